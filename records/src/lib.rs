@@ -1,0 +1,1 @@
+//! The 64 KB block and its records.
