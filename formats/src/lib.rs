@@ -1,1 +1,8 @@
-//! Trace formats.
+//! Readers, writers and text renderings of parallel-program logs: CLOG2, SLOG2 and DUMPI, and the projections that make
+//! them from the recorder's own blocks.
+#![deny(missing_docs)]
+
+pub mod clog2;
+pub mod dumpi;
+pub mod project;
+pub mod slog2;

@@ -1,0 +1,1 @@
+//! From native records to DUMPI and CLOG2.
