@@ -1,1 +1,18 @@
-//! The 64 KB block and its records.
+//! The recorder's own log: 64 KB blocks of records in one file per process.
+//!
+//! A traced process maps a *block file* and lets each of its threads fill 64 KB blocks in it ([`layout`]). One MPI call is
+//! one record ([`record`]): a 16-byte head with function, times and CallID, then the arguments in the order of the MPI
+//! signature, packed without padding ([`encode`] writes them, [`args`] reads them back with the function table as schema).
+//! What the reader needs besides calls (communicators, datatype sizes, constants of the MPI library, clock readings) stands
+//! in the same blocks as definition records ([`define`]).
+//!
+//! Because the file is a shared mapping, what was recorded survives the death of the process; [`file`] reads it, whether
+//! the process finished or not.
+#![deny(missing_docs)]
+
+pub mod args;
+pub mod define;
+pub mod encode;
+pub mod file;
+pub mod layout;
+pub mod record;

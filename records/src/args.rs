@@ -1,0 +1,330 @@
+//! Reading the arguments of a record, with the function table as schema.
+//!
+//! Arguments stand in the order of the MPI signature. What a parameter looks like follows from the table alone
+//! ([`wrappers::Carrier`]) and from the width of handles, which the block file's header gives.
+
+use crate::encode::{NO_ARRAY, Status, status};
+use crate::layout::{Family, POINTER_BYTES};
+use wrappers::{Carrier, Elem, Function};
+
+/// Cursor over bytes; every getter gives `None` when they run out.
+#[derive(Clone, Debug)]
+pub struct Bytes<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Bytes<'a> {
+    /// Over `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Bytes { bytes }
+    }
+
+    /// The next `n` bytes.
+    #[inline]
+    pub fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.bytes.split_at_checked(n)?;
+        self.bytes = tail;
+        Some(head)
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// A byte.
+    #[inline]
+    pub fn u8(&mut self) -> Option<u8> {
+        Some(self.array::<1>()?[0])
+    }
+
+    /// A u16.
+    #[inline]
+    pub fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_ne_bytes(self.array()?))
+    }
+
+    /// A u32.
+    #[inline]
+    pub fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_ne_bytes(self.array()?))
+    }
+
+    /// An i32.
+    #[inline]
+    pub fn i32(&mut self) -> Option<i32> {
+        Some(i32::from_ne_bytes(self.array()?))
+    }
+
+    /// A u64.
+    #[inline]
+    pub fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_ne_bytes(self.array()?))
+    }
+
+    /// An i64.
+    #[inline]
+    pub fn i64(&mut self) -> Option<i64> {
+        Some(i64::from_ne_bytes(self.array()?))
+    }
+
+    /// A handle of `n` bytes.
+    #[inline]
+    pub fn handle(&mut self, n: usize) -> Option<u64> {
+        let mut wide = [0; 8];
+        wide.get_mut(..n)?.copy_from_slice(self.take(n)?);
+        Some(u64::from_ne_bytes(wide))
+    }
+
+    /// A string: outer `None` when damaged, inner `None` when it was NULL.
+    #[inline]
+    #[allow(clippy::option_option, reason = "damaged and NULL differ")]
+    pub fn string(&mut self) -> Option<Option<&'a [u8]>> {
+        match self.u32()? {
+            NO_ARRAY => Some(None),
+            n => self.take(n as usize).map(Some),
+        }
+    }
+
+    /// A status, or its absence.
+    #[inline]
+    #[allow(clippy::option_option, reason = "damaged and absent differ")]
+    pub fn status(&mut self) -> Option<Option<Status>> {
+        let head = self.u8()?;
+        if head & status::PRESENT == 0 {
+            return Some(None);
+        }
+        let source = if head & status::WIDE_SOURCE != 0 {
+            self.i32()?
+        } else {
+            i32::from(self.u16()?)
+        };
+        let tag = if head & status::WIDE_TAG != 0 {
+            self.i32()?
+        } else {
+            i32::from(self.u16()?)
+        };
+        let bytes = if head & status::WIDE_BYTES != 0 {
+            self.u64()?
+        } else {
+            u64::from(self.u32()?)
+        };
+        let error = if head & status::ERROR != 0 {
+            self.i32()?
+        } else {
+            0
+        };
+        Some(Some(Status {
+            source,
+            tag,
+            error,
+            bytes,
+            cancelled: head & status::CANCELLED != 0,
+        }))
+    }
+}
+
+/// One argument.
+#[derive(Clone, Debug)]
+pub enum Value<'a> {
+    /// Not recorded (buffers, functions), or an output of a call that failed.
+    Absent,
+    /// Integer, enumeration, rank, count, logical …
+    Int(i64),
+    /// Integer before and after the call.
+    InOut(i64, i64),
+    /// Floating-point number.
+    Double(f64),
+    /// Raw handle.
+    Handle(u64),
+    /// Status; `None` where the call delivered none.
+    Status(Option<Status>),
+    /// Text; `None` where it was NULL.
+    Text(Option<&'a [u8]>),
+    /// Array; `None` where it was NULL, a sentinel or not significant.
+    Array(Option<Array<'a>>),
+}
+
+/// An array argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Array<'a> {
+    /// Number of elements.
+    pub len: usize,
+    elem: Elem,
+    handle_bytes: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Array<'a> {
+    fn width(&self) -> usize {
+        match self.elem {
+            Elem::I32 => 4,
+            Elem::I64 => 8,
+            Elem::Handle => self.handle_bytes,
+            Elem::Pointer => POINTER_BYTES,
+            Elem::Status | Elem::Text => 1,
+        }
+    }
+
+    /// Integer (or raw handle) number `i`; `None` past the end or where elements are no numbers.
+    #[inline]
+    pub fn get(&self, i: usize) -> Option<i64> {
+        if matches!(self.elem, Elem::Status | Elem::Text) || i >= self.len {
+            return None;
+        }
+        let width = self.width();
+        let b = &mut Bytes::new(self.bytes.get(i * width..(i + 1) * width)?);
+        match self.elem {
+            Elem::I32 => b.i32().map(i64::from),
+            Elem::I64 => b.i64(),
+            _ => b.handle(width).map(|h| h as i64),
+        }
+    }
+
+    /// All integers or raw handles.
+    pub fn ints(self) -> impl Iterator<Item = i64> + use<'a> {
+        (0..self.len).map_while(move |i| self.get(i))
+    }
+
+    /// All statuses of an array of statuses.
+    pub fn statuses(&self) -> impl Iterator<Item = Option<Status>> + use<'a> {
+        let mut b = Bytes::new(self.bytes);
+        let n = if self.elem == Elem::Status {
+            self.len
+        } else {
+            0
+        };
+        (0..n).map_while(move |_| b.status())
+    }
+
+    /// All strings of an array of strings.
+    pub fn texts(&self) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
+        let mut b = Bytes::new(self.bytes);
+        let n = if self.elem == Elem::Text { self.len } else { 0 };
+        (0..n).map_while(move |_| b.string())
+    }
+}
+
+/// Most parameters of an MPI function.
+pub const MAX_PARAMS: usize = 24;
+
+/// The arguments of one call, in the order of its parameters.
+#[derive(Clone, Debug)]
+pub struct Args<'a> {
+    values: [Value<'a>; MAX_PARAMS],
+    len: usize,
+}
+
+impl<'a> Args<'a> {
+    /// Decodes `payload` of a call of `function`. `None` if it is damaged.
+    pub fn decode(function: &Function, family: Family, payload: &'a [u8]) -> Option<Args<'a>> {
+        let b = &mut Bytes::new(payload);
+        let handle = family.handle_bytes();
+        let mut values = [const { Value::Absent }; MAX_PARAMS];
+        for (param, value) in function.params.iter().zip(&mut values) {
+            *value = match param.carrier() {
+                Carrier::Nothing => Value::Absent,
+                Carrier::I32 => Value::Int(b.i32()?.into()),
+                Carrier::I64 => Value::Int(b.i64()?),
+                Carrier::I32InOut => Value::InOut(b.i32()?.into(), b.i32()?.into()),
+                Carrier::I64InOut => Value::InOut(b.i64()?, b.i64()?),
+                Carrier::F64 => Value::Double(f64::from_bits(b.u64()?)),
+                Carrier::Handle => Value::Handle(b.handle(handle)?),
+                Carrier::Pointer => Value::Handle(b.handle(POINTER_BYTES)?),
+                Carrier::Status => Value::Status(b.status()?),
+                Carrier::Text => Value::Text(b.string()?),
+                Carrier::Array(elem) => Value::Array(array(b, elem, handle)?),
+            };
+        }
+        Some(Args {
+            values,
+            len: function.params.len().min(MAX_PARAMS),
+        })
+    }
+
+    /// All of them.
+    pub fn values(&self) -> &[Value<'a>] {
+        &self.values[..self.len]
+    }
+
+    /// Argument `i`, [`Value::Absent`] past the end.
+    pub fn get(&self, i: usize) -> &Value<'a> {
+        self.values.get(i).unwrap_or(&Value::Absent)
+    }
+
+    /// Argument `i` as an integer: the value, or the one after the call.
+    pub fn int(&self, i: usize) -> Option<i64> {
+        match *self.get(i) {
+            Value::Int(v) | Value::InOut(_, v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// Argument `i` as a raw handle.
+    pub fn handle(&self, i: usize) -> Option<u64> {
+        match *self.get(i) {
+            Value::Handle(h) => Some(h),
+            _ => None,
+        }
+    }
+
+    /// Argument `i` as an array.
+    pub fn array(&self, i: usize) -> Option<Array<'a>> {
+        match *self.get(i) {
+            Value::Array(a) => a,
+            _ => None,
+        }
+    }
+
+    /// Argument `i` as a status.
+    pub fn status(&self, i: usize) -> Option<Status> {
+        match *self.get(i) {
+            Value::Status(s) => s,
+            _ => None,
+        }
+    }
+
+    /// Argument `i` as text.
+    pub fn text(&self, i: usize) -> Option<&'a [u8]> {
+        match *self.get(i) {
+            Value::Text(t) => t,
+            _ => None,
+        }
+    }
+}
+
+#[allow(clippy::option_option, reason = "damaged and NULL differ")]
+fn array<'a>(b: &mut Bytes<'a>, elem: Elem, handle_bytes: usize) -> Option<Option<Array<'a>>> {
+    let len = match b.u32()? {
+        NO_ARRAY => return Some(None),
+        n => n as usize,
+    };
+    let mut array = Array {
+        len,
+        elem,
+        handle_bytes,
+        bytes: &[],
+    };
+    array.bytes = match elem {
+        Elem::Status | Elem::Text => {
+            // Elements of varying size: walk over them to find the end.
+            let start = b.clone();
+            for _ in 0..len {
+                if elem == Elem::Status {
+                    b.status()?;
+                } else {
+                    b.string()?;
+                }
+            }
+            let used = start.bytes.len() - b.bytes.len();
+            start.bytes.get(..used)?
+        }
+        _ => b.take(len.checked_mul(array.width())?)?,
+    };
+    Some(Some(array))
+}

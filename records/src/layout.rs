@@ -1,0 +1,158 @@
+//! The block file: one header page, then blocks of 64 KB. Everything is in the machine's byte order: the file is read where
+//! it was written, on the same node.
+//!
+//! ```text
+//! 0        FileHeader, zero up to 64 KB
+//! 64 KB    block 0: BlockHeader (128 bytes), records
+//! 128 KB   block 1
+//! ```
+//!
+//! A block belongs to one thread, which alone writes it and publishes what it wrote by storing `committed`. Nothing else in
+//! the file changes behind a reader's back.
+
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Bytes of a block, header included; also the offset of block 0 in the file.
+pub const BLOCK_SIZE: usize = 64 * 1024;
+/// Bytes of a block's header.
+pub const BLOCK_HEADER: usize = size_of::<BlockHeader>();
+/// First bytes of a block file.
+pub const FILE_MAGIC: [u8; 8] = *b"LTRACE\0\x01";
+/// First word of a block in use.
+pub const BLOCK_MAGIC: u32 = 0x4B4C_4254;
+/// Version of this layout and of the record encoding.
+pub const VERSION: u32 = 1;
+
+/// How the MPI library represents handles, and so how wide they are in records.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// MPICH and its relatives: handles are 32-bit integers, `MPI_File` a pointer.
+    Mpich = 1,
+    /// Open MPI: handles are pointers.
+    OpenMpi = 2,
+    /// The ABI of the MPI 5 standard: pointer-sized, predefined ones small constants.
+    Standard = 3,
+}
+
+impl Family {
+    /// The family with this number in a file header.
+    pub fn from_u32(n: u32) -> Option<Family> {
+        match n {
+            1 => Some(Family::Mpich),
+            2 => Some(Family::OpenMpi),
+            3 => Some(Family::Standard),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a handle in a record. Pointers take 6: user addresses have 47 bits.
+    pub const fn handle_bytes(self) -> usize {
+        match self {
+            Family::Mpich => 4,
+            Family::OpenMpi | Family::Standard => 6,
+        }
+    }
+}
+
+/// Bytes of an `MPI_File` (and of an MPI_T handle) in a record, a pointer in every family.
+pub const POINTER_BYTES: usize = 6;
+
+/// Where the times of a file come from.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// Raw ticks of the time-stamp counter; `define::CLOCK` records give their rate.
+    Tsc = 1,
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    Monotonic = 2,
+}
+
+/// Header of a block file. Fields are set before the first block is used, except where said.
+#[repr(C)]
+#[derive(Debug)]
+pub struct FileHeader {
+    /// [`FILE_MAGIC`].
+    pub magic: [u8; 8],
+    /// [`VERSION`].
+    pub version: u32,
+    /// [`Family`].
+    pub family: u32,
+    /// Fingerprint of the function table that the function numbers refer to.
+    pub table: u64,
+    /// [`Clock`].
+    pub clock: u32,
+    /// Bits of a CallID that count calls (the others are the rank).
+    pub counter_bits: u32,
+    /// Process ID.
+    pub pid: u32,
+    /// Rank in MPI_COMM_WORLD; −1 until MPI_Init has returned.
+    pub rank: AtomicU32,
+    /// Size of MPI_COMM_WORLD; 0 until MPI_Init has returned.
+    pub size: AtomicU32,
+    /// How the run ended: 0 not yet, 1 MPI_Finalize reached, 2 exit without it, 3 MPI_Abort.
+    pub ended: AtomicU32,
+    /// Number of blocks that the file has room for.
+    pub blocks: AtomicU64,
+    /// Records that could not be kept (disk full, limit reached).
+    pub lost: AtomicU64,
+    /// Identity of the run, equal on all ranks; 0 until MPI_Init has returned.
+    pub run: AtomicU64,
+}
+
+/// Header of a block.
+#[repr(C)]
+#[derive(Debug)]
+pub struct BlockHeader {
+    /// [`BLOCK_MAGIC`] once the block is in use.
+    pub magic: AtomicU32,
+    /// Number of the thread that writes it, in the order of first MPI calls.
+    pub thread: u32,
+    /// Number of this block among the blocks of its thread.
+    pub sequence: u64,
+    /// Bytes of records that are complete, from the end of this header on.
+    pub committed: AtomicU32,
+    /// Function of the call that is running now, plus 1; 0 when none is.
+    pub open_function: AtomicU32,
+    /// Time at which the running call began, ticks.
+    pub open_start: AtomicU64,
+    /// Counter field of the running call's CallID.
+    pub open_call: AtomicU64,
+    /// Time that the first records of the block count from, ticks.
+    pub time_base: u64,
+    /// Counter that the first records of the block count CallIDs from.
+    pub call_base: u64,
+    /// Thread ID of the operating system.
+    pub tid: u64,
+    /// Zero.
+    pub reserved: [u64; 7],
+}
+
+const _: () = assert!(BLOCK_HEADER == 128 && size_of::<FileHeader>() <= BLOCK_SIZE);
+
+/// Offsets that readers need, in bytes from the start of the header.
+pub(crate) mod at {
+    use super::*;
+
+    pub const F_VERSION: usize = offset_of!(FileHeader, version);
+    pub const F_FAMILY: usize = offset_of!(FileHeader, family);
+    pub const F_TABLE: usize = offset_of!(FileHeader, table);
+    pub const F_CLOCK: usize = offset_of!(FileHeader, clock);
+    pub const F_COUNTER_BITS: usize = offset_of!(FileHeader, counter_bits);
+    pub const F_PID: usize = offset_of!(FileHeader, pid);
+    pub const F_RANK: usize = offset_of!(FileHeader, rank);
+    pub const F_SIZE: usize = offset_of!(FileHeader, size);
+    pub const F_ENDED: usize = offset_of!(FileHeader, ended);
+    pub const F_LOST: usize = offset_of!(FileHeader, lost);
+    pub const F_RUN: usize = offset_of!(FileHeader, run);
+    pub const B_THREAD: usize = offset_of!(BlockHeader, thread);
+    pub const B_SEQUENCE: usize = offset_of!(BlockHeader, sequence);
+    pub const B_COMMITTED: usize = offset_of!(BlockHeader, committed);
+    pub const B_OPEN_FUNCTION: usize = offset_of!(BlockHeader, open_function);
+    pub const B_OPEN_START: usize = offset_of!(BlockHeader, open_start);
+    pub const B_OPEN_CALL: usize = offset_of!(BlockHeader, open_call);
+    pub const B_TIME_BASE: usize = offset_of!(BlockHeader, time_base);
+    pub const B_CALL_BASE: usize = offset_of!(BlockHeader, call_base);
+    pub const B_TID: usize = offset_of!(BlockHeader, tid);
+}
