@@ -1,1 +1,47 @@
-//! CLOG2.
+//! CLOG2 (`CLOG-02.44`), the event log of MPE2: big-endian records of start and end events, messages and communicators
+//! in fixed-size blocks, in order of time.
+//!
+//! * [`Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
+//! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
+//!   what ranks exchange while they merge their logs.
+//!
+//! ```
+//! use formats::clog2::{Body, Preamble, Reader, Record, RecordHeader, Writer};
+//!
+//! let mut file = std::io::Cursor::new(Vec::new());
+//! let preamble = Preamble { block_size: 1024, ..Preamble::default() };
+//! let mut writer = Writer::new(&mut file, &preamble)?;
+//! writer.write(&Record {
+//!     header: RecordHeader { time: 0.5, icomm: 0, rank: 0, thread: 0 },
+//!     body: Body::Bare { etype: 42 },
+//! })?;
+//! writer.finish(&Default::default(), &preamble)?;
+//!
+//! let bytes = file.into_inner();
+//! let reader = Reader::new(&bytes)?;
+//! let first = reader.records().next().unwrap()?;
+//! assert_eq!(first.body, Body::Bare { etype: 42 });
+//! # Ok::<(), formats::clog2::Error>(())
+//! ```
+//!
+//! Section numbers in this module are those of the format description the project works from (`clog2.md`).
+
+mod comm;
+mod error;
+mod preamble;
+mod read;
+mod record;
+mod text;
+mod write;
+
+pub use comm::{CommEntry, CommKind, CommTable, Gid, UNKNOWN_LID};
+pub use error::{Error, ErrorKind};
+pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
+pub use read::{RawRecords, Reader, Records};
+pub use record::{
+    Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, Endian, EventDef, HEADER_SIZE,
+    MAX_RECORD_SIZE, Msg, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype,
+    peek_rectype, peek_size, peek_time, rectype,
+};
+pub use text::FixedText;
+pub use write::Writer;

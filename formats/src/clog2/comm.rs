@@ -1,0 +1,215 @@
+//! Communicators: their global ids and the table at the end of a file (section 5).
+
+use super::error::{Error, ErrorKind};
+use super::record::Endian;
+use super::record::{get_f64, get_i32};
+use super::text::until_nul;
+use std::fmt;
+
+/// The LID of "no communicator": in the null body of a COMM record, and as partner of a message in a local file.
+pub const UNKNOWN_LID: i32 = -999_999_999;
+
+/// The global id of a communicator, 32 bytes in the byte order of a merged file (big-endian).
+///
+/// Two communicators are the same if all bytes are. Layout (section 5.2): a random int, the unshifted `MPI_Wtime` of
+/// the creation in seconds, 20 bytes of processor name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Gid(pub [u8; 32]);
+
+impl Gid {
+    /// The GID of the null body.
+    pub const NULL: Gid = Gid([0; 32]);
+
+    /// Puts a GID together; the processor name is cut to 20 bytes.
+    pub fn new(random: i32, time: f64, processor: &[u8]) -> Self {
+        let mut bytes = [0; 32];
+        bytes[0..4].copy_from_slice(&random.to_be_bytes());
+        bytes[4..12].copy_from_slice(&time.to_be_bytes());
+        for (to, from) in bytes[12..].iter_mut().zip(processor) {
+            *to = *from;
+        }
+        Gid(bytes)
+    }
+
+    /// Takes a GID from a file of the given byte order.
+    pub(crate) fn decode(mut bytes: [u8; 32], endian: Endian) -> Self {
+        if endian == Endian::Little {
+            bytes[0..4].reverse();
+            bytes[4..12].reverse();
+        }
+        Gid(bytes)
+    }
+
+    /// The random number.
+    pub fn random(&self) -> i32 {
+        get_i32(&self.0, 0, Endian::Big)
+    }
+
+    /// Time of creation in seconds, of the clock of the process that drew the GID.
+    pub fn time(&self) -> f64 {
+        get_f64(&self.0, 4, Endian::Big)
+    }
+
+    /// The processor name's 20 bytes, zero padded.
+    pub fn processor_field(&self) -> &[u8] {
+        &self.0[12..]
+    }
+
+    /// The processor name.
+    pub fn processor(&self) -> &[u8] {
+        until_nul(&self.0[12..])
+    }
+}
+
+impl fmt::Debug for Gid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Gid({}-{:?}-{})",
+            self.random(),
+            self.time(),
+            String::from_utf8_lossy(self.processor())
+        )
+    }
+}
+
+/// What a communicator is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CommKind {
+    /// Known from other ranks only (−1).
+    Unknown,
+    /// An intercommunicator (0); its local and remote side are the next two entries.
+    Inter,
+    /// An intracommunicator (1).
+    Intra,
+    /// The local side of the intercommunicator before it (2).
+    Local,
+    /// The remote side of the intercommunicator two places before it (3).
+    Remote,
+}
+
+impl CommKind {
+    /// The number in a file.
+    pub fn number(self) -> i32 {
+        match self {
+            CommKind::Unknown => -1,
+            CommKind::Inter => 0,
+            CommKind::Intra => 1,
+            CommKind::Local => 2,
+            CommKind::Remote => 3,
+        }
+    }
+
+    /// The kind with this number.
+    pub fn from_number(number: i32) -> Option<Self> {
+        match number {
+            -1 => Some(CommKind::Unknown),
+            0 => Some(CommKind::Inter),
+            1 => Some(CommKind::Intra),
+            2 => Some(CommKind::Local),
+            3 => Some(CommKind::Remote),
+            _ => None,
+        }
+    }
+}
+
+/// One entry of the communicator table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommEntry {
+    /// Global id.
+    pub gid: Gid,
+    /// The number used in records: index of the first entry with the same GID.
+    pub lid: i32,
+    /// What it is.
+    pub kind: CommKind,
+}
+
+impl CommEntry {
+    /// Bytes of an entry in a file.
+    pub const SIZE: usize = 40;
+}
+
+/// The communicator table at the end of a file; the index is the one local files use as icomm (section 5.3).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommTable(pub Vec<CommEntry>);
+
+impl CommTable {
+    /// Appends an entry and gives its LID: that of the first entry with the same GID, else its index.
+    pub fn push(&mut self, gid: Gid, kind: CommKind) -> i32 {
+        let lid = match self.0.iter().find(|entry| entry.gid == gid) {
+            Some(entry) => entry.lid,
+            None => i32::try_from(self.0.len()).unwrap_or(i32::MAX),
+        };
+        self.0.push(CommEntry { gid, lid, kind });
+        lid
+    }
+
+    /// The entry with this index, if there is one.
+    pub fn get(&self, index: i32) -> Option<&CommEntry> {
+        usize::try_from(index)
+            .ok()
+            .and_then(|index| self.0.get(index))
+    }
+
+    /// Bytes of the table in a file.
+    pub fn encoded_size(&self) -> usize {
+        4 + CommEntry::SIZE * self.0.len()
+    }
+
+    /// The table as it stands in a merged file.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.encoded_size());
+        let count = i32::try_from(self.0.len()).unwrap_or(i32::MAX);
+        bytes.extend_from_slice(&count.to_be_bytes());
+        for entry in &self.0 {
+            bytes.extend_from_slice(&entry.gid.0);
+            bytes.extend_from_slice(&entry.lid.to_be_bytes());
+            bytes.extend_from_slice(&entry.kind.number().to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a table; offsets of errors count from the start of `bytes`.
+    pub fn decode(bytes: &[u8], endian: Endian) -> Result<Self, Error> {
+        let truncated = |offset: usize, what, expected: u64| {
+            let found = bytes.len().saturating_sub(offset) as u64;
+            Error::new(
+                offset as u64,
+                ErrorKind::Truncated {
+                    what,
+                    expected,
+                    found,
+                },
+            )
+        };
+        if bytes.len() < 4 {
+            return Err(truncated(0, "communicator table count", 4));
+        }
+        let count = u32::from_be_bytes(get_i32(bytes, 0, endian).to_be_bytes());
+        let expected = u64::from(count) * CommEntry::SIZE as u64;
+        if ((bytes.len() - 4) as u64) < expected {
+            return Err(truncated(4, "communicator table", expected));
+        }
+        let mut entries = Vec::with_capacity(count as usize);
+        for (index, entry) in bytes[4..]
+            .chunks_exact(CommEntry::SIZE)
+            .take(count as usize)
+            .enumerate()
+        {
+            let Some((gid, rest)) = entry.split_first_chunk::<32>() else {
+                break;
+            };
+            let number = get_i32(rest, 4, endian);
+            let Some(kind) = CommKind::from_number(number) else {
+                let offset = 4 + index * CommEntry::SIZE + 36;
+                return Err(Error::new(offset as u64, ErrorKind::CommKind(number)));
+            };
+            entries.push(CommEntry {
+                gid: Gid::decode(*gid, endian),
+                lid: get_i32(rest, 0, endian),
+                kind,
+            });
+        }
+        Ok(CommTable(entries))
+    }
+}

@@ -1,0 +1,159 @@
+//! What can be wrong with a CLOG2 file, and where.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error in a CLOG2 file: what was expected, at which byte, of which file.
+#[derive(Debug)]
+pub struct Error {
+    /// The file, when it is known; see [`Error::in_file`].
+    pub path: Option<PathBuf>,
+    /// Byte offset from the start of the file (or of the buffer that was decoded).
+    pub offset: u64,
+    /// What is wrong there.
+    pub kind: ErrorKind,
+}
+
+/// The kinds of [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The data end in the middle of something.
+    Truncated {
+        /// What stands there according to the format.
+        what: &'static str,
+        /// Bytes it takes.
+        expected: u64,
+        /// Bytes that are left.
+        found: u64,
+    },
+    /// The file does not begin with `CLOG-02.44`.
+    Version {
+        /// The string that stands in its place, cut to 32 characters.
+        found: String,
+    },
+    /// A field of the preamble has no usable value.
+    Preamble {
+        /// Title of the field, with its `=`.
+        field: &'static str,
+        /// What was expected.
+        expected: &'static str,
+        /// What stands there, cut to 32 characters.
+        found: String,
+    },
+    /// A record has a type outside 0 … 11.
+    RecordType(i32),
+    /// A record would pass the end of its block.
+    BlockOverrun {
+        /// Size of the record in bytes.
+        size: usize,
+        /// Bytes left in the block.
+        left: usize,
+    },
+    /// The blocks ended without an ENDLOG record.
+    NoEndLog,
+    /// The file has no communicator table (its offset in the preamble is 0), as after a crash.
+    NoCommTable,
+    /// A communicator table entry has a kind outside −1 … 3.
+    CommKind(i32),
+    /// A record is larger than a block can hold.
+    TooLarge {
+        /// Size of the record in bytes.
+        size: usize,
+        /// Size of a block in bytes.
+        block_size: usize,
+    },
+    /// Reading or writing failed.
+    Io(io::Error),
+}
+
+impl Error {
+    pub(crate) fn new(offset: u64, kind: ErrorKind) -> Self {
+        Error {
+            path: None,
+            offset,
+            kind,
+        }
+    }
+
+    pub(crate) fn io(offset: u64, error: io::Error) -> Self {
+        Error::new(offset, ErrorKind::Io(error))
+    }
+
+    /// The same error, `base` bytes further on: for an error in a part of a file.
+    pub(crate) fn moved(mut self, base: u64) -> Self {
+        self.offset = self.offset.saturating_add(base);
+        self
+    }
+
+    /// The same error with the name of the file it is about.
+    pub fn in_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.path = Some(path.as_ref().to_path_buf());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        write!(f, "byte {}: ", self.offset)?;
+        match &self.kind {
+            ErrorKind::Truncated {
+                what,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "the file ends in a {what}: {expected} bytes expected, {found} left"
+                )
+            }
+            ErrorKind::Version { found } => write!(
+                f,
+                "not a CLOG2 file: version {found:?}, expected \"CLOG-02.44\""
+            ),
+            ErrorKind::Preamble {
+                field,
+                expected,
+                found,
+            } => {
+                write!(
+                    f,
+                    "preamble field {field}: expected {expected}, found {found:?}"
+                )
+            }
+            ErrorKind::RecordType(found) => write!(f, "record type {found}, expected 0 to 11"),
+            ErrorKind::BlockOverrun { size, left } => {
+                write!(
+                    f,
+                    "a record of {size} bytes where {left} bytes of the block are left"
+                )
+            }
+            ErrorKind::NoEndLog => write!(f, "the blocks end without an ENDLOG record"),
+            ErrorKind::NoCommTable => write!(
+                f,
+                "commtable_fptr is 0: the file was not finished and has no communicator table"
+            ),
+            ErrorKind::CommKind(found) => write!(f, "communicator kind {found}, expected -1 to 3"),
+            ErrorKind::TooLarge { size, block_size } => {
+                write!(
+                    f,
+                    "a record of {size} bytes does not fit in a block of {block_size} bytes"
+                )
+            }
+            ErrorKind::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

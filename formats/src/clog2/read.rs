@@ -1,0 +1,180 @@
+//! Reads CLOG2 files that are in memory (or mapped): any block size, both byte orders, merged and local.
+//!
+//! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
+
+use super::comm::CommTable;
+use super::error::{Error, ErrorKind};
+use super::preamble::{PREAMBLE_SIZE, Preamble};
+use super::record::{Body, HEADER_SIZE, Record};
+
+/// A CLOG2 file.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    file: &'a [u8],
+    preamble: Preamble,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the preamble of a file, given all its bytes.
+    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+        Ok(Reader {
+            file,
+            preamble: Preamble::decode(file)?,
+        })
+    }
+
+    /// True if these bytes begin as a CLOG2 file of any version does.
+    pub fn recognises(file: &[u8]) -> bool {
+        file.starts_with(b"CLOG-02.")
+    }
+
+    /// The preamble.
+    pub fn preamble(&self) -> &Preamble {
+        &self.preamble
+    }
+
+    /// The communicator table at the end of the file.
+    ///
+    /// A file that was not finished has none ([`ErrorKind::NoCommTable`]); its records can be read all the same.
+    pub fn comm_table(&self) -> Result<CommTable, Error> {
+        let offset = self.preamble.comm_table_offset;
+        if offset == 0 {
+            return Err(Error::new(0, ErrorKind::NoCommTable));
+        }
+        let table = usize::try_from(offset)
+            .ok()
+            .and_then(|at| self.file.get(at..))
+            .unwrap_or_default();
+        if table.is_empty() {
+            let kind = ErrorKind::Truncated {
+                what: "communicator table count",
+                expected: 4,
+                found: 0,
+            };
+            return Err(Error::new(offset, kind));
+        }
+        CommTable::decode(table, self.preamble.endian).map_err(|error| error.moved(offset))
+    }
+
+    /// The records in the order of the file, without ENDBLOCK and ENDLOG.
+    ///
+    /// Of a damaged file all records before the damage come, then one error, then nothing.
+    pub fn records(&self) -> Records<'a> {
+        Records {
+            raw: self.raw_records(),
+        }
+    }
+
+    /// The records in the order of the file, ENDBLOCK and ENDLOG included, each with its byte offset.
+    pub fn raw_records(&self) -> RawRecords<'a> {
+        // The table ends the blocks; without one (or with an offset behind a cut-off end) the file's end does.
+        let end = match usize::try_from(self.preamble.comm_table_offset) {
+            Ok(offset) if offset >= PREAMBLE_SIZE && offset <= self.file.len() => offset,
+            _ => self.file.len(),
+        };
+        RawRecords {
+            blocks: self.file.get(..end).unwrap_or_default(),
+            block_size: self.preamble.block_size as usize,
+            endian: self.preamble.endian,
+            at: PREAMBLE_SIZE,
+            block_end: PREAMBLE_SIZE.saturating_add(self.preamble.block_size as usize),
+            done: false,
+        }
+    }
+}
+
+/// Iterator over the records of a file; see [`Reader::records`].
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    raw: RawRecords<'a>,
+}
+
+impl Iterator for Records<'_> {
+    type Item = Result<Record, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.raw.next()? {
+                Ok((
+                    _,
+                    Record {
+                        body: Body::EndBlock | Body::EndLog,
+                        ..
+                    },
+                )) => {}
+                Ok((_, record)) => return Some(Ok(record)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// Iterator over the records of a file and their offsets; see [`Reader::raw_records`].
+#[derive(Clone, Debug)]
+pub struct RawRecords<'a> {
+    /// The file up to the end of its blocks.
+    blocks: &'a [u8],
+    block_size: usize,
+    endian: super::Endian,
+    at: usize,
+    block_end: usize,
+    done: bool,
+}
+
+impl RawRecords<'_> {
+    fn read(&mut self) -> Result<(u64, Record), Error> {
+        let offset = self.at as u64;
+        if self.at >= self.blocks.len() {
+            return Err(Error::new(offset, ErrorKind::NoEndLog));
+        }
+        let end = self.block_end.min(self.blocks.len());
+        let record = match Record::decode(&self.blocks[self.at..end], self.endian) {
+            Ok(record) => record,
+            // Too few bytes before the end of a whole block is not a short file but a wrong record.
+            Err(Error {
+                kind: ErrorKind::Truncated { expected, .. },
+                ..
+            }) if end == self.block_end => {
+                let kind = ErrorKind::BlockOverrun {
+                    size: expected as usize,
+                    left: end.saturating_sub(self.at),
+                };
+                return Err(Error::new(offset, kind));
+            }
+            Err(error) => return Err(error.moved(offset)),
+        };
+        match record.body {
+            Body::EndLog => self.done = true,
+            Body::EndBlock => {
+                self.at = self.block_end;
+                self.block_end = self.block_end.saturating_add(self.block_size);
+            }
+            _ => self.at += record.size(),
+        }
+        Ok((offset, record))
+    }
+}
+
+impl Iterator for RawRecords<'_> {
+    type Item = Result<(u64, Record), Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let result = self.read();
+        self.done |= result.is_err();
+        Some(result)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = if self.done {
+            0
+        } else {
+            self.blocks.len().saturating_sub(self.at)
+        };
+        (0, Some(left / HEADER_SIZE + 1))
+    }
+}

@@ -1,0 +1,239 @@
+//! Writes merged CLOG2 files, streaming: one block in memory, whatever the size of the log.
+
+use super::comm::CommTable;
+use super::error::{Error, ErrorKind};
+use super::preamble::{PREAMBLE_SIZE, Preamble};
+use super::record::{
+    Body, ENDLOG_TIME, Endian, HEADER_SIZE, Record, RecordHeader, peek_size, peek_time,
+};
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Bytes kept free in each block for its ENDBLOCK record (section 3).
+const RESERVE: usize = HEADER_SIZE;
+
+/// Writes a merged file record by record.
+///
+/// Blocks are closed where MPE closes them, so the same records give the same bytes. ENDBLOCK and ENDLOG records are the
+/// writer's own; those given to it are left out.
+#[derive(Debug)]
+pub struct Writer<W: Write + Seek> {
+    /// `None` only after `finish` has taken it.
+    out: Option<W>,
+    block: Vec<u8>,
+    block_size: usize,
+    /// Where the next block goes, from the start of the file.
+    offset: u64,
+    target: Option<Target>,
+}
+
+/// The file a [`Writer`] makes: written under another name until it is complete.
+#[derive(Debug)]
+struct Target {
+    path: PathBuf,
+    /// `None` if the target is written in place (a device, a pipe).
+    temporary: Option<PathBuf>,
+}
+
+impl Writer<File> {
+    /// Starts a file at `path`.
+    ///
+    /// It is written to a temporary name beside `path`, which [`Writer::finish`] renames; a writer dropped before that
+    /// removes it. So a file of this name is always complete, and an older one survives a failed run.
+    pub fn create(path: impl AsRef<Path>, preamble: &Preamble) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let in_place = fs::metadata(path).is_ok_and(|found| !found.is_file());
+        let temporary = if in_place {
+            None
+        } else {
+            Some(temporary_name(path))
+        };
+        let named = temporary.as_deref().unwrap_or(path);
+        let file = File::create(named).map_err(|error| Error::io(0, error).in_file(named))?;
+        let target = Target {
+            path: path.to_path_buf(),
+            temporary,
+        };
+        Writer::start(file, preamble, Some(target))
+    }
+}
+
+impl<W: Write + Seek> Writer<W> {
+    /// Starts a file in `out`, at its position 0.
+    pub fn new(out: W, preamble: &Preamble) -> Result<Self, Error> {
+        Writer::start(out, preamble, None)
+    }
+
+    fn start(out: W, preamble: &Preamble, target: Option<Target>) -> Result<Self, Error> {
+        let block_size = preamble.block_size as usize;
+        let mut writer = Writer {
+            out: Some(out),
+            block: Vec::with_capacity(block_size),
+            block_size,
+            offset: PREAMBLE_SIZE as u64,
+            target,
+        };
+        writer.put(0, &finalized(preamble, 0).encode())?;
+        Ok(writer)
+    }
+
+    /// Appends a record.
+    pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+        if matches!(record.body, Body::EndBlock | Body::EndLog) {
+            return Ok(());
+        }
+        self.make_room(record.size(), record.header.time)?;
+        let used = self.block.len();
+        self.block.resize(used + record.size(), 0);
+        record.encode(&mut self.block[used..]);
+        Ok(())
+    }
+
+    /// Appends the records that stand one behind the other in `bytes`, in big-endian order as [`Record::encode`] leaves
+    /// them; cheaper than decoding and writing each.
+    ///
+    /// The error's offset counts from the start of `bytes` if these are at fault, else from the start of the file.
+    pub fn write_encoded(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut at = 0;
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            let size = peek_size(rest);
+            if size == 0 {
+                // Decoding it again says what is wrong.
+                return Err(match Record::decode(rest, Endian::Big) {
+                    Err(error) => error.moved(at as u64),
+                    Ok(_) => Error::new(at as u64, ErrorKind::NoEndLog),
+                });
+            }
+            if size > HEADER_SIZE {
+                self.make_room(size, peek_time(rest))?;
+                self.block.extend_from_slice(&rest[..size]);
+            }
+            at += size;
+        }
+        Ok(())
+    }
+
+    /// Closes the log: ENDLOG, the communicator table, and the preamble once more with the counts that are known now.
+    ///
+    /// `preamble` may differ from the one at the start in everything but the block size; its `endian`, `is_finalized`
+    /// and `comm_table_offset` are set here.
+    pub fn finish(mut self, comm_table: &CommTable, preamble: &Preamble) -> Result<W, Error> {
+        let record = end_record(ENDLOG_TIME, Body::EndLog);
+        self.close_block(&record)?;
+        let offset = self.offset;
+        self.put(offset, &comm_table.encode())?;
+        let preamble = Preamble {
+            block_size: self.block_size as u32,
+            ..finalized(preamble, offset)
+        };
+        let mut out = self
+            .out
+            .take()
+            .ok_or_else(|| Error::io(0, io::ErrorKind::NotConnected.into()))?;
+        let written = out
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| out.write_all(&preamble.encode()))
+            .and_then(|()| out.flush());
+        written.map_err(|error| self.named(Error::io(0, error)))?;
+        if let Some(Target {
+            path,
+            temporary: Some(temporary),
+        }) = &self.target
+        {
+            fs::rename(temporary, path).map_err(|error| Error::io(0, error).in_file(path))?;
+        }
+        self.target = None;
+        Ok(out)
+    }
+
+    /// Closes the block if a record of this size and time does not fit: MPE's rule, strictly less.
+    fn make_room(&mut self, size: usize, time: f64) -> Result<(), Error> {
+        if self.block.len() + size + RESERVE < self.block_size {
+            return Ok(());
+        }
+        if size + RESERVE >= self.block_size {
+            let kind = ErrorKind::TooLarge {
+                size,
+                block_size: self.block_size,
+            };
+            return Err(self.named(Error::new(self.offset, kind)));
+        }
+        self.close_block(&end_record(time, Body::EndBlock))
+    }
+
+    fn close_block(&mut self, end: &Record) -> Result<(), Error> {
+        let used = self.block.len();
+        self.block.resize(self.block_size, 0);
+        if end.encode(self.block.get_mut(used..).unwrap_or_default()) == 0 {
+            let kind = ErrorKind::TooLarge {
+                size: HEADER_SIZE,
+                block_size: self.block_size,
+            };
+            return Err(self.named(Error::new(self.offset, kind)));
+        }
+        let block = std::mem::take(&mut self.block);
+        let result = self.put(self.offset, &block);
+        self.block = block;
+        self.block.clear();
+        self.offset += self.block_size as u64;
+        result
+    }
+
+    fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let Some(out) = &mut self.out else {
+            return Ok(());
+        };
+        match out.write_all(bytes) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.named(Error::io(offset, error))),
+        }
+    }
+
+    fn named(&self, error: Error) -> Error {
+        match &self.target {
+            Some(target) => error.in_file(target.temporary.as_deref().unwrap_or(&target.path)),
+            None => error,
+        }
+    }
+}
+
+impl<W: Write + Seek> Drop for Writer<W> {
+    fn drop(&mut self) {
+        if let Some(Target {
+            temporary: Some(temporary),
+            ..
+        }) = &self.target
+        {
+            // Nothing can be done about a file that cannot be removed, and the error that led here matters more.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+/// What a merged file says about itself, whatever the caller's preamble came from.
+fn finalized(preamble: &Preamble, comm_table_offset: u64) -> Preamble {
+    Preamble {
+        endian: Endian::Big,
+        is_finalized: true,
+        comm_table_offset,
+        ..preamble.clone()
+    }
+}
+
+fn end_record(time: f64, body: Body) -> Record {
+    Record {
+        header: RecordHeader {
+            time,
+            ..RecordHeader::default()
+        },
+        body,
+    }
+}
+
+/// `path` with the process id and `.part` appended: in the same directory, so that a rename suffices.
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    PathBuf::from(name)
+}
