@@ -57,6 +57,8 @@ pub enum ErrorKind {
     NoCommTable,
     /// A communicator table entry has a kind outside −1 … 3.
     CommKind(i32),
+    /// The file is little-endian, which the Java tools refuse.
+    LittleEndian,
     /// A record is larger than a block can hold.
     TooLarge {
         /// Size of the record in bytes.
@@ -138,6 +140,9 @@ impl fmt::Display for Error {
                 "commtable_fptr is 0: the file was not finished and has no communicator table"
             ),
             ErrorKind::CommKind(found) => write!(f, "communicator kind {found}, expected -1 to 3"),
+            ErrorKind::LittleEndian => {
+                write!(f, "the file is little-endian, expected a merged file")
+            }
             ErrorKind::TooLarge { size, block_size } => {
                 write!(
                     f,

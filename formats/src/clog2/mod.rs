@@ -4,6 +4,7 @@
 //! * [`Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
 //! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
 //!   what ranks exchange while they merge their logs.
+//! * [`print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
 //! use formats::clog2::{Body, Preamble, Reader, Record, RecordHeader, Writer};
@@ -28,7 +29,9 @@
 
 mod comm;
 mod error;
+pub mod java;
 mod preamble;
+pub mod print;
 mod read;
 mod record;
 mod text;

@@ -1,0 +1,201 @@
+//! The text of the Java `clog2print`: every record as it stands in the file, ENDBLOCK and ENDLOG included.
+
+use super::Reader;
+use super::error::{Error, ErrorKind};
+use super::preamble::{Preamble, VERSION};
+use super::print::comm_event_name;
+use super::record::{Body, Endian, Msg, Record, RecordHeader, msg_etype};
+use super::text::FixedText;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Prints a file as the Java `clog2print` does.
+///
+/// Like that tool it refuses little-endian files ([`ErrorKind::LittleEndian`]). Unlike it, it stops at ENDLOG, so a
+/// communicator table larger than a block is not taken for records (section 14). A damaged file is printed as far as it
+/// can be read before the error is given.
+pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+    if reader.preamble().endian == Endian::Little {
+        return Err(Error::new(0, ErrorKind::LittleEndian));
+    }
+    preamble(out, reader.preamble()).map_err(|error| Error::io(0, error))?;
+    let mut total = 0;
+    for result in reader.raw_records() {
+        let (offset, found) = result?;
+        record(out, &found).map_err(|error| Error::io(offset, error))?;
+        total += found.size() as u64;
+    }
+    writeln!(out, "Total ByteSize of the logfile = {total}").map_err(|error| Error::io(0, error))
+}
+
+fn preamble(out: &mut impl Write, preamble: &Preamble) -> io::Result<()> {
+    writeln!(out, "{VERSION}")?;
+    writeln!(out, "is_big_endian={}", preamble.endian == Endian::Big)?;
+    writeln!(out, "is_finalzed={}", preamble.is_finalized)?;
+    writeln!(out, "block_size={}", preamble.block_size)?;
+    writeln!(out, "num_buffered_blocks={}", preamble.num_buffered_blocks)?;
+    writeln!(out, "max_comm_world_size={}", preamble.max_comm_world_size)?;
+    writeln!(out, "max_thread_count={}", preamble.max_thread_count)?;
+    writeln!(out, "known_eventID_start={}", preamble.known_event_id_start)?;
+    writeln!(out, "user_eventID_start={}", preamble.user_event_id_start)?;
+    writeln!(
+        out,
+        "known_solo_eventID_start={}",
+        preamble.known_solo_event_id_start
+    )?;
+    writeln!(
+        out,
+        "user_solo_eventID_start={}",
+        preamble.user_solo_event_id_start
+    )?;
+    writeln!(out, "known_stateID_count={}", preamble.known_state_id_count)?;
+    writeln!(out, "user_stateID_count={}", preamble.user_state_id_count)?;
+    writeln!(
+        out,
+        "known_solo_eventID_count={}",
+        preamble.known_solo_event_id_count
+    )?;
+    writeln!(
+        out,
+        "user_solo_eventID_count={}",
+        preamble.user_solo_event_id_count
+    )?;
+    writeln!(out, "commtable_fptr={}\n", preamble.comm_table_offset)
+}
+
+fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
+    let RecordHeader {
+        time,
+        icomm,
+        rank,
+        thread,
+    } = record.header;
+    let (time, rectype) = (Number(time), record.body.rectype());
+    writeln!(
+        out,
+        "RecHeader[ time={time}, icomm={icomm}, rank={rank}, thread={thread}, rectype={rectype} ]"
+    )?;
+    match &record.body {
+        Body::EndLog => writeln!(out, "End Of File"),
+        Body::EndBlock => writeln!(out, "End Of Block"),
+        Body::StateDef(def) => writeln!(
+            out,
+            "RecDefState[ stateID={}, startetype={}, finaletype={}, color={}, name={}, format={} ]",
+            def.state_id,
+            def.start_etype,
+            def.final_etype,
+            Text(&def.color),
+            Text(&def.name),
+            Text(&def.format)
+        ),
+        Body::EventDef(def) => writeln!(
+            out,
+            "RecDefEvent[ etype={}, color={}, name={}, format={} ]",
+            def.etype,
+            Text(&def.color),
+            Text(&def.name),
+            Text(&def.format)
+        ),
+        Body::ConstDef(def) => {
+            writeln!(
+                out,
+                "RecDefConst[ etype={}, value={}, name={} ]",
+                def.etype,
+                def.value,
+                Text(&def.name)
+            )
+        }
+        Body::Bare { etype } => writeln!(out, "RecBare[ etype={etype} ]"),
+        Body::Cargo { etype, bytes } => {
+            writeln!(
+                out,
+                "RecCargo[ etype={etype}, bytes={} ]",
+                String::from_utf8_lossy(bytes)
+            )
+        }
+        Body::Msg(Msg {
+            etype,
+            icomm,
+            rank,
+            tag,
+            size,
+        }) => {
+            match *etype {
+                msg_etype::SEND => write!(out, "RecMsg[ etype=send")?,
+                msg_etype::RECV => write!(out, "RecMsg[ etype=recv")?,
+                other => write!(out, "RecMsg[ etype={other}")?,
+            }
+            writeln!(
+                out,
+                ", icomm={icomm}, rank={rank}, tag={tag}, size={size} ]"
+            )
+        }
+        Body::Coll { etype, root, size } => {
+            writeln!(out, "RecColl[ etype={etype}, root={root}, size={size} ]")
+        }
+        Body::Comm(comm) => {
+            match comm_event_name(comm.etype) {
+                Some(name) => write!(out, "RecComm[ etype={name}")?,
+                None => write!(out, "RecComm[ etype={}", comm.etype)?,
+            }
+            write!(
+                out,
+                ", icomm={}, rank={}, wrank={}",
+                comm.icomm, comm.rank, comm.wrank
+            )?;
+            let processor = String::from_utf8_lossy(comm.gid.processor_field());
+            writeln!(
+                out,
+                ", gcomm={}-{}-{processor} ]",
+                comm.gid.random(),
+                Number(comm.gid.time())
+            )
+        }
+        Body::SrcLoc { srcloc, line, file } => {
+            writeln!(
+                out,
+                "RecSrc[ srcloc={srcloc}, lineno={line}, filename={} ]",
+                Text(file)
+            )
+        }
+        Body::TimeShift { shift } => writeln!(out, "RecTshift[ timeshift={} ]", Number(*shift)),
+    }
+}
+
+/// A text field; Java's reader makes an empty one `null`.
+struct Text<'a, const N: usize>(&'a FixedText<N>);
+
+impl<const N: usize> fmt::Display for Text<'_, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_bytes() {
+            [] => f.write_str("null"),
+            _ => f.write_str(&self.0.to_str()),
+        }
+    }
+}
+
+/// A number as Java's `Double.toString` prints it: the shortest digits that identify it, at least one behind the point,
+/// with an exponent below 1e-3 and from 1e7 on.
+struct Number(f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.0;
+        let size = value.abs();
+        if value.is_nan() {
+            f.write_str("NaN")
+        } else if value.is_infinite() {
+            f.write_str(if value > 0.0 { "Infinity" } else { "-Infinity" })
+        } else if value == 0.0 || (1e-3..1e7).contains(&size) {
+            write!(f, "{value:?}")
+        } else {
+            let text = format!("{value:E}");
+            match text.split_once('E') {
+                Some((digits, exponent)) if !digits.contains('.') => {
+                    write!(f, "{digits}.0E{exponent}")
+                }
+                _ => f.write_str(&text),
+            }
+        }
+    }
+}
