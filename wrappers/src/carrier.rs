@@ -1,0 +1,108 @@
+//! How an argument stands in a record ([`Carrier`]): decided by the table alone, so that the wrappers that write records and
+//! the readers of records agree without looking at an `mpi.h`.
+
+use crate::kind::{CType, Direction, Kind};
+use crate::table::Param;
+
+/// Form of one argument in a record. Scalars that the call changes stand as they were before the call if they are handles,
+/// else before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Carrier {
+    /// Not in the record: data, callbacks, addresses.
+    Nothing,
+    /// 4-byte integer.
+    I32,
+    /// 8-byte integer.
+    I64,
+    /// Two 4-byte integers: before and after the call.
+    I32InOut,
+    /// Two 8-byte integers: before and after the call.
+    I64InOut,
+    /// 8-byte floating-point number.
+    F64,
+    /// Handle, as wide as the ABI family's.
+    Handle,
+    /// Handle that is a pointer in every family.
+    Pointer,
+    /// Status.
+    Status,
+    /// Text.
+    Text,
+    /// Length, then elements.
+    Array(Elem),
+    /// Two such arrays: before and after the call.
+    ArrayInOut(Elem),
+}
+
+/// Form of an element of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Elem {
+    /// 4-byte integer.
+    I32,
+    /// 8-byte integer.
+    I64,
+    /// Handle, as wide as the ABI family's.
+    Handle,
+    /// Handle that is a pointer in every family.
+    Pointer,
+    /// Status.
+    Status,
+    /// Text. In an array of argument vectors a NULL text ends each vector.
+    Text,
+}
+
+impl Kind {
+    /// Whether handles of this kind are pointers in every ABI family.
+    pub fn is_pointer(self) -> bool {
+        matches!(
+            self,
+            Kind::File
+                | Kind::TEnum
+                | Kind::TCvar
+                | Kind::TPvar
+                | Kind::TPvarSession
+                | Kind::TEventRegistration
+                | Kind::TEventInstance
+        )
+    }
+}
+
+impl Param {
+    /// Form of this argument in a record.
+    pub fn carrier(&self) -> Carrier {
+        let array = self.len.is_some();
+        let both = self.direction == Direction::InOut;
+        let elem = match self.kind {
+            Kind::String => return Carrier::Text,
+            Kind::Strings | Kind::Argv | Kind::Argvs | Kind::Argvp => {
+                return Carrier::Array(Elem::Text);
+            }
+            Kind::Argc => return Carrier::I32,
+            Kind::FStatus | Kind::F08Status => return Carrier::Nothing,
+            _ => match self.ctype {
+                CType::Int | CType::Enum | CType::Fint => Elem::I32,
+                CType::Aint | CType::Offset | CType::Count => Elem::I64,
+                CType::Handle if self.kind.is_pointer() => Elem::Pointer,
+                CType::Handle => Elem::Handle,
+                CType::Status => Elem::Status,
+                CType::Double if array => return Carrier::Nothing,
+                CType::Double => return Carrier::F64,
+                CType::F08Status | CType::Char | CType::Void | CType::Function => {
+                    return Carrier::Nothing;
+                }
+            },
+        };
+        match (elem, array) {
+            (Elem::I32 | Elem::I64, true) if both => Carrier::ArrayInOut(elem),
+            (_, true) => Carrier::Array(elem),
+            (Elem::I32, false) if both => Carrier::I32InOut,
+            (Elem::I64, false) if both => Carrier::I64InOut,
+            (Elem::I32, false) => Carrier::I32,
+            (Elem::I64, false) => Carrier::I64,
+            (Elem::Handle, false) => Carrier::Handle,
+            (Elem::Pointer, false) => Carrier::Pointer,
+            (Elem::Status, false) => Carrier::Status,
+            (Elem::Text, false) => Carrier::Text,
+        }
+    }
+}

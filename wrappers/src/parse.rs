@@ -1,0 +1,492 @@
+//! Reader of `mpi.table`. The rules of the format stand in the header of that file.
+//!
+//! Two passes: the lines become entries that still have names, then each entry becomes one or two functions whose
+//! parameters refer to each other by position. Whatever is misspelled or refers to nothing is an error with its line.
+
+use crate::class::{Class, Io};
+use crate::kind::{CType, Direction, Kind};
+use crate::length::{Len, Property, Query};
+use crate::table::{Amount, Extent, Function, Param, Sentinel, Table};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+/// A line of the table that does not follow the rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Line in `mpi.table`, from 1.
+    pub line: usize,
+    /// What was expected.
+    pub message: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mpi.table:{}: {}", self.line, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// A line, split into words.
+struct Line<'a> {
+    number: usize,
+    words: Vec<&'a str>,
+}
+
+/// A function as it is written.
+struct Entry<'a> {
+    head: Line<'a>,
+    params: Vec<Line<'a>>,
+}
+
+/// Reads the whole table.
+pub(crate) fn parse(text: &str) -> Result<Table, ParseError> {
+    let mut colors = HashMap::new();
+    let mut entries: Vec<Entry> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let content = line.split('#').next().unwrap_or("");
+        let words: Vec<&str> = content.split_whitespace().collect();
+        let indented = content.starts_with(' ');
+        let line = Line {
+            number: index + 1,
+            words,
+        };
+        match line.words.first() {
+            None => {}
+            Some(&"class") => {
+                let (class, color) = class_line(&line)?;
+                if colors.insert(class, color).is_some() {
+                    return Err(line.error("class declared twice"));
+                }
+            }
+            Some(_) if indented => match entries.last_mut() {
+                Some(entry) => entry.params.push(line),
+                None => return Err(line.error("parameter without function")),
+            },
+            Some(_) => entries.push(Entry {
+                head: line,
+                params: Vec::new(),
+            }),
+        }
+    }
+    let mut functions = Vec::new();
+    for entry in &entries {
+        let large = entry.head.words.contains(&"large");
+        let base = functions.len();
+        functions.push(entry.function(base, None, &colors)?);
+        if large {
+            functions.push(entry.function(base + 1, Some(base), &colors)?);
+        }
+    }
+    finish(functions)
+}
+
+/// Builds the index and checks what only shows across entries.
+fn finish(functions: Vec<Function>) -> Result<Table, ParseError> {
+    let mut by_name = HashMap::new();
+    let (mut dumpi, mut states) = (HashSet::new(), HashSet::new());
+    for f in &functions {
+        let fail = |message: String| {
+            Err(ParseError {
+                line: f.line,
+                message,
+            })
+        };
+        if by_name.insert(f.name.clone(), f.id).is_some() {
+            return fail(format!("{} is listed twice", f.name));
+        }
+        if f.dumpi.is_some_and(|id| !dumpi.insert(id)) {
+            return fail("dumpi id is taken".into());
+        }
+        if f.state.is_some_and(|id| !states.insert(id)) {
+            return fail("state id is taken".into());
+        }
+    }
+    Ok(Table { functions, by_name })
+}
+
+/// `class NAME COLOUR meaning`
+fn class_line<'a>(line: &Line<'a>) -> Result<(Class, &'a str), ParseError> {
+    match line.words[..] {
+        [_, class, color, _, ..] => Class::from_word(class)
+            .map(|class| (class, color))
+            .ok_or_else(|| line.error(format!("unknown class {class}"))),
+        _ => Err(line.error("expected: class NAME COLOUR meaning")),
+    }
+}
+
+impl Line<'_> {
+    fn error(&self, message: impl Into<String>) -> ParseError {
+        ParseError {
+            line: self.number,
+            message: message.into(),
+        }
+    }
+}
+
+impl Entry<'_> {
+    /// The small form, or the `_c` form if `base` is given.
+    fn function(
+        &self,
+        id: usize,
+        base: Option<usize>,
+        colors: &HashMap<Class, &str>,
+    ) -> Result<Function, ParseError> {
+        let large = base.is_some();
+        let head = &self.head;
+        let lines = self.params_of_form(large)?;
+        let names: Vec<&str> = lines.iter().map(|line| line.words[0]).collect();
+        if (1..names.len()).any(|i| names[..i].contains(&names[i])) {
+            return Err(head.error("two parameters have the same name"));
+        }
+        let find = |name: &str| {
+            position(&names, name).ok_or_else(|| head.error(format!("no parameter {name}")))
+        };
+        let number = |value: &str| {
+            value
+                .parse::<u16>()
+                .map_err(|_| head.error(format!("not a number: {value}")))
+        };
+        let (mut class, mut io, mut color) = (None, None, None);
+        let (mut dumpi, mut state) = (None, None);
+        let (mut variadic, mut removed, mut has_large) = (false, false, false);
+        let (mut creates, mut frees, mut returns) = (Vec::new(), None, Kind::ErrorCode);
+        for word in &head.words[1..] {
+            match word.split_once('=').unwrap_or((word, "")) {
+                ("class", name) => class = Class::from_word(name),
+                ("io", words) => io = Some(Io::parse(words).map_err(|m| head.error(m))?),
+                ("returns", kind) => {
+                    returns = Kind::from_word(kind)
+                        .ok_or_else(|| head.error(format!("unknown kind {kind}")))?;
+                }
+                ("dumpi", value) => dumpi = Some(number(value)?),
+                ("state", value) => state = Some(number(value)?),
+                ("color", name) => color = Some(name),
+                ("creates", list) => {
+                    creates = list.split(',').map(find).collect::<Result<_, _>>()?;
+                }
+                ("frees", name) => frees = Some(find(name)?),
+                ("large", "") => has_large = true,
+                ("variadic", "") => variadic = true,
+                ("removed", "") => removed = true,
+                _ => return Err(head.error(format!("unknown attribute {word}"))),
+            }
+        }
+        let class = class.ok_or_else(|| head.error("no known class"))?;
+        if io.is_some() != (class == Class::FileAccess) {
+            return Err(head.error("io= belongs to class=file_access, and to no other"));
+        }
+        if color.is_some() != state.is_some() {
+            return Err(head.error("state= and color= go together"));
+        }
+        let params =
+            (lines.iter().map(|line| param(line, &lines, large))).collect::<Result<Vec<_>, _>>()?;
+        if has_large
+            != self
+                .params
+                .iter()
+                .any(|line| attributes(line).any(is_large_mark))
+        {
+            return Err(head.error("large goes with poly parameters"));
+        }
+        if creates
+            .iter()
+            .chain(&frees)
+            .any(|&i| !params[i].kind.is_handle())
+        {
+            return Err(head.error("creates= and frees= name handles"));
+        }
+        let color = color.or_else(|| colors.get(&class).copied());
+        let color = color.ok_or_else(|| head.error("the class has no colour"))?;
+        Ok(Function {
+            id,
+            name: format!("{}{}", head.words[0], if large { "_c" } else { "" }),
+            base,
+            large,
+            class,
+            io,
+            returns,
+            variadic,
+            removed,
+            dumpi: dumpi.filter(|_| !large),
+            state: state.filter(|_| !large),
+            color: color.to_owned(),
+            params,
+            creates,
+            frees,
+            line: head.number,
+        })
+    }
+
+    /// The parameters that this form has. Each line of the result has at least three words.
+    fn params_of_form(&self, large: bool) -> Result<Vec<&Line<'_>>, ParseError> {
+        let mut lines = Vec::new();
+        for line in &self.params {
+            if line.words.len() < 3 {
+                return Err(line.error("expected: NAME DIRECTION KIND"));
+            }
+            if large || !attributes(line).any(|word| word == "large_only") {
+                lines.push(line);
+            }
+        }
+        Ok(lines)
+    }
+}
+
+/// The words behind name, direction and kind.
+fn attributes<'a>(line: &'a Line) -> impl Iterator<Item = &'a str> {
+    line.words.iter().skip(3).copied()
+}
+
+fn is_large_mark(attribute: &str) -> bool {
+    matches!(attribute, "poly" | "poly=aint" | "large_only")
+}
+
+fn position(names: &[&str], name: &str) -> Option<usize> {
+    names.iter().position(|other| *other == name)
+}
+
+/// The direction a line declares.
+fn direction(line: &Line) -> Result<Direction, ParseError> {
+    Direction::from_word(line.words[1])
+        .ok_or_else(|| line.error(format!("unknown direction {}", line.words[1])))
+}
+
+/// One parameter. `all` are the parameters of this form of the function.
+fn param(line: &Line, all: &[&Line], large: bool) -> Result<Param, ParseError> {
+    let names: Vec<&str> = all.iter().map(|line| line.words[0]).collect();
+    let find = |name: &str| {
+        position(&names, name).ok_or_else(|| line.error(format!("no parameter {name}")))
+    };
+    let direction = direction(line)?;
+    let (word, length) = match line.words[2].split_once('[') {
+        Some((word, rest)) => (
+            word,
+            Some(rest.strip_suffix(']').ok_or_else(|| line.error("no ]"))?),
+        ),
+        None => (line.words[2], None),
+    };
+    let kind = Kind::from_word(word).ok_or_else(|| line.error(format!("unknown kind {word}")))?;
+    let mut param = Param {
+        name: line.words[0].to_owned(),
+        direction,
+        kind,
+        ctype: kind.ctype(),
+        len: match (length, kind) {
+            (Some(rule), Kind::String) => Some(text_length(line, all, rule)?),
+            (Some(rule), _) => Some(array_length(line, all, rule)?),
+            (None, Kind::String) => Some(Len::Nul),
+            (None, Kind::Argv) => Some(Len::NullEnded),
+            (None, _) => None,
+        },
+        poly: false,
+        root_only: false,
+        by_address: false,
+        extent: None,
+        sentinels: Vec::new(),
+        inplace: None,
+        set_if: None,
+    };
+    for attribute in attributes(line) {
+        match attribute.split_once('=').unwrap_or((attribute, "")) {
+            ("poly", wide) => {
+                param.poly = true;
+                param.ctype = wide_type(param.ctype, wide, large).map_err(|m| line.error(m))?;
+            }
+            ("large_only", "") => {}
+            ("root", "") => param.root_only = true,
+            ("byref", "") => param.by_address = true,
+            ("of", amount) if kind == Kind::Buffer => {
+                let (count, datatype) = match amount.split_once(',') {
+                    Some((count, datatype)) => (count, Some(find(datatype)?)),
+                    None => (amount, None),
+                };
+                let count = if count == "1" {
+                    Amount::One
+                } else {
+                    Amount::Param(find(count)?)
+                };
+                param.extent = Some(Extent { count, datatype });
+            }
+            ("or", list) => {
+                param.sentinels = (list.split(',').map(Sentinel::from_word))
+                    .collect::<Option<_>>()
+                    .ok_or_else(|| line.error(format!("unknown constant in {list}")))?;
+            }
+            ("inplace", name) => param.inplace = Some(find(name)?),
+            ("if", name) => param.set_if = Some(find(name)?),
+            _ => return Err(line.error(format!("unknown attribute {attribute}"))),
+        }
+    }
+    Ok(param)
+}
+
+/// The type that a `poly` parameter has in this form.
+fn wide_type(small: CType, wide: &str, large: bool) -> Result<CType, String> {
+    let wide = match (small, wide) {
+        (CType::Function, "") => CType::Function,
+        (CType::Int | CType::Aint, "") => CType::Count,
+        (CType::Int, "aint") => CType::Aint,
+        _ => return Err(format!("a {} cannot be poly", small.word())),
+    };
+    Ok(if large { wide } else { small })
+}
+
+/// The rule for the length of an array.
+fn array_length(line: &Line, all: &[&Line], rule: &str) -> Result<Len, ParseError> {
+    let names: Vec<&str> = all.iter().map(|line| line.words[0]).collect();
+    let find = |name: &str| {
+        position(&names, name).ok_or_else(|| line.error(format!("no parameter {name}")))
+    };
+    if let Some((factor, name)) = rule.split_once('*') {
+        let factor = factor
+            .parse()
+            .map_err(|_| line.error(format!("not a number: {factor}")))?;
+        return Ok(Len::Times(factor, find(name)?));
+    }
+    let Some((verb, rest)) = rule.split_once('(') else {
+        let index = find(rule)?;
+        return Ok(match direction(all[index])? {
+            Direction::In => Len::Param(index),
+            Direction::Out => Len::Returned(index),
+            // argc of MPI_Init stays what it is as far as argv reaches.
+            Direction::InOut => Len::InOut(index),
+        });
+    };
+    let inner = rest.strip_suffix(')').ok_or_else(|| line.error("no )"))?;
+    match verb {
+        "sum" => Ok(Len::Sum(find(inner)?)),
+        "last" => Ok(Len::Last(find(inner)?)),
+        "min" => {
+            let (name, asked) = inner
+                .split_once(',')
+                .ok_or_else(|| line.error("min takes two values"))?;
+            match array_length(line, all, asked)? {
+                Len::Query(query) => Ok(Len::Min(find(name)?, query)),
+                _ => Err(line.error("min takes a parameter and what an object tells")),
+            }
+        }
+        _ => {
+            let property = Property::from_word(verb)
+                .ok_or_else(|| line.error(format!("unknown length {verb}")))?;
+            let (of, rank) = match inner.split_once(',') {
+                Some((of, rank)) => (of, Some(find(rank)?)),
+                None => (inner, None),
+            };
+            if rank.is_some() != (property == Property::Degree) {
+                return Err(line.error("degree, and only degree, takes a rank"));
+            }
+            Ok(Len::Query(Query {
+                property,
+                of: find(of)?,
+                rank,
+            }))
+        }
+    }
+}
+
+/// The rule for the length of a text.
+fn text_length(line: &Line, all: &[&Line], rule: &str) -> Result<Len, ParseError> {
+    if rule.starts_with("MPI_MAX_") {
+        return Ok(Len::NulWithinConstant(rule.to_owned()));
+    }
+    Ok(match array_length(line, all, rule)? {
+        Len::Param(index) | Len::InOut(index) => Len::NulWithin(index),
+        Len::Returned(index) => Len::Chars(index),
+        _ => return Err(line.error("the length of a text is a parameter or a constant")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    /// Every error names its line.
+    #[test]
+    fn errors() {
+        let class = "class send blue blocking send\n";
+        for (text, line, part) in [
+            ("MPI_X class=send\n    a in nothing\n", 3, "unknown kind"),
+            ("MPI_X class=send\n    a at count\n", 3, "unknown direction"),
+            ("MPI_X class=send\n    a in\n", 3, "expected: NAME"),
+            (
+                "MPI_X class=send\n    a in count poly\n",
+                2,
+                "large goes with",
+            ),
+            (
+                "MPI_X class=send large\n    a in count\n",
+                2,
+                "large goes with",
+            ),
+            (
+                "MPI_X class=send large\n    a in double poly\n",
+                3,
+                "cannot be poly",
+            ),
+            ("MPI_X class=send\n    a in count[b]\n", 3, "no parameter b"),
+            (
+                "MPI_X class=send\n    a in count[twice(a)]\n",
+                3,
+                "unknown length",
+            ),
+            (
+                "MPI_X class=send\n    a in count[degree(a)]\n",
+                3,
+                "only degree",
+            ),
+            (
+                "MPI_X class=send\n    a in buffer or=MPI_NOTHING\n",
+                3,
+                "unknown constant",
+            ),
+            (
+                "MPI_X class=send\n    a in comm of=a\n",
+                3,
+                "unknown attribute",
+            ),
+            ("MPI_X class=send frees=b\n", 2, "no parameter b"),
+            (
+                "MPI_X class=send frees=a\n    a in count\n",
+                2,
+                "name handles",
+            ),
+            ("MPI_X class=none\n", 2, "no known class"),
+            ("MPI_X class=recv\n", 2, "no colour"),
+            ("MPI_X class=send state=1\n", 2, "go together"),
+            ("MPI_X class=send dumpi=x\n", 2, "not a number"),
+            ("MPI_X class=send io=read,shared\n", 2, "io="),
+            ("MPI_X class=send\nMPI_X class=send\n", 3, "listed twice"),
+            (
+                "MPI_X class=send dumpi=1\nMPI_Y class=send dumpi=1\n",
+                3,
+                "is taken",
+            ),
+            (
+                "MPI_X class=send\n    a in tag\n    a in tag\n",
+                2,
+                "same name",
+            ),
+            ("    a in tag\n", 2, "without function"),
+            ("class send red again\n", 2, "declared twice"),
+        ] {
+            let error = parse(&format!("{class}{text}")).expect_err(text);
+            assert_eq!(error.line, line, "{text}: {error}");
+            assert!(error.message.contains(part), "{text}: {error}");
+        }
+    }
+
+    /// A large-only parameter shifts the positions that others refer to.
+    #[test]
+    fn large_only() {
+        let table = parse(
+            "class type_info white x\n\
+             MPI_X class=type_info large\n    \
+                 a in length large_only\n    b in length poly\n    c out int[b]\n",
+        )
+        .expect("valid");
+        let len = |name| table.get(name).and_then(|f| f.params.last()?.len.clone());
+        assert_eq!(len("MPI_X"), Some(crate::Len::Param(0)));
+        assert_eq!(len("MPI_X_c"), Some(crate::Len::Param(1)));
+    }
+}

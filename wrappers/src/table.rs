@@ -1,0 +1,222 @@
+//! The parsed table: functions, their parameters, and the numbers by which records name them.
+
+use crate::class::{Class, Io};
+use crate::kind::{CType, Direction, Kind, words};
+use crate::length::Len;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// Every function, each large-count form right behind its small one.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// In the order of the table; [`Function::id`] is the position.
+    pub functions: Vec<Function>,
+    pub(crate) by_name: HashMap<String, usize>,
+}
+
+/// One MPI function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Position in [`Table::functions`]. Records name functions by it; it means something only together with the
+    /// table's [`Table::fingerprint`].
+    pub id: usize,
+    /// `MPI_Send`, `MPI_Send_c`.
+    pub name: String,
+    /// Of a `_c` form, the id of the small form.
+    pub base: Option<usize>,
+    /// Whether this is a `_c` form.
+    pub large: bool,
+    /// What it does.
+    pub class: Class,
+    /// How it accesses its file, for [`Class::FileAccess`].
+    pub io: Option<Io>,
+    /// What it returns. [`Kind::ErrorCode`] for nearly all.
+    pub returns: Kind,
+    /// Whether further arguments follow the listed ones (MPI_Pcontrol).
+    pub variadic: bool,
+    /// Whether MPI-3.0 removed it.
+    pub removed: bool,
+    /// Function id in a DUMPI file. `None` for a `_c` form: ask its base, and mind that DUMPI's counts have 32 bits.
+    pub dumpi: Option<u16>,
+    /// Id of MPE's CLOG2 state: its events are twice that, and one more. `None` where MPE has no state.
+    pub state: Option<u16>,
+    /// Colour of its state, a name of X11's list: MPE's, else that of the class.
+    pub color: String,
+    /// In the order of the C binding.
+    pub params: Vec<Param>,
+    /// Parameters that the call sets to new handles.
+    pub creates: Vec<usize>,
+    /// The parameter whose handle the call frees.
+    pub frees: Option<usize>,
+    /// Line of the entry in `mpi.table`, from 1.
+    pub line: usize,
+}
+
+/// One parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// The standard's name of it.
+    pub name: String,
+    /// Which way it goes.
+    pub direction: Direction,
+    /// What it is.
+    pub kind: Kind,
+    /// C type of one element, in this form of the function.
+    pub ctype: CType,
+    /// Number of elements; `None` for what is no array. Never `None` for [`Kind::String`].
+    pub len: Option<Len>,
+    /// Whether the type differs between the small and the `_c` form.
+    pub poly: bool,
+    /// Significant only at the root; elsewhere it may be garbage.
+    pub root_only: bool,
+    /// Passed by address although it is an `in` scalar.
+    pub by_address: bool,
+    /// How much data a buffer holds, where the arguments tell.
+    pub extent: Option<Extent>,
+    /// Constants that may stand in its place.
+    pub sentinels: Vec<Sentinel>,
+    /// The buffer which, when it is MPI_IN_PLACE, makes this parameter insignificant.
+    pub inplace: Option<usize>,
+    /// The parameter that tells, after the call, whether this one was set: a logical that is true, or an index that
+    /// is not MPI_UNDEFINED.
+    pub set_if: Option<usize>,
+}
+
+/// How much data is in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extent {
+    /// Number of elements.
+    pub count: Amount,
+    /// Their datatype (an array of datatypes next to an array of counts); `None` for bytes.
+    pub datatype: Option<usize>,
+}
+
+/// Number of elements of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Amount {
+    /// One.
+    One,
+    /// The value of a parameter, or the sum of it if it is an array.
+    Param(usize),
+}
+
+words! {
+    /// A constant that may be passed instead of an address.
+    Sentinel {
+        /// The data is in the other buffer.
+        InPlace = "MPI_IN_PLACE",
+        /// The status is not wanted.
+        StatusIgnore = "MPI_STATUS_IGNORE",
+        /// The statuses are not wanted.
+        StatusesIgnore = "MPI_STATUSES_IGNORE",
+        /// The error codes are not wanted.
+        ErrcodesIgnore = "MPI_ERRCODES_IGNORE",
+        /// The graph has no weights.
+        Unweighted = "MPI_UNWEIGHTED",
+        /// There are no edges that could have a weight.
+        WeightsEmpty = "MPI_WEIGHTS_EMPTY",
+        /// No arguments.
+        ArgvNull = "MPI_ARGV_NULL",
+        /// No arguments for any program.
+        ArgvsNull = "MPI_ARGVS_NULL",
+        /// The value is not wanted.
+        Null = "NULL",
+    }
+}
+
+impl Table {
+    /// The function of that name.
+    pub fn get(&self, name: &str) -> Option<&Function> {
+        self.by_name.get(name).map(|&id| &self.functions[id])
+    }
+
+    /// A number that changes whenever ids or the meaning of recorded arguments may have changed: FNV-1a, 64 bits,
+    /// of [`Table::canonical`].
+    pub fn fingerprint(&self) -> u64 {
+        self.canonical()
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            })
+    }
+
+    /// Everything that decides ids and how arguments are read back, one line for each function and parameter.
+    /// Colours, DUMPI ids and state ids are not in it.
+    pub fn canonical(&self) -> String {
+        let mut text = String::new();
+        for f in &self.functions {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "{} {} {:?} {} {:?} {:?}",
+                f.name,
+                f.class.word(),
+                f.io,
+                f.returns.word(),
+                f.creates,
+                f.frees
+            );
+            for p in &f.params {
+                let _ = writeln!(
+                    text,
+                    " {} {} {} {} {:?} {} {} {:?} {:?} {:?} {:?}",
+                    p.name,
+                    p.direction.word(),
+                    p.kind.word(),
+                    p.ctype.word(),
+                    p.len,
+                    p.root_only,
+                    p.by_address,
+                    p.extent,
+                    p.sentinels,
+                    p.inplace,
+                    p.set_if
+                );
+            }
+        }
+        text
+    }
+}
+
+impl Function {
+    /// The position of the parameter of that name.
+    pub fn param(&self, name: &str) -> Option<usize> {
+        self.params.iter().position(|p| p.name == name)
+    }
+
+    /// The communicator a call is made on, the one in whose line a viewer draws it. `None` for calls without one
+    /// and for MPI_Comm_compare, which has two (MPE then takes MPI_COMM_WORLD).
+    pub fn comm(&self) -> Option<usize> {
+        if self.name == "MPI_Comm_compare" {
+            return None;
+        }
+        self.params
+            .iter()
+            .position(|p| p.kind == Kind::Comm && p.direction != Direction::Out)
+    }
+
+    /// The first parameter of a kind, for kinds of which there is one.
+    pub fn first(&self, kind: Kind) -> Option<usize> {
+        self.params.iter().position(|p| p.kind == kind)
+    }
+}
+
+impl Param {
+    /// Number of pointers in front of the C type: 0 for an `in` scalar, 1 for an `out` scalar, an array, a text or
+    /// a buffer, 2 for an array of texts, 3 for `argv` of MPI_Init.
+    pub fn indirection(&self) -> usize {
+        match self.kind {
+            Kind::Strings | Kind::Argv => 2,
+            Kind::Argvs | Kind::Argvp => 3,
+            Kind::String
+            | Kind::Buffer
+            | Kind::BasePtr
+            | Kind::Pointer
+            | Kind::Status
+            | Kind::FStatus
+            | Kind::F08Status => 1,
+            _ if self.len.is_some() || self.direction != Direction::In || self.by_address => 1,
+            _ => 0,
+        }
+    }
+}
