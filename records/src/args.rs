@@ -148,6 +148,8 @@ pub enum Value<'a> {
     Text(Option<&'a [u8]>),
     /// Array; `None` where it was NULL, a sentinel or not significant.
     Array(Option<Array<'a>>),
+    /// Array before and after the call.
+    ArrayInOut(Option<Array<'a>>, Option<Array<'a>>),
 }
 
 /// An array argument.
@@ -211,7 +213,7 @@ impl<'a> Array<'a> {
 }
 
 /// Most parameters of an MPI function.
-pub const MAX_PARAMS: usize = 24;
+pub const MAX_PARAMS: usize = 16;
 
 /// The arguments of one call, in the order of its parameters.
 #[derive(Clone, Debug)]
@@ -239,6 +241,9 @@ impl<'a> Args<'a> {
                 Carrier::Status => Value::Status(b.status()?),
                 Carrier::Text => Value::Text(b.string()?),
                 Carrier::Array(elem) => Value::Array(array(b, elem, handle)?),
+                Carrier::ArrayInOut(elem) => {
+                    Value::ArrayInOut(array(b, elem, handle)?, array(b, elem, handle)?)
+                }
             };
         }
         Some(Args {
@@ -276,7 +281,7 @@ impl<'a> Args<'a> {
     /// Argument `i` as an array.
     pub fn array(&self, i: usize) -> Option<Array<'a>> {
         match *self.get(i) {
-            Value::Array(a) => a,
+            Value::Array(a) | Value::ArrayInOut(_, a) => a,
             _ => None,
         }
     }

@@ -126,7 +126,7 @@ pub struct BlockHeader {
     /// Thread ID of the operating system.
     pub tid: u64,
     /// Zero.
-    pub reserved: [u64; 7],
+    pub reserved: [u64; 8],
 }
 
 const _: () = assert!(BLOCK_HEADER == 128 && size_of::<FileHeader>() <= BLOCK_SIZE);
