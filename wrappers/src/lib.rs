@@ -19,6 +19,8 @@
 
 mod carrier;
 mod class;
+#[cfg(feature = "header")]
+pub mod header;
 mod kind;
 mod length;
 mod parse;

@@ -1,0 +1,376 @@
+//! What the installed `mpi.h` declares: functions, types and constants, as bindgen sees them.
+//!
+//! The table says what a function means, the header which functions exist here and with which C types. Functions of
+//! the QMPI_ and PMPI_ families are left out: the former are not wrapped, the latter have the types of their MPI_
+//! siblings. The program that uses this needs libclang at run time; nothing is linked with MPI.
+
+use crate::kind::{CType, Kind};
+use crate::table::{Function, Param, Table};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::process::Command;
+use syn::{Expr, FnArg, ForeignItem, Item, Lit, Pat, PointerMutability, ReturnType, Type, UnOp};
+
+/// Everything taken from one header.
+#[derive(Clone, Debug)]
+pub struct Header {
+    /// Functions `MPI_*` and `MPIX_*`, in the order of the header.
+    pub functions: Vec<Declared>,
+    /// Rust source of every type and constant, without the functions.
+    pub types: String,
+    /// The constants that are integers, macros and enumerators alike.
+    pub constants: BTreeMap<String, i64>,
+    /// How handles look, and therefore which libraries the wrappers work with.
+    pub family: Family,
+    /// Flags that the compiler wrapper adds for the preprocessor: `-I…`, `-D…`.
+    pub flags: Vec<String>,
+}
+
+/// A function the header declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub params: Vec<Argument>,
+    /// Rust type of the result; `()` for void.
+    pub returns: String,
+    /// Whether further arguments may follow.
+    pub variadic: bool,
+}
+
+/// A parameter of a declared function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// The header's name for it, made usable as a Rust name.
+    pub name: String,
+    /// Its Rust type, `*const ::std::os::raw::c_void`.
+    pub ty: String,
+}
+
+/// Binary interface of an MPI library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// MPICH and what is compatible with it (Intel MPI, MVAPICH, Cray): handles are ints.
+    Mpich,
+    /// Open MPI: handles are pointers to its own structs.
+    OpenMpi,
+    /// The standard ABI of MPI 5.0: handles are pointers to structs of the standard's names.
+    Standard,
+}
+
+/// Why a header cannot be read.
+#[derive(Debug)]
+pub enum Error {
+    /// The compiler wrapper cannot be run, or does not know `-show`.
+    Wrapper {
+        /// What was run.
+        command: String,
+        /// What happened.
+        message: String,
+    },
+    /// bindgen fails; mostly there is no `mpi.h`, or no libclang.
+    Bindgen {
+        /// What bindgen says, and the flags it was given.
+        message: String,
+    },
+    /// bindgen's result is not what this module expects.
+    Rust {
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Wrapper { command, message } => write!(f, "{command}: {message}"),
+            Error::Bindgen { message } => write!(f, "mpi.h: {message}"),
+            Error::Rust { message } => write!(f, "result of bindgen: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The compiler wrapper to use: `$MPICC`, else `mpicc`.
+pub fn mpicc() -> String {
+    std::env::var("MPICC")
+        .ok()
+        .filter(|s| !s.is_empty())
+        .unwrap_or_else(|| "mpicc".into())
+}
+
+/// Reads the `mpi.h` of a compiler wrapper.
+///
+/// # Errors
+/// If the wrapper cannot be asked for its flags, or bindgen fails.
+pub fn read(mpicc: &str) -> Result<Header, Error> {
+    let flags = flags(mpicc)?;
+    let rust = bindgen::builder()
+        .header_contents("wrappers_mpi.h", "#include <mpi.h>\n")
+        .clang_args(&flags)
+        // Open MPI hides the functions removed with MPI-3.0 behind macros that end in an error.
+        .clang_arg("-DOMPI_OMIT_MPI1_COMPAT_DECLS=0")
+        .allowlist_function("MPIX?_.*")
+        .allowlist_type("MPI.*")
+        .allowlist_var("MPI.*|OMPI_[A-Z]+_VERSION|I_MPI_[A-Z]*VERSION")
+        .prepend_enum_name(false)
+        .layout_tests(false)
+        .formatter(bindgen::Formatter::None)
+        .generate()
+        .map_err(|e| Error::Bindgen {
+            message: format!("{e} (flags: {})", flags.join(" ")),
+        })?
+        .to_string();
+    let file = syn::parse_file(&rust).map_err(|e| Error::Rust {
+        message: e.to_string(),
+    })?;
+    split(file, flags)
+}
+
+/// The wrapper's flags for the preprocessor.
+fn flags(mpicc: &str) -> Result<Vec<String>, Error> {
+    let fail = |message: String| Error::Wrapper {
+        command: format!("{mpicc} -show"),
+        message,
+    };
+    let output = Command::new(mpicc)
+        .arg("-show")
+        .output()
+        .map_err(|e| fail(e.to_string()))?;
+    if !output.status.success() {
+        return Err(fail(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        ));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut flags = Vec::new();
+    let mut words = text.split_whitespace();
+    while let Some(word) = words.next() {
+        match word {
+            "-I" | "-D" | "-isystem" | "-include" => {
+                flags.push(word.to_owned());
+                flags.extend(words.next().map(str::to_owned));
+            }
+            _ if word.starts_with("-I") || word.starts_with("-D") => flags.push(word.to_owned()),
+            _ => {}
+        }
+    }
+    Ok(flags)
+}
+
+/// Takes the functions out of the source and looks at what remains.
+fn split(mut file: syn::File, flags: Vec<String>) -> Result<Header, Error> {
+    let mut functions: Vec<Declared> = Vec::new();
+    let mut constants = BTreeMap::new();
+    let mut comm = None;
+    for item in &mut file.items {
+        match item {
+            Item::ForeignMod(block) => {
+                let mut rest = Vec::new();
+                for item in std::mem::take(&mut block.items) {
+                    match item {
+                        ForeignItem::Fn(f) => functions.push(declared(&f.sig)?),
+                        other => rest.push(other),
+                    }
+                }
+                block.items = rest;
+            }
+            Item::Const(constant) => {
+                if let Some(value) = integer(&constant.expr) {
+                    constants.insert(constant.ident.to_string(), value);
+                }
+            }
+            Item::Type(alias) if alias.ident == "MPI_Comm" => comm = Some(text(&alias.ty)?),
+            _ => {}
+        }
+    }
+    file.items
+        .retain(|item| !matches!(item, Item::ForeignMod(block) if block.items.is_empty()));
+    let family = match comm.as_deref() {
+        Some("::std::os::raw::c_int") => Family::Mpich,
+        Some("*mut ompi_communicator_t") => Family::OpenMpi,
+        Some("*mut MPI_ABI_Comm") => Family::Standard,
+        other => {
+            return Err(Error::Rust {
+                message: format!("MPI_Comm is {other:?}"),
+            });
+        }
+    };
+    Ok(Header {
+        functions,
+        types: prettyplease::unparse(&file),
+        constants,
+        family,
+        flags,
+    })
+}
+
+/// A literal, perhaps negative.
+fn integer(expr: &Expr) -> Option<i64> {
+    match expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(value) => value.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => integer(&unary.expr).map(|v| -v),
+        _ => None,
+    }
+}
+
+/// One function declaration.
+fn declared(signature: &syn::Signature) -> Result<Declared, Error> {
+    let name = signature.ident.to_string();
+    let mut params = Vec::new();
+    for argument in &signature.inputs {
+        match argument {
+            FnArg::Typed(argument) => match &*argument.pat {
+                Pat::Ident(pattern) => params.push(Argument {
+                    name: pattern.ident.to_string(),
+                    ty: text(&argument.ty)?,
+                }),
+                _ => {
+                    return Err(Error::Rust {
+                        message: format!("a pattern in {name}"),
+                    });
+                }
+            },
+            FnArg::Receiver(_) => {
+                return Err(Error::Rust {
+                    message: format!("self in {name}"),
+                });
+            }
+        }
+    }
+    let returns = match &signature.output {
+        ReturnType::Default => "()".to_owned(),
+        ReturnType::Type(_, ty) => text(ty)?,
+    };
+    Ok(Declared {
+        name,
+        params,
+        returns,
+        variadic: signature.variadic.is_some(),
+    })
+}
+
+/// A type as one writes it.
+fn text(ty: &Type) -> Result<String, Error> {
+    match ty {
+        Type::Ptr(pointer) => {
+            let mutable = if matches!(pointer.mutability, PointerMutability::Mut(_)) {
+                "mut"
+            } else {
+                "const"
+            };
+            Ok(format!("*{mutable} {}", text(&pointer.elem)?))
+        }
+        Type::Path(path) if path.qself.is_none() => {
+            let names: Vec<String> = path
+                .path
+                .segments
+                .iter()
+                .map(|s| s.ident.to_string())
+                .collect();
+            let global = if path.path.leading_colon.is_some() {
+                "::"
+            } else {
+                ""
+            };
+            Ok(format!("{global}{}", names.join("::")))
+        }
+        Type::Array(array) => match integer(&array.len) {
+            Some(length) => Ok(format!("[{}; {length}]", text(&array.elem)?)),
+            None => Err(Error::Rust {
+                message: "an array without number".into(),
+            }),
+        },
+        _ => Err(Error::Rust {
+            message: "a type that is no pointer, name or array".into(),
+        }),
+    }
+}
+
+impl Header {
+    /// The functions that the table does not have; extensions (`MPIX_`) are among them.
+    pub fn unknown<'a>(&'a self, table: &'a Table) -> impl Iterator<Item = &'a Declared> {
+        self.functions
+            .iter()
+            .filter(|declared| table.get(&declared.name).is_none())
+    }
+}
+
+impl Declared {
+    /// In what the declaration differs from the table's entry; `None` if a wrapper made from the entry fits it.
+    pub fn misfit(&self, function: &Function) -> Option<String> {
+        if self.params.len() != function.params.len() {
+            return Some(format!(
+                "{} parameters declared, {} in the table",
+                self.params.len(),
+                function.params.len()
+            ));
+        }
+        if self.variadic != function.variadic {
+            return Some("variadic on one side only".into());
+        }
+        if !fits(&self.returns, 0, function.returns.ctype(), function.returns) {
+            return Some(format!(
+                "returns {}, not {}",
+                self.returns,
+                function.returns.word()
+            ));
+        }
+        let differs = |(declared, param): &(&Argument, &Param)| {
+            !fits(&declared.ty, param.indirection(), param.ctype, param.kind)
+        };
+        self.params
+            .iter()
+            .zip(&function.params)
+            .find(differs)
+            .map(|(declared, param)| {
+                format!(
+                    "{} is a {}, not a {}",
+                    declared.name,
+                    declared.ty,
+                    param.kind.word()
+                )
+            })
+    }
+}
+
+/// Whether a Rust type is that C type behind so many pointers.
+fn fits(ty: &str, indirection: usize, ctype: CType, kind: Kind) -> bool {
+    let mut base = ty;
+    let mut pointers = 0;
+    while let Some(rest) = base
+        .strip_prefix("*mut ")
+        .or_else(|| base.strip_prefix("*const "))
+    {
+        base = rest;
+        pointers += 1;
+    }
+    // Ranges of groups: `int ranges[][3]`.
+    if let Some((element, _)) = base.strip_prefix('[').and_then(|rest| rest.split_once(';')) {
+        base = element;
+    }
+    let base = base.strip_prefix("::std::os::raw::").unwrap_or(base);
+    pointers == indirection
+        && match ctype {
+            CType::Int => base == "c_int",
+            CType::Enum => matches!(base, "MPI_T_cb_safety" | "MPI_T_source_order"),
+            CType::Fint => matches!(base, "MPI_Fint" | "c_int"),
+            CType::Aint => base == "MPI_Aint",
+            CType::Offset => base == "MPI_Offset",
+            CType::Count => base == "MPI_Count",
+            CType::Double => base == "f64",
+            CType::Handle => kind.handle_type() == Some(base),
+            CType::Status => base == "MPI_Status",
+            CType::F08Status => base == "MPI_F08_status",
+            CType::Char => base == "c_char",
+            CType::Void => base == "c_void",
+            CType::Function => {
+                base.starts_with("MPI_") && (base.contains("_function") || base.contains("_fn"))
+            }
+        }
+}
