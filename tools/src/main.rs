@@ -1,1 +1,68 @@
-fn main() {}
+//! `mpitrace`: runs programs under the recorder, prints and converts traces.
+//!
+//! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
+//! it starts.
+
+mod convert;
+mod failure;
+mod input;
+mod print;
+mod run;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Runs MPI programs under libtrace, prints and converts traces.
+#[derive(Parser)]
+#[command(name = "mpitrace", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Print(print::Arguments),
+    Convert(convert::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse_from(spell_out(std::env::args_os().collect()));
+    let result = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Print(arguments) => print::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::Data(message)) => {
+            eprintln!("mpitrace: {message}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Call(message)) => {
+            eprintln!("mpitrace: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Makes the two-letter options that slog2print spells with one dash long ones, which is all clap knows.
+fn spell_out(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|command| command == "print") {
+        for argument in &mut arguments {
+            if ["-is", "-ds", "-ie", "-de", "-ts", "-tf"]
+                .iter()
+                .any(|option| argument == option)
+            {
+                let mut long = OsString::from("-");
+                long.push(&*argument);
+                *argument = long;
+            }
+        }
+    }
+    arguments
+}

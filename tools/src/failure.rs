@@ -1,0 +1,25 @@
+//! How a subcommand can fail, which decides the exit code.
+
+use std::fmt::Display;
+use std::io;
+
+/// Why a subcommand ended early.
+#[derive(Debug)]
+pub enum Failure {
+    /// A file is bad, or reading or writing it failed: exit code 1.
+    Data(String),
+    /// The call is wrong: exit code 2.
+    Call(String),
+    /// Nobody reads our output any more, as in `mpitrace print x | head`: no message, exit code 0.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// A failure of the output.
+    pub fn output(name: impl Display, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Data(format!("{name}: {error}")),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The file a subcommand reads, and what it is.
+
+use crate::failure::Failure;
+use memmap2::Mmap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::path::Path;
+
+/// All bytes of a file: mapped where that is possible, since a trace may be larger than memory.
+pub enum Input {
+    Mapped(Mmap),
+    Read(Vec<u8>),
+}
+
+impl Input {
+    /// Opens `path`; `-` is stdin.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let failed =
+            |error: io::Error| Failure::Data(format!("{}: {error}", shown(path).display()));
+        let mut bytes = Vec::new();
+        if path == OsStr::new("-") {
+            io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+            return Ok(Input::Read(bytes));
+        }
+        let mut file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_file() && metadata.len() > 0 {
+            // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS;
+            // the readers never write through it nor rely on two reads giving the same bytes for memory safety.
+            return Ok(Input::Mapped(unsafe { Mmap::map(&file) }.map_err(failed)?));
+        }
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Input::Read(bytes))
+    }
+}
+
+impl Deref for Input {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Input::Mapped(map) => map,
+            Input::Read(bytes) => bytes,
+        }
+    }
+}
+
+/// The name of an input for messages.
+pub fn shown(path: &Path) -> &Path {
+    if path == OsStr::new("-") {
+        Path::new("stdin")
+    } else {
+        path
+    }
+}

@@ -1,0 +1,291 @@
+//! The command line that starts the ranks with the library preloaded.
+
+use super::launcher::{Kind, Launch, Part, name};
+use crate::failure::Failure;
+use std::ffi::{OsStr, OsString};
+
+const PRELOAD: &str = "LD_PRELOAD";
+
+/// What to execute.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Plan {
+    pub argv: Vec<OsString>,
+    /// Variables to set for `argv[0]`; only used without a launcher, which must not load the library itself.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// Works the library and the settings into a command line.
+///
+/// An LD_PRELOAD of the user, in the environment or in the command line, is kept behind the library.
+pub fn plan(
+    argv: &[OsString],
+    launch: &Launch,
+    library: &OsStr,
+    settings: &[(OsString, OsString)],
+) -> Result<Plan, Failure> {
+    plan_with(
+        argv,
+        launch,
+        library,
+        settings,
+        std::env::var_os(PRELOAD).as_deref(),
+    )
+}
+
+fn plan_with(
+    argv: &[OsString],
+    launch: &Launch,
+    library: &OsStr,
+    settings: &[(OsString, OsString)],
+    inherited: Option<&OsStr>,
+) -> Result<Plan, Failure> {
+    let mut argv = argv.to_vec();
+    let mut variables = vec![(
+        OsString::from(PRELOAD),
+        joined(library, inherited.unwrap_or_default()),
+    )];
+    variables.extend_from_slice(settings);
+    if launch.kind == Kind::None {
+        return Ok(Plan {
+            argv,
+            env: variables,
+        });
+    }
+    // From the back, so that insertions leave the indices before them right.
+    for (number, part) in launch.parts.iter().enumerate().rev() {
+        let preloads = take_over(&mut argv, part, library, inherited);
+        let own = if preloads {
+            &variables[1..]
+        } else {
+            &variables[..]
+        };
+        match launch.kind {
+            // Open MPI's -x holds for one part only.
+            Kind::OpenMpi => {
+                let options = own
+                    .iter()
+                    .flat_map(|(name, value)| ["-x".into(), assignment(name, value)]);
+                argv.splice(part.start..part.start, options.collect::<Vec<_>>());
+            }
+            Kind::Hydra if number == 0 => {
+                // A -genv of the user would come later and win, so it was changed in place.
+                let global = if preloads && launch.parts.len() == 1 {
+                    own
+                } else {
+                    &variables
+                };
+                let options = global
+                    .iter()
+                    .flat_map(|(name, value)| ["-genv".into(), name.clone(), value.clone()]);
+                argv.splice(part.start..part.start, options.collect::<Vec<_>>());
+            }
+            Kind::Hydra => {}
+            Kind::Other | Kind::None => {
+                let Some(program) = part.program else {
+                    let message = "cannot find the program in the command; preload with `env LD_PRELOAD=… PROGRAM`";
+                    return Err(Failure::Call(message.into()));
+                };
+                let mut before = vec![OsString::from("env")];
+                before.extend(own.iter().map(|(name, value)| assignment(name, value)));
+                argv.splice(program..program, before);
+            }
+        }
+    }
+    Ok(Plan {
+        argv,
+        env: Vec::new(),
+    })
+}
+
+/// Adds the library to an LD_PRELOAD that the command line itself sets for a part. True if the launcher's own options set
+/// it, so that no further option is needed.
+fn take_over(
+    argv: &mut [OsString],
+    part: &Part,
+    library: &OsStr,
+    inherited: Option<&OsStr>,
+) -> bool {
+    let mut by_option = false;
+    let program = part.program.unwrap_or(part.end);
+    let mut at = part.start;
+    while at < program {
+        let option = argv[at]
+            .to_string_lossy()
+            .trim_start_matches('-')
+            .to_string();
+        at += 1;
+        if !["x", "genv", "env"].contains(&option.as_str()) || at >= program {
+            continue;
+        }
+        if let Some(value) = preload_value(&argv[at]) {
+            argv[at] = assignment(PRELOAD.as_ref(), &joined(library, &value));
+            by_option = true;
+        } else if argv[at] == PRELOAD && option == "x" {
+            let value = joined(library, inherited.unwrap_or_default());
+            argv[at] = assignment(PRELOAD.as_ref(), &value);
+            by_option = true;
+        } else if argv[at] == PRELOAD && at + 1 < program {
+            argv[at + 1] = joined(library, &argv[at + 1]);
+            by_option = true;
+        }
+    }
+    // `env LD_PRELOAD=… program` sets it anew, whatever the launcher did.
+    if argv
+        .get(program)
+        .is_some_and(|program| name(program) == "env")
+    {
+        for argument in &mut argv[program + 1..part.end] {
+            if let Some(value) = preload_value(argument) {
+                *argument = assignment(PRELOAD.as_ref(), &joined(library, &value));
+            } else if !argument.as_encoded_bytes().contains(&b'=')
+                && !argument.as_encoded_bytes().starts_with(b"-")
+            {
+                break;
+            }
+        }
+    }
+    by_option
+}
+
+/// The value in `LD_PRELOAD=value`.
+fn preload_value(argument: &OsStr) -> Option<OsString> {
+    let value = argument
+        .to_str()?
+        .strip_prefix(PRELOAD)?
+        .strip_prefix('=')?;
+    Some(value.into())
+}
+
+/// The library first, so that it stands before any MPI that is preloaded too.
+fn joined(library: &OsStr, others: &OsStr) -> OsString {
+    let mut value = library.to_os_string();
+    if !others.is_empty() {
+        value.push(":");
+        value.push(others);
+    }
+    value
+}
+
+fn assignment(name: &OsStr, value: &OsStr) -> OsString {
+    let mut text = name.to_os_string();
+    text.push("=");
+    text.push(value);
+    text
+}
+
+impl Plan {
+    /// The command for a shell.
+    pub fn shell(&self) -> String {
+        let mut words: Vec<String> = Vec::new();
+        if !self.env.is_empty() {
+            words.push("env".into());
+            words.extend(
+                self.env
+                    .iter()
+                    .map(|(name, value)| quoted(&assignment(name, value))),
+            );
+        }
+        words.extend(self.argv.iter().map(|word| quoted(word)));
+        words.join(" ")
+    }
+}
+
+fn quoted(word: &OsStr) -> String {
+    let text = word.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(kind: Kind, line: &str, inherited: Option<&str>) -> String {
+        let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let mut launch = Launch::recognise(&argv);
+        launch.kind = kind;
+        let settings = [(OsString::from("TRACE_DIR"), OsString::from("/a b"))];
+        plan_with(
+            &argv,
+            &launch,
+            "/l.so".as_ref(),
+            &settings,
+            inherited.map(OsStr::new),
+        )
+        .unwrap()
+        .shell()
+    }
+
+    #[test]
+    fn hydra() {
+        assert_eq!(
+            planned(Kind::Hydra, "mpiexec.mpich -n 2 ls : -n 1 sh", None),
+            "mpiexec.mpich -genv LD_PRELOAD /l.so -genv TRACE_DIR '/a b' -n 2 ls : -n 1 sh"
+        );
+        assert_eq!(
+            planned(
+                Kind::Hydra,
+                "mpiexec.mpich -genv LD_PRELOAD x.so ls",
+                Some("y.so")
+            ),
+            "mpiexec.mpich -genv TRACE_DIR '/a b' -genv LD_PRELOAD /l.so:x.so ls"
+        );
+        assert_eq!(
+            planned(
+                Kind::Hydra,
+                "mpiexec.mpich -n 1 -env LD_PRELOAD=x.so ls : ls",
+                None
+            ),
+            "mpiexec.mpich -genv LD_PRELOAD /l.so -genv TRACE_DIR '/a b' -n 1 -env LD_PRELOAD=/l.so:x.so ls : ls"
+        );
+    }
+
+    #[test]
+    fn open_mpi() {
+        assert_eq!(
+            planned(
+                Kind::OpenMpi,
+                "mpirun.openmpi -n 2 ls : -n 1 sh",
+                Some("y.so")
+            ),
+            "mpirun.openmpi -x LD_PRELOAD=/l.so:y.so -x 'TRACE_DIR=/a b' -n 2 ls : \
+             -x LD_PRELOAD=/l.so:y.so -x 'TRACE_DIR=/a b' -n 1 sh"
+        );
+        assert_eq!(
+            planned(
+                Kind::OpenMpi,
+                "mpirun.openmpi -x LD_PRELOAD ls",
+                Some("y.so")
+            ),
+            "mpirun.openmpi -x 'TRACE_DIR=/a b' -x LD_PRELOAD=/l.so:y.so ls"
+        );
+    }
+
+    #[test]
+    fn other_launchers() {
+        assert_eq!(
+            planned(Kind::Other, "srun -n 2 ls -l", None),
+            "srun -n 2 env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' ls -l"
+        );
+        assert_eq!(
+            planned(
+                Kind::Other,
+                "srun -n 2 env A=1 LD_PRELOAD=x.so ls LD_PRELOAD=z",
+                None
+            ),
+            "srun -n 2 env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' env A=1 LD_PRELOAD=/l.so:x.so ls LD_PRELOAD=z"
+        );
+    }
+
+    #[test]
+    fn no_launcher() {
+        assert_eq!(
+            planned(Kind::None, "./app it's", None),
+            r"env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' ./app 'it'\''s'"
+        );
+    }
+}

@@ -1,0 +1,378 @@
+//! Which launcher a command line starts, and where in it the programs stand.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The kinds of launcher, by how they are told about environment variables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `-genv NAME VALUE`: MPICH's mpiexec and its relatives.
+    Hydra,
+    /// `-x NAME=VALUE`: Open MPI's mpirun.
+    OpenMpi,
+    /// Any other (srun, aprun, …): `env NAME=VALUE` goes before the program.
+    Other,
+    /// None; the command is the program.
+    None,
+}
+
+/// A command line, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Launch {
+    pub kind: Kind,
+    /// Index of the launcher (or of the program, if there is none).
+    pub launcher: usize,
+    /// Per `:`-separated part of the command line, where its options begin and where its program stands.
+    pub parts: Vec<Part>,
+}
+
+/// One part of a multi-program command line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Index of the first argument behind the launcher or the `:`.
+    pub start: usize,
+    /// Index of the program, if it was found.
+    pub program: Option<usize>,
+    /// Index behind the last argument.
+    pub end: usize,
+}
+
+/// Commands that may stand before a launcher.
+const PREFIXES: [&str; 9] = [
+    "env", "time", "timeout", "nice", "nohup", "stdbuf", "taskset", "numactl", "strace",
+];
+
+/// Launchers that are not asked what they are.
+const OTHERS: [&str; 7] = ["srun", "aprun", "jsrun", "ibrun", "prun", "lrun", "alps"];
+
+/// Options with one value, without their dashes, of Hydra, Open MPI and srun. A long option unknown here is still no
+/// problem unless its value happens to name a program.
+const ONE_VALUE: [&str; 87] = [
+    "n",
+    "np",
+    "N",
+    "c",
+    "f",
+    "H",
+    "host",
+    "hosts",
+    "hostfile",
+    "machinefile",
+    "default-hostfile",
+    "rankfile",
+    "rf",
+    "wdir",
+    "wd",
+    "configfile",
+    "path",
+    "prefix",
+    "x",
+    "genvlist",
+    "envlist",
+    "launcher",
+    "launcher-exec",
+    "bootstrap",
+    "bootstrap-exec",
+    "rmk",
+    "topolib",
+    "bind-to",
+    "binding",
+    "map-by",
+    "rank-by",
+    "membind",
+    "demux",
+    "iface",
+    "ppn",
+    "perhost",
+    "prepend-pattern",
+    "outfile-pattern",
+    "errfile-pattern",
+    "nameserver",
+    "order-nodes",
+    "localhost",
+    "usize",
+    "gpus-per-proc",
+    "umask",
+    "npernode",
+    "npersocket",
+    "npernuma",
+    "output-filename",
+    "output",
+    "display",
+    "xterm",
+    "tune",
+    "am",
+    "stdin",
+    "report-pid",
+    "report-uri",
+    "cpu-set",
+    "cpu-list",
+    "personality",
+    "dvm",
+    "timeout",
+    "max-restarts",
+    "ppr",
+    "rtos",
+    "runtime-options",
+    "launch-agent",
+    "app",
+    "preload-files",
+    "cpus-per-proc",
+    "cpus-per-rank",
+    "p",
+    "t",
+    "A",
+    "J",
+    "w",
+    "o",
+    "e",
+    "i",
+    "D",
+    "m",
+    "q",
+    "G",
+    "C",
+    "d",
+    "S",
+    "T",
+];
+
+/// Options with two values.
+const TWO_VALUES: [&str; 8] = [
+    "genv", "env", "mca", "gmca", "omca", "prtemca", "pmixmca", "gpmixmca",
+];
+
+impl Launch {
+    /// Takes a command line apart. May run the launcher with `--version`.
+    pub fn recognise(argv: &[OsString]) -> Self {
+        let launcher = match argv.first() {
+            Some(first) if PREFIXES.contains(&name(first).as_str()) => argv
+                .iter()
+                .position(|argument| is_launcher_name(&name(argument))),
+            Some(first) if is_launcher_name(&name(first)) => Some(0),
+            _ => None,
+        };
+        let Some(launcher) = launcher else {
+            let parts = vec![Part {
+                start: 0,
+                program: Some(0),
+                end: argv.len(),
+            }];
+            return Launch {
+                kind: Kind::None,
+                launcher: 0,
+                parts,
+            };
+        };
+        Launch::with_kind(argv, launcher, kind(&argv[launcher]))
+    }
+
+    fn with_kind(argv: &[OsString], launcher: usize, kind: Kind) -> Self {
+        let mut parts = Vec::new();
+        let mut start = launcher + 1;
+        loop {
+            let colon = argv[start..].iter().position(|argument| argument == ":");
+            let end = colon.map_or(argv.len(), |length| start + length);
+            parts.push(Part {
+                start,
+                program: program(argv, start, end),
+                end,
+            });
+            if colon.is_none() {
+                break;
+            }
+            start = end + 1;
+        }
+        Launch {
+            kind,
+            launcher,
+            parts,
+        }
+    }
+}
+
+/// Where the program stands in `argv[start..end]`: the first argument that is neither an option nor its value and that
+/// can be executed.
+fn program(argv: &[OsString], start: usize, end: usize) -> Option<usize> {
+    let mut at = start;
+    while at < end {
+        let argument = argv[at].to_string_lossy();
+        match argument.strip_prefix('-') {
+            Some(option) => {
+                at += 1 + values(option.strip_prefix('-').unwrap_or(option), argv.get(at + 1))
+            }
+            None if executable(&argv[at]).is_some() => return Some(at),
+            None => at += 1,
+        }
+    }
+    None
+}
+
+/// How many arguments behind this option are its values.
+fn values(option: &str, next: Option<&OsString>) -> usize {
+    if option.contains('=') {
+        0
+    } else if ["genv", "env"].contains(&option)
+        && next.is_some_and(|next| next.as_encoded_bytes().contains(&b'='))
+    {
+        1
+    } else if TWO_VALUES.contains(&option) {
+        2
+    } else {
+        usize::from(ONE_VALUE.contains(&option))
+    }
+}
+
+/// The file that would be executed as `command`, if there is one.
+pub fn executable(command: &OsStr) -> Option<PathBuf> {
+    let can_run = |path: &Path| {
+        let found = path.metadata();
+        found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    let path = Path::new(command);
+    if command.as_encoded_bytes().contains(&b'/') {
+        return can_run(path).then(|| path.to_path_buf());
+    }
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join(path))
+        .find(|path| can_run(path))
+}
+
+/// File name of a command.
+pub fn name(command: &OsStr) -> String {
+    Path::new(command)
+        .file_name()
+        .unwrap_or(command)
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn is_launcher_name(name: &str) -> bool {
+    let starts = ["mpiexec", "mpirun", "orterun", "ompirun", "prterun"];
+    starts.iter().any(|start| name.starts_with(start)) || OTHERS.contains(&name)
+}
+
+/// What kind a launcher is: by its name, that of the file it links to, or what it says about its version.
+fn kind(launcher: &OsStr) -> Kind {
+    let by_name = |name: &str| {
+        let has = |part: &str| name.contains(part);
+        if OTHERS.contains(&name) {
+            Some(Kind::Other)
+        } else if has("hydra") || has("mpich") {
+            Some(Kind::Hydra)
+        } else if has("openmpi") || has("orterun") || has("ompirun") || has("prterun") {
+            Some(Kind::OpenMpi)
+        } else {
+            None
+        }
+    };
+    let file = executable(launcher);
+    let target = file.as_ref().and_then(|file| file.canonicalize().ok());
+    by_name(&name(launcher))
+        .or_else(|| target.and_then(|target| by_name(&name(target.as_os_str()))))
+        .or_else(|| {
+            file.and_then(|file| version(&file))
+                .and_then(|text| kind_by_version(&text))
+        })
+        .unwrap_or(Kind::Other)
+}
+
+fn version(launcher: &Path) -> Option<String> {
+    // A preloaded library has no business in a program that only says its version.
+    let output = Command::new(launcher)
+        .arg("--version")
+        .env_remove("LD_PRELOAD")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn kind_by_version(text: &str) -> Option<Kind> {
+    let has = |part: &str| text.contains(part);
+    if has("HYDRA") || has("Intel(R) MPI Library") || has("MVAPICH") {
+        Some(Kind::Hydra)
+    } else if has("Open MPI") || has("OpenRTE") || has("PRRTE") || has("prterun") {
+        Some(Kind::OpenMpi)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn argv(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    fn programs(line: &str) -> Vec<String> {
+        let argv = argv(line);
+        let launch = Launch::with_kind(&argv, 0, Kind::Other);
+        let found = launch.parts.iter().map(|part| {
+            part.program
+                .map(|at| argv[at].to_string_lossy().into_owned())
+        });
+        found.map(|found| found.unwrap_or_default()).collect()
+    }
+
+    #[test]
+    fn the_program_stands_behind_options_and_their_values() {
+        for line in [
+            "mpiexec ls -n",
+            "mpiexec -n 4 -genv PATH sh -genv A=sh ls -l",
+            "mpirun -np 2 --mca plm sh --bind-to core --oversubscribe -x sh ls",
+            "mpirun --host=sh --map-by ppr:1:node ls : x",
+            "srun -n2 -J sh --mpi=pmix ls sh",
+        ] {
+            assert_eq!(programs(line)[0], "ls", "{line}");
+        }
+    }
+
+    #[test]
+    fn every_part_has_its_program() {
+        assert_eq!(
+            programs("mpiexec -n 1 ls -l : -n 2 sh -c ls : -n 3 no-such-program"),
+            ["ls", "sh", ""]
+        );
+    }
+
+    #[test]
+    fn a_command_without_launcher_is_the_program() {
+        let launch = Launch::recognise(&argv("./app mpiexec -n 2 ls"));
+        assert_eq!(launch.kind, Kind::None);
+    }
+
+    #[test]
+    fn a_launcher_may_stand_behind_a_prefix() {
+        let launch = Launch::recognise(&argv("env A=1 srun -n 2 ls"));
+        assert_eq!((launch.kind, launch.launcher), (Kind::Other, 2));
+        assert_eq!(launch.parts[0].program, Some(5));
+    }
+
+    #[test]
+    fn versions_tell_the_kind() {
+        assert_eq!(
+            kind_by_version("HYDRA build details:\n    Version: 4.0.2"),
+            Some(Kind::Hydra)
+        );
+        assert_eq!(
+            kind_by_version("Intel(R) MPI Library for Linux* OS, Version 2021.15"),
+            Some(Kind::Hydra)
+        );
+        assert_eq!(
+            kind_by_version("mpirun (OpenRTE) 4.1.4"),
+            Some(Kind::OpenMpi)
+        );
+        assert_eq!(
+            kind_by_version("mpirun (Open MPI) 5.0.7"),
+            Some(Kind::OpenMpi)
+        );
+        assert_eq!(kind_by_version("something else"), None);
+    }
+}

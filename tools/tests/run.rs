@@ -1,0 +1,314 @@
+//! `mpitrace run`: how it tells each launcher to preload, and that ranks get what they should.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder with a stand-in for libtrace.so and launchers of our own, removed at the end.
+struct Bench {
+    folder: PathBuf,
+}
+
+impl Bench {
+    fn new(test: &str) -> Self {
+        let folder =
+            std::env::temp_dir().join(format!("mpitrace-run-{}-{test}", std::process::id()));
+        for family in ["lib/mpich", "lib/openmpi"] {
+            fs::create_dir_all(folder.join(family)).unwrap();
+            fs::write(folder.join(family).join("libtrace.so"), "").unwrap();
+        }
+        Bench { folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).to_str().unwrap().to_string()
+    }
+
+    /// Writes an executable script.
+    fn script(&self, name: &str, text: &str) -> String {
+        let path = self.folder.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_str().unwrap().to_string()
+    }
+
+    fn mpitrace(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+        command.args(arguments).env("TRACE_LIB", self.path("lib"));
+        command.env_remove("LD_PRELOAD").current_dir(&self.folder);
+        // Open MPI refuses to start ranks for root, as whom containers run.
+        command
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        command.output().unwrap()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout)
+        .trim_end()
+        .to_string()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn installed(program: &str) -> bool {
+    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        .any(|folder| folder.join(program).is_file());
+    if !found {
+        println!("skipped: {program} is not installed");
+    }
+    found
+}
+
+#[test]
+fn launchers_are_told_in_their_own_way() {
+    let bench = Bench::new("told");
+    let app = bench.script("app", "exit 0");
+    let lib = bench.path("lib");
+    for (version, expected) in [
+        (
+            "HYDRA build details:",
+            format!("-genv LD_PRELOAD {lib}/mpich/libtrace.so -n 2 {app} -x"),
+        ),
+        (
+            "mpirun (Open MPI) 5.0.7",
+            format!("-x LD_PRELOAD={lib}/openmpi/libtrace.so -n 2 {app} -x"),
+        ),
+    ] {
+        let launcher = bench.script("mpiexec", &format!("echo '{version}'"));
+        let output = bench.mpitrace(&["run", "--dry-run", "--", &launcher, "-n", "2", &app, "-x"]);
+        assert_eq!(stdout(&output), format!("{launcher} {expected}"));
+        assert!(
+            stderr(&output).contains("as its launcher is used"),
+            "{}",
+            stderr(&output)
+        );
+    }
+    let launcher = bench.script("mpiexec", "echo something else");
+    let output = bench.mpitrace(&[
+        "run",
+        "--mpi",
+        "mpich",
+        "--dry-run",
+        "--",
+        &launcher,
+        "-n",
+        "2",
+        &app,
+        "-x",
+    ]);
+    assert_eq!(
+        stdout(&output),
+        format!("{launcher} -n 2 env LD_PRELOAD={lib}/mpich/libtrace.so {app} -x")
+    );
+}
+
+#[test]
+fn settings_become_variables() {
+    let bench = Bench::new("settings");
+    let app = bench.script("app", "env | grep ^TRACE_ | sort; exit 7");
+    fs::write(bench.path("my.conf"), "").unwrap();
+    let mut arguments = vec![
+        "run", "--quiet", "--mpi", "openmpi", "--conf", "my.conf", "--output", "a b",
+    ];
+    arguments.extend([
+        "--dir",
+        "out",
+        "--set",
+        "block-memory=1=2",
+        "--set",
+        "clog2=on",
+        "--",
+        &app,
+    ]);
+    let output = bench.mpitrace(&arguments);
+    let folder = bench.folder.display();
+    assert_eq!(
+        stdout(&output),
+        format!(
+            "TRACE_BLOCK_MEMORY=1=2\nTRACE_CLOG2=on\nTRACE_CONF={folder}/my.conf\nTRACE_DIR={folder}/out\n\
+             TRACE_LIB={folder}/lib\nTRACE_OUTPUT=a b"
+        )
+    );
+    assert_eq!(output.status.code(), Some(7), "the program's exit code");
+}
+
+#[test]
+fn a_signal_ends_mpitrace_as_the_program() {
+    use std::os::unix::process::ExitStatusExt;
+    let bench = Bench::new("signal");
+    let output = bench.mpitrace(&[
+        "run",
+        "-q",
+        "--mpi",
+        "mpich",
+        "--",
+        "sh",
+        "-c",
+        "kill -TERM $$",
+    ]);
+    assert_eq!(output.status.signal(), Some(15));
+}
+
+#[test]
+fn an_earlier_preload_stays() {
+    let bench = Bench::new("preload");
+    let lib = bench.path("lib/mpich/libtrace.so");
+    let show = ["-c", "echo $LD_PRELOAD"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command
+        .args(["run", "-q", "--lib", &lib, "--", "sh"])
+        .args(show)
+        .env("LD_PRELOAD", "/no/such.so");
+    assert_eq!(
+        stdout(&command.output().unwrap()),
+        format!("{lib}:/no/such.so")
+    );
+}
+
+#[test]
+fn wrong_calls_end_with_2() {
+    let bench = Bench::new("wrong");
+    for (arguments, message) in [
+        (
+            &["run", "--mpi", "mpich", "--", "./no-such-program"][..],
+            "./no-such-program: No such file",
+        ),
+        (
+            &["run", "--", "sh", "-c", "true"],
+            "say --mpi mpich or --mpi openmpi",
+        ),
+        (
+            &["run", "--mpi", "mpich", "--set", "x", "--", "true"],
+            "--set x: expected KEY=VALUE",
+        ),
+        (
+            &["run", "--mpi", "mpich", "--conf", "no.conf", "--", "true"],
+            "--conf no.conf: No such file",
+        ),
+        (
+            &["run", "--lib", "no/such/lib", "--", "true"],
+            "no/such/lib: no such library",
+        ),
+        (
+            &["run", "--lib", "/tmp/..", "--mpi", "mpich", "--", "true"],
+            "libtrace.so not found; name it with --lib",
+        ),
+        (&["run"], "COMMAND"),
+    ] {
+        let output = bench.mpitrace(arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stderr(&output).contains(message),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+/// Real launchers: each rank sees the library and the settings, the launcher itself does not.
+#[test]
+fn real_launchers() {
+    let bench = Bench::new("real");
+    let show = "echo $LD_PRELOAD $TRACE_DIR $TRACE_COLOR";
+    for (launcher, family, option) in [
+        ("mpiexec.mpich", "mpich", "-l"),
+        ("mpirun.openmpi", "openmpi", "--oversubscribe"),
+    ] {
+        if !installed(launcher) {
+            continue;
+        }
+        let mut arguments = vec![
+            "run",
+            "--dir",
+            "/d",
+            "--set",
+            "color=red;blue",
+            "--",
+            launcher,
+        ];
+        // A second program shows that both parts of the command are told.
+        arguments.extend([
+            "-n", "2", "sh", "-c", show, ":", "-n", "1", "sh", "-c", show,
+        ]);
+        if family == "openmpi" {
+            arguments.insert(7, option);
+        }
+        let output = bench.mpitrace(&arguments);
+        let rank = format!(
+            "{}/lib/{family}/libtrace.so /d red;blue",
+            bench.folder.display()
+        );
+        assert_eq!(
+            stdout(&output),
+            [&rank[..]; 3].join("\n"),
+            "{launcher}: {}",
+            stderr(&output)
+        );
+        // The empty stand-in makes the loader complain once in each process that is told to load it.
+        let complaints: Vec<String> = stderr(&output).lines().map(str::to_string).collect();
+        assert!(
+            complaints.iter().any(|line| line.contains("libtrace.so")),
+            "{complaints:?}"
+        );
+    }
+}
+
+/// The family comes from what the program loads, also through another library and behind a wrapper.
+#[test]
+fn the_program_decides_the_family() {
+    let bench = Bench::new("family");
+    fs::write(
+        bench.path("app.c"),
+        "int MPI_Init(int *, char ***); int main(void) { return MPI_Init(0, 0); }",
+    )
+    .unwrap();
+    for (compiler, family, soname) in [
+        ("mpicc.mpich", "mpich", "libmpich"),
+        ("mpicc.openmpi", "openmpi", "libmpi.so"),
+    ] {
+        if !installed(compiler) {
+            continue;
+        }
+        let app = bench.path(family);
+        let made = Command::new(compiler)
+            .args([&bench.path("app.c"), "-o", &app])
+            .status()
+            .unwrap();
+        assert!(made.success());
+        let library = Path::new(&bench.path("lib"))
+            .join(family)
+            .join("libtrace.so");
+        for command in [
+            vec![&app[..]],
+            vec!["mpiexec.hydra", "-n", "2", "env", "A=1", &app],
+        ] {
+            let output = bench.mpitrace(&[&["run", "--dry-run", "--"], &command[..]].concat());
+            assert!(
+                stdout(&output).contains(library.to_str().unwrap()),
+                "{}",
+                stdout(&output)
+            );
+            assert!(
+                stderr(&output).contains(&format!("as {family} loads {soname}")),
+                "{}",
+                stderr(&output)
+            );
+        }
+    }
+}
