@@ -2,7 +2,7 @@
 //!
 //! Numbers in these types are positions in the parameter list of the same function.
 
-use crate::kind::words;
+use crate::kind::{Direction, words};
 
 words! {
     /// A number that an object tells, not an argument. What it is asked of follows in [`Query::of`].
@@ -75,4 +75,80 @@ pub enum Len {
     NulWithinConstant(String),
     /// Text of as many characters as an `out` parameter says after the call.
     Chars(usize),
+}
+
+/// The parameters that a rule may name, with their directions.
+pub(crate) struct Scope<'a>(pub(crate) Vec<(&'a str, Direction)>);
+
+impl Scope<'_> {
+    /// Position of the parameter of that name.
+    pub(crate) fn find(&self, name: &str) -> Result<usize, String> {
+        let position = self.0.iter().position(|(other, _)| *other == name);
+        position.ok_or_else(|| format!("no parameter {name}"))
+    }
+
+    /// The rule for the length of an array, the words between the brackets.
+    pub(crate) fn array(&self, rule: &str) -> Result<Len, String> {
+        if let Some((factor, name)) = rule.split_once('*') {
+            let factor = factor
+                .parse()
+                .map_err(|_| format!("not a number: {factor}"))?;
+            return Ok(Len::Times(factor, self.find(name)?));
+        }
+        let Some((verb, inner)) = call(rule)? else {
+            let index = self.find(rule)?;
+            return Ok(match self.0[index].1 {
+                Direction::In => Len::Param(index),
+                Direction::Out => Len::Returned(index),
+                Direction::InOut => Len::InOut(index),
+            });
+        };
+        match verb {
+            "sum" => Ok(Len::Sum(self.find(inner)?)),
+            "last" => Ok(Len::Last(self.find(inner)?)),
+            "min" => {
+                let (name, asked) = inner.split_once(',').ok_or("min takes two values")?;
+                let (verb, inner) = call(asked)?.ok_or("min takes what an object tells")?;
+                Ok(Len::Min(self.find(name)?, self.query(verb, inner)?))
+            }
+            _ => Ok(Len::Query(self.query(verb, inner)?)),
+        }
+    }
+
+    /// What an object tells.
+    fn query(&self, verb: &str, inner: &str) -> Result<Query, String> {
+        let property = Property::from_word(verb).ok_or_else(|| format!("unknown length {verb}"))?;
+        let (of, rank) = match inner.split_once(',') {
+            Some((of, rank)) => (of, Some(self.find(rank)?)),
+            None => (inner, None),
+        };
+        if rank.is_some() != (property == Property::Degree) {
+            return Err("degree, and only degree, takes a rank".into());
+        }
+        let of = self.find(of)?;
+        Ok(Query { property, of, rank })
+    }
+
+    /// The rule for the length of a text.
+    pub(crate) fn text(&self, rule: &str) -> Result<Len, String> {
+        if rule.starts_with("MPI_MAX_") {
+            return Ok(Len::NulWithinConstant(rule.to_owned()));
+        }
+        match self.array(rule)? {
+            Len::Param(index) | Len::InOut(index) => Ok(Len::NulWithin(index)),
+            Len::Returned(index) => Ok(Len::Chars(index)),
+            _ => Err("the length of a text is a parameter or a constant".into()),
+        }
+    }
+}
+
+/// `verb(inner)`, or `None` for a bare word.
+fn call(rule: &str) -> Result<Option<(&str, &str)>, String> {
+    match rule.split_once('(') {
+        None => Ok(None),
+        Some((verb, rest)) => match rest.strip_suffix(')') {
+            Some(inner) => Ok(Some((verb, inner))),
+            None => Err("no )".into()),
+        },
+    }
 }

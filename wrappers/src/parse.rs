@@ -5,7 +5,7 @@
 
 use crate::class::{Class, Io};
 use crate::kind::{CType, Direction, Kind};
-use crate::length::{Len, Property, Query};
+use crate::length::{Len, Scope};
 use crate::table::{Amount, Extent, Function, Param, Sentinel, Table};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -135,13 +135,8 @@ impl Entry<'_> {
         let large = base.is_some();
         let head = &self.head;
         let lines = self.params_of_form(large)?;
-        let names: Vec<&str> = lines.iter().map(|line| line.words[0]).collect();
-        if (1..names.len()).any(|i| names[..i].contains(&names[i])) {
-            return Err(head.error("two parameters have the same name"));
-        }
-        let find = |name: &str| {
-            position(&names, name).ok_or_else(|| head.error(format!("no parameter {name}")))
-        };
+        let scope = scope(&lines)?;
+        let find = |name: &str| scope.find(name).map_err(|m| head.error(m));
         let number = |value: &str| {
             value
                 .parse::<u16>()
@@ -179,21 +174,15 @@ impl Entry<'_> {
         if color.is_some() != state.is_some() {
             return Err(head.error("state= and color= go together"));
         }
-        let params =
-            (lines.iter().map(|line| param(line, &lines, large))).collect::<Result<Vec<_>, _>>()?;
-        if has_large
-            != self
-                .params
-                .iter()
-                .any(|line| attributes(line).any(is_large_mark))
-        {
+        let params = (lines.iter().enumerate())
+            .map(|(index, line)| param(line, &scope, index, large))
+            .collect::<Result<Vec<_>, _>>()?;
+        let marked = |line| attributes(line).any(is_large_mark);
+        if has_large != self.params.iter().any(marked) {
             return Err(head.error("large goes with poly parameters"));
         }
-        if creates
-            .iter()
-            .chain(&frees)
-            .any(|&i| !params[i].kind.is_handle())
-        {
+        let is_value = |&i: &usize| !params[i].kind.is_handle();
+        if creates.iter().chain(&frees).any(is_value) {
             return Err(head.error("creates= and frees= name handles"));
         }
         let color = color.or_else(|| colors.get(&class).copied());
@@ -242,23 +231,27 @@ fn is_large_mark(attribute: &str) -> bool {
     matches!(attribute, "poly" | "poly=aint" | "large_only")
 }
 
-fn position(names: &[&str], name: &str) -> Option<usize> {
-    names.iter().position(|other| *other == name)
+/// Names and directions of parameters; those of the same function can refer to each other.
+fn scope<'a>(lines: &[&'a Line]) -> Result<Scope<'a>, ParseError> {
+    let mut params: Vec<(&str, Direction)> = Vec::new();
+    for line in lines {
+        let (name, word) = (line.words[0], line.words[1]);
+        if params.iter().any(|(other, _)| *other == name) {
+            return Err(line.error("two parameters have the same name"));
+        }
+        let direction = Direction::from_word(word);
+        params.push((
+            name,
+            direction.ok_or_else(|| line.error(format!("unknown direction {word}")))?,
+        ));
+    }
+    Ok(Scope(params))
 }
 
-/// The direction a line declares.
-fn direction(line: &Line) -> Result<Direction, ParseError> {
-    Direction::from_word(line.words[1])
-        .ok_or_else(|| line.error(format!("unknown direction {}", line.words[1])))
-}
-
-/// One parameter. `all` are the parameters of this form of the function.
-fn param(line: &Line, all: &[&Line], large: bool) -> Result<Param, ParseError> {
-    let names: Vec<&str> = all.iter().map(|line| line.words[0]).collect();
-    let find = |name: &str| {
-        position(&names, name).ok_or_else(|| line.error(format!("no parameter {name}")))
-    };
-    let direction = direction(line)?;
+/// The parameter at a position of the scope.
+fn param(line: &Line, scope: &Scope, index: usize, large: bool) -> Result<Param, ParseError> {
+    let find = |name: &str| scope.find(name).map_err(|m| line.error(m));
+    let (name, direction) = scope.0[index];
     let (word, length) = match line.words[2].split_once('[') {
         Some((word, rest)) => (
             word,
@@ -268,13 +261,13 @@ fn param(line: &Line, all: &[&Line], large: bool) -> Result<Param, ParseError> {
     };
     let kind = Kind::from_word(word).ok_or_else(|| line.error(format!("unknown kind {word}")))?;
     let mut param = Param {
-        name: line.words[0].to_owned(),
+        name: name.to_owned(),
         direction,
         kind,
         ctype: kind.ctype(),
         len: match (length, kind) {
-            (Some(rule), Kind::String) => Some(text_length(line, all, rule)?),
-            (Some(rule), _) => Some(array_length(line, all, rule)?),
+            (Some(rule), Kind::String) => Some(scope.text(rule).map_err(|m| line.error(m))?),
+            (Some(rule), _) => Some(scope.array(rule).map_err(|m| line.error(m))?),
             (None, Kind::String) => Some(Len::Nul),
             (None, Kind::Argv) => Some(Len::NullEnded),
             (None, _) => None,
@@ -330,71 +323,6 @@ fn wide_type(small: CType, wide: &str, large: bool) -> Result<CType, String> {
         _ => return Err(format!("a {} cannot be poly", small.word())),
     };
     Ok(if large { wide } else { small })
-}
-
-/// The rule for the length of an array.
-fn array_length(line: &Line, all: &[&Line], rule: &str) -> Result<Len, ParseError> {
-    let names: Vec<&str> = all.iter().map(|line| line.words[0]).collect();
-    let find = |name: &str| {
-        position(&names, name).ok_or_else(|| line.error(format!("no parameter {name}")))
-    };
-    if let Some((factor, name)) = rule.split_once('*') {
-        let factor = factor
-            .parse()
-            .map_err(|_| line.error(format!("not a number: {factor}")))?;
-        return Ok(Len::Times(factor, find(name)?));
-    }
-    let Some((verb, rest)) = rule.split_once('(') else {
-        let index = find(rule)?;
-        return Ok(match direction(all[index])? {
-            Direction::In => Len::Param(index),
-            Direction::Out => Len::Returned(index),
-            // argc of MPI_Init stays what it is as far as argv reaches.
-            Direction::InOut => Len::InOut(index),
-        });
-    };
-    let inner = rest.strip_suffix(')').ok_or_else(|| line.error("no )"))?;
-    match verb {
-        "sum" => Ok(Len::Sum(find(inner)?)),
-        "last" => Ok(Len::Last(find(inner)?)),
-        "min" => {
-            let (name, asked) = inner
-                .split_once(',')
-                .ok_or_else(|| line.error("min takes two values"))?;
-            match array_length(line, all, asked)? {
-                Len::Query(query) => Ok(Len::Min(find(name)?, query)),
-                _ => Err(line.error("min takes a parameter and what an object tells")),
-            }
-        }
-        _ => {
-            let property = Property::from_word(verb)
-                .ok_or_else(|| line.error(format!("unknown length {verb}")))?;
-            let (of, rank) = match inner.split_once(',') {
-                Some((of, rank)) => (of, Some(find(rank)?)),
-                None => (inner, None),
-            };
-            if rank.is_some() != (property == Property::Degree) {
-                return Err(line.error("degree, and only degree, takes a rank"));
-            }
-            Ok(Len::Query(Query {
-                property,
-                of: find(of)?,
-                rank,
-            }))
-        }
-    }
-}
-
-/// The rule for the length of a text.
-fn text_length(line: &Line, all: &[&Line], rule: &str) -> Result<Len, ParseError> {
-    if rule.starts_with("MPI_MAX_") {
-        return Ok(Len::NulWithinConstant(rule.to_owned()));
-    }
-    Ok(match array_length(line, all, rule)? {
-        Len::Param(index) | Len::InOut(index) => Len::NulWithin(index),
-        Len::Returned(index) => Len::Chars(index),
-        _ => return Err(line.error("the length of a text is a parameter or a constant")),
-    })
 }
 
 #[cfg(test)]
@@ -464,7 +392,7 @@ mod tests {
             ),
             (
                 "MPI_X class=send\n    a in tag\n    a in tag\n",
-                2,
+                4,
                 "same name",
             ),
             ("    a in tag\n", 2, "without function"),
