@@ -1,1 +1,62 @@
-//! DUMPI.
+//! DUMPI: one binary file per rank with every MPI call, its times and its arguments, as SST-DUMPI writes it for
+//! replay in simulators; and a small text file per run that names the others.
+//!
+//! * [`read`] opens a `.bin` and gives its records, borrowed from the bytes,
+//! * [`write`] makes one, record by record,
+//! * [`print`] shows one as the text of `dumpi2ascii`,
+//! * [`meta`] reads and writes the `.meta` file and knows the file names of a run,
+//! * [`functions`] is the table of all function ids and their fields; [`types`] and [`value`] are what records hold.
+//!
+//! Layout and quirks follow the format of version 13.0.0; older versions are read. "Spec" in these pages is the
+//! project's specification of that format.
+//!
+//! ```
+//! use formats::dumpi::functions::by_name;
+//! use formats::dumpi::read::Reader;
+//! use formats::dumpi::types::{Mask, Offsets, Span, Trailer};
+//! use formats::dumpi::value::Arg;
+//! use formats::dumpi::write::{Head, LIBDUMPI, Writer};
+//!
+//! let mut writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 100 })?;
+//! let head = Head { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(100_000_000_007, 100_000_000_009) };
+//! let mut call = writer.call(82, &head, &[]); // MPI_Comm_rank
+//! call.handle(2).int(5);
+//! call.end()?;
+//! let (bytes, _index) = writer.finish(&Trailer::default(), LIBDUMPI)?;
+//!
+//! let reader = Reader::open(&bytes)?;
+//! for record in reader.records() {
+//!     let record = record?;
+//!     assert_eq!(record.function.name, by_name("MPI_Comm_rank").unwrap().name);
+//!     assert_eq!(record.wall.stop.nsec, 9);
+//!     assert_eq!(record.args().map(|(_, arg)| arg).collect::<Vec<_>>(), [Arg::Int(2), Arg::Int(5)]);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod call;
+mod cursor;
+pub mod error;
+mod file;
+pub mod functions;
+pub mod meta;
+pub mod names;
+mod notation;
+pub mod print;
+pub mod read;
+mod stream;
+mod table;
+mod text;
+mod time;
+pub mod types;
+pub mod value;
+pub mod write;
+
+pub use error::{Error, ErrorKind};
+pub use stream::Records;
+
+/// The bytes that begin a file, and as a u64 its index.
+pub const MAGIC: [u8; 8] = [0xFF, 0xAA, 0xDD, b'D', b'U', b'M', b'P', b'I'];
+
+/// What the footer begins with.
+const FOOTER_MARK: u64 = 0x0000_0000_F007_FEE7;

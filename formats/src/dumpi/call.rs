@@ -1,0 +1,267 @@
+//! A record on its way into a [`Writer`]: its fields, one by one.
+
+use std::io::Write;
+
+use super::cursor::Cursor;
+use super::functions::{Field, Function};
+use super::stream::{callable, measure};
+use super::types::{Clock, Dialect, Mask, Span};
+use super::value::{Arg, Status};
+use super::write::{FULL, Head, WriteError, Writer};
+
+/// A record under construction. Every method appends one field, in stream order.
+#[derive(Debug)]
+pub struct Call<'w, W: Write> {
+    writer: &'w mut Writer<W>,
+    id: u16,
+    function: Option<&'static Function>,
+    mask: Mask,
+    start: usize,
+    args: usize,
+    ended: bool,
+}
+
+impl<'w, W: Write> Call<'w, W> {
+    /// Writes what stands in front of the arguments.
+    #[inline]
+    pub(super) fn begin(
+        writer: &'w mut Writer<W>,
+        id: u16,
+        head: &Head,
+        counters: &[(i64, i64)],
+    ) -> Self {
+        let offsets = writer.offsets;
+        let b = &mut writer.buf;
+        let start = b.len();
+        let mask = head.mask;
+        let [hi, lo] = id.to_be_bytes();
+        b.extend_from_slice(&[hi, lo, mask.0]);
+        if mask.has(Mask::THREAD) {
+            b.extend_from_slice(&head.thread.to_be_bytes());
+        }
+        if mask.has(Mask::CPU) {
+            b.extend_from_slice(&encode_span(head.cpu, offsets.cpu));
+        }
+        if mask.has(Mask::WALL) {
+            b.extend_from_slice(&encode_span(head.wall, offsets.wall));
+        }
+        if mask.has(Mask::COUNTERS) {
+            let count = u8::try_from(counters.len()).unwrap_or(u8::MAX);
+            b.push(count);
+            for (entry, exit) in counters.iter().take(count.into()) {
+                b.extend_from_slice(&entry.to_be_bytes());
+                b.extend_from_slice(&exit.to_be_bytes());
+            }
+        }
+        let args = b.len();
+        Call {
+            writer,
+            id,
+            function: callable(id),
+            mask,
+            start,
+            args,
+            ended: false,
+        }
+    }
+
+    /// Codes int, src, dst, tag, req, ioreq: four bytes.
+    #[inline]
+    pub fn int(&mut self, value: i32) -> &mut Self {
+        self.raw(&value.to_be_bytes())
+    }
+
+    /// Code i64.
+    #[inline]
+    pub fn i64(&mut self, value: i64) -> &mut Self {
+        self.raw(&value.to_be_bytes())
+    }
+
+    /// Code u64.
+    #[inline]
+    pub fn u64(&mut self, value: u64) -> &mut Self {
+        self.raw(&value.to_be_bytes())
+    }
+
+    /// Codes comm, dt, grp, eh, file, info, win, kv: the low 16 bits of a handle number.
+    #[inline]
+    pub fn handle(&mut self, number: i32) -> &mut Self {
+        self.raw(&(number as u16).to_be_bytes())
+    }
+
+    /// Codes of one byte, op among them: the low 8 bits.
+    #[inline]
+    pub fn code(&mut self, value: i32) -> &mut Self {
+        self.raw(&[value as u8])
+    }
+
+    /// Code str.
+    pub fn string(&mut self, text: &[u8]) -> &mut Self {
+        put_count(&mut self.writer.buf, text.len());
+        self.raw(text)
+    }
+
+    /// An array of four-byte numbers.
+    #[inline]
+    pub fn ints(&mut self, values: impl IntoIterator<Item = i32>) -> &mut Self {
+        self.list(values, |b, v| b.extend_from_slice(&v.to_be_bytes()))
+    }
+
+    /// An array of handle numbers.
+    #[inline]
+    pub fn handles(&mut self, numbers: impl IntoIterator<Item = i32>) -> &mut Self {
+        self.list(numbers, |b, v| {
+            b.extend_from_slice(&(v as u16).to_be_bytes())
+        })
+    }
+
+    /// An array of one-byte values.
+    pub fn codes(&mut self, values: impl IntoIterator<Item = i32>) -> &mut Self {
+        self.list(values, |b, v| b.push(v as u8))
+    }
+
+    /// Rows of three.
+    pub fn rows(&mut self, rows: impl IntoIterator<Item = [i32; 3]>) -> &mut Self {
+        self.list(rows, |b, row| put_ints(b, &row))
+    }
+
+    /// A list of strings.
+    pub fn strings<S: AsRef<[u8]>>(&mut self, texts: impl IntoIterator<Item = S>) -> &mut Self {
+        self.list(texts, |b, text| put_string(b, text.as_ref()))
+    }
+
+    /// A list of lists of strings.
+    pub fn string_lists<L, S>(&mut self, lists: impl IntoIterator<Item = L>) -> &mut Self
+    where
+        L: IntoIterator<Item = S>,
+        S: AsRef<[u8]>,
+    {
+        self.list(lists, |b, texts| {
+            put_list(b, texts, |b, text| put_string(b, text.as_ref()))
+        })
+    }
+
+    /// Code stat, scalar or array: empty for an ignored or unavailable status. Writes nothing if the record's mask
+    /// has no status bit.
+    #[inline]
+    pub fn statuses(&mut self, statuses: impl IntoIterator<Item = Status>) -> &mut Self {
+        if self.mask.statuses() {
+            self.list(statuses, |b, status| b.extend_from_slice(&status.encode()))
+        } else {
+            self
+        }
+    }
+
+    /// A value as the reader gives it.
+    pub fn arg(&mut self, field: &Field, arg: &Arg<'_>) -> &mut Self {
+        match *arg {
+            Arg::Absent => self,
+            Arg::Int(v) => match field.code.width() {
+                4 => self.int(v),
+                2 => self.handle(v),
+                _ => self.code(v),
+            },
+            Arg::I64(v) => self.i64(v),
+            Arg::U64(v) => self.u64(v),
+            Arg::Str(text) => self.string(text),
+            Arg::Ints(values) => self.ints(values.iter()),
+            Arg::Handles(numbers) => self.handles(numbers.iter().map(i32::from)),
+            Arg::Enums(values) => self.codes(values.iter().map(|v| i32::from(*v))),
+            Arg::Rows(rows) => self.list(rows.iter(), |b, row| {
+                put_list(b, row.iter(), |b, v| b.extend_from_slice(&v.to_be_bytes()))
+            }),
+            Arg::Strs(texts) => self.strings(texts.iter()),
+            Arg::StrLists(lists) => self.string_lists(lists.iter().map(|texts| texts.iter())),
+            Arg::Statuses(statuses) => self.statuses(statuses.iter()),
+        }
+    }
+
+    /// Keeps the record if it fits the function table.
+    #[inline]
+    pub fn end(mut self) -> Result<(), WriteError> {
+        let function = self.function.ok_or(WriteError::UnknownFunction(self.id))?;
+        let written = self.writer.buf.len() - self.args;
+        let args = Cursor::at(&self.writer.buf, self.args);
+        let needed = measure(function, self.mask, Dialect::CURRENT, args).ok();
+        if needed != Some(written) {
+            return Err(WriteError::Misfit {
+                function: function.name,
+                written,
+                needed,
+            });
+        }
+        self.ended = true;
+        if self.writer.buf.len() >= FULL {
+            self.writer.pass_on()?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        self.writer.buf.extend_from_slice(bytes);
+        self
+    }
+
+    #[inline]
+    fn list<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        put: impl FnMut(&mut Vec<u8>, T),
+    ) -> &mut Self {
+        put_list(&mut self.writer.buf, items, put);
+        self
+    }
+}
+
+impl<W: Write> Drop for Call<'_, W> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.writer.buf.truncate(self.start);
+        }
+    }
+}
+
+/// Start and stop as the stream has them.
+pub(super) fn encode_span(span: Span, offset: i32) -> [u8; 12] {
+    let mut out = [0; 12];
+    let mut put = |at: usize, clock: Clock| {
+        out[at..at + 2].copy_from_slice(&(clock.sec.wrapping_sub(offset) as u16).to_be_bytes());
+        out[at + 2..at + 6].copy_from_slice(&clock.nsec.to_be_bytes());
+    };
+    put(0, span.start);
+    put(6, span.stop);
+    out
+}
+
+/// A count of more than 32 bits saturates; the record it is in then misfits.
+pub(super) fn put_count(b: &mut Vec<u8>, count: usize) {
+    b.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_be_bytes());
+}
+
+pub(super) fn put_ints(b: &mut Vec<u8>, values: &[i32]) {
+    put_list(b, values, |b, v| b.extend_from_slice(&v.to_be_bytes()));
+}
+
+pub(super) fn put_string(b: &mut Vec<u8>, text: &[u8]) {
+    put_count(b, text.len());
+    b.extend_from_slice(text);
+}
+
+/// Elements behind their count, which is filled in when they are through.
+#[inline]
+pub(super) fn put_list<T>(
+    b: &mut Vec<u8>,
+    items: impl IntoIterator<Item = T>,
+    mut put: impl FnMut(&mut Vec<u8>, T),
+) {
+    let at = b.len();
+    b.extend_from_slice(&[0; 4]);
+    let mut count = 0usize;
+    for item in items {
+        put(b, item);
+        count += 1;
+    }
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    b[at..at + 4].copy_from_slice(&count.to_be_bytes());
+}

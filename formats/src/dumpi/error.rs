@@ -1,0 +1,87 @@
+//! What can be wrong with a DUMPI file, and where.
+
+use std::fmt;
+
+/// A place in a file that is not what the format demands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// Byte offset in the file.
+    pub offset: u64,
+    /// What was expected there, or found.
+    pub kind: ErrorKind,
+}
+
+/// The kinds of [`Error`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The eight bytes that begin every file are missing.
+    NoMagic,
+    /// None of the known index records ends the file: it was never completed, or cut off.
+    NoIndex,
+    /// The index points behind the end of the file or into its magic.
+    Outside {
+        /// The section the entry is for.
+        section: &'static str,
+        /// The offset it claims.
+        target: u64,
+    },
+    /// The file lacks a section that is needed.
+    Missing(&'static str),
+    /// The data end, or another section begins, before this is complete.
+    Short(&'static str),
+    /// A record is longer than the bytes left.
+    ShortRecord {
+        /// The function of the record.
+        function: &'static str,
+        /// The field that is cut.
+        field: &'static str,
+    },
+    /// A record with an id that is not in the function table.
+    UnknownFunction(u16),
+    /// The footer does not begin with its mark.
+    NoFooter(u64),
+}
+
+impl Error {
+    pub(super) fn new(offset: usize, kind: ErrorKind) -> Self {
+        Self {
+            offset: offset as u64,
+            kind,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: ", self.offset)?;
+        match &self.kind {
+            ErrorKind::NoMagic => write!(f, "not a DUMPI file: expected FF AA DD \"DUMPI\""),
+            ErrorKind::NoIndex => write!(
+                f,
+                "no index record at the end: the trace was not completed or is cut off"
+            ),
+            ErrorKind::Outside { section, target } => {
+                write!(
+                    f,
+                    "the index puts the {section} at byte {target}, outside the file"
+                )
+            }
+            ErrorKind::Missing(section) => write!(f, "the index names no {section}"),
+            ErrorKind::Short(what) => write!(f, "the data end within the {what}"),
+            ErrorKind::ShortRecord { function, field } => {
+                write!(
+                    f,
+                    "the data end within a record of {function}, field {field}"
+                )
+            }
+            ErrorKind::UnknownFunction(id) => {
+                write!(f, "expected a function id of 0 to 293, found {id}")
+            }
+            ErrorKind::NoFooter(mark) => {
+                write!(f, "expected the footer mark 0xF007FEE7, found {mark:#X}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,292 @@
+//! The names dumpi2ascii puts behind numbers (spec section 7, dumpi-tools 2.1).
+
+use super::functions::Code;
+
+/// Names of the numbers from 0 up, and of those beyond.
+struct Names(&'static [&'static str], &'static str);
+
+const DATATYPES: Names = Names(
+    &[
+        "MPI_DATATYPE_ERROR",
+        "MPI_DATATYPE_NULL",
+        "MPI_CHAR",
+        "MPI_SIGNED_CHAR",
+        "MPI_UNSIGNED_CHAR",
+        "MPI_BYTE",
+        "MPI_WCHAR",
+        "MPI_SHORT",
+        "MPI_UNSIGNED_SHORT",
+        "MPI_INT",
+        "MPI_UNSIGNED",
+        "MPI_LONG",
+        "MPI_UNSIGNED_LONG",
+        "MPI_FLOAT",
+        "MPI_DOUBLE",
+        "MPI_LONG_DOUBLE",
+        "MPI_LONG_LONG_INT",
+        "MPI_UNSIGNED_LONG_LONG",
+        "MPI_LONG_LONG",
+        "MPI_PACKED",
+        "MPI_LB",
+        "MPI_UB",
+        "MPI_FLOAT_INT",
+        "MPI_DOUBLE_INT",
+        "MPI_LONG_INT",
+        "MPI_SHORT_INT",
+        "MPI_2INT",
+        "MPI_LONG_DOUBLE_INT",
+    ],
+    "user-defined-datatype",
+);
+
+const COMMS: Names = Names(
+    &[
+        "MPI_COMM_ERROR",
+        "MPI_COMM_NULL",
+        "MPI_COMM_WORLD",
+        "MPI_COMM_SELF",
+    ],
+    "user-defined-comm",
+);
+const GROUPS: Names = Names(
+    &["MPI_GROUP_ERROR", "MPI_GROUP_NULL", "MPI_GROUP_EMPTY"],
+    "user-defined-group",
+);
+const FILES: Names = Names(&["DUMPI_FILE_NULL"], "user-file");
+const WINDOWS: Names = Names(&["DUMPI_WIN_NULL"], "user-defined-win");
+
+const OPS: Names = Names(
+    &[
+        "MPI_OP_ERROR",
+        "MPI_MAX",
+        "MPI_MIN",
+        "MPI_SUM",
+        "MPI_PROD",
+        "MPI_LAND",
+        "MPI_BAND",
+        "MPI_LOR",
+        "MPI_BOR",
+        "MPI_LXOR",
+        "MPI_BXOR",
+        "MPI_MINLOC",
+        "MPI_MAXLOC",
+        "MPI_REPLACE",
+        "MPI_OP_NULL",
+    ],
+    "user-defined-op",
+);
+
+const KEYVALS: Names = Names(
+    &[
+        "MPI_TAG_UB",
+        "MPI_HOST",
+        "MPI_IO",
+        "MPI_WTIME_IS_GLOBAL",
+        "MPI_UNIVERSE_SIZE",
+        "MPI_LASTUSEDCODE",
+        "MPI_APPNUM",
+        "MPI_WIN_BASE",
+        "MPI_WIN_SIZE",
+        "MPI_WIN_DISP_UNIT",
+    ],
+    "user-defined-keyval",
+);
+
+const COMPARISONS: Names = Names(
+    &[
+        "MPI_COMPARISON_ERROR",
+        "MPI_IDENT",
+        "MPI_CONGRUENT",
+        "MPI_SIMILAR",
+        "MPI_UNEQUAL",
+    ],
+    "undefined-comparison",
+);
+
+const TOPOLOGIES: Names = Names(
+    &[
+        "DUMPI_TOPOLOGY_ERROR",
+        "MPI_GRAPH",
+        "MPI_CART",
+        "MPI_UNDEFINED",
+    ],
+    "DUMPI_TOPOLOGY_ERROR",
+);
+
+const COMBINERS: Names = Names(
+    &[
+        "MPI_COMBINER_ERROR",
+        "MPI_COMBINER_NAMED",
+        "MPI_COMBINER_DUP",
+        "MPI_COMBINER_CONTIGUOUS",
+        "MPI_COMBINER_VECTOR",
+        "MPI_COMBINER_HVECTOR_INTEGER",
+        "MPI_COMBINER_HVECTOR",
+        "MPI_COMBINER_INDEXED",
+        "MPI_COMBINER_HINDEXED_INTEGER",
+        "MPI_COMBINER_HINDEXED",
+        "MPI_COMBINER_INDEXED_BLOCK",
+        "MPI_COMBINER_STRUCT_INTEGER",
+        "MPI_COMBINER_STRUCT",
+        "MPI_COMBINER_SUBARRAY",
+        "MPI_COMBINER_DARRAY",
+        "MPI_COMBINER_F90_REAL",
+        "MPI_COMBINER_F90_COMPLEX",
+        "MPI_COMBINER_F90_INTEGER",
+        "MPI_COMBINER_RESIZED",
+    ],
+    "DUMPI_COMBINER_ERROR",
+);
+
+const DISTRIBUTIONS: Names = Names(
+    &[
+        "DUMPI_DISTRIBUTION_ERROR",
+        "MPI_DISTRIBUTE_BLOCK",
+        "MPI_DISTRIBUTE_CYCLIC",
+        "MPI_DISTRIBUTE_NONE",
+        "MPI_DISTRIBUTE_DFLT_DARG",
+    ],
+    "DUMPI_DISTRIBUTION_ERROR",
+);
+
+const ORDERS: Names = Names(
+    &["DUMPI_ORDERING_ERROR", "MPI_ORDER_C", "MPI_ORDER_FORTRAN"],
+    "DUMPI_ORDERING_ERROR",
+);
+
+const THREAD_LEVELS: Names = Names(
+    &[
+        "DUMPI_THREADLEVEL_ERROR",
+        "MPI_THREAD_SINGLE",
+        "MPI_THREAD_FUNNELED",
+        "MPI_THREAD_SERIALIZED",
+        "MPI_THREAD_MULTIPLE",
+    ],
+    "DUMPI_THREADLEVEL_ERROR",
+);
+
+const TYPE_CLASSES: Names = Names(
+    &[
+        "DUMPI_TYPECLASS_ERROR",
+        "MPI_TYPECLASS_REAL",
+        "MPI_TYPECLASS_INTEGER",
+        "MPI_TYPECLASS_COMPLEX",
+    ],
+    "DUMPI_TYPECLASS_ERROR",
+);
+
+const LOCKS: Names = Names(
+    &[
+        "DUMPI_LOCKTYPE_ERROR",
+        "MPI_LOCK_SHARED",
+        "MPI_LOCK_EXCLUSIVE",
+    ],
+    "DUMPI_LOCKTYPE_ERROR",
+);
+
+const ORIGINS: Names = Names(
+    &[
+        "DUMPI_WHENCE_ERROR",
+        "MPI_SEEK_SET",
+        "MPI_SEEK_CUR",
+        "MPI_SEEK_END",
+    ],
+    "DUMPI_WHENCE_ERROR",
+);
+
+const MODES: Names = Names(
+    &[
+        "DUMPI_FILEMODE_ERROR",
+        "MPI_MODE_RDONLY",
+        "MPI_MODE_RDWR",
+        "MPI_MODE_WRONLY",
+        "MPI_MODE_CREATE",
+        "MPI_MODE_EXCL",
+        "MPI_MODE_DELETE_ON_CLOSE",
+        "MPI_MODE_UNIQUE_OPEN",
+        "MPI_MODE_SEQUENTIAL",
+        "MPI_MODE_APPEND",
+    ],
+    "DUMPI_FILEMODE_ERROR",
+);
+
+/// The name of a value, for codes whose every value has one; window assertions are sets and have none.
+pub fn name(code: Code, value: i32) -> Option<&'static str> {
+    let names = match code {
+        Code::Comm => COMMS,
+        Code::Dt => DATATYPES,
+        Code::Grp => GROUPS,
+        Code::File => FILES,
+        Code::Win => WINDOWS,
+        Code::Kv => KEYVALS,
+        Code::Op => OPS,
+        Code::Cmp => COMPARISONS,
+        Code::Topo => TOPOLOGIES,
+        Code::Comb => COMBINERS,
+        Code::Dist => DISTRIBUTIONS,
+        Code::Order => ORDERS,
+        Code::Thr => THREAD_LEVELS,
+        Code::Tcls => TYPE_CLASSES,
+        Code::Lock => LOCKS,
+        Code::Whence => ORIGINS,
+        Code::Amode => MODES,
+        Code::Info => {
+            return Some(if value >= 1 {
+                "user-info"
+            } else {
+                "MPI_INFO_NULL"
+            });
+        }
+        Code::Eh => {
+            return Some(match value {
+                2.. => "user-defined-errhandler",
+                1 => "MPI_ERRHANDLER_NULL",
+                _ => "DUMPI_ERRHANDLER_ERROR",
+            });
+        }
+        _ => return None,
+    };
+    Some(
+        usize::try_from(value)
+            .ok()
+            .and_then(|i| names.0.get(i).copied())
+            .unwrap_or(names.1),
+    )
+}
+
+/// The meaning of −1 and −2 in ranks and tags.
+pub fn wildcard(code: Code, value: i32) -> Option<&'static str> {
+    match (code, value) {
+        (Code::Src, -1) => Some("MPI_ANY_SOURCE"),
+        (Code::Src | Code::Dst, -2) => Some("MPI_ROOT"),
+        (Code::Tag, -1) => Some("MPI_ANY_TAG"),
+        _ => None,
+    }
+}
+
+/// The flags of a window assertion of 1 to 31, from the lowest bit.
+pub(super) const ASSERTION_FLAGS: [&str; 5] = [
+    "MPI_MODE_NOCHECK",
+    "MPI_MODE_NOSTORE",
+    "MPI_MODE_NOPUT",
+    "MPI_MODE_NOPRECEDE",
+    "MPI_MODE_NOSUCCEED",
+];
+
+/// The C type a field of this code is declared with.
+pub(super) fn c_type(code: Code) -> &'static str {
+    match code {
+        Code::I64 => "int64_t",
+        Code::Comm => "MPI_Comm",
+        Code::Dt => "MPI_Datatype",
+        Code::Grp => "MPI_Group",
+        Code::Op => "MPI_Op",
+        Code::File => "MPI_File",
+        Code::Info => "MPI_Info",
+        Code::Req => "MPI_Request",
+        Code::IoReq => "MPIO_Request",
+        Code::Stat => "MPI_Status",
+        Code::Str => "string",
+        _ => "int",
+    }
+}

@@ -1,0 +1,377 @@
+//! Reading a `.bin` file that is in memory or mapped: the index, the sections behind the stream, and what can be
+//! saved of a file without an index.
+//!
+//! Nothing here panics or allocates more than the file's own size, whatever the bytes.
+
+use super::cursor::Cursor;
+use super::error::{Error, ErrorKind};
+use super::stream::Records;
+use super::types::{
+    AddressLabel, Dialect, Footer, Header, Index, Keyval, Offsets, Trailer, Version,
+};
+use super::{FOOTER_MARK, MAGIC};
+
+/// An opened file.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    index: Index,
+    header: Option<Header>,
+    offsets: Offsets,
+    /// The stream cannot go beyond this.
+    limit: usize,
+    complete: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// Opens a complete file: finds its index, of whatever version, and reads its header.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, Error> {
+        check_magic(bytes)?;
+        let (index, end) = find_index(bytes)?;
+        for (section, target) in named(&index) {
+            if target != 0 && (target < MAGIC.len() as u64 || target > end as u64) {
+                return Err(Error::new(end, ErrorKind::Outside { section, target }));
+            }
+        }
+        if index.body == 0 {
+            return Err(Error::new(end, ErrorKind::Missing("stream of calls")));
+        }
+        let limit = named(&index)
+            .into_iter()
+            .map(|(_, at)| at)
+            .filter(|at| *at > index.body)
+            .min();
+        let limit = limit.map_or(end, |at| at as usize);
+        let offsets = read_offsets(bytes, index.body as usize)?;
+        let header = match index.header {
+            0 => None,
+            at => Some(read_header(&mut Cursor::at(bytes, at as usize))?),
+        };
+        Ok(Self {
+            bytes,
+            index,
+            header,
+            offsets,
+            limit,
+            complete: true,
+        })
+    }
+
+    /// Opens a file that was never completed: the stream begins behind the magic and goes as far as there are
+    /// sound records. [`Reader::records`] then ends with an error that names the place where they stop, unless the
+    /// stream has its end mark; in that case the sections that follow it are found as well, as far as they are whole.
+    pub fn salvage(bytes: &'a [u8]) -> Result<Self, Error> {
+        check_magic(bytes)?;
+        let body = MAGIC.len();
+        let index = Index {
+            body: body as u64,
+            ..Index::default()
+        };
+        let offsets = read_offsets(bytes, body)?;
+        let mut reader = Self {
+            bytes,
+            index,
+            header: None,
+            offsets,
+            limit: bytes.len(),
+            complete: false,
+        };
+        let mut records = reader.records();
+        if records.by_ref().all(|r| r.is_ok()) {
+            reader.find_sections(records.offset());
+        }
+        Ok(reader)
+    }
+
+    /// Looks for the sections in the order of the reference library.
+    fn find_sections(&mut self, from: usize) {
+        let mut c = Cursor::at(self.bytes, from);
+        let Ok(header) = read_header(&mut c) else {
+            return;
+        };
+        self.index.header = from as u64;
+        self.header = Some(header);
+        self.limit = from;
+        let mut at = c.pos() as u64;
+        if read_footer(&mut c).is_err() {
+            return;
+        }
+        self.index.footer = at;
+        at = c.pos() as u64;
+        if read_pairs(&mut c).is_err() {
+            return;
+        }
+        self.index.keyvals = at;
+        at = c.pos() as u64;
+        if read_labels(&mut c).is_err() {
+            return;
+        }
+        self.index.perf_labels = at;
+        at = c.pos() as u64;
+        if read_sizes(&mut c).is_err() {
+            return;
+        }
+        self.index.type_sizes = at;
+        at = c.pos() as u64;
+        if read_addresses(&mut c).is_ok() {
+            self.index.address_labels = at;
+        }
+    }
+
+    /// Where the sections are.
+    pub fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Whether the file has an index, that is, was completed by its writer.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// The header; `None` if the file has none.
+    pub fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// Version of the library that wrote the file; the current one if it does not tell. A version above
+    /// [`Version::CURRENT`] deserves a warning.
+    pub fn version(&self) -> Version {
+        self.header.as_ref().map_or(Version::CURRENT, |h| h.version)
+    }
+
+    /// What the stream's seconds count from.
+    pub fn offsets(&self) -> Offsets {
+        self.offsets
+    }
+
+    /// The calls, in the order of completion.
+    pub fn records(&self) -> Records<'a> {
+        let stream = self.bytes.get(..self.limit).unwrap_or(self.bytes);
+        Records::new(
+            stream,
+            self.index.body as usize,
+            self.offsets,
+            Dialect::of(self.version()),
+            self.complete,
+        )
+    }
+
+    /// The call counts; `None` if the file has no such section, like the following.
+    pub fn footer(&self) -> Result<Option<Footer>, Error> {
+        self.section(self.index.footer, read_footer)
+    }
+
+    /// The free pairs of strings.
+    pub fn keyvals(&self) -> Result<Option<Vec<Keyval>>, Error> {
+        self.section(self.index.keyvals, read_pairs)
+    }
+
+    /// The names of the performance counters.
+    pub fn perf_labels(&self) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        self.section(self.index.perf_labels, read_labels)
+    }
+
+    /// The size in bytes of each datatype number.
+    pub fn type_sizes(&self) -> Result<Option<Vec<i32>>, Error> {
+        self.section(self.index.type_sizes, read_sizes)
+    }
+
+    /// The names of function addresses and annotations.
+    pub fn address_labels(&self) -> Result<Option<Vec<AddressLabel>>, Error> {
+        self.section(self.index.address_labels, read_addresses)
+    }
+
+    /// Everything behind the stream, absent sections empty.
+    pub fn trailer(&self) -> Result<Trailer, Error> {
+        Ok(Trailer {
+            header: self.header.clone().unwrap_or_default(),
+            footer: self.footer()?.unwrap_or_default(),
+            keyvals: self.keyvals()?.unwrap_or_default(),
+            perf_labels: self.perf_labels()?.unwrap_or_default(),
+            type_sizes: self.type_sizes()?.unwrap_or_default(),
+            address_labels: self.address_labels()?.unwrap_or_default(),
+        })
+    }
+
+    fn section<T>(
+        &self,
+        at: u64,
+        read: fn(&mut Cursor<'a>) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        match at {
+            0 => Ok(None),
+            at => read(&mut Cursor::at(self.bytes, at as usize)).map(Some),
+        }
+    }
+}
+
+fn check_magic(bytes: &[u8]) -> Result<(), Error> {
+    if bytes.starts_with(&MAGIC) {
+        Ok(())
+    } else {
+        Err(Error::new(0, ErrorKind::NoMagic))
+    }
+}
+
+/// The index and its own offset. Newer versions added words behind the magic: 8 since 0.6.6, before that 7, 6 and 5
+/// (spec section 10).
+fn find_index(bytes: &[u8]) -> Result<(Index, usize), Error> {
+    for words in [8usize, 7, 6, 5] {
+        let Some(start) = bytes.len().checked_sub(8 * words) else {
+            continue;
+        };
+        let mut c = Cursor::at(bytes, start);
+        if start < MAGIC.len() || c.u64() != Some(u64::from_be_bytes(MAGIC)) {
+            continue;
+        }
+        let mut word = |since: usize| {
+            if words >= since {
+                c.u64().unwrap_or(0)
+            } else {
+                0
+            }
+        };
+        let index = Index {
+            type_sizes: word(8),
+            address_labels: word(7),
+            perf_labels: word(6),
+            header: word(5),
+            body: word(5),
+            footer: word(5),
+            keyvals: word(5),
+        };
+        return Ok((index, start));
+    }
+    Err(Error::new(bytes.len(), ErrorKind::NoIndex))
+}
+
+fn named(index: &Index) -> [(&'static str, u64); 7] {
+    [
+        ("datatype sizes", index.type_sizes),
+        ("address labels", index.address_labels),
+        ("counter labels", index.perf_labels),
+        ("header", index.header),
+        ("stream of calls", index.body),
+        ("footer", index.footer),
+        ("keyval record", index.keyvals),
+    ]
+}
+
+fn read_offsets(bytes: &[u8], at: usize) -> Result<Offsets, Error> {
+    let mut c = Cursor::at(bytes, at);
+    match (c.i32(), c.i32()) {
+        (Some(cpu), Some(wall)) => Ok(Offsets { cpu, wall }),
+        _ => Err(Error::new(at, ErrorKind::Short("time offsets"))),
+    }
+}
+
+/// Turns a section that ends too early into an error at the place where that showed.
+fn whole<'a, T>(
+    c: &mut Cursor<'a>,
+    name: &'static str,
+    read: impl FnOnce(&mut Cursor<'a>) -> Option<T>,
+) -> Result<T, Error> {
+    read(c).ok_or_else(|| Error::new(c.pos(), ErrorKind::Short(name)))
+}
+
+fn read_header(c: &mut Cursor<'_>) -> Result<Header, Error> {
+    whole(c, "header", |c| {
+        let version = Version::new(c.u8()?, c.u8()?, c.u8()?);
+        let starttime = c.u64()?;
+        let hostname = c.short_string()?.to_vec();
+        let username = c.short_string()?.to_vec();
+        let mesh_coords = ints(c)?;
+        let mesh_sizes = if version < Version::new(0, 5, 0) {
+            Vec::new()
+        } else if mesh_coords.is_empty() {
+            // Written as a second zero word, but readers do not rely on it.
+            let mut ahead = *c;
+            if ahead.u32() == Some(0) {
+                *c = ahead;
+            }
+            Vec::new()
+        } else {
+            ints(c)?
+        };
+        Some(Header {
+            version,
+            starttime,
+            hostname,
+            username,
+            mesh_coords,
+            mesh_sizes,
+        })
+    })
+}
+
+fn read_footer(c: &mut Cursor<'_>) -> Result<Footer, Error> {
+    let at = c.pos();
+    let mark = whole(c, "footer", Cursor::u64)?;
+    if mark != FOOTER_MARK {
+        return Err(Error::new(at, ErrorKind::NoFooter(mark)));
+    }
+    whole(c, "footer", |c| {
+        let mut footer = Footer::default();
+        for count in footer.called.iter_mut().chain(footer.ignored.iter_mut()) {
+            *count = c.u32()?;
+        }
+        Some(footer)
+    })
+}
+
+fn read_pairs(c: &mut Cursor<'_>) -> Result<Vec<Keyval>, Error> {
+    whole(c, "keyval record", |c| {
+        list(c, |c| {
+            let key = c.short_string()?.to_vec();
+            Some(Keyval {
+                key,
+                value: c.short_string()?.to_vec(),
+            })
+        })
+    })
+}
+
+fn read_labels(c: &mut Cursor<'_>) -> Result<Vec<Vec<u8>>, Error> {
+    whole(c, "counter labels", |c| {
+        list(c, |c| Some(c.short_string()?.to_vec()))
+    })
+}
+
+fn read_sizes(c: &mut Cursor<'_>) -> Result<Vec<i32>, Error> {
+    whole(c, "datatype sizes", ints)
+}
+
+fn read_addresses(c: &mut Cursor<'_>) -> Result<Vec<AddressLabel>, Error> {
+    whole(c, "address labels", |c| {
+        list(c, |c| {
+            Some(AddressLabel {
+                key: c.u64()?,
+                label: c.short_string()?.to_vec(),
+            })
+        })
+    })
+}
+
+fn ints(c: &mut Cursor<'_>) -> Option<Vec<i32>> {
+    Some(
+        c.counted(4)?
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|b| i32::from_be_bytes(*b))
+            .collect(),
+    )
+}
+
+/// A u32 count and that many elements. Memory grows with what is really there, not with the count.
+fn list<'a, T>(
+    c: &mut Cursor<'a>,
+    element: impl Fn(&mut Cursor<'a>) -> Option<T>,
+) -> Option<Vec<T>> {
+    let count = c.u32()?;
+    let mut items = Vec::new();
+    for _ in 0..count {
+        items.push(element(c)?);
+    }
+    Some(items)
+}

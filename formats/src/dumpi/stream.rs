@@ -1,0 +1,174 @@
+//! The stream of calls: one [`Record`] after the other, without allocation and without copying.
+
+use super::cursor::Cursor;
+use super::error::{Error, ErrorKind};
+use super::functions::{self, END_OF_STREAM, FINALIZE, Function};
+use super::types::{Args, Clock, Counters, Dialect, Mask, Offsets, Record, Span};
+
+/// Iterator over the calls of a file. After an error it ends.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    /// The file up to the end of the stream.
+    bytes: &'a [u8],
+    pos: usize,
+    offsets: Offsets,
+    dialect: Dialect,
+    /// Whether the stream may end without its end mark, at the section that follows it.
+    bounded: bool,
+    finalized: bool,
+    done: bool,
+}
+
+impl<'a> Records<'a> {
+    /// Records from `body`, where the time offsets stand, to the end of `bytes`.
+    pub(super) fn new(
+        bytes: &'a [u8],
+        body: usize,
+        offsets: Offsets,
+        dialect: Dialect,
+        bounded: bool,
+    ) -> Self {
+        Self {
+            bytes,
+            pos: body.saturating_add(8),
+            offsets,
+            dialect,
+            bounded,
+            finalized: false,
+            done: false,
+        }
+    }
+
+    /// Byte offset of the next record; at the end, of what follows the stream.
+    pub fn offset(&self) -> usize {
+        self.pos
+    }
+
+    fn advance(&mut self) -> Result<Option<Record<'a>>, Error> {
+        let start = self.pos;
+        if self.bounded && start >= self.bytes.len() {
+            return Ok(None);
+        }
+        let mut c = Cursor::at(self.bytes, start);
+        let short = |what| Error::new(start, ErrorKind::Short(what));
+        let id = c.u16().ok_or_else(|| short("stream of calls"))?;
+        if id == END_OF_STREAM || id == 0 && self.finalized {
+            self.pos = c.pos();
+            return Ok(None);
+        }
+        let Some(function) = callable(id) else {
+            return Err(Error::new(start, ErrorKind::UnknownFunction(id)));
+        };
+        let head = self.head(&mut c);
+        let (mask, thread, cpu, wall, counters) = head.ok_or_else(|| short("head of a record"))?;
+        let at = c.pos();
+        let len = measure(function, mask, self.dialect, c).map_err(|field| {
+            Error::new(
+                start,
+                ErrorKind::ShortRecord {
+                    function: function.name,
+                    field,
+                },
+            )
+        })?;
+        let args = c.slice(len).ok_or_else(|| short("arguments of a record"))?;
+        self.pos = at + len;
+        self.finalized = id == FINALIZE;
+        Ok(Some(Record {
+            offset: start as u64,
+            function,
+            mask,
+            thread,
+            cpu,
+            wall,
+            counters,
+            args,
+            dialect: self.dialect,
+        }))
+    }
+
+    /// What stands between the function id and the arguments.
+    #[inline]
+    fn head(&self, c: &mut Cursor<'a>) -> Option<(Mask, u16, Span, Span, Counters<'a>)> {
+        let mask = Mask(c.u8()?);
+        let thread = if mask.has(Mask::THREAD) { c.u16()? } else { 0 };
+        let cpu = if mask.has(Mask::CPU) {
+            span(c, self.offsets.cpu)?
+        } else {
+            Span::default()
+        };
+        let wall = if mask.has(Mask::WALL) {
+            span(c, self.offsets.wall)?
+        } else {
+            Span::default()
+        };
+        let counters = if mask.has(Mask::COUNTERS) {
+            let count = c.u8()?;
+            Counters(c.slice(16 * usize::from(count))?)
+        } else {
+            Counters(&[])
+        };
+        Some((mask, thread, cpu, wall, counters))
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<Record<'a>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let item = self.advance();
+        self.done = !matches!(item, Ok(Some(_)));
+        item.transpose()
+    }
+}
+
+impl std::iter::FusedIterator for Records<'_> {}
+
+/// The entry of an id that can stand in a stream.
+#[inline]
+pub(super) fn callable(id: u16) -> Option<&'static Function> {
+    const PCONTROL: u16 = 128;
+    if id == functions::ALL_FUNCTIONS || id == PCONTROL {
+        return None;
+    }
+    functions::by_id(id)
+}
+
+#[inline]
+fn span(c: &mut Cursor<'_>, offset: i32) -> Option<Span> {
+    let clock = |b: &[u8; 6]| Clock {
+        sec: i32::from(u16::from_be_bytes([b[0], b[1]])).wrapping_add(offset),
+        nsec: i32::from_be_bytes([b[2], b[3], b[4], b[5]]),
+    };
+    match c.slice(12)?.as_chunks::<6>().0 {
+        [start, stop] => Some(Span {
+            start: clock(start),
+            stop: clock(stop),
+        }),
+        _ => None,
+    }
+}
+
+/// Length of the arguments at `c`, in bytes, or the name of the field within which the bytes end. For arguments of
+/// fixed size the caller still has to see whether they are there.
+#[inline]
+pub(super) fn measure(
+    function: &'static Function,
+    mask: Mask,
+    dialect: Dialect,
+    c: Cursor<'_>,
+) -> Result<usize, &'static str> {
+    if let Some(fixed) = function.fixed {
+        return Ok(fixed.into());
+    }
+    let start = c.pos();
+    let mut args = Args::new(function, mask, dialect, c);
+    while let Some(taken) = args.pull() {
+        taken.map_err(|field| field.name)?;
+    }
+    Ok(args.pos() - start)
+}

@@ -1,0 +1,80 @@
+//! Calendar time, as file names and the header's text need it.
+
+use std::mem::MaybeUninit;
+
+/// Which clock on the wall a text shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Zone {
+    /// The zone of the process (environment variable TZ, else the system's).
+    #[default]
+    Local,
+    /// Universal time; for texts that have to come out the same everywhere.
+    Utc,
+}
+
+fn broken_down(seconds: u64, zone: Zone) -> Option<libc::tm> {
+    let seconds = libc::time_t::try_from(seconds).ok()?;
+    let mut tm = MaybeUninit::<libc::tm>::uninit();
+    // SAFETY: both functions read one time_t and write one tm, whose addresses are valid for that; a non-null result
+    // says that it was written.
+    unsafe {
+        let done = match zone {
+            Zone::Local => libc::localtime_r(&seconds, tm.as_mut_ptr()),
+            Zone::Utc => libc::gmtime_r(&seconds, tm.as_mut_ptr()),
+        };
+        if done.is_null() {
+            None
+        } else {
+            Some(tm.assume_init())
+        }
+    }
+}
+
+/// `Fri Nov 20 05:32:58 2026`, as ctime writes it; `None` for a time beyond all calendars.
+pub(super) fn ctime(seconds: u64, zone: Zone) -> Option<String> {
+    const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let tm = broken_down(seconds, zone)?;
+    let day = DAYS.get(usize::try_from(tm.tm_wday).ok()?)?;
+    let month = MONTHS.get(usize::try_from(tm.tm_mon).ok()?)?;
+    let year = i64::from(tm.tm_year) + 1900;
+    Some(format!(
+        "{day} {month} {:2} {:02}:{:02}:{:02} {year}",
+        tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec
+    ))
+}
+
+/// `2026.11.20.05.32.58`, the time stamp in the file names of a run.
+pub(super) fn stamp(seconds: u64, zone: Zone) -> Option<String> {
+    let tm = broken_down(seconds, zone)?;
+    let year = i64::from(tm.tm_year) + 1900;
+    let month = tm.tm_mon + 1;
+    Some(format!(
+        "{year:04}.{month:02}.{:02}.{:02}.{:02}.{:02}",
+        tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts() {
+        assert_eq!(
+            ctime(1_795_152_778, Zone::Utc).as_deref(),
+            Some("Fri Nov 20 05:32:58 2026")
+        );
+        assert_eq!(
+            ctime(0, Zone::Utc).as_deref(),
+            Some("Thu Jan  1 00:00:00 1970")
+        );
+        assert_eq!(
+            stamp(1_795_152_778, Zone::Utc).as_deref(),
+            Some("2026.11.20.05.32.58")
+        );
+        assert_eq!(ctime(u64::MAX, Zone::Utc), None);
+    }
+}

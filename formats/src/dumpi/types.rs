@@ -1,0 +1,435 @@
+//! What a DUMPI file is made of: times, records and the sections behind the stream (spec sections 3 to 5).
+
+use std::fmt;
+
+use super::cursor::Cursor;
+use super::functions::{Field, Function};
+use super::value::{self, Arg, Status};
+
+/// A point of one of the two clocks, the file's offset added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Clock {
+    /// Seconds. The stream keeps 16 bits of them: after 18.2 hours they start again.
+    pub sec: i32,
+    /// Nanoseconds, 0 to 999 999 999 in a sound file.
+    pub nsec: i32,
+}
+
+impl Clock {
+    /// From nanoseconds since the clock's zero.
+    pub fn from_ns(ns: u64) -> Self {
+        Self {
+            sec: (ns / 1_000_000_000) as i32,
+            nsec: (ns % 1_000_000_000) as i32,
+        }
+    }
+
+    /// Nanoseconds since the clock's zero.
+    pub fn ns(self) -> i64 {
+        i64::from(self.sec) * 1_000_000_000 + i64::from(self.nsec)
+    }
+}
+
+/// Start and end of a call by one clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Entry.
+    pub start: Clock,
+    /// Return.
+    pub stop: Clock,
+}
+
+impl Span {
+    /// From nanoseconds since the clock's zero.
+    pub fn from_ns(start: u64, stop: u64) -> Self {
+        Self {
+            start: Clock::from_ns(start),
+            stop: Clock::from_ns(stop),
+        }
+    }
+}
+
+/// The seconds that the stream subtracts from its times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offsets {
+    /// Of the cpu clock.
+    pub cpu: i32,
+    /// Of the wall clock.
+    pub wall: i32,
+}
+
+/// Which parts a record has (spec 4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mask(pub u8);
+
+impl Mask {
+    /// The status bits of `statuses enable`.
+    pub const STATUSES: u8 = 0x03;
+    /// The status bits of `statuses success`.
+    pub const STATUSES_OF_SUCCESS: u8 = 0x01;
+    /// Cpu times.
+    pub const CPU: u8 = 0x04;
+    /// Wall times.
+    pub const WALL: u8 = 0x08;
+    /// The thread number.
+    pub const THREAD: u8 = 0x40;
+    /// Performance counters.
+    pub const COUNTERS: u8 = 0x80;
+    /// What the reference library writes unless told otherwise.
+    pub const DEFAULT: Mask = Mask(Self::STATUSES | Self::CPU | Self::WALL | Self::THREAD);
+
+    /// Whether status lists are present.
+    pub fn statuses(self) -> bool {
+        self.0 & Self::STATUSES != 0
+    }
+
+    /// Whether all of these bits are set.
+    pub fn has(self, bits: u8) -> bool {
+        self.0 & bits == bits
+    }
+}
+
+/// The version of the library that wrote a file; decides details of the layout (spec section 10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// Version.
+    pub major: u8,
+    /// Subversion.
+    pub minor: u8,
+    /// Subsubversion.
+    pub patch: u8,
+}
+
+impl Version {
+    /// The version whose layout this module writes.
+    pub const CURRENT: Version = Version::new(13, 0, 0);
+
+    /// A version number.
+    pub const fn new(major: u8, minor: u8, patch: u8) -> Self {
+        Self {
+            major,
+            minor,
+            patch,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+/// How the stream of an old version differs from the current one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dialect(u8);
+
+impl Dialect {
+    pub const CURRENT: Dialect = Dialect(0);
+    const INIT_WORD: u8 = 1;
+    const NO_STATUS_TAG: u8 = 2;
+    const ONE_COORD: u8 = 4;
+    const ONE_INDEX: u8 = 8;
+
+    pub fn of(version: Version) -> Self {
+        let before = |minor, patch, bit| {
+            if version < Version::new(0, minor, patch) {
+                bit
+            } else {
+                0
+            }
+        };
+        Self(
+            before(6, 2, Self::INIT_WORD)
+                | before(6, 3, Self::NO_STATUS_TAG)
+                | before(6, 8, Self::ONE_COORD)
+                | before(6, 9, Self::ONE_INDEX),
+        )
+    }
+
+    pub fn status_width(self) -> usize {
+        if self.0 & Self::NO_STATUS_TAG != 0 {
+            Status::OLD_WIDTH
+        } else {
+            Status::WIDTH
+        }
+    }
+
+    /// Whether the field is a lone integer instead of an array.
+    fn single(self, function: u16, field: usize) -> bool {
+        const CART_GET_COORDS: (u16, usize) = (105, 5);
+        const TYPE_STRUCT_INDICES: (u16, usize) = (40, 2);
+        self.0 & Self::ONE_COORD != 0 && (function, field) == CART_GET_COORDS
+            || self.0 & Self::ONE_INDEX != 0 && (function, field) == TYPE_STRUCT_INDICES
+    }
+
+    fn init_word(self, function: u16) -> bool {
+        self.0 & Self::INIT_WORD != 0 && function == super::functions::INIT
+    }
+}
+
+/// One recorded call, borrowed from the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Byte offset of the record in the file.
+    pub offset: u64,
+    /// The function called.
+    pub function: &'static Function,
+    /// Which parts the record has.
+    pub mask: Mask,
+    /// Number of the calling thread; 0 if not recorded.
+    pub thread: u16,
+    /// Cpu times; zero if not recorded.
+    pub cpu: Span,
+    /// Wall times; zero if not recorded.
+    pub wall: Span,
+    /// Performance counters.
+    pub counters: Counters<'a>,
+    pub(super) args: &'a [u8],
+    pub(super) dialect: Dialect,
+}
+
+impl<'a> Record<'a> {
+    /// The arguments in stream order, absent ones included.
+    pub fn args(&self) -> Args<'a> {
+        Args::new(
+            self.function,
+            self.mask,
+            self.dialect,
+            Cursor::at(self.args, 0),
+        )
+    }
+}
+
+/// The values of a record's fields, in stream order.
+#[derive(Clone, Debug)]
+pub struct Args<'a> {
+    cursor: Cursor<'a>,
+    function: &'static Function,
+    mask: Mask,
+    dialect: Dialect,
+    next: usize,
+    rank: i32,
+    root: i32,
+}
+
+impl<'a> Args<'a> {
+    pub(super) fn new(
+        function: &'static Function,
+        mask: Mask,
+        dialect: Dialect,
+        cursor: Cursor<'a>,
+    ) -> Self {
+        Self {
+            cursor,
+            function,
+            mask,
+            dialect,
+            next: 0,
+            rank: 0,
+            root: 0,
+        }
+    }
+
+    /// The next field and its value; `Err` with the field if the bytes end within it.
+    #[inline]
+    pub(super) fn pull(&mut self) -> Option<Result<(&'static Field, Arg<'a>), &'static Field>> {
+        let i = self.next;
+        let field = self.function.fields().get(i)?;
+        self.next += 1;
+        if field.root_only && self.rank != self.root {
+            return Some(Ok((field, Arg::Absent)));
+        }
+        let taken = if self.dialect == Dialect::CURRENT {
+            value::take(&mut self.cursor, field, self.mask, self.dialect)
+        } else {
+            self.take_old(i, field)
+        };
+        let Some(arg) = taken else {
+            return Some(Err(field));
+        };
+        if let (Some((rank, root)), Arg::Int(v)) = (self.function.root, arg) {
+            if i == usize::from(rank) {
+                self.rank = v;
+            } else if i == usize::from(root) {
+                self.root = v;
+            }
+        }
+        Some(Ok((field, arg)))
+    }
+
+    #[cold]
+    fn take_old(&mut self, i: usize, field: &Field) -> Option<Arg<'a>> {
+        if self.dialect.single(self.function.id, i) {
+            return value::take_single(&mut self.cursor);
+        }
+        if self.dialect.init_word(self.function.id) {
+            return value::take_old_argv(&mut self.cursor);
+        }
+        value::take(&mut self.cursor, field, self.mask, self.dialect)
+    }
+
+    /// Offset behind the last value taken.
+    pub(super) fn pos(&self) -> usize {
+        self.cursor.pos()
+    }
+}
+
+impl<'a> Iterator for Args<'a> {
+    type Item = (&'static Field, Arg<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.pull()?.ok()
+    }
+}
+
+/// Performance counter values at entry and return, in the order of the counter labels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Counters<'a>(pub(super) &'a [u8]);
+
+impl<'a> Counters<'a> {
+    /// Number of counters.
+    pub fn len(&self) -> usize {
+        self.0.len() / 16
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// (entry, return) of each counter.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (i64, i64)> + use<'a> {
+        self.0.as_chunks::<16>().0.iter().map(|pair| {
+            let mut c = Cursor::at(pair, 0);
+            (c.i64().unwrap_or(0), c.i64().unwrap_or(0))
+        })
+    }
+}
+
+impl fmt::Debug for Counters<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// The header section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Version of the writer.
+    pub version: Version,
+    /// When the rank's recorder started, seconds since 1970.
+    pub starttime: u64,
+    /// Where the rank ran.
+    pub hostname: Vec<u8>,
+    /// Who ran it; `<none>` if unknown.
+    pub username: Vec<u8>,
+    /// Position of the node in the machine's mesh.
+    pub mesh_coords: Vec<i32>,
+    /// Size of the mesh.
+    pub mesh_sizes: Vec<i32>,
+}
+
+impl Default for Header {
+    /// Everything empty, of the current version.
+    fn default() -> Self {
+        Self {
+            version: Version::CURRENT,
+            starttime: 0,
+            hostname: Vec::new(),
+            username: Vec::new(),
+            mesh_coords: Vec::new(),
+            mesh_sizes: Vec::new(),
+        }
+    }
+}
+
+/// Entries in each table of the footer: a function per id 0 … 289 and the total.
+pub const FOOTER_ENTRIES: usize = 291;
+
+/// The footer section: how often each function was called. Positions are function ids, the last is the total.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footer {
+    /// Entries into a wrapper.
+    pub called: Box<[u32; FOOTER_ENTRIES]>,
+    /// Those of them that made no record.
+    pub ignored: Box<[u32; FOOTER_ENTRIES]>,
+}
+
+impl Default for Footer {
+    fn default() -> Self {
+        Self {
+            called: Box::new([0; FOOTER_ENTRIES]),
+            ignored: Box::new([0; FOOTER_ENTRIES]),
+        }
+    }
+}
+
+impl Footer {
+    /// Counts `called` calls of a function, `ignored` of them without a record, in its own entry and in the total.
+    /// Pseudo calls, which the format never counts, are left out.
+    pub fn count(&mut self, id: u16, called: u32, ignored: u32) {
+        let id = usize::from(id);
+        if id >= FOOTER_ENTRIES - 1 {
+            return;
+        }
+        for i in [id, FOOTER_ENTRIES - 1] {
+            self.called[i] = self.called[i].saturating_add(called);
+            self.ignored[i] = self.ignored[i].saturating_add(ignored);
+        }
+    }
+}
+
+/// A function address or annotation key and its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressLabel {
+    /// The address, or the key of an annotation.
+    pub key: u64,
+    /// The name.
+    pub label: Vec<u8>,
+}
+
+/// A free pair of strings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keyval {
+    /// The key.
+    pub key: Vec<u8>,
+    /// Its value.
+    pub value: Vec<u8>,
+}
+
+/// Everything behind the stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trailer {
+    /// Who wrote the file.
+    pub header: Header,
+    /// Call counts.
+    pub footer: Footer,
+    /// Free pairs of strings; no known writer has any.
+    pub keyvals: Vec<Keyval>,
+    /// Names of the performance counters.
+    pub perf_labels: Vec<Vec<u8>>,
+    /// Size in bytes of each datatype number; 0 = never seen.
+    pub type_sizes: Vec<i32>,
+    /// Names of function addresses and annotations.
+    pub address_labels: Vec<AddressLabel>,
+}
+
+/// Offsets of the sections, 0 = absent (spec 2.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Index {
+    /// Datatype sizes.
+    pub type_sizes: u64,
+    /// Function addresses.
+    pub address_labels: u64,
+    /// Counter labels.
+    pub perf_labels: u64,
+    /// Header.
+    pub header: u64,
+    /// Stream.
+    pub body: u64,
+    /// Footer.
+    pub footer: u64,
+    /// Keyval record.
+    pub keyvals: u64,
+}

@@ -1,0 +1,226 @@
+//! Files and texts of the reference library and its tools: our text of each file is theirs, and each file read and
+//! written again is the same file.
+//!
+//! The reference files are not part of this repository; without them these tests say so and pass.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use formats::dumpi::meta::{Meta, bin_path};
+use formats::dumpi::print::{Sections, Zone, print};
+use formats::dumpi::read::Reader;
+use formats::dumpi::types::Trailer;
+use formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, LIBDUMPI, Section, Writer};
+
+fn golden() -> Option<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    if !dir.is_dir() {
+        println!("skipped: no reference files at {}", dir.display());
+        return None;
+    }
+    Some(dir)
+}
+
+fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).expect("a readable directory") {
+        let path = entry.expect("a directory entry").path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn text(bytes: &[u8], sections: Sections) -> Vec<u8> {
+    let reader = Reader::open(bytes).expect("a sound file");
+    let mut out = Vec::new();
+    print(&reader, sections, Zone::Utc, &mut out).expect("a sound file");
+    out
+}
+
+/// Fails with the first line that differs.
+fn assert_same_text(path: &Path, ours: &[u8], theirs: &[u8]) {
+    if ours == theirs {
+        return;
+    }
+    for (i, (a, b)) in ours
+        .split(|c| *c == b'\n')
+        .zip(theirs.split(|c| *c == b'\n'))
+        .enumerate()
+    {
+        assert_eq!(
+            String::from_utf8_lossy(a),
+            String::from_utf8_lossy(b),
+            "line {} of {}",
+            i + 1,
+            path.display()
+        );
+    }
+    panic!(
+        "{}: {} bytes instead of {}",
+        path.display(),
+        ours.len(),
+        theirs.len()
+    );
+}
+
+#[test]
+fn texts_are_those_of_dumpi2ascii() {
+    let Some(dir) = golden() else { return };
+    let mut compared = 0;
+    for path in files(&dir, "bin") {
+        let bytes = fs::read(&path).expect("a readable file");
+        let theirs = fs::read(path.with_extension("txt")).expect("the text beside the file");
+        assert_same_text(&path, &text(&bytes, Sections::ALL), &theirs);
+        compared += 1;
+    }
+    assert!(compared > 80, "only {compared} files");
+}
+
+#[test]
+fn each_option_prints_its_part() {
+    let Some(dir) = golden() else { return };
+    let bytes = fs::read(dir.join("synthetic/allfuncs-perf-mesh.bin")).expect("a readable file");
+    let none = Sections::default();
+    let parts = [
+        Sections {
+            header: true,
+            ..none
+        },
+        Sections::STREAM,
+        Sections {
+            keyvals: true,
+            ..none
+        },
+        Sections {
+            footer: true,
+            ..none
+        },
+        Sections {
+            perf_labels: true,
+            ..none
+        },
+        Sections {
+            address_labels: true,
+            ..none
+        },
+        Sections {
+            type_sizes: true,
+            ..none
+        },
+    ];
+    let begins = [
+        "version=",
+        "MPI_Init entering",
+        "Total keyvals",
+        "MPI_Send called",
+        "Performance",
+        "Function address",
+        "Datatype 0",
+    ];
+    let mut whole = Vec::new();
+    for (part, begin) in parts.into_iter().zip(begins) {
+        let part = text(&bytes, part);
+        assert!(
+            part.starts_with(begin.as_bytes()),
+            "expected {begin}: {}",
+            String::from_utf8_lossy(&part[..40])
+        );
+        whole.extend(part);
+    }
+    assert!(
+        whole == text(&bytes, Sections::ALL),
+        "the parts make up the whole"
+    );
+}
+
+fn rewritten(reader: &Reader<'_>, trailer: &Trailer, layout: &[Section]) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), reader.offsets()).expect("a vector takes everything");
+    for record in reader.records() {
+        writer
+            .record(&record.expect("a sound file"))
+            .expect("what was read can be written");
+    }
+    let (bytes, index) = writer
+        .finish(trailer, layout)
+        .expect("what was read can be written");
+    assert_eq!(&index, Reader::open(&bytes).expect("our own file").index());
+    bytes
+}
+
+#[test]
+fn files_written_again_are_the_same() {
+    let Some(dir) = golden() else { return };
+    for path in files(&dir, "bin") {
+        let bytes = fs::read(&path).expect("a readable file");
+        let reader = Reader::open(&bytes).expect("a sound file");
+        let layout = match path
+            .parent()
+            .and_then(Path::file_name)
+            .and_then(|n| n.to_str())
+        {
+            Some("d2d") => DUMPI2DUMPI,
+            Some("a2d") => ASCII2DUMPI,
+            _ => LIBDUMPI,
+        };
+        let ours = rewritten(&reader, &reader.trailer().expect("a sound file"), layout);
+        assert!(
+            ours == bytes,
+            "{}: {} bytes instead of {}",
+            path.display(),
+            ours.len(),
+            bytes.len()
+        );
+    }
+}
+
+#[test]
+fn files_without_an_index_are_salvaged_whole() {
+    let Some(dir) = golden() else { return };
+    for path in files(&dir.join("synthetic"), "bin") {
+        let bytes = fs::read(&path).expect("a readable file");
+        let sound = Reader::open(&bytes).expect("a sound file");
+        let salvaged = Reader::salvage(&bytes[..bytes.len() - 64]).expect("a sound beginning");
+        assert!(!salvaged.is_complete());
+        assert_eq!(salvaged.trailer(), sound.trailer(), "{}", path.display());
+        let offsets = |r: &Reader<'_>| {
+            r.records()
+                .map(|r| r.expect("a sound file").offset)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(offsets(&salvaged), offsets(&sound));
+    }
+}
+
+#[test]
+fn metafiles_are_the_same_and_name_the_files() {
+    let Some(dir) = golden() else { return };
+    let mut checked = 0;
+    for path in files(&dir, "meta") {
+        let text = fs::read(&path).expect("a readable file");
+        let meta = Meta::parse(&text).expect("a sound metafile");
+        assert_eq!(
+            String::from_utf8_lossy(&meta.text()),
+            String::from_utf8_lossy(&text),
+            "{}",
+            path.display()
+        );
+        let expected: Vec<_> = (0..meta.numprocs)
+            .map(|rank| Some(bin_path(&path.with_extension(""), rank, 4)))
+            .collect();
+        let found = meta.rank_files(&path);
+        let names = |files: &[Option<PathBuf>]| -> Vec<_> {
+            files
+                .iter()
+                .map(|f| f.as_ref().and_then(|f| f.file_name().map(|n| n.to_owned())))
+                .collect()
+        };
+        assert_eq!(names(&found), names(&expected), "{}", path.display());
+        checked += 1;
+    }
+    assert!(checked > 20, "only {checked} metafiles");
+}
