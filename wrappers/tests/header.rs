@@ -3,11 +3,17 @@
 
 use std::collections::HashSet;
 use std::process::Command;
+use std::sync::OnceLock;
 use wrappers::header::{self, Error, Family, Header};
 use wrappers::{CType, Direction, Kind};
 
-/// The headers to check, each with the wrapper it belongs to.
-fn headers() -> Vec<(String, Header)> {
+/// The headers to check, each with the wrapper it belongs to. bindgen takes seconds, so they are read once.
+fn headers() -> &'static [(String, Header)] {
+    static HEADERS: OnceLock<Vec<(String, Header)>> = OnceLock::new();
+    HEADERS.get_or_init(read_headers)
+}
+
+fn read_headers() -> Vec<(String, Header)> {
     let asked = |name| std::env::var(name).unwrap_or_default();
     let asked: Vec<String> = [asked("MPICC"), asked("MPICC_EXTRA")]
         .iter()
@@ -67,7 +73,7 @@ fn misfits_are_found() {
             .functions
             .iter()
             .find(|f| f.name == send.name)
-            .expect(&mpicc);
+            .expect(mpicc);
         let misfit = |change: fn(&mut wrappers::Function)| {
             let mut changed = send.clone();
             change(&mut changed);
