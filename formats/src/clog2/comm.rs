@@ -1,8 +1,8 @@
 //! Communicators: their global ids and the table at the end of a file (section 5).
 
+use super::codec::{get_f64, get_i32};
 use super::error::{Error, ErrorKind};
 use super::record::Endian;
-use super::record::{get_f64, get_i32};
 use super::text::until_nul;
 use std::fmt;
 

@@ -27,6 +27,7 @@
 //!
 //! Section numbers in this module are those of the format description the project works from (`clog2.md`).
 
+mod codec;
 mod comm;
 mod error;
 pub mod java;
@@ -37,6 +38,7 @@ mod record;
 mod text;
 mod write;
 
+pub use codec::{peek_rectype, peek_size, peek_time};
 pub use comm::{CommEntry, CommKind, CommTable, Gid, UNKNOWN_LID};
 pub use error::{Error, ErrorKind};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
@@ -44,7 +46,7 @@ pub use read::{RawRecords, Reader, Records};
 pub use record::{
     Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, Endian, EventDef, HEADER_SIZE,
     MAX_RECORD_SIZE, Msg, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype,
-    peek_rectype, peek_size, peek_time, rectype,
+    rectype,
 };
 pub use text::FixedText;
 pub use write::Writer;

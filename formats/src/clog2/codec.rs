@@ -1,0 +1,240 @@
+//! Records as bytes (section 4): what files hold and what ranks send each other while they merge.
+
+use super::comm::Gid;
+use super::error::{Error, ErrorKind};
+use super::record::{
+    Body, CommEvent, ConstDef, Endian, EventDef, HEADER_SIZE, Msg, Record, RecordHeader, StateDef,
+    rectype,
+};
+use super::text::FixedText;
+
+impl Record {
+    /// Bytes of the record in a file.
+    pub fn size(&self) -> usize {
+        record_size(self.body.rectype()).unwrap_or(HEADER_SIZE)
+    }
+
+    /// Writes the record in big-endian order to the front of `to` and gives its size in bytes.
+    ///
+    /// Gives 0 and writes nothing if `to` is too short. Pad fields are 0.
+    pub fn encode(&self, to: &mut [u8]) -> usize {
+        let size = self.size();
+        let Some(to) = to.get_mut(..size) else {
+            return 0;
+        };
+        put(to, 0, &self.header.time.to_be_bytes());
+        put_ints(
+            to,
+            8,
+            &[
+                self.header.icomm,
+                self.header.rank,
+                self.header.thread,
+                self.body.rectype(),
+            ],
+        );
+        let to = &mut to[HEADER_SIZE..];
+        match &self.body {
+            Body::EndLog | Body::EndBlock => {}
+            Body::StateDef(def) => {
+                put_ints(to, 0, &[def.state_id, def.start_etype, def.final_etype, 0]);
+                put(to, 16, def.color.field());
+                put(to, 40, def.name.field());
+                put(to, 72, def.format.field());
+            }
+            Body::EventDef(def) => {
+                put_ints(to, 0, &[def.etype, 0]);
+                put(to, 8, def.color.field());
+                put(to, 32, def.name.field());
+                put(to, 64, def.format.field());
+            }
+            Body::ConstDef(def) => {
+                put_ints(to, 0, &[def.etype, def.value]);
+                put(to, 8, def.name.field());
+            }
+            Body::Bare { etype } => put_ints(to, 0, &[*etype, 0]),
+            Body::Cargo { etype, bytes } => {
+                put_ints(to, 0, &[*etype, 0]);
+                put(to, 8, bytes);
+            }
+            Body::Msg(msg) => put_ints(
+                to,
+                0,
+                &[msg.etype, msg.icomm, msg.rank, msg.tag, msg.size, 0],
+            ),
+            Body::Coll { etype, root, size } => put_ints(to, 0, &[*etype, *root, *size, 0]),
+            Body::Comm(comm) => {
+                put_ints(to, 0, &[comm.etype, comm.icomm, comm.rank, comm.wrank]);
+                put(to, 16, &comm.gid.0);
+            }
+            Body::SrcLoc { srcloc, line, file } => {
+                put_ints(to, 0, &[*srcloc, *line]);
+                put(to, 8, file.field());
+            }
+            Body::TimeShift { shift } => put(to, 0, &shift.to_be_bytes()),
+        }
+        size
+    }
+
+    /// Reads the record at the front of `bytes`; [`Record::size`] tells how many bytes it took.
+    ///
+    /// The error's offset counts from the start of `bytes`.
+    pub fn decode(bytes: &[u8], endian: Endian) -> Result<Self, Error> {
+        let truncated = |what, expected: usize| {
+            let found = bytes.len() as u64;
+            Error::new(
+                0,
+                ErrorKind::Truncated {
+                    what,
+                    expected: expected as u64,
+                    found,
+                },
+            )
+        };
+        if bytes.len() < HEADER_SIZE {
+            return Err(truncated("record header", HEADER_SIZE));
+        }
+        let int = |at| get_i32(bytes, at, endian);
+        let rectype = int(20);
+        let Some(size) = record_size(rectype) else {
+            return Err(Error::new(20, ErrorKind::RecordType(rectype)));
+        };
+        let Some(body) = bytes.get(HEADER_SIZE..size) else {
+            return Err(truncated("record", size));
+        };
+        let header = RecordHeader {
+            time: get_f64(bytes, 0, endian),
+            icomm: int(8),
+            rank: int(12),
+            thread: int(16),
+        };
+        let int = |at| get_i32(body, at, endian);
+        let body = match rectype {
+            rectype::ENDLOG => Body::EndLog,
+            rectype::ENDBLOCK => Body::EndBlock,
+            rectype::STATEDEF => Body::StateDef(StateDef {
+                state_id: int(0),
+                start_etype: int(4),
+                final_etype: int(8),
+                color: FixedText::from_bytes(get(body, 16)),
+                name: FixedText::from_bytes(get(body, 40)),
+                format: FixedText::from_bytes(get(body, 72)),
+            }),
+            rectype::EVENTDEF => Body::EventDef(EventDef {
+                etype: int(0),
+                color: FixedText::from_bytes(get(body, 8)),
+                name: FixedText::from_bytes(get(body, 32)),
+                format: FixedText::from_bytes(get(body, 64)),
+            }),
+            rectype::CONSTDEF => Body::ConstDef(ConstDef {
+                etype: int(0),
+                value: int(4),
+                name: FixedText::from_bytes(get(body, 8)),
+            }),
+            rectype::BAREEVT => Body::Bare { etype: int(0) },
+            rectype::CARGOEVT => Body::Cargo {
+                etype: int(0),
+                bytes: get(body, 8),
+            },
+            rectype::MSGEVT => Body::Msg(Msg {
+                etype: int(0),
+                icomm: int(4),
+                rank: int(8),
+                tag: int(12),
+                size: int(16),
+            }),
+            rectype::COLLEVT => Body::Coll {
+                etype: int(0),
+                root: int(4),
+                size: int(8),
+            },
+            rectype::COMMEVT => Body::Comm(CommEvent {
+                etype: int(0),
+                icomm: int(4),
+                rank: int(8),
+                wrank: int(12),
+                gid: Gid::decode(get(body, 16), endian),
+            }),
+            rectype::SRCLOC => Body::SrcLoc {
+                srcloc: int(0),
+                line: int(4),
+                file: FixedText::from_bytes(get(body, 8)),
+            },
+            _ => Body::TimeShift {
+                shift: get_f64(body, 0, endian),
+            },
+        };
+        Ok(Record { header, body })
+    }
+}
+
+/// Bytes of a record of this type, header included; `None` for a number that is no type.
+fn record_size(rectype: i32) -> Option<usize> {
+    const SIZES: [usize; 12] = [24, 24, 136, 128, 64, 32, 64, 48, 40, 72, 72, 32];
+    usize::try_from(rectype)
+        .ok()
+        .and_then(|index| SIZES.get(index))
+        .copied()
+}
+
+/// Time in seconds of the big-endian record at the front of `bytes`; infinity if no header stands there, so that an
+/// exhausted buffer sorts behind all others in a merge.
+pub fn peek_time(bytes: &[u8]) -> f64 {
+    if bytes.len() < HEADER_SIZE {
+        f64::INFINITY
+    } else {
+        get_f64(bytes, 0, Endian::Big)
+    }
+}
+
+/// Record type of the big-endian record at the front of `bytes`; −1 if no header stands there.
+pub fn peek_rectype(bytes: &[u8]) -> i32 {
+    if bytes.len() < HEADER_SIZE {
+        -1
+    } else {
+        get_i32(bytes, 20, Endian::Big)
+    }
+}
+
+/// Size in bytes of the big-endian record at the front of `bytes`; 0 if no complete record stands there.
+pub fn peek_size(bytes: &[u8]) -> usize {
+    match record_size(peek_rectype(bytes)) {
+        Some(size) if size <= bytes.len() => size,
+        _ => 0,
+    }
+}
+
+/// `N` bytes from `at` on; zeros where `bytes` is too short, which callers have ruled out.
+fn get<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<N>())
+        .copied()
+        .unwrap_or([0; N])
+}
+
+pub(crate) fn get_i32(bytes: &[u8], at: usize, endian: Endian) -> i32 {
+    match endian {
+        Endian::Big => i32::from_be_bytes(get(bytes, at)),
+        Endian::Little => i32::from_le_bytes(get(bytes, at)),
+    }
+}
+
+pub(crate) fn get_f64(bytes: &[u8], at: usize, endian: Endian) -> f64 {
+    match endian {
+        Endian::Big => f64::from_be_bytes(get(bytes, at)),
+        Endian::Little => f64::from_le_bytes(get(bytes, at)),
+    }
+}
+
+fn put(to: &mut [u8], at: usize, from: &[u8]) {
+    if let Some(to) = to.get_mut(at..at + from.len()) {
+        to.copy_from_slice(from);
+    }
+}
+
+fn put_ints(to: &mut [u8], at: usize, values: &[i32]) {
+    for (index, value) in values.iter().enumerate() {
+        put(to, at + 4 * index, &value.to_be_bytes());
+    }
+}
