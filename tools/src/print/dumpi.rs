@@ -1,0 +1,46 @@
+//! DUMPI as the text of dumpi2ascii.
+
+use super::Arguments;
+use crate::failure::Failure;
+use crate::input::shown;
+use formats::dumpi::print::{PrintError, Sections, Zone, print as print_sections};
+use formats::dumpi::read::Reader;
+use std::io::Write;
+
+pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let name = shown(&arguments.file).display();
+    let bad = |error: &dyn std::fmt::Display| Failure::Data(format!("{name}: {error}"));
+    // Of a file that was never completed (a killed run) the calls that are whole are shown, then the error.
+    let (reader, incomplete) = match Reader::open(input) {
+        Ok(reader) => (reader, None),
+        Err(error) => (
+            Reader::salvage(input).map_err(|_| bad(&error))?,
+            Some(error),
+        ),
+    };
+    match print_sections(&reader, sections(arguments), Zone::Local, out) {
+        Err(PrintError::Io(error)) => Err(Failure::output("stdout", &error)),
+        Err(PrintError::File(error)) => Err(bad(incomplete.as_ref().unwrap_or(&error))),
+        Ok(()) => incomplete.map_or(Ok(()), |error| Err(bad(&error))),
+    }
+}
+
+/// What dumpi2ascii's options select; without any, the stream.
+fn sections(arguments: &Arguments) -> Sections {
+    let chosen = Sections {
+        header: arguments.header,
+        stream: arguments.stream,
+        keyvals: arguments.keyvals,
+        footer: arguments.footer,
+        perf_labels: arguments.perf,
+        address_labels: arguments.addresses,
+        type_sizes: arguments.sizes,
+    };
+    if arguments.a {
+        Sections::ALL
+    } else if chosen == Sections::default() {
+        Sections::STREAM
+    } else {
+        chosen
+    }
+}

@@ -1,0 +1,185 @@
+//! `mpitrace print`: a trace as text.
+
+mod clog2;
+mod dumpi;
+
+use crate::failure::Failure;
+use crate::input::{Input, shown};
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+/// Print a trace as text
+///
+/// What the file is, its content decides. The text is that of clog2_print, slog2print or dumpi2ascii.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The file; - is stdin
+    file: PathBuf,
+    /// The text of the Java clog2print
+    #[arg(long, help_heading = CLOG2)]
+    java: bool,
+    /// Header and categories only
+    #[arg(short, long, help_heading = SLOG2)]
+    category: bool,
+    /// Header and tree directory only
+    #[arg(short, long, help_heading = SLOG2)]
+    directory: bool,
+    /// Header and line maps only
+    #[arg(short, long, help_heading = SLOG2)]
+    ycoordmap: bool,
+    /// Only states
+    #[arg(short, long, help_heading = SLOG2)]
+    state: bool,
+    /// SLOG2: only arrows and events. DUMPI: all sections
+    #[arg(short, long = "arrow", visible_alias = "all", help_heading = BOTH)]
+    a: bool,
+    /// In order of increasing start time, the default; also -is
+    #[arg(long = "is", help_heading = SLOG2, overrides_with_all = ["ds", "ie", "de"])]
+    is: bool,
+    /// In order of decreasing start time; also -ds
+    #[arg(long = "ds", help_heading = SLOG2, overrides_with_all = ["is", "ie", "de"])]
+    ds: bool,
+    /// In order of increasing end time; also -ie
+    #[arg(long = "ie", help_heading = SLOG2, overrides_with_all = ["is", "ds", "de"])]
+    ie: bool,
+    /// In order of decreasing end time; also -de
+    #[arg(long = "de", help_heading = SLOG2, overrides_with_all = ["is", "ds", "ie"])]
+    de: bool,
+    /// Begin here, as a factor 0 to 1 of the time axis; also -ts
+    #[arg(long, value_name = "FACTOR", value_parser = factor, help_heading = SLOG2)]
+    ts: Option<f64>,
+    /// End here, as a factor 0 to 1 of the time axis; also -tf
+    #[arg(long, value_name = "FACTOR", value_parser = factor, help_heading = SLOG2)]
+    tf: Option<f64>,
+    /// Node by node with previews, the text of PrintRecursively
+    #[arg(long, help_heading = SLOG2)]
+    recursive: bool,
+    /// The header record
+    #[arg(short = 'H', long, help_heading = DUMPI)]
+    header: bool,
+    /// The stream of calls; the default
+    #[arg(short = 'S', long, help_heading = DUMPI)]
+    stream: bool,
+    /// The keyval records
+    #[arg(short = 'K', long, help_heading = DUMPI)]
+    keyvals: bool,
+    /// The footer's counters
+    #[arg(short = 'F', long, help_heading = DUMPI)]
+    footer: bool,
+    /// The labels of performance counters
+    #[arg(short = 'P', long, help_heading = DUMPI)]
+    perf: bool,
+    /// The labels of function addresses
+    #[arg(short = 'A', long, help_heading = DUMPI)]
+    addresses: bool,
+    /// The sizes of datatypes
+    #[arg(short = 'X', long, help_heading = DUMPI)]
+    sizes: bool,
+}
+
+const CLOG2: &str = "CLOG2";
+const SLOG2: &str = "SLOG2";
+const DUMPI: &str = "DUMPI";
+const BOTH: &str = "SLOG2 and DUMPI";
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Clog2,
+    Slog2,
+    Dumpi,
+}
+
+impl Format {
+    fn of(input: &[u8]) -> Option<Self> {
+        if formats::clog2::Reader::recognises(input) {
+            Some(Format::Clog2)
+        } else if input
+            .get(2..)
+            .is_some_and(|text| text.starts_with(b"SLOG 2"))
+        {
+            Some(Format::Slog2)
+        } else if input.starts_with(&formats::dumpi::MAGIC) {
+            Some(Format::Dumpi)
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Clog2 => "CLOG2",
+            Format::Slog2 => "SLOG2",
+            Format::Dumpi => "DUMPI",
+        })
+    }
+}
+
+impl Arguments {
+    /// The first option given that means nothing for a format.
+    fn misplaced(&self, format: Format) -> Option<&'static str> {
+        use Format::{Clog2, Dumpi, Slog2};
+        let options: [(bool, &'static str, &[Format]); 20] = [
+            (self.java, "--java", &[Clog2]),
+            (self.category, "-c", &[Slog2]),
+            (self.directory, "-d", &[Slog2]),
+            (self.ycoordmap, "-y", &[Slog2]),
+            (self.state, "-s", &[Slog2]),
+            (self.a, "-a", &[Slog2, Dumpi]),
+            (self.is, "-is", &[Slog2]),
+            (self.ds, "-ds", &[Slog2]),
+            (self.ie, "-ie", &[Slog2]),
+            (self.de, "-de", &[Slog2]),
+            (self.ts.is_some(), "-ts", &[Slog2]),
+            (self.tf.is_some(), "-tf", &[Slog2]),
+            (self.recursive, "--recursive", &[Slog2]),
+            (self.header, "-H", &[Dumpi]),
+            (self.stream, "-S", &[Dumpi]),
+            (self.keyvals, "-K", &[Dumpi]),
+            (self.footer, "-F", &[Dumpi]),
+            (self.perf, "-P", &[Dumpi]),
+            (self.addresses, "-A", &[Dumpi]),
+            (self.sizes, "-X", &[Dumpi]),
+        ];
+        let found = options
+            .iter()
+            .find(|(given, _, formats)| *given && !formats.contains(&format));
+        found.map(|(_, name, _)| *name)
+    }
+}
+
+/// A number for `-ts` and `-tf`.
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
+        _ => Err("expected a number from 0 to 1".into()),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let name = shown(&arguments.file).display();
+    let input = Input::open(&arguments.file)?;
+    let Some(format) = Format::of(&input) else {
+        let message = "byte 0: neither a CLOG2 nor an SLOG2 nor a DUMPI file";
+        return Err(Failure::Data(format!("{name}: {message}")));
+    };
+    if let Some(option) = arguments.misplaced(format) {
+        return Err(Failure::Call(format!(
+            "{option} has no meaning for {name}, which is a {format} file"
+        )));
+    }
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let printed = match format {
+        Format::Clog2 => clog2::print(&input, arguments, &mut out),
+        Format::Slog2 => Err(Failure::Call("SLOG2 is not printed yet".into())),
+        Format::Dumpi => dumpi::print(&input, arguments, &mut out),
+    };
+    // What was printed of a bad file is shown before its error.
+    out.flush()
+        .map_err(|error| Failure::output("stdout", &error))?;
+    printed
+}

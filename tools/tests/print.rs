@@ -1,0 +1,253 @@
+//! `mpitrace print`: the original tools' text, exit codes, messages, pipes.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn mpitrace(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    // The reference texts show times of day of this zone.
+    command.arg("print").args(arguments).env("TZ", "UTC");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    mpitrace(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A file of the tests of `formats`.
+fn small(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../formats/tests/data/clog2")
+        .join(name)
+}
+
+/// The folder of goldens, or `None` with a message when it is not there.
+fn golden(folder: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../shared/golden")
+        .join(folder);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: {} is not there", folder.display());
+    None
+}
+
+/// All files with this extension below a folder.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Fails with the first line that differs.
+fn assert_prints(arguments: &[&str], expected: &[u8]) {
+    let output = run(arguments);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        stderr(&output)
+    );
+    if output.stdout == expected {
+        return;
+    }
+    let lines = output
+        .stdout
+        .split(|&c| c == b'\n')
+        .zip(expected.split(|&c| c == b'\n'));
+    for (number, (ours, theirs)) in lines.enumerate() {
+        let show = |line: &[u8]| line.escape_ascii().to_string();
+        assert_eq!(
+            show(ours),
+            show(theirs),
+            "{arguments:?}, line {}",
+            number + 1
+        );
+    }
+    panic!(
+        "{arguments:?}: {} bytes, expected {}",
+        output.stdout.len(),
+        expected.len()
+    );
+}
+
+#[test]
+fn clog2() {
+    let file = small("small.clog2");
+    let file = file.to_str().unwrap();
+    assert_prints(&[file], &fs::read(small("small.txt")).unwrap());
+    assert_prints(
+        &["--java", file],
+        &fs::read(small("small.java.txt")).unwrap(),
+    );
+}
+
+#[test]
+fn clog2_golden() {
+    let Some(folder) = golden("mpe") else { return };
+    for path in files(&folder, "clog2") {
+        let path = path.to_str().unwrap();
+        assert_prints(&[path], &fs::read(format!("{path}.txt")).unwrap());
+    }
+}
+
+#[test]
+fn dumpi_golden() {
+    let Some(folder) = golden("dumpi") else {
+        return;
+    };
+    let mut compared = 0;
+    for path in files(&folder, "bin") {
+        let text = path.with_extension("txt");
+        if text.is_file() {
+            assert_prints(&["-a", path.to_str().unwrap()], &fs::read(text).unwrap());
+            compared += 1;
+        }
+    }
+    assert!(compared > 40, "only {compared} files with a text");
+}
+
+#[test]
+fn dumpi_sections() {
+    let Some(folder) = golden("dumpi") else {
+        return;
+    };
+    let path = files(&folder, "bin")
+        .into_iter()
+        .find(|path| path.with_extension("txt").is_file())
+        .unwrap();
+    let path = path.to_str().unwrap();
+    let text = |arguments: &[&str]| run(&[arguments, &[path]].concat()).stdout;
+    assert_eq!(text(&[]), text(&["-S"]));
+    assert_eq!(
+        text(&["-a"]),
+        text(&["-H", "-S", "-K", "-F", "-P", "-A", "-X"])
+    );
+    assert_eq!(
+        text(&["-a"]),
+        [text(&["-H"]), text(&["-SK"]), text(&["-F", "-PAX"])].concat()
+    );
+    assert!(text(&["-S"]).starts_with(b"MPI_Init"));
+}
+
+#[test]
+fn a_dash_is_stdin() {
+    let mut child = mpitrace(&["-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(&fs::read(small("small.clog2")).unwrap())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, fs::read(small("small.txt")).unwrap());
+}
+
+/// As in `mpitrace print x | head -1`: no message, no failure.
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    // Longer than the buffers of the pipe and of mpitrace together, so that it meets the closed pipe.
+    let log = std::env::temp_dir().join(format!("mpitrace-print-{}.clog2", std::process::id()));
+    let preamble = formats::clog2::Preamble::default();
+    let mut writer = formats::clog2::Writer::create(&log, &preamble).unwrap();
+    let header = formats::clog2::RecordHeader::default();
+    for etype in 0..20_000 {
+        let body = formats::clog2::Body::Bare { etype };
+        writer
+            .write(&formats::clog2::Record { header, body })
+            .unwrap();
+    }
+    writer.finish(&Default::default(), &preamble).unwrap();
+
+    for option in ["--", "--java"] {
+        let mut command = mpitrace(&[option, log.to_str().unwrap()]);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(&first, b"CLOG-02.44");
+        assert_eq!(
+            (output.status.code(), stderr(&output)),
+            (Some(0), String::new()),
+            "{option}"
+        );
+    }
+    fs::remove_file(log).unwrap();
+}
+
+#[test]
+fn bad_files_end_with_1_after_what_can_be_read() {
+    let whole = fs::read(small("small.clog2")).unwrap();
+    let cut = std::env::temp_dir().join(format!("mpitrace-print-{}-cut.clog2", std::process::id()));
+    fs::write(&cut, &whole[..1300]).unwrap();
+    let name = cut.to_str().unwrap();
+    let output = run(&[name]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(
+        text.contains("type=cdef et=-201 name=MPI_PROC_NULL"),
+        "{text}"
+    );
+    assert_eq!(
+        stderr(&output),
+        format!(
+            "mpitrace: {name}: byte 1264: the file ends in a record: 64 bytes expected, 36 left\n"
+        )
+    );
+    fs::write(&cut, "no trace").unwrap();
+    let output = run(&[name]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        stderr(&output),
+        format!("mpitrace: {name}: byte 0: neither a CLOG2 nor an SLOG2 nor a DUMPI file\n")
+    );
+    fs::remove_file(cut).unwrap();
+
+    let output = run(&["no/such/file"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).starts_with("mpitrace: no/such/file: No such file"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn options_of_another_format_end_with_2() {
+    let file = small("small.clog2");
+    for option in ["-K", "-c", "-is", "-a", "--recursive"] {
+        let output = run(&[option, file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2), "{option}");
+        assert!(
+            stderr(&output).contains(&format!("{option} has no meaning for ")),
+            "{}",
+            stderr(&output)
+        );
+        assert!(output.stdout.is_empty());
+    }
+    assert_eq!(run(&["-ts", "2", "x"]).status.code(), Some(2));
+    assert_eq!(run(&[]).status.code(), Some(2));
+}
