@@ -1,1 +1,35 @@
-//! SLOG2.
+//! SLOG2 (`SLOG 2.0.6`), the log that viewers open at any time window: drawables (states, arrows, events) in a tree over
+//! time, with previews (shadows) in the inner nodes.
+//!
+//! * [`convert`](convert()) makes one from a CLOG2 file, [`FromClog2`] from a stream of CLOG2 records, [`Builder`] from drawables.
+//! * [`Reader`] reads one in place, node by node.
+//!
+//! Section numbers in this module are those of the format description the project works from (`slog2.md`).
+
+mod build;
+mod colors;
+mod convert;
+mod cursor;
+mod encode;
+mod error;
+mod java;
+mod node;
+mod pending;
+mod read;
+mod types;
+mod x11_names;
+
+pub use build::{Builder, NewDrawable, Options, Tree};
+pub use colors::Color;
+pub use convert::{
+    Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
+};
+pub use error::{Error, ErrorKind};
+pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
+pub use pending::PendingFile;
+pub use read::Reader;
+pub use types::{
+    Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, PREVIEW_ARROW,
+    PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, TimeBBox, Topology, TreeNodeId, VERSION,
+    VERSION_2_0_5, Vertex, preview_index,
+};

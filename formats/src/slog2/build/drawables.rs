@@ -1,0 +1,245 @@
+//! The real drawables of one open node, already encoded, and their order and nesting (sections 8.2, 8.5 and 8.6).
+
+use super::super::node::{write_count, write_f64};
+use super::super::types::{TimeBBox, Topology, Vertex};
+use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
+
+/// A drawable to add to the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct NewDrawable<'a> {
+    /// What it looks like: that of its category.
+    pub topology: Topology,
+    /// Index of its category.
+    pub category: i32,
+    /// Values, laid out as the category's types say; at most 32767 bytes.
+    pub info: &'a [u8],
+    /// One vertex for an event, else two; of an arrow the send, then the receive.
+    pub vertices: &'a [Vertex],
+}
+
+impl NewDrawable<'_> {
+    /// Bytes in the file, without the byte for its kind.
+    #[inline]
+    pub(super) fn byte_size(&self) -> usize {
+        8 + self.info.len() + 12 * self.vertices.len()
+    }
+
+    pub(super) fn bounds(&self) -> TimeBBox {
+        let mut bounds = TimeBBox::EMPTY;
+        for &Vertex { time, .. } in self.vertices {
+            let earliest = time;
+            let latest = time;
+            bounds.include(TimeBBox { earliest, latest });
+        }
+        bounds
+    }
+}
+
+/// A drawable of the node: what its order depends on, and where its bytes are.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    bounds: TimeBBox,
+    category: i32,
+    lines: Lines,
+    /// Start of its bytes; they end where those of the next item begin.
+    at: u32,
+    /// Index of its weight in the node's shadows.
+    weight: u32,
+}
+
+/// The drawables of a node that are nestless, or those that are nestable, and the shadows they make.
+#[derive(Debug, Default)]
+pub(super) struct Drawables {
+    /// In order of arrival.
+    items: Vec<Item>,
+    bytes: Vec<u8>,
+    pub(super) shadows: Shadows,
+    index: Index,
+}
+
+/// Memory that closing a node needs for a while.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Items in the order of section 8.6, with the keys of their start times.
+    order: Vec<(u64, u32)>,
+    /// Of each item, its duration without what is nested in it.
+    exclusive: Vec<f64>,
+    /// Of each item, the one below it on the stack of its line.
+    below: Vec<u32>,
+    /// Of each shadow, the top of that stack.
+    top: Vec<u32>,
+    /// Of each weight, the sum of its exclusive ratios.
+    sums: Vec<f32>,
+}
+
+impl Drawables {
+    #[inline]
+    pub(super) fn add(&mut self, drawable: &NewDrawable<'_>, bounds: TimeBBox) {
+        let [first, .., last] = *drawable.vertices else {
+            if let [only] = *drawable.vertices {
+                self.add_at(drawable, bounds, only, only);
+            }
+            return;
+        };
+        self.add_at(drawable, bounds, first, last);
+    }
+
+    #[inline]
+    fn add_at(&mut self, drawable: &NewDrawable<'_>, bounds: TimeBBox, first: Vertex, last: Vertex) {
+        let lines = [first.line, last.line];
+        let weight = self.shadows.add(
+            &mut self.index,
+            drawable.topology,
+            drawable.category,
+            lines,
+            [first.time, last.time],
+            bounds,
+        );
+        self.items.push(Item {
+            bounds,
+            category: drawable.category,
+            lines,
+            at: self.bytes.len() as u32,
+            weight,
+        });
+        const PRIMITIVE_KIND: u8 = 0;
+        let mut head = [PRIMITIVE_KIND; 7];
+        head[1..5].copy_from_slice(&drawable.category.to_be_bytes());
+        head[5..].copy_from_slice(&(drawable.info.len() as u16).to_be_bytes());
+        self.bytes.extend_from_slice(&head);
+        self.bytes.extend_from_slice(drawable.info);
+        self.bytes.extend_from_slice(&(drawable.vertices.len() as u16).to_be_bytes());
+        for vertex in drawable.vertices {
+            write_f64(&mut self.bytes, vertex.time);
+            self.bytes.extend_from_slice(&vertex.line.to_be_bytes());
+        }
+    }
+
+    /// Bytes of the list in the node, without its count.
+    pub(super) fn byte_size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Computes the inclusive ratios, when all drawables of the node are there and no child is merged yet.
+    pub(super) fn set_inclusive_ratios(&mut self) {
+        for item in &self.items {
+            let weight = &mut self.shadows.weights[item.weight as usize];
+            let whole = self.shadows.list[weight.shadow as usize].bounds.duration();
+            weight.ratios.inclusive += (item.bounds.duration() / whole) as f32;
+        }
+    }
+
+    /// Merges the shadows of a child into the node's.
+    pub(super) fn merge(&mut self, child: &Shadows) {
+        self.shadows.merge(&mut self.index, child);
+    }
+
+    /// Brings `scratch.order` into the order of section 8.6.
+    fn sort(&self, scratch: &mut Scratch) {
+        let order = &mut scratch.order;
+        order.clear();
+        let keys = self.items.iter().zip(0..).map(|(item, at)| (time_key(item.bounds.earliest), at));
+        order.extend(keys);
+        // Most start times differ, so the short keys decide nearly always; what is equal is sorted again in full.
+        order.sort_unstable();
+        for run in order.chunk_by_mut(|a, b| a.0 == b.0) {
+            if run.len() > 1 {
+                run.sort_by(|&(_, a), &(_, b)| {
+                    let (a, b) = (&self.items[a as usize], &self.items[b as usize]);
+                    drawable_order(a.bounds, b.bounds)
+                        .then((a.category, a.lines).cmp(&(b.category, b.lines)))
+                });
+            }
+        }
+    }
+
+    /// Adds the exclusive ratios of the node's states to the shadows, after the children are merged.
+    fn set_exclusive_ratios(&mut self, scratch: &mut Scratch) {
+        let Scratch {
+            order,
+            exclusive,
+            below,
+            top,
+            sums,
+        } = scratch;
+        reset(exclusive, self.items.len(), 0.0);
+        reset(below, self.items.len(), NONE);
+        reset(top, self.shadows.list.len(), NONE);
+        let mut previous: Option<&Item> = None;
+        for &(_, at) in order.iter() {
+            let item = &self.items[at as usize];
+            let twin = |other: &Item| {
+                (other.bounds, other.category, other.lines) == (item.bounds, item.category, item.lines)
+            };
+            if previous.is_some_and(twin) {
+                // The original keeps one of states that are equal in everything.
+                continue;
+            }
+            previous = Some(item);
+            let shadow = self.shadows.weights[item.weight as usize].shadow as usize;
+            let mut own = item.bounds.duration();
+            let mut child = self.shadows.list[shadow].last_child;
+            while let Some(&(bounds, before)) = self.index.children.get(child as usize) {
+                own -= intersection(item.bounds, bounds);
+                child = before;
+            }
+            let mut under = top[shadow];
+            while let Some(outer) = self.items.get(under as usize) {
+                if outer.bounds.covers(item.bounds) {
+                    exclusive[under as usize] -= own;
+                    break;
+                }
+                under = below[under as usize];
+            }
+            exclusive[at as usize] = own;
+            below[at as usize] = under;
+            top[shadow] = at;
+        }
+        reset(sums, self.shadows.weights.len(), 0.0);
+        for (item, &own) in self.items.iter().zip(exclusive.iter()) {
+            let shadow = self.shadows.weights[item.weight as usize].shadow;
+            let whole = self.shadows.list[shadow as usize].bounds.duration();
+            sums[item.weight as usize] += (own / whole) as f32;
+        }
+        for (weight, &sum) in self.shadows.weights.iter_mut().zip(sums.iter()) {
+            weight.ratios.exclusive += sum;
+        }
+    }
+
+    /// Writes count and drawables, and completes the shadows if they are of states.
+    pub(super) fn write(&mut self, out: &mut Vec<u8>, scratch: &mut Scratch, nestable: bool) {
+        self.sort(scratch);
+        if nestable {
+            self.set_exclusive_ratios(scratch);
+        }
+        write_count(out, self.items.len());
+        out.reserve(self.bytes.len());
+        for &(_, at) in &scratch.order {
+            let start = self.items[at as usize].at as usize;
+            let end = match self.items.get(at as usize + 1) {
+                Some(next) => next.at as usize,
+                None => self.bytes.len(),
+            };
+            out.extend_from_slice(&self.bytes[start..end]);
+        }
+    }
+
+    /// Empties the list and takes its shadows away, leaving the empty ones of `replacement`.
+    pub(super) fn reset(&mut self, replacement: Shadows) -> Shadows {
+        self.items.clear();
+        self.bytes.clear();
+        self.index.clear();
+        std::mem::replace(&mut self.shadows, replacement)
+    }
+}
+
+/// Length of what two stretches of time share, in seconds.
+fn intersection(a: TimeBBox, b: TimeBBox) -> f64 {
+    let shared = a.latest.min(b.latest) - a.earliest.max(b.earliest);
+    if shared > 0.0 { shared } else { 0.0 }
+}
+
+fn reset<T: Copy>(list: &mut Vec<T>, length: usize, value: T) {
+    list.clear();
+    list.resize(length, value);
+}

@@ -1,0 +1,430 @@
+//! Builds the tree of an SLOG2 file from a stream of drawables (section 8), in one pass.
+//!
+//! In memory are only the open nodes, one per level, and one shadow per line (or pair of lines) for each of their
+//! children; everything else is in the file already.
+
+mod drawables;
+mod shadow;
+
+use std::collections::BTreeMap;
+use std::io::{Seek, SeekFrom, Write};
+
+pub use drawables::NewDrawable;
+use drawables::{Drawables, Scratch};
+use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
+
+use super::encode;
+use super::error::{Error, ErrorKind};
+use super::java::hash_map_order;
+use super::node::{Stub, write_count};
+use super::types::{
+    Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, LineIdMap, Ratios, TimeBBox, Topology,
+    TreeNodeId, preview_index,
+};
+
+/// Bytes of a node without drawables and shadows: its stub and three counts.
+const EMPTY_NODE_SIZE: usize = 46;
+
+/// The shape of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Children of an inner node, 2 to 32767; other numbers count as the nearest of these.
+    pub children_per_node: i16,
+    /// A leaf is closed before it gets larger than this, in bytes; at least 1.
+    pub leaf_byte_size: i32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            children_per_node: 2,
+            leaf_byte_size: 65536,
+        }
+    }
+}
+
+/// A node that can still take drawables.
+#[derive(Debug)]
+struct OpenNode {
+    id: TreeNodeId,
+    bounds: TimeBBox,
+    /// Nestless drawables, then nestable ones.
+    sides: [Drawables; 2],
+    /// Shadows of the nodes of this level that are written and whose parent is still open.
+    done: Vec<DoneShadows>,
+}
+
+impl OpenNode {
+    fn new(id: TreeNodeId, earliest: f64) -> Self {
+        OpenNode {
+            id,
+            bounds: TimeBBox {
+                earliest,
+                ..TimeBBox::EMPTY
+            },
+            sides: Default::default(),
+            done: Vec::new(),
+        }
+    }
+
+    /// Bytes of the node's own drawables, and of a node around them.
+    fn byte_size(&self) -> usize {
+        EMPTY_NODE_SIZE + self.sides.iter().map(Drawables::byte_size).sum::<usize>()
+    }
+}
+
+/// Takes drawables, best in order of increasing end time, and writes nodes as they get full.
+#[derive(Debug)]
+pub struct Builder<W> {
+    out: W,
+    options: Options,
+    /// Bytes written.
+    position: u64,
+    /// From the leaf to the root.
+    open: Vec<OpenNode>,
+    /// End of the drawable added last.
+    last_latest: f64,
+    directory: Vec<DirEntry>,
+    largest: usize,
+    count: u64,
+    scratch: Scratch,
+    shadow_order: Vec<u32>,
+    shadow_weights: Vec<WeightSlot>,
+    node_bytes: Vec<u8>,
+    /// Emptied shadow lists, kept for their memory.
+    spare: Vec<Shadows>,
+}
+
+impl<W: Write + Seek> Builder<W> {
+    /// Starts a file at the beginning of `out`, which should be empty.
+    pub fn new(mut out: W, options: Options) -> Result<Self, Error> {
+        let options = Options {
+            children_per_node: options.children_per_node.max(2),
+            leaf_byte_size: options.leaf_byte_size.max(1),
+        };
+        out.write_all(&encode::header(&Header::default())).map_err(|error| Error::io(0, error))?;
+        Ok(Builder {
+            out,
+            options,
+            position: HEADER_SIZE as u64,
+            open: vec![OpenNode::new(TreeNodeId::default(), f64::INFINITY)],
+            last_latest: f64::NEG_INFINITY,
+            directory: Vec::new(),
+            largest: 0,
+            count: 0,
+            scratch: Scratch::default(),
+            shadow_order: Vec::new(),
+            shadow_weights: Vec::new(),
+            node_bytes: Vec::new(),
+            spare: Vec::new(),
+        })
+    }
+
+    /// Number of drawables added.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Adds a drawable (section 8.3).
+    ///
+    /// # Errors
+    /// [`ErrorKind::VertexCount`] and [`ErrorKind::TooLarge`] for one that the format cannot hold, which is then left
+    /// out; [`ErrorKind::Io`] when a node could not be written, after which the builder is of no more use.
+    #[inline]
+    pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
+        let size = drawable.byte_size();
+        if drawable.vertices.len() != vertex_count(drawable.topology)
+            || drawable.info.len() > i16::MAX as usize
+        {
+            return Err(self.refuse(drawable));
+        }
+        // The byte for the kind is not counted here. An empty tree takes anything, else the first leaf would stay empty.
+        if self.open[0].byte_size() + size > self.options.leaf_byte_size as usize && self.count > 0 {
+            self.switch_branch()?;
+        }
+        let bounds = drawable.bounds();
+        let root = self.open.len() - 1;
+        let level = self.open.iter().position(|node| node.bounds.earliest <= bounds.earliest);
+        let node = &mut self.open[level.unwrap_or(root)];
+        if node.byte_size() + size > i32::MAX as usize {
+            let size = (node.byte_size() + size) as u64;
+            let what = "tree node";
+            return Err(Error::new(self.position, ErrorKind::TooLarge { what, size }));
+        }
+        if level.is_none() {
+            node.bounds.earliest = bounds.earliest;
+        }
+        node.sides[usize::from(drawable.topology.is_nestable())].add(drawable, bounds);
+        self.last_latest = bounds.latest;
+        self.count += 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, drawable: &NewDrawable<'_>) -> Error {
+        let kind = if drawable.info.len() > i16::MAX as usize {
+            let what = "info of a drawable";
+            let size = drawable.info.len() as u64;
+            ErrorKind::TooLarge { what, size }
+        } else {
+            let found = drawable.vertices.len();
+            ErrorKind::VertexCount { found }
+        };
+        Error::new(self.position, kind)
+    }
+
+    /// Closes the leaf and every node above it that is full, and opens their successors (section 8.4).
+    #[cold]
+    fn switch_branch(&mut self) -> Result<(), Error> {
+        let leaf = self.open[0].id;
+        let mut next = TreeNodeId {
+            depth: 0,
+            xpos: leaf.xpos + 1,
+        };
+        for level in 0.. {
+            if self.open[level].id == next {
+                break;
+            }
+            let earliest = self.open[level].bounds.earliest;
+            self.close_node(level)?;
+            let node = &mut self.open[level];
+            node.bounds = TimeBBox {
+                earliest: node.bounds.latest,
+                ..TimeBBox::EMPTY
+            };
+            node.id = next;
+            next = TreeNodeId {
+                depth: next.depth + 1,
+                xpos: next.xpos / i32::from(self.options.children_per_node),
+            };
+            if level + 1 == self.open.len() {
+                self.open.push(OpenNode::new(next, earliest));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the end of an open node, writes it, leaves its shadows among its level's done ones, and empties it.
+    fn close_node(&mut self, level: usize) -> Result<(), Error> {
+        let (below, node) = self.open.split_at_mut(level);
+        let node = &mut node[0];
+        // Of a leaf: the end of the drawable added last, wherever it went. Of an inner node: the end of the child below,
+        // which was closed just now, so the same.
+        node.bounds.latest = self.last_latest;
+        let mut shadow_bounds = node.bounds;
+        let done_below = below.last().map_or(&[][..], |child| &child.done);
+        for side in &mut node.sides {
+            side.set_inclusive_ratios();
+        }
+        for done in done_below {
+            for (side, shadows) in node.sides.iter_mut().zip(&done.sides) {
+                side.merge(shadows);
+            }
+            shadow_bounds.include(done.stub.bounds);
+        }
+
+        let out = &mut self.node_bytes;
+        out.clear();
+        out.resize(Stub::SIZE, 0);
+        let [nestless, nestable] = &mut node.sides;
+        nestless.write(out, &mut self.scratch, false);
+        nestable.write(out, &mut self.scratch, true);
+        write_count(out, done_below.len());
+        for done in done_below {
+            done.write(out, &mut self.shadow_order, &mut self.shadow_weights);
+        }
+        let ptr = pointer("tree node", self.position, out.len())?;
+        let mut stub = Stub {
+            bounds: node.bounds,
+            id: node.id,
+            ptr,
+        };
+        let mut head = Vec::with_capacity(Stub::SIZE);
+        stub.write(&mut head);
+        out[..Stub::SIZE].copy_from_slice(&head);
+        self.out.write_all(out).map_err(|error| Error::io(self.position, error))?;
+        self.position += out.len() as u64;
+        self.largest = self.largest.max(out.len());
+        self.directory.push(DirEntry {
+            id: node.id,
+            bounds: node.bounds,
+            ptr,
+        });
+
+        stub.bounds = shadow_bounds;
+        let sides = [0, 1].map(|side: usize| {
+            let empty = self.spare.pop().unwrap_or_default();
+            node.sides[side].reset(empty)
+        });
+        node.done.push(DoneShadows { stub, sides });
+        if let Some(child) = below.last_mut() {
+            for done in child.done.drain(..) {
+                self.spare.extend(done.sides.map(|mut shadows| {
+                    shadows.clear();
+                    shadows
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all nodes that are still open; the tree is then complete (sections 8.4 and 8.7).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoDrawables`] if nothing was added.
+    pub fn close(mut self) -> Result<Tree<W>, Error> {
+        if self.count == 0 {
+            return Err(Error::new(self.position, ErrorKind::NoDrawables));
+        }
+        for level in 0..self.open.len() {
+            self.close_node(level)?;
+        }
+        let root = self.open.pop().and_then(|mut root| root.done.pop());
+        let Some(root) = root else {
+            return Err(Error::new(self.position, ErrorKind::NoDrawables));
+        };
+        Ok(Tree {
+            summary: Summary::new(&root),
+            builder: self,
+            root: root.stub,
+        })
+    }
+}
+
+/// What the shadows of the root, which are never written, tell about the whole log.
+#[derive(Debug)]
+struct Summary {
+    lines: Vec<i32>,
+    topologies: Vec<Topology>,
+    categories: BTreeMap<i32, Ratios>,
+}
+
+impl Summary {
+    fn new(root: &DoneShadows) -> Self {
+        let shadows = || root.sides.iter().flat_map(|side| &side.list);
+        let mut lines: Vec<i32> = shadows().flat_map(|shadow| shadow.lines).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let mut topologies: Vec<Topology> = shadows().map(|shadow| shadow.topology).collect();
+        topologies.sort_unstable();
+        topologies.dedup();
+        let mut categories: BTreeMap<i32, Ratios> = BTreeMap::new();
+        let whole = root.stub.bounds.duration();
+        for side in &root.sides {
+            // Float sums depend on their order: that of the original's hash table.
+            let hashes = side.list.iter().map(|shadow| {
+                let lines = &shadow.lines[..vertex_count(shadow.topology)];
+                let key = std::iter::once(shadow.topology.number()).chain(lines.iter().copied());
+                key.fold(1u32, |hash, part| hash.wrapping_mul(31).wrapping_add(part as u32))
+            });
+            for at in hash_map_order(hashes) {
+                let shadow = &side.list[at];
+                let factor = (shadow.bounds.duration() / whole) as f32;
+                for weight in side.weights_of(shadow) {
+                    let sum = categories.entry(weight.category).or_default();
+                    sum.count += weight.ratios.count;
+                    sum.inclusive += weight.ratios.inclusive * factor;
+                    sum.exclusive += weight.ratios.exclusive * factor;
+                }
+            }
+        }
+        Summary {
+            lines,
+            topologies,
+            categories,
+        }
+    }
+}
+
+/// A tree whose nodes are all written; the rest of the file is not.
+#[derive(Debug)]
+pub struct Tree<W> {
+    builder: Builder<W>,
+    root: Stub,
+    summary: Summary,
+}
+
+impl<W: Write + Seek> Tree<W> {
+    /// The lines that have drawables, ascending.
+    pub fn lines(&self) -> &[i32] {
+        &self.summary.lines
+    }
+
+    /// Number and ratios of the drawables of each category that has any, by category index.
+    pub fn summary(&self) -> &BTreeMap<i32, Ratios> {
+        &self.summary.categories
+    }
+
+    /// Writes categories, views, directory and the final header, and gives the output and the header.
+    ///
+    /// `categories` are all categories, in the order in which the original inserts them in its table, previews included.
+    /// Those without drawables are left out; the summaries of the others are added to what they hold.
+    pub fn finish(self, categories: &[Category], line_id_maps: &[LineIdMap]) -> Result<(W, Header), Error> {
+        let Tree {
+            builder: mut tree,
+            root,
+            summary,
+        } = self;
+        let order = hash_map_order(categories.iter().map(|category| category.index as u32));
+        let used: Vec<Category> = order
+            .into_iter()
+            .map(|at| &categories[at])
+            .filter_map(|category| {
+                let mut category = category.clone();
+                if let Some(sum) = summary.categories.get(&category.index) {
+                    category.summary.inclusive += sum.inclusive;
+                    category.summary.exclusive += sum.exclusive;
+                    category.summary.count += sum.count;
+                } else if !summary.topologies.iter().any(|&topology| preview_index(topology) == category.index) {
+                    return None;
+                }
+                Some(category)
+            })
+            .collect();
+        let mut header = Header {
+            children_per_node: tree.options.children_per_node,
+            leaf_byte_size: tree.options.leaf_byte_size,
+            max_depth: root.id.depth,
+            tree_root: root.ptr,
+            ..Header::default()
+        };
+        header.categories = tree.write_part("category map", &encode::categories(used.iter()))?;
+        header.line_id_maps = tree.write_part("line ID maps", &encode::line_id_maps(line_id_maps))?;
+        let directory = encode::directory(&mut tree.directory);
+        header.tree_dir = tree.write_part("tree directory", &directory)?;
+        // No part is larger than an i32 can tell, or it would not have been written.
+        header.max_buffer_size = tree.largest as i32;
+        let mut write = || {
+            tree.out.seek(SeekFrom::Start(0))?;
+            tree.out.write_all(&encode::header(&header))?;
+            tree.out.flush()
+        };
+        write().map_err(|error| Error::io(0, error))?;
+        Ok((tree.out, header))
+    }
+}
+
+impl<W: Write + Seek> Builder<W> {
+    fn write_part(&mut self, what: &'static str, bytes: &[u8]) -> Result<FileBlockPtr, Error> {
+        let ptr = pointer(what, self.position, bytes.len())?;
+        self.out.write_all(bytes).map_err(|error| Error::io(self.position, error))?;
+        self.position += bytes.len() as u64;
+        self.largest = self.largest.max(bytes.len());
+        Ok(ptr)
+    }
+}
+
+/// A pointer to a part of the file, whose size must fit in 31 bits.
+fn pointer(what: &'static str, position: u64, size: usize) -> Result<FileBlockPtr, Error> {
+    match i32::try_from(size) {
+        Ok(size) => Ok(FileBlockPtr {
+            offset: position as i64,
+            size,
+        }),
+        Err(_) => {
+            let size = size as u64;
+            Err(Error::new(position, ErrorKind::TooLarge { what, size }))
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Shadows (previews) of one node: averages over its real drawables and those of its children (section 8.5).
+
+use std::cmp::Ordering;
+
+use foldhash::fast::RandomState;
+
+use super::super::node::{Stub, write_bounds, write_count, write_f32, write_f64};
+use super::super::types::{Ratios, TimeBBox, Topology, preview_index};
+
+/// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
+pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
+
+/// End of a chain of indices.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Lines of the first and the last vertex; the same one twice for an event.
+pub(super) type Lines = [i32; 2];
+
+/// What a category contributes to a shadow, and the next category of that shadow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WeightSlot {
+    pub(super) category: i32,
+    /// Index of the shadow.
+    pub(super) shadow: u32,
+    pub(super) ratios: Ratios,
+    next: u32,
+}
+
+/// A preview in the making.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shadow {
+    pub(super) topology: Topology,
+    pub(super) lines: Lines,
+    /// Average times of the vertices; an event has only the first.
+    times: [f64; 2],
+    pub(super) bounds: TimeBBox,
+    count: i64,
+    /// Chain of its weights in order of arrival.
+    first_weight: u32,
+    last_weight: u32,
+    weights: u32,
+    /// Chain, from the last one back, of the children's shadows that were merged into it; kept for states with real
+    /// drawables only.
+    pub(super) last_child: u32,
+    /// Whether the node itself holds drawables of this shadow.
+    has_real: bool,
+}
+
+/// The shadows of one node that are nestless, or those that are nestable, in order of arrival.
+#[derive(Debug, Default)]
+pub(super) struct Shadows {
+    pub(super) list: Vec<Shadow>,
+    pub(super) weights: Vec<WeightSlot>,
+}
+
+/// Finds shadows and weights by what they are for. Only nodes that are open have one.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    shadows: HashMap<(Topology, Lines), u32>,
+    weights: HashMap<(i32, Lines), u32>,
+    /// Bounds of children's shadows, each with the one before in its chain.
+    pub(super) children: Vec<(TimeBBox, u32)>,
+}
+
+impl Index {
+    pub(super) fn clear(&mut self) {
+        self.shadows.clear();
+        self.weights.clear();
+        self.children.clear();
+    }
+}
+
+impl Shadows {
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+        self.weights.clear();
+    }
+
+    /// Adds a real drawable and gives the index of its weight.
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        index: &mut Index,
+        topology: Topology,
+        category: i32,
+        lines: Lines,
+        times: [f64; 2],
+        bounds: TimeBBox,
+    ) -> u32 {
+        let slot = match index.weights.get(&(category, lines)) {
+            Some(&slot) => slot,
+            None => {
+                let shadow = self.shadow(index, topology, lines);
+                self.push_weight(index, shadow, category, Ratios::default())
+            }
+        };
+        let weight = &mut self.weights[slot as usize];
+        weight.ratios.count += 1;
+        let shadow = &mut self.list[weight.shadow as usize];
+        shadow.has_real = true;
+        let n = shadow.count as f64;
+        if shadow.count == 0 {
+            shadow.times = times;
+        } else {
+            for (mean, time) in shadow.times.iter_mut().zip(times) {
+                *mean = (*mean * n + time) / (n + 1.0);
+            }
+        }
+        shadow.bounds.include(bounds);
+        shadow.count += 1;
+        slot
+    }
+
+    /// The shadow of this key, a new one if need be.
+    fn shadow(&mut self, index: &mut Index, topology: Topology, lines: Lines) -> u32 {
+        let new = self.list.len() as u32;
+        let found = *index.shadows.entry((topology, lines)).or_insert(new);
+        if found == new {
+            self.list.push(Shadow {
+                topology,
+                lines,
+                times: [0.0; 2],
+                bounds: TimeBBox::EMPTY,
+                count: 0,
+                first_weight: NONE,
+                last_weight: NONE,
+                weights: 0,
+                last_child: NONE,
+                has_real: false,
+            });
+        }
+        found
+    }
+
+    fn push_weight(&mut self, index: &mut Index, shadow: u32, category: i32, ratios: Ratios) -> u32 {
+        let slot = self.weights.len() as u32;
+        let owner = &mut self.list[shadow as usize];
+        match self.weights.get_mut(owner.last_weight as usize) {
+            Some(last) => last.next = slot,
+            None => owner.first_weight = slot,
+        }
+        owner.last_weight = slot;
+        owner.weights += 1;
+        self.weights.push(WeightSlot {
+            category,
+            shadow,
+            ratios,
+            next: NONE,
+        });
+        index.weights.insert((category, owner.lines), slot);
+        slot
+    }
+
+    /// The weights of a shadow in order of arrival.
+    pub(super) fn weights_of(&self, shadow: &Shadow) -> impl Iterator<Item = &WeightSlot> {
+        let mut next = shadow.first_weight;
+        std::iter::from_fn(move || {
+            let weight = self.weights.get(next as usize)?;
+            next = weight.next;
+            Some(weight)
+        })
+    }
+
+    /// Merges the shadows of a child, which is complete, into these.
+    pub(super) fn merge(&mut self, index: &mut Index, child: &Shadows) {
+        for other in &child.list {
+            let at = self.shadow(index, other.topology, other.lines);
+            let own = &mut self.list[at as usize];
+            if own.count == 0 {
+                own.times = other.times;
+                own.bounds = other.bounds;
+                own.count = other.count;
+                for weight in child.weights_of(other) {
+                    self.push_weight(index, at, weight.category, weight.ratios);
+                }
+                continue;
+            }
+            let (n, m) = (own.count as f64, other.count as f64);
+            for (mean, other) in own.times.iter_mut().zip(other.times) {
+                *mean = (*mean * n + other * m) / (n + m);
+            }
+            let before = own.bounds.duration();
+            own.bounds.include(other.bounds);
+            own.count += other.count;
+            if own.has_real && own.topology.is_nestable() {
+                index.children.push((other.bounds, own.last_child));
+                own.last_child = index.children.len() as u32 - 1;
+            }
+            let now = own.bounds.duration();
+            if now != before {
+                let factor = (before / now) as f32;
+                let mut next = own.first_weight;
+                while let Some(weight) = self.weights.get_mut(next as usize) {
+                    weight.ratios.inclusive *= factor;
+                    weight.ratios.exclusive *= factor;
+                    next = weight.next;
+                }
+            }
+            let factor = (other.bounds.duration() / now) as f32;
+            for weight in child.weights_of(other) {
+                let scaled = Ratios {
+                    inclusive: weight.ratios.inclusive * factor,
+                    exclusive: weight.ratios.exclusive * factor,
+                    count: weight.ratios.count,
+                };
+                match index.weights.get(&(weight.category, other.lines)) {
+                    Some(&slot) => {
+                        let own = &mut self.weights[slot as usize].ratios;
+                        own.inclusive += scaled.inclusive;
+                        own.exclusive += scaled.exclusive;
+                        own.count += scaled.count;
+                    }
+                    None => {
+                        self.push_weight(index, at, weight.category, scaled);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes count and shadows as they stand in a shadow buffer. The two lists are scratch memory.
+    fn write(&self, out: &mut Vec<u8>, order: &mut Vec<u32>, weights: &mut Vec<WeightSlot>) {
+        order.clear();
+        order.extend(0..self.list.len() as u32);
+        order.sort_unstable_by(|&a, &b| {
+            let key = |at: u32| {
+                let shadow = &self.list[at as usize];
+                (shadow.bounds, preview_index(shadow.topology), shadow.lines)
+            };
+            let ((a, b), tie) = ((key(a), key(b)), a.cmp(&b));
+            drawable_order(a.0, b.0).then((a.1, a.2).cmp(&(b.1, b.2))).then(tie)
+        });
+        write_count(out, order.len());
+        for &at in order.iter() {
+            let shadow = &self.list[at as usize];
+            out.extend_from_slice(&preview_index(shadow.topology).to_be_bytes());
+            let no_info = 0i16;
+            out.extend_from_slice(&no_info.to_be_bytes());
+            let vertices = vertex_count(shadow.topology);
+            out.extend_from_slice(&(vertices as i16).to_be_bytes());
+            for (&time, line) in shadow.times.iter().zip(shadow.lines).take(vertices) {
+                write_f64(out, time);
+                out.extend_from_slice(&line.to_be_bytes());
+            }
+            write_bounds(out, shadow.bounds);
+            out.extend_from_slice(&shadow.count.to_be_bytes());
+            weights.clear();
+            weights.extend(self.weights_of(shadow));
+            // Stable: equal ratios, whose order is free (section 8.8), stay in order of arrival. NaN goes last.
+            weights.sort_by(|a, b| {
+                let (a, b) = (a.ratios.inclusive, b.ratios.inclusive);
+                a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+            });
+            write_count(out, weights.len());
+            for weight in weights.iter() {
+                out.extend_from_slice(&weight.category.to_be_bytes());
+                write_f32(out, weight.ratios.inclusive);
+                write_f32(out, weight.ratios.exclusive);
+                out.extend_from_slice(&weight.ratios.count.to_be_bytes());
+            }
+        }
+    }
+}
+
+/// Vertices of a drawable of this topology.
+pub(super) fn vertex_count(topology: Topology) -> usize {
+    match topology {
+        Topology::Event => 1,
+        Topology::State | Topology::Arrow => 2,
+    }
+}
+
+/// The first two keys of the order of section 8.6: ascending start, then descending end.
+pub(super) fn drawable_order(a: TimeBBox, b: TimeBBox) -> Ordering {
+    let start = time_key(a.earliest).cmp(&time_key(b.earliest));
+    start.then_with(|| time_key(b.latest).cmp(&time_key(a.latest)))
+}
+
+/// A number that orders as the time does: both zeros alike, NaN at an end.
+#[inline]
+pub(super) fn time_key(time: f64) -> u64 {
+    // Adding zero turns -0.0 into 0.0.
+    let bits = (time + 0.0).to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+/// The shadows of a node that is written but whose parent is still open.
+#[derive(Debug)]
+pub(super) struct DoneShadows {
+    pub(super) stub: Stub,
+    /// Nestless, then nestable.
+    pub(super) sides: [Shadows; 2],
+}
+
+impl DoneShadows {
+    pub(super) fn write(&self, out: &mut Vec<u8>, order: &mut Vec<u32>, weights: &mut Vec<WeightSlot>) {
+        self.stub.write(out);
+        for side in &self.sides {
+            side.write(out, order, weights);
+        }
+    }
+}

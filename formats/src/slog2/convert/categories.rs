@@ -1,0 +1,263 @@
+//! Which category an event number belongs to, and what is known about the categories (section 7.1).
+
+use std::ops::Range;
+
+use super::super::colors::{Color, DefaultColors};
+use super::super::types::{Category, Text, Topology};
+use super::HashMap;
+use super::warnings::{Warning, Warnings};
+use crate::clog2::{EventDef, Preamble, StateDef};
+
+/// What an event does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Starts a state.
+    Start,
+    /// Ends a state.
+    End,
+    /// Stands alone.
+    Solo,
+}
+
+/// A category and what the conversion must know beside it.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) category: Category,
+    /// Whether it is in the category map: it is from its first definition or drawable on.
+    entered: bool,
+    /// Number of definition records.
+    definitions: u64,
+    /// Open states, or unmatched ends of messages.
+    pub(super) open: u64,
+}
+
+/// A range of event numbers of the preamble.
+#[derive(Clone, Debug)]
+struct Predefined {
+    etypes: Range<i64>,
+    topology: Topology,
+    /// Category of the first number.
+    index: i64,
+}
+
+/// All categories of a log. They are made when they are first met; their indices are those of the preamble's ranges.
+#[derive(Debug)]
+pub(super) struct Categories {
+    slots: Vec<Slot>,
+    /// Slots in the order in which they entered the category map.
+    entered: Vec<u32>,
+    /// In order of precedence: later ranges of the preamble hide earlier ones.
+    predefined: Vec<Predefined>,
+    /// Slots of predefined categories that were met.
+    by_index: HashMap<i64, u32>,
+    /// Event numbers that were met.
+    by_etype: HashMap<i32, (Role, u32)>,
+    next_index: i64,
+    default_colors: DefaultColors,
+}
+
+impl Categories {
+    /// Slot of the category of messages.
+    pub(super) const MESSAGE: u32 = 0;
+
+    pub(super) fn new(preamble: &Preamble) -> Self {
+        let mut next_index = 1;
+        let mut predefined: Vec<Predefined> = [
+            (preamble.known_event_id_start, preamble.known_state_id_count, Topology::State),
+            (preamble.user_event_id_start, preamble.user_state_id_count, Topology::State),
+            (preamble.known_solo_event_id_start, preamble.known_solo_event_id_count, Topology::Event),
+            (preamble.user_solo_event_id_start, preamble.user_solo_event_id_count, Topology::Event),
+        ]
+        .into_iter()
+        .map(|(start, count, topology)| {
+            let (start, count) = (i64::from(start), i64::from(count.max(0)));
+            let etypes_each = if topology == Topology::State { 2 } else { 1 };
+            let index = next_index;
+            next_index += count;
+            Predefined {
+                etypes: start..start + etypes_each * count,
+                topology,
+                index,
+            }
+        })
+        .collect();
+        predefined.reverse();
+        Categories {
+            slots: vec![Slot {
+                category: Category::message(),
+                entered: true,
+                definitions: 1,
+                open: 0,
+            }],
+            entered: vec![Self::MESSAGE],
+            predefined,
+            by_index: HashMap::default(),
+            by_etype: HashMap::default(),
+            next_index,
+            default_colors: DefaultColors::new(),
+        }
+    }
+
+    /// What an event number does, and for which slot; `None` if nothing is known about it.
+    #[inline]
+    pub(super) fn role(&mut self, etype: i32) -> Option<(Role, u32)> {
+        match self.by_etype.get(&etype) {
+            Some(&found) => Some(found),
+            None => self.predefined_role(etype),
+        }
+    }
+
+    #[cold]
+    fn predefined_role(&mut self, etype: i32) -> Option<(Role, u32)> {
+        let number = i64::from(etype);
+        let range = self.predefined.iter().find(|range| range.etypes.contains(&number))?;
+        let offset = number - range.etypes.start;
+        let (role, index) = match range.topology {
+            Topology::State if offset % 2 == 0 => (Role::Start, range.index + offset / 2),
+            Topology::State => (Role::End, range.index + offset / 2),
+            Topology::Event | Topology::Arrow => (Role::Solo, range.index + offset),
+        };
+        let topology = range.topology;
+        let slot = match self.by_index.get(&index) {
+            Some(&slot) => slot,
+            None => {
+                let slot = self.push(index, topology);
+                self.by_index.insert(index, slot);
+                slot
+            }
+        };
+        self.by_etype.insert(etype, (role, slot));
+        Some((role, slot))
+    }
+
+    fn push(&mut self, index: i64, topology: Topology) -> u32 {
+        self.slots.push(Slot {
+            category: Category::new(index as i32, Text::default(), topology, Color::PINK),
+            entered: false,
+            definitions: 0,
+            open: 0,
+        });
+        self.slots.len() as u32 - 1
+    }
+
+    fn push_next(&mut self, topology: Topology) -> u32 {
+        let index = self.next_index;
+        self.next_index += 1;
+        self.push(index, topology)
+    }
+
+    /// Takes the definition of a state.
+    pub(super) fn define_state(&mut self, def: &StateDef, warnings: &mut Warnings) {
+        let etypes = [def.start_etype, def.final_etype];
+        let slot = match etypes.map(|etype| self.role(etype)) {
+            [Some((_, start)), Some((_, end))] if start == end => start,
+            [Some(_), Some(_)] => {
+                let name = def.name.to_str().into_owned();
+                return warnings.add(Warning::ConflictingDefinition { name, etypes });
+            }
+            _ => {
+                let slot = self.push_next(Topology::State);
+                self.by_etype.insert(def.start_etype, (Role::Start, slot));
+                self.by_etype.insert(def.final_etype, (Role::End, slot));
+                slot
+            }
+        };
+        self.define(slot, def.name.as_bytes(), def.color.as_bytes(), def.format.as_bytes(), warnings);
+    }
+
+    /// Takes the definition of a solo event.
+    pub(super) fn define_event(&mut self, def: &EventDef, warnings: &mut Warnings) {
+        let slot = match self.role(def.etype) {
+            Some((Role::Solo, slot)) => slot,
+            Some((Role::Start | Role::End, _)) => {
+                let name = def.name.to_str().into_owned();
+                let etypes = [def.etype; 2];
+                return warnings.add(Warning::ConflictingDefinition { name, etypes });
+            }
+            None => {
+                let slot = self.push_next(Topology::Event);
+                self.by_etype.insert(def.etype, (Role::Solo, slot));
+                slot
+            }
+        };
+        self.define(slot, def.name.as_bytes(), def.color.as_bytes(), def.format.as_bytes(), warnings);
+    }
+
+    fn define(&mut self, slot: u32, name: &[u8], color: &[u8], format: &[u8], warnings: &mut Warnings) {
+        self.enter(slot);
+        let Slot {
+            category,
+            definitions,
+            ..
+        } = &mut self.slots[slot as usize];
+        *definitions += 1;
+        category.name = Text(trim(name).to_vec());
+        let color = String::from_utf8_lossy(trim(color));
+        category.color = Color::from_name(&color).unwrap_or_else(|| {
+            warnings.add(Warning::UnknownColor {
+                color: color.into_owned(),
+                category: category.name.to_str().into_owned(),
+            });
+            Color::PINK
+        });
+        category.set_info_format(trim(format));
+    }
+
+    fn enter(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        if !entry.entered {
+            entry.entered = true;
+            self.entered.push(slot);
+        }
+    }
+
+    /// The category of a drawable that is complete: index and topology. Makes up name and colour if it has none.
+    #[inline]
+    pub(super) fn use_for_drawable(&mut self, slot: u32) -> (i32, Topology) {
+        let entry = &self.slots[slot as usize];
+        if !entry.entered || entry.category.name.is_empty() {
+            self.make_up(slot);
+        }
+        let category = &self.slots[slot as usize].category;
+        (category.index, category.topology)
+    }
+
+    #[cold]
+    fn make_up(&mut self, slot: u32) {
+        self.enter(slot);
+        let category = &mut self.slots[slot as usize].category;
+        if category.name.is_empty() {
+            category.name = Text(format!("UnknownType-{}", category.index).into_bytes());
+            category.color = self.default_colors.next();
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[slot as usize]
+    }
+
+    /// Unmatched events as the original counts them: once for each definition record of the category (section 7.7).
+    pub(super) fn unmatched(&self) -> u64 {
+        self.slots.iter().map(|slot| slot.definitions * slot.open).sum()
+    }
+
+    /// All categories of the category map, previews included, in the order in which the original inserts them.
+    pub(super) fn into_insertion_order(mut self) -> Vec<Category> {
+        let previews = [Topology::Event, Topology::State, Topology::Arrow];
+        let mut list: Vec<Category> = previews.into_iter().map(Category::preview).collect();
+        for &slot in &self.entered {
+            let empty = Category::message();
+            list.push(std::mem::replace(&mut self.slots[slot as usize].category, empty));
+        }
+        list
+    }
+}
+
+/// Cuts blanks and control characters off both ends, as Java's `trim` does.
+fn trim(text: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| *byte <= b' ';
+    let start = text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len());
+    let end = text.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    &text[start..end]
+}

@@ -1,0 +1,121 @@
+//! Lines and the views that name them (section 7.2).
+
+use super::super::types::LineIdMap;
+use super::HashMap;
+use super::warnings::{Warning, Warnings};
+use crate::clog2::{CommEvent, Preamble, RecordHeader};
+
+/// How lines are numbered, and which world rank each process line belongs to.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// Ranks of the largest MPI_COMM_WORLD.
+    ranks: i32,
+    /// Threads per rank.
+    threads: i32,
+    processes: HashMap<i32, Process>,
+}
+
+/// A rank in a communicator, as a COMM record announces it.
+#[derive(Clone, Copy, Debug)]
+struct Process {
+    world_rank: i32,
+    comm: i32,
+    rank: i32,
+}
+
+impl Lines {
+    pub(super) fn new(preamble: &Preamble) -> Self {
+        // The original computes with 32-bit numbers that wrap; a damaged preamble must not make a division fail here.
+        Lines {
+            ranks: (preamble.max_comm_world_size as i32).max(1),
+            threads: (preamble.max_thread_count as i32).max(1),
+            processes: HashMap::default(),
+        }
+    }
+
+    /// The line of a record, which its vertex gets.
+    #[inline]
+    pub(super) fn line(&self, header: &RecordHeader) -> i32 {
+        self.process(header.icomm, header.rank).wrapping_mul(self.threads).wrapping_add(header.thread)
+    }
+
+    /// The process line of a rank in a communicator, by which messages are matched.
+    #[inline]
+    pub(super) fn process(&self, comm: i32, rank: i32) -> i32 {
+        comm.wrapping_mul(self.ranks).wrapping_add(rank)
+    }
+
+    /// Takes a COMM record.
+    ///
+    /// The first one of a line counts, as in the converter of 2015 (that of 2009 forgets then that the line is in use).
+    /// The bodies of freed, null and remote communicators have a negative rank: they are about no line at all.
+    pub(super) fn announce(&mut self, event: &CommEvent) {
+        if event.rank < 0 {
+            return;
+        }
+        let process = self.process(event.icomm, event.rank);
+        self.processes.entry(process).or_insert(Process {
+            world_rank: event.wrank,
+            comm: event.icomm,
+            rank: event.rank,
+        });
+    }
+
+    /// The process and the communicator view of these lines, which are ascending.
+    pub(super) fn views(&self, lines: &[i32], warnings: &mut Warnings) -> [LineIdMap; 2] {
+        let threads = self.threads > 1;
+        let (mut processes, mut comms) = if threads {
+            (
+                LineIdMap::new("Process-Thread View", &["world_rank", "thread"]),
+                LineIdMap::new("Communicator-Thread View", &["commID", "comm_rank", "thread"]),
+            )
+        } else {
+            (
+                LineIdMap::new("Process View", &["world_rank"]),
+                LineIdMap::new("Communicator View", &["commID", "comm_rank"]),
+            )
+        };
+        for &line in lines {
+            let process = line.div_euclid(self.threads);
+            let thread = line.rem_euclid(self.threads);
+            let found = self.processes.get(&process).copied();
+            let Process {
+                world_rank,
+                comm,
+                rank,
+            } = found.unwrap_or_else(|| {
+                warnings.add(Warning::UnannouncedLine { line });
+                let rank = process.rem_euclid(self.ranks);
+                Process {
+                    world_rank: rank,
+                    comm: process.div_euclid(self.ranks),
+                    rank,
+                }
+            });
+            if threads {
+                processes.push(line, &[world_rank, thread]);
+                comms.push(line, &[comm, rank, thread]);
+            } else {
+                processes.push(line, &[world_rank]);
+                comms.push(line, &[comm, rank]);
+            }
+        }
+        [processes, comms]
+    }
+}
+
+/// The rows of `map` for these lines, which are ascending; a line it does not have gets −1 in all columns, because
+/// viewers look up each line that has drawables in each view.
+pub(super) fn restrict(map: &LineIdMap, lines: &[i32]) -> LineIdMap {
+    let rows: HashMap<i32, &[i32]> = map.rows().map(|row| (row[0], row)).collect();
+    let missing = vec![-1; map.column_labels.len()];
+    let mut restricted = LineIdMap {
+        cells: Vec::new(),
+        ..map.clone()
+    };
+    for line in lines {
+        let columns = rows.get(line).map_or(missing.as_slice(), |row| &row[1..]);
+        restricted.push(*line, columns);
+    }
+    restricted
+}

@@ -1,0 +1,316 @@
+//! CLOG2 to SLOG2: records to drawables, in one pass over the records in file order (section 7).
+//!
+//! [`FromClog2`] takes the records one at a time, so that the recorder can feed it the stream it writes to a CLOG2 file;
+//! [`convert`] feeds it a whole file.
+
+mod categories;
+mod lines;
+mod matching;
+mod warnings;
+
+use std::io::{Seek, Write};
+
+pub use warnings::{Warning, Warnings};
+
+use categories::{Categories, Role};
+use lines::Lines;
+use matching::{MessageEnd, OpenMessages, OpenStates, Route, Side, Start};
+
+use super::build::{Builder, NewDrawable, Options};
+use super::error::Error;
+use super::types::{Header, LineIdMap, Vertex};
+use crate::clog2::{self, Body, Endian, Msg, Preamble, Record, RecordHeader, msg_etype};
+
+/// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
+/// How to convert.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConvertOptions {
+    /// The shape of the tree.
+    pub tree: Options,
+    /// Whether to warn of drawables that are not in order of increasing end time.
+    pub check_end_times: bool,
+}
+
+/// What came out of a conversion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conversion {
+    /// The header of the file.
+    pub header: Header,
+    /// Number of drawables.
+    pub drawables: u64,
+    /// Number of unmatched events, as the original counts them (section 7.7): a state described n times counts n times,
+    /// a never described one not at all.
+    pub unmatched_events: u64,
+    /// Bytes of all records taken, ENDBLOCK and ENDLOG included.
+    pub record_bytes: u64,
+    /// What was passed over.
+    pub warnings: Warnings,
+}
+
+/// What can stop a conversion.
+#[derive(Debug)]
+pub enum ConvertError {
+    /// The input is damaged.
+    Clog2(clog2::Error),
+    /// The input is a local file of one rank: its bytes are little-endian and its times not yet shifted. Only merged
+    /// files can be converted.
+    LittleEndian,
+    /// The output could not be made.
+    Slog2(Error),
+}
+
+impl std::fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ConvertError::Clog2(error) => error.fmt(f),
+            ConvertError::LittleEndian => {
+                write!(f, "the CLOG2 file is little-endian: a local file of one rank, to be merged first")
+            }
+            ConvertError::Slog2(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ConvertError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ConvertError::Clog2(error) => Some(error),
+            ConvertError::LittleEndian => None,
+            ConvertError::Slog2(error) => Some(error),
+        }
+    }
+}
+
+impl From<clog2::Error> for ConvertError {
+    fn from(error: clog2::Error) -> Self {
+        ConvertError::Clog2(error)
+    }
+}
+
+impl From<Error> for ConvertError {
+    fn from(error: Error) -> Self {
+        ConvertError::Slog2(error)
+    }
+}
+
+/// Converts a merged CLOG2 file, given all its bytes, and gives the output back.
+pub fn convert<W: Write + Seek>(
+    clog2: &[u8],
+    out: W,
+    options: ConvertOptions,
+) -> Result<(W, Conversion), ConvertError> {
+    let reader = clog2::Reader::new(clog2)?;
+    if reader.preamble().endian == Endian::Little {
+        return Err(ConvertError::LittleEndian);
+    }
+    let mut converter = FromClog2::new(out, reader.preamble(), options)?;
+    for record in reader.raw_records() {
+        converter.push(&record?.1)?;
+    }
+    Ok(converter.finish()?)
+}
+
+/// Takes the records of a merged log and makes an SLOG2 file of them.
+#[derive(Debug)]
+pub struct FromClog2<W> {
+    builder: Builder<W>,
+    categories: Categories,
+    lines: Lines,
+    states: OpenStates,
+    messages: OpenMessages,
+    views: Vec<LineIdMap>,
+    warnings: Warnings,
+    record_bytes: u64,
+    check_end_times: bool,
+    last_end: f64,
+}
+
+impl<W: Write + Seek> FromClog2<W> {
+    /// Starts a file at the beginning of `out`, which should be empty. World size, thread count and the ranges of event
+    /// numbers of the preamble must be final.
+    pub fn new(out: W, preamble: &Preamble, options: ConvertOptions) -> Result<Self, Error> {
+        Ok(FromClog2 {
+            builder: Builder::new(out, options.tree)?,
+            categories: Categories::new(preamble),
+            lines: Lines::new(preamble),
+            states: OpenStates::new(),
+            messages: OpenMessages::new(),
+            views: Vec::new(),
+            warnings: Warnings::default(),
+            record_bytes: 0,
+            check_end_times: options.check_end_times,
+            last_end: f64::NEG_INFINITY,
+        })
+    }
+
+    /// Adds a view behind the three of every converted log. Its lines without drawables are left out.
+    pub fn add_line_map(&mut self, map: LineIdMap) {
+        self.views.push(map);
+    }
+
+    /// Takes the next record.
+    ///
+    /// # Errors
+    /// Of the output only; what is odd in the records becomes a [`Warning`].
+    #[inline]
+    pub fn push(&mut self, record: &Record) -> Result<(), Error> {
+        self.record_bytes += record.size() as u64;
+        let header = &record.header;
+        match &record.body {
+            Body::Bare { etype } => self.event(header, *etype, None),
+            Body::Cargo { etype, bytes } => self.event(header, *etype, Some(bytes)),
+            Body::Msg(msg) => self.message(header, msg),
+            Body::Comm(event) => {
+                self.lines.announce(event);
+                Ok(())
+            }
+            Body::StateDef(def) => {
+                self.categories.define_state(def, &mut self.warnings);
+                Ok(())
+            }
+            Body::EventDef(def) => {
+                self.categories.define_event(def, &mut self.warnings);
+                Ok(())
+            }
+            Body::ConstDef(_)
+            | Body::Coll { .. }
+            | Body::SrcLoc { .. }
+            | Body::TimeShift { .. }
+            | Body::EndBlock
+            | Body::EndLog => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, header: &RecordHeader, etype: i32, cargo: Option<&[u8; 32]>) -> Result<(), Error> {
+        let line = self.lines.line(header);
+        let time = header.time;
+        let Some((role, slot)) = self.categories.role(etype) else {
+            self.warnings.add(Warning::UndescribedEvent { etype, time, line });
+            return Ok(());
+        };
+        match role {
+            Role::Start => {
+                let cargo = cargo.copied();
+                self.states.start(slot, line, Start { time, cargo });
+                self.categories.slot(slot).open += 1;
+                Ok(())
+            }
+            Role::End => {
+                let Some(start) = self.states.end(slot, line) else {
+                    self.warnings.add(Warning::EndWithoutStart { etype, time, line });
+                    return Ok(());
+                };
+                self.categories.slot(slot).open -= 1;
+                let info = cargo.or(start.cargo.as_ref()).map_or(&[][..], |bytes| bytes);
+                let first = Vertex {
+                    time: start.time,
+                    line,
+                };
+                self.draw(slot, info, &[first, Vertex { time, line }])
+            }
+            Role::Solo => {
+                let info = cargo.map_or(&[][..], |bytes| bytes);
+                self.draw(slot, info, &[Vertex { time, line }])
+            }
+        }
+    }
+
+    #[inline]
+    fn message(&mut self, header: &RecordHeader, msg: &Msg) -> Result<(), Error> {
+        let own = self.lines.process(header.icomm, header.rank);
+        let partner = self.lines.process(msg.icomm, msg.rank);
+        let line = self.lines.line(header);
+        let time = header.time;
+        let (side, sender, receiver) = match msg.etype {
+            msg_etype::SEND => (Side::Send, own, partner),
+            msg_etype::RECV => (Side::Receive, partner, own),
+            etype => {
+                self.warnings.add(Warning::UndescribedEvent { etype, time, line });
+                return Ok(());
+            }
+        };
+        let tag = msg.tag;
+        let route = Route {
+            tag,
+            sender,
+            receiver,
+        };
+        let size = msg.size;
+        let end = MessageEnd { time, line, size };
+        let Some(other) = self.messages.meet(route, side, end) else {
+            self.categories.slot(Categories::MESSAGE).open += 1;
+            return Ok(());
+        };
+        self.categories.slot(Categories::MESSAGE).open -= 1;
+        // The size is the sender's, and known to the original only if the send came first.
+        let (send, receive, size) = match side {
+            Side::Send => (end, other, 0),
+            Side::Receive => (other, end, other.size),
+        };
+        let mut info = [0; 8];
+        info[..4].copy_from_slice(&tag.to_be_bytes());
+        info[4..].copy_from_slice(&size.to_be_bytes());
+        let vertices = [send, receive].map(|end| Vertex {
+            time: end.time,
+            line: end.line,
+        });
+        self.draw(Categories::MESSAGE, &info, &vertices)
+    }
+
+    #[inline]
+    fn draw(&mut self, slot: u32, info: &[u8], vertices: &[Vertex]) -> Result<(), Error> {
+        let (category, topology) = self.categories.use_for_drawable(slot);
+        if let [first, last] = vertices {
+            let (start, end) = (first.time, last.time);
+            if end < start {
+                self.warnings.add(Warning::Backward {
+                    category,
+                    start,
+                    end,
+                });
+            }
+        }
+        if self.check_end_times {
+            self.check_end(vertices);
+        }
+        self.builder.add(&NewDrawable {
+            topology,
+            category,
+            info,
+            vertices,
+        })
+    }
+
+    fn check_end(&mut self, vertices: &[Vertex]) {
+        let end = vertices.iter().fold(f64::NEG_INFINITY, |end, vertex| end.max(vertex.time));
+        let before = std::mem::replace(&mut self.last_end, end);
+        if end < before {
+            self.warnings.add(Warning::EndTimeOrder { before, end });
+        }
+    }
+
+    /// Writes the rest of the file.
+    ///
+    /// # Errors
+    /// [`super::ErrorKind::NoDrawables`] if there was none; what is written by then is no SLOG2 file.
+    pub fn finish(mut self) -> Result<(W, Conversion), Error> {
+        let drawables = self.builder.count();
+        let unmatched_events = self.categories.unmatched();
+        let tree = self.builder.close()?;
+        let [processes, comms] = self.lines.views(tree.lines(), &mut self.warnings);
+        let mut views = vec![processes, comms, LineIdMap::identity(tree.lines())];
+        views.extend(self.views.iter().map(|map| lines::restrict(map, tree.lines())));
+        let (out, header) = tree.finish(&self.categories.into_insertion_order(), &views)?;
+        let conversion = Conversion {
+            header,
+            drawables,
+            unmatched_events,
+            record_bytes: self.record_bytes,
+            warnings: self.warnings,
+        };
+        Ok((out, conversion))
+    }
+}

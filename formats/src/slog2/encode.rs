@@ -1,0 +1,100 @@
+//! The bytes of the parts of a file that are not nodes: header, category map, line ID maps, tree directory.
+//!
+//! Texts and lists that would not fit the 16 bits of their lengths are cut; none that a log can hold is that long.
+
+use super::node::{write_bounds, write_count, write_f32, write_node_id, write_ptr};
+use super::types::{Category, DirEntry, HEADER_SIZE, Header, LineIdMap, Text};
+
+/// Writes the header; 108 bytes with a version string of 10 characters.
+pub(super) fn header(header: &Header) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEADER_SIZE);
+    text(&mut out, &header.version);
+    out.extend_from_slice(&header.children_per_node.to_be_bytes());
+    out.extend_from_slice(&header.leaf_byte_size.to_be_bytes());
+    out.extend_from_slice(&header.max_depth.to_be_bytes());
+    out.extend_from_slice(&header.max_buffer_size.to_be_bytes());
+    for ptr in [
+        header.categories,
+        header.method_defs,
+        header.line_id_maps,
+        header.tree_root,
+        header.tree_dir,
+        header.annotations,
+        header.postamble,
+    ] {
+        write_ptr(&mut out, ptr);
+    }
+    out
+}
+
+/// Writes the category map, in the order given.
+pub(super) fn categories<'c>(categories: impl ExactSizeIterator<Item = &'c Category>) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_count(&mut out, categories.len());
+    for category in categories {
+        out.extend_from_slice(&category.index.to_be_bytes());
+        text(&mut out, &category.name);
+        out.extend_from_slice(&category.topology.number().to_be_bytes());
+        out.extend_from_slice(&category.color.0.to_be_bytes());
+        out.push(category.is_color_changeable.into());
+        out.push(category.width as u8);
+        for key in short_list(&mut out, &category.info_keys) {
+            text(&mut out, key);
+        }
+        let types = short_list(&mut out, &category.info_types);
+        out.extend_from_slice(types);
+        for id in short_list(&mut out, &category.method_ids) {
+            out.extend_from_slice(&id.to_be_bytes());
+        }
+        write_f32(&mut out, category.summary.inclusive);
+        write_f32(&mut out, category.summary.exclusive);
+        out.extend_from_slice(&category.summary.count.to_be_bytes());
+    }
+    out
+}
+
+/// Writes the list of views.
+pub(super) fn line_id_maps(maps: &[LineIdMap]) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_count(&mut out, maps.len());
+    for map in maps {
+        text(&mut out, &map.title);
+        write_count(&mut out, map.column_labels.len());
+        for label in &map.column_labels {
+            text(&mut out, label);
+        }
+        write_count(&mut out, map.rows().len());
+        for cell in map.rows().flatten() {
+            out.extend_from_slice(&cell.to_be_bytes());
+        }
+        for id in short_list(&mut out, &map.method_ids) {
+            out.extend_from_slice(&id.to_be_bytes());
+        }
+    }
+    out
+}
+
+/// Writes the tree directory: the root first, then level by level, from left to right. Sorts the entries so.
+pub(super) fn directory(entries: &mut [DirEntry]) -> Vec<u8> {
+    entries.sort_by_key(|entry| (std::cmp::Reverse(entry.id.depth), entry.id.xpos));
+    let mut out = Vec::with_capacity(4 + 34 * entries.len());
+    write_count(&mut out, entries.len());
+    for entry in entries {
+        write_node_id(&mut out, entry.id);
+        write_bounds(&mut out, entry.bounds);
+        write_ptr(&mut out, entry.ptr);
+    }
+    out
+}
+
+fn text(out: &mut Vec<u8>, text: &Text) {
+    let bytes = short_list(out, &text.0);
+    out.extend_from_slice(bytes);
+}
+
+/// Writes a length of 16 bits and gives the items it counts.
+fn short_list<'l, T>(out: &mut Vec<u8>, list: &'l [T]) -> &'l [T] {
+    let length = list.len().min(i16::MAX as usize);
+    out.extend_from_slice(&(length as i16).to_be_bytes());
+    &list[..length]
+}

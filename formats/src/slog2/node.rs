@@ -1,0 +1,462 @@
+//! Nodes of the tree and the drawables and shadows (previews) in them, read in place (sections 4 and 5).
+//!
+//! Everything borrows the bytes of the file: a drawable costs a few words in its list and no allocation.
+
+use super::cursor::Cursor;
+use super::error::{Error, ErrorKind};
+use super::types::{FileBlockPtr, Layout, Ratios, TimeBBox, TreeNodeId, Vertex};
+
+/// Bytes of a vertex.
+const VERTEX_SIZE: usize = 12;
+/// Bytes of a primitive without info and vertices.
+const PRIMITIVE_SIZE: usize = 8;
+
+/// A state, an arrow or an event (section 4.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Primitive<'a> {
+    /// Index of its category.
+    pub category: i32,
+    /// Values, laid out as the category's types say.
+    pub info: &'a [u8],
+    /// The vertices, 12 bytes each; at least one.
+    vertices: &'a [u8],
+    /// Stretch of time it takes.
+    pub bounds: TimeBBox,
+}
+
+impl<'a> Primitive<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+        let category = cursor.i32("category index")?;
+        let info = cursor.short_bytes("info")?;
+        let count = cursor.short_count(VERTEX_SIZE, "vertices")?;
+        let vertices = cursor.bytes(count * VERTEX_SIZE, "vertices")?;
+        let mut primitive = Primitive {
+            category,
+            info,
+            vertices,
+            bounds: TimeBBox::EMPTY,
+        };
+        if count == 0 {
+            return Err(cursor.error(ErrorKind::NoVertices));
+        }
+        for Vertex { time, .. } in primitive.vertices() {
+            let earliest = time;
+            let latest = time;
+            primitive.bounds.include(TimeBBox { earliest, latest });
+        }
+        Ok(primitive)
+    }
+
+    /// The vertices in the order of the file; of an arrow the send, then the receive.
+    pub fn vertices(&self) -> impl ExactSizeIterator<Item = Vertex> + DoubleEndedIterator + 'a {
+        self.vertices.chunks_exact(VERTEX_SIZE).map(vertex)
+    }
+
+    /// The first vertex.
+    pub fn first(&self) -> Vertex {
+        self.vertices().next().unwrap_or_default()
+    }
+
+    /// The last vertex.
+    pub fn last(&self) -> Vertex {
+        self.vertices().next_back().unwrap_or_default()
+    }
+
+    /// Its bytes in the file, without the byte for its kind that stands before it in a list.
+    pub fn byte_size(&self) -> usize {
+        PRIMITIVE_SIZE + self.info.len() + self.vertices.len()
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.category.to_be_bytes());
+        // Both lengths were 16 bits when they were read.
+        out.extend_from_slice(&(self.info.len() as u16).to_be_bytes());
+        out.extend_from_slice(self.info);
+        out.extend_from_slice(&((self.vertices.len() / VERTEX_SIZE) as u16).to_be_bytes());
+        out.extend_from_slice(self.vertices);
+    }
+}
+
+fn vertex(bytes: &[u8]) -> Vertex {
+    let mut cursor = Cursor::new(bytes, 0);
+    Vertex {
+        time: cursor.f64("vertex").unwrap_or_default(),
+        line: cursor.i32("vertex").unwrap_or_default(),
+    }
+}
+
+/// Several primitives that belong together (section 4.2). No log of MPI calls has them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Composite<'a> {
+    /// Index of its category.
+    pub category: i32,
+    /// Values, laid out as the category's types say.
+    pub info: &'a [u8],
+    /// By increasing start time.
+    pub primitives: Vec<Primitive<'a>>,
+    /// Stretch of time it takes.
+    pub bounds: TimeBBox,
+}
+
+impl<'a> Composite<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+        let category = cursor.i32("category index")?;
+        let info = cursor.short_bytes("info")?;
+        let count = cursor.short_count(PRIMITIVE_SIZE + VERTEX_SIZE, "primitives")?;
+        let mut primitives = Vec::with_capacity(count);
+        let mut bounds = TimeBBox::EMPTY;
+        for _ in 0..count {
+            let primitive = Primitive::read(cursor)?;
+            bounds.include(primitive.bounds);
+            primitives.push(primitive);
+        }
+        if count == 0 {
+            return Err(cursor.error(ErrorKind::NoVertices));
+        }
+        Ok(Composite {
+            category,
+            info,
+            primitives,
+            bounds,
+        })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.category.to_be_bytes());
+        out.extend_from_slice(&(self.info.len() as u16).to_be_bytes());
+        out.extend_from_slice(self.info);
+        out.extend_from_slice(&(self.primitives.len() as u16).to_be_bytes());
+        for primitive in &self.primitives {
+            primitive.write(out);
+        }
+    }
+}
+
+/// A real drawable, as opposed to a shadow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawable<'a> {
+    /// Kind 0.
+    Primitive(Primitive<'a>),
+    /// Kind 1.
+    Composite(Composite<'a>),
+}
+
+impl<'a> Drawable<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+        match cursor.u8("kind of drawable")? {
+            0 => Primitive::read(cursor).map(Drawable::Primitive),
+            1 => Composite::read(cursor).map(Drawable::Composite),
+            kind => Err(cursor.error(ErrorKind::DrawableKind(kind))),
+        }
+    }
+
+    /// Index of its category.
+    pub fn category(&self) -> i32 {
+        match self {
+            Drawable::Primitive(primitive) => primitive.category,
+            Drawable::Composite(composite) => composite.category,
+        }
+    }
+
+    /// Values, laid out as the category's types say.
+    pub fn info(&self) -> &'a [u8] {
+        match self {
+            Drawable::Primitive(primitive) => primitive.info,
+            Drawable::Composite(composite) => composite.info,
+        }
+    }
+
+    /// Stretch of time it takes.
+    pub fn bounds(&self) -> TimeBBox {
+        match self {
+            Drawable::Primitive(primitive) => primitive.bounds,
+            Drawable::Composite(composite) => composite.bounds,
+        }
+    }
+
+    /// The first vertex.
+    pub fn first(&self) -> Vertex {
+        match self {
+            Drawable::Primitive(primitive) => primitive.first(),
+            Drawable::Composite(composite) => {
+                composite.primitives.first().map_or_else(Vertex::default, Primitive::first)
+            }
+        }
+    }
+
+    /// The last vertex.
+    pub fn last(&self) -> Vertex {
+        match self {
+            Drawable::Primitive(primitive) => primitive.last(),
+            Drawable::Composite(composite) => {
+                composite.primitives.last().map_or_else(Vertex::default, Primitive::last)
+            }
+        }
+    }
+
+    /// Its bytes in the file, without the byte for its kind.
+    pub fn byte_size(&self) -> usize {
+        match self {
+            Drawable::Primitive(primitive) => primitive.byte_size(),
+            Drawable::Composite(composite) => {
+                let primitives = composite.primitives.iter().map(Primitive::byte_size);
+                PRIMITIVE_SIZE + composite.info.len() + primitives.sum::<usize>()
+            }
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Drawable::Primitive(primitive) => {
+                out.push(0);
+                primitive.write(out);
+            }
+            Drawable::Composite(composite) => {
+                out.push(1);
+                composite.write(out);
+            }
+        }
+    }
+}
+
+/// What a category contributes to a shadow (section 4.3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weight {
+    /// Index of the category.
+    pub category: i32,
+    /// Its share of the shadow's time.
+    pub ratios: Ratios,
+}
+
+impl Weight {
+    /// Bytes of a weight.
+    fn size(layout: Layout) -> usize {
+        match layout {
+            Layout::V205 => 12,
+            Layout::V206 => 20,
+        }
+    }
+
+    fn read(cursor: &mut Cursor<'_>, layout: Layout) -> Result<Self, Error> {
+        Ok(Weight {
+            category: cursor.i32("category index")?,
+            ratios: Ratios {
+                inclusive: cursor.f32("inclusive ratio")?,
+                exclusive: cursor.f32("exclusive ratio")?,
+                count: match layout {
+                    Layout::V205 => 0,
+                    Layout::V206 => cursor.i64("count")?,
+                },
+            },
+        })
+    }
+}
+
+/// A preview: stands for all drawables of one topology on one line, or between two, in a subtree (section 4.3).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shadow<'a> {
+    /// Preview category, no info, and vertices at the average times of the real ones. Its bounds are those of the averages.
+    pub primitive: Primitive<'a>,
+    /// Bounds of all real drawables it stands for.
+    pub bounds: TimeBBox,
+    /// Number of real drawables.
+    pub count: i64,
+    weights: &'a [u8],
+    layout: Layout,
+}
+
+impl<'a> Shadow<'a> {
+    /// Bytes behind the primitive, without the weights.
+    const TAIL_SIZE: usize = 28;
+
+    fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
+        let primitive = Primitive::read(cursor)?;
+        let bounds = cursor.time_bbox("bounds of a shadow")?;
+        let count = cursor.i64("number of real drawables")?;
+        let weights = cursor.count(Weight::size(layout), "weights")?;
+        let weights = cursor.bytes(weights * Weight::size(layout), "weights")?;
+        Ok(Shadow {
+            primitive,
+            bounds,
+            count,
+            weights,
+            layout,
+        })
+    }
+
+    /// The categories of the real drawables, by ascending inclusive ratio.
+    pub fn weights(&self) -> impl ExactSizeIterator<Item = Weight> + DoubleEndedIterator + 'a {
+        let layout = self.layout;
+        self.weights.chunks_exact(Weight::size(layout)).map(move |bytes| {
+            Weight::read(&mut Cursor::new(bytes, 0), layout).unwrap_or(Weight {
+                category: 0,
+                ratios: Ratios::default(),
+            })
+        })
+    }
+
+    /// Its bytes in the file.
+    pub fn byte_size(&self) -> usize {
+        self.primitive.byte_size() + Self::TAIL_SIZE + self.weights.len()
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        self.primitive.write(out);
+        write_bounds(out, self.bounds);
+        out.extend_from_slice(&self.count.to_be_bytes());
+        let count = self.weights.len() / Weight::size(self.layout);
+        out.extend_from_slice(&(count as u32).to_be_bytes());
+        out.extend_from_slice(self.weights);
+    }
+}
+
+/// The first 34 bytes of nodes and shadow buffers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stub {
+    /// Bounds of the node.
+    pub bounds: TimeBBox,
+    /// Its place in the tree.
+    pub id: TreeNodeId,
+    /// Its place in the file.
+    pub ptr: FileBlockPtr,
+}
+
+impl Stub {
+    /// Bytes of a stub.
+    pub const SIZE: usize = 34;
+
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+        Ok(Stub {
+            bounds: cursor.time_bbox("bounds of a node")?,
+            id: cursor.node_id("node ID")?,
+            ptr: cursor.file_block_ptr("pointer to a node")?,
+        })
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        write_bounds(out, self.bounds);
+        write_node_id(out, self.id);
+        write_ptr(out, self.ptr);
+    }
+}
+
+/// The preview of a child (section 5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShadowBuffer<'a> {
+    /// Of the child.
+    pub stub: Stub,
+    /// Previews of arrows and events.
+    pub nestless: Vec<Shadow<'a>>,
+    /// Previews of states.
+    pub nestable: Vec<Shadow<'a>>,
+}
+
+impl ShadowBuffer<'_> {
+    /// Number of real drawables it stands for.
+    pub fn real_count(&self) -> i64 {
+        let shadows = self.nestless.iter().chain(&self.nestable);
+        shadows.fold(0, |sum, shadow| shadow.count.wrapping_add(sum))
+    }
+
+    /// Bytes in the file.
+    pub fn byte_size(&self) -> usize {
+        let shadows = self.nestless.iter().chain(&self.nestable);
+        Stub::SIZE + 8 + shadows.map(Shadow::byte_size).sum::<usize>()
+    }
+}
+
+/// A node of the tree (section 5).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node<'a> {
+    /// Bounds, place in the tree, place in the file.
+    pub stub: Stub,
+    /// Arrows and events, in the order of section 8.6.
+    pub nestless: Vec<Drawable<'a>>,
+    /// States, in the order of section 8.6.
+    pub nestable: Vec<Drawable<'a>>,
+    /// One for each child.
+    pub shadows: Vec<ShadowBuffer<'a>>,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
+        let drawable_least = 1 + PRIMITIVE_SIZE + VERTEX_SIZE;
+        let shadow_least = PRIMITIVE_SIZE + VERTEX_SIZE + Shadow::TAIL_SIZE;
+        Ok(Node {
+            stub: Stub::read(cursor)?,
+            nestless: list(cursor, drawable_least, "nestless drawables", Drawable::read)?,
+            nestable: list(cursor, drawable_least, "nestable drawables", Drawable::read)?,
+            shadows: list(cursor, Stub::SIZE + 8, "shadow buffers", |cursor| {
+                let read = |cursor: &mut Cursor<'a>| Shadow::read(cursor, layout);
+                Ok(ShadowBuffer {
+                    stub: Stub::read(cursor)?,
+                    nestless: list(cursor, shadow_least, "nestless shadows", read)?,
+                    nestable: list(cursor, shadow_least, "nestable shadows", read)?,
+                })
+            })?,
+        })
+    }
+
+    /// Appends the bytes of the node to `out`, as they stand in a file of the version it was read from.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        self.stub.write(out);
+        for drawables in [&self.nestless, &self.nestable] {
+            write_count(out, drawables.len());
+            for drawable in drawables {
+                drawable.write(out);
+            }
+        }
+        write_count(out, self.shadows.len());
+        for buffer in &self.shadows {
+            buffer.stub.write(out);
+            for shadows in [&buffer.nestless, &buffer.nestable] {
+                write_count(out, shadows.len());
+                for shadow in shadows {
+                    shadow.write(out);
+                }
+            }
+        }
+    }
+}
+
+fn list<'a, T>(
+    cursor: &mut Cursor<'a>,
+    least: usize,
+    what: &'static str,
+    read: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let count = cursor.count(least, what)?;
+    (0..count).map(|_| read(cursor)).collect()
+}
+
+/// Writes a count of 32 bits; counts that were read, or that fit in a node of less than 2^31 bytes, always fit.
+pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
+    out.extend_from_slice(&(count as u32).to_be_bytes());
+}
+
+/// Writes a double, with Java's only NaN for all NaNs.
+pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) {
+    let bits = if value.is_nan() { 0x7ff8 << 48 } else { value.to_bits() };
+    out.extend_from_slice(&bits.to_be_bytes());
+}
+
+/// Writes a float, with Java's only NaN for all NaNs.
+pub(super) fn write_f32(out: &mut Vec<u8>, value: f32) {
+    let bits = if value.is_nan() { 0x7fc0 << 16 } else { value.to_bits() };
+    out.extend_from_slice(&bits.to_be_bytes());
+}
+
+pub(super) fn write_bounds(out: &mut Vec<u8>, bounds: TimeBBox) {
+    write_f64(out, bounds.earliest);
+    write_f64(out, bounds.latest);
+}
+
+pub(super) fn write_node_id(out: &mut Vec<u8>, id: TreeNodeId) {
+    out.extend_from_slice(&id.depth.to_be_bytes());
+    out.extend_from_slice(&id.xpos.to_be_bytes());
+}
+
+pub(super) fn write_ptr(out: &mut Vec<u8>, ptr: FileBlockPtr) {
+    out.extend_from_slice(&ptr.offset.to_be_bytes());
+    out.extend_from_slice(&ptr.size.to_be_bytes());
+}

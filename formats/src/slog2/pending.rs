@@ -1,0 +1,64 @@
+//! An output file that gets its name only when it is complete.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A file under a temporary name beside its final one. [`PendingFile::persist`] gives it its name; if that is never
+/// called, the file is removed, so that a reader never sees half a file.
+#[derive(Debug)]
+pub struct PendingFile {
+    file: File,
+    temporary: PathBuf,
+    path: PathBuf,
+    persisted: bool,
+}
+
+impl PendingFile {
+    /// Creates the temporary file, in the directory of `path`.
+    pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref().to_path_buf();
+        let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(&temporary)?;
+        Ok(PendingFile {
+            file,
+            temporary,
+            path,
+            persisted: false,
+        })
+    }
+
+    /// Gives the file its name, in place of what had it before.
+    pub fn persist(mut self) -> io::Result<()> {
+        fs::rename(&self.temporary, &self.path)?;
+        self.persisted = true;
+        Ok(())
+    }
+}
+
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for PendingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        if !self.persisted {
+            // Nobody is left to tell if this fails, and the name says that the file is a temporary one.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Reads SLOG2 files that are in memory (or mapped), versions 2.0.6 and 2.0.5.
+//!
+//! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
+
+use super::colors::Color;
+use super::cursor::Cursor;
+use super::error::{Error, ErrorKind};
+use super::node::Node;
+use super::types::{
+    Category, DirEntry, FileBlockPtr, Header, Layout, LineIdMap, Ratios, Text,
+    Topology, TreeNodeId, VERSION, VERSION_2_0_5,
+};
+
+/// An SLOG2 file: header, categories, line maps and directory are read, nodes can be.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    file: &'a [u8],
+    layout: Layout,
+    header: Header,
+    categories: Vec<Category>,
+    line_id_maps: Vec<LineIdMap>,
+    directory: Vec<DirEntry>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads everything but the nodes, given all bytes of a file.
+    ///
+    /// A version other than 2.0.6 and 2.0.5 is refused with [`ErrorKind::Version`]; see [`Reader::with_layout`].
+    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+        let header = read_header(file)?;
+        let layout = match header.version.to_str().as_ref() {
+            VERSION => Layout::V206,
+            VERSION_2_0_5 => Layout::V205,
+            found => {
+                let found = found.chars().take(32).collect();
+                return Err(Error::new(0, ErrorKind::Version { found }));
+            }
+        };
+        Reader::with_header(file, header, layout)
+    }
+
+    /// Reads a file of any version of SLOG2 as if it had this layout.
+    pub fn with_layout(file: &'a [u8], layout: Layout) -> Result<Self, Error> {
+        Reader::with_header(file, read_header(file)?, layout)
+    }
+
+    fn with_header(file: &'a [u8], header: Header, layout: Layout) -> Result<Self, Error> {
+        let mut reader = Reader {
+            file,
+            layout,
+            header,
+            categories: Vec::new(),
+            line_id_maps: Vec::new(),
+            directory: Vec::new(),
+        };
+        let mut part = reader.part(reader.header.tree_dir, "tree directory")?;
+        // A node ID, a time box and a pointer.
+        let count = part.count(34, "tree directory entries")?;
+        for _ in 0..count {
+            reader.directory.push(DirEntry {
+                id: part.node_id("tree directory")?,
+                bounds: part.time_bbox("tree directory")?,
+                ptr: part.file_block_ptr("tree directory")?,
+            });
+        }
+        part.finish("tree directory")?;
+
+        let mut part = reader.part(reader.header.categories, "category map")?;
+        let count = part.count(26, "categories")?;
+        for _ in 0..count {
+            reader.categories.push(read_category(&mut part, layout)?);
+        }
+        part.finish("category map")?;
+
+        let mut part = reader.part(reader.header.line_id_maps, "line ID maps")?;
+        let count = part.count(12, "line ID maps")?;
+        for _ in 0..count {
+            reader.line_id_maps.push(read_line_id_map(&mut part)?);
+        }
+        part.finish("line ID maps")?;
+        Ok(reader)
+    }
+
+    /// True if these bytes begin as an SLOG2 file of any version does.
+    pub fn recognises(file: &[u8]) -> bool {
+        file.get(2..).is_some_and(|text| text.starts_with(b"SLOG 2"))
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How categories and weights are laid out.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The categories in the order of the file.
+    pub fn categories(&self) -> &[Category] {
+        &self.categories
+    }
+
+    /// The views.
+    pub fn line_id_maps(&self) -> &[LineIdMap] {
+        &self.line_id_maps
+    }
+
+    /// All nodes, the root first, then level by level downwards, from left to right in each.
+    pub fn directory(&self) -> &[DirEntry] {
+        &self.directory
+    }
+
+    /// The directory entry of the root.
+    pub fn root(&self) -> Option<&DirEntry> {
+        let root = self.header.tree_root;
+        self.directory.iter().find(|entry| entry.ptr == root)
+    }
+
+    /// The directory entry of a node.
+    pub fn entry(&self, id: TreeNodeId) -> Option<&DirEntry> {
+        self.directory.iter().find(|entry| entry.id == id)
+    }
+
+    /// The nodes of a level, from left to right.
+    pub fn level(&self, depth: i16) -> impl Iterator<Item = &DirEntry> + Clone {
+        self.directory.iter().filter(move |entry| entry.id.depth == depth)
+    }
+
+    /// Reads the node at this place.
+    pub fn node(&self, ptr: FileBlockPtr) -> Result<Node<'a>, Error> {
+        let mut part = self.part(ptr, "tree node")?;
+        let node = Node::read(&mut part, self.layout)?;
+        part.finish("tree node")?;
+        Ok(node)
+    }
+
+    fn part(&self, ptr: FileBlockPtr, what: &'static str) -> Result<Cursor<'a>, Error> {
+        let range = usize::try_from(ptr.offset).ok().zip(usize::try_from(ptr.size).ok());
+        range
+            .and_then(|(offset, size)| self.file.get(offset..offset.checked_add(size)?))
+            .map(|part| Cursor::new(part, ptr.offset as u64))
+            .ok_or_else(|| {
+                let FileBlockPtr { offset, size } = ptr;
+                let at = u64::try_from(offset).unwrap_or(0);
+                Error::new(at, ErrorKind::Pointer { what, offset, size })
+            })
+    }
+}
+
+fn read_header(file: &[u8]) -> Result<Header, Error> {
+    if !Reader::recognises(file) {
+        return Err(Error::new(0, ErrorKind::NotSlog2));
+    }
+    let mut cursor = Cursor::new(file, 0);
+    let version = cursor.text("version")?;
+    let ptr = |cursor: &mut Cursor<'_>| cursor.file_block_ptr("header");
+    Ok(Header {
+        version,
+        children_per_node: cursor.i16("header")?,
+        leaf_byte_size: cursor.i32("header")?,
+        max_depth: cursor.i16("header")?,
+        max_buffer_size: cursor.i32("header")?,
+        categories: ptr(&mut cursor)?,
+        method_defs: ptr(&mut cursor)?,
+        line_id_maps: ptr(&mut cursor)?,
+        tree_root: ptr(&mut cursor)?,
+        tree_dir: ptr(&mut cursor)?,
+        annotations: ptr(&mut cursor)?,
+        postamble: ptr(&mut cursor)?,
+    })
+}
+
+fn read_category(part: &mut Cursor<'_>, layout: Layout) -> Result<Category, Error> {
+    let index = part.i32("category index")?;
+    let name = part.text("category name")?;
+    let topology = part.i32("topology")?;
+    let Some(topology) = Topology::from_number(topology) else {
+        return Err(part.error(ErrorKind::Topology(topology)));
+    };
+    let color = Color(part.i32("colour")? as u32);
+    let is_color_changeable = part.u8("colour")? != 0;
+    let width = part.u8("width")? as i8;
+    let keys = part.short_count(2, "info keys")?;
+    let info_keys = (0..keys).map(|_| part.text("info key")).collect::<Result<Vec<Text>, _>>()?;
+    let types = part.short_count(1, "info types")?;
+    let info_types = part.bytes(types, "info types")?.to_vec();
+    let methods = part.short_count(4, "methods")?;
+    let method_ids = (0..methods).map(|_| part.i32("method")).collect::<Result<_, _>>()?;
+    let summary = match layout {
+        Layout::V205 => Ratios::default(),
+        Layout::V206 => Ratios {
+            inclusive: part.f32("inclusive ratio")?,
+            exclusive: part.f32("exclusive ratio")?,
+            count: part.i64("count")?,
+        },
+    };
+    Ok(Category {
+        index,
+        name,
+        topology,
+        color,
+        is_color_changeable,
+        width,
+        info_keys,
+        info_types,
+        method_ids,
+        summary,
+    })
+}
+
+fn read_line_id_map(part: &mut Cursor<'_>) -> Result<LineIdMap, Error> {
+    let title = part.text("title of a line ID map")?;
+    let columns = part.count(2, "columns")?;
+    let labels = (0..columns).map(|_| part.text("column label"));
+    let column_labels = labels.collect::<Result<Vec<Text>, _>>()?;
+    let width = 1 + columns;
+    let rows = part.count(4 * width, "rows")?;
+    let cells = part.bytes(4 * width * rows, "rows")?.chunks_exact(4);
+    let cells = cells.map(|cell| cell.iter().fold(0, |n, &byte| n << 8 | i32::from(byte)));
+    let cells = cells.collect();
+    let methods = part.short_count(4, "methods")?;
+    let method_ids = (0..methods).map(|_| part.i32("method")).collect::<Result<_, _>>()?;
+    Ok(LineIdMap {
+        title,
+        column_labels,
+        cells,
+        method_ids,
+    })
+}

@@ -1,0 +1,236 @@
+//! SLOG2 against the files of the original software: conversion, reading, writing again, texts.
+//!
+//! Skipped, with a message, where those files are not at hand.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use formats::slog2::{
+    ConvertOptions, Node, Options, Ratios, Reader, ShadowBuffer, Warning, Weight, convert,
+};
+
+/// The folder of files, or `None` (and a message) if it is not there.
+fn golden() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no {}", folder.display());
+    None
+}
+
+/// All files with this ending, by name.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("readable folder")
+        .map(|entry| entry.expect("readable folder").path())
+        .filter(|path| path.to_string_lossy().ends_with(ending))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no file ends in {ending}");
+    files
+}
+
+/// Every conversion of the goldens: input, output, options.
+fn conversions(folder: &Path) -> Vec<(PathBuf, PathBuf, Options)> {
+    let variants = [
+        (".ls1k.slog2", 2, 1024),
+        (".ls1k_nc4.slog2", 4, 1024),
+        (".ls600_nc3.slog2", 3, 600),
+        (".slog2", 2, 65536),
+    ];
+    files(folder, ".slog2")
+        .into_iter()
+        .filter(|path| !path.to_string_lossy().ends_with(".filter.slog2"))
+        .map(|path| {
+            let name = path.to_string_lossy().into_owned();
+            let variant = variants.iter().find_map(|&(ending, children_per_node, leaf_byte_size)| {
+                let options = Options {
+                    children_per_node,
+                    leaf_byte_size,
+                };
+                Some((name.strip_suffix(ending)?.to_string(), options))
+            });
+            let (stem, options) = variant.expect("one ending fits");
+            (PathBuf::from(stem + ".clog2"), path, options)
+        })
+        .collect()
+}
+
+/// Compares two files and accepts what section 8.8 excepts and nothing else: the last bits of the two floats of category
+/// summaries, and the order of weights with equal inclusive ratios, or next to a NaN. Gives how often it had to.
+fn assert_same_log(name: &str, ours: &[u8], theirs: &[u8]) -> [usize; 2] {
+    if ours == theirs {
+        return [0, 0];
+    }
+    assert_eq!(ours.len(), theirs.len(), "{name}: length");
+    let (a, b) = (Reader::new(ours).expect("ours"), Reader::new(theirs).expect("theirs"));
+    assert_eq!(a.header(), b.header(), "{name}: header");
+    assert_eq!(a.directory(), b.directory(), "{name}: directory");
+    assert_eq!(a.line_id_maps(), b.line_id_maps(), "{name}: line maps");
+    // What may differ is neutralised, and then everything else must be equal byte by byte.
+    let (mut ours, mut theirs) = (ours.to_vec(), theirs.to_vec());
+    let mut excepted = [0, 0];
+    let mut at = b.header().categories.offset as usize + 4;
+    assert_eq!(a.categories().len(), b.categories().len(), "{name}: categories");
+    for (x, y) in a.categories().iter().zip(b.categories()) {
+        let texts = [&x.name].into_iter().chain(&x.info_keys).map(|text| 2 + text.0.len());
+        at += 4 + texts.sum::<usize>() + 4 + 4 + 1 + 1 + 2 + 2 + x.info_types.len() + 2;
+        for (p, q) in [
+            (x.summary.inclusive, y.summary.inclusive),
+            (x.summary.exclusive, y.summary.exclusive),
+        ] {
+            let close = (p - q).abs() <= 1e-5 * p.abs().max(q.abs());
+            assert!(
+                close || p.to_bits() == q.to_bits(),
+                "{name}: {:?} {p} {q}",
+                x.name
+            );
+            excepted[0] += usize::from(p.to_bits() != q.to_bits());
+            ours[at..at + 4].fill(0);
+            theirs[at..at + 4].fill(0);
+            at += 4;
+        }
+        at += 8;
+    }
+    assert_eq!(
+        at,
+        (b.header().categories.offset + i64::from(b.header().categories.size)) as usize
+    );
+    for entry in a.directory() {
+        let (x, y) = (a.node(entry.ptr).expect("ours"), b.node(entry.ptr).expect("theirs"));
+        for (x, y) in x.shadows.iter().zip(&y.shadows) {
+            assert_eq!(x.stub, y.stub, "{name}");
+            excepted[1] += same_weights(name, x, y);
+        }
+        // The weights are compared; the rest of the node is, once the weights of both are in the same order.
+        let range = entry.ptr.offset as usize..(entry.ptr.offset + i64::from(entry.ptr.size)) as usize;
+        sort_weights(&x, &mut ours[range.clone()]);
+        sort_weights(&y, &mut theirs[range]);
+    }
+    let first = ours.iter().zip(&theirs).position(|(x, y)| x != y);
+    assert_eq!(first, None, "{name}: first different byte");
+    excepted
+}
+
+fn bits(weight: &Weight) -> (i32, u32, u32, i64) {
+    let Ratios {
+        inclusive,
+        exclusive,
+        count,
+    } = weight.ratios;
+    (weight.category, inclusive.to_bits(), exclusive.to_bits(), count)
+}
+
+/// Checks that the weights of all shadows are the same, in an order that may differ only where section 8.8 lets it.
+/// Gives the number of shadows in which it does.
+fn same_weights(name: &str, ours: &ShadowBuffer<'_>, theirs: &ShadowBuffer<'_>) -> usize {
+    let shadows = |buffer: &ShadowBuffer<'_>| {
+        let all = buffer.nestless.iter().chain(&buffer.nestable);
+        all.map(|shadow| shadow.weights().collect::<Vec<Weight>>()).collect::<Vec<_>>()
+    };
+    let mut differing = 0;
+    let (ours, theirs) = (shadows(ours), shadows(theirs));
+    assert_eq!(ours.len(), theirs.len(), "{name}: shadows");
+    for (x, y) in ours.iter().zip(&theirs) {
+        let bits = |weights: &[Weight]| weights.iter().map(bits).collect::<Vec<_>>();
+        let (mut p, mut q) = (bits(x), bits(y));
+        if p == q {
+            continue;
+        }
+        differing += 1;
+        let any_nan = x.iter().chain(y).any(|weight| weight.ratios.inclusive.is_nan());
+        if !any_nan {
+            let ratios = |weights: &[Weight]| {
+                weights.iter().map(|weight| weight.ratios.inclusive).collect::<Vec<_>>()
+            };
+            assert_eq!(ratios(x), ratios(y), "{name}: order of weights");
+        }
+        p.sort_unstable();
+        q.sort_unstable();
+        assert_eq!(p, q, "{name}: weights");
+    }
+    differing
+}
+
+/// Puts the weights of all shadows of a node into an order that depends on nothing but their bytes.
+fn sort_weights(node: &Node<'_>, bytes: &mut [u8]) {
+    let drawables = node.nestless.iter().chain(&node.nestable);
+    let mut at = 34 + 12 + drawables.map(|drawable| 1 + drawable.byte_size()).sum::<usize>();
+    for buffer in &node.shadows {
+        at += 34;
+        for list in [&buffer.nestless, &buffer.nestable] {
+            at += 4;
+            for shadow in list {
+                let count = shadow.weights().len();
+                let end = at + shadow.byte_size();
+                let weights = &mut bytes[end - 20 * count..end];
+                let mut sorted: Vec<Vec<u8>> = weights.chunks(20).map(<[u8]>::to_vec).collect();
+                sorted.sort();
+                weights.copy_from_slice(&sorted.concat());
+                at = end;
+            }
+        }
+    }
+    assert_eq!(at, bytes.len());
+}
+
+#[test]
+fn conversion_gives_the_original_bytes() {
+    let Some(folder) = golden() else { return };
+    let mut same = 0;
+    let conversions = conversions(&folder);
+    for (input, output, tree) in &conversions {
+        let name = output.file_name().expect("name").to_string_lossy();
+        let clog2 = fs::read(input).expect("input");
+        let options = ConvertOptions {
+            tree: *tree,
+            ..ConvertOptions::default()
+        };
+        let (ours, conversion) = convert(&clog2, Cursor::new(Vec::new()), options).expect("converts");
+        // Messages that run backwards do occur in them.
+        let backward = |warning: &Warning| matches!(warning, Warning::Backward { .. });
+        let warnings = &conversion.warnings;
+        assert!(warnings.first.iter().all(backward), "{name}: {warnings:?}");
+        let theirs = fs::read(output).expect("output");
+        let excepted = assert_same_log(&name, &ours.into_inner(), &theirs);
+        if excepted == [0, 0] {
+            same += 1;
+        } else {
+            println!("{name}: {excepted:?} summaries, shadows");
+        }
+        let printed = output.with_extension("conv.txt");
+        let Ok(printed) = fs::read_to_string(printed) else { continue };
+        for (title, number) in [
+            ("Number of Drawables", conversion.drawables),
+            ("Number of Unmatched Events", conversion.unmatched_events),
+            ("Total ByteSize of the logfile", conversion.record_bytes),
+        ] {
+            let line = format!("{title} = {number}");
+            assert!(printed.lines().any(|printed| printed == line), "{name}: {line}");
+        }
+    }
+    println!("{same} of {} are the same in every byte", conversions.len());
+}
+
+#[test]
+fn nodes_written_again_are_the_same() {
+    let Some(folder) = golden() else { return };
+    let mut nodes = 0;
+    for path in files(&folder, ".slog2") {
+        let bytes = fs::read(&path).expect("file");
+        let reader = Reader::new(&bytes).expect("reads");
+        for entry in reader.directory() {
+            let mut written = Vec::new();
+            let node = reader.node(entry.ptr).expect("node");
+            node.write(&mut written);
+            let start = entry.ptr.offset as usize;
+            assert_eq!(written, bytes[start..start + entry.ptr.size as usize], "{}", path.display());
+            assert_eq!((node.stub.id, node.stub.bounds, node.stub.ptr), (entry.id, entry.bounds, entry.ptr));
+            nodes += 1;
+        }
+        assert_eq!(reader.root().map(|root| root.id.depth), Some(reader.header().max_depth));
+    }
+    println!("{nodes} nodes");
+}
