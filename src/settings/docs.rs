@@ -1,0 +1,193 @@
+//! `docs/settings.md`, made from the table of options; a test compares the file with it.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    names::PATTERNS,
+    options::{Meaning, OPTIONS, OTHER_VARIABLES, Settings, SettingsOption},
+};
+
+const HEAD: &str = "\
+# Settings
+
+<!-- Made from the table in src/settings/options.rs: UPDATE_DOCS=1 cargo test -p trace settings -->
+
+Nothing has to be set. What is set may stand in a file with the syntax and the keys of SST-DUMPI's `dumpi.conf`, so that
+existing files go on working, or in the environment. Rank 0's settings hold for all ranks.
+
+## Where settings come from
+
+The strongest comes first:
+
+1. the environment variable `TRACE_<KEY>` of an option, in capitals and with `_` for `-` (`TRACE_RANK_BITS` for `rank-bits`), then
+   those variables of MPE that mean the same,
+2. `TRACE_SETTINGS`: lines of a configuration file, separated by `;` or line ends,
+3. the configuration file: the one `TRACE_CONF` names, else the one `DUMPI_CONF` names, else `dumpi.conf` in the working directory.
+   One that is named and cannot be read is complained of and the next is taken. Files are never merged,
+4. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`),
+5. the defaults.
+
+An empty variable says nothing.
+
+For example, to get SLOG2 only and be shown what is in force:
+
+    mpiexec -n 4 env LD_PRELOAD=…/libtrace.so TRACE_OUTPUTS=slog2 TRACE_SETTINGS_DUMP=- ./program
+
+## The file
+
+* One `key value` per line, separated by any number of blanks, tabs or `=`: `timestamp wall`, `timestamp = wall` and
+  `timestamp=wall` are the same. `#` begins a comment anywhere in a line. Keys and values are case-sensitive.
+* Only the first two words of a line count (except for lists, `outputs`). There are no quotes: in names write `%x20` for a
+  blank, `%x23` for `#`, `%x3D` for `=`. Variables need no such care.
+* The first occurrence of a key holds, except for `PAPI`, `tracing` and `debug`, which add up.
+* Sizes are numbers of bytes; `K`, `M`, `G`, `T` behind the number stand for powers of 1024.
+* A bad line never stops the program. It gives one line on stderr and is left out, so that a weaker source or the default
+  holds:
+
+      trace: dumpi.conf:3: timestamp 'sometimes': allowed are none, cpu, wall, full; using wall
+      trace: dumpi.conf:4: unknown key 'MPI_send', left out; did you mean MPI_Send?
+
+";
+
+const FUNCTIONS: &str = "\
+## Single functions
+
+A key that is the name of an MPI function (`MPI_Send`, `MPI_File_open`; `MPIO_Wait` and the like, too) sets what becomes of its calls:
+
+| value | effect |
+|---|---|
+| `enable` | recorded |
+| `success` | recorded if the call did what it was asked for: it returned no error, and for tests and probes the flag is true |
+| `disable` | counted only |
+
+`MPI_Default` (or `MPI_ALL_FUNCTIONS`) is the value for all functions that have no line. The large-count form `MPI_Send_c` follows
+`MPI_Send` unless it has a line of its own. Functions have no variables of their own; use `TRACE_SETTINGS`:
+
+    TRACE_SETTINGS='MPI_Default disable; MPI_Init enable; MPI_Finalize enable; MPI_Allreduce enable'
+
+Disabling functions that create communicators, datatypes or requests makes DUMPI files that SST/macro cannot replay.
+
+## Patterns in names
+
+";
+
+const PATTERN_NOTE: &str = "\
+A `%` that begins none of these stays as it is. `/` in what is put in becomes `_`. `MPE_LOGFILE_PREFIX`, `MPE_TMPDIR`, `TMPDIR`, `TMP` and `TEMP`
+are taken as they are, without patterns.
+";
+
+const TAIL: &str = "\
+## Where this differs from SST-DUMPI
+
+* `timestamp` is `wall` unless set; SST-DUMPI's default `full` is there for the asking.
+* `success` leaves out failed calls and unsuccessful tests and probes; with SST-DUMPI it is the same as `enable`.
+* An illegal value is complained of; SST-DUMPI aborts the program.
+* Rank 0 reads the settings for all; with SST-DUMPI each rank reads for itself.
+* A key without value, a word behind the value and a second line with another value are complained of. Their effect is the same:
+  none.
+* A line with an illegal value does not count as the first occurrence: a later good line holds.
+* Lines longer than 1023 characters are not split. A carriage return before a line's end is a blank.
+* `fileroot` may have patterns, and begins at `directory`.
+* `DUMPI_MEMBUF_SIZE` is not read; `blocks` bounds the memory. `LOGNAME` and `TZ` mean the same.
+* MPE's `MPE_SYNC_ALGORITHM`, `MPE_LOG_OVERHEAD`, `CLOG_BUFFERED_BLOCKS` and `MPE_LOG_FORMAT` are not read.
+
+## A file with everything in it
+
+These are the defaults, as `settings-dump` writes them.
+
+";
+
+/// The text of `docs/settings.md`.
+fn document() -> String {
+    let mut text = HEAD.to_owned();
+    for options in OPTIONS.chunk_by(|one, next| one.group == next.group) {
+        let group = options.first().map_or("", |option| option.group);
+        text += &format!(
+            "## {group}\n\n| key | values | default | variables | effect |\n|---|---|---|---|---|\n"
+        );
+        text.extend(options.iter().map(row));
+        text.push('\n');
+    }
+    text += FUNCTIONS;
+    text += &table(["pattern", "stands for"], PATTERNS);
+    text += &format!("\n{PATTERN_NOTE}\n## Other variables\n\n");
+    text += &table(["variable", "meaning"], OTHER_VARIABLES);
+    text += &format!("\n{TAIL}");
+    for line in Settings::default().to_text().lines() {
+        text += &format!("    {line}\n");
+    }
+    text
+}
+
+/// One option as a row of its table.
+fn row(option: &SettingsOption) -> String {
+    let keys = std::iter::once(&option.key)
+        .chain(option.synonyms)
+        .map(|key| format!("`{key}`"));
+    let default = match (option.get)(&Settings::default()).join(" ") {
+        empty if empty.is_empty() => "none".into(),
+        value => format!("`{value}`"),
+    };
+    let variables = option
+        .variables
+        .iter()
+        .map(|variable| match variable.meaning {
+            Meaning::Opposite => format!("`{}` (the opposite)", variable.name),
+            _ => format!("`{}`", variable.name),
+        });
+    let variables = std::iter::once(format!("`{}`", option.variable())).chain(variables);
+    format!(
+        "| {} | {} | {default} | {} | {} |\n",
+        keys.collect::<Vec<_>>().join(", "),
+        (option.allowed)(),
+        variables.collect::<Vec<_>>().join(", "),
+        option.doc.split_whitespace().collect::<Vec<_>>().join(" "),
+    )
+}
+
+fn table(head: [&str; 2], rows: &[(&str, &str)]) -> String {
+    let mut text = format!("| {} | {} |\n|---|---|\n", head[0], head[1]);
+    for (name, meaning) in rows {
+        text += &format!("| `{name}` | {meaning} |\n");
+    }
+    text
+}
+
+/// The root directory of the package this file belongs to. `file!()` is relative to it, or absolute when another
+/// package includes the module.
+pub fn root() -> PathBuf {
+    let file = Path::new(file!());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    root.ancestors()
+        .nth(3)
+        .expect("src/settings/docs.rs")
+        .to_owned()
+}
+
+#[test]
+fn the_document_is_what_the_table_says() {
+    let path = root().join("docs/settings.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, document()).expect("docs/settings.md can be written");
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        there == document(),
+        "docs/settings.md is not up to date: run this test with UPDATE_DOCS=1"
+    );
+}
+
+#[test]
+fn every_row_of_the_document_has_its_cells_filled() {
+    let rows: Vec<String> = OPTIONS.iter().map(row).collect();
+    for row in &rows {
+        let cells: Vec<&str> = row
+            .trim()
+            .trim_matches('|')
+            .split('|')
+            .map(str::trim)
+            .collect();
+        assert_eq!(cells.len(), 5, "{row}");
+        assert!(cells.iter().all(|cell| !cell.is_empty()), "{row}");
+    }
+}

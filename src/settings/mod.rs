@@ -1,0 +1,147 @@
+//! The settings of a run: what `dumpi.conf`, the environment and the defaults say together.
+//!
+//! One table ([`options::OPTIONS`]) holds every option. The reader of the file, the environment variables, the
+//! dump of the settings in force, the text that carries rank 0's settings to the other ranks and
+//! `docs/settings.md` are all made from it. Syntax and DUMPI's own keys are those of SST-DUMPI 13.0.0
+//! (`spec/dumpi-conf.md` sections 1 to 3), MPE's variables those of `spec/clog2.md` section 15.
+//!
+//! A bad line must never hurt the traced program: it gives a [`Complaint`], the value that is in force without
+//! it is used, and the program runs on. Nothing here panics, aborts, writes to stderr or talks to MPI. The module
+//! needs nothing but `std`, so the command can include it as well as the recorder.
+//!
+//! ```ignore
+//! let (settings, complaints) = Settings::of_process(&|name| table::has(name));
+//! for complaint in &complaints {
+//!     eprintln!("{complaint}");
+//! }
+//! let text = settings.to_text(); // rank 0 broadcasts this …
+//! let (settings, _) = Settings::from_text(&text); // … and every other rank takes it
+//! ```
+
+#![allow(
+    dead_code,
+    reason = "recorder and command each use a part of the table's interface"
+)]
+
+mod complaint;
+#[cfg(test)]
+mod docs;
+mod names;
+mod options;
+mod read;
+mod sets;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod values;
+
+#[allow(unused_imports, reason = "as above")]
+pub use self::{
+    complaint::{Complaint, Matter, Place},
+    names::{Names, expand, job_id},
+    options::{OPTIONS, Settings, SettingsOption},
+    sets::{Debug, Outputs, Tracing},
+    values::{CallIds, ClockSync, Conversions, Setting, Timestamp},
+};
+
+use std::{fs::File, io, io::Read, path::Path};
+
+/// Largest configuration file that is read, in bytes; what is larger is something else.
+const LARGEST_FILE: u64 = 1 << 20;
+
+impl Settings {
+    /// The settings of this process, from its environment and its file (see [`Settings::load`]), with a complaint
+    /// also for each `TRACE_…` variable that looks like one of ours misspelt.
+    ///
+    /// `known` says whether a name is that of an MPI function.
+    pub fn of_process(known: &dyn Fn(&str) -> bool) -> (Settings, Vec<Complaint>) {
+        let env =
+            |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let (settings, mut complaints) = Settings::load(&env, &read_file, known);
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        complaints.extend(suggest::misspelt_variables(names));
+        (settings, complaints)
+    }
+
+    /// The settings that environment, configuration file and defaults give, in this order of precedence:
+    ///
+    /// 1. `TRACE_<KEY>` of each option, then the variables of MPE that mean the same,
+    /// 2. `TRACE_SETTINGS`, configuration lines separated by `;` or line ends,
+    /// 3. the configuration file: `$TRACE_CONF`, else `$DUMPI_CONF`, else `dumpi.conf` in the working directory;
+    ///    one that cannot be read is complained of and the next is taken. They are never merged,
+    /// 4. variables that are merely customary (`TMPDIR`, `TMP`, `TEMP`),
+    /// 5. the defaults.
+    ///
+    /// `env` gives a variable's value, `read` a file's bytes, `known` says whether a name is that of an MPI function.
+    pub fn load(
+        env: &dyn Fn(&str) -> Option<String>,
+        read: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
+        known: &dyn Fn(&str) -> bool,
+    ) -> (Settings, Vec<Complaint>) {
+        let mut reader = read::Reader::new(known);
+        reader.variables(env, options::Strength::OverFile);
+        if let Some(lines) = env("TRACE_SETTINGS") {
+            reader.lines(&Place::Variable("TRACE_SETTINGS".into()), &lines);
+        }
+        reader.configuration(env, read);
+        reader.variables(env, options::Strength::UnderFile);
+        reader.finish()
+    }
+
+    /// The settings that a text in the syntax of `dumpi.conf` gives, without file or environment; names of functions are
+    /// not checked. `from_text(&s.to_text())` gives `s`.
+    pub fn from_text(text: &str) -> (Settings, Vec<Complaint>) {
+        let mut reader = read::Reader::new(&|_| true);
+        reader.lines(&Place::Text, text);
+        reader.finish()
+    }
+
+    /// The settings as a `dumpi.conf` that gives exactly these, one line per value; what differs from the default has
+    /// the default behind it as a comment.
+    pub fn to_text(&self) -> String {
+        let defaults = Settings::default();
+        let mut text = String::from("# settings in force\n");
+        for option in OPTIONS {
+            let (values, usual) = ((option.get)(self), (option.get)(&defaults));
+            for (index, value) in values.iter().enumerate() {
+                text += &format!("{:<14} {value}", option.key);
+                if index == 0 && values != usual {
+                    let usual = if usual.is_empty() {
+                        "none".into()
+                    } else {
+                        usual.join(" ")
+                    };
+                    text += &format!("    # default: {usual}");
+                }
+                text.push('\n');
+            }
+        }
+        for (name, setting) in &self.functions {
+            text += &format!("{name} {setting}\n");
+        }
+        text
+    }
+
+    /// The setting of the MPI function `name`: its own if the file names it, that of `MPI_X` for a large-count form
+    /// `MPI_X_c` that is not named itself, else that of `MPI_Default`.
+    pub fn setting_of(&self, name: &str) -> Setting {
+        self.functions
+            .get(name)
+            .or_else(|| self.functions.get(name.strip_suffix("_c")?))
+            .copied()
+            .unwrap_or(self.default_function)
+    }
+}
+
+/// The bytes of a configuration file of sensible size.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(LARGEST_FILE + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        let error = "larger than 1 MiB, not a configuration file";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,188 @@
+//! Names of files: patterns in them, and the escape that lets any character stand in one word of `dumpi.conf`.
+//!
+//! `dumpi.conf` has no quotes: blanks, tabs, `=` and `#` end a value. A name from the environment may contain them, so
+//! names are kept with such characters written as `%xHH`, which [`expand`] turns back.
+
+/// What the patterns of a name stand for.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    /// `%p`: file name of the program, without directory.
+    pub program: &'a str,
+    /// `%j`: number or name of the batch job ([`job_id`]), else rank 0's process id.
+    pub job: &'a str,
+    /// `%d`: start of the run as DUMPI writes it in file names, `YYYY.MM.DD.HH.MM.SS` (`spec/dumpi.md` section 1).
+    pub date: &'a str,
+    /// `%h`: name of the host.
+    pub host: &'a str,
+    /// `%n`: number of ranks.
+    pub ranks: u32,
+    /// `%r`: rank in MPI_COMM_WORLD of the writing process (0 for merged files).
+    pub rank: u32,
+    /// `%i`: process id of the writing process.
+    pub pid: u32,
+}
+
+/// The patterns and their meaning, for the documentation.
+pub const PATTERNS: &[(&str, &str)] = &[
+    ("%p", "program, without directory"),
+    (
+        "%j",
+        "batch job (`SLURM_JOB_ID`, `PBS_JOBID`, `LSB_JOBID`, `JOB_ID`), else the process id of rank 0",
+    ),
+    (
+        "%d",
+        "start of the run, local time, as DUMPI writes it: `YYYY.MM.DD.HH.MM.SS`",
+    ),
+    ("%n", "number of ranks"),
+    (
+        "%h",
+        "host of the writing process (rank 0 for merged files)",
+    ),
+    ("%r", "rank of the writing process (0 for merged files)"),
+    ("%i", "process id of the writing process"),
+    (
+        "%xHH",
+        "the ASCII character with this hexadecimal code, as `%x20` for a blank, `%x23` for `#`, `%x3D` for `=`",
+    ),
+    ("%%", "a percent sign"),
+];
+
+/// `pattern` with every pattern replaced by what it stands for. A `%` that begins no pattern stays as it is.
+///
+/// What is put in cannot change the directory: `/` and control characters in it become `_`, nothing becomes `unknown`.
+pub fn expand(pattern: &str, names: &Names<'_>) -> String {
+    let mut text = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some(start) = rest.find('%') {
+        text.push_str(&rest[..start]);
+        let after = &rest[start + 1..];
+        let mut used = 1;
+        match after.as_bytes().first() {
+            Some(b'p') => part(&mut text, names.program),
+            Some(b'j') => part(&mut text, names.job),
+            Some(b'd') => part(&mut text, names.date),
+            Some(b'h') => part(&mut text, names.host),
+            Some(b'n') => text.push_str(&names.ranks.to_string()),
+            Some(b'r') => text.push_str(&names.rank.to_string()),
+            Some(b'i') => text.push_str(&names.pid.to_string()),
+            Some(b'%') => text.push('%'),
+            Some(b'x') => match coded(&after[1..]) {
+                Some(c) => {
+                    text.push(c);
+                    used = 3;
+                }
+                None => text.push_str("%x"),
+            },
+            _ => {
+                text.push('%');
+                used = 0;
+            }
+        }
+        rest = &after[used..];
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Appends `value` as a part of one file name.
+fn part(text: &mut String, value: &str) {
+    if value.is_empty() {
+        text.push_str("unknown");
+    }
+    text.extend(
+        value
+            .chars()
+            .map(|c| if c == '/' || c.is_control() { '_' } else { c }),
+    );
+}
+
+/// The ASCII character whose code the first two characters of `text` give; no file name can hold code 0.
+fn coded(text: &str) -> Option<char> {
+    let digits = text
+        .get(..2)
+        .filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+    let code = u8::from_str_radix(digits, 16).ok()?;
+    (1..0x80).contains(&code).then_some(code as char)
+}
+
+/// `name` as one word of `dumpi.conf`: what would end it is written `%xHH`. NUL, which no file name can hold, becomes `_`.
+pub fn escape(name: &str) -> String {
+    let mut word = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '\0' => word.push('_'),
+            ' ' | '=' | '#' => word += &format!("%x{:02X}", c as u32),
+            c if c.is_ascii_control() => word += &format!("%x{:02X}", c as u32),
+            c => word.push(c),
+        }
+    }
+    word
+}
+
+/// The batch job that `env` names: Slurm, PBS, LSF, Grid Engine.
+pub fn job_id(env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"]
+        .iter()
+        .find_map(|name| env(name).filter(|value| !value.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: Names<'_> = Names {
+        program: "lmp",
+        job: "12[3]/a",
+        date: "2026.11.20.05.42.39",
+        host: "",
+        ranks: 4,
+        rank: 2,
+        pid: 77,
+    };
+
+    #[test]
+    fn every_pattern_is_replaced() {
+        assert_eq!(
+            expand("%p-%j-%d", &NAMES),
+            "lmp-12[3]_a-2026.11.20.05.42.39"
+        );
+        assert_eq!(expand("%n.%r.%i.%h%%p", &NAMES), "4.2.77.unknown%p");
+        assert_eq!(expand("/a%x20b/%x3d%x23", &NAMES), "/a b/=#");
+        for (pattern, _) in PATTERNS.iter().filter(|(pattern, _)| *pattern != "%xHH") {
+            assert!(
+                !expand(pattern, &NAMES).contains(pattern),
+                "{pattern} is documented"
+            );
+        }
+    }
+
+    #[test]
+    fn a_percent_sign_that_begins_no_pattern_stays() {
+        for text in [
+            "", "100%", "%q", "%é", "%x", "%x2", "%xé", "%x00", "%xFF", "%x+1", "é%",
+        ] {
+            assert_eq!(expand(text, &NAMES), text);
+        }
+    }
+
+    #[test]
+    fn an_escaped_name_is_one_word_and_expands_to_itself() {
+        let name = "/my dir/a=b #1\t\n\u{7f}é";
+        let word = escape(name);
+        assert!(!word.contains([' ', '=', '#', '\t', '\n']), "{word}");
+        assert_eq!(escape(&word), word);
+        assert_eq!(expand(&word, &NAMES), name);
+    }
+
+    #[test]
+    fn the_first_batch_system_that_names_a_job_counts() {
+        let env = |name: &str| match name {
+            "SLURM_JOB_ID" => Some(String::new()),
+            "PBS_JOBID" => Some("7.head".into()),
+            "JOB_ID" => Some("8".into()),
+            _ => None,
+        };
+        assert_eq!(job_id(&env).as_deref(), Some("7.head"));
+        assert_eq!(job_id(&|_| None), None);
+    }
+}

@@ -1,0 +1,272 @@
+//! The table of options: one entry per key, from which [`Settings`], its defaults and everything else is made.
+//!
+//! To add an option, add an entry: documentation, key, field, kind, default, other variables. `docs/settings.md` is
+//! renewed by `UPDATE_DOCS=1 cargo test settings`.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    sets::{Counters, Debug, Outputs, Tracing},
+    values::*,
+};
+
+/// An option as the reader and the documentation see it.
+pub struct SettingsOption {
+    /// The heading it stands under in the documentation.
+    pub group: &'static str,
+    /// Its key in `dumpi.conf`.
+    pub key: &'static str,
+    /// Other spellings of the key.
+    pub synonyms: &'static [&'static str],
+    /// What it does, one sentence or more in Markdown.
+    pub doc: &'static str,
+    /// The variables besides `TRACE_<KEY>` that set it, in order of precedence.
+    pub variables: &'static [Variable],
+    /// Whether its key may stand more than once, each value adding to those before.
+    pub accumulates: bool,
+    /// Whether all words of a line belong to its value.
+    pub list: bool,
+    /// The values that are allowed, in words.
+    pub allowed: fn() -> String,
+    /// Takes a value; `None`, with nothing changed, when it is not allowed.
+    pub take: fn(&mut Settings, &str) -> Option<()>,
+    /// The values in force, as they would stand in the file.
+    pub get: fn(&Settings) -> Vec<String>,
+}
+
+impl SettingsOption {
+    /// Its environment variable: `TRACE_RANK_BITS` for `rank-bits`.
+    pub fn variable(&self) -> String {
+        format!("TRACE_{}", self.key.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// Whether `key` in a file means this option.
+    pub fn answers_to(&self, key: &str) -> bool {
+        // Every key that begins with PAPI names a counter (spec/dumpi-conf.md section 3).
+        key == self.key
+            || self.synonyms.contains(&key)
+            || (self.key == "PAPI" && key.starts_with("PAPI"))
+    }
+
+    /// The option that `key` in a file means.
+    pub fn named(key: &str) -> Option<&'static SettingsOption> {
+        OPTIONS.iter().find(|option| option.answers_to(key))
+    }
+}
+
+/// An environment variable that is not named after the option.
+pub struct Variable {
+    /// Its name.
+    pub name: &'static str,
+    /// What its value says.
+    pub meaning: Meaning,
+    /// Whether it comes before or after the file.
+    pub strength: Strength,
+}
+
+/// What the value of a [`Variable`] says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Meaning {
+    /// The value of the option.
+    Same,
+    /// The opposite truth value.
+    Opposite,
+    /// A name without patterns.
+    Plain,
+}
+
+/// Where a [`Variable`] stands in the order of precedence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Strength {
+    /// Set for tracing, so it wins over the file.
+    OverFile,
+    /// Set by the system for everybody, so the file wins.
+    UnderFile,
+}
+
+const fn same(name: &'static str) -> Variable {
+    Variable {
+        name,
+        meaning: Meaning::Same,
+        strength: Strength::OverFile,
+    }
+}
+
+const fn opposite(name: &'static str) -> Variable {
+    Variable {
+        name,
+        meaning: Meaning::Opposite,
+        strength: Strength::OverFile,
+    }
+}
+
+const fn plain(name: &'static str) -> Variable {
+    Variable {
+        name,
+        meaning: Meaning::Plain,
+        strength: Strength::OverFile,
+    }
+}
+
+const fn customary(name: &'static str) -> Variable {
+    Variable {
+        name,
+        meaning: Meaning::Plain,
+        strength: Strength::UnderFile,
+    }
+}
+
+/// Makes [`Settings`], its `Default` and [`OPTIONS`] from the entries.
+macro_rules! options {
+    ($($group:literal { $(
+        $(#[doc = $doc:literal])+
+        $key:literal $(| $synonym:literal)* => $field:ident: $kind:ty = $default:expr $(, $variable:expr)*;
+    )+ })+) => {
+        /// The settings in force. Fields may be changed by the program's own calls (`libdumpi_set_output` and the like).
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct Settings {
+            $($( $(#[doc = $doc])+ pub $field: <$kind as Kind>::Value, )+)+
+            /// The settings of the MPI functions that are named; see [`Settings::setting_of`].
+            pub functions: BTreeMap<String, Setting>,
+        }
+
+        impl Default for Settings {
+            fn default() -> Settings {
+                Settings { $($( $field: $default, )+)+ functions: BTreeMap::new() }
+            }
+        }
+
+        /// Every option, in the order of the documentation. Names of MPI functions are keys besides these.
+        pub static OPTIONS: &[SettingsOption] = &[$($( SettingsOption {
+            group: $group,
+            key: $key,
+            synonyms: &[$($synonym),*],
+            doc: concat!($($doc, "\n"),+),
+            variables: &[$($variable),*],
+            accumulates: <$kind as Kind>::ACCUMULATES,
+            list: <$kind as Kind>::LIST,
+            allowed: <$kind as Kind>::allowed,
+            take: |settings, text| <$kind as Kind>::take(&mut settings.$field, text),
+            get: |settings| <$kind as Kind>::texts(&settings.$field),
+        }, )+)+];
+    };
+}
+
+options! {
+    "What is recorded" {
+        /// Whether recording is on when the program starts; `trace_on`, `trace_off` and MPI_Pcontrol switch it later.
+        /// Calls while it is off are counted only.
+        "start" => start: OnOff = true;
+
+        /// What becomes of MPI functions that are not named on lines of their own.
+        "MPI_Default" | "MPI_ALL_FUNCTIONS" => default_function: Setting = Setting::Enable;
+
+        /// Which time pairs the DUMPI files carry. SST-DUMPI's default is `full`; ours is `wall`, because the CPU clock can
+        /// only be read by a system call: about 370 ns, twice per call, where recording all the rest takes some tens.
+        /// CLOG2 and SLOG2 have the wall-clock times in any case.
+        "timestamp" => timestamp: Timestamp = Timestamp::Wall;
+
+        /// Statuses in the DUMPI files: none, those of successful calls, all.
+        "statuses" => statuses: Setting = Setting::Enable;
+
+        /// Records when annotated parts of the program are entered and left. `enable` and `disable` switch both,
+        /// `enter` and `exit` switch one on, never off; several lines add up.
+        "tracing" => tracing: Tracing = Tracing { enter: true, exit: true };
+
+        /// Calls that DUMPI has no number for stand in the DUMPI files as function-enter and function-exit records with
+        /// their name; `disable` leaves them out there. CLOG2 and SLOG2 have them in any case.
+        "extensions" => extensions: Switch = true;
+
+        /// The handle conversions `MPI_*_c2f`, `MPI_*_f2c` and their like: Fortran bindings call them in masses.
+        "conversions" => conversions: Conversions = Conversions::Skip;
+
+        /// A performance counter to read around each call. Each line adds one; every key that begins with `PAPI` will do.
+        /// The variable takes a comma list. Without PAPI in the build they are left out, as with SST-DUMPI.
+        "PAPI" => counters: Counters = Vec::new();
+
+        /// Width of the rank in a CallID in bits; the call counter has the other 64 minus this.
+        "rank-bits" => rank_bits: Number<8, 32> = 24;
+    }
+
+    "Where it goes" {
+        /// Which files are written at MPI_Finalize.
+        "outputs" => outputs: Outputs = Outputs::ALL;
+
+        /// Directory of the files: `output` and `fileroot` start from here unless they begin with `/`.
+        "directory" => directory: Name = ".".into(), same("TRACE_DIR");
+
+        /// Name of the CLOG2 and SLOG2 file without its ending.
+        "output" => output: Name = "%p".into(), plain("MPE_LOGFILE_PREFIX");
+
+        /// Beginning of the names of the DUMPI files; `-`, the date and the rank follow.
+        "fileroot" => fileroot: Name = "dumpi".into();
+
+        /// Whether files of the same name are replaced; otherwise a name that is free is chosen.
+        "overwrite" => overwrite: YesNo = false;
+
+        /// Directory of the block files in which calls are kept until MPI_Finalize: a local disk or memory file system.
+        "tmpdir" => tmpdir: Name = "/tmp".into(),
+            plain("MPE_TMPDIR"), customary("TMPDIR"), customary("TMP"), customary("TEMP");
+
+        /// Whether the block files stay after a good MPI_Finalize. They stay in any case when the program dies.
+        "keep-blocks" => keep_blocks: YesNo = false, opposite("MPE_DELETE_LOCALFILE");
+
+        /// Most bytes of blocks a process keeps mapped.
+        "blocks" => blocks: Size<{ 256 << 10 }, { 1 << 40 }, 1> = 32 << 20;
+
+        /// Most bytes of block files per process; recording stops there.
+        "disk-limit" => disk_limit: MaybeSize<{ 1 << 20 }, { 1 << 50 }, false> = None;
+    }
+
+    "Merging and clocks" {
+        /// Time the ranks may take to merge, in seconds. After it the files of each rank stay and are named.
+        "deadline" => deadline: Seconds = Some(Duration::from_secs(60));
+
+        /// Whether the clocks of the ranks are compared and times corrected. `auto`: if the ranks are on several hosts.
+        "clock-sync" => clock_sync: ClockSync = ClockSync::Auto, same("MPE_CLOCKS_SYNC");
+
+        /// Messages exchanged per pair of ranks to compare their clocks; the fastest counts.
+        "sync-probes" => sync_probes: Number<1, 1000> = 10, same("MPE_SYNC_FREQUENCY");
+
+        /// Bytes per block of the CLOG2 file.
+        "clog2-block" => clog2_block: Size<256, { 1 << 30 }, 8> = 64 << 10, same("CLOG_BLOCK_SIZE");
+
+        /// Bytes per leaf of the SLOG2 file's tree; `auto` leaves the choice to the writer.
+        "leaf" => leaf: MaybeSize<1024, { 1 << 30 }, true> = None;
+
+        /// Children per node of the SLOG2 file's tree.
+        "children" => children: Number<2, 1024> = 2;
+
+        /// States whose info box in CLOG2 and SLOG2 names the CallID: those of MPI_File calls, all, none.
+        "callids" => callids: CallIds = CallIds::Io;
+    }
+
+    "Messages and checks" {
+        /// Leaves out the closing line on stderr.
+        "quiet" => quiet: YesNo = false;
+
+        /// Diagnostics on stderr; several lines add up, `none` and `off` take back those before.
+        "debug" => debug: Debug = Debug::NONE;
+
+        /// A file to which every rank appends one line at MPI_Finalize: rank, number of calls, calls per function
+        /// (`0 12 MPI_Init=1 MPI_Send=10 …`).
+        "counts" => counts: MaybeName = None;
+
+        /// A file for the settings in force, in the syntax of `dumpi.conf`; `-` is stderr.
+        "settings-dump" => settings_dump: MaybeName = None;
+    }
+}
+
+/// Variables that are no options: where settings come from, and what is needed before there are any.
+pub const OTHER_VARIABLES: &[(&str, &str)] = &[
+    ("TRACE_CONF", "configuration file; wins over `DUMPI_CONF`"),
+    ("DUMPI_CONF", "configuration file, as with SST-DUMPI"),
+    (
+        "TRACE_SETTINGS",
+        "lines of a configuration file, separated by `;` or line ends; they win over the file",
+    ),
+    (
+        "TRACE_LIBMPI",
+        "the MPI library of programs that load it privately; read before the settings",
+    ),
+];

@@ -1,0 +1,350 @@
+//! Reads settings from variables and lines, strongest source first: what a source says first holds.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    complaint::{Complaint, Matter, Place},
+    options::{Meaning, OPTIONS, Settings, SettingsOption, Strength},
+    suggest,
+    values::{Kind, Setting},
+};
+
+/// More complaints than this are only counted: a file that is none of ours should not fill the terminal.
+const MOST_COMPLAINTS: usize = 20;
+
+/// What a key sets.
+#[derive(Clone)]
+enum Target {
+    Option(&'static SettingsOption),
+    Function(String),
+}
+
+impl Target {
+    fn allowed(&self) -> String {
+        match self {
+            Target::Option(option) => (option.allowed)(),
+            Target::Function(_) => Setting::allowed(),
+        }
+    }
+
+    /// The name under which it is remembered as set, the same for all synonyms.
+    fn name(&self) -> &str {
+        match self {
+            Target::Option(option) => option.key,
+            Target::Function(name) => name,
+        }
+    }
+
+    fn in_force(&self, settings: &Settings) -> String {
+        let values = match self {
+            Target::Option(option) => (option.get)(settings),
+            Target::Function(name) => vec![settings.setting_of(name).to_string()],
+        };
+        if values.is_empty() {
+            "none".into()
+        } else {
+            values.join(" ")
+        }
+    }
+}
+
+/// Settings while they are read.
+pub struct Reader<'a> {
+    settings: Settings,
+    known: &'a dyn Fn(&str) -> bool,
+    /// Where each option and function was first set, and the value that stood there.
+    set: BTreeMap<String, (Place, String)>,
+    complaints: Vec<(Complaint, Option<Target>)>,
+    left_out: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Begins with the defaults; `known` says whether a name is that of an MPI function.
+    pub fn new(known: &'a dyn Fn(&str) -> bool) -> Reader<'a> {
+        Reader {
+            settings: Settings::default(),
+            known,
+            set: BTreeMap::new(),
+            complaints: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Takes the environment variables of one strength.
+    pub fn variables(&mut self, env: &dyn Fn(&str) -> Option<String>, strength: Strength) {
+        for option in OPTIONS {
+            if strength == Strength::OverFile {
+                self.variable(option, &option.variable(), Meaning::Same, env);
+            }
+            for variable in option
+                .variables
+                .iter()
+                .filter(|variable| variable.strength == strength)
+            {
+                self.variable(option, variable.name, variable.meaning, env);
+            }
+        }
+    }
+
+    /// Takes one environment variable; an empty one says nothing, like a key without value.
+    fn variable(
+        &mut self,
+        option: &'static SettingsOption,
+        name: &str,
+        meaning: Meaning,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) {
+        let Some(text) = env(name) else { return };
+        let text = text.trim();
+        let place = Place::Variable(name.into());
+        let value = match meaning {
+            Meaning::Same => text.to_owned(),
+            Meaning::Plain => text.replace('%', "%%"),
+            // Through the option's own reader, so that the spellings allowed are the same.
+            Meaning::Opposite => {
+                let mut scratch = self.settings.clone();
+                let opposite =
+                    (option.take)(&mut scratch, text).map(|()| (option.get)(&scratch).concat());
+                match opposite.as_deref() {
+                    Some("yes") => "no".into(),
+                    Some("no") => "yes".into(),
+                    _ => text.to_owned(),
+                }
+            }
+        };
+        let values: Vec<&str> = match option.accumulates {
+            true => value
+                .split([',', ' ', '\t', '\n'])
+                .filter(|word| !word.is_empty())
+                .collect(),
+            false => Some(value.as_str())
+                .filter(|value| !value.is_empty())
+                .into_iter()
+                .collect(),
+        };
+        for value in values {
+            self.set(&Target::Option(option), option.key, value, &place);
+        }
+    }
+
+    /// Takes the configuration file: the first that can be read of those the environment names and `dumpi.conf`.
+    pub fn configuration(
+        &mut self,
+        env: &dyn Fn(&str) -> Option<String>,
+        read: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
+    ) {
+        let named = ["TRACE_CONF", "DUMPI_CONF"]
+            .iter()
+            .filter_map(|name| env(name));
+        let mut files: Vec<String> = named.filter(|name| !name.is_empty()).collect();
+        let usual = files.len();
+        files.push("dumpi.conf".into());
+        let mut unreadable = Vec::new();
+        let mut used = "no configuration file".to_owned();
+        for (index, file) in files.iter().enumerate() {
+            match read(Path::new(file)) {
+                Ok(bytes) => {
+                    self.file(file.into(), &bytes);
+                    used = file.clone();
+                    break;
+                }
+                // Nobody has asked for the file of the working directory.
+                Err(error) if index == usual && error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => unreadable.push((Place::File(file.into(), 0), error.to_string())),
+            }
+        }
+        for (place, error) in unreadable {
+            self.complain(
+                Complaint {
+                    place,
+                    matter: Matter::Unreadable { error },
+                    used: used.clone(),
+                },
+                None,
+            );
+        }
+    }
+
+    /// Takes the content of a file.
+    fn file(&mut self, path: PathBuf, bytes: &[u8]) {
+        if let Err(error) = std::str::from_utf8(bytes) {
+            let lines = bytes[..error.valid_up_to()]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count();
+            let place = Place::File(path.clone(), 1 + lines as u32);
+            self.complain(
+                Complaint {
+                    place,
+                    matter: Matter::NotUtf8,
+                    used: String::new(),
+                },
+                None,
+            );
+        }
+        let text = String::from_utf8_lossy(bytes);
+        self.lines(&Place::File(path, 0), text.trim_start_matches('\u{feff}'));
+    }
+
+    /// Takes lines in the syntax of `dumpi.conf` (`spec/dumpi-conf.md` section 2). Lines are not split at 1023
+    /// characters as SST-DUMPI splits them; in a variable `;` ends a line, too.
+    pub fn lines(&mut self, source: &Place, text: &str) {
+        let ends: &[char] = if matches!(source, Place::Variable(_)) {
+            &['\n', ';']
+        } else {
+            &['\n']
+        };
+        for (index, line) in text.split(ends).enumerate() {
+            let line = line.split('#').next().unwrap_or_default();
+            // A carriage return is a blank here: files come from everywhere.
+            let words: Vec<&str> = line
+                .split([' ', '\t', '=', '\r'])
+                .filter(|word| !word.is_empty())
+                .collect();
+            if let [key, values @ ..] = words.as_slice() {
+                let place = source.at_line(u32::try_from(index + 1).unwrap_or(u32::MAX));
+                self.line(key, values, &place);
+            }
+        }
+    }
+
+    /// Takes one line.
+    fn line(&mut self, key: &str, words: &[&str], place: &Place) {
+        let target = match SettingsOption::named(key) {
+            Some(option) => Target::Option(option),
+            None if key.starts_with("MPI") && (self.known)(key) => Target::Function(key.into()),
+            None => return self.unknown(key, place),
+        };
+        let Some(first) = words.first() else {
+            let matter = Matter::NoValue {
+                key: key.into(),
+                allowed: target.allowed(),
+            };
+            return self.complain_of(place, matter, target);
+        };
+        if matches!(&target, Target::Option(option) if option.list) {
+            return self.set(&target, key, &words.join(","), place);
+        }
+        self.set(&target, key, first, place);
+        if words.len() > 1 {
+            let matter = Matter::ExtraWords {
+                key: key.into(),
+                words: words[1..].join(" "),
+            };
+            self.complain_of(place, matter, target);
+        }
+    }
+
+    /// Sets an option or a function, unless something stronger or earlier has.
+    fn set(&mut self, target: &Target, key: &str, value: &str, place: &Place) {
+        let accumulates = matches!(target, Target::Option(option) if option.accumulates);
+        if let Some((first, there)) = self.set.get(target.name()) {
+            let same_source = first.same_source(place);
+            if !(accumulates && same_source) {
+                if same_source && there != value {
+                    let (key, value, first) = (key.into(), value.into(), first.clone());
+                    self.complain_of(
+                        place,
+                        Matter::Repeated { key, value, first },
+                        target.clone(),
+                    );
+                }
+                return;
+            }
+        }
+        let taken = match target {
+            Target::Option(option) => (option.take)(&mut self.settings, value),
+            Target::Function(name) => {
+                let mut setting = Setting::Enable;
+                Setting::take(&mut setting, value).map(|()| {
+                    self.settings.functions.insert(name.clone(), setting);
+                })
+            }
+        };
+        match taken {
+            Some(()) => {
+                if let Entry::Vacant(entry) = self.set.entry(target.name().to_owned()) {
+                    entry.insert((place.clone(), value.into()));
+                }
+            }
+            None => {
+                let (key, value, allowed) = (key.into(), value.into(), target.allowed());
+                self.complain_of(
+                    place,
+                    Matter::Value {
+                        key,
+                        value,
+                        allowed,
+                    },
+                    target.clone(),
+                );
+            }
+        }
+    }
+
+    fn unknown(&mut self, key: &str, place: &Place) {
+        // Nobody sees the suggestion beyond the bound, and looking for it takes time.
+        let shown = self.complaints.len() < MOST_COMPLAINTS;
+        let suggestion = if shown {
+            suggest::nearest_key(key, self.known)
+        } else {
+            None
+        };
+        let matter = Matter::UnknownKey {
+            key: key.into(),
+            suggestion,
+        };
+        self.complain(
+            Complaint {
+                place: place.clone(),
+                matter,
+                used: String::new(),
+            },
+            None,
+        );
+    }
+
+    fn complain_of(&mut self, place: &Place, matter: Matter, target: Target) {
+        self.complain(
+            Complaint {
+                place: place.clone(),
+                matter,
+                used: String::new(),
+            },
+            Some(target),
+        );
+    }
+
+    fn complain(&mut self, complaint: Complaint, target: Option<Target>) {
+        match self.complaints.len() < MOST_COMPLAINTS {
+            true => self.complaints.push((complaint, target)),
+            false => self.left_out += 1,
+        }
+    }
+
+    /// The settings, and the complaints with the values that are in force in the end.
+    pub fn finish(self) -> (Settings, Vec<Complaint>) {
+        let settings = self.settings;
+        let mut last = None;
+        let mut complaints = Vec::new();
+        for (mut complaint, target) in self.complaints {
+            if let Some(target) = target {
+                complaint.used = target.in_force(&settings);
+            }
+            last = Some(complaint.place.at_line(0));
+            complaints.push(complaint);
+        }
+        if let Some(place) = last.filter(|_| self.left_out > 0) {
+            complaints.push(Complaint {
+                place,
+                matter: Matter::More(self.left_out),
+                used: String::new(),
+            });
+        }
+        (settings, complaints)
+    }
+}

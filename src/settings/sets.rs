@@ -1,0 +1,226 @@
+//! The kinds of options whose values are sets or lists of words: outputs, counters, tracing, debug.
+
+use super::values::Kind;
+
+/// Which files a run leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outputs {
+    /// DUMPI's `.bin` per rank and `.meta`.
+    pub dumpi: bool,
+    /// One CLOG2 file.
+    pub clog2: bool,
+    /// One SLOG2 file.
+    pub slog2: bool,
+}
+
+impl Outputs {
+    /// All of them.
+    pub const ALL: Outputs = Outputs {
+        dumpi: true,
+        clog2: true,
+        slog2: true,
+    };
+    /// None of them.
+    pub const NONE: Outputs = Outputs {
+        dumpi: false,
+        clog2: false,
+        slog2: false,
+    };
+}
+
+impl Kind for Outputs {
+    type Value = Outputs;
+
+    const LIST: bool = true;
+
+    fn take(value: &mut Outputs, text: &str) -> Option<()> {
+        let (mut outputs, mut any, mut none) = (Outputs::NONE, false, false);
+        for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
+            match word {
+                "dumpi" => outputs.dumpi = true,
+                "clog2" => outputs.clog2 = true,
+                "slog2" => outputs.slog2 = true,
+                "all" => outputs = Outputs::ALL,
+                "none" => none = true,
+                _ => return None,
+            }
+            any = true;
+        }
+        // `none` beside a format is a contradiction, an empty list says nothing.
+        if !any || (none && outputs != Outputs::NONE) {
+            return None;
+        }
+        *value = outputs;
+        Some(())
+    }
+
+    fn texts(value: &Outputs) -> Vec<String> {
+        let named = [
+            (value.dumpi, "dumpi"),
+            (value.clog2, "clog2"),
+            (value.slog2, "slog2"),
+        ];
+        let words: Vec<&str> = named
+            .iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, word)| *word)
+            .collect();
+        vec![if words.is_empty() {
+            "none".into()
+        } else {
+            words.join(",")
+        }]
+    }
+
+    fn allowed() -> String {
+        "a comma list of dumpi, clog2, slog2; all, none".into()
+    }
+}
+
+/// Names of performance counters, in the order given.
+pub struct Counters;
+
+/// Most performance counters a DUMPI record can carry.
+const MOST_COUNTERS: usize = 128;
+
+/// DUMPI's bound on the length of a counter's name, in bytes, itself not allowed.
+const COUNTER_LENGTH: usize = 80;
+
+impl Kind for Counters {
+    type Value = Vec<String>;
+
+    const ACCUMULATES: bool = true;
+
+    fn take(value: &mut Vec<String>, text: &str) -> Option<()> {
+        let separators = [' ', '\t', '=', '#', ','];
+        let fits = !text.is_empty() && text.len() < COUNTER_LENGTH && value.len() < MOST_COUNTERS;
+        if !fits || text.contains(separators) || text.contains(char::is_control) {
+            return None;
+        }
+        value.push(text.into());
+        Some(())
+    }
+
+    fn texts(value: &Vec<String>) -> Vec<String> {
+        value.clone()
+    }
+
+    fn allowed() -> String {
+        format!("{MOST_COUNTERS} counter names shorter than {COUNTER_LENGTH} characters")
+    }
+}
+
+/// Which annotations become function-enter and function-exit records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tracing {
+    /// Function-enter records.
+    pub enter: bool,
+    /// Function-exit records.
+    pub exit: bool,
+}
+
+impl Kind for Tracing {
+    type Value = Tracing;
+
+    const ACCUMULATES: bool = true;
+
+    fn take(value: &mut Tracing, text: &str) -> Option<()> {
+        match text {
+            "enable" => {
+                *value = Tracing {
+                    enter: true,
+                    exit: true,
+                }
+            }
+            "disable" => {
+                *value = Tracing {
+                    enter: false,
+                    exit: false,
+                }
+            }
+            "enter" => value.enter = true,
+            "exit" => value.exit = true,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn texts(value: &Tracing) -> Vec<String> {
+        let words: &[&str] = match (value.enter, value.exit) {
+            (true, true) => &["enable"],
+            (false, false) => &["disable"],
+            (true, false) => &["disable", "enter"],
+            (false, true) => &["disable", "exit"],
+        };
+        words.iter().map(|word| word.to_string()).collect()
+    }
+
+    fn allowed() -> String {
+        "enable, disable, enter, exit".into()
+    }
+}
+
+/// Which diagnostics go to stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Debug {
+    /// Files: opening, writing, merging.
+    pub traceio: bool,
+    /// Entry to and return from each MPI call.
+    pub mpicalls: bool,
+    /// The library's own steps.
+    pub libdumpi: bool,
+}
+
+impl Debug {
+    /// Nothing.
+    pub const NONE: Debug = Debug {
+        traceio: false,
+        mpicalls: false,
+        libdumpi: false,
+    };
+    /// Everything.
+    pub const ALL: Debug = Debug {
+        traceio: true,
+        mpicalls: true,
+        libdumpi: true,
+    };
+}
+
+impl Kind for Debug {
+    type Value = Debug;
+
+    const ACCUMULATES: bool = true;
+
+    fn take(value: &mut Debug, text: &str) -> Option<()> {
+        match text {
+            "none" | "off" => *value = Debug::NONE,
+            "all" => *value = Debug::ALL,
+            "traceio" => value.traceio = true,
+            "mpicalls" => value.mpicalls = true,
+            "libdumpi" => value.libdumpi = true,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn texts(value: &Debug) -> Vec<String> {
+        let named = [
+            (value.traceio, "traceio"),
+            (value.mpicalls, "mpicalls"),
+            (value.libdumpi, "libdumpi"),
+        ];
+        match *value {
+            Debug::NONE => vec!["none".into()],
+            Debug::ALL => vec!["all".into()],
+            _ => named
+                .iter()
+                .filter(|(on, _)| *on)
+                .map(|(_, word)| word.to_string())
+                .collect(),
+        }
+    }
+
+    fn allowed() -> String {
+        "none, off, all, traceio, mpicalls, libdumpi".into()
+    }
+}

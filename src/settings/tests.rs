@@ -1,0 +1,296 @@
+//! Tests of the settings as a whole; here: syntax, keys and complaints.
+
+use std::{collections::BTreeMap, io, path::Path, time::Duration};
+
+use super::{docs::root, *};
+
+mod round_trip;
+mod sources;
+
+const FUNCTIONS: &[&str] = &[
+    "MPI_Init",
+    "MPI_Finalize",
+    "MPI_Send",
+    "MPI_Send_c",
+    "MPI_Recv",
+    "MPI_Isend",
+    "MPI_Iprobe",
+    "MPI_Allreduce",
+    "MPI_Gatherv",
+    "MPI_File_write_at_all",
+    "MPI_File_open",
+    "MPI_Waitall",
+    "MPI_Comm_rank",
+    "MPI_Comm_size",
+    "MPI_Barrier",
+    "MPIO_Wait",
+];
+
+fn known(name: &str) -> bool {
+    FUNCTIONS.contains(&name)
+}
+
+/// What `variables` and `files` give, complaints as lines.
+fn load(variables: &[(&str, &str)], files: &[(&str, &[u8])]) -> (Settings, Vec<String>) {
+    let variables: BTreeMap<&str, &str> = variables.iter().copied().collect();
+    let files: BTreeMap<&Path, &[u8]> = files
+        .iter()
+        .map(|(name, bytes)| (Path::new(*name), *bytes))
+        .collect();
+    let env = |name: &str| variables.get(name).map(|value| value.to_string());
+    let read = |path: &Path| {
+        files
+            .get(path)
+            .map(|bytes| bytes.to_vec())
+            .ok_or(io::ErrorKind::NotFound.into())
+    };
+    let (settings, complaints) = Settings::load(&env, &read, &known);
+    (
+        settings,
+        complaints.iter().map(Complaint::to_string).collect(),
+    )
+}
+
+/// What a `dumpi.conf` of this content gives.
+fn file(text: &str) -> (Settings, Vec<String>) {
+    load(&[], &[("dumpi.conf", text.as_bytes())])
+}
+
+/// What a faultless `dumpi.conf` of this content gives.
+fn good(text: &str) -> Settings {
+    let (settings, complaints) = file(text);
+    assert!(complaints.is_empty(), "{complaints:?}");
+    settings
+}
+
+#[test]
+fn defaults_are_what_the_table_can_read_back() {
+    assert_eq!(load(&[], &[]), (Settings::default(), vec![]));
+    for option in OPTIONS {
+        let mut settings = Settings::default();
+        for value in (option.get)(&Settings::default()) {
+            assert_eq!(
+                (option.take)(&mut settings, &value),
+                Some(()),
+                "{} {value}",
+                option.key
+            );
+        }
+        assert_eq!(settings, Settings::default(), "{}", option.key);
+    }
+}
+
+#[test]
+fn no_two_options_share_a_key_or_a_variable() {
+    let mut names: Vec<String> = Vec::new();
+    for option in OPTIONS {
+        names.push(option.key.into());
+        names.extend(option.synonyms.iter().map(|name| name.to_string()));
+        names.push(option.variable());
+        names.extend(
+            option
+                .variables
+                .iter()
+                .map(|variable| variable.name.to_string()),
+        );
+        assert_eq!(
+            SettingsOption::named(option.key).map(|found| found.key),
+            Some(option.key)
+        );
+    }
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count);
+}
+
+#[test]
+fn separators_and_comments_are_dumpis() {
+    for text in [
+        "timestamp wall",
+        "timestamp=cpu",
+        "timestamp = cpu",
+        "timestamp\tcpu",
+        " \t=timestamp==cpu\r\n",
+    ] {
+        let expected = if text.ends_with("wall") {
+            Timestamp::Wall
+        } else {
+            Timestamp::Cpu
+        };
+        assert_eq!(good(text).timestamp, expected, "{text:?}");
+    }
+    assert_eq!(
+        good("# timestamp cpu\n\n  #\ntimestamp full# rest = x y\n").timestamp,
+        Timestamp::Full
+    );
+    assert_eq!(good("\u{feff}timestamp none").timestamp, Timestamp::None);
+    let long = format!("{}timestamp{}cpu", " ".repeat(2000), "\t".repeat(2000));
+    assert_eq!(good(&long).timestamp, Timestamp::Cpu);
+}
+
+#[test]
+fn every_key_reaches_its_field() {
+    let settings = good(
+        "start off\nMPI_Default success\ntimestamp none\nstatuses disable\ntracing disable\nextensions disable\n\
+         conversions record\nPAPI PAPI_TOT_CYC\nPAPI_2 PAPI_L1_DCM\nrank-bits 32\noutputs dumpi, slog2\n\
+         directory /d\noutput o-%n\nfileroot f/r\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 1G\n\
+         disk-limit 3M\ndeadline 7\nclock-sync no\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
+         callids all\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
+         MPI_Send enable\nMPIO_Wait disable\n",
+    );
+    let expected = Settings {
+        start: false,
+        default_function: Setting::Success,
+        timestamp: Timestamp::None,
+        statuses: Setting::Disable,
+        tracing: Tracing {
+            enter: false,
+            exit: false,
+        },
+        extensions: false,
+        conversions: Conversions::Record,
+        counters: vec!["PAPI_TOT_CYC".into(), "PAPI_L1_DCM".into()],
+        rank_bits: 32,
+        outputs: Outputs {
+            dumpi: true,
+            clog2: false,
+            slog2: true,
+        },
+        directory: "/d".into(),
+        output: "o-%n".into(),
+        fileroot: "f/r".into(),
+        overwrite: true,
+        tmpdir: "/t".into(),
+        keep_blocks: true,
+        blocks: 1 << 30,
+        disk_limit: Some(3 << 20),
+        deadline: Some(Duration::from_secs(7)),
+        clock_sync: ClockSync::No,
+        sync_probes: 3,
+        clog2_block: 1024,
+        leaf: Some(2000),
+        children: 4,
+        callids: CallIds::All,
+        quiet: true,
+        debug: Debug {
+            traceio: true,
+            mpicalls: true,
+            libdumpi: false,
+        },
+        counts: Some("c-%j".into()),
+        settings_dump: Some("-".into()),
+        functions: [
+            ("MPI_Send".into(), Setting::Enable),
+            ("MPIO_Wait".into(), Setting::Disable),
+        ]
+        .into(),
+    };
+    assert_eq!(settings, expected);
+    assert_eq!(Settings::from_text(&settings.to_text()), (expected, vec![]));
+}
+
+#[test]
+fn functions_follow_their_line_their_plain_form_or_the_default() {
+    let settings = good("MPI_Send disable\nMPI_ALL_FUNCTIONS success\nMPI_Recv enable\n");
+    assert_eq!(settings.setting_of("MPI_Send"), Setting::Disable);
+    assert_eq!(settings.setting_of("MPI_Send_c"), Setting::Disable);
+    assert_eq!(settings.setting_of("MPI_Barrier"), Setting::Success);
+    assert_eq!(
+        good("MPI_Send disable\nMPI_Send_c enable").setting_of("MPI_Send_c"),
+        Setting::Enable
+    );
+    assert_eq!(
+        [
+            Setting::Disable as u8,
+            Setting::Success as u8,
+            Setting::Enable as u8
+        ],
+        [0, 1, 3]
+    );
+}
+
+#[test]
+fn the_first_occurrence_holds_and_lists_add_up() {
+    let (settings, complaints) =
+        file("fileroot a\nfileroot b\nfileroot a\nMPI_Send disable\nMPI_Send enable\n");
+    assert_eq!(
+        (settings.fileroot.as_str(), settings.setting_of("MPI_Send")),
+        ("a", Setting::Disable)
+    );
+    let expected = [
+        "trace: dumpi.conf:2: fileroot 'b': given already at dumpi.conf:1, the first one holds; using a",
+        "trace: dumpi.conf:5: MPI_Send 'enable': given already at dumpi.conf:4, the first one holds; using disable",
+    ];
+    assert_eq!(complaints, expected);
+    for (text, enter, exit) in [
+        ("tracing enter", true, true),
+        ("tracing disable\ntracing enter", true, false),
+        ("tracing disable\ntracing exit\ntracing enter", true, true),
+        ("tracing enter\ntracing disable", false, false),
+    ] {
+        assert_eq!(good(text).tracing, Tracing { enter, exit }, "{text:?}");
+    }
+    assert_eq!(good("debug all\ndebug none").debug, Debug::NONE);
+}
+
+#[test]
+fn bad_lines_are_told_and_the_program_goes_on() {
+    let (settings, complaints) = file(
+        "\n\ntimestamp sometimes\nMPI_send enable\ntimestmap cpu\nrank-bits 7\nblocks 12Q\nstatuses\n\
+         MPI_Send yes\ndirectory /a b c\ncolour red\ndebug loud\nclog2-block 1001\ndeadline -1\nchildren 99999999999\n\
+         outputs slog2 otf2\n\u{1b}[31m x\nPAPI a,b\n",
+    );
+    assert_eq!(
+        settings,
+        Settings {
+            directory: "/a".into(),
+            ..Settings::default()
+        }
+    );
+    let expected = [
+        "trace: dumpi.conf:3: timestamp 'sometimes': allowed are none, cpu, wall, full; using wall",
+        "trace: dumpi.conf:4: unknown key 'MPI_send', left out; did you mean MPI_Send?",
+        "trace: dumpi.conf:5: unknown key 'timestmap', left out; did you mean timestamp?",
+        "trace: dumpi.conf:6: rank-bits '7': allowed are 8 to 32; using 24",
+        "trace: dumpi.conf:7: blocks '12Q': allowed are 256K to 1T bytes; using 32M",
+        "trace: dumpi.conf:8: statuses has no value: allowed are disable, success, enable; using enable",
+        "trace: dumpi.conf:9: MPI_Send 'yes': allowed are disable, success, enable; using enable",
+        "trace: dumpi.conf:10: directory: 'b c' behind the value is left out (a comment begins with #); using /a",
+        "trace: dumpi.conf:11: unknown key 'colour', left out",
+        "trace: dumpi.conf:12: debug 'loud': allowed are none, off, all, traceio, mpicalls, libdumpi; using none",
+        "trace: dumpi.conf:13: clog2-block '1001': allowed are 256 to 1G bytes, multiples of 8; using 64K",
+        "trace: dumpi.conf:14: deadline '-1': allowed are whole seconds, 0 (none); using 60",
+        "trace: dumpi.conf:15: children '99999999999': allowed are 2 to 1024; using 2",
+        "trace: dumpi.conf:16: outputs 'slog2,otf2': allowed are a comma list of dumpi, clog2, slog2; all, none; \
+         using dumpi,clog2,slog2",
+        "trace: dumpi.conf:17: unknown key '\\u{1b}[31m', left out",
+        "trace: dumpi.conf:18: PAPI 'a,b': allowed are 128 counter names shorter than 80 characters; using none",
+    ];
+    assert_eq!(complaints, expected);
+}
+
+#[test]
+fn a_complaint_names_what_holds_in_the_end() {
+    let text = b"timestamp sometimes\ntimestamp cpu\n";
+    let (settings, complaints) = load(&[], &[("dumpi.conf", text)]);
+    assert_eq!(settings.timestamp, Timestamp::Cpu);
+    assert!(complaints[0].ends_with("using cpu"), "{complaints:?}");
+    let (settings, complaints) = load(&[("TRACE_TIMESTAMP", "Full")], &[("dumpi.conf", text)]);
+    assert_eq!(settings.timestamp, Timestamp::Cpu);
+    let expected =
+        "trace: TRACE_TIMESTAMP: timestamp 'Full': allowed are none, cpu, wall, full; using cpu";
+    assert_eq!((complaints[0].as_str(), complaints.len()), (expected, 2));
+}
+
+#[test]
+fn the_terminal_is_not_flooded() {
+    let (_, complaints) = file(&"x y\n".repeat(1000));
+    assert_eq!(complaints.len(), 21);
+    assert_eq!(
+        complaints[20],
+        "trace: dumpi.conf: 980 further complaints left out"
+    );
+    let (_, complaints) = file(&"x".repeat(5000));
+    assert!(complaints[0].len() < 200 && complaints[0].contains('…'));
+}

@@ -1,0 +1,213 @@
+//! Tests of where settings come from: variables, `TRACE_SETTINGS`, files, and which of them wins.
+
+use super::*;
+
+#[test]
+fn variables_win_over_lines_and_lines_over_files() {
+    let conf: &[u8] = b"timestamp cpu\nchildren 3\nleaf 4096\ntmpdir /file\nMPI_Send success\ntracing disable\ndebug all\n";
+    let (settings, complaints) = load(
+        &[
+            ("TRACE_TIMESTAMP", " full "),
+            ("TRACE_CHILDREN", ""),
+            (
+                "TRACE_SETTINGS",
+                "timestamp none; leaf 8K;MPI_Send disable # x;debug libdumpi",
+            ),
+            ("TMPDIR", "/everybody"),
+            ("TRACE_TRACING", "disable,exit"),
+        ],
+        &[("dumpi.conf", conf)],
+    );
+    assert_eq!(complaints, [""; 0]);
+    let expected = Settings {
+        timestamp: Timestamp::Full,
+        children: 3,
+        leaf: Some(8192),
+        tmpdir: "/file".into(),
+        tracing: Tracing {
+            enter: false,
+            exit: true,
+        },
+        debug: Debug {
+            libdumpi: true,
+            ..Debug::NONE
+        },
+        functions: [("MPI_Send".into(), Setting::Disable)].into(),
+        ..Settings::default()
+    };
+    assert_eq!(settings, expected);
+}
+
+#[test]
+fn mpes_variables_mean_what_they_mean_there() {
+    let (settings, complaints) = load(
+        &[
+            ("MPE_LOGFILE_PREFIX", "run 1/50%"),
+            ("MPE_TMPDIR", "/mpe"),
+            ("TMPDIR", "/tmpdir"),
+            ("MPE_CLOCKS_SYNC", "yes"),
+            ("MPE_SYNC_FREQUENCY", "5"),
+            ("MPE_DELETE_LOCALFILE", "FALSE"),
+            ("CLOG_BLOCK_SIZE", "131072"),
+        ],
+        &[("dumpi.conf", b"tmpdir /file")],
+    );
+    assert_eq!(complaints, [""; 0]);
+    let expected = Settings {
+        output: "run%x201/50%%".into(),
+        tmpdir: "/mpe".into(),
+        clock_sync: ClockSync::Yes,
+        sync_probes: 5,
+        keep_blocks: true,
+        clog2_block: 131_072,
+        ..Settings::default()
+    };
+    assert_eq!(settings, expected);
+    let names = Names {
+        program: "",
+        job: "",
+        date: "",
+        host: "",
+        ranks: 1,
+        rank: 0,
+        pid: 1,
+    };
+    assert_eq!(expand(&settings.output, &names), "run 1/50%");
+
+    let tmpdir = |variables: &[(&str, &str)]| load(variables, &[]).0.tmpdir;
+    assert_eq!(
+        tmpdir(&[("TEMP", "/c"), ("TMP", "/b"), ("TMPDIR", "/a")]),
+        "/a"
+    );
+    assert_eq!(tmpdir(&[("TEMP", "/c"), ("TMP", "/b")]), "/b");
+    assert_eq!(tmpdir(&[("TEMP", "/c"), ("TMP", "")]), "/c");
+    assert_eq!(tmpdir(&[]), "/tmp");
+
+    for (text, clock_sync) in [
+        ("true", ClockSync::Yes),
+        ("NO", ClockSync::No),
+        ("FALSE", ClockSync::No),
+        ("auto", ClockSync::Auto),
+    ] {
+        let (settings, complaints) = load(&[("MPE_CLOCKS_SYNC", text)], &[]);
+        assert_eq!(
+            (settings.clock_sync, complaints.len()),
+            (clock_sync, 0),
+            "{text}"
+        );
+    }
+    let (settings, complaints) = load(&[("MPE_DELETE_LOCALFILE", "maybe")], &[]);
+    assert!(!settings.keep_blocks);
+    assert_eq!(
+        complaints,
+        ["trace: MPE_DELETE_LOCALFILE: keep-blocks 'maybe': allowed are yes, no; using no"]
+    );
+}
+
+#[test]
+fn the_file_is_the_first_that_can_be_read() {
+    let files: &[(&str, &[u8])] = &[
+        ("dumpi.conf", b"children 3"),
+        ("a.conf", b"children 4"),
+        ("b.conf", b"children 5"),
+    ];
+    let children = |variables: &[(&str, &str)]| load(variables, files).0.children;
+    assert_eq!(children(&[]), 3);
+    assert_eq!(children(&[("DUMPI_CONF", "a.conf")]), 4);
+    assert_eq!(
+        children(&[("DUMPI_CONF", "a.conf"), ("TRACE_CONF", "b.conf")]),
+        5
+    );
+    assert_eq!(children(&[("DUMPI_CONF", "a.conf"), ("TRACE_CONF", "")]), 4);
+    let (settings, complaints) = load(&[("DUMPI_CONF", "a.conf"), ("TRACE_CONF", "c.conf")], files);
+    assert_eq!(settings.children, 4);
+    assert_eq!(
+        complaints,
+        ["trace: c.conf: cannot be read: entity not found; using a.conf"]
+    );
+    let (settings, complaints) = load(&[("DUMPI_CONF", "c.conf")], &[]);
+    assert_eq!(settings, Settings::default());
+    assert_eq!(
+        complaints,
+        ["trace: c.conf: cannot be read: entity not found; using no configuration file"]
+    );
+}
+
+#[test]
+fn text_that_is_not_utf8_is_read_as_far_as_it_goes() {
+    let (settings, complaints) = load(
+        &[],
+        &[("dumpi.conf", b"children 3\n# \xe9\ntimestamp cpu\n")],
+    );
+    assert_eq!((settings.children, settings.timestamp), (3, Timestamp::Cpu));
+    assert_eq!(
+        complaints,
+        ["trace: dumpi.conf:2: not UTF-8 text; unreadable characters are replaced"]
+    );
+}
+
+#[test]
+fn a_file_that_is_too_large_or_no_file_is_an_error() {
+    assert!(read_file(&root().join("src")).is_err());
+    assert!(read_file(&root().join("src/settings/no such file")).is_err());
+    let own = root().join("src/settings/tests.rs");
+    assert_eq!(
+        read_file(&own).expect("this file"),
+        std::fs::read(&own).expect("this file")
+    );
+    let large = std::env::temp_dir().join(format!("trace-settings-large-{}", std::process::id()));
+    std::fs::write(&large, vec![b'#'; LARGEST_FILE as usize + 1]).expect("a temporary file");
+    let result = read_file(&large);
+    std::fs::remove_file(&large).expect("the temporary file");
+    assert!(result.is_err_and(|error| error.to_string().contains("1 MiB")));
+}
+
+/// Runs itself again with an environment, and reads what the child's `of_process` found.
+#[test]
+fn a_process_reads_its_own_environment_and_file() {
+    const CHILD: &str = "SETTINGS_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let (settings, complaints) = Settings::of_process(&known);
+        complaints
+            .iter()
+            .for_each(|complaint| println!("{complaint}"));
+        print!("{}", settings.to_text());
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("trace-settings-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary folder");
+    std::fs::write(folder.join("dumpi.conf"), b"children 5\nrank-bits many\n").expect("a file");
+    let module = module_path!()
+        .split_once("::")
+        .expect("a crate and a module")
+        .1;
+    let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args(["--exact", "--nocapture"])
+        .arg(format!(
+            "{module}::a_process_reads_its_own_environment_and_file"
+        ))
+        .current_dir(&folder)
+        .env_clear()
+        .envs([
+            (CHILD, "1"),
+            ("TRACE_DIR", "/a b"),
+            ("TRACE_QUEIT", "yes"),
+            ("TMP", "/t"),
+        ])
+        .output()
+        .expect("the child");
+    std::fs::remove_dir_all(&folder).expect("the folder");
+    let text = String::from_utf8_lossy(&output.stdout);
+    for line in [
+        "trace: dumpi.conf:2: rank-bits 'many': allowed are 8 to 32; using 24",
+        "trace: environment: unknown key 'TRACE_QUEIT', left out; did you mean TRACE_QUIET?",
+        "children       5    # default: 2",
+        "directory      /a%x20b    # default: .",
+        "tmpdir         /t    # default: /tmp",
+    ] {
+        assert!(
+            text.lines().any(|there| there == line),
+            "{line:?} in\n{text}"
+        );
+    }
+}
