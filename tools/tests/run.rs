@@ -125,9 +125,13 @@ fn settings_become_variables() {
         "--dir",
         "out",
         "--set",
-        "block-memory=1=2",
+        "disk-limit=1=2",
         "--set",
-        "clog2=on",
+        "children=4",
+        "--set",
+        "MPI_Send=disable",
+        "--set",
+        "MPI_Recv=success",
         "--",
         &app,
     ]);
@@ -136,8 +140,8 @@ fn settings_become_variables() {
     assert_eq!(
         stdout(&output),
         format!(
-            "TRACE_BLOCK_MEMORY=1=2\nTRACE_CLOG2=on\nTRACE_CONF={folder}/my.conf\nTRACE_DIR={folder}/out\n\
-             TRACE_LIB={folder}/lib\nTRACE_OUTPUT=a b"
+            "TRACE_CHILDREN=4\nTRACE_CONF={folder}/my.conf\nTRACE_DIR={folder}/out\nTRACE_DISK_LIMIT=1=2\n\
+             TRACE_OUTPUT=a b\nTRACE_SETTINGS=MPI_Send disable;MPI_Recv success"
         )
     );
     assert_eq!(output.status.code(), Some(7), "the program's exit code");

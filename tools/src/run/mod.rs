@@ -34,7 +34,7 @@ pub struct Arguments {
     /// Directory of the output files (TRACE_DIR)
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Any other setting of the recorder (TRACE_KEY); may be repeated
+    /// Any other setting of the recorder (TRACE_KEY), or of one MPI function; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     /// Print the command instead of running it
@@ -94,10 +94,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (program, rest) = argv
         .split_first()
         .ok_or_else(|| Failure::Call("no command".into()))?;
-    let error = std::process::Command::new(program)
-        .args(rest)
-        .envs(env)
-        .exec();
+    let mut command = std::process::Command::new(program);
+    // It is ours; the recorder would take it for a setting it does not know.
+    command.args(rest).envs(env).env_remove("TRACE_LIB");
+    let error = command.exec();
     Err(Failure::Call(format!("{}: {error}", program.display())))
 }
 
@@ -133,14 +133,24 @@ fn settings(arguments: &Arguments, launch: &Launch) -> Result<Vec<(OsString, OsS
     if let Some(path) = &arguments.dir {
         set("TRACE_DIR".into(), absolute(path)?.into());
     }
+    // MPI functions have no variables of their own.
+    let mut functions: Vec<String> = Vec::new();
     for setting in &arguments.settings {
         let Some((key, value)) = setting.split_once('=').filter(|(key, _)| is_key(key)) else {
             return Err(Failure::Call(format!(
                 "--set {setting}: expected KEY=VALUE"
             )));
         };
-        let key = key.to_ascii_uppercase().replace(['-', '.'], "_");
-        set(format!("TRACE_{key}"), value.into());
+        if key.starts_with("MPI_") || key.starts_with("MPIO_") {
+            functions.push(format!("{key} {value}"));
+        } else {
+            let key = key.to_ascii_uppercase().replace(['-', '.'], "_");
+            set(format!("TRACE_{key}"), value.into());
+        }
+    }
+    if !functions.is_empty() {
+        functions.extend(std::env::var("TRACE_SETTINGS"));
+        set("TRACE_SETTINGS".into(), functions.join(";").into());
     }
     Ok(settings)
 }

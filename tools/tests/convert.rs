@@ -1,0 +1,189 @@
+//! `mpitrace convert`: the original converter's files, messages, exit codes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn mpitrace(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command.arg("convert").args(arguments);
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    mpitrace(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn small() -> String {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/clog2/small.clog2");
+    path.to_str().unwrap().to_string()
+}
+
+/// A folder of its own for a test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let folder =
+            std::env::temp_dir().join(format!("mpitrace-convert-{}-{test}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_string()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            entry.unwrap().file_name().to_str().unwrap().to_string()
+        };
+        fs::read_dir(&self.0).unwrap().map(name).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The counts that clog2TOslog2 printed are ours, for each tree shape of the goldens.
+#[test]
+fn golden_counts() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    if !golden.is_dir() {
+        println!("skipped: {} is not there", golden.display());
+        return;
+    }
+    let folder = Folder::new("golden");
+    let out = folder.path("x.slog2");
+    for (name, shape, options) in [
+        ("nonblk_n5", "", &[][..]),
+        ("commuser_n4", "", &[]),
+        (
+            "nonblk_n5",
+            ".ls1k_nc4",
+            &["--leaf", "1k", "--children", "4"],
+        ),
+        (
+            "ring_n4",
+            ".ls600_nc3",
+            &["--leaf", "600", "--children", "3"],
+        ),
+    ] {
+        let input = golden.join(format!("{name}.clog2"));
+        let output = run(&[options, &[input.to_str().unwrap(), &out]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        let text = fs::read_to_string(golden.join(format!("{name}{shape}.conv.txt"))).unwrap();
+        let number = |title: &str| {
+            text.split(title)
+                .nth(1)
+                .unwrap()
+                .split_whitespace()
+                .next()
+                .unwrap()
+                .to_string()
+        };
+        assert_eq!(
+            stderr(&output).lines().last().unwrap(),
+            format!(
+                "mpitrace: {out}: {} drawables, {} unmatched events, {} bytes of records, tree of depth {}",
+                number("Number of Drawables = "),
+                number("Number of Unmatched Events = "),
+                number("Total ByteSize of the logfile = "),
+                number("MaxTreeDepth = ")
+            )
+        );
+        // The bytes are compared where the converter is; here it is enough that it is that converter.
+        let theirs = fs::metadata(golden.join(format!("{name}{shape}.slog2")))
+            .unwrap()
+            .len();
+        assert_eq!(fs::metadata(&out).unwrap().len(), theirs);
+    }
+}
+
+#[test]
+fn from_stdin_to_stdout() {
+    let folder = Folder::new("pipe");
+    let out = folder.path("x.slog2");
+    let output = run(&["--quiet", &small(), &out]);
+    assert_eq!(
+        (output.status.code(), stderr(&output)),
+        (Some(0), String::new())
+    );
+    let mut command = mpitrace(&["-q", "-", "-"]);
+    let output = command
+        .stdin(Stdio::from(fs::File::open(small()).unwrap()))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(output.stdout, fs::read(out).unwrap());
+    assert!(run(&[&small(), "/dev/null"]).status.success());
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn a_failed_conversion_leaves_nothing() {
+    let folder = Folder::new("failed");
+    let (cut, out) = (folder.path("cut.clog2"), folder.path("x.slog2"));
+    let whole = fs::read(small()).unwrap();
+    fs::write(&cut, &whole[..2000]).unwrap();
+    let output = run(&[&cut, &out]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).starts_with(&format!("mpitrace: {cut}: byte ")),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(folder.names(), ["cut.clog2"]);
+
+    let flag = whole
+        .windows(5)
+        .position(|bytes| bytes == b"TRUE ")
+        .unwrap();
+    fs::write(
+        &cut,
+        [&whole[..flag], b"FALSE", &whole[flag + 5..]].concat(),
+    )
+    .unwrap();
+    let output = run(&[&cut, &out]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("little-endian"),
+        "{}",
+        stderr(&output)
+    );
+
+    let output = run(&[&small(), &folder.path("no/such/folder.slog2")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("no/such/folder.slog2: No such file"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn wrong_calls_end_with_2() {
+    for options in [
+        ["--leaf", "0"],
+        ["--leaf", "4096m"],
+        ["--children", "1"],
+        ["--leaf", "x"],
+    ] {
+        let output = run(&[&options[..], &[&small(), "/dev/null"]].concat());
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{options:?}: {}",
+            stderr(&output)
+        );
+    }
+    assert_eq!(run(&[&small()]).status.code(), Some(2));
+}
