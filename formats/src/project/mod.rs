@@ -1,1 +1,18 @@
-//! From native records to DUMPI and CLOG2.
+//! From the recorder's blocks to CLOG2 and DUMPI.
+//!
+//! A traced process leaves a block file ([`records::file::File`]) with one record per MPI call. A projection walks over it
+//! and makes what another format wants to see. MPI_Finalize and `mpitrace recover` use the same code.
+//!
+//! Shared by the projections: [`timeline`] puts the threads of a process into one order, [`clock`] turns ticks into time,
+//! [`library`], [`comms`] and [`requests`] know what the raw handles in records stand for at that moment.
+//!
+//! CLOG2: [`states`] numbers the states of all functions. Each process is read twice: [`scan`] finds what the ranks must
+//! agree on before anything can be written, [`clog2`] then gives its records in order of time. [`merge`] does for block
+//! files on one machine what MPI_Finalize does over MPI.
+
+pub mod clock;
+pub mod comms;
+mod hash;
+pub mod library;
+pub mod requests;
+pub mod timeline;

@@ -1,0 +1,228 @@
+//! From ticks of the record clock to nanoseconds on rank 0's clock.
+//!
+//! Two steps, both linear: ticks to this machine's CLOCK_MONOTONIC by the first and the last CLOCK definition, and from there
+//! to rank 0's clock by the comparisons in SYNC definitions. Between two comparisons the shift is interpolated (clocks
+//! drift apart evenly), before the first and after the last it stays what it was.
+
+use super::timeline::Timeline;
+use records::define::{ClockReading, Definition, Sync};
+use records::file::File;
+use records::layout::Clock;
+
+/// ns per tick taken for a trace from which the rate cannot be found: a counter of 3 GHz.
+const LIKELY_RATE: f64 = 1.0 / 3.0;
+
+/// Turns times of one process into ns.
+#[derive(Clone, Debug)]
+pub struct ClockMap {
+    /// A tick at which the time is known.
+    tick: u64,
+    /// That time, ns of CLOCK_MONOTONIC.
+    ns: i64,
+    /// ns per tick.
+    rate: f64,
+    /// Comparisons by time: own time in ns, what to add, round trip.
+    points: Vec<Point>,
+    /// Slopes between neighbouring points, one less than there are points.
+    slopes: Vec<f64>,
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the first reading, ns.
+    realtime: i64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Point {
+    ns: i64,
+    shift: i64,
+    gap: u64,
+}
+
+impl ClockMap {
+    /// From readings and comparisons in any order.
+    pub fn new(clock: Clock, readings: &[ClockReading], syncs: &[Sync]) -> ClockMap {
+        let first = readings.iter().min_by_key(|r| r.ticks);
+        let last = readings.iter().max_by_key(|r| r.ticks);
+        let mut map = ClockMap {
+            tick: 0,
+            ns: 0,
+            rate: 1.0,
+            points: Vec::new(),
+            slopes: Vec::new(),
+            realtime: first.map_or(0, |r| (r.realtime as i64).wrapping_sub(r.monotonic as i64)),
+        };
+        if let (Clock::Tsc, Some(first), Some(last)) = (clock, first, last) {
+            map.tick = first.ticks;
+            map.ns = first.monotonic as i64;
+            map.rate = rate(first, last);
+        } else if clock == Clock::Tsc {
+            map.rate = LIKELY_RATE;
+        }
+        map.points = syncs
+            .iter()
+            .map(|s| Point {
+                ns: map.monotonic_ns(s.ticks),
+                shift: s.shift,
+                gap: s.gap,
+            })
+            .collect();
+        map.points.sort_by_key(|p| p.ns);
+        map.points.dedup_by_key(|p| p.ns);
+        map.find_slopes();
+        map
+    }
+
+    /// From the definitions in `file`.
+    pub fn of(file: &File<'_>) -> ClockMap {
+        let (mut readings, mut syncs) = (Vec::new(), Vec::new());
+        let mut timeline = Timeline::new(file);
+        while let Some(item) = timeline.next() {
+            let record = item.record;
+            if !record.is_definition() {
+                continue;
+            }
+            match Definition::decode(record.function, record.payload) {
+                Some(Definition::Clock(reading)) => readings.push(reading),
+                Some(Definition::Sync(sync)) => syncs.push(sync),
+                _ => {}
+            }
+        }
+        ClockMap::new(file.info().clock, &readings, &syncs)
+    }
+
+    fn find_slopes(&mut self) {
+        self.slopes = self
+            .points
+            .windows(2)
+            .map(|w| (w[1].shift as f64 - w[0].shift as f64) / (w[1].ns as f64 - w[0].ns as f64))
+            .collect();
+    }
+
+    /// Takes each shift that is not larger than its uncertainty, half the round trip, as 0. Right between processes that
+    /// share a boot id, and so a clock.
+    pub fn ignore_noise(&mut self) {
+        for point in &mut self.points {
+            if point.shift.unsigned_abs() <= point.gap / 2 {
+                point.shift = 0;
+            }
+        }
+        self.find_slopes();
+    }
+
+    /// Time of this machine at `ticks`: CLOCK_MONOTONIC, ns.
+    #[inline]
+    pub fn monotonic_ns(&self, ticks: u64) -> i64 {
+        let delta = ticks.wrapping_sub(self.tick) as i64;
+        self.ns
+            .wrapping_add((delta as f64 * self.rate).round() as i64)
+    }
+
+    /// Time on rank 0's clock at `ticks`: its CLOCK_MONOTONIC, ns.
+    #[inline]
+    pub fn ns(&self, ticks: u64) -> i64 {
+        let ns = self.monotonic_ns(ticks);
+        ns.wrapping_add(self.shift_at(ns))
+    }
+
+    /// What was added to this process's time at `ticks`, ns.
+    pub fn shift(&self, ticks: u64) -> i64 {
+        self.shift_at(self.monotonic_ns(ticks))
+    }
+
+    /// CLOCK_REALTIME of this machine at `ticks`, ns since the epoch.
+    pub fn realtime_ns(&self, ticks: u64) -> i64 {
+        self.monotonic_ns(ticks).wrapping_add(self.realtime)
+    }
+
+    /// What has to be added to CLOCK_MONOTONIC to get CLOCK_REALTIME, ns.
+    pub fn realtime_offset(&self) -> i64 {
+        self.realtime
+    }
+
+    #[inline]
+    fn shift_at(&self, ns: i64) -> i64 {
+        match &self.points[..] {
+            [] => 0,
+            [only] => only.shift,
+            points => {
+                // The last point that is not later; there are two in nearly all traces.
+                let i = points.iter().rposition(|p| p.ns <= ns);
+                match i {
+                    None => points[0].shift,
+                    Some(i) => {
+                        let slope = self.slopes.get(i).copied().unwrap_or(0.0);
+                        let since = ns.wrapping_sub(points[i].ns) as f64;
+                        points[i].shift.wrapping_add((since * slope).round() as i64)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// ns per tick.
+fn rate(first: &ClockReading, last: &ClockReading) -> f64 {
+    let ticks = last.ticks.wrapping_sub(first.ticks) as f64;
+    let ns = last.monotonic.wrapping_sub(first.monotonic) as i64 as f64;
+    // A killed process may leave one reading only. The counter and the clock both start when the machine does.
+    [ns / ticks, first.monotonic as f64 / first.ticks as f64]
+        .into_iter()
+        .find(|rate| (0.05..20.0).contains(rate))
+        .unwrap_or(LIKELY_RATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(ticks: u64, monotonic: u64) -> ClockReading {
+        ClockReading {
+            ticks,
+            monotonic,
+            realtime: monotonic + 1_000_000,
+            cpu: 0,
+        }
+    }
+
+    fn sync(ticks: u64, shift: i64, gap: u64) -> Sync {
+        Sync { ticks, shift, gap }
+    }
+
+    #[test]
+    fn ticks_run_along_a_line() {
+        let map = ClockMap::new(
+            Clock::Tsc,
+            &[reading(4000, 3000), reading(1000, 1500), reading(2000, 1)],
+            &[],
+        );
+        assert_eq!(map.ns(1000), 1500);
+        assert_eq!(map.ns(2500), 2250);
+        assert_eq!(map.ns(5000), 3500);
+        assert_eq!(map.ns(0), 1000);
+        assert_eq!(map.realtime_ns(2000), 1_002_000);
+    }
+
+    #[test]
+    fn shifts_are_interpolated_between_comparisons_and_constant_outside() {
+        let syncs = [sync(3000, 100, 10), sync(1000, 50, 10)];
+        let map = ClockMap::new(Clock::Monotonic, &[], &syncs);
+        let shifts = [0, 1000, 1500, 2000, 3000, 9000].map(|t| map.ns(t) - t as i64);
+        assert_eq!(shifts, [50, 50, 63, 75, 100, 100]);
+    }
+
+    #[test]
+    fn noise_is_ignored_only_on_request() {
+        let syncs = [sync(1000, 50, 100), sync(3000, -51, 100)];
+        let mut map = ClockMap::new(Clock::Monotonic, &[], &syncs);
+        assert_eq!(map.shift(0), 50);
+        map.ignore_noise();
+        assert_eq!(map.shift(0), 0);
+        assert_eq!(map.shift(9000), -51);
+    }
+
+    #[test]
+    fn one_reading_gives_a_plausible_rate() {
+        let map = ClockMap::new(Clock::Tsc, &[reading(2_000_000, 1_000_000)], &[]);
+        assert_eq!(map.ns(2_000_200), 1_000_100);
+        let map = ClockMap::new(Clock::Tsc, &[reading(0, 1_000_000)], &[]);
+        assert_eq!(map.ns(300), 1_000_100);
+    }
+}

@@ -1,0 +1,350 @@
+//! Communicators over time: what a raw handle stands for at a moment, and a global id on which all members agree.
+//!
+//! A global id is the hash of what every member knows of a communicator by itself: the run, how it was made, from which
+//! parent, its members, and how many such communicators were made before it. Calls that make a communicator come in the
+//! same order on all its members (MPI demands it of collective calls), so all of them count alike, and nothing needs to be
+//! sent.
+
+use super::hash::{Map, Wide};
+use crate::clog2::Gid;
+use records::define::{Comm, CommKind, Origin};
+use records::file::Info;
+
+/// Number of a communicator of one process, in the order in which it got them. Never used again for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CommId(pub u32);
+
+impl CommId {
+    /// MPI_COMM_WORLD.
+    pub const WORLD: CommId = CommId(0);
+    /// MPI_COMM_SELF.
+    pub const SELF: CommId = CommId(1);
+}
+
+/// A communicator.
+#[derive(Clone, Debug)]
+pub struct Communicator {
+    /// What its maker saw.
+    pub comm: Comm,
+    /// Global id. The two sides of an intercommunicator have different ones.
+    pub gid: Gid,
+    /// Of an intercommunicator, the global ids of its two groups, taken as intracommunicators: the local one, then the
+    /// remote one, which is the other side's local one. All intercommunicators between two groups have the same. The group
+    /// of all processes is MPI_COMM_WORLD, that of one process its MPI_COMM_SELF.
+    pub sides: Option<(Gid, Gid)>,
+    /// What later communicators made from this one are told by; both sides of an intercommunicator have the same.
+    identity: Wide,
+}
+
+impl Communicator {
+    /// Whether it is an intercommunicator.
+    pub fn is_inter(&self) -> bool {
+        self.comm.kind == CommKind::Inter
+    }
+
+    /// The members that messages go to and come from: the remote group if there is one.
+    pub fn partners(&self) -> &[i32] {
+        if self.is_inter() {
+            &self.comm.remote
+        } else {
+            &self.comm.members
+        }
+    }
+}
+
+/// All communicators of one process.
+#[derive(Clone, Debug)]
+pub struct Comms {
+    run: u64,
+    /// Ranks of MPI_COMM_WORLD.
+    world: Vec<i32>,
+    list: Vec<Communicator>,
+    by_handle: Map<u64, CommId>,
+    /// How many communicators were made so far with the same key.
+    made: Map<Key, u64>,
+}
+
+/// What communicators are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key([u64; 3]);
+
+impl Comms {
+    /// The communicators every process begins with. Their handles are not known before their definitions were read.
+    pub fn new(info: Info) -> Comms {
+        let rank = info.rank.max(0);
+        let size = i32::try_from(info.size)
+            .unwrap_or(i32::MAX)
+            .max(rank.saturating_add(1));
+        let mut comms = Comms {
+            run: info.run,
+            world: (0..size).collect(),
+            list: Vec::new(),
+            by_handle: Map::default(),
+            made: Map::default(),
+        };
+        for (origin, rank, members) in [
+            (Origin::World, rank, comms.world.clone()),
+            (Origin::SelfComm, 0, vec![rank]),
+        ] {
+            let identity = comms.root(origin, &members);
+            comms.list.push(Communicator {
+                gid: gid(identity),
+                sides: None,
+                identity,
+                comm: Comm {
+                    handle: 0,
+                    parent: 0,
+                    kind: CommKind::Intra,
+                    origin,
+                    rank,
+                    members,
+                    remote: Vec::new(),
+                },
+            });
+        }
+        comms
+    }
+
+    /// Takes in a definition: from now on its handle stands for this communicator.
+    pub fn define(&mut self, comm: Comm) -> CommId {
+        let id = match comm.origin {
+            Origin::World => CommId::WORLD,
+            Origin::SelfComm => CommId::SELF,
+            _ => CommId(u32::try_from(self.list.len()).unwrap_or(u32::MAX)),
+        };
+        self.by_handle.insert(comm.handle, id);
+        match self.list.get_mut(id.0 as usize) {
+            Some(known) => known.comm.handle = comm.handle,
+            None => {
+                let made = self.communicator(comm);
+                self.list.push(made);
+            }
+        }
+        id
+    }
+
+    /// Lets a handle stand for a communicator that was defined before, in an earlier walk over the same file.
+    pub fn redefine(&mut self, id: CommId) {
+        if let Some(known) = self.list.get(id.0 as usize) {
+            self.by_handle.insert(known.comm.handle, id);
+        }
+    }
+
+    /// Forgets what handles stand for, and nothing else.
+    pub fn rewind(&mut self) {
+        self.by_handle.clear();
+    }
+
+    /// What the handle stands for now.
+    #[inline]
+    pub fn lookup(&self, handle: u64) -> Option<CommId> {
+        self.by_handle.get(&handle).copied()
+    }
+
+    /// The call that freed `id` has returned. If another thread was given the same handle for a new communicator in the
+    /// meantime, it keeps that.
+    pub fn release(&mut self, handle: u64, id: CommId) {
+        if self.lookup(handle) == Some(id) {
+            self.by_handle.remove(&handle);
+        }
+    }
+
+    /// A communicator by its number.
+    #[inline]
+    pub fn get(&self, id: CommId) -> Option<&Communicator> {
+        self.list.get(id.0 as usize)
+    }
+
+    /// All communicators by number, freed ones too.
+    pub fn all(&self) -> &[Communicator] {
+        &self.list
+    }
+
+    fn communicator(&mut self, comm: Comm) -> Communicator {
+        // The two groups of an intercommunicator in an order that does not depend on the side.
+        let (low, high) = if comm.members <= comm.remote {
+            (&comm.members, &comm.remote)
+        } else {
+            (&comm.remote, &comm.members)
+        };
+        let parent = match comm.origin {
+            Origin::Parent => self
+                .lookup(comm.parent)
+                .and_then(|id| self.get(id))
+                .map_or(Wide::new(), |parent| parent.identity),
+            _ => Wide::new(),
+        };
+        let key = Wide::new()
+            .word(self.run)
+            .word(comm.origin as u64)
+            .word(u64::from(comm.kind == CommKind::Inter))
+            .wide(parent)
+            .list(low)
+            .list(high)
+            .finish();
+        let count = self.made.entry(Key(key.0)).or_default();
+        let identity = key.word(*count).finish();
+        *count += 1;
+        let (gid, sides) = match comm.kind {
+            CommKind::Intra => (gid(identity), None),
+            CommKind::Inter => (
+                gid(identity.list(&comm.members).finish()),
+                Some((self.side(&comm.members), self.side(&comm.remote))),
+            ),
+        };
+        Communicator {
+            comm,
+            gid,
+            sides,
+            identity,
+        }
+    }
+
+    fn root(&self, origin: Origin, members: &[i32]) -> Wide {
+        Wide::new()
+            .word(self.run)
+            .word(origin as u64)
+            .list(members)
+            .finish()
+    }
+
+    fn side(&self, members: &[i32]) -> Gid {
+        gid(match members {
+            world if world == self.world => self.root(Origin::World, world),
+            one @ [rank] if *rank >= 0 => self.root(Origin::SelfComm, one),
+            // Shares nothing with the hashes above: origins end at 4.
+            group => Wide::new().word(self.run).word(64).list(group).finish(),
+        })
+    }
+}
+
+/// 136 bits of the hash in the form in which MPE's readers expect a global id: a number, a time in seconds, a host name.
+fn gid(hash: Wide) -> Gid {
+    let [a, b, c] = hash.0;
+    // 40 bits with 20 of them behind the point: up to 12 days, and exact in a double.
+    let time = (b >> 24) as f64 / f64::from(1 << 20);
+    Gid::new(a as i32, time, format!("lt-{c:016x}").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use records::layout::{Clock, Family};
+
+    fn info(rank: i32, size: u32) -> Info {
+        Info {
+            family: Family::Mpich,
+            table: 0,
+            clock: Clock::Monotonic,
+            counter_bits: 40,
+            pid: 1,
+            rank,
+            size,
+            ended: 1,
+            lost: 0,
+            run: 77,
+        }
+    }
+
+    fn intra(handle: u64, parent: u64, origin: Origin, members: &[i32]) -> Comm {
+        Comm {
+            handle,
+            parent,
+            kind: CommKind::Intra,
+            origin,
+            rank: 0,
+            members: members.to_vec(),
+            remote: Vec::new(),
+        }
+    }
+
+    fn inter(handle: u64, parent: u64, origin: Origin, local: &[i32], remote: &[i32]) -> Comm {
+        Comm {
+            kind: CommKind::Inter,
+            remote: remote.to_vec(),
+            ..intra(handle, parent, origin, local)
+        }
+    }
+
+    fn world(comms: &mut Comms) {
+        let size = comms.world.len() as i32;
+        let members: Vec<i32> = (0..size).collect();
+        assert_eq!(
+            comms.define(intra(91, 0, Origin::World, &members)),
+            CommId::WORLD
+        );
+    }
+
+    #[test]
+    fn members_agree_whatever_else_a_rank_has_made() {
+        let (mut a, mut b) = (Comms::new(info(0, 4)), Comms::new(info(1, 4)));
+        world(&mut a);
+        world(&mut b);
+        assert_eq!(a.all()[0].gid, b.all()[0].gid);
+        assert_ne!(a.all()[1].gid, b.all()[1].gid);
+        // Only rank 0 has made this one, and with the handle that rank 1 uses for another.
+        a.define(intra(5, 91, Origin::Parent, &[0]));
+        let first = a.define(intra(6, 91, Origin::Parent, &[0, 1]));
+        let second = a.define(intra(7, 91, Origin::Parent, &[0, 1]));
+        let other_first = b.define(intra(5, 91, Origin::Parent, &[0, 1]));
+        let other_second = b.define(intra(9, 91, Origin::Parent, &[0, 1]));
+        let gid = |c: &Comms, id| c.get(id).unwrap().gid;
+        assert_eq!(gid(&a, first), gid(&b, other_first));
+        assert_eq!(gid(&a, second), gid(&b, other_second));
+        assert_ne!(gid(&a, first), gid(&a, second));
+        // A child of each: told apart by its parent.
+        let x = a.define(intra(20, 6, Origin::Parent, &[0, 1]));
+        let y = b.define(intra(21, 9, Origin::Parent, &[0, 1]));
+        assert_ne!(gid(&a, x), gid(&b, y));
+    }
+
+    #[test]
+    fn a_handle_stands_for_the_latest_communicator_and_is_released_only_for_that() {
+        let mut c = Comms::new(info(0, 2));
+        world(&mut c);
+        let old = c.define(intra(5, 91, Origin::Parent, &[0, 1]));
+        let new = c.define(intra(5, 91, Origin::Parent, &[0, 1]));
+        assert_ne!(old, new);
+        c.release(5, old);
+        assert_eq!(c.lookup(5), Some(new));
+        c.release(5, new);
+        assert_eq!(c.lookup(5), None);
+        assert!(c.get(old).is_some());
+    }
+
+    #[test]
+    fn the_sides_of_an_intercommunicator_mirror_each_other() {
+        let (mut a, mut b) = (Comms::new(info(0, 5)), Comms::new(info(3, 5)));
+        world(&mut a);
+        world(&mut b);
+        let i = a.define(inter(5, 0, Origin::Members, &[0, 1], &[3, 2, 4]));
+        let j = b.define(inter(8, 0, Origin::Members, &[3, 2, 4], &[0, 1]));
+        let (x, y) = (a.get(i).unwrap(), b.get(j).unwrap());
+        let ((local, remote), mirrored) = (x.sides.unwrap(), y.sides.unwrap());
+        assert_eq!(mirrored, (remote, local));
+        assert_ne!(local, remote);
+        assert_ne!(x.gid, y.gid);
+        // Merged from both sides, it is one communicator.
+        let m = a.define(intra(6, 5, Origin::Parent, &[0, 1, 3, 2, 4]));
+        let n = b.define(intra(6, 8, Origin::Parent, &[0, 1, 3, 2, 4]));
+        assert_eq!(a.get(m).unwrap().gid, b.get(n).unwrap().gid);
+        // And a duplicate has the same sides and another global id.
+        let d = a.define(inter(12, 5, Origin::Parent, &[0, 1], &[3, 2, 4]));
+        assert_eq!(a.get(d).unwrap().sides, Some((local, remote)));
+        assert_ne!(a.get(d).unwrap().gid, a.get(i).unwrap().gid);
+    }
+
+    #[test]
+    fn sides_of_one_or_of_all_processes_are_known_communicators() {
+        let mut c = Comms::new(info(0, 2));
+        world(&mut c);
+        let pair = c.define(inter(5, 0, Origin::Members, &[0], &[1]));
+        let (local, remote) = c.get(pair).unwrap().sides.unwrap();
+        assert_eq!(local, c.get(CommId::SELF).unwrap().gid);
+        assert_eq!(remote, Comms::new(info(1, 2)).all()[1].gid);
+        let spawned = c.define(inter(6, 91, Origin::Outside, &[0, 1], &[-1]));
+        let (local, remote) = c.get(spawned).unwrap().sides.unwrap();
+        assert_eq!(local, c.get(CommId::WORLD).unwrap().gid);
+        assert_ne!(remote, c.get(CommId::SELF).unwrap().gid);
+    }
+}

@@ -1,0 +1,127 @@
+//! Two hashes: one for the keys of hash tables, which are handles, and a wide one that makes the global ids of
+//! communicators.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map whose keys are handles or small numbers. Whoever can write the trace could make them collide, which would only slow
+/// down the reading of his own trace.
+pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
+
+/// Multiplies by an odd constant and folds the product: handles differ in few bits, often the middle ones.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Multiply(u64);
+
+impl Hasher for Multiply {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(n.into());
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        let wide = u128::from(self.0 ^ n) * 0x9E37_79B9_7F4A_7C15;
+        self.0 = (wide as u64) ^ ((wide >> 64) as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// 192 bits that stand for all words put in: three lanes, each multiplied and rotated with constants of its own. Not meant
+/// to resist people, only chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Wide(pub [u64; 3]);
+
+impl Wide {
+    const SEED: [u64; 3] = [
+        0x243F_6A88_85A3_08D3,
+        0x1319_8A2E_0370_7344,
+        0xA409_3822_299F_31D0,
+    ];
+    const ODD: [u64; 3] = [
+        0x9E37_79B1_85EB_CA87,
+        0xC2B2_AE3D_27D4_EB4F,
+        0x1656_67B1_9E37_79F9,
+    ];
+
+    pub fn new() -> Wide {
+        Wide(Wide::SEED)
+    }
+
+    pub fn word(mut self, word: u64) -> Wide {
+        for ((lane, odd), turn) in self.0.iter_mut().zip(Wide::ODD).zip([29, 31, 37]) {
+            *lane = (*lane ^ mix(word.wrapping_mul(odd)))
+                .rotate_left(turn)
+                .wrapping_mul(odd)
+                .wrapping_add(word);
+        }
+        self
+    }
+
+    pub fn wide(self, other: Wide) -> Wide {
+        other.0.into_iter().fold(self, Wide::word)
+    }
+
+    /// A list of numbers with its length, so that lists one after the other cannot be taken for each other.
+    pub fn list(self, numbers: &[i32]) -> Wide {
+        let start = self.word(numbers.len() as u64);
+        numbers.iter().fold(start, |h, &n| h.word(n as u32 as u64))
+    }
+
+    /// Last mixing. Take this before using single lanes.
+    pub fn finish(self) -> Wide {
+        let [a, b, c] = self.0;
+        Wide([
+            mix(a ^ b.rotate_left(17)),
+            mix(b ^ c.rotate_left(23)),
+            mix(c ^ a.rotate_left(41)),
+        ])
+    }
+}
+
+/// The finalizer of MurmurHash3: every bit in changes half of the bits out.
+fn mix(mut n: u64) -> u64 {
+    n ^= n >> 33;
+    n = n.wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+    n ^= n >> 33;
+    n = n.wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+    n ^ (n >> 33)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_two_of_many_similar_lists_agree_in_any_lane() {
+        let mut seen = [HashSet::new(), HashSet::new(), HashSet::new()];
+        let mut made = 0;
+        for first in 0..64 {
+            for len in 0..64 {
+                let list: Vec<i32> = (first..first + len).collect();
+                let hash = Wide::new().list(&list).word(1).finish();
+                if len == 0 && first > 0 {
+                    continue;
+                }
+                made += 1;
+                for (set, lane) in seen.iter_mut().zip(hash.0) {
+                    set.insert(lane);
+                }
+            }
+        }
+        assert_eq!(seen.map(|set| set.len()), [made; 3]);
+        assert_ne!(
+            Wide::new().list(&[1]).list(&[2, 3]).finish(),
+            Wide::new().list(&[1, 2]).list(&[3]).finish()
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! The records of all threads of a process in one order: that in which calls were completed.
+//!
+//! What a call has made (a request, a communicator) can be used by another thread as soon as the call has returned, and not
+//! before; so in this order everything is known when it is needed. Within a thread the recorder's own order holds, which
+//! is that of completion, too.
+
+use records::file::{File, Thread, ThreadRecords};
+use records::record::Record;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// One thread with its next record looked at.
+#[derive(Debug)]
+pub(super) struct Cursor<'a> {
+    /// Number of the thread.
+    pub thread: u32,
+    records: ThreadRecords<'a>,
+    /// The next record without its arguments, which are in `payload`.
+    head: Record<'static>,
+    payload: Vec<u8>,
+    /// When `head` was completed, in ticks; never less than that of an earlier one.
+    pub key: u64,
+}
+
+impl<'a> Cursor<'a> {
+    /// Before the first record of `thread`.
+    pub fn new(thread: &Thread<'a>) -> Self {
+        Cursor {
+            thread: thread.number,
+            records: thread.records(),
+            head: Record {
+                function: 0,
+                in_place: false,
+                start: 0,
+                duration: 0,
+                call: 0,
+                code: 0,
+                cpu: None,
+                payload: &[],
+            },
+            payload: Vec::new(),
+            key: 0,
+        }
+    }
+
+    /// Goes to the next record; false at the end.
+    #[inline]
+    pub fn advance(&mut self) -> bool {
+        let Some(record) = self.records.next() else {
+            return false;
+        };
+        self.payload.clear();
+        self.payload.extend_from_slice(record.payload);
+        self.head = Record {
+            payload: &[],
+            ..record
+        };
+        self.key = self.key.max(self.head.stop());
+        true
+    }
+
+    /// The record that [`Cursor::advance`] went to.
+    #[inline]
+    pub fn record(&self) -> Record<'_> {
+        Record {
+            payload: &self.payload,
+            ..self.head
+        }
+    }
+}
+
+/// One record of the timeline.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'t> {
+    /// Number of the thread it is of.
+    pub thread: u32,
+    /// The call or definition.
+    pub record: Record<'t>,
+}
+
+/// Walks over the records of all threads in order of completion. Definitions come in the order of their thread, at the time
+/// in their head or, where that is 0, right after the record before them.
+#[derive(Debug)]
+pub struct Timeline<'a> {
+    cursors: Vec<Cursor<'a>>,
+    /// Threads that have a next record, the one to be given first on top; ties by thread.
+    next: BinaryHeap<Reverse<(u64, usize)>>,
+    given: Option<usize>,
+}
+
+impl<'a> Timeline<'a> {
+    /// Over all records of `file`.
+    pub fn new(file: &File<'a>) -> Self {
+        let mut cursors: Vec<_> = file.threads().iter().map(Cursor::new).collect();
+        let mut next = BinaryHeap::with_capacity(cursors.len());
+        // A single thread needs no looking ahead, and so no copy of its records.
+        if cursors.len() > 1 {
+            for (i, cursor) in cursors.iter_mut().enumerate() {
+                if cursor.advance() {
+                    next.push(Reverse((cursor.key, i)));
+                }
+            }
+        }
+        Timeline {
+            cursors,
+            next,
+            given: None,
+        }
+    }
+
+    /// The next record.
+    #[allow(clippy::should_implement_trait, reason = "it lends from its buffers")]
+    pub fn next(&mut self) -> Option<Item<'_>> {
+        if self.cursors.len() == 1 {
+            let only = self.cursors.first_mut()?;
+            return only.records.next().map(|record| Item {
+                thread: only.thread,
+                record,
+            });
+        }
+        if let Some(i) = self.given.take() {
+            let cursor = self.cursors.get_mut(i)?;
+            if cursor.advance() {
+                self.next.push(Reverse((cursor.key, i)));
+            }
+        }
+        let Reverse((_, i)) = self.next.pop()?;
+        self.given = Some(i);
+        let cursor = self.cursors.get(i)?;
+        Some(Item {
+            thread: cursor.thread,
+            record: cursor.record(),
+        })
+    }
+}
