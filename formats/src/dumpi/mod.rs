@@ -2,8 +2,8 @@
 //! replay in simulators; and a small text file per run that names the others.
 //!
 //! * [`read`] opens a `.bin` and gives its records, borrowed from the bytes,
-//! * [`write`] makes one, record by record,
-//! * [`print`] shows one as the text of `dumpi2ascii`,
+//! * [`mod@write`] makes one, record by record,
+//! * [`mod@print`] shows one as the text of `dumpi2ascii`,
 //! * [`meta`] reads and writes the `.meta` file and knows the file names of a run,
 //! * [`functions`] is the table of all function ids and their fields; [`types`] and [`value`] are what records hold.
 //!

@@ -62,16 +62,15 @@ impl<'a> Records<'a> {
         let head = self.head(&mut c);
         let (mask, thread, cpu, wall, counters) = head.ok_or_else(|| short("head of a record"))?;
         let at = c.pos();
-        let len = measure(function, mask, self.dialect, c).map_err(|field| {
-            Error::new(
-                start,
-                ErrorKind::ShortRecord {
-                    function: function.name,
-                    field,
-                },
-            )
-        })?;
-        let args = c.slice(len).ok_or_else(|| short("arguments of a record"))?;
+        let cut = |field| {
+            let function = function.name;
+            Error::new(start, ErrorKind::ShortRecord { function, field })
+        };
+        let len = measure(function, mask, self.dialect, c).map_err(cut)?;
+        let Some(args) = c.slice(len) else {
+            let walked = walk(function, mask, self.dialect, c);
+            return Err(cut(walked.err().unwrap_or_default()));
+        };
         self.pos = at + len;
         self.finalized = id == FINALIZE;
         Ok(Some(Record {
@@ -162,13 +161,23 @@ pub(super) fn measure(
     dialect: Dialect,
     c: Cursor<'_>,
 ) -> Result<usize, &'static str> {
-    if let Some(fixed) = function.fixed {
-        return Ok(fixed.into());
+    match function.fixed {
+        Some(fixed) => Ok(fixed.into()),
+        None => walk(function, mask, dialect, c),
     }
+}
+
+/// [`measure`] field by field.
+fn walk(
+    function: &'static Function,
+    mask: Mask,
+    dialect: Dialect,
+    c: Cursor<'_>,
+) -> Result<usize, &'static str> {
     let start = c.pos();
     let mut args = Args::new(function, mask, dialect, c);
-    while let Some(taken) = args.pull() {
-        taken.map_err(|field| field.name)?;
+    while let Some(pulled) = args.pull() {
+        pulled.map_err(|field| field.name)?;
     }
     Ok(args.pos() - start)
 }

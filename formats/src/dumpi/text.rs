@@ -1,4 +1,4 @@
-//! Records as text: see [`print`](super::print).
+//! Records as text: see [`mod@super::print`].
 
 use super::functions::{self, Code, Field, MAX_FIELDS, Shape};
 use super::names::{self, ASSERTION_FLAGS};
