@@ -10,6 +10,7 @@ use super::text::FixedText;
 
 impl Record {
     /// Bytes of the record in a file.
+    #[inline]
     pub fn size(&self) -> usize {
         record_size(self.body.rectype()).unwrap_or(HEADER_SIZE)
     }
@@ -17,6 +18,7 @@ impl Record {
     /// Writes the record in big-endian order to the front of `to` and gives its size in bytes.
     ///
     /// Gives 0 and writes nothing if `to` is too short. Pad fields are 0.
+    #[inline]
     pub fn encode(&self, to: &mut [u8]) -> usize {
         let size = self.size();
         let Some(to) = to.get_mut(..size) else {
@@ -79,6 +81,7 @@ impl Record {
     /// Reads the record at the front of `bytes`; [`Record::size`] tells how many bytes it took.
     ///
     /// The error's offset counts from the start of `bytes`.
+    #[inline]
     pub fn decode(bytes: &[u8], endian: Endian) -> Result<Self, Error> {
         let truncated = |what, expected: usize| {
             let found = bytes.len() as u64;
@@ -169,6 +172,7 @@ impl Record {
 }
 
 /// Bytes of a record of this type, header included; `None` for a number that is no type.
+#[inline]
 fn record_size(rectype: i32) -> Option<usize> {
     const SIZES: [usize; 12] = [24, 24, 136, 128, 64, 32, 64, 48, 40, 72, 72, 32];
     usize::try_from(rectype)
@@ -179,6 +183,7 @@ fn record_size(rectype: i32) -> Option<usize> {
 
 /// Time in seconds of the big-endian record at the front of `bytes`; infinity if no header stands there, so that an
 /// exhausted buffer sorts behind all others in a merge.
+#[inline]
 pub fn peek_time(bytes: &[u8]) -> f64 {
     if bytes.len() < HEADER_SIZE {
         f64::INFINITY
@@ -188,6 +193,7 @@ pub fn peek_time(bytes: &[u8]) -> f64 {
 }
 
 /// Record type of the big-endian record at the front of `bytes`; −1 if no header stands there.
+#[inline]
 pub fn peek_rectype(bytes: &[u8]) -> i32 {
     if bytes.len() < HEADER_SIZE {
         -1
@@ -197,6 +203,7 @@ pub fn peek_rectype(bytes: &[u8]) -> i32 {
 }
 
 /// Size in bytes of the big-endian record at the front of `bytes`; 0 if no complete record stands there.
+#[inline]
 pub fn peek_size(bytes: &[u8]) -> usize {
     match record_size(peek_rectype(bytes)) {
         Some(size) if size <= bytes.len() => size,
@@ -205,6 +212,7 @@ pub fn peek_size(bytes: &[u8]) -> usize {
 }
 
 /// `N` bytes from `at` on; zeros where `bytes` is too short, which callers have ruled out.
+#[inline]
 fn get<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes
         .get(at..)
@@ -213,6 +221,7 @@ fn get<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
         .unwrap_or([0; N])
 }
 
+#[inline]
 pub(crate) fn get_i32(bytes: &[u8], at: usize, endian: Endian) -> i32 {
     match endian {
         Endian::Big => i32::from_be_bytes(get(bytes, at)),
@@ -220,6 +229,7 @@ pub(crate) fn get_i32(bytes: &[u8], at: usize, endian: Endian) -> i32 {
     }
 }
 
+#[inline]
 pub(crate) fn get_f64(bytes: &[u8], at: usize, endian: Endian) -> f64 {
     match endian {
         Endian::Big => f64::from_be_bytes(get(bytes, at)),
@@ -227,12 +237,14 @@ pub(crate) fn get_f64(bytes: &[u8], at: usize, endian: Endian) -> f64 {
     }
 }
 
+#[inline]
 fn put(to: &mut [u8], at: usize, from: &[u8]) {
     if let Some(to) = to.get_mut(at..at + from.len()) {
         to.copy_from_slice(from);
     }
 }
 
+#[inline]
 fn put_ints(to: &mut [u8], at: usize, values: &[i32]) {
     for (index, value) in values.iter().enumerate() {
         put(to, at + 4 * index, &value.to_be_bytes());

@@ -217,6 +217,7 @@ pub enum Body {
 
 impl Body {
     /// The record type.
+    #[inline]
     pub fn rectype(&self) -> i32 {
         match self {
             Body::EndLog => rectype::ENDLOG,

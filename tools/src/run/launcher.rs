@@ -40,115 +40,38 @@ pub struct Part {
 }
 
 /// Commands that may stand before a launcher.
-const PREFIXES: [&str; 9] = [
-    "env", "time", "timeout", "nice", "nohup", "stdbuf", "taskset", "numactl", "strace",
-];
+const PREFIXES: &str = "env time timeout nice nohup stdbuf taskset numactl strace";
 
 /// Launchers that are not asked what they are.
-const OTHERS: [&str; 7] = ["srun", "aprun", "jsrun", "ibrun", "prun", "lrun", "alps"];
+const OTHERS: &str = "srun aprun jsrun ibrun prun lrun alps";
 
-/// Options with one value, without their dashes, of Hydra, Open MPI and srun. A long option unknown here is still no
-/// problem unless its value happens to name a program.
-const ONE_VALUE: [&str; 87] = [
-    "n",
-    "np",
-    "N",
-    "c",
-    "f",
-    "H",
-    "host",
-    "hosts",
-    "hostfile",
-    "machinefile",
-    "default-hostfile",
-    "rankfile",
-    "rf",
-    "wdir",
-    "wd",
-    "configfile",
-    "path",
-    "prefix",
-    "x",
-    "genvlist",
-    "envlist",
-    "launcher",
-    "launcher-exec",
-    "bootstrap",
-    "bootstrap-exec",
-    "rmk",
-    "topolib",
-    "bind-to",
-    "binding",
-    "map-by",
-    "rank-by",
-    "membind",
-    "demux",
-    "iface",
-    "ppn",
-    "perhost",
-    "prepend-pattern",
-    "outfile-pattern",
-    "errfile-pattern",
-    "nameserver",
-    "order-nodes",
-    "localhost",
-    "usize",
-    "gpus-per-proc",
-    "umask",
-    "npernode",
-    "npersocket",
-    "npernuma",
-    "output-filename",
-    "output",
-    "display",
-    "xterm",
-    "tune",
-    "am",
-    "stdin",
-    "report-pid",
-    "report-uri",
-    "cpu-set",
-    "cpu-list",
-    "personality",
-    "dvm",
-    "timeout",
-    "max-restarts",
-    "ppr",
-    "rtos",
-    "runtime-options",
-    "launch-agent",
-    "app",
-    "preload-files",
-    "cpus-per-proc",
-    "cpus-per-rank",
-    "p",
-    "t",
-    "A",
-    "J",
-    "w",
-    "o",
-    "e",
-    "i",
-    "D",
-    "m",
-    "q",
-    "G",
-    "C",
-    "d",
-    "S",
-    "T",
-];
+/// Options with one value, without their dashes, of Hydra and Open MPI. One that is missing here is still no problem unless
+/// its value happens to name a program.
+const ONE_VALUE: &str = "\
+    n np N c f H host hosts hostfile machinefile default-hostfile rankfile rf wdir wd \
+    configfile path prefix x genvlist envlist launcher launcher-exec bootstrap bootstrap-exec \
+    rmk topolib bind-to binding map-by rank-by membind demux iface ppn perhost prepend-pattern \
+    outfile-pattern errfile-pattern nameserver order-nodes localhost usize gpus-per-proc umask \
+    npernode npersocket npernuma output-filename output display xterm tune am stdin report-pid \
+    report-uri cpu-set cpu-list personality dvm timeout max-restarts ppr rtos runtime-options \
+    launch-agent app preload-files cpus-per-proc cpus-per-rank";
+
+/// Options of srun and its like that have one value in the next argument, besides those.
+const ONE_VALUE_ELSEWHERE: &str = "p t A J w o e i D m q G C d S T";
 
 /// Options with two values.
-const TWO_VALUES: [&str; 8] = [
-    "genv", "env", "mca", "gmca", "omca", "prtemca", "pmixmca", "gpmixmca",
-];
+const TWO_VALUES: &str = "genv env mca gmca omca prtemca pmixmca gpmixmca";
+
+/// Whether a list above has this word.
+fn among(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
 
 impl Launch {
     /// Takes a command line apart. May run the launcher with `--version`.
     pub fn recognise(argv: &[OsString]) -> Self {
         let launcher = match argv.first() {
-            Some(first) if PREFIXES.contains(&name(first).as_str()) => argv
+            Some(first) if among(PREFIXES, &name(first)) => argv
                 .iter()
                 .position(|argument| is_launcher_name(&name(argument))),
             Some(first) if is_launcher_name(&name(first)) => Some(0),
@@ -177,7 +100,7 @@ impl Launch {
             let end = colon.map_or(argv.len(), |length| start + length);
             parts.push(Part {
                 start,
-                program: program(argv, start, end),
+                program: program(argv, start, end, kind),
                 end,
             });
             if colon.is_none() {
@@ -195,13 +118,17 @@ impl Launch {
 
 /// Where the program stands in `argv[start..end]`: the first argument that is neither an option nor its value and that
 /// can be executed.
-fn program(argv: &[OsString], start: usize, end: usize) -> Option<usize> {
+fn program(argv: &[OsString], start: usize, end: usize, kind: Kind) -> Option<usize> {
     let mut at = start;
     while at < end {
         let argument = argv[at].to_string_lossy();
         match argument.strip_prefix('-') {
             Some(option) => {
-                at += 1 + values(option.strip_prefix('-').unwrap_or(option), argv.get(at + 1))
+                at += 1 + values(
+                    option.strip_prefix('-').unwrap_or(option),
+                    argv.get(at + 1),
+                    kind,
+                )
             }
             None if executable(&argv[at]).is_some() => return Some(at),
             None => at += 1,
@@ -211,17 +138,18 @@ fn program(argv: &[OsString], start: usize, end: usize) -> Option<usize> {
 }
 
 /// How many arguments behind this option are its values.
-fn values(option: &str, next: Option<&OsString>) -> usize {
+fn values(option: &str, next: Option<&OsString>, kind: Kind) -> usize {
     if option.contains('=') {
         0
     } else if ["genv", "env"].contains(&option)
         && next.is_some_and(|next| next.as_encoded_bytes().contains(&b'='))
     {
         1
-    } else if TWO_VALUES.contains(&option) {
+    } else if among(TWO_VALUES, option) {
         2
     } else {
-        usize::from(ONE_VALUE.contains(&option))
+        let elsewhere = kind == Kind::Other && among(ONE_VALUE_ELSEWHERE, option);
+        usize::from(elsewhere || among(ONE_VALUE, option))
     }
 }
 
@@ -252,14 +180,14 @@ pub fn name(command: &OsStr) -> String {
 
 fn is_launcher_name(name: &str) -> bool {
     let starts = ["mpiexec", "mpirun", "orterun", "ompirun", "prterun"];
-    starts.iter().any(|start| name.starts_with(start)) || OTHERS.contains(&name)
+    starts.iter().any(|start| name.starts_with(start)) || among(OTHERS, name)
 }
 
 /// What kind a launcher is: by its name, that of the file it links to, or what it says about its version.
 fn kind(launcher: &OsStr) -> Kind {
     let by_name = |name: &str| {
         let has = |part: &str| name.contains(part);
-        if OTHERS.contains(&name) {
+        if among(OTHERS, name) {
             Some(Kind::Other)
         } else if has("hydra") || has("mpich") {
             Some(Kind::Hydra)
@@ -313,7 +241,12 @@ mod tests {
 
     fn programs(line: &str) -> Vec<String> {
         let argv = argv(line);
-        let launch = Launch::with_kind(&argv, 0, Kind::Other);
+        let kind = if line.starts_with("srun") {
+            Kind::Other
+        } else {
+            Kind::Hydra
+        };
+        let launch = Launch::with_kind(&argv, 0, kind);
         let found = launch.parts.iter().map(|part| {
             part.program
                 .map(|at| argv[at].to_string_lossy().into_owned())
@@ -329,6 +262,7 @@ mod tests {
             "mpirun -np 2 --mca plm sh --bind-to core --oversubscribe -x sh ls",
             "mpirun --host=sh --map-by ppr:1:node ls : x",
             "srun -n2 -J sh --mpi=pmix ls sh",
+            "mpirun -q -d ls",
         ] {
             assert_eq!(programs(line)[0], "ls", "{line}");
         }
