@@ -1,1 +1,28 @@
-//! The recorder.
+//! libtrace, the recorder: what runs inside a traced MPI program.
+//!
+//! A call enters through [`entry`] into its wrapper ([`generated`], by build.rs from `wrappers/`), which turns it into one
+//! record ([`call`], [`arg`], [`lengths`], [`status`]) in the running thread's block ([`thread`], [`blocks`], [`process`]).
+//! [`define`] adds what readers must know besides; [`start`] and [`life`] handle beginnings and ends; [`finalize`] merges
+//! the ranks' records into files.
+//!
+//! Nothing in here may change what the program computes, end it, or make it wait.
+
+mod api;
+mod arg;
+mod blocks;
+mod call;
+mod clock;
+mod constants;
+mod define;
+mod entry;
+mod finalize;
+mod generated;
+mod lengths;
+mod library;
+mod life;
+mod process;
+mod settings;
+mod start;
+mod status;
+mod table;
+mod thread;

@@ -20,6 +20,8 @@
 mod carrier;
 mod class;
 #[cfg(feature = "header")]
+pub mod generate;
+#[cfg(feature = "header")]
 pub mod header;
 mod kind;
 mod length;

@@ -1,0 +1,37 @@
+//! Makes the wrappers for the `mpi.h` that `$MPICC` (else `mpicc`) finds, and asks that MPI library's headers for the values
+//! of its constants. Needs libclang and a compiler wrapper; links no MPI.
+
+#[path = "build/constants.rs"]
+mod constants;
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed=MPICC");
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=build.rs");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let mpicc = wrappers::header::mpicc();
+    let table = wrappers::table()?;
+    let header = wrappers::header::read(&mpicc)?;
+    let generated = wrappers::generate::generate(&table, &header);
+    // What the table lacks is recorded by name only; whoever builds is told, because the table should have it.
+    let unknown: Vec<&String> = generated
+        .unknown
+        .iter()
+        .filter(|name| !name.starts_with("MPIX_"))
+        .collect();
+    if !unknown.is_empty() {
+        println!("cargo::warning=not in the function table, recorded by name only: {unknown:?}");
+    }
+    for misfit in &generated.misfits {
+        println!("cargo::warning=declared otherwise than in the function table, recorded by name only: {misfit}");
+    }
+    fs::write(out.join("mpi.rs"), &header.types)?;
+    fs::write(out.join("wrappers.rs"), &generated.source)?;
+    fs::write(out.join("constants.rs"), constants::read(&mpicc, &out)?)?;
+    Ok(())
+}

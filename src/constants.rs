@@ -1,0 +1,157 @@
+//! The constants of the MPI library this was built for: sentinels, predefined handles, integers. Some are addresses of
+//! objects in the library, which is not linked, and are looked up when they are first needed.
+
+use crate::library;
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Where a constant's value comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// It is a number.
+    Number(u64),
+    /// It is the address of an object in the MPI library.
+    Symbol(&'static CStr),
+    /// It stands in a variable of the MPI library.
+    Variable(&'static CStr),
+}
+
+include!(concat!(env!("OUT_DIR"), "/constants.rs"));
+
+impl Place {
+    const fn number(self) -> Option<usize> {
+        match self {
+            Place::Number(n) => Some(n as usize),
+            Place::Symbol(_) | Place::Variable(_) => None,
+        }
+    }
+
+    /// The value; 0 where the library has no such object.
+    pub fn value(self) -> u64 {
+        match self {
+            Place::Number(n) => n,
+            Place::Symbol(name) => library::data(name) as usize as u64,
+            Place::Variable(name) => {
+                let at = library::data(name).cast::<usize>();
+                // SAFETY: a pointer variable of the MPI library, which is loaded.
+                if at.is_null() { 0 } else { unsafe { at.read() as u64 } }
+            }
+        }
+    }
+}
+
+const fn number(place: Place) -> usize {
+    match place.number() {
+        Some(n) => n,
+        None => panic!("a sentinel that is expected to be a number is an address"),
+    }
+}
+
+/// MPI_STATUS_IGNORE.
+pub const MPI_STATUS_IGNORE: usize = number(MPI_STATUS_IGNORE_AT);
+/// MPI_STATUSES_IGNORE.
+pub const MPI_STATUSES_IGNORE: usize = number(MPI_STATUSES_IGNORE_AT);
+
+/// MPI_IN_PLACE.
+#[inline(always)]
+pub const fn in_place() -> usize {
+    number(MPI_IN_PLACE_AT)
+}
+
+const fn integer(name: &str) -> c_int {
+    let mut i = 0;
+    while i < INTEGERS.len() {
+        if same(INTEGERS[i].0, name) {
+            return INTEGERS[i].1 as c_int;
+        }
+        i += 1;
+    }
+    panic!("no such constant")
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// MPI_UNDEFINED.
+pub const UNDEFINED: c_int = integer("MPI_UNDEFINED");
+/// MPI_ROOT.
+pub const ROOT: c_int = integer("MPI_ROOT");
+/// MPI_CART.
+pub const CART: c_int = integer("MPI_CART");
+/// MPI_GRAPH.
+pub const GRAPH: c_int = integer("MPI_GRAPH");
+/// MPI_DIST_GRAPH.
+pub const DIST_GRAPH: c_int = integer("MPI_DIST_GRAPH");
+/// MPI_ERR_IN_STATUS.
+pub const IN_STATUS: c_int = integer("MPI_ERR_IN_STATUS");
+/// MPI_ERR_OTHER.
+pub const ERR_OTHER: c_int = integer("MPI_ERR_OTHER");
+
+/// Addresses of sentinels that are objects; 1 is not looked up yet.
+static UNWEIGHTED: AtomicUsize = AtomicUsize::new(1);
+static WEIGHTS_EMPTY: AtomicUsize = AtomicUsize::new(1);
+
+/// Whether a pointer is a sentinel that is the address of an object.
+#[inline(always)]
+pub fn is_sentinel(p: *const c_void) -> bool {
+    let is = |cache: &AtomicUsize, place: Place| match place {
+        Place::Number(n) => p as usize == n as usize,
+        Place::Symbol(_) | Place::Variable(_) => {
+            let mut at = cache.load(Relaxed);
+            if at == 1 {
+                at = place.value() as usize;
+                cache.store(at, Relaxed);
+            }
+            p as usize == at
+        }
+    };
+    is(&UNWEIGHTED, MPI_UNWEIGHTED_AT) || is(&WEIGHTS_EMPTY, MPI_WEIGHTS_EMPTY_AT)
+}
+
+/// The predefined handle of that name as a number; 0 where there is none.
+pub fn handle(name: &str) -> u64 {
+    HANDLES
+        .iter()
+        .find(|(n, _)| *n == name)
+        .map_or(0, |(_, place)| place.value())
+}
+
+/// A handle from its number.
+pub trait FromBits {
+    /// The handle.
+    fn from_bits(bits: u64) -> Self;
+}
+
+impl FromBits for c_int {
+    fn from_bits(bits: u64) -> c_int {
+        bits as u32 as c_int
+    }
+}
+
+impl<T> FromBits for *mut T {
+    fn from_bits(bits: u64) -> *mut T {
+        bits as usize as *mut T
+    }
+}
+
+/// A handle from its number.
+pub fn from_bits<T: FromBits>(bits: u64) -> T {
+    T::from_bits(bits)
+}
+
+/// A predefined handle.
+pub fn predefined<T: FromBits>(name: &str) -> T {
+    T::from_bits(handle(name))
+}

@@ -1,0 +1,259 @@
+//! Definitions that the recorder writes into the blocks: who the process is, what the MPI library calls things, and each
+//! communicator and datatype when it is made.
+
+use crate::arg::bits;
+use crate::call::Stopped;
+use crate::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
+use crate::generated::{MPI_Comm, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi};
+use crate::process::put_definition;
+use crate::thread::Thread;
+use parking_lot::Mutex;
+use records::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// How a communicator is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Collectively over its parent.
+    FromParent,
+    /// As `FromParent`, and it may not be used before a request completes.
+    LaterFromParent,
+    /// By its members alone.
+    ByMembers,
+    /// Together with processes outside MPI_COMM_WORLD.
+    Outside,
+}
+
+/// File name of the program.
+pub fn program() -> String {
+    std::env::current_exe()
+        .ok()
+        .and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "program".to_owned())
+}
+
+/// Name of this host.
+pub fn host() -> String {
+    let mut name = [0 as c_char; 256];
+    // SAFETY: the buffer is one byte longer than what may be written, and zero.
+    unsafe {
+        libc::gethostname(name.as_mut_ptr(), name.len() - 1);
+        CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
+    }
+}
+
+/// What is known before MPI_Init: the process, its clocks, names of functions that no table has.
+pub fn process(t: &mut Thread) {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    put_definition(
+        t,
+        &Definition::Process(Process {
+            host: host(),
+            program: program(),
+            user: std::env::var("LOGNAME").unwrap_or_default(),
+            boot: boot.trim().to_owned(),
+        }),
+    );
+    clocks(t);
+    for &i in UNKNOWN {
+        let name = NAMES[i].to_string_lossy();
+        put_definition(
+            t,
+            &Definition::Function {
+                number: NUMBERS[i],
+                name: name.trim_start_matches('P').to_owned(),
+            },
+        );
+    }
+    for (name, value) in INTEGERS {
+        put_definition(
+            t,
+            &Definition::Constant {
+                name: (*name).to_owned(),
+                value: *value,
+            },
+        );
+    }
+}
+
+/// A reading of all clocks.
+pub fn clocks(t: &mut Thread) {
+    put_definition(t, &Definition::Clock(crate::clock::reading()));
+}
+
+/// The predefined handles, and sizes of predefined datatypes: once MPI is initialised.
+pub fn library(t: &mut Thread) {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Relaxed) {
+        return;
+    }
+    let null: u64 = constants::handle("MPI_DATATYPE_NULL");
+    // Datatypes stand between these two in the list.
+    let is_type = |name: &str| {
+        let at = |n: &str| HANDLES.iter().position(|(m, _)| *m == n);
+        at(name) > at("MPI_DATATYPE_NULL")
+    };
+    for (name, place) in HANDLES {
+        let handle = place.value();
+        if handle == 0 && !name.ends_with("_NULL") {
+            continue;
+        }
+        put_definition(
+            t,
+            &Definition::Predefined(Predefined {
+                handle,
+                name: (*name).to_owned(),
+            }),
+        );
+        if is_type(name) && handle != null {
+            let (size, extent) = sizes(constants::from_bits(handle));
+            if size >= 0 {
+                put_definition(
+                    t,
+                    &Definition::Type(Type {
+                        handle,
+                        size,
+                        extent,
+                        name: (*name).to_owned(),
+                    }),
+                );
+            }
+        }
+    }
+}
+
+/// Size and extent in bytes; −1 where the library does not tell.
+fn sizes(datatype: MPI_Datatype) -> (i64, i64) {
+    let (mut size, mut lb, mut extent) = (-1, 0, 0);
+    // SAFETY: predefined, or just made by the program. Errors would go to the error handler of MPI_COMM_WORLD, but there
+    // is nothing wrong with these.
+    unsafe {
+        let mut wide = -1;
+        if pmpi::MPI_Type_size_x(datatype, &mut wide) == 0 {
+            size = wide as i64;
+        }
+        pmpi::MPI_Type_get_extent(datatype, &mut lb, &mut extent);
+    }
+    (size, extent as i64)
+}
+
+/// A datatype that a call has made.
+pub fn datatype(stopped: &Stopped, datatype: MPI_Datatype) {
+    if bits(datatype) == constants::handle("MPI_DATATYPE_NULL") {
+        return;
+    }
+    let (size, extent) = sizes(datatype);
+    put_definition(
+        stopped.thread(),
+        &Definition::Type(Type {
+            handle: bits(datatype),
+            size,
+            extent,
+            name: String::new(),
+        }),
+    );
+}
+
+/// Group of MPI_COMM_WORLD or of the process set of that name, kept for translating ranks.
+struct WorldGroup(MPI_Group);
+// SAFETY: a handle, valid in every thread.
+unsafe impl Send for WorldGroup {}
+
+static WORLD_GROUP: Mutex<Option<WorldGroup>> = Mutex::new(None);
+
+/// Takes `group` as that of all processes.
+pub fn set_world_group(group: MPI_Group) {
+    WORLD_GROUP.lock().get_or_insert(WorldGroup(group));
+}
+
+/// World ranks of a group's members; frees the group.
+fn members(mut group: MPI_Group) -> Vec<i32> {
+    let mut n: c_int = 0;
+    // SAFETY: a group just obtained.
+    unsafe { pmpi::MPI_Group_size(group, &mut n) };
+    let ranks: Vec<c_int> = (0..n).collect();
+    let mut world = vec![UNDEFINED; ranks.len()];
+    if let Some(WorldGroup(all)) = *WORLD_GROUP.lock() {
+        // SAFETY: both arrays have n elements.
+        unsafe {
+            pmpi::MPI_Group_translate_ranks(group, n, ranks.as_ptr(), all, world.as_mut_ptr());
+        }
+    }
+    // SAFETY: the group is ours.
+    unsafe { pmpi::MPI_Group_free(&mut group) };
+    world
+        .into_iter()
+        .map(|r| if r == UNDEFINED { -1 } else { r })
+        .collect()
+}
+
+/// What a communicator looks like from here.
+fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: Origin) -> Comm {
+    let (mut rank, mut inter) = (0, 0);
+    let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
+    let mut remote = Vec::new();
+    // SAFETY: a communicator that is valid here.
+    unsafe {
+        pmpi::MPI_Comm_rank(comm, &mut rank);
+        pmpi::MPI_Comm_test_inter(comm, &mut inter);
+        pmpi::MPI_Comm_group(comm, &mut group);
+        if inter != 0 {
+            let mut other: MPI_Group = predefined("MPI_GROUP_NULL");
+            pmpi::MPI_Comm_remote_group(comm, &mut other);
+            remote = members(other);
+        }
+    }
+    Comm {
+        handle,
+        parent,
+        kind: if inter != 0 {
+            CommKind::Inter
+        } else {
+            CommKind::Intra
+        },
+        origin,
+        rank,
+        members: members(group),
+        remote,
+    }
+}
+
+/// MPI_COMM_WORLD and MPI_COMM_SELF.
+pub fn world(t: &mut Thread) {
+    for (name, origin) in [
+        ("MPI_COMM_WORLD", Origin::World),
+        ("MPI_COMM_SELF", Origin::SelfComm),
+    ] {
+        let handle = constants::handle(name);
+        let comm = describe(constants::from_bits(handle), handle, 0, origin);
+        put_definition(t, &Definition::Comm(comm));
+    }
+}
+
+/// A communicator that a call has made.
+pub fn comm(stopped: &Stopped, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Made) {
+    if bits(comm) == constants::handle("MPI_COMM_NULL") {
+        return;
+    }
+    static PARENT_SEEN: Mutex<Option<u64>> = Mutex::new(None);
+    let origin = match made {
+        Made::FromParent | Made::LaterFromParent => Origin::Parent,
+        Made::ByMembers => Origin::Members,
+        Made::Outside => Origin::Outside,
+    };
+    if origin == Origin::Outside {
+        // MPI_Comm_get_parent gives the same communicator every time.
+        let mut seen = PARENT_SEEN.lock();
+        if *seen == Some(bits(comm)) {
+            return;
+        }
+        *seen = Some(bits(comm));
+    }
+    let ask = match (made, parent) {
+        (Made::LaterFromParent, Some(parent)) => parent,
+        _ => comm,
+    };
+    let definition = describe(ask, bits(comm), parent.map_or(0, bits), origin);
+    put_definition(stopped.thread(), &Definition::Comm(definition));
+}

@@ -1,0 +1,189 @@
+//! Finding the real MPI library, which this one is not linked to, and making sure that it is of the ABI family that the
+//! wrappers were built for.
+//!
+//! Never relies on a constructor having run: a first call may come from another library's constructor.
+
+use crate::entry::Code;
+use crate::generated::FAMILY;
+use records::layout::Family;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+/// Finds function `name` behind ours: the next one in the search order of the dynamic linker; that of the object the call
+/// came from; that of any loaded `libmpi*`; that of the library named by `TRACE_LIBMPI`. Null where there is none.
+pub fn find(name: &CStr, caller: Code) -> Code {
+    configured();
+    // SAFETY: dlsym takes any name.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if !next.is_null() && !is_ours(next) {
+        return next;
+    }
+    let in_caller = object_of(caller).and_then(|object| symbol_in(&object, name));
+    in_caller
+        .or_else(|| {
+            loaded_mpi()
+                .iter()
+                .find_map(|object| symbol_in(object, name))
+        })
+        .or_else(|| {
+            configured().and_then(|handle| {
+                // SAFETY: the handle came from dlopen and is never closed.
+                let code = unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) };
+                (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
+            })
+        })
+        .unwrap_or(std::ptr::null())
+}
+
+/// The library that `TRACE_LIBMPI` names, made global, for programs that load MPI privately.
+pub fn configured() -> Option<usize> {
+    static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
+    *HANDLE.get_or_init(|| {
+        let path = std::env::var_os("TRACE_LIBMPI")?;
+        let path = CString::new(path.into_encoded_bytes()).ok()?;
+        // SAFETY: dlopen takes any path; the library's constructors run as they would without us.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        if handle.is_null() {
+            // SAFETY: after a failed dlopen, dlerror gives a message.
+            let why = unsafe { CStr::from_ptr(libc::dlerror()) };
+            eprintln!(
+                "trace: TRACE_LIBMPI: {}; the program runs on, its MPI calls may not be found",
+                why.to_string_lossy()
+            );
+            return None;
+        }
+        Some(handle as usize)
+    })
+}
+
+fn symbol_in(object: &CStr, name: &CStr) -> Option<Code> {
+    // SAFETY: RTLD_NOLOAD only looks up what is loaded; the reference it takes keeps it loaded, which is wanted.
+    unsafe {
+        let handle = libc::dlopen(object.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if handle.is_null() {
+            return None;
+        }
+        let code = libc::dlsym(handle, name.as_ptr());
+        (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
+    }
+}
+
+fn info_of(address: Code) -> Option<libc::Dl_info> {
+    // SAFETY: Dl_info is plain data, for which zero is valid; dladdr takes any address.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        (libc::dladdr(address, &mut info) != 0).then_some(info)
+    }
+}
+
+/// Whether an address lies in this library (in a program that it is linked into statically: in the program).
+fn is_ours(address: *mut c_void) -> bool {
+    let base = |a| info_of(a).map(|i| i.dli_fbase);
+    base(address).is_some() && base(address) == base(is_ours as *const c_void)
+}
+
+fn object_of(address: Code) -> Option<CString> {
+    if address.is_null() {
+        return None;
+    }
+    let info = info_of(address)?;
+    if info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: dladdr gave a NUL-terminated name that lives as long as the object is loaded.
+    Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_owned())
+}
+
+/// Paths of the loaded objects whose file name begins with `libmpi`.
+fn loaded_mpi() -> Vec<CString> {
+    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes valid pointers, `out` is the vector below.
+        let (path, out) = unsafe {
+            (
+                CStr::from_ptr((*info).dlpi_name),
+                &mut *out.cast::<Vec<CString>>(),
+            )
+        };
+        let file = path.to_bytes().rsplit(|&b| b == b'/').next().unwrap_or(b"");
+        if file.starts_with(b"libmpi") {
+            out.push(path.to_owned());
+        }
+        0
+    }
+    let mut found: Vec<CString> = Vec::new();
+    // SAFETY: the callback fits and the vector outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
+    found
+}
+
+fn has_symbol(name: &CStr, caller: Code) -> bool {
+    // SAFETY: dlsym takes any name.
+    let global = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    !global.is_null()
+        || object_of(caller).is_some_and(|o| symbol_in(&o, name).is_some())
+        || loaded_mpi().iter().any(|o| symbol_in(o, name).is_some())
+}
+
+/// Family of the MPI library that is loaded, by symbols and names that only it has; `None` where no MPI is loaded.
+fn family(caller: Code) -> Option<Family> {
+    if has_symbol(c"ompi_mpi_comm_world", caller) {
+        return Some(Family::OpenMpi);
+    }
+    let version = find(c"PMPI_Get_library_version", caller);
+    if version.is_null() {
+        return None;
+    }
+    match info_of(version).and_then(|i| {
+        // SAFETY: dladdr gave a NUL-terminated name.
+        (!i.dli_fname.is_null()).then(|| unsafe { CStr::from_ptr(i.dli_fname) }.to_owned())
+    }) {
+        Some(path) if path.to_string_lossy().contains("libmpi_abi") => Some(Family::Standard),
+        _ => Some(Family::Mpich),
+    }
+}
+
+/// Whether the wrappers may be entered: an MPI library is there and its handles are what the wrappers take them for.
+/// Otherwise says once what to do, and everything is passed through.
+pub fn is_usable(caller: Code) -> bool {
+    static USABLE: OnceLock<bool> = OnceLock::new();
+    *USABLE.get_or_init(|| {
+        let Some(found) = family(caller) else {
+            // No MPI at all: the wrappers only give errors back, which needs no handles.
+            return true;
+        };
+        let fits = found == FAMILY;
+        if !fits {
+            let name = |f| match f {
+                Family::Mpich => "MPICH",
+                Family::OpenMpi => "Open MPI",
+                Family::Standard => "MPI-5 standard",
+            };
+            say(&format!(
+                "trace: this libtrace.so is built for the {} ABI, the program runs on {}: nothing is traced (build with MPICC set to the other compiler wrapper, or start with `mpitrace run`)",
+                name(FAMILY), name(found)
+            ));
+        }
+        fits
+    })
+}
+
+/// Prints a line on the first rank only, as far as the environment tells ranks before MPI_Init.
+pub fn say(line: &str) {
+    let other_rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
+        .iter()
+        .any(|v| std::env::var(v).is_ok_and(|r| r != "0"));
+    if !other_rank {
+        eprintln!("{line}");
+    }
+}
+
+/// Address of a data symbol of the MPI library (Open MPI's predefined objects), null if it has none of that name.
+pub fn data(name: &CStr) -> *const c_char {
+    // SAFETY: dlsym takes any name.
+    let global = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    if !global.is_null() {
+        return global.cast();
+    }
+    let in_loaded = loaded_mpi().iter().find_map(|o| symbol_in(o, name));
+    in_loaded.unwrap_or(std::ptr::null()).cast()
+}

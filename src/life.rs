@@ -1,0 +1,163 @@
+//! Beginnings and ends: the first call, MPI_Init, sessions, MPI_Pcontrol, MPI_Abort, MPI_Finalize, exit without it, fork.
+
+use crate::arg;
+use crate::call::{Call, MODE, OFF, Stopped};
+use crate::entry::{self, Code};
+use crate::finalize;
+use crate::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
+use crate::process;
+use crate::start;
+use std::ffi::{c_int, c_uint};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+/// How far the process has come.
+static STATE: AtomicU32 = AtomicU32::new(BEFORE);
+const BEFORE: u32 = 0;
+const INITIALIZED: u32 = 1;
+const FINISHED: u32 = 2;
+
+/// `ended` of a file header.
+mod ended {
+    pub const FINALIZED: u32 = 1;
+    pub const EXITED: u32 = 2;
+    pub const ABORTED: u32 = 3;
+}
+
+/// Called once, when the block file has been made.
+pub fn at_first_call() {
+    // SAFETY: both handlers are functions of this library, which is never unloaded: the program calls into it.
+    unsafe {
+        libc::pthread_atfork(None, None, Some(in_forked_child));
+        libc::atexit(at_exit);
+    }
+}
+
+/// A child has its parent's memory and must not write to its parent's file: it records nothing.
+unsafe extern "C" fn in_forked_child() {
+    STATE.store(FINISHED, Relaxed);
+    MODE.iter().for_each(|m| m.store(OFF, Relaxed));
+    entry::bypass();
+}
+
+/// Exit without MPI_Finalize: the block file stays, if anything of MPI has been going on.
+extern "C" fn at_exit() {
+    let Some(store) = process::store() else {
+        return;
+    };
+    if store.header().pid != std::process::id() {
+        return;
+    }
+    match STATE.swap(FINISHED, Relaxed) {
+        BEFORE => store.remove(),
+        INITIALIZED => {
+            store.header().ended.store(ended::EXITED, Relaxed);
+            eprintln!(
+                "trace: rank {} exits without MPI_Finalize: its calls are in {} (mpitrace recover reads it)",
+                store.header().rank.load(Relaxed) as i32,
+                store.path().display()
+            );
+        }
+        _ => {}
+    }
+}
+
+/// MPI_Init or MPI_Init_thread has returned.
+pub fn initialized(stopped: &Stopped) {
+    if STATE.compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed).is_err() {
+        return;
+    }
+    process::within(|| start::world(stopped.thread()));
+}
+
+/// A session has begun. Programs with sessions only have no MPI_COMM_WORLD and nothing that could carry a merge.
+pub fn session_started(stopped: &Stopped) {
+    if STATE.compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed).is_err() {
+        return;
+    }
+    process::within(|| start::session(stopped.thread()));
+}
+
+/// MPI_Pcontrol: 0 switches recording off, 1 on. The real function gets the level only: what follows it cannot be passed on.
+pub unsafe extern "C" fn pcontrol<const P: usize>(level: c_int) -> c_int {
+    match level {
+        0 => process::want(false),
+        1 => process::want(true),
+        _ => {}
+    }
+    // SAFETY: the real function, which is variadic, with the one argument it must have.
+    unsafe {
+        std::mem::transmute::<Code, unsafe extern "C" fn(c_int, ...) -> c_int>(entry::real(
+            2 * index::MPI_Pcontrol + P,
+        ))(level)
+    }
+}
+
+/// MPI_Abort: recorded before it runs, because nothing comes after.
+pub unsafe extern "C" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c_int {
+    // SAFETY: the wrapper pattern of generated.rs.
+    unsafe {
+        let real = std::mem::transmute::<Code, unsafe extern "C" fn(MPI_Comm, c_int) -> c_int>(
+            entry::real(2 * index::MPI_Abort + P),
+        );
+        let call = Call::enter(index::MPI_Abort as u16, NUMBERS[index::MPI_Abort]);
+        if call.ignored() {
+            let r = real(comm, code);
+            call.leave();
+            return r;
+        }
+        let mut w = call.start().stop().record(0, 0, 16);
+        w.args.handle::<{ HANDLE }>(arg::bits(comm));
+        w.args.i32(code);
+        w.publish();
+        if let Some(store) = process::store() {
+            store.header().ended.store(ended::ABORTED, Relaxed);
+            crate::library::say(&format!(
+                "trace: MPI_Abort: what was recorded is in {} and its like (mpitrace recover {})",
+                store.path().display(),
+                store.path().parent().unwrap_or(store.path()).display()
+            ));
+        }
+        real(comm, code)
+    }
+}
+
+/// MPI_Finalize: the trace is merged and written first, while there is an MPI to do it with.
+pub unsafe extern "C" fn finalize<const P: usize>() -> c_int {
+    // SAFETY: the wrapper pattern of generated.rs.
+    unsafe {
+        let real = std::mem::transmute::<Code, unsafe extern "C" fn() -> c_int>(entry::real(
+            2 * index::MPI_Finalize + P,
+        ));
+        let call = Call::enter(index::MPI_Finalize as u16, NUMBERS[index::MPI_Finalize]);
+        if !call.ignored() {
+            call.start().stop().record(0, 0, 0).publish();
+        } else if call.is_nested() {
+            let r = real();
+            call.leave();
+            return r;
+        } else {
+            call.leave();
+        }
+        static ONCE: AtomicBool = AtomicBool::new(false);
+        let mut initialized = 0;
+        pmpi::MPI_Initialized(&mut initialized);
+        if initialized != 0
+            && STATE.load(Relaxed) == INITIALIZED
+            && !ONCE.swap(true, Relaxed)
+            && !process::inside()
+        {
+            // From here on nothing is recorded, whichever thread still calls.
+            process::want(false);
+            if let Some(store) = process::store() {
+                store.header().ended.store(ended::FINALIZED, Relaxed);
+            }
+            process::within(finalize::run);
+            STATE.store(FINISHED, Relaxed);
+            entry::bypass();
+        }
+        real()
+    }
+}
+
+/// Version of the interface in `include/trace.h`.
+pub const INTERFACE: c_uint = 1;

@@ -1,0 +1,455 @@
+//! The process's side of recording: the block file, its threads, and what happens when a block is full. All of it is off
+//! the hot path.
+
+use crate::blocks::{Block, Store};
+use crate::call::{MODE, OFF, ON, SUCCESS};
+use crate::clock;
+use crate::define;
+use crate::generated::{COUNT, FAMILY, NAMES};
+use crate::settings::{Setting, Settings};
+use crate::thread::{self, Thread};
+use parking_lot::{Mutex, RwLock};
+use records::define::{Definition, TIME_BASE};
+use records::encode::Head;
+use records::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, VERSION};
+use records::{define::FRAGMENT, record};
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
+
+/// CallIDs that a thread reserves at a time.
+const CALLS: u64 = 1024;
+/// Room at the end of a block for the records that set new bases.
+const BASE_RECORD: usize = record::HEAD + 16;
+
+static STORE: OnceLock<Option<Store>> = OnceLock::new();
+static NEXT_CALL: AtomicU64 = AtomicU64::new(1);
+static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
+static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
+/// Whether recording is wanted now (`trace_off`, MPI_Pcontrol).
+static WANTED: AtomicBool = AtomicBool::new(true);
+static SETTINGS: RwLock<Option<Settings>> = RwLock::new(None);
+
+/// A thread's state that lives until the process ends, because Finalize adds up all threads' counters.
+struct Registered(NonNull<Thread>);
+// SAFETY: others than the thread itself look at it only when the thread is outside MPI, at Finalize.
+unsafe impl Send for Registered {}
+
+thread_local! {
+    /// Set while this thread is setting things up, so that MPI calls made by that are passed through.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the thread is inside the recorder.
+pub fn inside() -> bool {
+    INSIDE.try_with(Cell::get).unwrap_or(true)
+}
+
+/// Runs `f` with the recorder switched off for this thread.
+pub fn within<T>(f: impl FnOnce() -> T) -> T {
+    let before = INSIDE.replace(true);
+    let value = f();
+    INSIDE.set(before);
+    value
+}
+
+/// The settings in force.
+pub fn settings() -> Settings {
+    SETTINGS.read().clone().unwrap_or_default()
+}
+
+/// The block file; `None` when nothing can be recorded.
+pub fn store() -> Option<&'static Store> {
+    STORE.get().and_then(Option::as_ref)
+}
+
+/// The CallID of this process's call `number`.
+pub fn callid(number: u64) -> u64 {
+    let Some(header) = store().map(Store::header) else {
+        return number;
+    };
+    let rank = match header.rank.load(Relaxed) {
+        u32::MAX => 0,
+        rank => u64::from(rank),
+    };
+    rank << header.counter_bits | number
+}
+
+/// Takes new settings: at the first call this process's own, in MPI_Init those of rank 0.
+pub fn apply(settings: Settings) {
+    crate::call::CPU_TIME.store(settings.timestamp.cpu(), Relaxed);
+    if let Some(store) = store() {
+        store.set_limit(settings.disk_limit.unwrap_or(u64::MAX));
+    }
+    WANTED.store(settings.start, Relaxed);
+    *SETTINGS.write() = Some(settings);
+    set_modes();
+}
+
+/// Switches recording on or off for the whole process.
+pub fn want(on: bool) {
+    WANTED.store(on, Relaxed);
+    set_modes();
+}
+
+/// Whether recording is switched on.
+pub fn wanted() -> bool {
+    WANTED.load(Relaxed)
+}
+
+fn set_modes() {
+    let settings = SETTINGS.read();
+    let Some(settings) = settings.as_ref() else {
+        return;
+    };
+    let on = wanted();
+    for (function, mode) in MODE.iter().enumerate() {
+        let name = NAMES[function].to_str().unwrap_or("P");
+        let value = match settings.setting_of(name.strip_prefix('P').unwrap_or(name)) {
+            _ if !on => OFF,
+            Setting::Disable => OFF,
+            Setting::Success => SUCCESS,
+            Setting::Enable => ON,
+        };
+        mode.store(value, Relaxed);
+    }
+}
+
+/// Loads this process's own settings and opens the block file, at the first MPI call.
+fn open() -> Option<Store> {
+    clock::init();
+    let (settings, complaints) = Settings::of_process(&is_known);
+    for complaint in &complaints {
+        crate::library::say(&complaint.to_string());
+    }
+    apply(settings.clone());
+    let made = block_path(&settings).and_then(|path| {
+        Store::create(&path, |header| {
+            header.magic = FILE_MAGIC;
+            header.version = VERSION;
+            header.family = FAMILY as u32;
+            header.table = crate::generated::FINGERPRINT;
+            header.clock = clock::source() as u32;
+            header.counter_bits = 64 - settings.rank_bits;
+            header.pid = std::process::id();
+            header.rank.store(u32::MAX, Relaxed);
+        })
+        .map_err(|e| format!("{}: {e}", path.display()))
+    });
+    match made {
+        Ok(store) => Some(store),
+        Err(why) => {
+            crate::library::say(&format!(
+                "trace: {why}: nothing is recorded, the program runs on"
+            ));
+            MODE.iter().for_each(|m| m.store(OFF, Relaxed));
+            WANTED.store(false, Relaxed);
+            None
+        }
+    }
+}
+
+/// Whether a function of this name exists in the table or in `mpi.h`.
+pub fn is_known(name: &str) -> bool {
+    NAMES
+        .iter()
+        .any(|n| n.to_str().is_ok_and(|n| n.strip_prefix('P') == Some(name)))
+        || name.starts_with("MPIO_")
+        || crate::table::table().is_some_and(|t| t.get(name).is_some())
+}
+
+fn block_path(settings: &Settings) -> Result<PathBuf, String> {
+    let rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
+        .iter()
+        .find_map(|v| std::env::var(v).ok())
+        .unwrap_or_else(|| "0".to_owned());
+    let name = format!(
+        "libtrace.{}.{rank}.{}.blocks",
+        define::program(),
+        std::process::id()
+    );
+    let path = Path::new(&settings.tmpdir).join(name);
+    // Made absolute now, because the program may change its directory.
+    std::path::absolute(&path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Makes the state of the running thread, and of the process at its first call. Null when nothing can be recorded.
+pub fn start_thread() -> *mut Thread {
+    within(|| {
+        let Some(store) = STORE
+            .get_or_init(|| {
+                let store = open();
+                if store.is_some() {
+                    crate::life::at_first_call();
+                }
+                store
+            })
+            .as_ref()
+        else {
+            return std::ptr::null_mut();
+        };
+        let number = NEXT_THREAD.fetch_add(1, Relaxed);
+        let (block, discarding) = next_block(store);
+        let thread = Box::new(Thread {
+            depth: 0,
+            number,
+            at: block.start(),
+            end: block.end(),
+            block,
+            time_base: 0,
+            call_base: 0,
+            next_call: 0,
+            call_limit: 0,
+            sequence: 0,
+            before: Vec::new(),
+            large: Vec::new(),
+            discarding,
+            ignored: Box::new([0; COUNT]),
+            store,
+        });
+        let t = Box::leak(thread);
+        reserve_calls(t);
+        begin_block(t, clock::now());
+        THREADS.lock().push(Registered(NonNull::from(&mut *t)));
+        thread::set_current(t);
+        if number == 0 {
+            define::process(t);
+        }
+        t
+    })
+}
+
+/// A block to write to: an empty one of the file, else private memory that is thrown away when it is full.
+fn next_block(store: &Store) -> (Block, bool) {
+    if let Some(block) = store.take() {
+        return (block, false);
+    }
+    let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
+    let header = NonNull::from(Box::leak(memory)).cast::<BlockHeader>();
+    (Block::private(header), true)
+}
+
+/// Sets up the header of the block that `t` has just taken.
+fn begin_block(t: &mut Thread, now: u64) {
+    t.at = t.block.start();
+    t.end = t.block.end();
+    t.time_base = now;
+    t.call_base = t.next_call;
+    // SAFETY: the block is this thread's own; readers look at it only once its magic is there.
+    unsafe {
+        let header = t.block.header();
+        (*header).thread = t.number;
+        (*header).sequence = t.sequence;
+        (*header).time_base = t.time_base;
+        (*header).call_base = t.call_base;
+        (*header).tid = libc::syscall(libc::SYS_gettid) as u64;
+        (*header).committed.store(0, Relaxed);
+        (*header).open_function.store(0, Relaxed);
+        (*header).magic.store(BLOCK_MAGIC, Release);
+    }
+    t.sequence += 1;
+}
+
+/// Gives `t` the next numbers for CallIDs.
+#[cold]
+pub fn reserve_calls(t: &mut Thread) {
+    t.next_call = NEXT_CALL.fetch_add(CALLS, Relaxed);
+    t.call_limit = t.next_call + CALLS;
+    if t.next_call.wrapping_sub(t.call_base) > u64::from(u32::MAX / 2) && t.sequence > 0 {
+        set_base(t, t.time_base, t.next_call);
+    }
+}
+
+/// Changes to a new block.
+fn change_block(t: &mut Thread, now: u64, call: u64) {
+    // SAFETY: the thread's own block, which it leaves.
+    unsafe { (*t.block.header()).open_function.store(0, Relaxed) };
+    if t.discarding {
+        count_lost(t);
+    } else {
+        t.store.put_full(t.block);
+        (t.block, t.discarding) = next_block(t.store);
+    }
+    begin_block(t, now);
+    t.call_base = call;
+    // SAFETY: the thread's own block.
+    unsafe { (*t.block.header()).call_base = call };
+}
+
+/// Counts the records of the private block as lost.
+pub fn count_lost(t: &mut Thread) {
+    let used = t.at as usize - t.block.start() as usize;
+    // SAFETY: the part of the thread's own block that has been written.
+    let bytes = unsafe { std::slice::from_raw_parts(t.block.start(), used) };
+    let lost = record::Records::new(bytes, record::Base::default())
+        .filter(|r| !r.is_definition())
+        .count();
+    t.store.header().lost.fetch_add(lost as u64, Relaxed);
+}
+
+/// Makes room for a record of at most `total` bytes that starts at `start` and has number `call`. Gives the place for it: in
+/// the thread's block, or in its buffer for large records.
+#[cold]
+#[inline(never)]
+pub fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
+    let free = |t: &Thread| t.end as usize - t.at as usize;
+    if total + BASE_RECORD > free(t) && total + BASE_RECORD <= BLOCK_SIZE - BLOCK_HEADER {
+        change_block(t, start, call);
+    }
+    if start.wrapping_sub(t.time_base) > u64::from(u32::MAX) {
+        if free(t) < 2 * BASE_RECORD {
+            change_block(t, start, call);
+        } else {
+            set_base(t, start, call);
+        }
+    }
+    if total <= free(t) {
+        return t.at;
+    }
+    t.large.clear();
+    t.large.resize(total, 0);
+    t.large.as_mut_ptr()
+}
+
+/// Writes a record that sets new bases. There must be room for it.
+fn set_base(t: &mut Thread, time: u64, call: u64) {
+    let mut payload = [0; 16];
+    payload[..8].copy_from_slice(&time.to_ne_bytes());
+    payload[8..].copy_from_slice(&call.to_ne_bytes());
+    if (t.end as usize - t.at as usize) < BASE_RECORD {
+        change_block(t, time, call);
+        return;
+    }
+    let head = Head {
+        word: TIME_BASE,
+        start: 0,
+        duration: 0,
+        call: 0,
+    };
+    put(t, head, &payload);
+    t.time_base = time;
+    t.call_base = call;
+}
+
+/// Appends a record for which there is room.
+fn put(t: &mut Thread, head: Head, payload: &[u8]) {
+    let size = (record::HEAD + payload.len()).next_multiple_of(4);
+    // SAFETY: the caller has made sure of the room; the block is this thread's own.
+    unsafe {
+        head.write(t.at, size);
+        std::ptr::copy_nonoverlapping(payload.as_ptr(), t.at.add(record::HEAD), payload.len());
+        t.at = t.at.add(size);
+        let committed = t.at as usize - t.block.start() as usize;
+        (*t.block.header())
+            .committed
+            .store(committed as u32, Release);
+    }
+}
+
+/// Appends a record of any size, in parts if need be. `word` holds function and flags.
+fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[u8]) {
+    let call = t.call_base + u64::from(head.call);
+    let room = BLOCK_SIZE - BLOCK_HEADER - 2 * record::HEAD - record::HEAD_EXTRA - 64;
+    let place = |t: &mut Thread, head: &mut Head, bytes: usize| {
+        if (t.end as usize - t.at as usize) < bytes + record::HEAD + 8 {
+            change_block(t, time, call);
+        }
+        head.start = time.wrapping_sub(t.time_base) as u32;
+        head.call = call.wrapping_sub(t.call_base) as u32;
+    };
+    if payload.len() <= room && code == 0 {
+        place(t, &mut head, payload.len());
+        put(t, head, payload);
+        return;
+    }
+    let mut whole = Vec::with_capacity(payload.len() + 6);
+    whole.extend_from_slice(&head.word.to_ne_bytes());
+    whole.extend_from_slice(&code.to_ne_bytes());
+    whole.extend_from_slice(payload);
+    let total = whole.len() as u32;
+    head.word = FRAGMENT;
+    for (i, part) in whole.chunks(room).enumerate() {
+        let mut fragment = Vec::with_capacity(part.len() + 8);
+        fragment.extend_from_slice(&total.to_ne_bytes());
+        fragment.extend_from_slice(&((i * room) as u32).to_ne_bytes());
+        fragment.extend_from_slice(part);
+        place(t, &mut head, fragment.len());
+        put(t, head, &fragment);
+    }
+}
+
+/// Publishes the record that stands in the buffer for large ones up to `end`.
+#[cold]
+pub fn publish_large(t: &mut Thread, head: Head, end: *const u8) {
+    let large = std::mem::take(&mut t.large);
+    let used = end as usize - large.as_ptr() as usize;
+    let time = t.time_base.wrapping_add(u64::from(head.start));
+    let mut at = record::HEAD;
+    let mut next = |n: usize| {
+        let part = large.get(at..at + n).unwrap_or_default();
+        at += n;
+        part
+    };
+    // Durations beyond 32 bits and CPU times of such giant records are given up.
+    if head.word & record::LONG != 0 {
+        next(8);
+    }
+    let code = if head.word & record::ERROR != 0 {
+        next(4).try_into().map_or(0, i32::from_ne_bytes)
+    } else {
+        0
+    };
+    if head.word & record::CPU != 0 {
+        next(16);
+    }
+    let keep = record::FUNCTION | record::IN_PLACE;
+    let head = Head {
+        word: head.word & keep,
+        ..head
+    };
+    put_any(t, head, time, code, large.get(at..used).unwrap_or_default());
+}
+
+/// Writes a definition into the thread's block.
+pub fn put_definition(t: &mut Thread, definition: &Definition) {
+    let head = Head {
+        word: definition.number(),
+        start: 0,
+        duration: 0,
+        call: t.next_call.wrapping_sub(t.call_base) as u32,
+    };
+    put_any(t, head, clock::now(), 0, &definition.encode());
+}
+
+/// Number of calls that were counted and not recorded, by function, over all threads; lost records of threads whose memory is
+/// thrown away are counted now.
+pub fn ignored() -> Vec<u64> {
+    let mut sum = vec![0; COUNT];
+    for thread in THREADS.lock().iter() {
+        // SAFETY: states live until the process ends; a racing increment of a thread still inside MPI may be missed.
+        let thread = unsafe { thread.0.as_ref() };
+        for (s, n) in sum.iter_mut().zip(thread.ignored.iter()) {
+            *s += n;
+        }
+    }
+    sum
+}
+
+/// The running call's CallID without its rank field; 0 outside MPI.
+pub fn running_call() -> u64 {
+    let t = thread::current();
+    if t.is_null() {
+        return 0;
+    }
+    // SAFETY: the state of the running thread and its own block.
+    unsafe {
+        let header = (*t).block.header();
+        if (*header).open_function.load(Relaxed) == 0 {
+            0
+        } else {
+            (*header).open_call.load(Relaxed)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What happens in MPI_Init, after the real one: every rank learns who it is, takes rank 0's settings, gets a communicator of
+//! the recorder's own, and compares its clock with rank 0's.
+
+use crate::clock;
+use crate::constants::predefined;
+use crate::define;
+use crate::finalize::clocks;
+use crate::generated::{MPI_Comm, MPI_Datatype, MPI_Group, pmpi};
+use crate::process;
+use crate::settings::Settings;
+use crate::thread::Thread;
+use parking_lot::Mutex;
+use std::ffi::c_int;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What the ranks agreed on in MPI_Init.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: i32,
+    /// Size of MPI_COMM_WORLD.
+    pub size: i32,
+    /// Duplicate of MPI_COMM_WORLD for the recorder alone.
+    pub comm: Comm,
+    /// Wall-clock second at which rank 0 started, since the epoch: part of the names of DUMPI files.
+    pub started: i64,
+    /// Process ID of rank 0.
+    pub job: u32,
+}
+
+/// A communicator handle.
+#[derive(Clone, Copy, Debug)]
+pub struct Comm(pub MPI_Comm);
+// SAFETY: a handle, valid in every thread.
+unsafe impl Send for Comm {}
+
+static WORLD: Mutex<Option<World>> = Mutex::new(None);
+
+/// What the ranks agreed on; `None` without MPI_Init.
+pub fn agreed() -> Option<World> {
+    *WORLD.lock()
+}
+
+/// Start of the run, as rank 0 tells it to all.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Greeting {
+    started: i64,
+    run: u64,
+    job: u64,
+    settings: u64,
+}
+
+/// MPI_COMM_WORLD is there.
+pub fn world(t: &mut Thread) {
+    let all: MPI_Comm = predefined("MPI_COMM_WORLD");
+    let byte: MPI_Datatype = predefined("MPI_BYTE");
+    let (mut rank, mut size): (c_int, c_int) = (0, 1);
+    let mut comm: MPI_Comm = predefined("MPI_COMM_NULL");
+    // SAFETY: MPI is initialised, and all ranks are in MPI_Init.
+    unsafe {
+        pmpi::MPI_Comm_rank(all, &mut rank);
+        pmpi::MPI_Comm_size(all, &mut size);
+        let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
+        pmpi::MPI_Comm_group(all, &mut group);
+        define::set_world_group(group);
+        pmpi::MPI_Comm_dup(all, &mut comm);
+        pmpi::MPI_Comm_set_errhandler(comm, predefined("MPI_ERRORS_RETURN"));
+    }
+    let text = process::settings().to_text();
+    let mut greeting = Greeting {
+        started: clock::posix(libc::CLOCK_REALTIME) as i64 / 1_000_000_000,
+        run: clock::posix(libc::CLOCK_REALTIME) ^ (u64::from(std::process::id()) << 40) | 1,
+        job: u64::from(std::process::id()),
+        settings: text.len() as u64,
+    };
+    let mut text = text.into_bytes();
+    // SAFETY: rank 0's greeting tells how long the text is; all ranks take part.
+    unsafe {
+        let greeting_at = (&raw mut greeting).cast();
+        pmpi::MPI_Bcast(greeting_at, size_of::<Greeting>() as c_int, byte, 0, comm);
+        text.resize(greeting.settings as usize, 0);
+        pmpi::MPI_Bcast(text.as_mut_ptr().cast(), text.len() as c_int, byte, 0, comm);
+    }
+    if rank != 0 {
+        let (settings, _) = Settings::from_text(&String::from_utf8_lossy(&text));
+        let wanted = process::wanted();
+        process::apply(settings);
+        // The program may have switched recording before MPI_Init.
+        process::want(wanted);
+    }
+    if let Some(store) = process::store() {
+        let header = store.header();
+        header.rank.store(rank as u32, Relaxed);
+        header.size.store(size as u32, Relaxed);
+        header.run.store(greeting.run, Relaxed);
+    }
+    let world = World {
+        rank,
+        size,
+        comm: Comm(comm),
+        started: greeting.started,
+        job: greeting.job as u32,
+    };
+    *WORLD.lock() = Some(world);
+    define::library(t);
+    define::world(t);
+    clocks::compare(t, &world);
+}
+
+/// A session is there, and no MPI_COMM_WORLD.
+pub fn session(t: &mut Thread) {
+    define::library(t);
+    let env = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u32>().ok());
+    if let Some(store) = process::store() {
+        let rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"];
+        let size = ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE"];
+        let header = store.header();
+        let rank = rank.into_iter().find_map(env).unwrap_or(0);
+        header.rank.store(rank, Relaxed);
+        let size = size.into_iter().find_map(env).unwrap_or(1);
+        header.size.store(size, Relaxed);
+    }
+}

@@ -1,0 +1,812 @@
+//! From the table and an installed `mpi.h` to the recorder's wrappers: Rust source, one function each.
+//!
+//! A wrapper keeps what the call will overwrite, runs the real function between two time stamps, and writes the arguments in
+//! the order of the signature, each in the form that [`Carrier`] says. What it calls (`Call`, `arg::…`, `lengths::…`,
+//! `define::…`, `life::…`) is the recorder's, written by hand. Functions that the table does not know are wrapped without
+//! arguments.
+
+use crate::header::{Declared, Header};
+use crate::{Carrier, Class, Direction, Elem, Function, Kind, Len, Param, Query, Sentinel, Table};
+use std::fmt::Write;
+
+/// Functions whose wrapper is written by hand in the recorder, because they end or switch recording.
+pub const BY_HAND: &[&str] = &["MPI_Finalize", "MPI_Abort", "MPI_Pcontrol"];
+
+/// Number of the first function that the table does not know (`records::record::FIRST_UNKNOWN`).
+const FIRST_UNKNOWN: usize = 0x0E00;
+
+/// The source, and what was left out.
+#[derive(Debug)]
+pub struct Generated {
+    /// Rust source.
+    pub source: String,
+    /// Functions without a table entry, recorded by name only.
+    pub unknown: Vec<String>,
+    /// Functions whose declaration does not fit the table entry, recorded by name only, with the reason.
+    pub misfits: Vec<String>,
+}
+
+/// Makes the wrappers for the functions that `header` declares.
+pub fn generate(table: &Table, header: &Header) -> Generated {
+    let mut out = Generated {
+        source: String::new(),
+        unknown: Vec::new(),
+        misfits: Vec::new(),
+    };
+    let mut entries = Vec::new();
+    for declared in &header.functions {
+        let function = match table.get(&declared.name) {
+            None => {
+                out.unknown.push(declared.name.clone());
+                None
+            }
+            Some(function) => match declared.misfit(function) {
+                Some(why) => {
+                    out.misfits.push(format!("{}: {why}", declared.name));
+                    None
+                }
+                None => Some(function),
+            },
+        };
+        entries.push((declared, function));
+    }
+    let mut unknown = FIRST_UNKNOWN;
+    let numbers: Vec<usize> = entries
+        .iter()
+        .map(|(_, function)| match function {
+            Some(f) => f.id,
+            None => {
+                unknown += 1;
+                unknown - 1
+            }
+        })
+        .collect();
+    let s = &mut out.source;
+    tables(s, table, header, &entries, &numbers);
+    for (index, ((declared, function), number)) in entries.iter().zip(&numbers).enumerate() {
+        if BY_HAND.contains(&declared.name.as_str()) {
+            continue;
+        }
+        let wrapper = Wrapper {
+            index,
+            number: *number,
+            declared,
+            function: *function,
+        };
+        wrapper.write(s);
+    }
+    out
+}
+
+/// Writes to a string, which cannot fail.
+macro_rules! put {
+    ($s:expr, $($arg:tt)*) => {{ let _ = writeln!($s, $($arg)*); }};
+}
+
+type Entry<'a> = (&'a Declared, Option<&'a Function>);
+
+fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], numbers: &[usize]) {
+    let count = entries.len();
+    put!(s, "/// Functions that `mpi.h` declares.");
+    put!(s, "pub const COUNT: usize = {count};");
+    put!(s, "/// ABI family of this `mpi.h`.");
+    put!(
+        s,
+        "pub const FAMILY: Family = Family::{:?};",
+        header.family
+    );
+    put!(s, "/// Fingerprint of the function table.");
+    put!(
+        s,
+        "pub const FINGERPRINT: u64 = {:#x};",
+        table.fingerprint()
+    );
+    put!(s, "/// Names of the functions, with the P of PMPI.");
+    put!(s, "pub const NAMES: [&CStr; COUNT] = [");
+    for (declared, _) in entries {
+        put!(s, "    c\"P{}\",", declared.name);
+    }
+    put!(s, "];");
+    put!(
+        s,
+        "/// Numbers of the functions in records: position in the table, or that of an unknown function."
+    );
+    put!(s, "pub const NUMBERS: [u16; COUNT] = {numbers:?};");
+    put!(s, "/// Functions that only convert handles.");
+    let conversions: Vec<usize> = (0..count)
+        .filter(|&i| entries[i].1.is_some_and(|f| f.class == Class::Convert))
+        .collect();
+    put!(s, "pub const CONVERSIONS: &[usize] = &{conversions:?};");
+    put!(
+        s,
+        "/// Functions that are recorded by name only: index and name."
+    );
+    put!(s, "pub const UNKNOWN: &[usize] = &[");
+    for (i, (_, function)) in entries.iter().enumerate() {
+        if function.is_none() {
+            put!(s, "    {i},");
+        }
+    }
+    put!(s, "];");
+    put!(
+        s,
+        "/// What stands in for a function that the MPI library lacks."
+    );
+    put!(s, "pub static MISSING: Addresses<COUNT> = Addresses([");
+    for (declared, _) in entries {
+        let stand_in = if declared.returns == "::std::os::raw::c_int" {
+            "error"
+        } else {
+            "nothing"
+        };
+        put!(s, "    missing::{stand_in} as Code,");
+    }
+    put!(s, "]);");
+    put!(
+        s,
+        "/// The wrappers: of MPI_X at twice the index, of PMPI_X behind it."
+    );
+    put!(
+        s,
+        "pub static WRAPPERS: Addresses<{{ 2 * COUNT }}> = Addresses(["
+    );
+    for (declared, _) in entries {
+        let path = if BY_HAND.contains(&declared.name.as_str()) {
+            format!("life::{}", rust_name(&declared.name))
+        } else {
+            rust_name(&declared.name)
+        };
+        put!(s, "    {path}::<0> as Code, {path}::<1> as Code,");
+    }
+    put!(s, "]);");
+    put!(s, "/// Index of each function.");
+    put!(s, "#[allow(non_upper_case_globals)]\npub mod index {{");
+    for (i, (declared, _)) in entries.iter().enumerate() {
+        put!(
+            s,
+            "    /// {0}.\n    pub const {0}: usize = {i};",
+            declared.name
+        );
+    }
+    put!(s, "}}");
+    put!(s, "crate::export! {{");
+    for (i, (declared, _)) in entries.iter().enumerate() {
+        put!(
+            s,
+            "    {} {} {} P{}",
+            2 * i,
+            declared.name,
+            2 * i + 1,
+            declared.name
+        );
+    }
+    put!(s, "}}");
+    put!(
+        s,
+        "/// The MPI library's own functions, for the recorder's use."
+    );
+    put!(s, "#[allow(non_snake_case)]\npub mod pmpi {{");
+    put!(s, "    use super::*;");
+    for (i, (declared, _)) in entries.iter().enumerate() {
+        let params = signature(declared);
+        put!(s, "    /// P{}.", declared.name);
+        put!(
+            s,
+            "    #[inline(always)]\n    pub unsafe fn {}({params}) -> {} {{",
+            declared.name,
+            declared.returns
+        );
+        put!(
+            s,
+            "        unsafe {{ std::mem::transmute::<Code, {}>(entry::real({}))({}) }}",
+            pointer_type(declared),
+            2 * i + 1,
+            names(declared)
+        );
+        put!(s, "    }}");
+    }
+    put!(s, "}}");
+}
+
+/// Name of the wrapper: `MPI_File_open` becomes `file_open`.
+fn rust_name(name: &str) -> String {
+    let short = name.strip_prefix("MPI_").unwrap_or(name).to_lowercase();
+    match short.as_str() {
+        "test" | "type" | "send" => format!("{short}_"),
+        _ => short,
+    }
+}
+
+fn signature(d: &Declared) -> String {
+    let list: Vec<String> = d
+        .params
+        .iter()
+        .enumerate()
+        .map(|(i, p)| format!("a{i}: {}", p.ty))
+        .collect();
+    list.join(", ")
+}
+
+fn names(d: &Declared) -> String {
+    let list: Vec<String> = (0..d.params.len()).map(|i| format!("a{i}")).collect();
+    list.join(", ")
+}
+
+fn pointer_type(d: &Declared) -> String {
+    let list: Vec<&str> = d.params.iter().map(|p| p.ty.as_str()).collect();
+    let more = if d.variadic { ", ..." } else { "" };
+    format!(
+        "unsafe extern \"C\" fn({}{more}) -> {}",
+        list.join(", "),
+        d.returns
+    )
+}
+
+struct Wrapper<'a> {
+    index: usize,
+    number: usize,
+    declared: &'a Declared,
+    function: Option<&'a Function>,
+}
+
+impl Wrapper<'_> {
+    fn write(&self, s: &mut String) {
+        let d = self.declared;
+        let params: &[Param] = self.function.map_or(&[], |f| &f.params);
+        match self.function {
+            Some(f) => put!(
+                s,
+                "\n/// {} (mpi.table:{}, {})",
+                d.name,
+                f.line,
+                f.class.word()
+            ),
+            None => put!(s, "\n/// {} (not in the table)", d.name),
+        }
+        put!(
+            s,
+            "unsafe extern \"C\" fn {}<const P: usize>({}) -> {} {{ unsafe {{",
+            rust_name(&d.name),
+            signature(d),
+            d.returns
+        );
+        put!(
+            s,
+            "    let real = std::mem::transmute::<Code, {}>(entry::real({} + P));",
+            pointer_type(d),
+            2 * self.index
+        );
+        put!(
+            s,
+            "    let call = Call::enter({}, {});",
+            self.index,
+            self.number
+        );
+        put!(s, "    if call.ignored() {{");
+        put!(s, "        let r = real({});", names(d));
+        put!(s, "        call.leave();");
+        put!(s, "        return r;");
+        put!(s, "    }}");
+        for (i, p) in params.iter().enumerate() {
+            self.keep(s, i, p);
+        }
+        let after: Vec<usize> = (0..params.len()).filter(|&i| self.has_own(i)).collect();
+        for i in after {
+            let place = if params[i].len.is_some() {
+                format!("kept.place(own{i})")
+            } else {
+                format!("own{i}.as_mut_ptr()")
+            };
+            put!(
+                s,
+                "    let a{i} = if a{i} == {} {{ {place} }} else {{ a{i} }};",
+                ignore(&params[i])
+            );
+        }
+        put!(s, "    let running = call.start();");
+        put!(s, "    let r = real({});", names(d));
+        put!(s, "    let stopped = running.stop();");
+        let fails = d.returns == "::std::os::raw::c_int"
+            && self
+                .function
+                .is_none_or(|f| f.returns == Kind::ErrorCode);
+        put!(
+            s,
+            "    let ok = {};",
+            if fails { "r == 0" } else { "true" }
+        );
+        self.leave_out(s, fails);
+        for (i, p) in params.iter().enumerate() {
+            self.measure(s, i, p);
+        }
+        self.definitions(s);
+        let (fixed, varying) = self.room();
+        let flags: Vec<String> = params
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.sentinels.contains(&Sentinel::InPlace))
+            .map(|(i, _)| format!("arg::in_place(a{i} as *const c_void)"))
+            .collect();
+        put!(
+            s,
+            "    let mut w = stopped.record({}, {}, {fixed}{varying});",
+            if fails { "r" } else { "0" },
+            if flags.is_empty() {
+                "0".to_owned()
+            } else {
+                flags.join(" | ")
+            }
+        );
+        for (i, p) in params.iter().enumerate() {
+            self.emit(s, i, p);
+        }
+        put!(s, "    w.publish();");
+        put!(s, "    r");
+        put!(s, "}} }}");
+    }
+
+    fn params(&self) -> &[Param] {
+        self.function.map_or(&[], |f| &f.params)
+    }
+
+    /// Whether the wrapper passes a status of its own where the program wants none.
+    fn has_own(&self, i: usize) -> bool {
+        let p = &self.params()[i];
+        p.kind == Kind::Status && p.direction != Direction::In && !ignore(p).is_empty()
+    }
+
+    /// Keeps what the call will overwrite.
+    fn keep(&self, s: &mut String, i: usize, p: &Param) {
+        let needs_buffer = |w: &Self, i: usize| {
+            let p = &w.params()[i];
+            (p.direction == Direction::InOut
+                && matches!(p.carrier(), Carrier::Array(_) | Carrier::ArrayInOut(_))
+                && p.kind != Kind::Argvp)
+                || (w.has_own(i) && p.len.is_some())
+        };
+        let first = (0..self.params().len()).find(|&j| needs_buffer(self, j));
+        if first == Some(i) {
+            put!(s, "    let kept = arg::Kept::new(call.before());");
+        }
+        match p.carrier() {
+            Carrier::Array(Elem::Text) if p.kind == Kind::Argvp => {
+                let argc = self
+                    .params()
+                    .iter()
+                    .position(|q| q.kind == Kind::Argc)
+                    .unwrap_or(0);
+                put!(s, "    let v{i} = arg::program_arguments(a{argc}, a{i});");
+            }
+            Carrier::Array(Elem::Status) if self.has_own(i) => {
+                let len = self.length_before(p);
+                put!(
+                    s,
+                    "    let own{i} = kept.space::<MPI_Status>(if a{i} == {} {{ {len} }} else {{ 0 }});",
+                    ignore(p)
+                );
+            }
+            Carrier::Array(_) | Carrier::ArrayInOut(_) if p.direction == Direction::InOut => {
+                let len = self.length_before(p);
+                put!(
+                    s,
+                    "    let before{i} = kept.copy(a{i}.cast_const(), {len});"
+                );
+            }
+            Carrier::I32InOut | Carrier::I64InOut => {
+                put!(s, "    let before{i} = arg::value(a{i}.cast_const());");
+            }
+            Carrier::Handle | Carrier::Pointer if p.direction == Direction::InOut => {
+                put!(s, "    let before{i} = arg::handle_at(a{i}.cast_const());");
+            }
+            Carrier::I32 if p.kind == Kind::Argc && p.indirection() == 0 => {
+                // Behind a pointer in MPI_Init, of which the header tells by the type.
+                if self.declared.params[i].ty.starts_with('*') {
+                    put!(s, "    let before{i} = arg::value(a{i}.cast_const());");
+                }
+            }
+            Carrier::I32 if p.kind == Kind::Argc => {
+                put!(s, "    let before{i} = arg::value(a{i}.cast_const());");
+            }
+            Carrier::Status if self.has_own(i) => {
+                put!(
+                    s,
+                    "    let mut own{i} = std::mem::MaybeUninit::<MPI_Status>::uninit();"
+                );
+            }
+            _ => {}
+        }
+    }
+
+    /// Leaves failed and unsuccessful calls out where the settings ask for that.
+    fn leave_out(&self, s: &mut String, fails: bool) {
+        let mut conditions = Vec::new();
+        if fails {
+            conditions.push("!ok".to_owned());
+        }
+        if let Some(f) = self.function
+            && matches!(f.class, Class::Test | Class::Probe | Class::RmaSync)
+            && let Some(flag) = f
+                .params
+                .iter()
+                .position(|p| p.kind == Kind::Logical && p.direction == Direction::Out)
+        {
+            conditions.push(format!("arg::value(a{flag}.cast_const()) == 0"));
+        }
+        if let Some(f) = self.function
+            && f.name == "MPI_Testsome"
+            && let Some(count) = f.param("outcount")
+        {
+            conditions.push(format!("arg::value(a{count}.cast_const()) <= 0"));
+        }
+        if !conditions.is_empty() {
+            put!(s, "    if stopped.left_out() && ({}) {{", conditions.join(" || "));
+            put!(s, "        stopped.leave_out();");
+            put!(s, "        return r;");
+            put!(s, "    }}");
+        }
+    }
+
+    /// Number of elements by what is known before the call; what is told only afterwards is bounded by its argument.
+    fn length_before(&self, p: &Param) -> String {
+        match &p.len {
+            Some(Len::Param(j)) => format!("arg::length(a{j} as i64)"),
+            Some(Len::Returned(_)) => {
+                // Waitsome and Testsome: as many as were passed.
+                let j = self
+                    .params()
+                    .iter()
+                    .position(|q| q.kind == Kind::Length && q.direction == Direction::In)
+                    .unwrap_or(0);
+                format!("arg::length(a{j} as i64)")
+            }
+            Some(Len::InOut(j)) => format!("arg::length(arg::value(a{j}.cast_const()) as i64)"),
+            _ => "0".to_owned(),
+        }
+    }
+
+    fn query(&self, q: &Query) -> String {
+        let of = if self.params()[q.of].direction == Direction::In {
+            format!("a{}", q.of)
+        } else {
+            format!("*a{}", q.of)
+        };
+        match q.rank {
+            Some(rank) => format!("lengths::{}({of}, a{rank})", q.property.word()),
+            None => format!("lengths::{}({of})", q.property.word()),
+        }
+    }
+
+    /// Number of elements as an expression, after the call.
+    fn length(&self, p: &Param) -> String {
+        match p.len.as_ref() {
+            Some(Len::Param(j)) => format!("arg::length(a{j} as i64)"),
+            Some(Len::Returned(j)) => {
+                format!("arg::length(arg::value(a{j}.cast_const()) as i64)")
+            }
+            Some(Len::InOut(j)) => format!(
+                "arg::length((before{j} as i64).min(arg::value(a{j}.cast_const()) as i64))"
+            ),
+            Some(Len::Times(k, j)) => format!("{k} * arg::length(a{j} as i64)"),
+            Some(Len::Sum(j)) => {
+                format!("arg::sum(a{j}, {})", self.length(&self.params()[*j]))
+            }
+            Some(Len::Last(j)) => {
+                format!("arg::last(a{j}, {})", self.length(&self.params()[*j]))
+            }
+            Some(Len::Query(q)) => self.query(q),
+            Some(Len::Min(j, q)) => {
+                format!("arg::length(a{j} as i64).min({})", self.query(q))
+            }
+            _ => "0".to_owned(),
+        }
+    }
+
+    /// Condition under which an array or text is significant and was set.
+    fn significant(&self, i: usize, p: &Param) -> String {
+        let mut conditions = Vec::new();
+        if p.direction == Direction::Out && p.kind != Kind::Status {
+            conditions.push("ok".to_owned());
+        }
+        if p.kind == Kind::Status {
+            conditions.push("(ok | arg::in_status(r))".to_owned());
+        }
+        if p.root_only
+            && let (Some(comm), Some(root)) = (
+                self.function.and_then(Function::comm),
+                self.params().iter().position(|q| q.kind == Kind::Root),
+            )
+        {
+            conditions.push(format!("lengths::at_root(a{comm}, a{root})"));
+        }
+        if let Some(b) = p.inplace {
+            conditions.push(format!("arg::in_place(a{b} as *const c_void) == 0"));
+        }
+        if let Some(flag) = p.set_if {
+            conditions.push(self.set_if(flag));
+        }
+        if !matches!(p.kind, Kind::Status) {
+            conditions.push(format!("arg::is_address(a{i} as *const c_void)"));
+        }
+        conditions.join(" && ")
+    }
+
+    fn set_if(&self, flag: usize) -> String {
+        if self.params()[flag].kind == Kind::Logical {
+            format!("arg::value(a{flag}.cast_const()) != 0")
+        } else {
+            format!("arg::value(a{flag}.cast_const()) != UNDEFINED")
+        }
+    }
+
+    /// Finds out how long arrays and texts are.
+    fn measure(&self, s: &mut String, i: usize, p: &Param) {
+        match p.carrier() {
+            Carrier::Array(Elem::Text) => match p.kind {
+                Kind::Argvp => {}
+                Kind::Argv => put!(
+                    s,
+                    "    let v{i} = arg::texts(a{i} as *const *const c_char, {}, None);",
+                    self.significant(i, p)
+                ),
+                Kind::Argvs => put!(
+                    s,
+                    "    let v{i} = arg::text_lists(a{i} as *const *const *const c_char, {}, {});",
+                    self.significant(i, p),
+                    self.length(p)
+                ),
+                _ => put!(
+                    s,
+                    "    let v{i} = arg::texts(a{i} as *const *const c_char, {}, Some({}));",
+                    self.significant(i, p),
+                    self.length(p)
+                ),
+            },
+            Carrier::Text => {
+                let limit = match p.len.as_ref() {
+                    Some(Len::Chars(j)) => {
+                        format!("arg::length(arg::value(a{j}.cast_const()) as i64)")
+                    }
+                    Some(Len::NulWithin(j)) => {
+                        let q = &self.params()[*j];
+                        match q.carrier() {
+                            Carrier::I32InOut => format!("arg::length(before{j} as i64)"),
+                            _ => format!("arg::length(a{j} as i64) + 1"),
+                        }
+                    }
+                    _ => "usize::MAX".to_owned(),
+                };
+                put!(
+                    s,
+                    "    let v{i} = arg::text(a{i} as *const c_char, {}, {limit});",
+                    self.significant(i, p)
+                );
+            }
+            Carrier::Array(elem) | Carrier::ArrayInOut(elem) => {
+                let kept = p.direction == Direction::InOut && elem != Elem::Status;
+                if kept {
+                    put!(s, "    let n{i} = before{i}.len();");
+                } else {
+                    put!(
+                        s,
+                        "    let n{i} = if {} {{ Some({}) }} else {{ None }};",
+                        self.significant(i, p),
+                        self.length(p)
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Writes definitions of the communicators and datatypes that the call made.
+    fn definitions(&self, s: &mut String) {
+        let Some(f) = self.function else { return };
+        match f.class {
+            Class::Init => put!(s, "    if ok {{ life::initialized(&stopped); }}"),
+            Class::Session if f.name == "MPI_Session_init" => {
+                put!(s, "    if ok {{ life::session_started(&stopped); }}");
+            }
+            _ => {}
+        }
+        for (i, p) in f.params.iter().enumerate() {
+            let made = f.creates.contains(&i)
+                || (p.kind == Kind::Datatype && p.direction == Direction::Out);
+            if !made {
+                continue;
+            }
+            match (p.kind, p.len.is_some()) {
+                (Kind::Comm, false) => {
+                    let parent = match f.comm().filter(|_| f.class != Class::Spawn) {
+                        Some(j) if f.params[j].direction == Direction::In => format!("Some(a{j})"),
+                        _ => "None".to_owned(),
+                    };
+                    put!(
+                        s,
+                        "    if ok {{ define::comm(&stopped, *a{i}, {parent}, {}); }}",
+                        origin(f)
+                    );
+                }
+                (Kind::Datatype, false) => {
+                    put!(s, "    if ok {{ define::datatype(&stopped, *a{i}); }}");
+                }
+                (Kind::Datatype, true) => put!(
+                    s,
+                    "    if let Some(n) = n{i} {{ for j in 0..n {{ define::datatype(&stopped, *a{i}.add(j)); }} }}"
+                ),
+                _ => {}
+            }
+        }
+    }
+
+    /// Bytes that the arguments may take: a constant, and an expression for what varies.
+    fn room(&self) -> (usize, String) {
+        let (mut fixed, mut varying) = (0, String::new());
+        for (i, p) in self.params().iter().enumerate() {
+            match p.carrier() {
+                Carrier::Nothing => {}
+                Carrier::I32 => fixed += 4,
+                Carrier::I64 | Carrier::F64 | Carrier::I32InOut => fixed += 8,
+                Carrier::I64InOut => fixed += 16,
+                Carrier::Handle | Carrier::Pointer => fixed += 8,
+                Carrier::Status => fixed += 21,
+                Carrier::Text => {
+                    fixed += 4;
+                    let _ = write!(varying, " + arg::text_len(v{i})");
+                }
+                Carrier::Array(Elem::Text) => {
+                    let _ = write!(varying, " + v{i}.len()");
+                }
+                Carrier::Array(elem) => {
+                    fixed += 4;
+                    let _ = write!(varying, " + n{i}.unwrap_or(0) * {}", width(elem));
+                }
+                Carrier::ArrayInOut(elem) => {
+                    fixed += 8;
+                    let _ = write!(varying, " + 2 * n{i}.unwrap_or(0) * {}", width(elem));
+                }
+            }
+        }
+        (fixed, varying)
+    }
+
+    /// Writes one argument.
+    fn emit(&self, s: &mut String, i: usize, p: &Param) {
+        let pointer = p.indirection() > 0;
+        let ok = match p.set_if {
+            Some(flag) => format!("ok && {}", self.set_if(flag)),
+            None => "ok".to_owned(),
+        };
+        match p.carrier() {
+            Carrier::Nothing => {}
+            Carrier::I32 if p.kind == Kind::Argc => {
+                if pointer || self.declared.params[i].ty.starts_with('*') {
+                    put!(s, "    w.args.i32(before{i});");
+                } else {
+                    put!(s, "    w.args.i32(a{i});");
+                }
+            }
+            Carrier::I32 | Carrier::I64 | Carrier::F64 => {
+                let put = match p.carrier() {
+                    Carrier::I32 => "i32",
+                    Carrier::I64 => "i64",
+                    _ => "f64",
+                };
+                if !pointer {
+                    put!(s, "    w.args.{put}(a{i} as _);");
+                } else if p.direction == Direction::Out {
+                    put!(
+                        s,
+                        "    w.args.{put}(if {ok} {{ arg::value(a{i}.cast_const()) as _ }} else {{ Default::default() }});"
+                    );
+                } else {
+                    put!(s, "    w.args.{put}(arg::value(a{i} as *const _) as _);");
+                }
+            }
+            Carrier::I32InOut | Carrier::I64InOut => {
+                let put = if p.carrier() == Carrier::I32InOut {
+                    "i32"
+                } else {
+                    "i64"
+                };
+                put!(s, "    w.args.{put}(before{i} as _);");
+                put!(s, "    w.args.{put}(arg::value(a{i}.cast_const()) as _);");
+            }
+            Carrier::Handle | Carrier::Pointer => {
+                let width = if p.carrier() == Carrier::Handle {
+                    "HANDLE"
+                } else {
+                    "POINTER_BYTES"
+                };
+                let value = match (pointer, p.direction) {
+                    (false, _) => format!("arg::bits(a{i})"),
+                    (true, Direction::InOut) => format!("before{i}"),
+                    (true, Direction::Out) => {
+                        format!("if {ok} {{ arg::handle_at(a{i}.cast_const()) }} else {{ 0 }}")
+                    }
+                    (true, Direction::In) => format!("arg::handle_at(a{i} as *const _)"),
+                };
+                put!(s, "    w.args.handle::<{{ {width} }}>({value});");
+            }
+            Carrier::Status => {
+                let condition = match p.direction {
+                    Direction::In => "true".to_owned(),
+                    _ => ok,
+                };
+                put!(
+                    s,
+                    "    w.args.status(if {condition} {{ arg::status(a{i} as *const MPI_Status, false) }} else {{ None }});"
+                );
+            }
+            Carrier::Text => put!(s, "    arg::put_text(&mut w.args, v{i});"),
+            Carrier::Array(Elem::Text) => put!(s, "    w.args.bytes(v{i}.as_ptr(), v{i}.len());"),
+            Carrier::Array(Elem::Status) => put!(
+                s,
+                "    arg::put_statuses(&mut w.args, a{i} as *const MPI_Status, n{i}, arg::in_status(r));"
+            ),
+            Carrier::Array(elem) => {
+                let from = if p.direction == Direction::InOut {
+                    format!("kept.place(before{i}).cast_const()")
+                } else {
+                    format!("a{i} as *const _")
+                };
+                put!(
+                    s,
+                    "    arg::put_{}(&mut w.args, {from}, n{i});",
+                    family(elem)
+                );
+            }
+            Carrier::ArrayInOut(elem) => {
+                put!(
+                    s,
+                    "    arg::put_{}(&mut w.args, kept.place(before{i}).cast_const(), n{i});",
+                    family(elem)
+                );
+                put!(
+                    s,
+                    "    arg::put_{}(&mut w.args, a{i}.cast_const(), n{i});",
+                    family(elem)
+                );
+            }
+        }
+    }
+}
+
+/// The constant that says that a status is not wanted.
+fn ignore(p: &Param) -> &'static str {
+    if p.sentinels.contains(&Sentinel::StatusIgnore) {
+        "arg::status_ignore()"
+    } else if p.sentinels.contains(&Sentinel::StatusesIgnore) {
+        "arg::statuses_ignore()"
+    } else {
+        ""
+    }
+}
+
+fn family(elem: Elem) -> &'static str {
+    match elem {
+        Elem::Handle => "handles::<{ HANDLE }, _>",
+        Elem::Pointer => "handles::<{ POINTER_BYTES }, _>",
+        _ => "numbers",
+    }
+}
+
+fn width(elem: Elem) -> &'static str {
+    match elem {
+        Elem::I32 => "4",
+        Elem::Status => "21",
+        _ => "8",
+    }
+}
+
+/// How the members of a new communicator know each other; see `records::define::Origin`.
+fn origin(f: &Function) -> &'static str {
+    match f.name.as_str() {
+        "MPI_Comm_create_group"
+        | "MPI_Intercomm_create"
+        | "MPI_Comm_create_from_group"
+        | "MPI_Intercomm_create_from_groups" => "Made::ByMembers",
+        "MPI_Comm_idup" | "MPI_Comm_idup_with_info" => "Made::LaterFromParent",
+        _ if f.class == Class::Spawn => "Made::Outside",
+        _ => "Made::FromParent",
+    }
+}
