@@ -106,6 +106,80 @@ fn clog2_golden() {
 }
 
 #[test]
+fn slog2_golden() {
+    let Some(folder) = golden("mpe") else { return };
+    let mut compared = [0; 2];
+    for path in files(&folder, "slog2") {
+        let path = path.to_str().unwrap();
+        assert_prints(&[path], &fs::read(format!("{path}.txt")).unwrap());
+        compared[0] += 1;
+        if let Ok(text) = fs::read(path.replace(".slog2", ".recur.txt")) {
+            assert_prints(&["--recursive", path], &text);
+            compared[1] += 1;
+        }
+    }
+    assert!(
+        compared[0] > 20 && compared[1] >= 4,
+        "only {compared:?} files with a text"
+    );
+}
+
+#[test]
+fn slog2_options() {
+    let Some(folder) = golden("mpe") else { return };
+    let path = folder.join("nonblk_n2.slog2");
+    let path = path.to_str().unwrap();
+    let text = |arguments: &[&str]| {
+        let output = run(&[arguments, &[path]].concat());
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Numbers in front of drawables depend on which are listed.
+    let drawables = |text: &str| -> Vec<String> {
+        let is_drawable = |line: &&str| line.contains(": Primitive[");
+        text.lines()
+            .filter(is_drawable)
+            .map(|line| line.split_once(": ").unwrap().1.to_string())
+            .collect()
+    };
+    let whole = text(&[]);
+    assert_eq!(text(&["-is"]), whole);
+    let parts = [text(&["-c"]), text(&["-d"]), text(&["-y"])];
+    for (part, title) in parts
+        .iter()
+        .zip(["CategoryMap", "SLOG-2 Tree Directory", "LineIDMapList"])
+    {
+        assert!(
+            part.contains(title) && part.contains("SLOG-2 Header"),
+            "{part}"
+        );
+        assert!(part.len() < whole.len() && drawables(part).is_empty());
+    }
+    assert_eq!(text(&["-c", "-d"]), parts[1], "the last wins");
+    assert_eq!(drawables(&text(&["-c", "-s"])), drawables(&text(&["-s"])));
+
+    let all = drawables(&whole);
+    let (states, others) = (drawables(&text(&["-s"])), drawables(&text(&["-a"])));
+    assert!(!states.is_empty() && !others.is_empty());
+    let sorted = |mut lines: Vec<String>| {
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted([states, others].concat()), sorted(all.clone()));
+    // In decreasing order another drawable falls out at the end of the log, so only the ends are compared.
+    let decreasing = drawables(&text(&["-ds"]));
+    assert_eq!(decreasing.last(), all.first());
+    let first_half = drawables(&text(&["-ts", "0", "-tf", "0.5"]));
+    assert!(!first_half.is_empty() && first_half.len() < all.len());
+    assert_eq!(first_half, all[..first_half.len()]);
+    assert_ne!(drawables(&text(&["-ie"])), drawables(&text(&["-de"])));
+}
+
+#[test]
 fn dumpi_golden() {
     let Some(folder) = golden("dumpi") else {
         return;

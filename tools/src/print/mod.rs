@@ -2,6 +2,7 @@
 
 mod clog2;
 mod dumpi;
+mod slog2;
 
 use crate::failure::Failure;
 use crate::input::{Input, shown};
@@ -19,20 +20,20 @@ pub struct Arguments {
     /// The text of the Java clog2print
     #[arg(long, help_heading = CLOG2)]
     java: bool,
-    /// Header and categories only
-    #[arg(short, long, help_heading = SLOG2)]
+    /// Header and categories only, unless -s, -a or an order is given
+    #[arg(short, long, help_heading = SLOG2, overrides_with_all = ["directory", "ycoordmap"])]
     category: bool,
-    /// Header and tree directory only
-    #[arg(short, long, help_heading = SLOG2)]
+    /// Header and tree directory only, likewise
+    #[arg(short, long, help_heading = SLOG2, overrides_with_all = ["category", "ycoordmap"])]
     directory: bool,
-    /// Header and line maps only
-    #[arg(short, long, help_heading = SLOG2)]
+    /// Header and line maps only, likewise
+    #[arg(short, long, help_heading = SLOG2, overrides_with_all = ["category", "directory"])]
     ycoordmap: bool,
     /// Only states
-    #[arg(short, long, help_heading = SLOG2)]
+    #[arg(short, long, help_heading = SLOG2, overrides_with = "a")]
     state: bool,
     /// SLOG2: only arrows and events. DUMPI: all sections
-    #[arg(short, long = "arrow", visible_alias = "all", help_heading = BOTH)]
+    #[arg(short, long = "arrow", visible_alias = "all", help_heading = BOTH, overrides_with = "state")]
     a: bool,
     /// In order of increasing start time, the default; also -is
     #[arg(long = "is", help_heading = SLOG2, overrides_with_all = ["ds", "ie", "de"])]
@@ -55,6 +56,12 @@ pub struct Arguments {
     /// Node by node with previews, the text of PrintRecursively
     #[arg(long, help_heading = SLOG2)]
     recursive: bool,
+    /// With --recursive: one list of the drawables in the window, as PrintRecursively -time
+    #[arg(long, requires = "recursive", help_heading = SLOG2)]
+    merged: bool,
+    /// With --recursive: the lowest level of the tree to print
+    #[arg(long, value_name = "LEVEL", requires = "recursive", help_heading = SLOG2)]
+    depth: Option<i16>,
     /// The header record
     #[arg(short = 'H', long, help_heading = DUMPI)]
     header: bool,
@@ -95,10 +102,7 @@ impl Format {
     fn of(input: &[u8]) -> Option<Self> {
         if formats::clog2::Reader::recognises(input) {
             Some(Format::Clog2)
-        } else if input
-            .get(2..)
-            .is_some_and(|text| text.starts_with(b"SLOG 2"))
-        {
+        } else if formats::slog2::Reader::recognises(input) {
             Some(Format::Slog2)
         } else if input.starts_with(&formats::dumpi::MAGIC) {
             Some(Format::Dumpi)
@@ -175,7 +179,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let printed = match format {
         Format::Clog2 => clog2::print(&input, arguments, &mut out),
-        Format::Slog2 => Err(Failure::Call("SLOG2 is not printed yet".into())),
+        Format::Slog2 => slog2::print(&input, arguments, &mut out),
         Format::Dumpi => dumpi::print(&input, arguments, &mut out),
     };
     // What was printed of a bad file is shown before its error.

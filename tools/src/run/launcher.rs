@@ -43,7 +43,7 @@ pub struct Part {
 const PREFIXES: &str = "env time timeout nice nohup stdbuf taskset numactl strace";
 
 /// Launchers that are not asked what they are.
-const OTHERS: &str = "srun aprun jsrun ibrun prun lrun alps";
+const OTHERS: &str = "srun aprun jsrun ibrun prun lrun";
 
 /// Options with one value, without their dashes, of Hydra and Open MPI. One that is missing here is still no problem unless
 /// its value happens to name a program.

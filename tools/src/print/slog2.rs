@@ -1,0 +1,71 @@
+//! SLOG2 as the text of slog2print or of PrintRecursively.
+
+use super::Arguments;
+use crate::failure::Failure;
+use crate::input::shown;
+use formats::slog2::{
+    Error, ErrorKind, Kinds, Order, Parts, PrintOptions, Reader, RecursiveOptions,
+    print as print_list, print_recursively,
+};
+use std::io::Write;
+
+pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let window = (arguments.ts.unwrap_or(0.0), arguments.tf.unwrap_or(1.0));
+    let failed = |error: Error| match &error.kind {
+        // The input is in memory, so only the output can fail.
+        ErrorKind::Io(cause) => Failure::output("stdout", cause),
+        _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
+    };
+    let reader = Reader::new(input).map_err(failed)?;
+    if arguments.recursive {
+        let (lowest_depth, merged) = (arguments.depth.unwrap_or(0), arguments.merged);
+        return print_recursively(
+            &reader,
+            &RecursiveOptions {
+                window,
+                lowest_depth,
+                merged,
+            },
+            out,
+        )
+        .map_err(failed);
+    }
+    let has_order = arguments.is || arguments.ds || arguments.ie || arguments.de;
+    let parts = parts(arguments);
+    let options = PrintOptions {
+        parts,
+        drawables: parts == Parts::All || has_order || arguments.state || arguments.a,
+        kinds: match (arguments.state, arguments.a) {
+            (true, _) => Kinds::Nestable,
+            (_, true) => Kinds::Nestless,
+            _ => Kinds::All,
+        },
+        order: order(arguments),
+        window,
+    };
+    print_list(&reader, &options, out).map_err(failed)
+}
+
+fn parts(arguments: &Arguments) -> Parts {
+    if arguments.category {
+        Parts::Categories
+    } else if arguments.directory {
+        Parts::Directory
+    } else if arguments.ycoordmap {
+        Parts::LineIdMaps
+    } else {
+        Parts::All
+    }
+}
+
+fn order(arguments: &Arguments) -> Order {
+    if arguments.ds {
+        Order::DecreasingStart
+    } else if arguments.ie {
+        Order::IncreasingEnd
+    } else if arguments.de {
+        Order::DecreasingEnd
+    } else {
+        Order::IncreasingStart
+    }
+}
