@@ -7,7 +7,8 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use formats::slog2::{
-    ConvertOptions, Node, Options, Ratios, Reader, ShadowBuffer, Warning, Weight, convert,
+    ConvertOptions, Node, Options, PrintOptions, Ratios, Reader, RecursiveOptions, ShadowBuffer,
+    Warning, Weight, convert, print, print_recursively,
 };
 
 /// The folder of files, or `None` (and a message) if it is not there.
@@ -45,13 +46,16 @@ fn conversions(folder: &Path) -> Vec<(PathBuf, PathBuf, Options)> {
         .filter(|path| !path.to_string_lossy().ends_with(".filter.slog2"))
         .map(|path| {
             let name = path.to_string_lossy().into_owned();
-            let variant = variants.iter().find_map(|&(ending, children_per_node, leaf_byte_size)| {
-                let options = Options {
-                    children_per_node,
-                    leaf_byte_size,
-                };
-                Some((name.strip_suffix(ending)?.to_string(), options))
-            });
+            let variant =
+                variants
+                    .iter()
+                    .find_map(|&(ending, children_per_node, leaf_byte_size)| {
+                        let options = Options {
+                            children_per_node,
+                            leaf_byte_size,
+                        };
+                        Some((name.strip_suffix(ending)?.to_string(), options))
+                    });
             let (stem, options) = variant.expect("one ending fits");
             (PathBuf::from(stem + ".clog2"), path, options)
         })
@@ -65,7 +69,10 @@ fn assert_same_log(name: &str, ours: &[u8], theirs: &[u8]) -> [usize; 2] {
         return [0, 0];
     }
     assert_eq!(ours.len(), theirs.len(), "{name}: length");
-    let (a, b) = (Reader::new(ours).expect("ours"), Reader::new(theirs).expect("theirs"));
+    let (a, b) = (
+        Reader::new(ours).expect("ours"),
+        Reader::new(theirs).expect("theirs"),
+    );
     assert_eq!(a.header(), b.header(), "{name}: header");
     assert_eq!(a.directory(), b.directory(), "{name}: directory");
     assert_eq!(a.line_id_maps(), b.line_id_maps(), "{name}: line maps");
@@ -73,9 +80,16 @@ fn assert_same_log(name: &str, ours: &[u8], theirs: &[u8]) -> [usize; 2] {
     let (mut ours, mut theirs) = (ours.to_vec(), theirs.to_vec());
     let mut excepted = [0, 0];
     let mut at = b.header().categories.offset as usize + 4;
-    assert_eq!(a.categories().len(), b.categories().len(), "{name}: categories");
+    assert_eq!(
+        a.categories().len(),
+        b.categories().len(),
+        "{name}: categories"
+    );
     for (x, y) in a.categories().iter().zip(b.categories()) {
-        let texts = [&x.name].into_iter().chain(&x.info_keys).map(|text| 2 + text.0.len());
+        let texts = [&x.name]
+            .into_iter()
+            .chain(&x.info_keys)
+            .map(|text| 2 + text.0.len());
         at += 4 + texts.sum::<usize>() + 4 + 4 + 1 + 1 + 2 + 2 + x.info_types.len() + 2;
         for (p, q) in [
             (x.summary.inclusive, y.summary.inclusive),
@@ -99,13 +113,17 @@ fn assert_same_log(name: &str, ours: &[u8], theirs: &[u8]) -> [usize; 2] {
         (b.header().categories.offset + i64::from(b.header().categories.size)) as usize
     );
     for entry in a.directory() {
-        let (x, y) = (a.node(entry.ptr).expect("ours"), b.node(entry.ptr).expect("theirs"));
+        let (x, y) = (
+            a.node(entry.ptr).expect("ours"),
+            b.node(entry.ptr).expect("theirs"),
+        );
         for (x, y) in x.shadows.iter().zip(&y.shadows) {
             assert_eq!(x.stub, y.stub, "{name}");
             excepted[1] += same_weights(name, x, y);
         }
         // The weights are compared; the rest of the node is, once the weights of both are in the same order.
-        let range = entry.ptr.offset as usize..(entry.ptr.offset + i64::from(entry.ptr.size)) as usize;
+        let range =
+            entry.ptr.offset as usize..(entry.ptr.offset + i64::from(entry.ptr.size)) as usize;
         sort_weights(&x, &mut ours[range.clone()]);
         sort_weights(&y, &mut theirs[range]);
     }
@@ -120,7 +138,12 @@ fn bits(weight: &Weight) -> (i32, u32, u32, i64) {
         exclusive,
         count,
     } = weight.ratios;
-    (weight.category, inclusive.to_bits(), exclusive.to_bits(), count)
+    (
+        weight.category,
+        inclusive.to_bits(),
+        exclusive.to_bits(),
+        count,
+    )
 }
 
 /// Checks that the weights of all shadows are the same, in an order that may differ only where section 8.8 lets it.
@@ -128,7 +151,8 @@ fn bits(weight: &Weight) -> (i32, u32, u32, i64) {
 fn same_weights(name: &str, ours: &ShadowBuffer<'_>, theirs: &ShadowBuffer<'_>) -> usize {
     let shadows = |buffer: &ShadowBuffer<'_>| {
         let all = buffer.nestless.iter().chain(&buffer.nestable);
-        all.map(|shadow| shadow.weights().collect::<Vec<Weight>>()).collect::<Vec<_>>()
+        all.map(|shadow| shadow.weights().collect::<Vec<Weight>>())
+            .collect::<Vec<_>>()
     };
     let mut differing = 0;
     let (ours, theirs) = (shadows(ours), shadows(theirs));
@@ -140,10 +164,16 @@ fn same_weights(name: &str, ours: &ShadowBuffer<'_>, theirs: &ShadowBuffer<'_>) 
             continue;
         }
         differing += 1;
-        let any_nan = x.iter().chain(y).any(|weight| weight.ratios.inclusive.is_nan());
+        let any_nan = x
+            .iter()
+            .chain(y)
+            .any(|weight| weight.ratios.inclusive.is_nan());
         if !any_nan {
             let ratios = |weights: &[Weight]| {
-                weights.iter().map(|weight| weight.ratios.inclusive).collect::<Vec<_>>()
+                weights
+                    .iter()
+                    .map(|weight| weight.ratios.inclusive)
+                    .collect::<Vec<_>>()
             };
             assert_eq!(ratios(x), ratios(y), "{name}: order of weights");
         }
@@ -157,7 +187,11 @@ fn same_weights(name: &str, ours: &ShadowBuffer<'_>, theirs: &ShadowBuffer<'_>) 
 /// Puts the weights of all shadows of a node into an order that depends on nothing but their bytes.
 fn sort_weights(node: &Node<'_>, bytes: &mut [u8]) {
     let drawables = node.nestless.iter().chain(&node.nestable);
-    let mut at = 34 + 12 + drawables.map(|drawable| 1 + drawable.byte_size()).sum::<usize>();
+    let mut at = 34
+        + 12
+        + drawables
+            .map(|drawable| 1 + drawable.byte_size())
+            .sum::<usize>();
     for buffer in &node.shadows {
         at += 34;
         for list in [&buffer.nestless, &buffer.nestable] {
@@ -188,7 +222,8 @@ fn conversion_gives_the_original_bytes() {
             tree: *tree,
             ..ConvertOptions::default()
         };
-        let (ours, conversion) = convert(&clog2, Cursor::new(Vec::new()), options).expect("converts");
+        let (ours, conversion) =
+            convert(&clog2, Cursor::new(Vec::new()), options).expect("converts");
         // Messages that run backwards do occur in them.
         let backward = |warning: &Warning| matches!(warning, Warning::Backward { .. });
         let warnings = &conversion.warnings;
@@ -201,14 +236,19 @@ fn conversion_gives_the_original_bytes() {
             println!("{name}: {excepted:?} summaries, shadows");
         }
         let printed = output.with_extension("conv.txt");
-        let Ok(printed) = fs::read_to_string(printed) else { continue };
+        let Ok(printed) = fs::read_to_string(printed) else {
+            continue;
+        };
         for (title, number) in [
             ("Number of Drawables", conversion.drawables),
             ("Number of Unmatched Events", conversion.unmatched_events),
             ("Total ByteSize of the logfile", conversion.record_bytes),
         ] {
             let line = format!("{title} = {number}");
-            assert!(printed.lines().any(|printed| printed == line), "{name}: {line}");
+            assert!(
+                printed.lines().any(|printed| printed == line),
+                "{name}: {line}"
+            );
         }
     }
     println!("{same} of {} are the same in every byte", conversions.len());
@@ -226,11 +266,74 @@ fn nodes_written_again_are_the_same() {
             let node = reader.node(entry.ptr).expect("node");
             node.write(&mut written);
             let start = entry.ptr.offset as usize;
-            assert_eq!(written, bytes[start..start + entry.ptr.size as usize], "{}", path.display());
-            assert_eq!((node.stub.id, node.stub.bounds, node.stub.ptr), (entry.id, entry.bounds, entry.ptr));
+            assert_eq!(
+                written,
+                bytes[start..start + entry.ptr.size as usize],
+                "{}",
+                path.display()
+            );
+            assert_eq!(
+                (node.stub.id, node.stub.bounds, node.stub.ptr),
+                (entry.id, entry.bounds, entry.ptr)
+            );
             nodes += 1;
         }
-        assert_eq!(reader.root().map(|root| root.id.depth), Some(reader.header().max_depth));
+        assert_eq!(
+            reader.root().map(|root| root.id.depth),
+            Some(reader.header().max_depth)
+        );
     }
     println!("{nodes} nodes");
+}
+
+/// Compares a text with a golden one, byte by byte.
+fn assert_same_text(name: &str, ours: &[u8], theirs: &[u8]) {
+    let lines = |text: &[u8]| {
+        text.split(|&b| b == b'\n')
+            .map(<[u8]>::to_vec)
+            .collect::<Vec<_>>()
+    };
+    for (at, (x, y)) in lines(ours).into_iter().zip(lines(theirs)).enumerate() {
+        let text = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
+        assert!(x == y, "{name}:{}\n{}\n{}", at + 1, text(&x), text(&y));
+    }
+    assert_eq!(ours.len(), theirs.len(), "{name}: length");
+}
+
+#[test]
+fn text_of_slog2print() {
+    let Some(folder) = golden() else { return };
+    for path in files(&folder, ".slog2") {
+        let name = path
+            .file_name()
+            .expect("name")
+            .to_string_lossy()
+            .into_owned()
+            + ".txt";
+        let bytes = fs::read(&path).expect("file");
+        let reader = Reader::new(&bytes).expect("reads");
+        let mut text = Vec::new();
+        print(&reader, &PrintOptions::default(), &mut text).expect("prints");
+        let theirs = fs::read(folder.join(&name)).expect("text");
+        assert_same_text(&name, &text, &theirs);
+    }
+}
+
+#[test]
+fn text_of_print_recursively() {
+    let Some(folder) = golden() else { return };
+    for path in files(&folder, ".recur.txt") {
+        let name = path
+            .file_name()
+            .expect("name")
+            .to_string_lossy()
+            .into_owned();
+        let slog2 = path.to_string_lossy().replace(".recur.txt", ".slog2");
+        let bytes = fs::read(slog2).expect("file");
+        let reader = Reader::new(&bytes).expect("reads");
+        let mut text = Vec::new();
+        print_recursively(&reader, &RecursiveOptions::default(), &mut text).expect("prints");
+        let theirs = fs::read(&path).expect("text");
+        assert_same_text(&name, &text, &theirs);
+    }
 }

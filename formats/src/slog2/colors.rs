@@ -49,7 +49,11 @@ fn numbered_gray(number: &str) -> Option<u32> {
     }
     let percent: u32 = number.parse().ok().filter(|&percent| percent <= 100)?;
     let level = (percent * 255 + 50) / 100;
-    Some(if matches!(percent, 50 | 90) { level - 1 } else { level })
+    Some(if matches!(percent, 50 | 90) {
+        level - 1
+    } else {
+        level
+    })
 }
 
 /// The colours given, one after the other, to used categories without a definition: the 6×6×6 cube from bright to dark.
@@ -108,7 +112,9 @@ mod tests {
         assert_eq!(rgb("grey90"), Some(0xe5e5e5));
         assert_eq!(rgb("gray100"), Some(0xffffff));
         assert_eq!(rgb("purple3:127"), Some(0x7d26cd));
-        for unknown in ["", "White", "DarkRed", "gray101", "gray007", "grayish", "Crimson"] {
+        for unknown in [
+            "", "White", "DarkRed", "gray101", "gray007", "grayish", "Crimson",
+        ] {
             assert_eq!(rgb(unknown), None, "{unknown}");
         }
         assert_eq!(Color::from_name("white"), Some(Color::WHITE));

@@ -55,6 +55,11 @@ pub enum ErrorKind {
         /// How long it should be.
         size: i32,
     },
+    /// The nodes of the directory overlap: together they are larger than the file.
+    Overlap {
+        /// Bytes of all nodes.
+        nodes: u64,
+    },
     /// A part is shorter than the size in its pointer.
     TrailingBytes {
         /// Name of the part.
@@ -112,13 +117,20 @@ impl fmt::Display for Error {
                 return write!(f, "not an SLOG2 file: it does not begin with \"SLOG 2\"");
             }
             ErrorKind::Version { found } => {
-                return write!(f, "version {found:?}, expected \"SLOG 2.0.6\" or \"SLOG 2.0.5\"");
+                return write!(
+                    f,
+                    "version {found:?}, expected \"SLOG 2.0.6\" or \"SLOG 2.0.5\""
+                );
             }
             ErrorKind::NoDrawables => return write!(f, "the log holds no drawable"),
             _ => write!(f, "byte {}: ", self.offset)?,
         }
         match &self.kind {
-            ErrorKind::Truncated { what, expected, found } => {
+            ErrorKind::Truncated {
+                what,
+                expected,
+                found,
+            } => {
                 write!(f, "{what}: {expected} bytes expected, {found} left")
             }
             ErrorKind::Count { what, found } => {
@@ -130,6 +142,9 @@ impl fmt::Display for Error {
             }
             ErrorKind::Pointer { what, offset, size } => {
                 write!(f, "{what}: no {size} bytes at {offset} in this file")
+            }
+            ErrorKind::Overlap { nodes } => {
+                write!(f, "the nodes take {nodes} bytes, more than the file has")
             }
             ErrorKind::TrailingBytes { what, left } => {
                 write!(f, "{what}: {left} bytes left over at the end")

@@ -21,20 +21,38 @@ pub(super) fn hash_map_order(hashes: impl IntoIterator<Item = u32>) -> Vec<usize
 
 /// A number as `Double.toString` writes it, with the shortest digits that identify it (as Java does from 19 on).
 pub(super) fn push_double(out: &mut Vec<u8>, value: f64) {
-    if push_special(out, value.is_sign_negative(), value.is_nan(), value.is_infinite()) {
+    if push_special(
+        out,
+        value.is_sign_negative(),
+        value.is_nan(),
+        value.is_infinite(),
+    ) {
         return;
     }
     let value = value.abs();
-    push_digits(out, |digits| write!(digits, "{value:e}"), |digits| write!(digits, "{value:.1e}"));
+    push_digits(
+        out,
+        |digits| write!(digits, "{value:e}"),
+        |digits| write!(digits, "{value:.1e}"),
+    );
 }
 
 /// A number as `Float.toString` writes it; see [`push_double`].
 pub(super) fn push_float(out: &mut Vec<u8>, value: f32) {
-    if push_special(out, value.is_sign_negative(), value.is_nan(), value.is_infinite()) {
+    if push_special(
+        out,
+        value.is_sign_negative(),
+        value.is_nan(),
+        value.is_infinite(),
+    ) {
         return;
     }
     let value = value.abs();
-    push_digits(out, |digits| write!(digits, "{value:e}"), |digits| write!(digits, "{value:.1e}"));
+    push_digits(
+        out,
+        |digits| write!(digits, "{value:e}"),
+        |digits| write!(digits, "{value:.1e}"),
+    );
 }
 
 /// Writes the sign, and what is no number at all; true if nothing is left to write.

@@ -3,6 +3,7 @@
 //!
 //! * [`convert`](convert()) makes one from a CLOG2 file, [`FromClog2`] from a stream of CLOG2 records, [`Builder`] from drawables.
 //! * [`Reader`] reads one in place, node by node.
+//! * [`print()`] and [`print_recursively`] write the texts of the original's tools.
 //!
 //! Section numbers in this module are those of the format description the project works from (`slog2.md`).
 
@@ -15,6 +16,7 @@ mod error;
 mod java;
 mod node;
 mod pending;
+mod print;
 mod read;
 mod types;
 mod x11_names;
@@ -27,6 +29,9 @@ pub use convert::{
 pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
 pub use pending::PendingFile;
+pub use print::{
+    Kinds, Order, Parts, PrintOptions, RecursiveOptions, print, print_recursively, time_window,
+};
 pub use read::Reader;
 pub use types::{
     Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, PREVIEW_ARROW,

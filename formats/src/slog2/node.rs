@@ -178,9 +178,10 @@ impl<'a> Drawable<'a> {
     pub fn first(&self) -> Vertex {
         match self {
             Drawable::Primitive(primitive) => primitive.first(),
-            Drawable::Composite(composite) => {
-                composite.primitives.first().map_or_else(Vertex::default, Primitive::first)
-            }
+            Drawable::Composite(composite) => composite
+                .primitives
+                .first()
+                .map_or_else(Vertex::default, Primitive::first),
         }
     }
 
@@ -188,9 +189,10 @@ impl<'a> Drawable<'a> {
     pub fn last(&self) -> Vertex {
         match self {
             Drawable::Primitive(primitive) => primitive.last(),
-            Drawable::Composite(composite) => {
-                composite.primitives.last().map_or_else(Vertex::default, Primitive::last)
-            }
+            Drawable::Composite(composite) => composite
+                .primitives
+                .last()
+                .map_or_else(Vertex::default, Primitive::last),
         }
     }
 
@@ -287,12 +289,14 @@ impl<'a> Shadow<'a> {
     /// The categories of the real drawables, by ascending inclusive ratio.
     pub fn weights(&self) -> impl ExactSizeIterator<Item = Weight> + DoubleEndedIterator + 'a {
         let layout = self.layout;
-        self.weights.chunks_exact(Weight::size(layout)).map(move |bytes| {
-            Weight::read(&mut Cursor::new(bytes, 0), layout).unwrap_or(Weight {
-                category: 0,
-                ratios: Ratios::default(),
+        self.weights
+            .chunks_exact(Weight::size(layout))
+            .map(move |bytes| {
+                Weight::read(&mut Cursor::new(bytes, 0), layout).unwrap_or(Weight {
+                    category: 0,
+                    ratios: Ratios::default(),
+                })
             })
-        })
     }
 
     /// Its bytes in the file.
@@ -436,13 +440,21 @@ pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
 
 /// Writes a double, with Java's only NaN for all NaNs.
 pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) {
-    let bits = if value.is_nan() { 0x7ff8 << 48 } else { value.to_bits() };
+    let bits = if value.is_nan() {
+        0x7ff8 << 48
+    } else {
+        value.to_bits()
+    };
     out.extend_from_slice(&bits.to_be_bytes());
 }
 
 /// Writes a float, with Java's only NaN for all NaNs.
 pub(super) fn write_f32(out: &mut Vec<u8>, value: f32) {
-    let bits = if value.is_nan() { 0x7fc0 << 16 } else { value.to_bits() };
+    let bits = if value.is_nan() {
+        0x7fc0 << 16
+    } else {
+        value.to_bits()
+    };
     out.extend_from_slice(&bits.to_be_bytes());
 }
 

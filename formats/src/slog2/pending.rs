@@ -18,10 +18,18 @@ impl PendingFile {
     /// Creates the temporary file, in the directory of `path`.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
+        let mut name = path
+            .file_name()
+            .ok_or(io::ErrorKind::InvalidInput)?
+            .to_os_string();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&temporary)?;
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&temporary)?;
         Ok(PendingFile {
             file,
             temporary,

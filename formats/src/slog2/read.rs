@@ -7,8 +7,8 @@ use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
 use super::node::Node;
 use super::types::{
-    Category, DirEntry, FileBlockPtr, Header, Layout, LineIdMap, Ratios, Text,
-    Topology, TreeNodeId, VERSION, VERSION_2_0_5,
+    Category, DirEntry, FileBlockPtr, Header, Layout, LineIdMap, Ratios, Text, Topology,
+    TreeNodeId, VERSION, VERSION_2_0_5,
 };
 
 /// An SLOG2 file: header, categories, line maps and directory are read, nodes can be.
@@ -64,6 +64,15 @@ impl<'a> Reader<'a> {
             });
         }
         part.finish("tree directory")?;
+        // Whoever walks over all nodes takes time and memory by their sizes, so these must be real.
+        let sizes = reader
+            .directory
+            .iter()
+            .map(|entry| u64::from(entry.ptr.size.unsigned_abs()));
+        let nodes: u64 = sizes.sum();
+        if nodes > file.len() as u64 {
+            return Err(part.error(ErrorKind::Overlap { nodes }));
+        }
 
         let mut part = reader.part(reader.header.categories, "category map")?;
         let count = part.count(26, "categories")?;
@@ -83,7 +92,8 @@ impl<'a> Reader<'a> {
 
     /// True if these bytes begin as an SLOG2 file of any version does.
     pub fn recognises(file: &[u8]) -> bool {
-        file.get(2..).is_some_and(|text| text.starts_with(b"SLOG 2"))
+        file.get(2..)
+            .is_some_and(|text| text.starts_with(b"SLOG 2"))
     }
 
     /// The header.
@@ -124,7 +134,9 @@ impl<'a> Reader<'a> {
 
     /// The nodes of a level, from left to right.
     pub fn level(&self, depth: i16) -> impl Iterator<Item = &DirEntry> + Clone {
-        self.directory.iter().filter(move |entry| entry.id.depth == depth)
+        self.directory
+            .iter()
+            .filter(move |entry| entry.id.depth == depth)
     }
 
     /// Reads the node at this place.
@@ -136,7 +148,9 @@ impl<'a> Reader<'a> {
     }
 
     fn part(&self, ptr: FileBlockPtr, what: &'static str) -> Result<Cursor<'a>, Error> {
-        let range = usize::try_from(ptr.offset).ok().zip(usize::try_from(ptr.size).ok());
+        let range = usize::try_from(ptr.offset)
+            .ok()
+            .zip(usize::try_from(ptr.size).ok());
         range
             .and_then(|(offset, size)| self.file.get(offset..offset.checked_add(size)?))
             .map(|part| Cursor::new(part, ptr.offset as u64))
@@ -182,11 +196,15 @@ fn read_category(part: &mut Cursor<'_>, layout: Layout) -> Result<Category, Erro
     let is_color_changeable = part.u8("colour")? != 0;
     let width = part.u8("width")? as i8;
     let keys = part.short_count(2, "info keys")?;
-    let info_keys = (0..keys).map(|_| part.text("info key")).collect::<Result<Vec<Text>, _>>()?;
+    let info_keys = (0..keys)
+        .map(|_| part.text("info key"))
+        .collect::<Result<Vec<Text>, _>>()?;
     let types = part.short_count(1, "info types")?;
     let info_types = part.bytes(types, "info types")?.to_vec();
     let methods = part.short_count(4, "methods")?;
-    let method_ids = (0..methods).map(|_| part.i32("method")).collect::<Result<_, _>>()?;
+    let method_ids = (0..methods)
+        .map(|_| part.i32("method"))
+        .collect::<Result<_, _>>()?;
     let summary = match layout {
         Layout::V205 => Ratios::default(),
         Layout::V206 => Ratios {
@@ -220,7 +238,9 @@ fn read_line_id_map(part: &mut Cursor<'_>) -> Result<LineIdMap, Error> {
     let cells = cells.map(|cell| cell.iter().fold(0, |n, &byte| n << 8 | i32::from(byte)));
     let cells = cells.collect();
     let methods = part.short_count(4, "methods")?;
-    let method_ids = (0..methods).map(|_| part.i32("method")).collect::<Result<_, _>>()?;
+    let method_ids = (0..methods)
+        .map(|_| part.i32("method"))
+        .collect::<Result<_, _>>()?;
     Ok(LineIdMap {
         title,
         column_labels,

@@ -396,7 +396,10 @@ mod tests {
     fn format(text: &str) -> (Vec<String>, String) {
         let mut category = Category::message();
         category.set_info_format(text.as_bytes());
-        let keys = category.info_keys.iter().map(|key| key.to_str().into_owned());
+        let keys = category
+            .info_keys
+            .iter()
+            .map(|key| key.to_str().into_owned());
         let types = String::from_utf8_lossy(&category.info_types).into_owned();
         (keys.collect(), types)
     }
@@ -404,7 +407,10 @@ mod tests {
     #[test]
     fn formats_are_split_at_percent_signs() {
         let keys = |keys: &[&str]| keys.iter().map(|&key| key.to_string()).collect::<Vec<_>>();
-        assert_eq!(format("step=%d ratio=%E name=%s."), (keys(&["step=", " ratio=", " name=", "."]), "dEs".into()));
+        assert_eq!(
+            format("step=%d ratio=%E name=%s."),
+            (keys(&["step=", " ratio=", " name=", "."]), "dEs".into())
+        );
         assert_eq!(format("%s/%s"), (keys(&["/", ""]), "ss".into()));
         assert_eq!(format(""), (keys(&[]), "".into()));
         assert_eq!(format("only text"), (keys(&["only text"]), "".into()));

@@ -85,7 +85,13 @@ impl Drawables {
     }
 
     #[inline]
-    fn add_at(&mut self, drawable: &NewDrawable<'_>, bounds: TimeBBox, first: Vertex, last: Vertex) {
+    fn add_at(
+        &mut self,
+        drawable: &NewDrawable<'_>,
+        bounds: TimeBBox,
+        first: Vertex,
+        last: Vertex,
+    ) {
         let lines = [first.line, last.line];
         let weight = self.shadows.add(
             &mut self.index,
@@ -108,7 +114,8 @@ impl Drawables {
         head[5..].copy_from_slice(&(drawable.info.len() as u16).to_be_bytes());
         self.bytes.extend_from_slice(&head);
         self.bytes.extend_from_slice(drawable.info);
-        self.bytes.extend_from_slice(&(drawable.vertices.len() as u16).to_be_bytes());
+        self.bytes
+            .extend_from_slice(&(drawable.vertices.len() as u16).to_be_bytes());
         for vertex in drawable.vertices {
             write_f64(&mut self.bytes, vertex.time);
             self.bytes.extend_from_slice(&vertex.line.to_be_bytes());
@@ -138,7 +145,11 @@ impl Drawables {
     fn sort(&self, scratch: &mut Scratch) {
         let order = &mut scratch.order;
         order.clear();
-        let keys = self.items.iter().zip(0..).map(|(item, at)| (time_key(item.bounds.earliest), at));
+        let keys = self
+            .items
+            .iter()
+            .zip(0..)
+            .map(|(item, at)| (time_key(item.bounds.earliest), at));
         order.extend(keys);
         // Most start times differ, so the short keys decide nearly always; what is equal is sorted again in full.
         order.sort_unstable();
@@ -169,7 +180,8 @@ impl Drawables {
         for &(_, at) in order.iter() {
             let item = &self.items[at as usize];
             let twin = |other: &Item| {
-                (other.bounds, other.category, other.lines) == (item.bounds, item.category, item.lines)
+                (other.bounds, other.category, other.lines)
+                    == (item.bounds, item.category, item.lines)
             };
             if previous.is_some_and(twin) {
                 // The original keeps one of states that are equal in everything.

@@ -102,7 +102,8 @@ impl<W: Write + Seek> Builder<W> {
             children_per_node: options.children_per_node.max(2),
             leaf_byte_size: options.leaf_byte_size.max(1),
         };
-        out.write_all(&encode::header(&Header::default())).map_err(|error| Error::io(0, error))?;
+        out.write_all(&encode::header(&Header::default()))
+            .map_err(|error| Error::io(0, error))?;
         Ok(Builder {
             out,
             options,
@@ -139,17 +140,24 @@ impl<W: Write + Seek> Builder<W> {
             return Err(self.refuse(drawable));
         }
         // The byte for the kind is not counted here. An empty tree takes anything, else the first leaf would stay empty.
-        if self.open[0].byte_size() + size > self.options.leaf_byte_size as usize && self.count > 0 {
+        if self.open[0].byte_size() + size > self.options.leaf_byte_size as usize && self.count > 0
+        {
             self.switch_branch()?;
         }
         let bounds = drawable.bounds();
         let root = self.open.len() - 1;
-        let level = self.open.iter().position(|node| node.bounds.earliest <= bounds.earliest);
+        let level = self
+            .open
+            .iter()
+            .position(|node| node.bounds.earliest <= bounds.earliest);
         let node = &mut self.open[level.unwrap_or(root)];
         if node.byte_size() + size > i32::MAX as usize {
             let size = (node.byte_size() + size) as u64;
             let what = "tree node";
-            return Err(Error::new(self.position, ErrorKind::TooLarge { what, size }));
+            return Err(Error::new(
+                self.position,
+                ErrorKind::TooLarge { what, size },
+            ));
         }
         if level.is_none() {
             node.bounds.earliest = bounds.earliest;
@@ -243,7 +251,9 @@ impl<W: Write + Seek> Builder<W> {
         let mut head = Vec::with_capacity(Stub::SIZE);
         stub.write(&mut head);
         out[..Stub::SIZE].copy_from_slice(&head);
-        self.out.write_all(out).map_err(|error| Error::io(self.position, error))?;
+        self.out
+            .write_all(out)
+            .map_err(|error| Error::io(self.position, error))?;
         self.position += out.len() as u64;
         self.largest = self.largest.max(out.len());
         self.directory.push(DirEntry {
@@ -316,7 +326,9 @@ impl Summary {
             let hashes = side.list.iter().map(|shadow| {
                 let lines = &shadow.lines[..vertex_count(shadow.topology)];
                 let key = std::iter::once(shadow.topology.number()).chain(lines.iter().copied());
-                key.fold(1u32, |hash, part| hash.wrapping_mul(31).wrapping_add(part as u32))
+                key.fold(1u32, |hash, part| {
+                    hash.wrapping_mul(31).wrapping_add(part as u32)
+                })
             });
             for at in hash_map_order(hashes) {
                 let shadow = &side.list[at];
@@ -360,7 +372,11 @@ impl<W: Write + Seek> Tree<W> {
     ///
     /// `categories` are all categories, in the order in which the original inserts them in its table, previews included.
     /// Those without drawables are left out; the summaries of the others are added to what they hold.
-    pub fn finish(self, categories: &[Category], line_id_maps: &[LineIdMap]) -> Result<(W, Header), Error> {
+    pub fn finish(
+        self,
+        categories: &[Category],
+        line_id_maps: &[LineIdMap],
+    ) -> Result<(W, Header), Error> {
         let Tree {
             builder: mut tree,
             root,
@@ -376,7 +392,11 @@ impl<W: Write + Seek> Tree<W> {
                     category.summary.inclusive += sum.inclusive;
                     category.summary.exclusive += sum.exclusive;
                     category.summary.count += sum.count;
-                } else if !summary.topologies.iter().any(|&topology| preview_index(topology) == category.index) {
+                } else if !summary
+                    .topologies
+                    .iter()
+                    .any(|&topology| preview_index(topology) == category.index)
+                {
                     return None;
                 }
                 Some(category)
@@ -390,7 +410,8 @@ impl<W: Write + Seek> Tree<W> {
             ..Header::default()
         };
         header.categories = tree.write_part("category map", &encode::categories(used.iter()))?;
-        header.line_id_maps = tree.write_part("line ID maps", &encode::line_id_maps(line_id_maps))?;
+        header.line_id_maps =
+            tree.write_part("line ID maps", &encode::line_id_maps(line_id_maps))?;
         let directory = encode::directory(&mut tree.directory);
         header.tree_dir = tree.write_part("tree directory", &directory)?;
         // No part is larger than an i32 can tell, or it would not have been written.
@@ -408,7 +429,9 @@ impl<W: Write + Seek> Tree<W> {
 impl<W: Write + Seek> Builder<W> {
     fn write_part(&mut self, what: &'static str, bytes: &[u8]) -> Result<FileBlockPtr, Error> {
         let ptr = pointer(what, self.position, bytes.len())?;
-        self.out.write_all(bytes).map_err(|error| Error::io(self.position, error))?;
+        self.out
+            .write_all(bytes)
+            .map_err(|error| Error::io(self.position, error))?;
         self.position += bytes.len() as u64;
         self.largest = self.largest.max(bytes.len());
         Ok(ptr)

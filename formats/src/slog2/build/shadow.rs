@@ -132,7 +132,13 @@ impl Shadows {
         found
     }
 
-    fn push_weight(&mut self, index: &mut Index, shadow: u32, category: i32, ratios: Ratios) -> u32 {
+    fn push_weight(
+        &mut self,
+        index: &mut Index,
+        shadow: u32,
+        category: i32,
+        ratios: Ratios,
+    ) -> u32 {
         let slot = self.weights.len() as u32;
         let owner = &mut self.list[shadow as usize];
         match self.weights.get_mut(owner.last_weight as usize) {
@@ -228,7 +234,9 @@ impl Shadows {
                 (shadow.bounds, preview_index(shadow.topology), shadow.lines)
             };
             let ((a, b), tie) = ((key(a), key(b)), a.cmp(&b));
-            drawable_order(a.0, b.0).then((a.1, a.2).cmp(&(b.1, b.2))).then(tie)
+            drawable_order(a.0, b.0)
+                .then((a.1, a.2).cmp(&(b.1, b.2)))
+                .then(tie)
         });
         write_count(out, order.len());
         for &at in order.iter() {
@@ -249,7 +257,8 @@ impl Shadows {
             // Stable: equal ratios, whose order is free (section 8.8), stay in order of arrival. NaN goes last.
             weights.sort_by(|a, b| {
                 let (a, b) = (a.ratios.inclusive, b.ratios.inclusive);
-                a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+                a.partial_cmp(&b)
+                    .unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
             });
             write_count(out, weights.len());
             for weight in weights.iter() {
@@ -281,7 +290,11 @@ pub(super) fn drawable_order(a: TimeBBox, b: TimeBBox) -> Ordering {
 pub(super) fn time_key(time: f64) -> u64 {
     // Adding zero turns -0.0 into 0.0.
     let bits = (time + 0.0).to_bits();
-    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+    if bits >> 63 == 0 {
+        bits | 1 << 63
+    } else {
+        !bits
+    }
 }
 
 /// The shadows of a node that is written but whose parent is still open.
@@ -293,7 +306,12 @@ pub(super) struct DoneShadows {
 }
 
 impl DoneShadows {
-    pub(super) fn write(&self, out: &mut Vec<u8>, order: &mut Vec<u32>, weights: &mut Vec<WeightSlot>) {
+    pub(super) fn write(
+        &self,
+        out: &mut Vec<u8>,
+        order: &mut Vec<u32>,
+        weights: &mut Vec<WeightSlot>,
+    ) {
         self.stub.write(out);
         for side in &self.sides {
             side.write(out, order, weights);

@@ -63,10 +63,26 @@ impl Categories {
     pub(super) fn new(preamble: &Preamble) -> Self {
         let mut next_index = 1;
         let mut predefined: Vec<Predefined> = [
-            (preamble.known_event_id_start, preamble.known_state_id_count, Topology::State),
-            (preamble.user_event_id_start, preamble.user_state_id_count, Topology::State),
-            (preamble.known_solo_event_id_start, preamble.known_solo_event_id_count, Topology::Event),
-            (preamble.user_solo_event_id_start, preamble.user_solo_event_id_count, Topology::Event),
+            (
+                preamble.known_event_id_start,
+                preamble.known_state_id_count,
+                Topology::State,
+            ),
+            (
+                preamble.user_event_id_start,
+                preamble.user_state_id_count,
+                Topology::State,
+            ),
+            (
+                preamble.known_solo_event_id_start,
+                preamble.known_solo_event_id_count,
+                Topology::Event,
+            ),
+            (
+                preamble.user_solo_event_id_start,
+                preamble.user_solo_event_id_count,
+                Topology::Event,
+            ),
         ]
         .into_iter()
         .map(|(start, count, topology)| {
@@ -110,7 +126,10 @@ impl Categories {
     #[cold]
     fn predefined_role(&mut self, etype: i32) -> Option<(Role, u32)> {
         let number = i64::from(etype);
-        let range = self.predefined.iter().find(|range| range.etypes.contains(&number))?;
+        let range = self
+            .predefined
+            .iter()
+            .find(|range| range.etypes.contains(&number))?;
         let offset = number - range.etypes.start;
         let (role, index) = match range.topology {
             Topology::State if offset % 2 == 0 => (Role::Start, range.index + offset / 2),
@@ -162,7 +181,13 @@ impl Categories {
                 slot
             }
         };
-        self.define(slot, def.name.as_bytes(), def.color.as_bytes(), def.format.as_bytes(), warnings);
+        self.define(
+            slot,
+            def.name.as_bytes(),
+            def.color.as_bytes(),
+            def.format.as_bytes(),
+            warnings,
+        );
     }
 
     /// Takes the definition of a solo event.
@@ -180,10 +205,23 @@ impl Categories {
                 slot
             }
         };
-        self.define(slot, def.name.as_bytes(), def.color.as_bytes(), def.format.as_bytes(), warnings);
+        self.define(
+            slot,
+            def.name.as_bytes(),
+            def.color.as_bytes(),
+            def.format.as_bytes(),
+            warnings,
+        );
     }
 
-    fn define(&mut self, slot: u32, name: &[u8], color: &[u8], format: &[u8], warnings: &mut Warnings) {
+    fn define(
+        &mut self,
+        slot: u32,
+        name: &[u8],
+        color: &[u8],
+        format: &[u8],
+        warnings: &mut Warnings,
+    ) {
         self.enter(slot);
         let Slot {
             category,
@@ -239,7 +277,10 @@ impl Categories {
 
     /// Unmatched events as the original counts them: once for each definition record of the category (section 7.7).
     pub(super) fn unmatched(&self) -> u64 {
-        self.slots.iter().map(|slot| slot.definitions * slot.open).sum()
+        self.slots
+            .iter()
+            .map(|slot| slot.definitions * slot.open)
+            .sum()
     }
 
     /// All categories of the category map, previews included, in the order in which the original inserts them.
@@ -248,7 +289,10 @@ impl Categories {
         let mut list: Vec<Category> = previews.into_iter().map(Category::preview).collect();
         for &slot in &self.entered {
             let empty = Category::message();
-            list.push(std::mem::replace(&mut self.slots[slot as usize].category, empty));
+            list.push(std::mem::replace(
+                &mut self.slots[slot as usize].category,
+                empty,
+            ));
         }
         list
     }
@@ -257,7 +301,13 @@ impl Categories {
 /// Cuts blanks and control characters off both ends, as Java's `trim` does.
 fn trim(text: &[u8]) -> &[u8] {
     let is_blank = |byte: &u8| *byte <= b' ';
-    let start = text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len());
-    let end = text.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);
+    let start = text
+        .iter()
+        .position(|byte| !is_blank(byte))
+        .unwrap_or(text.len());
+    let end = text
+        .iter()
+        .rposition(|byte| !is_blank(byte))
+        .map_or(start, |last| last + 1);
     &text[start..end]
 }

@@ -36,7 +36,9 @@ impl Lines {
     /// The line of a record, which its vertex gets.
     #[inline]
     pub(super) fn line(&self, header: &RecordHeader) -> i32 {
-        self.process(header.icomm, header.rank).wrapping_mul(self.threads).wrapping_add(header.thread)
+        self.process(header.icomm, header.rank)
+            .wrapping_mul(self.threads)
+            .wrapping_add(header.thread)
     }
 
     /// The process line of a rank in a communicator, by which messages are matched.
@@ -67,7 +69,10 @@ impl Lines {
         let (mut processes, mut comms) = if threads {
             (
                 LineIdMap::new("Process-Thread View", &["world_rank", "thread"]),
-                LineIdMap::new("Communicator-Thread View", &["commID", "comm_rank", "thread"]),
+                LineIdMap::new(
+                    "Communicator-Thread View",
+                    &["commID", "comm_rank", "thread"],
+                ),
             )
         } else {
             (

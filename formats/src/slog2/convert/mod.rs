@@ -66,7 +66,10 @@ impl std::fmt::Display for ConvertError {
         match self {
             ConvertError::Clog2(error) => error.fmt(f),
             ConvertError::LittleEndian => {
-                write!(f, "the CLOG2 file is little-endian: a local file of one rank, to be merged first")
+                write!(
+                    f,
+                    "the CLOG2 file is little-endian: a local file of one rank, to be merged first"
+                )
             }
             ConvertError::Slog2(error) => error.fmt(f),
         }
@@ -184,11 +187,17 @@ impl<W: Write + Seek> FromClog2<W> {
     }
 
     #[inline]
-    fn event(&mut self, header: &RecordHeader, etype: i32, cargo: Option<&[u8; 32]>) -> Result<(), Error> {
+    fn event(
+        &mut self,
+        header: &RecordHeader,
+        etype: i32,
+        cargo: Option<&[u8; 32]>,
+    ) -> Result<(), Error> {
         let line = self.lines.line(header);
         let time = header.time;
         let Some((role, slot)) = self.categories.role(etype) else {
-            self.warnings.add(Warning::UndescribedEvent { etype, time, line });
+            self.warnings
+                .add(Warning::UndescribedEvent { etype, time, line });
             return Ok(());
         };
         match role {
@@ -200,11 +209,14 @@ impl<W: Write + Seek> FromClog2<W> {
             }
             Role::End => {
                 let Some(start) = self.states.end(slot, line) else {
-                    self.warnings.add(Warning::EndWithoutStart { etype, time, line });
+                    self.warnings
+                        .add(Warning::EndWithoutStart { etype, time, line });
                     return Ok(());
                 };
                 self.categories.slot(slot).open -= 1;
-                let info = cargo.or(start.cargo.as_ref()).map_or(&[][..], |bytes| bytes);
+                let info = cargo
+                    .or(start.cargo.as_ref())
+                    .map_or(&[][..], |bytes| bytes);
                 let first = Vertex {
                     time: start.time,
                     line,
@@ -228,7 +240,8 @@ impl<W: Write + Seek> FromClog2<W> {
             msg_etype::SEND => (Side::Send, own, partner),
             msg_etype::RECV => (Side::Receive, partner, own),
             etype => {
-                self.warnings.add(Warning::UndescribedEvent { etype, time, line });
+                self.warnings
+                    .add(Warning::UndescribedEvent { etype, time, line });
                 return Ok(());
             }
         };
@@ -285,7 +298,9 @@ impl<W: Write + Seek> FromClog2<W> {
     }
 
     fn check_end(&mut self, vertices: &[Vertex]) {
-        let end = vertices.iter().fold(f64::NEG_INFINITY, |end, vertex| end.max(vertex.time));
+        let end = vertices
+            .iter()
+            .fold(f64::NEG_INFINITY, |end, vertex| end.max(vertex.time));
         let before = std::mem::replace(&mut self.last_end, end);
         if end < before {
             self.warnings.add(Warning::EndTimeOrder { before, end });
@@ -302,7 +317,11 @@ impl<W: Write + Seek> FromClog2<W> {
         let tree = self.builder.close()?;
         let [processes, comms] = self.lines.views(tree.lines(), &mut self.warnings);
         let mut views = vec![processes, comms, LineIdMap::identity(tree.lines())];
-        views.extend(self.views.iter().map(|map| lines::restrict(map, tree.lines())));
+        views.extend(
+            self.views
+                .iter()
+                .map(|map| lines::restrict(map, tree.lines())),
+        );
         let (out, header) = tree.finish(&self.categories.into_insertion_order(), &views)?;
         let conversion = Conversion {
             header,

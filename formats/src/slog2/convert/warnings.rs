@@ -81,7 +81,10 @@ impl fmt::Display for Warning {
                 write!(f, "unknown colour {color:?} of {category:?}; pink is used")
             }
             Warning::UnannouncedLine { line } => {
-                write!(f, "line {line} belongs to no communicator that the log announces")
+                write!(
+                    f,
+                    "line {line} belongs to no communicator that the log announces"
+                )
             }
             Warning::Backward {
                 category,

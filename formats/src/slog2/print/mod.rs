@@ -1,0 +1,151 @@
+//! SLOG2 as text: that of slog2print, one list of all drawables, and that of PrintRecursively, node by node with previews
+//! (slog2-tools.md sections 4 and 5).
+
+mod floors;
+mod order;
+mod parts;
+mod recursive;
+
+use std::io::Write;
+
+pub use floors::Kinds;
+pub use order::Order;
+pub use recursive::{RecursiveOptions, print_recursively};
+
+use super::error::Error;
+use super::read::Reader;
+use super::types::TimeBBox;
+use parts::Printer;
+
+/// Which parts before the drawables to print; the header always is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parts {
+    /// Categories, tree directory and line maps.
+    #[default]
+    All,
+    /// Categories only (option `-c`).
+    Categories,
+    /// Tree directory only (`-d`).
+    Directory,
+    /// Line maps only (`-y`).
+    LineIdMaps,
+}
+
+/// What slog2print's options ask for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrintOptions {
+    /// Which parts before the drawables.
+    pub parts: Parts,
+    /// Whether to list drawables at all. The options `-c`, `-d` and `-y` turn this off, `-s`, `-a` and those of the order
+    /// turn it on again.
+    pub drawables: bool,
+    /// Which drawables.
+    pub kinds: Kinds,
+    /// In which order.
+    pub order: Order,
+    /// Only drawables that overlap this part of the time axis; factors 0 to 1 of the length of the log (`-ts`, `-tf`).
+    pub window: (f64, f64),
+}
+
+impl Default for PrintOptions {
+    fn default() -> Self {
+        PrintOptions {
+            parts: Parts::All,
+            drawables: true,
+            kinds: Kinds::All,
+            order: Order::IncreasingStart,
+            window: (0.0, 1.0),
+        }
+    }
+}
+
+/// Writes what slog2print writes.
+///
+/// Drawables that start exactly at the end of the log are missing, as in the original (section 9.2).
+pub fn print(
+    reader: &Reader<'_>,
+    options: &PrintOptions,
+    out: &mut impl Write,
+) -> Result<(), Error> {
+    let mut printer = Printer::new(reader);
+    print_head(&mut printer, reader, options.parts);
+    if !options.drawables {
+        return flush(&mut printer, out);
+    }
+    printer.text("\n");
+    flush(&mut printer, out)?;
+    let window = time_window(reader, options.window);
+    let mut count = 0u64;
+    let mut last = None;
+    floors::for_each_box(reader, options.order, options.kinds, |drawables| {
+        for &drawable in drawables {
+            if options.window != (0.0, 1.0) && !window.overlaps(drawable.bounds()) {
+                continue;
+            }
+            count += 1;
+            if last
+                .as_ref()
+                .is_some_and(|last| options.order.compare(last, drawable).is_gt())
+            {
+                printer.text("  *****  ");
+            }
+            printer.text(&format!("{count}: "));
+            printer.drawable(drawable);
+            printer.text("\n");
+            if printer.out.len() > 1 << 16 {
+                flush(&mut printer, out)?;
+            }
+        }
+        // Within a box the order is right by construction.
+        if let Some(&drawable) = drawables.last() {
+            last = Some(drawable.clone());
+        }
+        Ok(())
+    })?;
+    flush(&mut printer, out)
+}
+
+/// Writes header and parts, each with a blank line behind it.
+fn print_head(printer: &mut Printer, reader: &Reader<'_>, parts: Parts) {
+    printer.header(reader);
+    printer.text("\n");
+    if matches!(parts, Parts::All | Parts::Categories) {
+        printer.category_map(reader);
+        printer.text("\n");
+    }
+    if matches!(parts, Parts::All | Parts::Directory) {
+        printer.directory(reader);
+        printer.text("\n");
+    }
+    if matches!(parts, Parts::All | Parts::LineIdMaps) {
+        printer.line_id_maps(reader);
+        printer.text("\n");
+    }
+}
+
+/// The stretch of time between two factors of the length of the log.
+pub fn time_window(reader: &Reader<'_>, (from, to): (f64, f64)) -> TimeBBox {
+    let Some(root) = reader.root() else {
+        return TimeBBox::EMPTY;
+    };
+    let at = |factor: f64| root.bounds.earliest + factor * root.bounds.duration();
+    TimeBBox {
+        earliest: if from == 0.0 {
+            root.bounds.earliest
+        } else {
+            at(from)
+        },
+        latest: if to == 1.0 {
+            root.bounds.latest
+        } else {
+            at(to)
+        },
+    }
+}
+
+fn flush(printer: &mut Printer, out: &mut impl Write) -> Result<(), Error> {
+    out.write_all(&printer.out)
+        .map_err(|error| Error::io(0, error))?;
+    printer.out.clear();
+    Ok(())
+}

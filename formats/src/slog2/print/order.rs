@@ -1,0 +1,68 @@
+//! The orders in which drawables can be listed.
+
+use std::cmp::Ordering;
+
+use super::super::node::Drawable;
+use super::super::types::TimeBBox;
+
+/// By which time drawables are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Increasing start time, the longer one first (option `-is`).
+    #[default]
+    IncreasingStart,
+    /// The reverse of that (`-ds`).
+    DecreasingStart,
+    /// Increasing end time, the shorter one first (`-ie`).
+    IncreasingEnd,
+    /// The reverse of that (`-de`).
+    DecreasingEnd,
+}
+
+impl Order {
+    /// True if the leaves are to be visited from the last to the first.
+    pub(super) fn is_decreasing(self) -> bool {
+        matches!(self, Order::DecreasingStart | Order::DecreasingEnd)
+    }
+
+    /// The time that decides in which leaf's time box a drawable is listed.
+    pub(super) fn border_time(self, bounds: TimeBBox) -> f64 {
+        match self {
+            Order::IncreasingStart | Order::DecreasingStart => bounds.earliest,
+            Order::IncreasingEnd | Order::DecreasingEnd => bounds.latest,
+        }
+    }
+
+    /// True if this border time lies before the place where a box begins or ends. By start time boxes contain their
+    /// beginning, by end time their end (section 9.2).
+    pub(super) fn is_before(self, border: f64, edge: f64) -> bool {
+        match self {
+            Order::IncreasingStart | Order::DecreasingStart => border < edge,
+            Order::IncreasingEnd | Order::DecreasingEnd => border <= edge,
+        }
+    }
+
+    pub(super) fn compare(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+        let (x, y) = (a.bounds(), b.bounds());
+        let times = match self {
+            Order::IncreasingStart | Order::DecreasingStart => x
+                .earliest
+                .total_cmp(&y.earliest)
+                .then(y.latest.total_cmp(&x.latest)),
+            Order::IncreasingEnd | Order::DecreasingEnd => x
+                .latest
+                .total_cmp(&y.latest)
+                .then(y.earliest.total_cmp(&x.earliest)),
+        };
+        let key = |drawable: &Drawable<'_>| {
+            let (first, last) = (drawable.first(), drawable.last());
+            (drawable.category(), first.line, last.line)
+        };
+        let order = times.then_with(|| key(a).cmp(&key(b)));
+        if self.is_decreasing() {
+            order.reverse()
+        } else {
+            order
+        }
+    }
+}

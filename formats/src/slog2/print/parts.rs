@@ -1,0 +1,389 @@
+//! The lines that both printing tools share: header, categories, directory, line maps, drawables (slog2-tools.md
+//! sections 4 and 5).
+
+use super::super::java::{push_double, push_float};
+use super::super::node::{Drawable, Primitive, Shadow};
+use super::super::read::Reader;
+use super::super::types::{
+    Category, FileBlockPtr, Layout, LineIdMap, Text, TimeBBox, TreeNodeId, Vertex,
+};
+
+/// Text in the making. Everything is appended to bytes, because names and infos may hold any.
+pub(super) struct Printer {
+    pub(super) out: Vec<u8>,
+    /// What the lines of categories begin and end with, by index; made once, since each drawable repeats it in full.
+    categories: Vec<(i32, CategoryText)>,
+}
+
+/// What is printed of the category of each drawable.
+struct CategoryText {
+    /// The category in full, with `isUsed=true`.
+    full: Vec<u8>,
+    name: Text,
+    keys: Vec<Text>,
+    types: Vec<u8>,
+}
+
+impl Printer {
+    pub(super) fn new(reader: &Reader<'_>) -> Self {
+        let mut printer = Printer {
+            out: Vec::new(),
+            categories: Vec::new(),
+        };
+        for category in reader.categories() {
+            printer.category(category, reader.layout(), true);
+            let full = std::mem::take(&mut printer.out);
+            let text = CategoryText {
+                full,
+                name: category.name.clone(),
+                keys: category.info_keys.clone(),
+                types: category.info_types.clone(),
+            };
+            printer.categories.push((category.index, text));
+        }
+        // Stable, and searched from the end: the last of several with one index counts, as in a map.
+        printer.categories.sort_by_key(|&(index, _)| index);
+        printer
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn decoded(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes);
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn number(&mut self, number: impl Into<i64>) {
+        self.out
+            .extend_from_slice(number.into().to_string().as_bytes());
+    }
+
+    pub(super) fn file_block_ptr(&mut self, ptr: FileBlockPtr) {
+        self.text(&format!("FBinfo({} @ {})", ptr.size, ptr.offset));
+    }
+
+    pub(super) fn time_bbox(&mut self, bounds: TimeBBox) {
+        self.text("TimeBBox(");
+        push_double(&mut self.out, bounds.earliest);
+        self.text(",");
+        push_double(&mut self.out, bounds.latest);
+        self.text(")");
+    }
+
+    pub(super) fn node_id(&mut self, id: TreeNodeId) {
+        self.text(&format!("ID({},{})", id.depth, id.xpos));
+    }
+
+    /// The header, without the blank line behind it.
+    pub(super) fn header(&mut self, reader: &Reader<'_>) {
+        let header = reader.header();
+        self.text("\t SLOG-2 Header:\nversion = ");
+        self.decoded(&header.version.0);
+        self.text(&format!(
+            "\nNumOfChildrenPerNode = {}\nTreeLeafByteSize = {}\nMaxTreeDepth = {}\nMaxBufferByteSize = {}\n",
+            header.children_per_node, header.leaf_byte_size, header.max_depth, header.max_buffer_size
+        ));
+        for (title, ptr) in [
+            ("Categories  is ", header.categories),
+            ("MethodDefs  is ", header.method_defs),
+            ("LineIDMaps  is ", header.line_id_maps),
+            ("TreeRoot    is ", header.tree_root),
+            ("TreeDir     is ", header.tree_dir),
+            ("Annotations is ", header.annotations),
+            ("Postamble   is ", header.postamble),
+        ] {
+            self.text(title);
+            self.file_block_ptr(ptr);
+            self.text("\n");
+        }
+    }
+
+    /// The categories, in the order of the table that the original's reader fills in the order of the file.
+    pub(super) fn category_map(&mut self, reader: &Reader<'_>) {
+        self.text("\t CategoryMap: \n");
+        let categories = reader.categories();
+        let order = super::super::java::hash_map_order(categories.iter().map(|c| c.index as u32));
+        for (at, nth) in order.into_iter().zip(1i32..) {
+            self.number(nth);
+            self.text(": ");
+            self.category(&categories[at], reader.layout(), false);
+            self.text("\n");
+        }
+    }
+
+    fn category(&mut self, category: &Category, layout: Layout, is_used: bool) {
+        self.text("Category[ index=");
+        self.number(category.index);
+        self.text(", name=");
+        self.name(&category.name);
+        self.text(", topo=");
+        self.text(category.topology.name());
+        let [alpha, red, green, blue] = category.color.argb();
+        self.text(&format!(
+            ", color=({red},{green},{blue},{alpha},{}), isUsed={is_used}, width={}",
+            category.is_color_changeable, category.width
+        ));
+        if !category.info_keys.is_empty() {
+            self.text(", info_fmt=< ");
+            for (nth, key) in category.info_keys.iter().enumerate() {
+                self.decoded(&key.0);
+                if let Some(kind) = category.info_types.get(nth) {
+                    self.text("%");
+                    self.decoded(&[*kind]);
+                }
+            }
+            self.text(" >");
+        }
+        self.text(", vis=true, search=true");
+        self.ratios(category.summary.inclusive, category.summary.exclusive, ", ");
+        if layout == Layout::V206 {
+            self.text(", count=");
+            self.number(category.summary.count);
+        }
+        self.text(" ]");
+    }
+
+    /// A name; an empty one is Java's null.
+    fn name(&mut self, name: &Text) {
+        if name.is_empty() {
+            self.text("null");
+        } else {
+            self.decoded(&name.0);
+        }
+    }
+
+    fn ratios(&mut self, inclusive: f32, exclusive: f32, separator: &str) {
+        self.text(separator);
+        self.text("ratios=");
+        push_float(&mut self.out, inclusive);
+        self.text(",");
+        push_float(&mut self.out, exclusive);
+    }
+
+    /// The tree directory.
+    pub(super) fn directory(&mut self, reader: &Reader<'_>) {
+        self.text("\t SLOG-2 Tree Directory\n");
+        for entry in reader.directory() {
+            self.node_id(entry.id);
+            self.text(" -> DirVal[ ");
+            self.time_bbox(entry.bounds);
+            self.text(", ");
+            self.file_block_ptr(entry.ptr);
+            self.text(" ]\n");
+        }
+    }
+
+    /// The views, each with a blank line behind it.
+    pub(super) fn line_id_maps(&mut self, reader: &Reader<'_>) {
+        self.text("\t LineIDMapList: \n");
+        for (map, nth) in reader.line_id_maps().iter().zip(1i32..) {
+            self.text("LineIDMap ");
+            self.number(nth);
+            self.text(": \n");
+            self.line_id_map(map);
+            self.text("\n");
+        }
+    }
+
+    fn line_id_map(&mut self, map: &LineIdMap) {
+        self.text("Title: ");
+        self.name(&map.title);
+        self.text("\nColumn Labels: LineID -> ");
+        for label in &map.column_labels {
+            self.name(label);
+            self.text(" ");
+        }
+        self.text("\n");
+        for (row, nth) in map.rows().zip(1i32..) {
+            self.number(nth);
+            self.text(", ");
+            self.number(row[0]);
+            self.text(":  ");
+            for &cell in &row[1..] {
+                self.number(cell);
+                self.text(" ");
+            }
+            self.text("\n");
+        }
+    }
+
+    /// A drawable, without the end of the line.
+    pub(super) fn drawable(&mut self, drawable: &Drawable<'_>) {
+        match drawable {
+            Drawable::Primitive(primitive) => {
+                self.primitive(primitive, primitive.bounds);
+                self.text(" bsize=");
+                self.number(primitive.byte_size() as i64);
+            }
+            Drawable::Composite(composite) => {
+                self.text("Composite[ ");
+                self.info_box(composite.bounds, composite.category, composite.info);
+                for primitive in &composite.primitives {
+                    self.text(" ");
+                    self.primitive(primitive, primitive.bounds);
+                }
+                self.text(" ] bsize=");
+                self.number(drawable.byte_size() as i64);
+            }
+        }
+    }
+
+    /// A shadow and its weights, with the ends of their lines.
+    pub(super) fn shadow(&mut self, shadow: &Shadow<'_>, layout: Layout) {
+        self.primitive(&shadow.primitive, shadow.bounds);
+        self.text(" bsize=");
+        self.number(shadow.byte_size() as i64);
+        self.text(" Nrobjs=");
+        self.number(shadow.count);
+        for weight in shadow.weights() {
+            self.text("\n(type=");
+            self.number(weight.category);
+            self.text(":");
+            match self.category_text(weight.category) {
+                Some(at) => {
+                    let name = self.categories[at].1.name.clone();
+                    self.name(&name);
+                }
+                None => self.text("null"),
+            }
+            self.ratios(weight.ratios.inclusive, weight.ratios.exclusive, "");
+            if layout == Layout::V206 {
+                self.text(", count=");
+                self.number(weight.ratios.count);
+            }
+            self.text(")");
+        }
+        self.text("\n");
+    }
+
+    fn primitive(&mut self, primitive: &Primitive<'_>, bounds: TimeBBox) {
+        self.text("Primitive[ ");
+        self.info_box(bounds, primitive.category, primitive.info);
+        for Vertex { time, line } in primitive.vertices() {
+            self.text(" (");
+            push_float(&mut self.out, time as f32);
+            self.text(", ");
+            self.number(line);
+            self.text(")");
+        }
+        self.text(" ]");
+    }
+
+    fn category_text(&self, index: i32) -> Option<usize> {
+        let behind = self
+            .categories
+            .partition_point(|&(other, _)| other <= index);
+        let at = behind.checked_sub(1)?;
+        (self.categories[at].0 == index).then_some(at)
+    }
+
+    fn info_box(&mut self, bounds: TimeBBox, category: i32, info: &[u8]) {
+        self.text("infobox[ ");
+        self.time_bbox(bounds);
+        self.text(" Category=");
+        let Some(at) = self.category_text(category) else {
+            // A file that is whole has every category; without it the info cannot be decoded.
+            self.text("null: ]");
+            return;
+        };
+        // The text is moved out for a moment, since the printer is written to at the same time.
+        let text = std::mem::replace(
+            &mut self.categories[at].1,
+            CategoryText {
+                full: Vec::new(),
+                name: Text::default(),
+                keys: Vec::new(),
+                types: Vec::new(),
+            },
+        );
+        self.out.extend_from_slice(&text.full);
+        self.text(": ");
+        self.info(&text.keys, &text.types, info);
+        self.text("]");
+        self.categories[at].1 = text;
+    }
+
+    /// Keys and values by turns: key 0, value 0, key 1, value 1, …
+    fn info(&mut self, keys: &[Text], types: &[u8], info: &[u8]) {
+        if types.is_empty() {
+            if info.is_empty() {
+                for key in keys {
+                    self.decoded(&key.0);
+                }
+            } else {
+                self.text(" **** Can't decode user byte[] with Missing format chars! **** ");
+            }
+            return;
+        }
+        if info.is_empty() {
+            self.text(" **** Missing user byte[] but Non-empty format chars! **** ");
+            return;
+        }
+        let mut rest = info;
+        let mut types = types.iter();
+        for key in keys {
+            self.decoded(&key.0);
+            if let Some(&kind) = types.next() {
+                self.value(kind, &mut rest);
+            }
+        }
+    }
+
+    /// A value of this type (clog2.md section 8); nothing where the data are too short or the type is unknown.
+    fn value(&mut self, kind: u8, rest: &mut &[u8]) {
+        match kind {
+            b's' => {
+                if let Some(length) = take(rest) {
+                    let length = usize::try_from(i16::from_be_bytes(length)).unwrap_or(0);
+                    let (text, behind) = rest.split_at(length.min(rest.len()));
+                    *rest = behind;
+                    self.decoded(text);
+                }
+            }
+            b'h' => {
+                if let Some(bytes) = take(rest) {
+                    self.number(i16::from_be_bytes(bytes));
+                }
+            }
+            b'd' => {
+                if let Some(bytes) = take(rest) {
+                    self.number(i32::from_be_bytes(bytes));
+                }
+            }
+            b'l' => {
+                if let Some(bytes) = take(rest) {
+                    self.number(i64::from_be_bytes(bytes));
+                }
+            }
+            b'x' => {
+                if let Some(bytes) = take(rest) {
+                    self.text(&format!("{:x}", u32::from_be_bytes(bytes)));
+                }
+            }
+            b'X' => {
+                if let Some(bytes) = take(rest) {
+                    self.text(&format!("{:x}", u64::from_be_bytes(bytes)));
+                }
+            }
+            b'e' => {
+                if let Some(bytes) = take(rest) {
+                    push_float(&mut self.out, f32::from_be_bytes(bytes));
+                }
+            }
+            b'E' => {
+                if let Some(bytes) = take(rest) {
+                    push_double(&mut self.out, f64::from_be_bytes(bytes));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, behind) = rest.split_first_chunk::<N>()?;
+    *rest = behind;
+    Some(*bytes)
+}

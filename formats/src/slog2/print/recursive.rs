@@ -1,0 +1,184 @@
+//! PrintRecursively: the tree level by level, with all previews (slog2-tools.md section 5).
+
+use std::collections::HashSet;
+use std::io::Write;
+
+use super::super::error::Error;
+use super::super::node::{Drawable, Node, ShadowBuffer, Stub};
+use super::super::read::Reader;
+use super::order::Order;
+use super::parts::Printer;
+use super::{Parts, flush, print_head, time_window};
+
+/// What PrintRecursively's options ask for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecursiveOptions {
+    /// Only nodes that overlap this part of the time axis; factors 0 to 1 of the length of the log (`-ts`, `-tf`).
+    pub window: (f64, f64),
+    /// The lowest level to print (`-d`).
+    pub lowest_depth: i16,
+    /// One merged list of the drawables in the window (`-t`), instead of node by node (`-n`).
+    pub merged: bool,
+}
+
+impl Default for RecursiveOptions {
+    fn default() -> Self {
+        RecursiveOptions {
+            window: (0.0, 1.0),
+            lowest_depth: 0,
+            merged: false,
+        }
+    }
+}
+
+/// A node to print and what is known of it before it is read.
+struct Planned {
+    stub: Stub,
+    /// Number of drawables, if it is the root, else of the shadows in its parent, and their bytes.
+    objects: usize,
+    bytes: usize,
+}
+
+impl Planned {
+    fn root(node: &Node<'_>) -> Self {
+        let drawables = || node.nestless.iter().chain(&node.nestable);
+        // The original counts one of the three list lengths later.
+        let empty = Stub::SIZE + 8;
+        Planned {
+            stub: node.stub,
+            objects: drawables().count(),
+            bytes: empty
+                + drawables()
+                    .map(|drawable| 1 + drawable.byte_size())
+                    .sum::<usize>(),
+        }
+    }
+
+    fn child(buffer: &ShadowBuffer<'_>) -> Self {
+        Planned {
+            stub: buffer.stub,
+            objects: buffer.nestless.len() + buffer.nestable.len(),
+            bytes: buffer.byte_size(),
+        }
+    }
+}
+
+/// Writes what PrintRecursively writes on its standard output. (On the other it tells the window, [`time_window`].)
+pub fn print_recursively(
+    reader: &Reader<'_>,
+    options: &RecursiveOptions,
+    out: &mut impl Write,
+) -> Result<(), Error> {
+    let mut printer = Printer::new(reader);
+    print_head(&mut printer, reader, Parts::All);
+    printer.text("\n");
+    let window = time_window(reader, options.window);
+    let root = reader.node(reader.header().tree_root)?;
+    let mut level = vec![Planned::root(&root)];
+    let mut merged = Vec::new();
+    // In a damaged file nodes may be the children of several others, and even of themselves.
+    let mut seen = HashSet::from([root.stub.ptr.offset]);
+    while !level.is_empty() {
+        if !options.merged {
+            printer.text("\n");
+            for planned in &level {
+                print_stub(&mut printer, planned);
+            }
+            printer.text("\n");
+        }
+        let mut next = Vec::new();
+        for (nth, planned) in level.iter().enumerate() {
+            let node = reader.node(planned.stub.ptr)?;
+            if options.merged {
+                let drawables = node.nestless.iter().chain(&node.nestable);
+                merged.extend(
+                    drawables
+                        .filter(|drawable| window.overlaps(drawable.bounds()))
+                        .cloned(),
+                );
+            } else {
+                if nth > 0 {
+                    printer.text("\n");
+                }
+                print_node(&mut printer, &node, reader);
+                flush(&mut printer, out)?;
+            }
+            let wanted = |buffer: &&ShadowBuffer<'_>| {
+                buffer.stub.id.depth >= options.lowest_depth
+                    && window.overlaps(buffer.stub.bounds)
+                    && seen.insert(buffer.stub.ptr.offset)
+            };
+            next.extend(node.shadows.iter().filter(wanted).map(Planned::child));
+        }
+        if !options.merged {
+            printer.text("\n\n");
+        }
+        level = next;
+    }
+    if options.merged {
+        merged.sort_by(|a: &Drawable<'_>, b| Order::IncreasingStart.compare(a, b));
+        for (drawable, nth) in merged.iter().zip(1u64..) {
+            printer.text(&format!("{nth}, "));
+            printer.drawable(drawable);
+            printer.text("\n");
+        }
+    } else {
+        printer.text("\n");
+    }
+    flush(&mut printer, out)
+}
+
+fn print_place(printer: &mut Printer, stub: &Stub) {
+    printer.node_id(stub.id);
+    printer.text(" ");
+    printer.time_bbox(stub.bounds);
+    printer.text(" ");
+    printer.file_block_ptr(stub.ptr);
+}
+
+fn print_stub(printer: &mut Printer, planned: &Planned) {
+    printer.text("{ ");
+    print_place(printer, &planned.stub);
+    printer.text(&format!(
+        " Nobjs={} bsize={} }}\n",
+        planned.objects, planned.bytes
+    ));
+}
+
+fn print_node(printer: &mut Printer, node: &Node<'_>, reader: &Reader<'_>) {
+    printer.text("\t*** Start of TreeNode ***\n    BufForDrawables{ ");
+    print_place(printer, &node.stub);
+    printer.text(" }\n");
+    let mut drawables: Vec<&Drawable<'_>> = node.nestless.iter().chain(&node.nestable).collect();
+    drawables.sort_by(|a, b| Order::IncreasingStart.compare(a, b));
+    for (drawable, nth) in drawables.into_iter().zip(1u64..) {
+        printer.text(&format!("{nth}: "));
+        printer.drawable(drawable);
+        printer.text("\n");
+    }
+    printer.text("\n");
+    for (nth, buffer) in node.shadows.iter().enumerate() {
+        printer.text(&format!("\t BufForShadows No. {nth}\n    BufForShadows{{ "));
+        print_place(printer, &buffer.stub);
+        printer.text(&format!(" Nrobjs={} }}\n", buffer.real_count()));
+        let mut shadows: Vec<_> = buffer.nestless.iter().chain(&buffer.nestable).collect();
+        shadows.sort_by(|a, b| {
+            let start = a.bounds.earliest.total_cmp(&b.bounds.earliest);
+            let end = b.bounds.latest.total_cmp(&a.bounds.latest);
+            let (p, q) = (&a.primitive, &b.primitive);
+            let lines = |primitive: &super::super::node::Primitive<'_>| {
+                (
+                    primitive.category,
+                    primitive.first().line,
+                    primitive.last().line,
+                )
+            };
+            start.then(end).then_with(|| lines(p).cmp(&lines(q)))
+        });
+        for (shadow, nth) in shadows.into_iter().zip(1u64..) {
+            printer.text(&format!("{nth}: "));
+            printer.shadow(shadow, reader.layout());
+        }
+    }
+    printer.text("\t*** End of TreeNode ***\n");
+}
