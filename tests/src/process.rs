@@ -1,0 +1,162 @@
+//! Running a command to its end: output caught, a time limit that ends the whole process group, folders that are removed.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a command left when it had ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// Wall clock time it took.
+    pub took: Duration,
+    /// The command, for messages.
+    pub command: String,
+}
+
+impl Finished {
+    /// Fails the test with everything the command printed unless it succeeded.
+    #[track_caller]
+    pub fn succeeded(self) -> Finished {
+        assert!(self.status.success(), "{}", self.story());
+        self
+    }
+
+    /// Command, status and output in readable form.
+    pub fn story(&self) -> String {
+        let tail = |text: &str| {
+            let lines: Vec<&str> = text.lines().collect();
+            lines[lines.len().saturating_sub(60)..].join("\n")
+        };
+        format!(
+            "{}\n{} after {:.2?}\n--- standard output\n{}\n--- standard error\n{}",
+            self.command,
+            self.status,
+            self.took,
+            tail(&self.stdout),
+            tail(&self.stderr)
+        )
+    }
+}
+
+/// Runs a command to its end. After `limit` its process group is killed and the test fails.
+#[track_caller]
+pub fn run(command: &mut Command, limit: Duration) -> Finished {
+    let text = describe(command);
+    let start = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0) // the launcher and its ranks, so that all can be ended together
+        .spawn()
+        .unwrap_or_else(|error| panic!("{text}: {error}"));
+    let stdout = collect(child.stdout.take());
+    let stderr = collect(child.stderr.take());
+    let mut late = false;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("own child") {
+            break status;
+        }
+        if start.elapsed() > limit {
+            late = true;
+            let _ = Command::new("kill")
+                .args(["-KILL", "--", &format!("-{}", child.id())])
+                .status();
+            break child.wait().expect("own child");
+        }
+        thread::sleep(Duration::from_millis(2));
+    };
+    let finished = Finished {
+        status,
+        stdout: stdout.join().expect("reader of standard output"),
+        stderr: stderr.join().expect("reader of standard error"),
+        took: start.elapsed(),
+        command: text,
+    };
+    assert!(!late, "not finished after {limit:?}: {}", finished.story());
+    finished
+}
+
+/// Reads a pipe to its end in a thread of its own, so that no program stalls on a full pipe.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
+    let mut pipe = pipe.expect("piped above");
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn describe(command: &Command) -> String {
+    let mut words: Vec<String> = command
+        .get_envs()
+        .filter_map(|(key, value)| Some(format!("{}={}", key.to_str()?, value?.to_str()?)))
+        .collect();
+    words.push(command.get_program().to_string_lossy().into_owned());
+    words.extend(command.get_args().map(|a| a.to_string_lossy().into_owned()));
+    words.join(" ")
+}
+
+/// Whether the process was ended by this signal.
+pub fn killed_by(status: ExitStatus, signal: i32) -> bool {
+    status.signal() == Some(signal)
+}
+
+/// An empty folder of its own for one run. It is removed when the test succeeds and kept when it fails.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Creates `target/tests-runs/<name>-<number>`.
+    pub fn new(name: &str) -> Folder {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = crate::target()
+            .join("tests-runs")
+            .join(format!("{name}-{}-{number}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a folder below target/");
+        Folder(path)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The names of the files in it, sorted.
+    pub fn files(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(&self.0)
+            .expect("own folder")
+            .map(|entry| {
+                entry
+                    .expect("own folder")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("left for inspection: {}", self.0.display());
+        } else {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Real programs out of Debian's archive and PyPI, traced: their own results do not change, and the recorder's count is what
+//! its files hold.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tests::tally::Counts;
+use tests::trace::Tracing;
+use tests::{Finished, Mpi, Run, compile, mpi};
+
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// `/usr/lib/<triplet>/...` whatever the machine; prints a line where nothing is there.
+fn debian(path: &str) -> Option<PathBuf> {
+    let found = ["x86_64-linux-gnu", "aarch64-linux-gnu"]
+        .iter()
+        .map(|triplet| Path::new("/usr/lib").join(triplet).join(path))
+        .find(|path| path.exists());
+    if found.is_none() {
+        tests::skip(&format!("{path} is not installed (ci/deps)"));
+    }
+    found
+}
+
+/// A traced run in which nothing was lost, each file has its count, and every rank's DUMPI file its calls.
+#[track_caller]
+fn complete(run: &Run) {
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    let counted = run.counted();
+    assert_eq!(counted.len(), run.ranks);
+    let total: u64 = counted.values().flat_map(Counts::values).sum();
+    assert!(total > 50, "only {total} calls");
+    assert_eq!(run.closing_numbers(), (total, 0), "{}", run.closing_line());
+    assert_eq!(run.in_dumpi(), counted, "DUMPI and the recorder's count");
+    for extension in ["slog2", "clog2"] {
+        assert!(!run.print(&run.file(extension)).is_empty());
+    }
+}
+
+/// ScaLAPACK's own test of matrix inversion: C and Fortran, many communicators.
+#[test]
+fn scalapack() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let Some(program) = debian(&format!("scalapack/{}-tests/xdinv", mpi.suffix())) else {
+            return;
+        };
+        let data = [program.with_file_name("INV.dat")];
+        let run = Tracing {
+            files: &data,
+            limit: LIMIT,
+            ..Tracing::new(mpi, 2)
+        }
+        .run(&program, &[]);
+        complete(&run);
+        let passed = run.finished.stdout.matches("PASSED").count();
+        assert!(
+            passed > 0 && !run.finished.stdout.contains("FAILED"),
+            "{}",
+            run.finished.story()
+        );
+    }
+}
+
+/// Thermodynamic output of LAMMPS, without the lines that tell times.
+fn thermo(finished: &Finished) -> Vec<&str> {
+    finished
+        .stdout
+        .lines()
+        .skip_while(|line| !line.trim_start().starts_with("Step"))
+        .take_while(|line| !line.starts_with("Loop time"))
+        .collect()
+}
+
+#[test]
+fn lammps() {
+    let (mpi, program) = (Mpi::OpenMpi, Path::new("/usr/bin/lmp"));
+    if !mpi.installed() || !mpi::which("lmp") {
+        tests::skip("LAMMPS is not installed (ci/deps)");
+        return;
+    }
+    let input = [tests::root().join("tests/programs/in.lj")];
+    let mut tracing = Tracing {
+        files: &input,
+        limit: LIMIT,
+        ..Tracing::new(mpi, 2)
+    };
+    let arguments = ["-in", "in.lj"];
+    let run = tracing.run(program, &arguments);
+    complete(&run);
+    tracing.preload = false;
+    let plain = tracing.run(program, &arguments);
+    assert_eq!(thermo(&plain.finished), thermo(&run.finished));
+    assert!(thermo(&run.finished).len() >= 5, "{}", run.finished.story());
+    assert!(run.counted()[&0]["MPI_Sendrecv"] + run.counted()[&0]["MPI_Send"] > 1000);
+}
+
+/// HPC Challenge at its smallest: 230 000 calls of 36 functions.
+#[test]
+fn hpcc() {
+    let (mpi, program) = (Mpi::OpenMpi, Path::new("/usr/bin/hpcc"));
+    if !mpi.installed() || !mpi::which("hpcc") {
+        tests::skip("HPCC is not installed (ci/deps)");
+        return;
+    }
+    let input = [tests::root().join("tests/programs/hpccinf.txt")];
+    let run = Tracing {
+        files: &input,
+        limit: LIMIT,
+        ..Tracing::new(mpi, 2)
+    }
+    .run(program, &[]);
+    let report = fs::read_to_string(run.folder.path().join("hpccoutf.txt")).expect("its report");
+    assert!(report.contains("Success=1"), "{report}");
+    assert!(report.contains("End of HPC Challenge tests."));
+    complete(&run);
+}
+
+/// A parallel HDF5 program of our own: HDF5 makes the MPI-IO calls.
+#[test]
+fn hdf5() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let wrapper = format!("h5pcc.{}", mpi.suffix());
+        if !mpi::which(&wrapper) {
+            tests::skip(&format!("{wrapper} is not installed (ci/deps)"));
+            continue;
+        }
+        let source = tests::root().join("tests/programs/hdf5.c");
+        let folder = tests::target().join("tests-programs").join(mpi.suffix());
+        fs::create_dir_all(&folder).expect("a folder below target/");
+        let program = folder.join("hdf5");
+        let mut command = std::process::Command::new(wrapper);
+        command.current_dir(&folder).arg(&source); // leaves its object file where it runs
+        compile::build(command, &program, &[source], false);
+        let run = Tracing::new(mpi, 2).run(&program, &[]);
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        complete(&run);
+        for (rank, counts) in run.counted() {
+            for function in ["MPI_File_open", "MPI_File_set_view", "MPI_File_close"] {
+                assert!(
+                    counts.contains_key(function),
+                    "{mpi:?} rank {rank}: {function}"
+                );
+            }
+        }
+    }
+}
+
+/// MUMPS through Fortran's mpif.h: with Open MPI none of its calls passes an MPI_X symbol, all pass PMPI_X.
+#[test]
+fn mumps() {
+    let mpi = Mpi::OpenMpi;
+    let folder = Path::new("/usr/lib/mumps");
+    if !mpi.installed() || !folder.join("dsimpletest").exists() {
+        tests::skip("MUMPS' test is not installed (ci/deps)");
+        return;
+    }
+    let input = [folder.join("input_simpletest_real")];
+    let program = folder.join("dsimpletest");
+    let shell = format!("{} < input_simpletest_real", program.display());
+    let run = Tracing {
+        files: &input,
+        limit: LIMIT,
+        ..Tracing::new(mpi, 2)
+    }
+    .run(Path::new("sh"), &["-c", &shell]);
+    assert!(
+        run.finished.stdout.contains("Solution is"),
+        "{}",
+        run.finished.story()
+    );
+    complete(&run);
+}
+
+/// mpi4py's own tests, more than 2000, with the functions it can find in the library. They are a test of "results
+/// unchanged" for nearly every function; one rank first, where most of them run, then two.
+#[test]
+fn mpi4py() {
+    let mpi = Mpi::Mpich;
+    let python = tests::target().join("venv/bin/python");
+    let suite = tests::target().join("mpi4py/test/main.py");
+    if !mpi.installed() || !python.exists() || !suite.exists() {
+        tests::skip("mpi4py is not installed (ci/deps)");
+        return;
+    }
+    // The wheel wants libmpi.so.12, Debian's MPICH calls itself libmpich.so.12.
+    let Some(library) = debian("libmpich.so.12") else {
+        return;
+    };
+    let links = tests::Folder::new("libmpi");
+    std::os::unix::fs::symlink(&library, links.path().join("libmpi.so.12")).expect("own folder");
+    let path = links.path().to_string_lossy();
+    let variables = [
+        ("LD_LIBRARY_PATH", &*path),
+        ("MPI4PY_RC_RECV_MPROBE", "1"),
+        ("TRACE_LIBMPI", &*mpilib),
+    ];
+    let suite = suite.to_string_lossy();
+    // spawn and dynproc do not work in Debian's MPICH, util_sync hangs there; all without the recorder as well
+    let arguments = [
+        &*suite,
+        "-q",
+        "-f",
+        "-e",
+        "spawn",
+        "-e",
+        "dynproc",
+        "-e",
+        "util_sync",
+    ];
+    let run = Tracing {
+        variables: &variables,
+        limit: LIMIT,
+        ..Tracing::new(mpi, 2)
+    }
+    .run(&python, &arguments);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    assert!(
+        run.finished.stderr.contains("\nOK"),
+        "{}",
+        run.finished.story()
+    );
+    let counted = run.counted();
+    assert_eq!(counted.len(), 2);
+    assert!(counted[&0].len() > 350, "{} functions", counted[&0].len());
+    let total: u64 = counted.values().flat_map(Counts::values).sum();
+    assert_eq!(run.closing_numbers(), (total, 0), "{}", run.closing_line());
+}

@@ -1,0 +1,186 @@
+//! The library file itself: what it needs, what it exports, and that it leaves programs without MPI alone.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use tests::trace::Tracing;
+use tests::{Folder, Mpi, compile, process};
+
+const SOON: Duration = Duration::from_secs(60);
+
+fn output(program: &str, arguments: &[&str]) -> String {
+    process::run(Command::new(program).args(arguments), SOON)
+        .succeeded()
+        .stdout
+}
+
+fn exported(library: &Path) -> BTreeSet<String> {
+    output("nm", &["-D", "--defined-only", &library.to_string_lossy()])
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let kind = words.next()?;
+            let name = words.next()?;
+            "TW".contains(kind)
+                .then(|| name.split('@').next().unwrap_or(name).to_owned())
+        })
+        .collect()
+}
+
+/// The recorder must load into any process whatever MPI that has, so it names none itself.
+#[test]
+fn links_no_mpi() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let needed = output("ldd", &[&mpi.library().to_string_lossy()]);
+        assert!(needed.contains("libc.so"), "{needed}");
+        for forbidden in ["mpi", "pmix", "ucp", "hwloc"] {
+            let names = needed
+                .lines()
+                .filter_map(|line| line.split_whitespace().next());
+            let found: Vec<&str> = names.filter(|name| name.contains(forbidden)).collect();
+            assert!(found.is_empty(), "{mpi:?}: {found:?}");
+        }
+    }
+}
+
+/// Each declared function under both names, so that no way into the library bypasses the recorder.
+#[test]
+fn exports_every_declared_function() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let exported = exported(&mpi.library());
+        let declared = compile::declared(mpi);
+        assert!(
+            declared.len() > 400,
+            "{mpi:?}: {} functions in mpi.h",
+            declared.len()
+        );
+        let missing: Vec<String> = declared
+            .iter()
+            .flat_map(|name| [name.clone(), format!("P{name}")])
+            .filter(|name| !exported.contains(name))
+            .collect();
+        assert!(missing.is_empty(), "{mpi:?}: {missing:?}");
+        for name in ["trace_callid", "trace_on", "trace_off"] {
+            assert!(exported.contains(name), "{mpi:?}: {name}");
+        }
+        let foreign: Vec<&String> = exported
+            .iter()
+            .filter(|name| name.starts_with("QMPI"))
+            .collect();
+        assert!(foreign.is_empty(), "{mpi:?}: {foreign:?}");
+    }
+}
+
+/// What is exported beyond MPI and our own API could take the place of a symbol of the program.
+#[test]
+fn exports_nothing_else() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let others: Vec<String> = exported(&mpi.library())
+            .into_iter()
+            .filter(|name| {
+                ![
+                    "MPI_", "PMPI_", "MPIX_", "PMPIX_", "trace_", "MPE_", "CLOG_",
+                ]
+                .iter()
+                .any(|p| name.starts_with(p))
+            })
+            .collect();
+        assert!(others.is_empty(), "{mpi:?}: {others:?}");
+    }
+}
+
+/// Preloaded into programs that make no MPI call: output unchanged, no file, no message.
+#[test]
+fn does_nothing_without_mpi_calls() {
+    let launcher = |mpi: Mpi| mpi.mpiexec(1).get_program().to_string_lossy().into_owned();
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let programs: [(&str, &[&str]); 6] = [
+            ("bash", &["-c", "echo hello; exit 7"]),
+            ("python3", &["-c", "import os; print(os.getcwd()[:1])"]),
+            ("ls", &["/"]),
+            ("env", &["true"]),
+            ("cat", &["/proc/self/comm"]),
+            (&launcher(mpi), &["--version"]),
+        ];
+        for (program, arguments) in programs {
+            let folder = Folder::new(program);
+            let run = |preload: bool| {
+                let mut command = Command::new(program);
+                mpi.environment(&mut command);
+                // The variables of a rank, which such a program inherits from one.
+                command
+                    .env("PMI_RANK", "0")
+                    .env("OMPI_COMM_WORLD_RANK", "0");
+                command
+                    .env("TRACE_TMPDIR", folder.path())
+                    .current_dir(folder.path())
+                    .args(arguments);
+                if preload {
+                    command.env("LD_PRELOAD", mpi.library());
+                }
+                process::run(&mut command, SOON)
+            };
+            let (plain, preloaded) = (run(false), run(true));
+            assert_eq!(plain.status, preloaded.status, "{}", preloaded.story());
+            assert_eq!(plain.stdout, preloaded.stdout, "{}", preloaded.story());
+            assert_eq!(plain.stderr, preloaded.stderr, "{}", preloaded.story());
+            assert!(folder.files().is_empty(), "{program}: {:?}", folder.files());
+        }
+    }
+}
+
+/// `LD_PRELOAD=... mpiexec` loads the recorder into the launcher and its helpers as well; only the ranks make a trace.
+#[test]
+fn launchers_may_be_preloaded_too() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = tests::Program::c("groups").compile(mpi);
+        let folder = Folder::new("launcher");
+        let mut command = mpi.mpiexec(2);
+        Tracing::new(mpi, 2).settings(&mut command, &folder);
+        command.env("LD_PRELOAD", mpi.library()).arg(&program);
+        let finished = process::run(&mut command, SOON).succeeded();
+        assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+        let run = tests::Run {
+            folder,
+            finished,
+            ranks: 2,
+        };
+        assert_eq!(run.counted(), run.made());
+        assert_eq!(run.files("bin").len(), 2);
+        // a launch of something without MPI
+        let folder = Folder::new("launcher");
+        let mut command = mpi.mpiexec(2);
+        command
+            .env("LD_PRELOAD", mpi.library())
+            .env("TRACE_TMPDIR", folder.path());
+        command.current_dir(folder.path()).arg("hostname");
+        process::run(&mut command, SOON).succeeded();
+        assert!(folder.files().is_empty(), "{:?}", folder.files());
+    }
+}
+
+/// A program of the other ABI family runs on untraced, and says so, rather than with handles cut in two.
+#[test]
+fn the_wrong_library_lets_the_program_run() {
+    if !Mpi::ALL.iter().all(|mpi| mpi.installed()) {
+        return;
+    }
+    for (mpi, other) in [(Mpi::Mpich, Mpi::OpenMpi), (Mpi::OpenMpi, Mpi::Mpich)] {
+        let program = tests::Program::c("p2p").compile(mpi);
+        let folder = Folder::new("wrong");
+        let mut command = mpi.mpiexec(2);
+        Tracing::new(mpi, 2).settings(&mut command, &folder);
+        command
+            .arg("env")
+            .arg(format!("LD_PRELOAD={}", other.library().display()))
+            .arg(&program);
+        let finished = process::run(&mut command, SOON).succeeded();
+        assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+        assert!(
+            finished.stderr.contains("trace: "),
+            "a word about it: {}",
+            finished.story()
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! Beginnings and ends: recording switched off, runs that die, many ranks, started processes, singletons.
+
+use std::process::Command;
+use std::time::Duration;
+use tests::trace::{LIMIT, Tracing};
+use tests::{Folder, Mpi, Program, Run, mpitrace, process, traced};
+
+fn installed() -> impl Iterator<Item = Mpi> {
+    Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
+}
+
+/// MPI_Pcontrol(0) and (1) switch; the calls themselves count as recorded or not, the barriers between are not.
+#[test]
+fn pcontrol_switches_recording() {
+    for mpi in installed() {
+        let run = traced(mpi, 2, &Program::c("pcontrol").compile(mpi));
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        for (rank, counts) in run.in_dumpi() {
+            assert_eq!(counts.get("MPI_Barrier"), Some(&5), "{mpi:?} rank {rank}");
+            assert_eq!(counts.get("MPI_Finalize"), Some(&1), "{mpi:?} rank {rank}");
+        }
+    }
+}
+
+/// A run that did not reach MPI_Finalize leaves its blocks; each recorded exchange of each rank is in them.
+fn killed(way: &str, expect_success: bool) {
+    for mpi in installed() {
+        let program = Program::c("killed").compile(mpi);
+        let run = Tracing::new(mpi, 2).run(&program, &[way]);
+        assert_eq!(
+            run.finished.status.success(),
+            expect_success,
+            "{}",
+            run.finished.story()
+        );
+        let blocks = run.files("blocks");
+        assert_eq!(
+            blocks.len(),
+            2,
+            "{mpi:?} {way}: {blocks:?}\n{}",
+            run.finished.story()
+        );
+        for file in &blocks {
+            assert!(
+                file.metadata().expect("just listed").len() >= 64 << 10,
+                "{}",
+                file.display()
+            );
+            let bytes = std::fs::read(file).expect("just listed");
+            // 100 exchanges of at least 8 bytes each: the blocks cannot be empty
+            let used = bytes.iter().filter(|&&byte| byte != 0).count();
+            assert!(used > 800, "{}: {used} bytes used", file.display());
+        }
+    }
+}
+
+#[test]
+fn after_abort_the_blocks_are_left() {
+    killed("abort", false);
+}
+
+#[test]
+fn after_a_fatal_error_the_blocks_are_left() {
+    killed("error", false);
+}
+
+#[test]
+fn after_a_signal_the_blocks_are_left() {
+    killed("segv", false);
+    killed("kill", false);
+}
+
+/// Open MPI calls a run that leaves without MPI_Finalize failed, MPICH 4.0 does so for `_exit` as well.
+#[test]
+fn after_exit_without_finalize_the_blocks_are_left_and_named() {
+    for mpi in installed() {
+        let program = Program::c("killed").compile(mpi);
+        for way in ["exit", "quick"] {
+            let run = Tracing::new(mpi, 2).run(&program, &[way]);
+            assert_eq!(
+                run.files("blocks").len(),
+                2,
+                "{mpi:?} {way}: {}",
+                run.finished.story()
+            );
+            if way == "exit" {
+                assert!(
+                    run.finished.stderr.contains(".blocks"),
+                    "{mpi:?}: {}",
+                    run.finished.story()
+                );
+            }
+        }
+    }
+}
+
+/// The merge with more ranks than cores, a power of two and not.
+#[test]
+fn many_ranks() {
+    for (mpi, sizes) in [(Mpi::Mpich, vec![7]), (Mpi::OpenMpi, vec![7, 13, 32])] {
+        if !mpi.installed() {
+            continue;
+        }
+        let program = Program::c("silent").compile(mpi);
+        for ranks in sizes {
+            let run = Tracing {
+                limit: 2 * LIMIT,
+                ..Tracing::new(mpi, ranks)
+            }
+            .run(&program, &[]);
+            assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+            assert_eq!(run.counted(), run.made(), "{mpi:?} {ranks}");
+            assert_eq!(run.files("bin").len(), ranks);
+            run.file("clog2");
+            run.file("slog2");
+        }
+    }
+}
+
+/// Without a launcher: a world of one.
+#[test]
+fn singleton() {
+    for mpi in installed() {
+        let program = Program::c("p2p").compile(mpi);
+        let folder = Folder::new("singleton");
+        let mut command = Command::new(&program);
+        mpi.environment(&mut command);
+        Tracing::new(mpi, 1).settings(&mut command, &folder);
+        command.env("LD_PRELOAD", mpi.library());
+        let finished = process::run(&mut command, LIMIT).succeeded();
+        assert_eq!(finished.stdout, "ok\n");
+        let run = Run {
+            folder,
+            finished,
+            ranks: 1,
+        };
+        assert_eq!(run.files("bin").len(), 1, "{}", run.finished.story());
+        run.file("slog2");
+    }
+}
+
+/// Worlds that a traced run starts and connects to. Debian's MPICH cannot start processes.
+#[test]
+fn started_and_connected_processes() {
+    let mpi = Mpi::OpenMpi;
+    if !mpi.installed() {
+        return;
+    }
+    let program = Program::c("dynamic").compile(mpi);
+    for ranks in [1, 2] {
+        let run = traced(mpi, ranks, &program);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        // this world and two started ones, none over the other's files
+        assert_eq!(run.files("meta").len(), 3, "{:?}", run.files("meta"));
+        assert_eq!(run.files("slog2").len(), 3, "{:?}", run.files("slog2"));
+    }
+}
+
+/// A second run into the same folder with its own name leaves the first one's files alone.
+#[test]
+fn outputs_are_named_as_asked() {
+    for mpi in installed() {
+        let program = Program::c("groups").compile(mpi);
+        let mut tracing = Tracing::new(mpi, 2);
+        let variables = [("TRACE_OUTPUT", "named")];
+        tracing.variables = &variables;
+        let run = tracing.run(&program, &[]);
+        let names: Vec<_> = run
+            .files("slog2")
+            .iter()
+            .chain(&run.files("clog2"))
+            .map(|path| path.file_name().map(ToOwned::to_owned))
+            .collect();
+        assert_eq!(
+            names,
+            [Some("named.slog2".into()), Some("named.clog2".into())],
+            "{}",
+            run.finished.story()
+        );
+    }
+}
+
+/// `mpitrace run` finds the library and preloads the ranks alone.
+#[test]
+fn mpitrace_run() {
+    for mpi in installed() {
+        let program = Program::c("groups").compile(mpi);
+        let folder = Folder::new("mpitrace-run");
+        let launcher = mpi.mpiexec(2);
+        let mut command = Command::new(mpitrace());
+        mpi.environment(&mut command);
+        Tracing::new(mpi, 2).settings(&mut command, &folder);
+        command
+            .arg("run")
+            .arg("--")
+            .arg(launcher.get_program())
+            .args(launcher.get_args())
+            .arg(&program);
+        let finished = process::run(&mut command, Duration::from_secs(60)).succeeded();
+        assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+        let run = Run {
+            folder,
+            finished,
+            ranks: 2,
+        };
+        assert_eq!(run.counted(), run.made());
+        assert_eq!(run.files("bin").len(), 2);
+    }
+}

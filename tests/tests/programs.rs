@@ -1,0 +1,183 @@
+//! Every program of `tests/programs`, by chapter of the MPI standard: with the recorder it prints and returns what it does
+//! without, and each call it makes is found, once, in what the recorder counts and writes.
+
+use tests::tally::{Counts, is_conversion};
+use tests::trace::Tracing;
+use tests::{Mpi, Program, Run};
+
+/// Compares the tally of the program's own source with the recorder's count and with the files.
+#[track_caller]
+fn calls_are_all_there(run: &Run) {
+    let made = run.made();
+    assert_eq!(made.len(), run.ranks, "tallies of the ranks");
+    let counted = run.counted();
+    same("program and recorder", &made, &counted);
+    let total: u64 = made.values().flat_map(Counts::values).sum();
+    assert_eq!(run.closing_numbers(), (total, 0), "{}", run.closing_line());
+    let mut in_dumpi = run.in_dumpi();
+    for counts in in_dumpi.values_mut() {
+        counts.retain(|function, _| !is_conversion(function));
+    }
+    same("program and DUMPI", &made, &in_dumpi);
+}
+
+#[track_caller]
+fn same(
+    what: &str,
+    left: &std::collections::BTreeMap<usize, Counts>,
+    right: &std::collections::BTreeMap<usize, Counts>,
+) {
+    for (rank, left) in left {
+        let empty = Counts::new();
+        let right = right.get(rank).unwrap_or(&empty);
+        let names = left.keys().chain(right.keys());
+        let differences: Vec<String> = names
+            .filter(|name| left.get(*name) != right.get(*name))
+            .map(|name| format!("{name}: {:?} and {:?}", left.get(name), right.get(name)))
+            .collect();
+        assert!(
+            differences.is_empty(),
+            "rank {rank}, {what}: {differences:#?}"
+        );
+    }
+    assert_eq!(left.len(), right.len(), "ranks of {what}");
+}
+
+/// One program on one implementation with each number of ranks.
+fn program(mpi: Mpi, program: Program, sizes: &[usize]) {
+    if !mpi.installed() {
+        return;
+    }
+    let executable = program.compile(mpi);
+    for &ranks in sizes {
+        let mut tracing = Tracing::new(mpi, ranks);
+        if ranks == sizes[sizes.len() / 2] {
+            tracing.preload = false;
+            let plain = tracing.run(&executable, &[]).finished.succeeded();
+            assert_eq!(plain.stdout, "ok\n", "untraced");
+            tracing.preload = true;
+        }
+        let run = tracing.run(&executable, &[]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        calls_are_all_there(&run);
+        for extension in ["slog2", "clog2"] {
+            assert!(!run.print(&run.file(extension)).is_empty());
+        }
+        assert_eq!(run.files("meta").len(), 1);
+        assert_eq!(run.files("bin").len(), ranks);
+        assert!(run.files("blocks").is_empty(), "block files are removed");
+    }
+}
+
+/// MPICH spins while it waits: with more ranks than cores its programs take seconds where Open MPI's take none.
+const FEW: &[usize] = &[1, 2];
+const USUAL: &[usize] = &[1, 2, 3, 4];
+const TINY: &[usize] = &[1, 2, 3, 5, 8];
+
+macro_rules! programs {
+    ($($name:ident: mpich $mpich:expr, openmpi $openmpi:expr;)*) => {
+        mod mpich {
+            use super::*;
+            $(#[test] fn $name() { program(Mpi::Mpich, Program::c(stringify!($name)), $mpich) })*
+        }
+        mod openmpi {
+            use super::*;
+            $(#[test] fn $name() { program(Mpi::OpenMpi, Program::c(stringify!($name)), $openmpi) })*
+        }
+    };
+}
+
+programs! {
+    p2p: mpich USUAL, openmpi USUAL;
+    nonblocking: mpich FEW, openmpi USUAL;
+    persistent: mpich USUAL, openmpi USUAL;
+    partitioned: mpich USUAL, openmpi FEW;
+    collectives: mpich USUAL, openmpi USUAL;
+    icollectives: mpich USUAL, openmpi USUAL;
+    neighborhood: mpich USUAL, openmpi USUAL;
+    comms: mpich FEW, openmpi USUAL;
+    groups: mpich USUAL, openmpi USUAL;
+    topology: mpich USUAL, openmpi USUAL;
+    datatypes: mpich USUAL, openmpi USUAL;
+    rma: mpich USUAL, openmpi USUAL;
+    io: mpich USUAL, openmpi USUAL;
+    environment: mpich USUAL, openmpi USUAL;
+    sessions: mpich USUAL, openmpi FEW;
+    tool: mpich FEW, openmpi FEW;
+    threads: mpich FEW, openmpi USUAL;
+    removed: mpich FEW, openmpi FEW;
+    silent: mpich TINY, openmpi TINY;
+    init_in_thread: mpich FEW, openmpi FEW;
+    children: mpich FEW, openmpi FEW;
+    many_calls: mpich FEW, openmpi USUAL;
+}
+
+/// The same sources with each call turned into its `_c` form, where the implementation has it.
+mod large_count {
+    use super::*;
+
+    fn large(name: &'static str) {
+        for mpi in Mpi::ALL {
+            if !mpi.installed() {
+                continue;
+            }
+            if !tests::compile::declared(mpi).contains("MPI_Send_c") {
+                tests::skip(&format!("{mpi:?} has no large-count functions"));
+                continue;
+            }
+            let variant = Program {
+                large_count: true,
+                ..Program::c(name)
+            };
+            program(mpi, variant, FEW);
+        }
+    }
+
+    macro_rules! large_programs {
+        ($($name:ident)*) => { $(#[test] fn $name() { large(stringify!($name)) })* };
+    }
+
+    large_programs! {
+        p2p nonblocking persistent partitioned collectives icollectives neighborhood datatypes rma io many_calls
+    }
+}
+
+/// Every function an implementation declares is called by some program, but for those listed with the reason.
+#[test]
+fn every_function_is_called() {
+    let mut sources = String::new();
+    for entry in std::fs::read_dir(tests::root().join("tests/programs")).expect("programs") {
+        let path = entry.expect("programs").path();
+        if path.extension().is_some_and(|e| e == "c" || e == "h") {
+            sources += &std::fs::read_to_string(path).expect("a source");
+        }
+    }
+    for mpi in Mpi::ALL {
+        if !mpi.installed() {
+            continue;
+        }
+        let missing: Vec<&String> = tests::compile::declared(mpi)
+            .iter()
+            .filter(|f| !is_conversion(f))
+            .filter(|f| !NOT_CALLED.iter().any(|(prefix, _)| f.starts_with(prefix)))
+            .filter(|f| !sources.contains(&format!("{}(", f.strip_suffix("_c").unwrap_or(f))))
+            .collect();
+        assert!(missing.is_empty(), "{mpi:?}: no program calls {missing:?}");
+    }
+}
+
+/// Beginnings of names that no program calls, and why.
+const NOT_CALLED: &[(&str, &str)] = &[
+    (
+        "MPI_T_event_",
+        "the implementations at hand have no events to ask for",
+    ),
+    ("MPI_T_source_get_", "nor sources of events"),
+    (
+        "MPI_T_enum_get_",
+        "no variable the programs may rely on has an enumeration",
+    ),
+    ("MPI_T_cvar_write", "would change the library under test"),
+    ("MPI_T_pvar_write", "would change the library under test"),
+];
