@@ -12,6 +12,7 @@
 
 pub mod clock;
 pub mod comms;
+pub mod dumpi;
 mod hash;
 pub mod library;
 pub mod requests;

@@ -1,0 +1,391 @@
+//! One call after the other: from a record of the recorder to a record of DUMPI.
+
+use super::constants::{Constants, narrow};
+use super::extension::Names;
+use super::fields::{Action, Plan, Step, plans};
+use super::numbers::{Handles, Space};
+use crate::dumpi::functions::ALL_FUNCTIONS;
+use crate::dumpi::types::{AddressLabel, Footer};
+use crate::dumpi::value;
+use crate::dumpi::write::{Call, Head, WriteError, Writer};
+use crate::project::hash::Map;
+use records::args::{Args, Array, Value};
+use records::define::Definition;
+use records::encode::Status;
+use records::layout::Family;
+use records::record::Record;
+use std::io::Write;
+use std::iter::repeat_n;
+use wrappers::Table;
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// A DUMPI record of its own.
+    Call,
+    /// A pair of pseudo calls.
+    Extension,
+    /// Nothing, because DUMPI has no record for it and extensions are off.
+    LeftOut,
+    /// Nothing, because its arguments cannot be read.
+    Damaged,
+}
+
+/// All that is known at one point of the stream.
+#[derive(Debug)]
+pub(super) struct Converter<'t> {
+    table: &'t Table,
+    family: Family,
+    plans: Vec<Option<Plan>>,
+    known: Known,
+    names: Names,
+    extensions: bool,
+    /// Calls by function id: entered, and without a record.
+    counts: Vec<(u64, u64)>,
+    /// Calls counted and not recorded, by function number; the latest count is the right one.
+    ignored: Vec<(u16, u64)>,
+}
+
+/// What arguments are translated with.
+#[derive(Debug)]
+struct Known {
+    handles: Handles,
+    constants: Constants,
+    /// Rank of this process in each communicator, and the number of its (local) members.
+    comms: Map<u64, (i32, i32)>,
+}
+
+impl<'t> Converter<'t> {
+    /// Before the first record.
+    pub fn new(table: &'t Table, family: Family, extensions: bool) -> Converter<'t> {
+        Converter {
+            table,
+            family,
+            plans: plans(table),
+            known: Known {
+                handles: Handles::new(),
+                constants: Constants::default(),
+                comms: Map::default(),
+            },
+            names: Names::default(),
+            extensions,
+            counts: vec![(0, 0); usize::from(ALL_FUNCTIONS)],
+            ignored: Vec::new(),
+        }
+    }
+
+    /// Takes in a definition.
+    pub fn define(&mut self, definition: &Definition) {
+        let known = &mut self.known;
+        match definition {
+            Definition::Comm(c) => {
+                known
+                    .comms
+                    .insert(c.handle, (c.rank, narrow(c.members.len() as i64)));
+            }
+            Definition::Type(t) => known.handles.define_type(t.handle, t.size),
+            Definition::Predefined(p) => known.handles.predefine(&p.name, p.handle),
+            Definition::Constant { name, value } => {
+                known.constants.define(name, *value);
+                // Keyvals are plain integers in mpi.h.
+                known.handles.predefine_keyval(name, *value);
+            }
+            Definition::Function { number, name } => self.names.define(*number, name),
+            Definition::Ignored { function, calls } => {
+                self.ignored.retain(|(f, _)| f != function);
+                self.ignored.push((*function, *calls));
+            }
+            Definition::Clock(_)
+            | Definition::Sync(_)
+            | Definition::Process(_)
+            | Definition::Lost { .. } => {}
+        }
+    }
+
+    /// Writes a call.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn call<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        record: &Record<'_>,
+        head: &Head,
+    ) -> Result<Outcome, WriteError> {
+        let number = usize::from(record.function);
+        let Some(Some(plan)) = self.plans.get(number) else {
+            return self.extension(writer, record.function, head);
+        };
+        let count = &mut self.counts[usize::from(plan.id)];
+        count.0 += 1;
+        let args = self.table.functions.get(number);
+        let args = args.and_then(|f| Args::decode(f, self.family, record.payload));
+        let Some(args) = args else {
+            count.1 += 1;
+            return Ok(Outcome::Damaged);
+        };
+        if !plan.fits(&args) {
+            count.1 += 1;
+            return self.extension(writer, record.function, head);
+        }
+        let mut call = writer.call(plan.id, head, &[]);
+        self.known.fill(plan, &args, &mut call);
+        match call.end() {
+            Ok(()) => Ok(Outcome::Call),
+            Err(e @ (WriteError::Io(_) | WriteError::File { .. })) => Err(e),
+            // Text or an array beyond 4 GB.
+            Err(_) => {
+                count.1 += 1;
+                Ok(Outcome::Damaged)
+            }
+        }
+    }
+
+    fn extension<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        number: u16,
+        head: &Head,
+    ) -> Result<Outcome, WriteError> {
+        if !self.extensions {
+            return Ok(Outcome::LeftOut);
+        }
+        self.names.pair(writer, number, head)?;
+        Ok(Outcome::Extension)
+    }
+
+    /// What stands behind the stream: call counts, sizes of datatypes, names of extensions.
+    pub fn finish(self) -> (Footer, Vec<i32>, Vec<AddressLabel>) {
+        let mut counts = self.counts;
+        for (function, calls) in self.ignored {
+            if let Some(Some(plan)) = self.plans.get(usize::from(function)) {
+                let count = &mut counts[usize::from(plan.id)];
+                count.0 = count.0.saturating_add(calls);
+                count.1 = count.1.saturating_add(calls);
+            }
+        }
+        let mut footer = Footer::default();
+        for (id, (called, ignored)) in (0u16..).zip(counts) {
+            let fit = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+            footer.count(id, fit(called), fit(ignored));
+        }
+        let labels = self.names.labels(self.table);
+        (footer, self.known.handles.into_sizes(), labels)
+    }
+}
+
+impl Plan {
+    /// Whether the arguments of a `_c` form fit the record of its base.
+    #[inline]
+    fn fits(&self, args: &Args<'_>) -> bool {
+        let small = |v: i64| i32::try_from(v).is_ok();
+        let all_small = |a: Option<Array<'_>>| a.is_none_or(|a| a.ints().all(small));
+        let narrow = self.narrow.iter().all(|&i| match *args.get(i.into()) {
+            Value::Int(v) => small(v),
+            Value::InOut(before, after) => small(before) && small(after),
+            Value::Array(a) => all_small(a),
+            Value::ArrayInOut(before, after) => all_small(before) && all_small(after),
+            _ => true,
+        });
+        let empty = |&i: &u8| args.array(i.into()).is_none_or(|a| a.len == 0);
+        narrow && self.empty.iter().all(empty)
+    }
+}
+
+/// A number; of one that the call changed, the right one of both.
+#[inline]
+fn int(args: &Args<'_>, step: &Step) -> i64 {
+    match *args.get(step.param.into()) {
+        Value::Int(v) => v,
+        Value::InOut(before, after) => {
+            if step.after {
+                after
+            } else {
+                before
+            }
+        }
+        _ => 0,
+    }
+}
+
+#[inline]
+fn array<'a>(args: &Args<'a>, step: &Step) -> Option<Array<'a>> {
+    match *args.get(step.param.into()) {
+        Value::Array(a) => a,
+        Value::ArrayInOut(before, after) => {
+            if step.after {
+                after
+            } else {
+                before
+            }
+        }
+        _ => None,
+    }
+}
+
+#[inline]
+fn handle(args: &Args<'_>, param: u8) -> u64 {
+    match *args.get(param.into()) {
+        Value::Handle(h) => h,
+        // Keyvals.
+        Value::Int(v) => v as u64,
+        _ => 0,
+    }
+}
+
+/// The elements of an array; none where the record has no array.
+#[inline]
+fn elements<'a>(args: &Args<'a>, step: &Step) -> impl Iterator<Item = i64> + use<'a> {
+    array(args, step).into_iter().flat_map(Array::ints)
+}
+
+fn texts<'a>(args: &Args<'a>, step: &Step) -> impl Iterator<Item = Option<&'a [u8]>> + use<'a> {
+    array(args, step).into_iter().flat_map(|a| a.texts())
+}
+
+/// What several fields of one call depend on.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Whether this process is the root.
+    at_root: bool,
+    /// Number of elements of arrays that go by the size of the communicator.
+    per_rank: usize,
+}
+
+impl Known {
+    /// Rank and size of a communicator.
+    fn comm(&self, raw: u64) -> (i32, i32) {
+        self.comms.get(&raw).copied().unwrap_or((-1, 0))
+    }
+
+    #[inline]
+    fn shape(&self, plan: &Plan, args: &Args<'_>) -> Shape {
+        let at_root = plan.root.is_none_or(|(root, comm)| {
+            let root = args.int(root.into()).unwrap_or(0);
+            self.comm(handle(args, comm)).0 == self.constants.rank(root)
+        });
+        let per_rank = plan.per_rank_comm.map_or(0, |comm| {
+            let arrays = plan.per_rank.iter();
+            let longest = arrays
+                .filter_map(|&i| Some(args.array(i.into())?.len))
+                .max();
+            let size = || self.comm(handle(args, comm)).1;
+            longest.unwrap_or_else(|| usize::try_from(size()).unwrap_or(0))
+        });
+        Shape { at_root, per_rank }
+    }
+
+    /// Appends all fields in stream order. Numbers of handles are given in this order: no function has a result before an
+    /// argument of the same kind, so it is that in which the reference converts them.
+    #[inline]
+    fn fill<W: Write>(&mut self, plan: &Plan, args: &Args<'_>, call: &mut Call<'_, W>) {
+        let shape = self.shape(plan, args);
+        if let (Some(datatype), true) = (plan.first_type, shape.at_root) {
+            self.handles.datatype(handle(args, datatype));
+        }
+        for step in &plan.steps {
+            if shape.at_root || !step.root_only {
+                self.field(args, step, shape, call);
+            }
+        }
+    }
+
+    #[inline]
+    fn field<W: Write>(
+        &mut self,
+        args: &Args<'_>,
+        step: &Step,
+        shape: Shape,
+        call: &mut Call<'_, W>,
+    ) {
+        let c = &self.constants;
+        let handles = &mut self.handles;
+        // Zeros in place of an array that is not significant (MPI_IN_PLACE): readers take as many elements as there are ranks.
+        let missing = if step.per_rank && array(args, step).is_none() {
+            shape.per_rank
+        } else {
+            0
+        };
+        match step.action {
+            Action::Int => call.int(narrow(int(args, step))),
+            Action::LowBits => call.int(int(args, step) as i32),
+            Action::Wide => call.i64(int(args, step)),
+            Action::Rank => call.int(c.rank(int(args, step))),
+            Action::Source => call.int(c.source(int(args, step))),
+            Action::Dest => call.int(c.dest(int(args, step))),
+            Action::Tag => call.int(c.tag(int(args, step))),
+            Action::Request(space) => call.int(handles.number(space, handle(args, step.param))),
+            Action::Keyval => call.handle(handles.number(Space::Keyval, int(args, step) as u64)),
+            Action::Handle(space) => call.handle(handles.number(space, handle(args, step.param))),
+            Action::Op => call.code(handles.number(Space::Op, handle(args, step.param))),
+            Action::TypeAtRoot if !shape.at_root => call.handle(0),
+            Action::Type | Action::TypeAtRoot => {
+                call.handle(handles.datatype(handle(args, step.param)))
+            }
+            Action::TypeOnly => call.handle(handles.datatype_only(handle(args, step.param))),
+            Action::Enumeration => call.code(c.enumeration(step.code, int(args, step))),
+            Action::Text => call.string(args.text(step.param.into()).unwrap_or_default()),
+            Action::Statuses => match args.get(step.param.into()) {
+                Value::Status(s) => call.statuses(s.map(|s| status(c, s))),
+                Value::Array(Some(a)) => {
+                    call.statuses(a.statuses().map(|s| status(c, s.unwrap_or_default())))
+                }
+                _ => call.statuses([]),
+            },
+            Action::Ints => call.ints(elements(args, step).map(narrow).chain(repeat_n(0, missing))),
+            Action::LowBitsArray => call.ints(elements(args, step).map(|v| v as i32)),
+            Action::Ranks => call.ints(elements(args, step).map(|v| c.rank(v))),
+            Action::Requests => {
+                let number = |h| handles.number(Space::Request, h as u64);
+                call.ints(elements(args, step).map(number))
+            }
+            Action::Handles(space) => {
+                call.handles(elements(args, step).map(|h| handles.number(space, h as u64)))
+            }
+            Action::Types => {
+                let number = |h| handles.datatype(h as u64);
+                call.handles(elements(args, step).map(number).chain(repeat_n(0, missing)))
+            }
+            Action::Enumerations => {
+                call.codes(elements(args, step).map(|v| c.enumeration(step.code, v)))
+            }
+            Action::DistributionArgs => {
+                call.ints(elements(args, step).map(|v| c.distribution_arg(v)))
+            }
+            Action::Rows => {
+                let rows = array(args, step).map_or(0, |a| a.len / 3);
+                let at = |i| array(args, step).and_then(|a| a.get(i)).map_or(0, narrow);
+                call.rows((0..rows).map(|i| [at(3 * i), at(3 * i + 1), at(3 * i + 2)]))
+            }
+            Action::Texts => call.strings(texts(args, step).map(Option::unwrap_or_default)),
+            Action::TextLists => {
+                let mut all = texts(args, step).peekable();
+                // A NULL ends each list.
+                let lists = std::iter::from_fn(move || {
+                    all.peek()?;
+                    Some(all.by_ref().map_while(|t| t).collect::<Vec<_>>())
+                });
+                call.string_lists(lists)
+            }
+            Action::CommRank => call.int(self.comm(handle(args, step.param)).0),
+            Action::CommSize => call.int(narrow(shape.per_rank as i64)),
+            Action::Length => call.int(narrow(array(args, step).map_or(0, |a| a.len as i64))),
+            Action::Sum => {
+                let sum = elements(args, step).fold(0i64, i64::saturating_add);
+                call.int(narrow(sum))
+            }
+        };
+    }
+}
+
+/// A status as DUMPI has it: its error is cut to 8 bits.
+#[inline]
+fn status(c: &Constants, s: Status) -> value::Status {
+    value::Status {
+        bytes: narrow(i64::try_from(s.bytes).unwrap_or(i64::MAX)),
+        source: c.source(s.source.into()),
+        cancelled: i8::from(s.cancelled),
+        error: s.error as i8,
+        tag: c.tag(s.tag.into()),
+    }
+}
