@@ -1,4 +1,8 @@
 //! Block files built in memory, as the recorder writes them.
+#![allow(
+    dead_code,
+    reason = "shared by several test programs, each of which uses a part"
+)]
 
 use records::args::MAX_PARAMS;
 use records::define::{
@@ -21,6 +25,7 @@ pub enum V {
     I(i64),
     /// Before and after.
     Io(i64, i64),
+    D(f64),
     H(u64),
     S(Option<Status>),
     T(Option<&'static str>),
@@ -295,6 +300,7 @@ fn put(out: &mut Vec<u8>, carrier: Carrier, arg: &V, family: Family, what: &str)
             out.extend_from_slice(&a.to_ne_bytes());
             out.extend_from_slice(&b.to_ne_bytes());
         }
+        (Carrier::F64, V::D(v)) => out.extend_from_slice(&v.to_bits().to_ne_bytes()),
         (Carrier::Handle, V::H(h)) => {
             out.extend_from_slice(&h.to_ne_bytes()[..family.handle_bytes()]);
         }
