@@ -6,6 +6,7 @@
 //!
 //! `ci/build` must have run; the tests use `target/lib/<mpi>/libtrace.so` and `target/release/mpitrace`.
 
+pub mod blocks;
 pub mod compile;
 pub mod mpi;
 pub mod process;

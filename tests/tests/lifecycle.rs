@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, mpitrace, process, traced};
+use tests::{Folder, Mpi, Program, Run, blocks, mpitrace, process, traced};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -33,24 +33,38 @@ fn killed(way: &str, expect_success: bool) {
             "{}",
             run.finished.story()
         );
-        let blocks = run.files("blocks");
+        let files = run.files("blocks");
         assert_eq!(
-            blocks.len(),
+            files.len(),
             2,
-            "{mpi:?} {way}: {blocks:?}\n{}",
+            "{mpi:?} {way}: {files:?}\n{}",
             run.finished.story()
         );
-        for file in &blocks {
+        let mut ranks = Vec::new();
+        for file in &files {
+            let recorded = blocks::read(file);
+            ranks.push(recorded.info.rank);
+            let expected = [
+                ("MPI_Init", 1),
+                ("MPI_Comm_rank", 1),
+                ("MPI_Comm_size", 1),
+                ("MPI_Sendrecv", 100),
+            ];
+            for (function, count) in expected {
+                assert_eq!(
+                    recorded.calls.get(function),
+                    Some(&count),
+                    "{mpi:?} {way}: {function}"
+                );
+            }
             assert!(
-                file.metadata().expect("just listed").len() >= 64 << 10,
-                "{}",
-                file.display()
+                recorded.calls["MPI_Barrier"] >= 1,
+                "{mpi:?} {way}: {recorded:?}"
             );
-            let bytes = std::fs::read(file).expect("just listed");
-            // 100 exchanges of at least 8 bytes each: the blocks cannot be empty
-            let used = bytes.iter().filter(|&&byte| byte != 0).count();
-            assert!(used > 800, "{}: {used} bytes used", file.display());
+            assert_eq!((recorded.info.size, recorded.info.lost), (2, 0));
         }
+        ranks.sort();
+        assert_eq!(ranks, [0, 1], "{mpi:?} {way}");
     }
 }
 
