@@ -258,7 +258,10 @@ fn position(function: &Function, name: &str) -> Option<u8> {
 fn parameter(function: &Function, field: &str) -> Option<u8> {
     let plain = |name: &str| name.replace("array_of_", "").replace('_', "");
     let same = |name: &str| {
-        let i = function.params.iter().position(|p| plain(&p.name) == plain(name));
+        let i = function
+            .params
+            .iter()
+            .position(|p| plain(&p.name) == plain(name));
         i.and_then(|i| u8::try_from(i).ok())
     };
     same(field).or_else(|| {

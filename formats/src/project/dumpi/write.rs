@@ -139,10 +139,11 @@ pub fn write(file: &File<'_>, table: &Table, options: &Options) -> Result<Summar
         path: path.clone(),
         error,
     };
-    let (clock, about) = prepare(file, table)?;
+    let about = prepare(file, table)?;
     let mut writer = FileWriter::create(&path, about.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options.extensions);
-    let mut summary = stream(file, options, &clock, &mut converter, &mut writer).map_err(failed)?;
+    let mut summary =
+        stream(file, options, &about.clock, &mut converter, &mut writer).map_err(failed)?;
     let trailer = trailer(converter, about);
     let index = writer.finish(&trailer, LIBDUMPI).map_err(failed)?;
     // The index is what the file ends with, the table of names what stands before it.
@@ -165,10 +166,11 @@ pub fn write_to<W: Write>(
         path: PathBuf::from("DUMPI output"),
         error,
     };
-    let (clock, about) = prepare(file, table)?;
+    let about = prepare(file, table)?;
     let mut writer = Writer::new(out, about.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options.extensions);
-    let summary = stream(file, options, &clock, &mut converter, &mut writer).map_err(failed)?;
+    let summary =
+        stream(file, options, &about.clock, &mut converter, &mut writer).map_err(failed)?;
     let trailer = trailer(converter, about);
     let (out, _) = writer.finish(&trailer, LIBDUMPI).map_err(failed)?;
     Ok((out, summary))
@@ -179,7 +181,7 @@ pub fn write_to<W: Write>(
 /// # Errors
 /// If the file cannot be written; none is left then.
 pub fn write_meta(file: &File<'_>, options: &Options) -> Result<PathBuf, Error> {
-    let about = About::of(file, &ClockMap::of(file));
+    let about = About::of(file);
     let prefix = options.prefix();
     let meta = Meta {
         hostname: about.header.hostname,
@@ -218,24 +220,23 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// What the file says besides calls.
 struct About {
     header: Header,
+    clock: ClockMap,
     offsets: Offsets,
 }
 
-fn prepare(file: &File<'_>, table: &Table) -> Result<(ClockMap, About), Error> {
+fn prepare(file: &File<'_>, table: &Table) -> Result<About, Error> {
     let (found, expected) = (file.info().table, table.fingerprint());
     if found != expected {
         return Err(Error::Table { found, expected });
     }
-    let clock = ClockMap::of(file);
-    let about = About::of(file, &clock);
-    Ok((clock, about))
+    Ok(About::of(file))
 }
 
 impl About {
     /// Goes over the definitions. The seconds that times count from must not be later than any of them.
-    fn of(file: &File<'_>, clock: &ClockMap) -> About {
+    fn of(file: &File<'_>) -> About {
         let mut process = Process::default();
-        let mut first: Option<ClockReading> = None;
+        let mut readings = Vec::new();
         let mut earliest = u64::MAX;
         let mut timeline = Timeline::new(file);
         while let Some(item) = timeline.next() {
@@ -247,16 +248,19 @@ impl About {
             match Definition::decode(record.function, record.payload) {
                 Some(Definition::Process(p)) => process = p,
                 Some(Definition::Clock(reading)) => {
-                    first = first.filter(|r| r.ticks <= reading.ticks).or(Some(reading));
+                    readings.push(reading);
                     earliest = earliest.min(reading.ticks);
                 }
                 _ => {}
             }
         }
-        let first = first.unwrap_or_default();
+        // Without comparisons with rank 0's clock: times are not corrected, as in the reference's files.
+        let clock = ClockMap::new(file.info().clock, &readings, &[]);
+        let first = readings.into_iter().min_by_key(|r| r.ticks);
+        let first: ClockReading = first.unwrap_or_default();
         let wall = match earliest {
             u64::MAX => 0,
-            ticks => nanoseconds(clock, ticks) / SECOND,
+            ticks => nanoseconds(&clock, ticks) / SECOND,
         };
         let user = match process.user.as_str() {
             "" => "<none>",
@@ -271,6 +275,7 @@ impl About {
                 mesh_coords: Vec::new(),
                 mesh_sizes: Vec::new(),
             },
+            clock,
             offsets: Offsets {
                 cpu: (first.cpu / SECOND) as i32,
                 wall: wall as i32,
@@ -282,7 +287,7 @@ impl About {
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// CLOCK_MONOTONIC at `ticks`, ns. As the reference has it, not corrected to rank 0's clock.
+/// CLOCK_MONOTONIC at `ticks`, ns.
 #[inline]
 fn nanoseconds(clock: &ClockMap, ticks: u64) -> u64 {
     u64::try_from(clock.monotonic_ns(ticks)).unwrap_or(0)
