@@ -51,7 +51,7 @@ MPI_MODE_NOSUCCEED";
 /// Rust source with the constants.
 pub fn read(mpicc: &str, out: &Path) -> Result<String, Box<dyn Error>> {
     let mut program = String::from(
-        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <mpi.h>\n\
+        "#define _GNU_SOURCE\n#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#include <dlfcn.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <mpi.h>\n\
          static void object(const char *list, const char *name, uintptr_t value) {\n\
          Dl_info info;\n\
          if (value > 4096 && value != UINTPTR_MAX && value > UINT32_MAX && dladdr((void *) value, &info) && info.dli_sname)\n\

@@ -55,7 +55,7 @@ pub fn process(t: &mut Thread) {
             boot: boot.trim().to_owned(),
         }),
     );
-    clocks(t);
+    put_definition(t, &Definition::Clock(crate::process::first_reading()));
     for &i in UNKNOWN {
         let name = NAMES[i].to_string_lossy();
         put_definition(

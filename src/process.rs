@@ -9,7 +9,7 @@ use crate::generated::{COUNT, FAMILY, NAMES};
 use crate::settings::{Setting, Settings};
 use crate::thread::{self, Thread};
 use parking_lot::{Mutex, RwLock};
-use records::define::{Definition, TIME_BASE};
+use records::define::{ClockReading, Definition, TIME_BASE};
 use records::encode::Head;
 use records::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, VERSION};
 use records::{define::FRAGMENT, record};
@@ -30,6 +30,9 @@ static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
 static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 /// Whether recording is wanted now (`trace_off`, MPI_Pcontrol).
 static WANTED: AtomicBool = AtomicBool::new(true);
+/// Where the program ran at its first MPI call: relative names count from there, wherever it goes later.
+static HOME: OnceLock<PathBuf> = OnceLock::new();
+static FIRST_READING: OnceLock<ClockReading> = OnceLock::new();
 static SETTINGS: RwLock<Option<Settings>> = RwLock::new(None);
 
 /// A thread's state that lives until the process ends, because Finalize adds up all threads' counters.
@@ -77,6 +80,29 @@ pub fn callid(number: u64) -> u64 {
     rank << header.counter_bits | number
 }
 
+/// The process's working directory at its first MPI call.
+pub fn home() -> &'static Path {
+    HOME.get().map_or(Path::new(""), PathBuf::as_path)
+}
+
+/// The first reading of all clocks.
+pub fn first_reading() -> ClockReading {
+    FIRST_READING.get().copied().unwrap_or_default()
+}
+
+/// CallIDs given out so far, over all threads.
+pub fn calls_given_out() -> u64 {
+    THREADS
+        .lock()
+        .iter()
+        .map(|thread| {
+            // SAFETY: states live until the process ends; a call that another thread begins now may be missed.
+            let t = unsafe { thread.0.as_ref() };
+            t.reserved - (t.call_limit - t.next_call)
+        })
+        .sum()
+}
+
 /// Takes new settings: at the first call this process's own, in MPI_Init those of rank 0.
 pub fn apply(settings: Settings) {
     crate::call::CPU_TIME.store(settings.timestamp.cpu(), Relaxed);
@@ -120,6 +146,8 @@ fn set_modes() {
 /// Loads this process's own settings and opens the block file, at the first MPI call.
 fn open() -> Option<Store> {
     clock::init();
+    FIRST_READING.get_or_init(clock::reading);
+    HOME.get_or_init(|| std::env::current_dir().unwrap_or_default());
     let (settings, complaints) = Settings::of_process(&is_known);
     for complaint in &complaints {
         crate::library::say(&complaint.to_string());
@@ -202,6 +230,7 @@ pub fn start_thread() -> *mut Thread {
             call_base: 0,
             next_call: 0,
             call_limit: 0,
+            reserved: 0,
             sequence: 0,
             before: Vec::new(),
             large: Vec::new(),
@@ -257,6 +286,7 @@ fn begin_block(t: &mut Thread, now: u64) {
 pub fn reserve_calls(t: &mut Thread) {
     t.next_call = NEXT_CALL.fetch_add(CALLS, Relaxed);
     t.call_limit = t.next_call + CALLS;
+    t.reserved += CALLS;
     if t.next_call.wrapping_sub(t.call_base) > u64::from(u32::MAX / 2) && t.sequence > 0 {
         set_base(t, t.time_base, t.next_call);
     }

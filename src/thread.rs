@@ -26,6 +26,8 @@ pub struct Thread {
     pub next_call: u64,
     /// End of the CallIDs that this thread has reserved.
     pub call_limit: u64,
+    /// Number of CallIDs that this thread has reserved so far.
+    pub reserved: u64,
     /// Number of the block that is being filled.
     pub sequence: u64,
     /// Values taken before a call, for its record.

@@ -1,4 +1,322 @@
 //! MPI_Finalize: from the blocks of all ranks to files.
-pub mod clocks;
+//!
+//! Every rank reads its own block file as `mpitrace recover` would, and writes its DUMPI file from it. Then the ranks agree on
+//! what must be common ([`agree`]), turn their records into streams of CLOG2 records, and merge them in a binary tree
+//! ([`merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). All messages are the recorder's own
+//! and none is waited for beyond the deadline ([`exchange`]): when the merge fails, the block files stay and are named.
 
-pub fn run() {}
+mod agree;
+pub mod clocks;
+mod exchange;
+mod merge;
+mod outputs;
+mod report;
+
+use crate::define;
+use crate::process::{self, put_definition};
+use crate::settings::{CallIds, Names, Settings, expand, job_id};
+use crate::start::{self, World};
+use crate::table::table;
+use crate::thread;
+use agree::{Part, ZeroClock};
+use exchange::{Exchange, Failure};
+use formats::dumpi::meta;
+use formats::dumpi::print::Zone;
+use formats::project::clock::ClockMap;
+use formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
+use formats::project::gids::GidTable;
+use formats::project::scan::Scan;
+use formats::project::states;
+use formats::project::dumpi;
+use merge::{LARGEST, Sink};
+use outputs::{Outputs, Plan, free_base};
+use records::define::Definition;
+use records::file::File;
+use report::Report;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Merges and writes the trace. Collective; called once, before the real MPI_Finalize.
+pub fn run() {
+    let (Some(world), Some(store)) = (start::agreed(), process::store()) else {
+        if let Some(store) = process::store() {
+            eprintln!(
+                "trace: no MPI_COMM_WORLD to merge the ranks with: the calls of this process are in {} (mpitrace recover reads it)",
+                store.path().display()
+            );
+        }
+        return;
+    };
+    let settings = process::settings();
+    match finish(&world, &settings, store.path()) {
+        Ok(()) if !settings.keep_blocks => store.remove(),
+        Ok(()) => {}
+        Err(why) if world.rank < 4 => {
+            eprintln!(
+                "trace: rank {}: {why}: not merged; its calls are in {} (mpitrace recover reads it)",
+                world.rank,
+                store.path().display()
+            );
+        }
+        Err(_) => {}
+    }
+}
+
+/// What went wrong, in words.
+type Wrong = String;
+
+fn said(failure: Failure) -> Wrong {
+    failure.to_string()
+}
+
+fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong> {
+    let line = Exchange::new(world.comm, settings.deadline);
+    last_words(world);
+    let zero = from_zero(&line, world, settings).map_err(said)?;
+    let begun = Instant::now();
+
+    let file = std::fs::File::open(blocks).map_err(|e| e.to_string())?;
+    // SAFETY: the file is this process's own; what changes in it while it is read are blocks of threads that still call,
+    // and those are only read up to what they have committed.
+    let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(|e| e.to_string())?;
+    let file = File::new(&bytes).map_err(|e| e.to_string())?;
+    let table = table().ok_or("the function table cannot be read")?;
+    let mut scan = Scan::new(&file);
+    if zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
+        // The same clock as rank 0's: the same rate, to the last bit.
+        scan.clock = ClockMap::new(file.info().clock, &zero.clock.readings, &[]);
+    }
+    let mut part = Part {
+        first_ns: scan.first_ns().unwrap_or(i64::MAX),
+        threads: scan.threads.max(1),
+        calls: scan.calls,
+        ignored: scan.ignored,
+        lost: scan.lost,
+        functions: scan.functions,
+        comms: scan.gids(),
+        hosts: vec![(world.rank as u32, define::host())],
+        ..Part::default()
+    };
+    if settings.outputs.dumpi {
+        match dumpi::write(&file, table, &zero.dumpi) {
+            Ok(summary) => part.dumpi_bytes = summary.bytes,
+            Err(e) => {
+                part.dumpi_failures = 1;
+                part.reason = e.to_string();
+            }
+        }
+    }
+    report::counts(settings, world, &scan, table);
+    let own = part.comms.clone();
+    let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
+
+    let gids = GidTable::new(&whole.comms);
+    let call_ids = match settings.callids {
+        CallIds::All => states::CallIds::All,
+        CallIds::Io => states::CallIds::Files,
+        CallIds::None => states::CallIds::Files,
+    };
+    let schema = Schema::new(table, file.info().family, call_ids, scan.library.functions());
+    let stream_settings = StreamSettings {
+        ranks: world.size as u32,
+        threads: whole.threads,
+        zero_ns: whole.first_ns,
+        open_until_ns: None,
+        describe: (world.rank == 0).then_some(&whole.functions),
+    };
+    let merged = settings.outputs.clog2 || settings.outputs.slog2;
+    let mut stream = Stream::new(&schema, &file, &scan, &gids.lids(&own), stream_settings);
+    let own_records = |buffer: &mut [u8; LARGEST]| {
+        stream.next().map_or(0, |record| record.encode(buffer))
+    };
+    let result = if world.rank == 0 {
+        let mut outputs = Outputs::new(plan(world, settings, &zero, &whole, &schema));
+        if merged {
+            merge::merge(&line, 0, world.size, own_records, &mut outputs).map_err(said)?;
+        }
+        let (files, mut failures) = outputs.finish(gids.table());
+        if settings.outputs.dumpi
+            && let Err(e) = dumpi::write_meta(&file, &zero.dumpi)
+        {
+            failures.push(e.to_string());
+        }
+        if whole.dumpi_failures > 0 {
+            failures.push(format!(
+                "{} DUMPI files not written: {}",
+                whole.dumpi_failures, whole.reason
+            ));
+        }
+        let report = Report {
+            world,
+            whole: &whole,
+            files: &files,
+            dumpi: settings.outputs.dumpi.then_some(&zero.dumpi),
+            seconds: begun.elapsed().as_secs_f64(),
+            failures: &failures,
+        };
+        if !settings.quiet {
+            report.print();
+        }
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+    } else {
+        if merged && let Some(up) = merge::parent(world.rank) {
+            let mut up = merge::Outgoing::new(&line, up);
+            merge::merge(&line, world.rank, world.size, own_records, &mut up as &mut dyn Sink)
+                .and_then(|()| up.end())
+                .map_err(said)?;
+        }
+        Ok(())
+    };
+    // Blocks are given up only when rank 0 has all that was asked for.
+    let verdict = agree::spread(&line, world.rank, world.size, vec![u8::from(result.is_ok())]);
+    match (result, verdict.map_err(said)?.first()) {
+        (Err(why), _) => Err(why),
+        (Ok(()), Some(1)) => Ok(()),
+        (Ok(()), _) => Err("rank 0 could not write all files".to_owned()),
+    }
+}
+
+/// What this rank has to say before its records are read: clocks, and calls that were not recorded.
+fn last_words(world: &World) {
+    let t = thread::current();
+    if t.is_null() {
+        return;
+    }
+    // SAFETY: the state of the running thread.
+    let t = unsafe { &mut *t };
+    // The merge does without it; then times are as the first comparison has them.
+    drop(clocks::compare(t, world));
+    define::clocks(t);
+    for (index, calls) in process::ignored().into_iter().enumerate() {
+        if calls > 0 {
+            put_definition(
+                t,
+                &Definition::Ignored {
+                    function: crate::generated::NUMBERS[index],
+                    calls,
+                },
+            );
+        }
+    }
+    if t.discarding {
+        process::count_lost(t);
+    }
+}
+
+/// What rank 0 decides for all.
+struct FromZero {
+    clock: ZeroClock,
+    dumpi: dumpi::Options,
+    base: PathBuf,
+}
+
+/// Rank 0's clock and names. Collective: nobody goes on before rank 0 is in MPI_Finalize.
+fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<FromZero, Failure> {
+    let mut message = Vec::new();
+    if world.rank == 0 {
+        let clock = own_clock();
+        let (root, stamp, base) = names(world, settings);
+        for text in [root.as_os_str().as_encoded_bytes(), stamp.as_bytes(), base.as_os_str().as_encoded_bytes()] {
+            message.extend_from_slice(&(text.len() as u32).to_ne_bytes());
+            message.extend_from_slice(text);
+        }
+        message.extend_from_slice(&clock.encode());
+    }
+    let message = agree::spread(line, world.rank, world.size, message)?;
+    let b = &mut records::args::Bytes::new(&message);
+    let mut text = || b.string().flatten().map(|t| String::from_utf8_lossy(t).into_owned());
+    let (root, stamp, base) = (text(), text(), text());
+    let nonsense = Failure::Nonsense(0);
+    Ok(FromZero {
+        dumpi: dumpi::Options {
+            root: root.ok_or(nonsense)?.into(),
+            stamp: stamp.ok_or(nonsense)?,
+            cpu: settings.timestamp.cpu(),
+            wall: settings.timestamp.wall(),
+            statuses: settings.statuses as u8,
+            extensions: settings.extensions,
+        },
+        base: base.ok_or(nonsense)?.into(),
+        clock: ZeroClock::decode(b.rest()).ok_or(nonsense)?,
+    })
+}
+
+/// The clock readings of this process: the first, and one now.
+fn own_clock() -> ZeroClock {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    ZeroClock {
+        boot: boot.trim().to_owned(),
+        readings: vec![process::first_reading(), crate::clock::reading()],
+    }
+}
+
+/// Root of the DUMPI files, their time stamp, and base of the merged files.
+fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
+    let job = job_id(&|name| std::env::var(name).ok()).unwrap_or_else(|| world.job.to_string());
+    let stamp_of = |second: i64| {
+        let prefix = meta::prefix(b"", u64::try_from(second).unwrap_or(0), Zone::Local);
+        String::from_utf8_lossy(&prefix).trim_start_matches('-').to_owned()
+    };
+    let (program, host) = (define::program(), define::host());
+    let names = |stamp: &str| -> [PathBuf; 3] {
+        let names = Names {
+            program: &program,
+            job: &job,
+            date: stamp,
+            host: &host,
+            ranks: world.size as u32,
+            rank: 0,
+            pid: std::process::id(),
+        };
+        [&settings.directory, &settings.fileroot, &settings.output].map(|p| expand(p, &names).into())
+    };
+    let mut second = world.started;
+    loop {
+        let stamp = stamp_of(second);
+        let [directory, root, base] = names(&stamp);
+        let directory = process::home().join(directory);
+        let (root, base) = (directory.join(root), directory.join(base));
+        let options = dumpi::Options {
+            root: root.clone(),
+            stamp: stamp.clone(),
+            ..dumpi::Options::default()
+        };
+        // Another run of the same second has this name: the next one is free.
+        if !settings.overwrite && options.meta_path().exists() {
+            second += 1;
+            continue;
+        }
+        if let Some(parent) = root.parent() {
+            // A directory that cannot be made shows when the files are.
+            drop(std::fs::create_dir_all(parent));
+        }
+        let base = if settings.overwrite { base } else { free_base(&base) };
+        return (root, stamp, base);
+    }
+}
+
+fn plan(world: &World, settings: &Settings, zero: &FromZero, whole: &Part, schema: &Schema<'_>) -> Plan {
+    let mut preamble = schema.preamble(world.size as u32, whole.threads);
+    preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
+    let mut hosts: Vec<String> = Vec::new();
+    let mut nodes = vec![0; world.size as usize];
+    for (rank, host) in &whole.hosts {
+        let number = hosts.iter().position(|h| h == host).unwrap_or_else(|| {
+            hosts.push(host.clone());
+            hosts.len() - 1
+        });
+        if let Some(node) = nodes.get_mut(*rank as usize) {
+            *node = number as i32;
+        }
+    }
+    Plan {
+        base: zero.base.clone(),
+        clog2: settings.outputs.clog2,
+        slog2: settings.outputs.slog2,
+        preamble,
+        children: settings.children,
+        leaf: settings.leaf,
+        nodes,
+        hosts,
+    }
+}

@@ -52,6 +52,9 @@ impl Communicator {
     }
 }
 
+/// More ranks than any machine has.
+pub(super) const MOST_RANKS: i32 = 1 << 24;
+
 /// All communicators of one process.
 #[derive(Clone, Debug)]
 pub struct Comms {
@@ -71,10 +74,9 @@ struct Key([u64; 3]);
 impl Comms {
     /// The communicators every process begins with. Their handles are not known before their definitions were read.
     pub fn new(info: Info) -> Comms {
-        let rank = info.rank.max(0);
-        let size = i32::try_from(info.size)
-            .unwrap_or(i32::MAX)
-            .max(rank.saturating_add(1));
+        // A damaged header must not decide how much memory is taken.
+        let rank = info.rank.clamp(0, MOST_RANKS - 1);
+        let size = i32::try_from(info.size).map_or(MOST_RANKS, |n| n.clamp(rank + 1, MOST_RANKS));
         let mut comms = Comms {
             run: info.run,
             world: (0..size).collect(),
@@ -128,6 +130,11 @@ impl Comms {
         if let Some(known) = self.list.get(id.0 as usize) {
             self.by_handle.insert(known.comm.handle, id);
         }
+    }
+
+    /// Lets a handle stand for a communicator without a definition.
+    pub(super) fn bind(&mut self, handle: u64, id: CommId) {
+        self.by_handle.insert(handle, id);
     }
 
     /// Forgets what handles stand for, and nothing else.

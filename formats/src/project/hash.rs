@@ -1,39 +1,9 @@
-//! Two hashes: one for the keys of hash tables, which are handles, and a wide one that makes the global ids of
-//! communicators.
+//! A wide hash that makes the global ids of communicators, and the maps whose keys are handles.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map whose keys are handles or small numbers. Whoever can write the trace could make them collide, which would only slow
-/// down the reading of his own trace.
-pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
-
-/// Multiplies by an odd constant and folds the product: handles differ in few bits, often the middle ones.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Multiply(u64);
-
-impl Hasher for Multiply {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(n.into());
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        let wide = u128::from(self.0 ^ n) * 0x9E37_79B9_7F4A_7C15;
-        self.0 = (wide as u64) ^ ((wide >> 64) as u64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
+/// A map whose keys are handles or other small things.
+pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// 192 bits that stand for all words put in: three lanes, each multiplied and rotated with constants of its own. Not meant
 /// to resist people, only chance.

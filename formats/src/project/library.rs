@@ -31,10 +31,7 @@ impl Library {
                 }
             }
             Definition::Type(t) => {
-                match u64::try_from(t.size) {
-                    Ok(size) => self.sizes.insert(t.handle, size),
-                    Err(_) => self.sizes.remove(&t.handle),
-                };
+                self.set_type_size(t.handle, u64::try_from(t.size).ok());
                 self.types.insert(t.handle, t.clone());
             }
             Definition::Function { number, name } => {
@@ -64,6 +61,18 @@ impl Library {
     #[inline]
     pub fn type_size(&self, handle: u64) -> Option<u64> {
         self.sizes.get(&handle).copied()
+    }
+
+    pub(super) fn set_type_size(&mut self, handle: u64, size: Option<u64>) {
+        match size {
+            Some(size) => self.sizes.insert(handle, size),
+            None => self.sizes.remove(&handle),
+        };
+    }
+
+    pub(super) fn forget_types(&mut self) {
+        self.types.clear();
+        self.sizes.clear();
     }
 
     /// The datatype that this handle stands for now. A handle may be used again after it was freed: the latest definition

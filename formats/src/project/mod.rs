@@ -10,10 +10,21 @@
 //! agree on before anything can be written, [`clog2`] then gives its records in order of time. [`merge`] does for block
 //! files on one machine what MPI_Finalize does over MPI.
 
+mod calls;
 pub mod clock;
+pub mod clog2;
 pub mod comms;
-pub mod dumpi;
+mod files;
+pub mod gids;
 mod hash;
+mod lanes;
 pub mod library;
+pub mod merge;
+mod messages;
+mod places;
+mod plan;
 pub mod requests;
+pub mod scan;
+pub mod states;
 pub mod timeline;
+pub mod dumpi;

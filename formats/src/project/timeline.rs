@@ -74,6 +74,8 @@ impl<'a> Cursor<'a> {
 pub struct Item<'t> {
     /// Number of the thread it is of.
     pub thread: u32,
+    /// Position of that thread in [`File::threads`].
+    pub position: usize,
     /// The call or definition.
     pub record: Record<'t>,
 }
@@ -115,6 +117,7 @@ impl<'a> Timeline<'a> {
             let only = self.cursors.first_mut()?;
             return only.records.next().map(|record| Item {
                 thread: only.thread,
+                position: 0,
                 record,
             });
         }
@@ -129,6 +132,7 @@ impl<'a> Timeline<'a> {
         let cursor = self.cursors.get(i)?;
         Some(Item {
             thread: cursor.thread,
+            position: i,
             record: cursor.record(),
         })
     }

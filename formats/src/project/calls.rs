@@ -1,0 +1,460 @@
+//! What each call adds to the CLOG2 records of its process: its state, and records of the communicators it makes and frees.
+//! What it sends and receives is in [`super::messages`].
+
+use super::clog2::{Notes, Schema, Settings};
+use super::comms::{CommId, Comms};
+use super::files::Files;
+use super::hash::Map;
+use super::lanes::{Lane, Pending};
+use super::library::Library;
+use super::messages::Operation;
+use super::places::{Place, Places};
+use super::plan::Role;
+use super::requests::Requests;
+use super::scan::Scan;
+use super::states::{Cargo, State};
+use crate::clog2::{
+    Body, CARGO_SIZE, CommEvent, ConstDef, EventDef, FixedText, Gid, Record, RecordHeader,
+    UNKNOWN_LID, comm_etype, constdef_etype,
+};
+use records::file::OpenCall;
+use records::layout::Family;
+use records::record::Record as Call;
+use std::collections::HashSet;
+
+/// Solo event MPE_Comm_init.
+const COMM_INIT: i32 = -10;
+/// Solo event MPE_Comm_finalize.
+const COMM_FINALIZE: i32 = -9;
+
+/// All that is known of a process at a moment of the walk, and the records that are ready.
+#[derive(Debug)]
+pub(super) struct Core<'a> {
+    pub schema: &'a Schema<'a>,
+    pub scan: &'a Scan,
+    pub settings: Settings<'a>,
+    pub library: Library,
+    pub comms: Comms,
+    pub places: Places,
+    pub requests: Requests<Operation>,
+    /// Communicators of messages that were taken out of matching.
+    pub matched: Map<u64, CommId>,
+    pub files: Files,
+    /// MPI_PROC_NULL and MPI_ANY_SOURCE.
+    pub proc_null: i64,
+    pub any_source: i64,
+    /// LIDs of the sides of intercommunicators that were announced.
+    sides: HashSet<i32>,
+    /// Time of the latest record, seconds.
+    last: f64,
+    /// Records that can be given.
+    pub out: Vec<Record>,
+    pub notes: Notes,
+}
+
+impl<'a> Core<'a> {
+    pub fn new(
+        schema: &'a Schema<'a>,
+        scan: &'a Scan,
+        lids: &[i32],
+        settings: Settings<'a>,
+    ) -> Self {
+        let mut library = scan.library.clone();
+        library.forget_types();
+        let mut comms = scan.comms.clone();
+        comms.rewind();
+        for (name, id) in [
+            ("MPI_COMM_WORLD", CommId::WORLD),
+            ("MPI_COMM_SELF", CommId::SELF),
+        ] {
+            if let Some(handle) = library.handle(name) {
+                comms.bind(handle, id);
+            }
+        }
+        let [proc_null, any_source, _] = constants(&library, scan.info.family).map(|(_, v)| v);
+        let rank = scan.info.rank;
+        let places = Places::new(&scan.comms, rank, lids, settings.ranks, settings.threads);
+        let world_and_self = [CommId::WORLD, CommId::SELF].map(|id| places.get(id).own);
+        Core {
+            schema,
+            scan,
+            settings,
+            library,
+            comms,
+            requests: Requests::default(),
+            matched: Map::default(),
+            files: Files::default(),
+            proc_null,
+            any_source,
+            sides: HashSet::from(world_and_self),
+            last: 0.0,
+            out: Vec::new(),
+            notes: Notes {
+                folded_comms: places.folded(),
+                ..Notes::default()
+            },
+            places,
+        }
+    }
+
+    /// Seconds since zero on rank 0's clock, never less than before.
+    #[inline]
+    fn time(&mut self, ticks: u64) -> f64 {
+        let ns = self
+            .scan
+            .clock
+            .ns(ticks)
+            .wrapping_sub(self.settings.zero_ns);
+        self.last = self.last.max(ns as f64 / 1e9);
+        self.last
+    }
+
+    #[inline]
+    pub fn put(&mut self, place: Place, thread: i32, body: Body) {
+        self.out.push(Record {
+            header: RecordHeader {
+                time: self.last,
+                icomm: place.line,
+                rank: place.rank,
+                thread,
+            },
+            body,
+        });
+    }
+
+    fn put_on_world(&mut self, body: Body) {
+        self.put(self.places.world(), 0, body);
+    }
+
+    fn put_shift(&mut self, ticks: u64) {
+        // MPE multiplies what it adds by −1, so that no shift is −0.0.
+        let shift = -(self.scan.clock.shift(ticks) as f64 / 1e9);
+        self.put_on_world(Body::TimeShift { shift });
+    }
+
+    /// What stands in front of the first call.
+    pub fn open_log(&mut self) {
+        let first = self.scan.first_tick();
+        if self.scan.calls > 0 {
+            self.time(first);
+        }
+        self.put_shift(first);
+        let world = self.places.world();
+        for (id, etype, rank) in [
+            (CommId::WORLD, comm_etype::WORLD_CREATE, world.rank),
+            (CommId::SELF, comm_etype::SELF_CREATE, 0),
+        ] {
+            let gid = self.comms.get(id).map_or(Gid::NULL, |c| c.gid);
+            self.announce(world, 0, etype, self.places.get(id).own, rank, gid);
+        }
+        if self.settings.describe.is_some() {
+            self.put_constants();
+        }
+        self.put_on_world(Body::Bare { etype: COMM_INIT });
+    }
+
+    fn put_constants(&mut self) {
+        for (name, value) in constants(&self.library, self.scan.info.family) {
+            self.put_on_world(Body::ConstDef(ConstDef {
+                etype: constdef_etype::MPI_CONST,
+                value: value as i32,
+                name: FixedText::new(name),
+            }));
+        }
+    }
+
+    /// What stands behind the last call.
+    pub fn close_log(&mut self) {
+        let (first, last) = (self.scan.first_tick(), self.scan.last_tick());
+        if self.scan.clock.shift(first) != self.scan.clock.shift(last) {
+            self.put_shift(last);
+        }
+        let etype = COMM_FINALIZE;
+        self.put_on_world(Body::Bare { etype });
+        let Some(used) = self.settings.describe else {
+            return;
+        };
+        for definition in self.schema.states.definitions(used) {
+            self.put_on_world(Body::StateDef(definition));
+        }
+        for (etype, color, name) in [
+            (COMM_INIT, "red", "MPE_Comm_init"),
+            (COMM_FINALIZE, "orange", "MPE_Comm_finalize"),
+        ] {
+            self.put_on_world(Body::EventDef(EventDef {
+                etype,
+                color: FixedText::new(color),
+                name: FixedText::new(name),
+                format: FixedText::default(),
+            }));
+        }
+    }
+
+    /// The call that `lane` stands at begins.
+    #[inline]
+    pub fn begin(&mut self, lane: &mut Lane<'_>) {
+        let call = lane.cursor.record();
+        let Some(state) = self.schema.states.get(call.function) else {
+            self.notes.unknown_calls += 1;
+            return;
+        };
+        self.time(call.start);
+        let plan = self.schema.plans.get(usize::from(call.function));
+        if !lane.pending.is_empty() {
+            let made = plan.and_then(|p| p.handle(call.payload, p.new_comm?));
+            let makes_type = plan.is_some_and(|p| p.new_type);
+            // What the call itself has made does not exist before it ends.
+            lane.pending.retain(|&pending| {
+                let later = match pending {
+                    Pending::Type { .. } => makes_type,
+                    Pending::Comm(id) => {
+                        made.is_some() && self.comms.get(id).map(|c| c.comm.handle) == made
+                    }
+                };
+                if !later {
+                    self.apply(pending, self.places.world(), lane.thread);
+                }
+                later
+            });
+        }
+        lane.comm = plan
+            .and_then(|p| p.handle(call.payload, p.comm?))
+            .and_then(|handle| self.comms.lookup(handle));
+        lane.place = self.places.get(lane.comm.unwrap_or(CommId::WORLD));
+        let etype = state.start();
+        self.put(lane.place, lane.thread, Body::Bare { etype });
+        let Some(plan) = plan else { return };
+        lane.message = plan
+            .message
+            .and_then(|m| plan.handle(call.payload, m))
+            .and_then(|m| self.matched.get(&m))
+            .copied();
+        if call.code == 0 {
+            self.send_messages(lane.comm, lane.thread, plan, &call);
+        }
+    }
+
+    /// The call that `lane` stands at ends.
+    #[inline]
+    pub fn end(&mut self, lane: &mut Lane<'_>) {
+        let call = lane.cursor.record();
+        let Some(state) = self.schema.states.get(call.function) else {
+            return;
+        };
+        self.time(call.stop());
+        if !lane.pending.is_empty() {
+            let place = lane.place;
+            for pending in lane.pending.drain(..) {
+                self.apply(pending, place, lane.thread);
+            }
+        }
+        let plan = self.schema.plans.get(usize::from(call.function));
+        let mut access = None;
+        if let Some(plan) = plan {
+            match plan.role {
+                Role::Access { io, file } => {
+                    access = Some(self.files.access(io, file, plan, &call, &self.library));
+                }
+                Role::File(_) if call.code != 0 => {}
+                Role::File(what) => self.files.follow(what, plan, &call, &self.library),
+                Role::FreeComm { comm } => {
+                    if let (Some(id), 0) = (lane.comm, call.code) {
+                        self.free(id, lane.place, lane.thread);
+                        if let Some(handle) = plan.handle(call.payload, comm) {
+                            self.comms.release(handle, id);
+                        }
+                    }
+                }
+                _ => self.receive_messages(lane.comm.or(lane.message), lane.thread, plan, &call),
+            }
+        }
+        let etype = state.end();
+        let body = match state.cargo {
+            Cargo::None => Body::Bare { etype },
+            _ => Body::Cargo {
+                etype,
+                bytes: self.cargo(state, &call, |i| plan?.int(call.payload, i), access),
+            },
+        };
+        self.put(lane.place, lane.thread, body);
+    }
+
+    /// A call begins that never came to its end. Its arguments are not known.
+    pub fn begin_open(&mut self, lane: &mut Lane<'_>, open: OpenCall) {
+        self.time(open.start);
+        lane.place = self.places.world();
+        if let Some(state) = self.schema.states.get(open.function) {
+            let etype = state.start();
+            self.put(lane.place, lane.thread, Body::Bare { etype });
+        }
+    }
+
+    /// It is given an end: the latest time that is known of the run.
+    pub fn end_open(&mut self, lane: &mut Lane<'_>, open: OpenCall) {
+        if let Some(until) = self.settings.open_until_ns {
+            let seconds = until.wrapping_sub(self.settings.zero_ns) as f64 / 1e9;
+            self.last = self.last.max(seconds);
+        }
+        let Some(state) = self.schema.states.get(open.function) else {
+            return;
+        };
+        let etype = state.end();
+        let body = match state.cargo {
+            Cargo::None => Body::Bare { etype },
+            _ => Body::Cargo {
+                etype,
+                bytes: pack([self.call_id(open.call) as i64, -1, -1]),
+            },
+        };
+        self.put(lane.place, lane.thread, body);
+    }
+
+    /// What was defined and is still waiting begins to count at `ticks`.
+    pub fn define(&mut self, lane: &mut Lane<'_>, ticks: u64) {
+        self.time(ticks);
+        for pending in lane.pending.drain(..) {
+            self.apply(pending, self.places.world(), lane.thread);
+        }
+    }
+
+    /// A definition begins to count. `on` is where the call was made that it belongs to.
+    fn apply(&mut self, pending: Pending, on: Place, thread: i32) {
+        match pending {
+            Pending::Type { handle, size } => self.library.set_type_size(handle, size),
+            Pending::Comm(id) => {
+                self.comms.redefine(id);
+                if id > CommId::SELF {
+                    self.create(id, on, thread);
+                }
+            }
+        }
+    }
+
+    /// Records of a new communicator (section 5.1).
+    fn create(&mut self, id: CommId, on: Place, thread: i32) {
+        let place = self.places.get(id);
+        let Some(comm) = self.comms.get(id) else {
+            return;
+        };
+        if place.folded {
+            return;
+        }
+        let (gid, sides) = (comm.gid, comm.sides);
+        match sides {
+            None => self.announce(
+                on,
+                thread,
+                comm_etype::INTRA_CREATE,
+                place.own,
+                place.rank,
+                gid,
+            ),
+            Some((local, remote)) => {
+                self.announce(
+                    on,
+                    thread,
+                    comm_etype::INTER_CREATE,
+                    place.own,
+                    place.rank,
+                    gid,
+                );
+                // Announced again, lines of other threads would count as unused (slog2.md 7.2).
+                if self.sides.insert(place.line) {
+                    let etype = comm_etype::INTRA_LOCAL;
+                    self.announce(on, thread, etype, place.line, place.rank, local);
+                }
+                if self.places.may_announce_remote(place.partner) {
+                    let etype = comm_etype::INTRA_REMOTE;
+                    self.announce(on, thread, etype, place.partner, -1, remote);
+                }
+            }
+        }
+        self.put(place, thread, Body::Bare { etype: COMM_INIT });
+    }
+
+    /// Records of a freed communicator.
+    fn free(&mut self, id: CommId, place: Place, thread: i32) {
+        if place.folded {
+            return;
+        }
+        let own = Place {
+            line: self.places.get(id).own,
+            ..place
+        };
+        self.put(
+            own,
+            thread,
+            Body::Comm(CommEvent {
+                etype: comm_etype::FREE,
+                icomm: UNKNOWN_LID,
+                rank: -1,
+                wrank: -1,
+                gid: Gid::NULL,
+            }),
+        );
+        let etype = COMM_FINALIZE;
+        self.put(place, thread, Body::Bare { etype });
+    }
+
+    /// A COMM record in whose header stands the communicator itself, also if events are drawn on a side of it.
+    fn announce(&mut self, on: Place, thread: i32, etype: i32, icomm: i32, rank: i32, gid: Gid) {
+        let header = Place { line: on.own, ..on };
+        let wrank = self.places.world().rank;
+        self.put(
+            header,
+            thread,
+            Body::Comm(CommEvent {
+                etype,
+                icomm,
+                rank,
+                wrank,
+                gid,
+            }),
+        );
+    }
+
+    /// CallID of the call with this counter: rank and counter.
+    fn call_id(&self, counter: u64) -> u64 {
+        let bits = self.scan.info.counter_bits.clamp(1, 63);
+        let rank = u64::from(self.scan.rank().unwrap_or(0));
+        (rank << bits) | (counter & ((1 << bits) - 1))
+    }
+
+    fn cargo(
+        &self,
+        state: &State,
+        call: &Call<'_>,
+        value: impl Fn(usize) -> Option<i64>,
+        access: Option<super::files::Access>,
+    ) -> [u8; CARGO_SIZE] {
+        let id = self.call_id(call.call) as i64;
+        match (state.cargo, access) {
+            (Cargo::Access, Some(access)) => pack([id, access.bytes, access.offset]),
+            (Cargo::Value(i), _) => pack([id, value(i.into()).unwrap_or(-1), 0]),
+            _ => pack([id, 0, 0]),
+        }
+    }
+}
+
+/// The constants that MPE writes; the usual values of the family where the trace does not tell.
+fn constants(library: &Library, family: Family) -> [(&'static str, i64); 3] {
+    let [null, source, tag] = match family {
+        Family::Mpich => [-1, -2, -1],
+        Family::OpenMpi => [-2, -1, -1],
+        Family::Standard => [-3, -1, -31],
+    };
+    [
+        ("MPI_PROC_NULL", null),
+        ("MPI_ANY_SOURCE", source),
+        ("MPI_ANY_TAG", tag),
+    ]
+    .map(|(name, usual)| (name, library.constant(name).unwrap_or(usual)))
+}
+
+fn pack(values: [i64; 3]) -> [u8; CARGO_SIZE] {
+    let mut bytes = [0; CARGO_SIZE];
+    for (to, value) in bytes.chunks_exact_mut(8).zip(values) {
+        to.copy_from_slice(&value.to_be_bytes());
+    }
+    bytes
+}

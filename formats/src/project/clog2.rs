@@ -1,0 +1,222 @@
+//! The second walk over a process: its CLOG2 records in order of time (sections 9 and 16).
+//!
+//! Every recorded call becomes a state, on the communicator it names or else on MPI_COMM_WORLD. Messages are two records each,
+//! which the converter to SLOG2 pairs by communicator, ranks and tag: the send stands behind the start event of the call
+//! that sends, the receive in front of the end event of the call that completes it.
+//!
+//! A thread's call is looked at twice, when it starts and when it ends, and between the two the other threads go on: so
+//! records leave in order of time, and a handle is looked up at the moment at which it was used.
+
+use super::calls::Core;
+use super::lanes::{Lane, Next};
+use super::plan::{self, Plan};
+use super::scan::Scan;
+use super::states::{CallIds, FunctionSet, States};
+use crate::clog2::{Preamble, Record};
+use records::file::File;
+use records::layout::Family;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BTreeMap, BinaryHeap};
+use wrappers::Table;
+
+/// What is the same for all processes of a run: what their calls mean, and how they are drawn.
+#[derive(Debug)]
+pub struct Schema<'t> {
+    pub(super) plans: Vec<Plan<'t>>,
+    pub(super) states: States,
+}
+
+impl<'t> Schema<'t> {
+    /// For records made with `table`. `unknown` names functions outside it, those of all ranks.
+    pub fn new(
+        table: &'t Table,
+        family: Family,
+        call_ids: CallIds,
+        unknown: &BTreeMap<u16, String>,
+    ) -> Schema<'t> {
+        Schema {
+            plans: plan::plans(table, family),
+            states: States::new(table, call_ids, unknown),
+        }
+    }
+
+    /// States of all functions.
+    pub fn states(&self) -> &States {
+        &self.states
+    }
+
+    /// Preamble of a merged file of `ranks` ranks with at most `threads` threads each.
+    pub fn preamble(&self, ranks: u32, threads: u32) -> Preamble {
+        Preamble {
+            max_comm_world_size: ranks.max(1),
+            max_thread_count: threads.max(1),
+            user_state_id_count: self.states.user_states(),
+            ..Preamble::default()
+        }
+    }
+}
+
+/// What the ranks have agreed on.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'s> {
+    /// Size of MPI_COMM_WORLD.
+    pub ranks: u32,
+    /// Largest number of threads of any rank ([`Scan::threads`]).
+    pub threads: u32,
+    /// Time zero on rank 0's clock, ns: the smallest [`Scan::first_ns`] of all ranks.
+    pub zero_ns: i64,
+    /// Of a run that was killed, the latest time known of it, ns on rank 0's clock: calls that were running then end there.
+    /// `None` leaves running calls out.
+    pub open_until_ns: Option<i64>,
+    /// On the one rank that describes the states: the functions that any rank has called.
+    pub describe: Option<&'s FunctionSet>,
+}
+
+/// What could not be shown as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// Communicators drawn on MPI_COMM_WORLD, because their lines would have numbers above 2^31 (section 16.6) or they have
+    /// more members than MPI_COMM_WORLD.
+    pub folded_comms: u64,
+    /// Messages left out because their communicator or partner is not known.
+    pub unknown_messages: u64,
+    /// Records left out because their function is not known or they are damaged.
+    pub unknown_calls: u64,
+}
+
+impl Notes {
+    /// Adds those of another process.
+    pub fn add(&mut self, other: Notes) {
+        self.folded_comms += other.folded_comms;
+        self.unknown_messages += other.unknown_messages;
+        self.unknown_calls += other.unknown_calls;
+    }
+}
+
+/// The CLOG2 records of one process in order of time, without an ENDLOG.
+#[derive(Debug)]
+pub struct Stream<'a> {
+    lanes: Vec<Lane<'a>>,
+    /// What each thread does next, the earliest on top.
+    next: BinaryHeap<Reverse<(u64, usize)>>,
+    core: Core<'a>,
+    given: usize,
+    finished: bool,
+}
+
+impl<'a> Stream<'a> {
+    /// Of the process that `scan` was made of. `lids` are the numbers of [`Scan::gids`] in the merged file.
+    pub fn new(
+        schema: &'a Schema<'_>,
+        file: &File<'a>,
+        scan: &'a Scan,
+        lids: &[i32],
+        settings: Settings<'a>,
+    ) -> Stream<'a> {
+        let mut core = Core::new(schema, scan, lids, settings);
+        core.open_log();
+        let mut stream = Stream {
+            lanes: Vec::new(),
+            next: BinaryHeap::new(),
+            core,
+            given: 0,
+            finished: false,
+        };
+        for (i, thread) in file.threads().iter().enumerate() {
+            let defined = scan.defined.get(i).map_or(&[][..], Vec::as_slice);
+            let open = settings.open_until_ns.and_then(|_| thread.open_call());
+            let mut lane = Lane::new(thread, i, defined, open);
+            if let Some(key) = lane.go_on() {
+                stream.next.push(Reverse((key, i)));
+            }
+            stream.lanes.push(lane);
+        }
+        stream
+    }
+
+    /// Time of the next record in seconds; `None` at the end.
+    pub fn peek_time(&mut self) -> Option<f64> {
+        self.ready()
+            .then(|| self.core.out.get(self.given).map(|r| r.header.time))?
+    }
+
+    /// What could not be shown; complete when the records have come to an end.
+    pub fn notes(&self) -> Notes {
+        self.core.notes
+    }
+
+    /// Makes sure that there is a record to give.
+    #[inline]
+    fn ready(&mut self) -> bool {
+        while self.given >= self.core.out.len() {
+            self.core.out.clear();
+            self.given = 0;
+            if self.finished {
+                return false;
+            }
+            self.step();
+        }
+        true
+    }
+
+    /// The next thing that happens in any thread.
+    #[inline]
+    fn step(&mut self) {
+        let Some(mut top) = self.next.peek_mut() else {
+            self.core.close_log();
+            self.finished = true;
+            return;
+        };
+        let Reverse((key, i)) = *top;
+        let Some(lane) = self.lanes.get_mut(i) else {
+            PeekMut::pop(top);
+            return;
+        };
+        let next = match lane.next {
+            Next::Start => {
+                self.core.begin(lane);
+                lane.next = Next::Stop;
+                Some(lane.stop_key(key))
+            }
+            Next::Stop => {
+                self.core.end(lane);
+                lane.go_on()
+            }
+            Next::OpenStart(open) => {
+                self.core.define(lane, key);
+                self.core.begin_open(lane, open);
+                lane.next = Next::OpenStop(open);
+                Some(u64::MAX)
+            }
+            Next::OpenStop(open) => {
+                self.core.end_open(lane, open);
+                None
+            }
+            Next::Nothing => {
+                self.core.define(lane, key);
+                None
+            }
+        };
+        match next {
+            Some(next) => *top = Reverse((next, i)),
+            None => {
+                PeekMut::pop(top);
+            }
+        }
+    }
+}
+
+impl Iterator for Stream<'_> {
+    type Item = Record;
+
+    #[inline]
+    fn next(&mut self) -> Option<Record> {
+        if !self.ready() {
+            return None;
+        }
+        let record = self.core.out.get(self.given).copied();
+        self.given += 1;
+        record
+    }
+}

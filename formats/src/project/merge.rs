@@ -1,0 +1,314 @@
+//! The block files of several ranks on one machine, merged: what MPI_Finalize does over MPI, done in one process.
+//!
+//! The records come out as from the binary tree of MPI_Finalize (section 12.2), in which the parent of rank r is (r − 1) / 2.
+
+use super::clog2::{Notes, Schema, Settings, Stream};
+use super::gids::GidTable;
+use super::scan::Scan;
+use super::states::{CallIds, FunctionSet};
+use crate::clog2::{CommTable, Preamble, Record};
+use records::file::File;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt;
+use wrappers::Table;
+
+/// How files are merged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// For which calls the info box shows the CallID.
+    pub call_ids: CallIds,
+    /// The run was killed: calls that never came to their end are shown up to the latest time known.
+    pub recover: bool,
+}
+
+/// Why files cannot be merged. `file` is the position in the list that was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is no file of a process whose MPI_Init has returned.
+    NoRank,
+    /// Two files are of the same rank.
+    SameRank {
+        /// The second one.
+        file: usize,
+        /// Their rank.
+        rank: u32,
+    },
+    /// The file is of another run than the ones before.
+    OtherRun {
+        /// Which.
+        file: usize,
+    },
+    /// The file was written with another version of the function table.
+    OtherTable {
+        /// Which.
+        file: usize,
+        /// Fingerprint of the table that it was written with.
+        found: u64,
+        /// Fingerprint of the table of this program.
+        expected: u64,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoRank => write!(
+                f,
+                "no block file of a process that got through MPI_Init: expected at least one"
+            ),
+            Error::SameRank { file, rank } => write!(
+                f,
+                "block file {file} is of rank {rank}, of which there is one already"
+            ),
+            Error::OtherRun { file } => {
+                write!(f, "block file {file} is of another run than the first one")
+            }
+            Error::OtherTable {
+                file,
+                found,
+                expected,
+            } => write!(
+                f,
+                "block file {file} was written by another version of libtrace \
+                 (function table {found:016x}, expected {expected:016x})"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Ranks that are ready to be merged.
+#[derive(Debug)]
+pub struct Merge<'f, 'a, 't> {
+    schema: Schema<'t>,
+    /// In order of rank.
+    processes: Vec<Process<'f, 'a>>,
+    functions: FunctionSet,
+    gids: GidTable,
+    ranks: u32,
+    threads: u32,
+    zero_ns: i64,
+    last_ns: i64,
+    recover: bool,
+}
+
+#[derive(Debug)]
+struct Process<'f, 'a> {
+    file: &'f File<'a>,
+    scan: Scan,
+}
+
+impl<'f, 'a, 't> Merge<'f, 'a, 't> {
+    /// Looks through all files. Those of processes whose MPI_Init did not return are left out.
+    ///
+    /// # Errors
+    /// If the files do not belong together.
+    pub fn new(files: &'f [File<'a>], table: &'t Table, options: Options) -> Result<Self, Error> {
+        let expected = table.fingerprint();
+        let mut by_rank: BTreeMap<u32, Process<'f, 'a>> = BTreeMap::new();
+        let mut run = None;
+        for (i, file) in files.iter().enumerate() {
+            let info = file.info();
+            let Ok(rank) = u32::try_from(info.rank) else {
+                continue;
+            };
+            if info.table != expected {
+                return Err(Error::OtherTable {
+                    file: i,
+                    found: info.table,
+                    expected,
+                });
+            }
+            if *run.get_or_insert(info.run) != info.run {
+                return Err(Error::OtherRun { file: i });
+            }
+            let scan = Scan::new(file);
+            if by_rank.insert(rank, Process { file, scan }).is_some() {
+                return Err(Error::SameRank { file: i, rank });
+            }
+        }
+        let mut processes: Vec<_> = by_rank.into_values().collect();
+        let Some(first) = processes.first() else {
+            return Err(Error::NoRank);
+        };
+        let family = first.scan.info.family;
+        let boot = first.scan.library.process().boot.clone();
+        let mut functions = FunctionSet::default();
+        let mut unknown = BTreeMap::new();
+        let mut gids = GidTable::new(&first.scan.gids());
+        for process in &mut processes {
+            let scan = &mut process.scan;
+            if !boot.is_empty() && scan.library.process().boot == boot {
+                scan.clock.ignore_noise();
+            }
+            functions.join(&scan.functions);
+            unknown.extend(scan.library.functions().clone());
+            gids.absorb(scan.gids().into_iter().map(|(gid, _)| gid));
+        }
+        let scans = || processes.iter().map(|p| &p.scan);
+        Ok(Merge {
+            schema: Schema::new(table, family, options.call_ids, &unknown),
+            functions,
+            gids,
+            ranks: scans().map(Scan::ranks).max().unwrap_or(1),
+            threads: scans().map(|s| s.threads).max().unwrap_or(1),
+            zero_ns: scans().filter_map(Scan::first_ns).min().unwrap_or(0),
+            last_ns: scans().filter_map(Scan::last_ns).max().unwrap_or(0),
+            recover: options.recover,
+            processes,
+        })
+    }
+
+    /// Preamble of the merged file.
+    pub fn preamble(&self) -> Preamble {
+        self.schema.preamble(self.ranks, self.threads)
+    }
+
+    /// Communicator table of the merged file.
+    pub fn comm_table(&self) -> &CommTable {
+        self.gids.table()
+    }
+
+    /// What was found out about each process, in order of rank.
+    pub fn scans(&self) -> impl Iterator<Item = &Scan> {
+        self.processes.iter().map(|p| &p.scan)
+    }
+
+    /// Gives all records in order of time to `sink`.
+    ///
+    /// # Errors
+    /// The first error of `sink`; it gets nothing more then.
+    pub fn run<E>(&self, mut sink: impl FnMut(&Record) -> Result<(), E>) -> Result<Notes, E> {
+        let turns = turns(self.ranks);
+        let mut streams: Vec<Stream<'_>> = Vec::with_capacity(self.processes.len());
+        let mut next = BinaryHeap::with_capacity(self.processes.len());
+        for (i, process) in self.processes.iter().enumerate() {
+            let settings = Settings {
+                ranks: self.ranks,
+                threads: self.threads,
+                zero_ns: self.zero_ns,
+                open_until_ns: self.recover.then_some(self.last_ns),
+                describe: (i == 0).then_some(&self.functions),
+            };
+            let lids = self.gids.lids(&process.scan.gids());
+            let mut stream =
+                Stream::new(&self.schema, process.file, &process.scan, &lids, settings);
+            let turn = process.scan.rank().and_then(|r| turns.get(r as usize));
+            if let (Some(time), Some(&turn)) = (stream.peek_time(), turn) {
+                next.push(Reverse((time_key(time), turn, i)));
+            }
+            streams.push(stream);
+        }
+        let mut notes = Notes::default();
+        while let Some(mut top) = next.peek_mut() {
+            let Reverse((_, turn, i)) = *top;
+            let stream = &mut streams[i];
+            if let Some(record) = stream.next() {
+                sink(&record)?;
+            }
+            match stream.peek_time() {
+                Some(time) => *top = Reverse((time_key(time), turn, i)),
+                None => {
+                    notes.add(stream.notes());
+                    std::collections::binary_heap::PeekMut::pop(top);
+                }
+            }
+        }
+        Ok(notes)
+    }
+}
+
+/// Sorts like the time, which is never negative.
+fn time_key(time: f64) -> u64 {
+    time.max(0.0).to_bits()
+}
+
+/// Merges `files` into `sink`; see [`Merge`], which also gives preamble and communicator table.
+///
+/// # Errors
+/// If the files do not belong together.
+pub fn merge_local(
+    files: &[File<'_>],
+    table: &Table,
+    options: Options,
+    mut sink: impl FnMut(&Record),
+) -> Result<Notes, Error> {
+    let merge = Merge::new(files, table, options)?;
+    merge.run(|record| {
+        sink(record);
+        Ok(())
+    })
+}
+
+/// For each rank, its turn among records of equal time: the left subtree before the right one before the rank itself.
+fn turns(ranks: u32) -> Vec<u32> {
+    let ranks = ranks as usize;
+    let mut turns = vec![0; ranks];
+    let mut turn = 0;
+    // Each rank is met twice: first to put its children on the stack, left one on top, then to get its turn.
+    let mut stack = vec![(0, false)];
+    while let Some((rank, children_done)) = stack.pop() {
+        if rank >= ranks {
+            continue;
+        }
+        if children_done {
+            turns[rank] = turn;
+            turn += 1;
+        } else {
+            stack.extend([(rank, true), (2 * rank + 2, false), (2 * rank + 1, false)]);
+        }
+    }
+    turns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The merge of section 12.2 itself, on streams of (time, rank).
+    fn tree(rank: usize, streams: &[Vec<(u32, usize)>]) -> Vec<(u32, usize)> {
+        let Some(local) = streams.get(rank) else {
+            return Vec::new();
+        };
+        let (left, right) = (tree(2 * rank + 1, streams), tree(2 * rank + 2, streams));
+        let (mut l, mut r, mut o) = (left.iter(), right.iter(), local.iter());
+        let mut out = Vec::new();
+        loop {
+            let time = |i: &std::slice::Iter<'_, (u32, usize)>| {
+                i.as_slice().first().map_or(u32::MAX, |x| x.0)
+            };
+            let (tl, tr, to) = (time(&l), time(&r), time(&o));
+            let taken = if tl <= tr {
+                if tl <= to { l.next() } else { o.next() }
+            } else if tr <= to {
+                r.next()
+            } else {
+                o.next()
+            };
+            match taken {
+                Some(&record) => out.push(record),
+                None => return out,
+            }
+        }
+    }
+
+    #[test]
+    fn equal_times_come_in_the_order_of_the_tree() {
+        for ranks in 1..=13 {
+            let streams: Vec<Vec<(u32, usize)>> = (0..ranks)
+                .map(|r| {
+                    [1, 1, 2, 3, 3]
+                        .iter()
+                        .map(|t| (t + (r as u32 % 3), r))
+                        .collect()
+                })
+                .collect();
+            let turns = turns(ranks as u32);
+            let mut flat: Vec<_> = streams.concat();
+            flat.sort_by_key(|&(time, rank)| (time, turns[rank]));
+            assert_eq!(flat, tree(0, &streams), "{ranks} ranks");
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Messages: who sends what to whom, and when it has arrived.
+//!
+//! What MPI_PROC_NULL gets, what failed and what was cancelled is no message.
+
+use super::calls::Core;
+use super::comms::CommId;
+use super::plan::{Completes, Param, Plan, RecvPart, Role, SendPart};
+use super::requests::Use;
+use crate::clog2::{Body, Msg, msg_etype};
+use records::args::Array;
+use records::encode::Status;
+use records::record::Record as Call;
+
+/// A message that an operation is to send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing {
+    dest: i64,
+    tag: i64,
+    bytes: u64,
+}
+
+/// A message that an operation is to receive, as the call asked for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Incoming {
+    source: i64,
+    tag: i64,
+    bytes: u64,
+    /// Whether that is what will come, without wildcards and in full: a partitioned message.
+    exact: bool,
+}
+
+/// What a request stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    comm: Option<CommId>,
+    send: Option<Outgoing>,
+    recv: Option<Incoming>,
+}
+
+impl Core<'_> {
+    /// At the start of a call that succeeded: what it sends.
+    #[inline]
+    pub fn send_messages(
+        &mut self,
+        comm: Option<CommId>,
+        thread: i32,
+        plan: &Plan<'_>,
+        call: &Call<'_>,
+    ) {
+        match plan.role {
+            Role::Blocking | Role::Nonblocking { .. } => {
+                if let Some(outgoing) = plan.send.and_then(|s| self.outgoing(plan, s, call)) {
+                    self.send(comm, thread, outgoing);
+                }
+            }
+            Role::Start { requests } => {
+                if let Some(handle) = plan.handle(call.payload, requests) {
+                    self.start(thread, handle);
+                } else if let Some(args) = plan.decode(call.payload) {
+                    for handle in args.array(requests).into_iter().flat_map(Array::ints) {
+                        self.start(thread, handle as u64);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// At the end of a call: what it has received, and what its requests stand for from now on. `comm` is the call's
+    /// communicator or that of the matched message it receives.
+    #[inline]
+    pub fn receive_messages(
+        &mut self,
+        comm: Option<CommId>,
+        thread: i32,
+        plan: &Plan<'_>,
+        call: &Call<'_>,
+    ) {
+        let payload = call.payload;
+        match plan.role {
+            Role::Complete {
+                completes,
+                requests,
+                flag,
+                index,
+                statuses,
+            } => {
+                if completes == Completes::One {
+                    self.complete_one(thread, plan, call, requests, flag, statuses);
+                } else {
+                    self.complete_of_many(
+                        thread,
+                        plan,
+                        call,
+                        (completes, requests, flag, index, statuses),
+                    );
+                }
+            }
+            // Nothing else does anything if it fails.
+            _ if call.code != 0 => {}
+            Role::Blocking => {
+                if let Some(incoming) = plan.recv.map(|r| self.incoming(plan, r, call)) {
+                    let status = plan.status.and_then(|i| plan.status(payload, i));
+                    self.receive(comm, thread, incoming, status);
+                }
+            }
+            Role::Nonblocking { request } => {
+                let Some(handle) = plan.handle(payload, request) else {
+                    return;
+                };
+                match plan.recv.map(|r| self.incoming(plan, r, call)) {
+                    // From MPI_PROC_NULL nothing comes, but a wildcard is negative, too.
+                    Some(recv) if !self.is_null(recv.source) => {
+                        let operation = Operation {
+                            comm,
+                            send: None,
+                            recv: Some(recv),
+                        };
+                        self.requests.insert(handle, operation, Use::Own);
+                    }
+                    // The completion of a send shows nothing.
+                    _ => self.requests.forget(handle),
+                }
+            }
+            Role::Init { request } => {
+                if let Some(handle) = plan.handle(payload, request) {
+                    let operation = Operation {
+                        comm,
+                        send: plan.send.and_then(|s| self.outgoing(plan, s, call)),
+                        recv: plan.recv.map(|r| self.incoming(plan, r, call)),
+                    };
+                    self.requests.insert(handle, operation, Use::Persistent);
+                }
+            }
+            Role::FreeRequest { request } => {
+                if let Some(handle) = plan.handle(payload, request) {
+                    self.requests.free(handle);
+                }
+            }
+            Role::OtherRequest { request } => {
+                if let Some(handle) = plan.handle(payload, request) {
+                    self.requests.forget(handle);
+                }
+            }
+            Role::Match { message, flag } => {
+                let found = flag.is_none_or(|f| plan.int(payload, f) == Some(1));
+                if let (true, Some(handle)) = (found, plan.handle(payload, message)) {
+                    match comm {
+                        Some(comm) => self.matched.insert(handle, comm),
+                        None => self.matched.remove(&handle),
+                    };
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn complete_one(
+        &mut self,
+        thread: i32,
+        plan: &Plan<'_>,
+        call: &Call<'_>,
+        request: Param,
+        flag: Option<Param>,
+        status: Param,
+    ) {
+        let payload = call.payload;
+        if flag.is_some_and(|f| plan.int(payload, f) == Some(0)) {
+            return;
+        }
+        if let Some(handle) = plan.handle(payload, request) {
+            let status = plan.status(payload, status);
+            self.complete(thread, handle, status, call.code == 0);
+        }
+    }
+
+    fn complete_of_many(
+        &mut self,
+        thread: i32,
+        plan: &Plan<'_>,
+        call: &Call<'_>,
+        (completes, requests, flag, index, statuses): (
+            Completes,
+            Param,
+            Option<Param>,
+            Option<Param>,
+            Param,
+        ),
+    ) {
+        let Some(args) = plan.decode(call.payload) else {
+            return;
+        };
+        let Some(handles) = args.array(requests) else {
+            return;
+        };
+        if flag.is_some_and(|f| args.int(f) == Some(0)) {
+            return;
+        }
+        let succeeded = call.code == 0;
+        if completes == Completes::Any {
+            let handle = index
+                .and_then(|i| args.int(i))
+                .and_then(|i| handles.get(usize::try_from(i).ok()?));
+            if let Some(handle) = handle {
+                self.complete(thread, handle as u64, args.status(statuses), succeeded);
+            }
+            return;
+        }
+        let mut statuses = args
+            .array(statuses)
+            .into_iter()
+            .flat_map(|a| a.statuses())
+            .fuse();
+        let mut one = |core: &mut Self, handle: Option<i64>| {
+            let status = statuses.next().flatten();
+            let Some(handle) = handle else { return };
+            let worked = match status {
+                _ if succeeded => true,
+                // Of a call that failed, each status tells what became of its operation; without one nothing is known.
+                Some(s) if Some(i64::from(s.error)) == core.pending_error() => return,
+                Some(s) => s.error == 0,
+                None => return,
+            };
+            core.complete(thread, handle as u64, status, worked);
+        };
+        match index.and_then(|i| args.array(i)) {
+            Some(indices) if completes == Completes::Some => {
+                for i in indices.ints() {
+                    let handle = usize::try_from(i).ok().and_then(|i| handles.get(i));
+                    one(self, handle);
+                }
+            }
+            _ if completes == Completes::Some => {}
+            _ => {
+                for handle in handles.ints() {
+                    one(self, Some(handle));
+                }
+            }
+        }
+    }
+
+    fn pending_error(&self) -> Option<i64> {
+        self.library.constant("MPI_ERR_PENDING")
+    }
+
+    fn is_null(&self, source: i64) -> bool {
+        self.proc_null == source
+    }
+
+    fn outgoing(&self, plan: &Plan<'_>, send: SendPart, call: &Call<'_>) -> Option<Outgoing> {
+        Some(Outgoing {
+            dest: plan.int(call.payload, send.dest)?,
+            tag: plan.int(call.payload, send.tag)?,
+            bytes: self.bytes(plan, call, send.count, send.datatype, send.partitions),
+        })
+    }
+
+    fn incoming(&self, plan: &Plan<'_>, recv: RecvPart, call: &Call<'_>) -> Incoming {
+        let int = |i| plan.int(call.payload, i);
+        let envelope = recv
+            .envelope
+            .and_then(|(source, tag)| int(source).zip(int(tag)));
+        // Source and tag of a matched message come with the status.
+        let (source, tag) = envelope.unwrap_or((self.any_source, -1));
+        Incoming {
+            source,
+            tag,
+            bytes: self.bytes(plan, call, recv.count, recv.datatype, recv.partitions),
+            exact: recv.partitions.is_some(),
+        }
+    }
+
+    fn bytes(
+        &self,
+        plan: &Plan<'_>,
+        call: &Call<'_>,
+        count: Param,
+        datatype: Param,
+        partitions: Option<Param>,
+    ) -> u64 {
+        let number = |i| {
+            plan.int(call.payload, i)
+                .and_then(|n| u64::try_from(n).ok())
+        };
+        let size = plan
+            .handle(call.payload, datatype)
+            .and_then(|t| self.library.type_size(t));
+        number(count)
+            .unwrap_or(0)
+            .saturating_mul(size.unwrap_or(0))
+            .saturating_mul(partitions.map_or(1, |p| number(p).unwrap_or(0)))
+    }
+
+    /// A persistent operation is started.
+    fn start(&mut self, thread: i32, handle: u64) {
+        let Some(operation) = self.requests.start(handle) else {
+            return;
+        };
+        if let Some(outgoing) = operation.send {
+            self.send(operation.comm, thread, outgoing);
+        }
+    }
+
+    /// An operation was completed.
+    fn complete(&mut self, thread: i32, handle: u64, status: Option<Status>, worked: bool) {
+        let Some(operation) = self.requests.complete(handle) else {
+            return;
+        };
+        if let (Some(incoming), true) = (operation.recv, worked) {
+            self.receive(operation.comm, thread, incoming, status);
+        }
+    }
+
+    fn send(&mut self, comm: Option<CommId>, thread: i32, message: Outgoing) {
+        if message.dest >= 0 {
+            let (etype, tag) = (msg_etype::SEND, message.tag);
+            self.message(comm, thread, etype, message.dest, tag, message.bytes);
+        }
+    }
+
+    fn receive(
+        &mut self,
+        comm: Option<CommId>,
+        thread: i32,
+        asked: Incoming,
+        status: Option<Status>,
+    ) {
+        let (source, tag, bytes) = match status {
+            Some(s) if s.cancelled => return,
+            Some(s) if !asked.exact => (s.source.into(), s.tag.into(), s.bytes),
+            _ => (asked.source, asked.tag, asked.bytes),
+        };
+        if source >= 0 {
+            self.message(comm, thread, msg_etype::RECV, source, tag, bytes);
+        }
+    }
+
+    fn message(
+        &mut self,
+        comm: Option<CommId>,
+        thread: i32,
+        etype: i32,
+        partner: i64,
+        tag: i64,
+        bytes: u64,
+    ) {
+        let place = comm.map(|id| (id, self.places.get(id)));
+        let rank = place.and_then(|(id, place)| {
+            let partners = self.comms.get(id)?.partners();
+            let rank = *partners.get(usize::try_from(partner).ok()?)?;
+            if place.folded {
+                // Outside MPI_COMM_WORLD there is no line to draw to.
+                (rank >= 0).then_some(rank)
+            } else {
+                i32::try_from(partner).ok()
+            }
+        });
+        let (Some((_, place)), Some(rank)) = (place, rank) else {
+            self.notes.unknown_messages += 1;
+            return;
+        };
+        self.put(
+            place,
+            thread,
+            Body::Msg(Msg {
+                etype,
+                icomm: place.partner,
+                rank,
+                tag: tag as i32,
+                size: i32::try_from(bytes).unwrap_or(i32::MAX),
+            }),
+        );
+    }
+}

@@ -1,0 +1,400 @@
+//! What a call does to messages, requests and communicators, worked out once per function from the function table, and
+//! quick access to single arguments: most stand at the same place in every record of a function.
+
+use records::args::{Args, Bytes};
+use records::encode::Status;
+use records::layout::{Family, POINTER_BYTES};
+use wrappers::{Carrier, Class, Function, Io, Kind, Table};
+
+/// Number of a parameter.
+pub(super) type Param = usize;
+
+/// The sending part of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SendPart {
+    pub count: Param,
+    pub datatype: Param,
+    pub dest: Param,
+    pub tag: Param,
+    pub partitions: Option<Param>,
+}
+
+/// The receiving part of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecvPart {
+    pub count: Param,
+    pub datatype: Param,
+    /// Source and tag; not there where a message is received that was matched before.
+    pub envelope: Option<(Param, Param)>,
+    pub partitions: Option<Param>,
+}
+
+/// Which of its requests a call completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Completes {
+    One,
+    Any,
+    All,
+    Some,
+}
+
+/// What a call is, as far as the projection to CLOG2 is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Role {
+    /// Nothing but a state.
+    Plain,
+    /// Sends, receives, or both, before it returns.
+    Blocking,
+    /// Begins to send, to receive, or both; the request stands for it.
+    Nonblocking { request: Param },
+    /// Makes a persistent operation.
+    Init { request: Param },
+    /// Starts persistent operations: a request or an array of them.
+    Start { requests: Param },
+    /// Waits for or tests requests.
+    Complete {
+        completes: Completes,
+        requests: Param,
+        flag: Option<Param>,
+        index: Option<Param>,
+        statuses: Param,
+    },
+    /// MPI_Request_free.
+    FreeRequest { request: Param },
+    /// Looks for a message and takes it out of matching.
+    Match { message: Param, flag: Option<Param> },
+    /// Makes requests for something that is no message.
+    OtherRequest { request: Param },
+    /// Frees a communicator.
+    FreeComm { comm: Param },
+    /// Accesses a file.
+    Access { io: Io, file: Param },
+    /// Opens or closes a file, or moves its pointer.
+    File(FileCall),
+}
+
+/// What a call does to a file handle without accessing the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum FileCall {
+    Open {
+        file: Param,
+        amode: Param,
+    },
+    Close {
+        file: Param,
+    },
+    View {
+        file: Param,
+        etype: Param,
+    },
+    Seek {
+        file: Param,
+        offset: Param,
+        whence: Param,
+    },
+    Position {
+        file: Param,
+        offset: Param,
+    },
+}
+
+impl FileCall {
+    /// The file handle.
+    pub fn file(self) -> Param {
+        match self {
+            FileCall::Open { file, .. }
+            | FileCall::Close { file }
+            | FileCall::View { file, .. }
+            | FileCall::Seek { file, .. }
+            | FileCall::Position { file, .. } => file,
+        }
+    }
+}
+
+/// Everything about one function.
+#[derive(Clone, Debug)]
+pub(super) struct Plan<'t> {
+    function: &'t Function,
+    family: Family,
+    pub role: Role,
+    /// The communicator the call is drawn on.
+    pub comm: Option<Param>,
+    pub send: Option<SendPart>,
+    pub recv: Option<RecvPart>,
+    pub status: Option<Param>,
+    /// The matched message that is received.
+    pub message: Option<Param>,
+    /// Communicator that the call makes.
+    pub new_comm: Option<Param>,
+    /// Whether the call makes a datatype.
+    pub new_type: bool,
+    /// Where in the record each argument stands, as far as that is the same in all records.
+    offsets: Vec<usize>,
+}
+
+/// Plans of all functions of `table`.
+pub(super) fn plans(table: &Table, family: Family) -> Vec<Plan<'_>> {
+    table
+        .functions
+        .iter()
+        .map(|f| Plan::new(f, family))
+        .collect()
+}
+
+impl<'t> Plan<'t> {
+    fn new(function: &'t Function, family: Family) -> Plan<'t> {
+        let first = |kind| function.first(kind);
+        let last = |kind| function.params.iter().rposition(|p| p.kind == kind);
+        let partitions = match function.class {
+            Class::PsendInit | Class::PrecvInit => first(Kind::Length),
+            _ => None,
+        };
+        let count = |a: Option<Param>, b: Option<Param>| a.or(b);
+        let send = (|| {
+            Some(SendPart {
+                count: count(first(Kind::Count), first(Kind::MpiCount))?,
+                datatype: first(Kind::Datatype)?,
+                dest: first(Kind::Dest)?,
+                tag: first(Kind::Tag)?,
+                partitions,
+            })
+        })();
+        let message = function.params.iter().position(|p| p.kind == Kind::Message);
+        let envelope = last(Kind::Source).zip(last(Kind::Tag));
+        let recv = (|| {
+            Some(RecvPart {
+                count: count(last(Kind::Count), last(Kind::MpiCount))?,
+                datatype: last(Kind::Datatype)?,
+                envelope,
+                partitions,
+            })
+        })();
+        let request = first(Kind::Request);
+        let role = role(function, request).unwrap_or(Role::Plain);
+        let moves = matches!(
+            role,
+            Role::Blocking | Role::Nonblocking { .. } | Role::Init { .. }
+        );
+        Plan {
+            function,
+            family,
+            role,
+            comm: function.comm(),
+            send: send.filter(|_| moves),
+            recv: recv.filter(|_| moves && (envelope.is_some() || message.is_some())),
+            status: first(Kind::Status),
+            message,
+            new_comm: created(function, Kind::Comm),
+            new_type: created(function, Kind::Datatype).is_some(),
+            offsets: offsets(function, family),
+        }
+    }
+
+    /// Integer argument `i` (after the call).
+    #[inline]
+    pub fn int(&self, payload: &[u8], i: Param) -> Option<i64> {
+        let Some(&at) = self.offsets.get(i) else {
+            return self.decode(payload)?.int(i);
+        };
+        let b = &mut Bytes::new(payload.get(at..)?);
+        match self.function.params.get(i)?.carrier() {
+            Carrier::I32 => b.i32().map(i64::from),
+            Carrier::I64 => b.i64(),
+            _ => self.decode(payload)?.int(i),
+        }
+    }
+
+    /// Handle argument `i`.
+    #[inline]
+    pub fn handle(&self, payload: &[u8], i: Param) -> Option<u64> {
+        let Some(&at) = self.offsets.get(i) else {
+            return self.decode(payload)?.handle(i);
+        };
+        let b = &mut Bytes::new(payload.get(at..)?);
+        match self.function.params.get(i)?.carrier() {
+            Carrier::Handle => b.handle(self.family.handle_bytes()),
+            Carrier::Pointer => b.handle(POINTER_BYTES),
+            _ => None,
+        }
+    }
+
+    /// Status argument `i`.
+    #[inline]
+    pub fn status(&self, payload: &[u8], i: Param) -> Option<Status> {
+        match self.offsets.get(i) {
+            Some(&at) => Bytes::new(payload.get(at..)?).status()?,
+            None => self.decode(payload)?.status(i),
+        }
+    }
+
+    /// Count and datatype of the data.
+    pub fn amount(&self) -> Option<(Param, Param)> {
+        let first = |kind| self.function.first(kind);
+        first(Kind::Count).zip(first(Kind::Datatype))
+    }
+
+    /// The file offset.
+    pub fn offset(&self) -> Option<Param> {
+        self.function.first(Kind::Offset)
+    }
+
+    /// All arguments.
+    pub fn decode<'p>(&self, payload: &'p [u8]) -> Option<Args<'p>> {
+        Args::decode(self.function, self.family, payload)
+    }
+}
+
+fn created(function: &Function, kind: Kind) -> Option<Param> {
+    let is = |&i: &Param| function.params.get(i).is_some_and(|p| p.kind == kind);
+    function.creates.iter().copied().find(is)
+}
+
+fn freed(function: &Function, kind: Kind) -> Option<Param> {
+    let is = |&i: &Param| function.params.get(i).is_some_and(|p| p.kind == kind);
+    function.frees.filter(is)
+}
+
+fn role(function: &Function, request: Option<Param>) -> Option<Role> {
+    let first = |kind| function.first(kind);
+    Some(match function.class {
+        Class::Send | Class::Recv | Class::Sendrecv => Role::Blocking,
+        Class::Isend | Class::Irecv | Class::Isendrecv => Role::Nonblocking { request: request? },
+        Class::SendInit | Class::RecvInit | Class::PsendInit | Class::PrecvInit => {
+            Role::Init { request: request? }
+        }
+        Class::Start => Role::Start { requests: request? },
+        // These only look.
+        Class::Test if function.name.starts_with("MPI_Request_get_status") => Role::Plain,
+        Class::Complete | Class::Test => {
+            let requests = request?;
+            let array = function.params.get(requests)?.len.is_some();
+            let index = first(Kind::Index);
+            let completes = match index.and_then(|i| function.params.get(i)) {
+                Some(index) if index.len.is_some() => Completes::Some,
+                Some(_) => Completes::Any,
+                None if array => Completes::All,
+                None => Completes::One,
+            };
+            Role::Complete {
+                completes,
+                requests,
+                flag: first(Kind::Logical),
+                index,
+                statuses: first(Kind::Status)?,
+            }
+        }
+        Class::Probe => match created(function, Kind::Message) {
+            Some(message) => Role::Match {
+                message,
+                flag: first(Kind::Logical),
+            },
+            None => Role::Plain,
+        },
+        Class::FileAccess => Role::Access {
+            io: function.io?,
+            file: first(Kind::File)?,
+        },
+        Class::FileOpen => Role::File(FileCall::Open {
+            file: first(Kind::File)?,
+            amode: first(Kind::Amode)?,
+        }),
+        Class::FileClose => Role::File(FileCall::Close {
+            file: first(Kind::File)?,
+        }),
+        Class::FileMeta => Role::File(file_call(function)?),
+        _ => {
+            if let Some(request) = freed(function, Kind::Request) {
+                Role::FreeRequest { request }
+            } else if let Some(comm) = freed(function, Kind::Comm) {
+                Role::FreeComm { comm }
+            } else {
+                Role::OtherRequest {
+                    request: created(function, Kind::Request)?,
+                }
+            }
+        }
+    })
+}
+
+fn file_call(function: &Function) -> Option<FileCall> {
+    let file = function.first(Kind::File)?;
+    let offset = function.first(Kind::Offset)?;
+    match function.name.as_str() {
+        "MPI_File_set_view" => Some(FileCall::View {
+            file,
+            etype: function.first(Kind::Datatype)?,
+        }),
+        "MPI_File_seek" => Some(FileCall::Seek {
+            file,
+            offset,
+            whence: function.first(Kind::Whence)?,
+        }),
+        "MPI_File_get_position" => Some(FileCall::Position { file, offset }),
+        _ => None,
+    }
+}
+
+/// Offsets of the arguments up to and with the first one whose size varies.
+fn offsets(function: &Function, family: Family) -> Vec<usize> {
+    let mut at = 0;
+    let mut offsets = Vec::with_capacity(function.params.len());
+    for param in &function.params {
+        offsets.push(at);
+        at += match param.carrier() {
+            Carrier::Nothing => 0,
+            Carrier::I32 => 4,
+            Carrier::I64 | Carrier::I32InOut | Carrier::F64 => 8,
+            Carrier::I64InOut => 16,
+            Carrier::Handle => family.handle_bytes(),
+            Carrier::Pointer => POINTER_BYTES,
+            Carrier::Status | Carrier::Text | Carrier::Array(_) | Carrier::ArrayInOut(_) => break,
+        };
+    }
+    offsets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_follow_from_the_table() {
+        let table = wrappers::table().unwrap();
+        let plans = plans(&table, Family::Mpich);
+        let plan = |name: &str| &plans[table.get(name).unwrap().id];
+        let complete = |name: &str| match plan(name).role {
+            Role::Complete {
+                completes, flag, ..
+            } => Some((completes, flag.is_some())),
+            _ => None,
+        };
+        assert_eq!(complete("MPI_Wait"), Some((Completes::One, false)));
+        assert_eq!(complete("MPI_Waitany"), Some((Completes::Any, false)));
+        assert_eq!(complete("MPI_Waitall"), Some((Completes::All, false)));
+        assert_eq!(complete("MPI_Testsome"), Some((Completes::Some, false)));
+        assert_eq!(complete("MPI_Testall"), Some((Completes::All, true)));
+        assert_eq!(complete("MPI_Request_get_status_all"), None);
+        let swap = plan("MPI_Sendrecv_replace");
+        let (send, recv) = (swap.send.unwrap(), swap.recv.unwrap());
+        assert_eq!((send.count, send.dest, send.tag), (1, 3, 4));
+        assert_eq!((recv.count, recv.envelope), (1, Some((5, 6))));
+        let both = plan("MPI_Isendrecv_c");
+        assert_eq!((both.send.unwrap().count, both.recv.unwrap().count), (1, 6));
+        assert!(plan("MPI_Mrecv").recv.unwrap().envelope.is_none());
+        assert!(plan("MPI_Send").recv.is_none());
+        assert!(plan("MPI_Recv").send.is_none());
+        assert!(plan("MPI_Iprobe").recv.is_none());
+        assert_eq!(plan("MPI_Psend_init").send.unwrap().count, 2);
+        assert!(matches!(plan("MPI_Ibcast").role, Role::OtherRequest { .. }));
+        assert!(matches!(
+            plan("MPI_Comm_idup").role,
+            Role::OtherRequest { .. }
+        ));
+        assert!(matches!(
+            plan("MPI_Comm_disconnect").role,
+            Role::FreeComm { .. }
+        ));
+        assert!(matches!(plan("MPI_File_iread").role, Role::Access { .. }));
+        assert!(matches!(plan("MPI_File_get_size").role, Role::Plain));
+    }
+}

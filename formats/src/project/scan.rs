@@ -1,0 +1,175 @@
+//! The first walk over a process: what must be known, and agreed on with the other ranks, before its records can be written.
+
+use super::clock::ClockMap;
+use super::comms::{CommId, Comms, MOST_RANKS};
+use super::library::Library;
+use super::states::FunctionSet;
+use super::timeline::Timeline;
+use crate::clog2::{CommKind, Gid};
+use records::define::{self, Definition};
+use records::file::{File, Info};
+use records::record::FIRST_DEFINITION;
+
+/// What is found out about one process.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// Header of its block file.
+    pub info: Info,
+    /// From its ticks to time. [`ClockMap::ignore_noise`] may be called before times are asked for.
+    pub clock: ClockMap,
+    /// All that was said about its MPI library.
+    pub library: Library,
+    /// All communicators it ever had.
+    pub comms: Comms,
+    /// Functions it called, those of running calls included.
+    pub functions: FunctionSet,
+    /// Number of threads that made MPI calls.
+    pub threads: u32,
+    /// Recorded calls.
+    pub calls: u64,
+    /// Calls that were counted and not recorded, because the settings say so.
+    pub ignored: u64,
+    /// Records that could not be kept.
+    pub lost: u64,
+    /// Why, as far as it is told.
+    pub lost_reasons: Vec<String>,
+    calls_of: Vec<u64>,
+    /// Start of the first call and end of the last one, ticks.
+    ticks: Option<(u64, u64)>,
+    /// By thread, the communicators its definitions stand for, in their order.
+    pub(super) defined: Vec<Vec<CommId>>,
+}
+
+impl Scan {
+    /// Walks over all records of `file`.
+    pub fn new(file: &File<'_>) -> Scan {
+        let info = file.info();
+        let mut scan = Scan {
+            info,
+            clock: ClockMap::new(info.clock, &[], &[]),
+            library: Library::default(),
+            comms: Comms::new(info),
+            functions: FunctionSet::default(),
+            threads: u32::try_from(file.threads().len()).unwrap_or(u32::MAX),
+            calls: 0,
+            ignored: 0,
+            lost: info.lost,
+            lost_reasons: Vec::new(),
+            calls_of: vec![0; usize::from(FIRST_DEFINITION)],
+            ticks: None,
+            defined: vec![Vec::new(); file.threads().len()],
+        };
+        let mut clocks = Clocks::default();
+        let mut ignored = vec![0; usize::from(FIRST_DEFINITION)];
+        let mut timeline = Timeline::new(file);
+        while let Some(item) = timeline.next() {
+            let record = item.record;
+            if !record.is_definition() {
+                scan.call(record.function, record.start, record.stop());
+                continue;
+            }
+            match Definition::decode(record.function, record.payload) {
+                Some(Definition::Comm(comm)) => {
+                    let id = scan.comms.define(comm);
+                    if let Some(defined) = scan.defined.get_mut(item.position) {
+                        defined.push(id);
+                    }
+                }
+                Some(Definition::Clock(reading)) => clocks.readings.push(reading),
+                Some(Definition::Sync(sync)) => clocks.syncs.push(sync),
+                Some(Definition::Lost { count, reason }) => {
+                    scan.lost += count;
+                    if !scan.lost_reasons.contains(&reason) {
+                        scan.lost_reasons.push(reason);
+                    }
+                }
+                Some(Definition::Ignored { function, calls }) => {
+                    if let Some(last) = ignored.get_mut(usize::from(function)) {
+                        *last = calls;
+                    }
+                }
+                Some(other) => scan.library.define(&other),
+                None => {}
+            }
+        }
+        for thread in file.threads() {
+            if let Some(open) = thread.open_call() {
+                scan.functions.insert(open.function);
+            }
+        }
+        scan.ignored = ignored.iter().sum();
+        scan.clock = ClockMap::new(info.clock, &clocks.readings, &clocks.syncs);
+        scan
+    }
+
+    #[inline]
+    fn call(&mut self, function: u16, start: u64, stop: u64) {
+        self.calls += 1;
+        self.functions.insert(function);
+        if let Some(calls) = self.calls_of.get_mut(usize::from(function)) {
+            *calls += 1;
+        }
+        let (first, last) = self.ticks.unwrap_or((start, stop));
+        self.ticks = Some((first.min(start), last.max(stop)));
+    }
+
+    /// Recorded calls of one function.
+    pub fn calls_of(&self, function: u16) -> u64 {
+        self.calls_of
+            .get(usize::from(function))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Rank in MPI_COMM_WORLD; `None` if MPI_Init did not return.
+    pub fn rank(&self) -> Option<u32> {
+        u32::try_from(self.info.rank).ok()
+    }
+
+    /// Size of MPI_COMM_WORLD.
+    pub fn ranks(&self) -> u32 {
+        let least = self.rank().map_or(0, |r| r.saturating_add(1));
+        self.info.size.max(least).min(MOST_RANKS as u32)
+    }
+
+    /// Start of the first call, ns on rank 0's clock; `None` without calls.
+    pub fn first_ns(&self) -> Option<i64> {
+        self.ticks.map(|(first, _)| self.clock.ns(first))
+    }
+
+    /// End of the last call, ns on rank 0's clock; `None` without calls.
+    pub fn last_ns(&self) -> Option<i64> {
+        self.ticks.map(|(_, last)| self.clock.ns(last))
+    }
+
+    pub(super) fn first_tick(&self) -> u64 {
+        self.ticks.map_or(0, |(first, _)| first)
+    }
+
+    pub(super) fn last_tick(&self) -> u64 {
+        self.ticks.map_or(0, |(_, last)| last)
+    }
+
+    /// The rank's communicator table (section 5.3): its communicators in order of creation, an intercommunicator as itself,
+    /// its local and its remote side.
+    pub fn gids(&self) -> Vec<(Gid, CommKind)> {
+        let mut gids = Vec::with_capacity(self.comms.all().len());
+        for comm in self.comms.all() {
+            match comm.sides {
+                None => gids.push((comm.gid, CommKind::Intra)),
+                Some((local, remote)) => gids.extend([
+                    (comm.gid, CommKind::Inter),
+                    (local, CommKind::Local),
+                    (remote, CommKind::Remote),
+                ]),
+            }
+        }
+        gids
+    }
+}
+
+#[derive(Default)]
+struct Clocks {
+    readings: Vec<define::ClockReading>,
+    syncs: Vec<define::Sync>,
+}

@@ -1,0 +1,292 @@
+//! The CLOG2 state of every MPI function.
+//!
+//! Functions for which MPE has a state keep its number, name and colour. All others get user states, numbered by the
+//! function table alone: every rank knows the numbers of all functions without asking.
+
+use crate::clog2::{FixedText, StateDef};
+use records::record::{FIRST_DEFINITION, FIRST_UNKNOWN};
+use std::collections::BTreeMap;
+use wrappers::{Class, Function, Kind, Table};
+
+/// First user state (section 6.1). The events of state i are 2 i and 2 i + 1, for known and for user states.
+const USER_STATES: i32 = 300;
+/// Colour of functions that no table knows.
+const UNKNOWN_COLOR: &str = "white";
+
+/// For which calls the info box shows the CallID.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallIds {
+    /// For MPI_File_ functions, together with bytes and offset of accesses.
+    #[default]
+    Files,
+    /// For all functions. Each call takes 32 bytes more.
+    All,
+}
+
+/// What stands in the 32 bytes of a state's end event, big-endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cargo {
+    /// Nothing: it is a bare event.
+    None,
+    /// u64 CallID.
+    CallId,
+    /// u64 CallID, and the value of this parameter as an i64.
+    Value(u8),
+    /// u64 CallID, i64 bytes, i64 offset as the program counts it (in etypes of its view); −1 where one is not known.
+    Access,
+}
+
+/// State of one function.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Number of the state.
+    pub id: i32,
+    /// What its end event carries.
+    pub cargo: Cargo,
+    /// Its definition.
+    pub definition: StateDef,
+}
+
+impl State {
+    /// Number of the start event.
+    #[inline]
+    pub fn start(&self) -> i32 {
+        2 * self.id
+    }
+
+    /// Number of the end event.
+    #[inline]
+    pub fn end(&self) -> i32 {
+        2 * self.id + 1
+    }
+}
+
+/// States of all functions.
+#[derive(Clone, Debug)]
+pub struct States {
+    /// By function number: those of the table, then the unknown ones.
+    states: Vec<State>,
+    known: usize,
+    user: i32,
+}
+
+impl States {
+    /// For the functions of `table` and all unknown ones. `unknown` names the latter as far as names are known; those of all
+    /// ranks, where it is root that asks.
+    pub fn new(table: &Table, call_ids: CallIds, unknown: &BTreeMap<u16, String>) -> States {
+        let mut user = 0;
+        let mut next = || {
+            user += 1;
+            USER_STATES + user - 1
+        };
+        let mut states: Vec<State> = table
+            .functions
+            .iter()
+            .map(|f| {
+                let id = f.state.map_or_else(&mut next, i32::from);
+                state(id, &f.name, &f.color, cargo(f, call_ids), Some(f))
+            })
+            .collect();
+        let known = states.len();
+        for number in FIRST_UNKNOWN..FIRST_DEFINITION {
+            let name = unknown
+                .get(&number)
+                .map_or_else(|| format!("MPI function {number}"), String::clone);
+            let cargo = match call_ids {
+                CallIds::All => Cargo::CallId,
+                CallIds::Files => Cargo::None,
+            };
+            states.push(state(next(), &name, UNKNOWN_COLOR, cargo, None));
+        }
+        States {
+            states,
+            known,
+            user,
+        }
+    }
+
+    /// State of a function by its number in records.
+    #[inline]
+    pub fn get(&self, function: u16) -> Option<&State> {
+        if function >= FIRST_UNKNOWN {
+            self.states
+                .get(self.known + usize::from(function - FIRST_UNKNOWN))
+        } else {
+            self.states[..self.known].get(usize::from(function))
+        }
+    }
+
+    /// Number of user states, used or not: `user_stateID_count` of the preamble.
+    pub fn user_states(&self) -> i32 {
+        self.user
+    }
+
+    /// Definitions of the states of these functions by ascending number.
+    pub fn definitions(&self, used: &FunctionSet) -> Vec<StateDef> {
+        let mut found: Vec<StateDef> = used
+            .iter()
+            .filter_map(|f| Some(self.get(f)?.definition))
+            .collect();
+        found.sort_by_key(|d| d.state_id);
+        found
+    }
+}
+
+fn cargo(function: &Function, call_ids: CallIds) -> Cargo {
+    let offset = function
+        .params
+        .iter()
+        .position(|p| p.kind == Kind::Offset && p.len.is_none());
+    match (function.class, offset) {
+        (Class::FileAccess, _) => Cargo::Access,
+        (Class::FileOpen | Class::FileClose | Class::FileMeta, Some(i)) => Cargo::Value(i as u8),
+        (Class::FileOpen | Class::FileClose | Class::FileMeta, None) => Cargo::CallId,
+        _ if call_ids == CallIds::All => Cargo::CallId,
+        _ => Cargo::None,
+    }
+}
+
+fn state(id: i32, name: &str, color: &str, cargo: Cargo, function: Option<&Function>) -> State {
+    let format = match cargo {
+        Cargo::None => String::new(),
+        Cargo::CallId => "CallID=0x%X".to_owned(),
+        Cargo::Value(i) => {
+            let param = function.and_then(|f| f.params.get(usize::from(i)));
+            format!("CallID=0x%X, {}=%l", param.map_or("", |p| &p.name))
+        }
+        Cargo::Access => "CallID=0x%X, bytes=%l, offset=%l".to_owned(),
+    };
+    State {
+        id,
+        cargo,
+        definition: StateDef {
+            state_id: id,
+            start_etype: 2 * id,
+            final_etype: 2 * id + 1,
+            color: FixedText::new(color),
+            name: FixedText::new(name),
+            format: FixedText::new(&format),
+        },
+    }
+}
+
+/// A set of function numbers, small enough to be sent around and joined with a bitwise or.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionSet(pub [u64; FunctionSet::WORDS]);
+
+impl FunctionSet {
+    /// Words of the set.
+    pub const WORDS: usize = FIRST_DEFINITION as usize / 64;
+
+    /// Adds a function; definitions are left out.
+    #[inline]
+    pub fn insert(&mut self, function: u16) {
+        if let Some(word) = self.0.get_mut(usize::from(function / 64)) {
+            *word |= 1 << (function % 64);
+        }
+    }
+
+    /// Whether the function is in the set.
+    pub fn contains(&self, function: u16) -> bool {
+        self.0
+            .get(usize::from(function / 64))
+            .is_some_and(|word| word >> (function % 64) & 1 == 1)
+    }
+
+    /// Adds all of `other`.
+    pub fn join(&mut self, other: &FunctionSet) {
+        for (a, b) in self.0.iter_mut().zip(other.0) {
+            *a |= b;
+        }
+    }
+
+    /// The functions by number.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        (0..FIRST_DEFINITION).filter(|&f| self.contains(f))
+    }
+}
+
+impl Default for FunctionSet {
+    fn default() -> Self {
+        FunctionSet([0; FunctionSet::WORDS])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn all() -> (Table, States) {
+        let table = wrappers::table().unwrap();
+        let states = States::new(&table, CallIds::Files, &BTreeMap::new());
+        (table, states)
+    }
+
+    #[test]
+    fn functions_have_mpes_states_where_it_has_them_and_no_two_share_one() {
+        let (table, states) = all();
+        let get = |name: &str| states.get(table.get(name).unwrap().id as u16).unwrap();
+        assert_eq!(get("MPI_Send").start(), 160);
+        assert_eq!(get("MPI_Send").end(), 161);
+        assert!(get("MPI_Send_c").id >= USER_STATES);
+        assert!(get("MPI_Init").id >= USER_STATES);
+        let used: Vec<&State> = states.states.iter().collect();
+        let ids: HashSet<i32> = used.iter().map(|s| s.id).collect();
+        assert_eq!(ids.len(), used.len());
+        // User events must stay below the user solo events, and the pre-defined pairs must cover them.
+        let last = ids.iter().max().unwrap();
+        assert_eq!(*last, USER_STATES + states.user_states() - 1);
+        assert!(2 * last + 1 < 5000);
+    }
+
+    #[test]
+    fn names_stay_different_when_cut() {
+        let (_, states) = all();
+        let names: HashSet<_> = states
+            .states
+            .iter()
+            .map(|s| s.definition.name.to_str().into_owned())
+            .collect();
+        assert_eq!(names.len(), states.states.len());
+    }
+
+    #[test]
+    fn file_functions_tell_their_call_id() {
+        let (table, states) = all();
+        let format = |name: &str| {
+            let state = states.get(table.get(name).unwrap().id as u16).unwrap();
+            state.definition.format.to_str().into_owned()
+        };
+        assert_eq!(
+            format("MPI_File_write_at_all"),
+            "CallID=0x%X, bytes=%l, offset=%l"
+        );
+        assert_eq!(format("MPI_File_open"), "CallID=0x%X");
+        assert_eq!(format("MPI_File_seek"), "CallID=0x%X, offset=%l");
+        assert_eq!(format("MPI_File_set_size"), "CallID=0x%X, size=%l");
+        assert_eq!(format("MPI_Send"), "");
+    }
+
+    #[test]
+    fn unknown_functions_come_behind_the_table() {
+        let table = wrappers::table().unwrap();
+        let names = BTreeMap::from([(FIRST_UNKNOWN + 1, "MPIX_Thing".to_owned())]);
+        let states = States::new(&table, CallIds::All, &names);
+        let thing = states.get(FIRST_UNKNOWN + 1).unwrap();
+        assert_eq!(thing.definition.name.to_str(), "MPIX_Thing");
+        assert_eq!(thing.definition.format.to_str(), "CallID=0x%X");
+        assert!(states.get(table.functions.len() as u16).is_none());
+        assert!(states.get(FIRST_DEFINITION).is_none());
+        let mut used = FunctionSet::default();
+        used.insert(FIRST_UNKNOWN + 1);
+        used.insert(table.get("MPI_Send").unwrap().id as u16);
+        used.insert(FIRST_DEFINITION);
+        let ids: Vec<i32> = states
+            .definitions(&used)
+            .iter()
+            .map(|d| d.state_id)
+            .collect();
+        assert_eq!(ids, [80, thing.id]);
+    }
+}

@@ -1,0 +1,198 @@
+//! What the ranks must agree on before anything is merged: one numbering of communicators, the functions used, the zero of
+//! time. Each rank's part goes up the tree and is joined with its children's; rank 0's answer comes down again.
+
+use super::exchange::{Exchange, Failure};
+use super::merge::{children, parent};
+use formats::clog2::{CommKind, Gid};
+use formats::project::states::FunctionSet;
+use records::args::Bytes;
+use records::define::ClockReading;
+use std::collections::HashSet;
+
+const UP: i32 = 701;
+const DOWN: i32 = 702;
+
+/// What a rank, then a part of the tree, then the whole run is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// Start of the first call, ns on rank 0's clock.
+    pub first_ns: i64,
+    /// Largest number of threads of a rank.
+    pub threads: u32,
+    /// Recorded calls.
+    pub calls: u64,
+    /// Calls that were counted and not recorded.
+    pub ignored: u64,
+    /// Records that could not be kept.
+    pub lost: u64,
+    /// Ranks whose DUMPI file could not be written.
+    pub dumpi_failures: u64,
+    /// Bytes of DUMPI files.
+    pub dumpi_bytes: u64,
+    /// Why something failed, of the lowest rank that has a reason.
+    pub reason: String,
+    /// Functions that were called.
+    pub functions: FunctionSet,
+    /// Communicators: own ones first, then those that only other ranks know.
+    pub comms: Vec<(Gid, CommKind)>,
+    /// Host of each rank.
+    pub hosts: Vec<(u32, String)>,
+}
+
+fn put_u64(out: &mut Vec<u8>, v: u64) {
+    out.extend_from_slice(&v.to_ne_bytes());
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(&(text.len() as u32).to_ne_bytes());
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn text(b: &mut Bytes<'_>) -> Option<String> {
+    Some(String::from_utf8_lossy(b.string()??).into_owned())
+}
+
+impl Part {
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let numbers = [
+            self.first_ns as u64,
+            self.threads.into(),
+            self.calls,
+            self.ignored,
+            self.lost,
+            self.dumpi_failures,
+            self.dumpi_bytes,
+        ];
+        for n in numbers.iter().chain(&self.functions.0) {
+            put_u64(&mut out, *n);
+        }
+        put_text(&mut out, &self.reason);
+        put_u64(&mut out, self.comms.len() as u64);
+        for (gid, kind) in &self.comms {
+            out.extend_from_slice(&gid.0);
+            out.extend_from_slice(&kind.number().to_ne_bytes());
+        }
+        put_u64(&mut out, self.hosts.len() as u64);
+        for (rank, host) in &self.hosts {
+            put_u64(&mut out, u64::from(*rank));
+            put_text(&mut out, host);
+        }
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Part> {
+        let b = &mut Bytes::new(bytes);
+        let mut part = Part {
+            first_ns: b.i64()?,
+            threads: b.u64()? as u32,
+            calls: b.u64()?,
+            ignored: b.u64()?,
+            lost: b.u64()?,
+            dumpi_failures: b.u64()?,
+            dumpi_bytes: b.u64()?,
+            ..Part::default()
+        };
+        for word in &mut part.functions.0 {
+            *word = b.u64()?;
+        }
+        part.reason = text(b)?;
+        for _ in 0..b.u64()? {
+            let gid = Gid(b.take(32)?.try_into().ok()?);
+            part.comms
+                .push((gid, CommKind::from_number(b.i32()?).unwrap_or(CommKind::Unknown)));
+        }
+        for _ in 0..b.u64()? {
+            part.hosts.push((b.u64()? as u32, text(b)?));
+        }
+        Some(part)
+    }
+
+    /// Joins what a child knows.
+    fn join(&mut self, child: Part) {
+        self.first_ns = self.first_ns.min(child.first_ns);
+        self.threads = self.threads.max(child.threads);
+        self.calls += child.calls;
+        self.ignored += child.ignored;
+        self.lost += child.lost;
+        self.dumpi_failures += child.dumpi_failures;
+        self.dumpi_bytes += child.dumpi_bytes;
+        if self.reason.is_empty() {
+            self.reason = child.reason;
+        }
+        for (word, other) in self.functions.0.iter_mut().zip(child.functions.0) {
+            *word |= other;
+        }
+        let known: HashSet<[u8; 32]> = self.comms.iter().map(|(gid, _)| gid.0).collect();
+        // Of a communicator that rank 0 is no member of, its table does not tell the kind.
+        let new = child.comms.into_iter().filter(|(gid, _)| !known.contains(&gid.0));
+        let mut seen = HashSet::new();
+        self.comms
+            .extend(new.filter(|(gid, _)| seen.insert(gid.0)).map(|(gid, _)| (gid, CommKind::Unknown)));
+        self.hosts.extend(child.hosts);
+    }
+}
+
+/// Joins all ranks' parts; every rank gets the whole. Collective.
+pub fn join(line: &Exchange, rank: i32, size: i32, mut part: Part) -> Result<Part, Failure> {
+    for child in children(rank, size) {
+        let bytes = line.receive_all(child, UP)?;
+        part.join(Part::decode(&bytes).ok_or(Failure::Nonsense(child))?);
+    }
+    if let Some(up) = parent(rank) {
+        line.send_all(up, UP, &part.encode())?;
+    }
+    let whole = spread(line, rank, size, part.encode())?;
+    Part::decode(&whole).ok_or(Failure::Nonsense(0))
+}
+
+/// Gives every rank what rank 0 has. Collective.
+pub fn spread(line: &Exchange, rank: i32, size: i32, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+    let bytes = match parent(rank) {
+        None => bytes,
+        Some(up) => line.receive_all(up, DOWN)?,
+    };
+    for child in children(rank, size) {
+        line.send_all(child, DOWN, &bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// Rank 0's clock readings, so that ranks that read the same clock turn it into time by the same rate.
+#[derive(Clone, Debug, Default)]
+pub struct ZeroClock {
+    /// Kernel that rank 0 runs under.
+    pub boot: String,
+    /// Its first and last reading.
+    pub readings: Vec<ClockReading>,
+}
+
+impl ZeroClock {
+    /// For [`spread`].
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put_text(&mut out, &self.boot);
+        for r in &self.readings {
+            for v in [r.ticks, r.monotonic, r.realtime, r.cpu] {
+                put_u64(&mut out, v);
+            }
+        }
+        out
+    }
+
+    /// From what [`spread`] gave.
+    pub fn decode(bytes: &[u8]) -> Option<ZeroClock> {
+        let b = &mut Bytes::new(bytes);
+        let boot = text(b)?;
+        let mut readings = Vec::new();
+        while let Some(ticks) = b.u64() {
+            readings.push(ClockReading {
+                ticks,
+                monotonic: b.u64()?,
+                realtime: b.u64()?,
+                cpu: b.u64()?,
+            });
+        }
+        Some(ZeroClock { boot, readings })
+    }
+}

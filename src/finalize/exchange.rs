@@ -1,0 +1,189 @@
+//! Messages between the recorders of the ranks, on their own communicator. Nothing waits forever: every wait has a patience,
+//! after which the exchange is given up and the buffers are left to MPI.
+//!
+//! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
+
+use crate::constants::predefined;
+use crate::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
+use crate::start::Comm;
+use std::ffi::c_int;
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+/// Bytes of a message that carries part of something longer.
+pub const PART: usize = 64 * 1024;
+
+/// Why an exchange failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The other rank did not answer in time.
+    Silence(i32),
+    /// MPI returned this error code.
+    Mpi(c_int),
+    /// The other rank sent something unexpected.
+    Nonsense(i32),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Silence(rank) => write!(f, "no answer from rank {rank} within the deadline"),
+            Failure::Mpi(code) => write!(f, "MPI error {code}"),
+            Failure::Nonsense(rank) => write!(f, "unexpected message from rank {rank}"),
+        }
+    }
+}
+
+/// The recorders' line to each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange {
+    comm: Comm,
+    patience: Option<Duration>,
+}
+
+/// A message under way. Its buffer stays where it is until the message is complete; if that never happens, for good.
+pub struct Pending {
+    request: MPI_Request,
+    buffer: Vec<u8>,
+    partner: i32,
+    done: bool,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.done {
+            // MPI may still write to it or read from it.
+            std::mem::forget(std::mem::take(&mut self.buffer));
+        }
+    }
+}
+
+fn check(code: c_int) -> Result<(), Failure> {
+    if code == 0 { Ok(()) } else { Err(Failure::Mpi(code)) }
+}
+
+impl Exchange {
+    /// On `comm`; a wait ends after `patience`.
+    pub fn new(comm: Comm, patience: Option<Duration>) -> Exchange {
+        Exchange { comm, patience }
+    }
+
+    /// Starts to send `buffer`.
+    pub fn start_send(&self, to: i32, tag: i32, buffer: Vec<u8>) -> Result<Pending, Failure> {
+        let mut pending = Pending {
+            request: predefined("MPI_REQUEST_NULL"),
+            buffer,
+            partner: to,
+            done: false,
+        };
+        let byte: MPI_Datatype = predefined("MPI_BYTE");
+        // SAFETY: the buffer lives in `pending` until the request is complete.
+        check(unsafe {
+            pmpi::MPI_Isend(
+                pending.buffer.as_ptr().cast(),
+                pending.buffer.len() as c_int,
+                byte,
+                to,
+                tag,
+                self.comm.0,
+                &mut pending.request,
+            )
+        })?;
+        Ok(pending)
+    }
+
+    /// Starts to receive into `buffer`, which must be as long as the longest message.
+    pub fn start_receive(&self, from: i32, tag: i32, buffer: Vec<u8>) -> Result<Pending, Failure> {
+        let mut pending = Pending {
+            request: predefined("MPI_REQUEST_NULL"),
+            buffer,
+            partner: from,
+            done: false,
+        };
+        let byte: MPI_Datatype = predefined("MPI_BYTE");
+        // SAFETY: the buffer lives in `pending` until the request is complete.
+        check(unsafe {
+            pmpi::MPI_Irecv(
+                pending.buffer.as_mut_ptr().cast(),
+                pending.buffer.len() as c_int,
+                byte,
+                from,
+                tag,
+                self.comm.0,
+                &mut pending.request,
+            )
+        })?;
+        Ok(pending)
+    }
+
+    /// Waits for a message; gives its buffer and the number of bytes received.
+    pub fn wait(&self, mut pending: Pending) -> Result<(Vec<u8>, usize), Failure> {
+        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        let mut flag = 0;
+        let begun = Instant::now();
+        let mut turns = 0u32;
+        loop {
+            // SAFETY: a request of ours, and a place for its status.
+            check(unsafe {
+                pmpi::MPI_Test(&mut pending.request, &mut flag, status.as_mut_ptr())
+            })?;
+            if flag != 0 {
+                break;
+            }
+            turns += 1;
+            match turns {
+                0..64 => std::hint::spin_loop(),
+                64..256 => std::thread::yield_now(),
+                _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turns.min(1000)))),
+            }
+            if turns.is_multiple_of(64) && self.patience.is_some_and(|p| begun.elapsed() > p) {
+                return Err(Failure::Silence(pending.partner));
+            }
+        }
+        pending.done = true;
+        // SAFETY: all bytes are set, at least to zero.
+        let bytes = crate::status::decode(unsafe { status.assume_init_ref() }, false).bytes;
+        Ok((std::mem::take(&mut pending.buffer), bytes as usize))
+    }
+
+    /// Sends a short message and waits until its buffer is free again.
+    pub fn send(&self, to: i32, tag: i32, bytes: &[u8]) -> Result<(), Failure> {
+        let pending = self.start_send(to, tag, bytes.to_vec())?;
+        self.wait(pending).map(drop)
+    }
+
+    /// Receives a message of exactly `N` bytes.
+    pub fn receive<const N: usize>(&self, from: i32, tag: i32) -> Result<[u8; N], Failure> {
+        let pending = self.start_receive(from, tag, vec![0; N])?;
+        let (buffer, n) = self.wait(pending)?;
+        match <[u8; N]>::try_from(buffer.as_slice()) {
+            Ok(message) if n == N => Ok(message),
+            _ => Err(Failure::Nonsense(from)),
+        }
+    }
+
+    /// Sends bytes of any number: their count, then parts.
+    pub fn send_all(&self, to: i32, tag: i32, bytes: &[u8]) -> Result<(), Failure> {
+        self.send(to, tag, &(bytes.len() as u64).to_ne_bytes())?;
+        for part in bytes.chunks(PART) {
+            self.send(to, tag, part)?;
+        }
+        Ok(())
+    }
+
+    /// Receives what [`Exchange::send_all`] sent.
+    pub fn receive_all(&self, from: i32, tag: i32) -> Result<Vec<u8>, Failure> {
+        let total = u64::from_ne_bytes(self.receive::<8>(from, tag)?) as usize;
+        let mut all = Vec::new();
+        while all.len() < total {
+            let room = vec![0; PART.min(total - all.len())];
+            let (part, n) = self.wait(self.start_receive(from, tag, room)?)?;
+            if n == 0 {
+                return Err(Failure::Nonsense(from));
+            }
+            all.extend_from_slice(part.get(..n).unwrap_or_default());
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,141 @@
+//! The line that rank 0 prints at the end, and the counts for whoever checks them.
+
+use super::agree::Part;
+use super::outputs::Finished;
+use crate::settings::Settings;
+use crate::start::World;
+use formats::project::dumpi;
+use formats::project::scan::Scan;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use wrappers::Table;
+
+/// What is reported.
+pub struct Report<'a> {
+    /// The ranks.
+    pub world: &'a World,
+    /// What they recorded.
+    pub whole: &'a Part,
+    /// Files of rank 0.
+    pub files: &'a [Finished],
+    /// DUMPI files, if wanted.
+    pub dumpi: Option<&'a dumpi::Options>,
+    /// Duration of reading, merging and writing.
+    pub seconds: f64,
+    /// What could not be written.
+    pub failures: &'a [String],
+}
+
+/// `8604` as `8 604`.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(' ');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
+
+/// A path as seen from the working directory.
+fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(path).display().to_string()
+}
+
+fn plural(n: u64, one: &str) -> String {
+    format!("{} {one}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+impl Report<'_> {
+    /// Prints one line, and one more for each thing that went wrong.
+    pub fn print(&self) {
+        let mut line = format!(
+            "trace: {}, {}, {} lost -> ",
+            plural(self.world.size as u64, "rank"),
+            plural(self.whole.calls, "call"),
+            grouped(self.whole.lost)
+        );
+        let mut parts: Vec<String> = self
+            .files
+            .iter()
+            .map(|f| format!("{} ({})", shown(&f.path), megabytes(f.size)))
+            .collect();
+        if let Some(options) = self.dumpi {
+            parts.push(format!(
+                "{} + {} .bin ({})",
+                shown(&options.meta_path()),
+                self.world.size as u64 - self.whole.dumpi_failures,
+                megabytes(self.whole.dumpi_bytes)
+            ));
+        }
+        if parts.is_empty() {
+            parts.push("no files".to_owned());
+        }
+        line += &parts.join(", ");
+        line += &format!(", merge {:.2} s", self.seconds);
+        eprintln!("{line}");
+        if self.whole.lost > 0 {
+            eprintln!(
+                "trace: {} could not be recorded: no room for blocks",
+                plural(self.whole.lost, "call")
+            );
+        }
+        for failure in self.failures {
+            eprintln!("trace: {failure}");
+        }
+    }
+}
+
+/// Appends this rank's line to the file that the setting `counts` names: rank, number of CallIDs given out, and recorded calls
+/// by function.
+pub fn counts(settings: &Settings, world: &World, scan: &Scan, table: &Table) {
+    let Some(path) = &settings.counts else { return };
+    let path = crate::settings::expand(path, &crate::settings::Names {
+        program: &crate::define::program(),
+        job: &world.job.to_string(),
+        date: "",
+        host: &crate::define::host(),
+        ranks: world.size as u32,
+        rank: world.rank as u32,
+        pid: std::process::id(),
+    });
+    let mut line = format!("{} {}", world.rank, crate::process::calls_given_out());
+    let names = table.functions.iter().map(|f| (f.id as u16, f.name.as_str()));
+    let unknown = scan.library.functions();
+    for (number, name) in names.chain(unknown.iter().map(|(n, name)| (*n, name.as_str()))) {
+        let calls = scan.calls_of(number);
+        if calls > 0 {
+            line += &format!(" {name}={calls}");
+        }
+    }
+    line.push('\n');
+    let written = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(crate::process::home().join(&path))
+        .and_then(|mut f| f.write_all(line.as_bytes()));
+    if let Err(e) = written {
+        crate::library::say(&format!("trace: {path}: {e}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(8604), "8 604");
+        assert_eq!(grouped(1_234_567), "1 234 567");
+    }
+}
