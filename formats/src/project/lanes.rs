@@ -46,7 +46,7 @@ pub(super) struct Lane<'a> {
     /// Communicator of the matched message that the call receives.
     pub message: Option<CommId>,
     /// Numbers of the communicators that are still to be defined.
-    defined: std::vec::IntoIter<CommId>,
+    defined: std::slice::Iter<'a, CommId>,
     open: Option<OpenCall>,
     /// Latest time given out.
     key: u64,
@@ -58,7 +58,7 @@ impl<'a> Lane<'a> {
     pub fn new(
         thread: &Thread<'a>,
         position: usize,
-        defined: &[CommId],
+        defined: &'a [CommId],
         open: Option<OpenCall>,
     ) -> Self {
         Lane {
@@ -69,7 +69,7 @@ impl<'a> Lane<'a> {
             comm: None,
             place: Place::default(),
             message: None,
-            defined: defined.to_vec().into_iter(),
+            defined: defined.iter(),
             open,
             key: 0,
         }
@@ -86,7 +86,7 @@ impl<'a> Lane<'a> {
                 return Some(self.key);
             }
             match record.function {
-                define::COMM => self.pending.extend(self.defined.next().map(Pending::Comm)),
+                define::COMM => self.pending.extend(self.defined.next().map(|&id| Pending::Comm(id))),
                 define::TYPE => {
                     if let Some(Definition::Type(t)) =
                         Definition::decode(define::TYPE, record.payload)
