@@ -92,9 +92,7 @@ pub fn print(
             printer.text(&format!("{count}: "));
             printer.drawable(drawable);
             printer.text("\n");
-            if printer.out.len() > 1 << 16 {
-                flush(&mut printer, out)?;
-            }
+            flush_if_long(&mut printer, out)?;
         }
         // Within a box the order is right by construction.
         if let Some(&drawable) = drawables.last() {
@@ -147,5 +145,13 @@ fn flush(printer: &mut Printer, out: &mut impl Write) -> Result<(), Error> {
     out.write_all(&printer.out)
         .map_err(|error| Error::io(0, error))?;
     printer.out.clear();
+    Ok(())
+}
+
+/// Hands the text on before it takes much memory.
+fn flush_if_long(printer: &mut Printer, out: &mut impl Write) -> Result<(), Error> {
+    if printer.out.len() > 1 << 16 {
+        flush(printer, out)?;
+    }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::super::node::{Drawable, Node, ShadowBuffer, Stub};
 use super::super::read::Reader;
 use super::order::Order;
 use super::parts::Printer;
-use super::{Parts, flush, print_head, time_window};
+use super::{Parts, flush, flush_if_long, print_head, time_window};
 
 /// What PrintRecursively's options ask for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,8 +100,7 @@ pub fn print_recursively(
                 if nth > 0 {
                     printer.text("\n");
                 }
-                print_node(&mut printer, &node, reader);
-                flush(&mut printer, out)?;
+                print_node(&mut printer, &node, reader, out)?;
             }
             let wanted = |buffer: &&ShadowBuffer<'_>| {
                 buffer.stub.id.depth >= options.lowest_depth
@@ -121,6 +120,7 @@ pub fn print_recursively(
             printer.text(&format!("{nth}, "));
             printer.drawable(drawable);
             printer.text("\n");
+            flush_if_long(&mut printer, out)?;
         }
     } else {
         printer.text("\n");
@@ -145,7 +145,12 @@ fn print_stub(printer: &mut Printer, planned: &Planned) {
     ));
 }
 
-fn print_node(printer: &mut Printer, node: &Node<'_>, reader: &Reader<'_>) {
+fn print_node(
+    printer: &mut Printer,
+    node: &Node<'_>,
+    reader: &Reader<'_>,
+    out: &mut impl Write,
+) -> Result<(), Error> {
     printer.text("\t*** Start of TreeNode ***\n    BufForDrawables{ ");
     print_place(printer, &node.stub);
     printer.text(" }\n");
@@ -155,6 +160,7 @@ fn print_node(printer: &mut Printer, node: &Node<'_>, reader: &Reader<'_>) {
         printer.text(&format!("{nth}: "));
         printer.drawable(drawable);
         printer.text("\n");
+        flush_if_long(printer, out)?;
     }
     printer.text("\n");
     for (nth, buffer) in node.shadows.iter().enumerate() {
@@ -178,7 +184,9 @@ fn print_node(printer: &mut Printer, node: &Node<'_>, reader: &Reader<'_>) {
         for (shadow, nth) in shadows.into_iter().zip(1u64..) {
             printer.text(&format!("{nth}: "));
             printer.shadow(shadow, reader.layout());
+            flush_if_long(printer, out)?;
         }
     }
     printer.text("\t*** End of TreeNode ***\n");
+    Ok(())
 }
