@@ -13,7 +13,9 @@ use crate::dumpi::functions::Code;
 const ANY: i32 = -1;
 /// DUMPI's MPI_ROOT, where it translates ranks.
 const ROOT: i32 = -2;
-/// MPICH's MPI_ROOT, MPI_PROC_NULL and MPI_DISTRIBUTE_DFLT_DARG. (MPI_UNDEFINED is −32766 in every library.)
+/// MPI_UNDEFINED in every MPI library.
+pub(super) const UNDEFINED: i32 = -32766;
+/// MPICH's MPI_ROOT, MPI_PROC_NULL and MPI_DISTRIBUTE_DFLT_DARG.
 const MPICH_ROOT: i32 = -3;
 const MPICH_PROC_NULL: i32 = -1;
 const MPICH_DFLT_DARG: i32 = -49767;

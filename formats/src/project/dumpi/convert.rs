@@ -1,6 +1,6 @@
 //! One call after the other: from a record of the recorder to a record of DUMPI.
 
-use super::constants::{Constants, narrow};
+use super::constants::{Constants, UNDEFINED, narrow};
 use super::extension::Names;
 use super::fields::{Action, Plan, Step, plans};
 use super::numbers::{Handles, Space};
@@ -378,11 +378,12 @@ impl Known {
     }
 }
 
-/// A status as DUMPI has it: its error is cut to 8 bits.
+/// A status as DUMPI has it: the bytes are what MPI_Get_count tells, MPI_UNDEFINED for more than an int can; the error is cut
+/// to 8 bits.
 #[inline]
 fn status(c: &Constants, s: Status) -> value::Status {
     value::Status {
-        bytes: narrow(i64::try_from(s.bytes).unwrap_or(i64::MAX)),
+        bytes: i32::try_from(s.bytes).unwrap_or(UNDEFINED),
         source: c.source(s.source.into()),
         cancelled: i8::from(s.cancelled),
         error: s.error as i8,
