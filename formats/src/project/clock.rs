@@ -21,6 +21,8 @@ pub struct ClockMap {
     ns: i64,
     /// ns per tick.
     rate: f64,
+    /// Ticks between the readings that the rate was found from.
+    span: u64,
     /// Comparisons by time: own time in ns, what to add, round trip.
     points: Vec<Point>,
     /// Slopes between neighbouring points, one less than there are points.
@@ -45,6 +47,7 @@ impl ClockMap {
             tick: 0,
             ns: 0,
             rate: 1.0,
+            span: 0,
             points: Vec::new(),
             slopes: Vec::new(),
             realtime: first.map_or(0, |r| (r.realtime as i64).wrapping_sub(r.monotonic as i64)),
@@ -53,6 +56,7 @@ impl ClockMap {
             map.tick = first.ticks;
             map.ns = first.monotonic as i64;
             map.rate = rate(first, last);
+            map.span = last.ticks.wrapping_sub(first.ticks);
         } else if clock == Clock::Tsc {
             map.rate = LIKELY_RATE;
         }
@@ -105,6 +109,21 @@ impl ClockMap {
             }
         }
         self.find_slopes();
+    }
+
+    /// Ticks between the readings that the rate was found from: the more, the better it is known.
+    pub fn span(&self) -> u64 {
+        self.span
+    }
+
+    /// Takes the ticks of both for those of one and the same clock, as they are on one machine, and `other` for the better
+    /// reading of it; comparisons are dropped.
+    pub fn adopt(&mut self, other: &ClockMap) {
+        *self = ClockMap {
+            points: Vec::new(),
+            slopes: Vec::new(),
+            ..other.clone()
+        };
     }
 
     /// Time of this machine at `ticks`: CLOCK_MONOTONIC, ns.

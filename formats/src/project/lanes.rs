@@ -86,7 +86,9 @@ impl<'a> Lane<'a> {
                 return Some(self.key);
             }
             match record.function {
-                define::COMM => self.pending.extend(self.defined.next().map(|&id| Pending::Comm(id))),
+                define::COMM => self
+                    .pending
+                    .extend(self.defined.next().map(|&id| Pending::Comm(id))),
                 define::TYPE => {
                     if let Some(Definition::Type(t)) =
                         Definition::decode(define::TYPE, record.payload)

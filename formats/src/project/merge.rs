@@ -135,13 +135,24 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         };
         let family = first.scan.info.family;
         let boot = first.scan.library.process().boot.clone();
+        // Processes on the first one's machine have its clock, whatever the comparisons say.
+        let source = first.scan.info.clock;
+        let near = |scan: &Scan| {
+            !boot.is_empty() && scan.library.process().boot == boot && scan.info.clock == source
+        };
+        let clock = processes
+            .iter()
+            .map(|p| &p.scan)
+            .filter(|scan| near(scan))
+            .max_by_key(|scan| scan.clock.span())
+            .map(|scan| scan.clock.clone());
         let mut functions = FunctionSet::default();
         let mut unknown = BTreeMap::new();
         let mut gids = GidTable::new(&first.scan.gids());
         for process in &mut processes {
             let scan = &mut process.scan;
-            if !boot.is_empty() && scan.library.process().boot == boot {
-                scan.clock.ignore_noise();
+            if let Some(clock) = clock.as_ref().filter(|_| near(scan)) {
+                scan.clock.adopt(clock);
             }
             functions.join(&scan.functions);
             unknown.extend(scan.library.functions().clone());

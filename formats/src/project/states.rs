@@ -21,6 +21,8 @@ pub enum CallIds {
     Files,
     /// For all functions. Each call takes 32 bytes more.
     All,
+    /// For none.
+    None,
 }
 
 /// What stands in the 32 bytes of a state's end event, big-endian.
@@ -94,7 +96,7 @@ impl States {
                 .map_or_else(|| format!("MPI function {number}"), String::clone);
             let cargo = match call_ids {
                 CallIds::All => Cargo::CallId,
-                CallIds::Files => Cargo::None,
+                CallIds::Files | CallIds::None => Cargo::None,
             };
             states.push(state(next(), &name, UNKNOWN_COLOR, cargo, None));
         }
@@ -133,6 +135,9 @@ impl States {
 }
 
 fn cargo(function: &Function, call_ids: CallIds) -> Cargo {
+    if call_ids == CallIds::None {
+        return Cargo::None;
+    }
     let offset = function
         .params
         .iter()
