@@ -236,8 +236,7 @@ fn a_log_without_drawables_is_an_error() {
     let error = log
         .feed(ConvertOptions::default())
         .finish()
-        .err()
-        .expect("nothing to write");
+        .expect_err("nothing to write");
     assert!(matches!(error.kind, ErrorKind::NoDrawables), "{error}");
 }
 

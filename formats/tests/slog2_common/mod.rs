@@ -196,8 +196,11 @@ pub fn sample(steps: i32) -> Log {
     log
 }
 
-/// All drawables of a file: topology, category, info, vertices; nestless before nestable in each node, root last.
-pub fn drawables(file: &[u8]) -> Vec<(Topology, i32, Vec<u8>, Vec<(f64, i32)>)> {
+/// A drawable: topology, category, info, vertices.
+pub type Drawn = (Topology, i32, Vec<u8>, Vec<(f64, i32)>);
+
+/// All drawables of a file; nestless before nestable in each node, root last.
+pub fn drawables(file: &[u8]) -> Vec<Drawn> {
     let reader = Reader::new(file).expect("reads");
     let mut list = Vec::new();
     for entry in reader.directory().iter().rev() {

@@ -33,10 +33,10 @@ pub(super) fn for_each_box<'a>(
     let Some(root) = reader.root() else {
         return Ok(());
     };
-    let depths = 0..=root.id.depth.max(0);
-    let levels: Vec<Vec<DirEntry>> = depths
-        .map(|depth| reader.level(depth).copied().collect())
-        .collect();
+    let mut nodes = reader.directory().to_vec();
+    nodes.sort_by_key(|entry| entry.id);
+    // From the leaves to the root; only levels that exist, whatever depths a damaged file names.
+    let levels: Vec<&[DirEntry]> = nodes.chunk_by(|a, b| a.id.depth == b.id.depth).collect();
     let children = i32::from(reader.header().children_per_node).max(2);
     let mut boxes = leaf_boxes(&levels, root.bounds);
     if order.is_decreasing() {
@@ -87,8 +87,8 @@ struct TimeBox {
 }
 
 /// Cuts the time axis at the ends of the leaves. Boxes of no length, which contain nothing, are left out.
-fn leaf_boxes(levels: &[Vec<DirEntry>], root: TimeBBox) -> Vec<TimeBox> {
-    let leaves = levels.first().map_or(&[][..], |leaves| leaves);
+fn leaf_boxes(levels: &[&[DirEntry]], root: TimeBBox) -> Vec<TimeBox> {
+    let leaves = levels.first().copied().unwrap_or_default();
     let mut begin = root.earliest;
     let mut boxes = Vec::with_capacity(leaves.len());
     for (nth, leaf) in leaves.iter().enumerate() {
