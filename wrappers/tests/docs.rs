@@ -1,0 +1,113 @@
+//! `docs/functions.md`, made from the function table; a test compares the file with it.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use wrappers::{Carrier, Class, Function, TEXT, Table};
+
+const HEAD: &str = "\
+# Functions
+
+<!-- Made from wrappers/mpi.table: UPDATE_DOCS=1 cargo test -p wrappers --test docs -->
+
+Every function of MPI 5.0 that has a C binding, the tools interface included, and what MPI-3.0 removed. Which of them a
+recorder has depends on the `mpi.h` it was built from; what that header declares and this table lacks (`MPIX_…`) is recorded
+by name, without arguments. `MPI_X` and `PMPI_X` are both recorded, once per call.
+
+* `_c`: the large-count form `MPI_X_c` exists and is recorded alike, with its wide counts.
+* Class: what the function does; it decides the colour of functions for which MPE has none.
+* DUMPI: number of the function in DUMPI files. Calls without one stand there as function-enter and function-exit records with
+  their name (setting `extensions`).
+* State: number of MPE's CLOG2 state. Functions without one have a state of their own, numbered from 300 on.
+* Recorded: the arguments of a record, besides return code, times, thread and CallID; `[]` marks arrays. Data, callbacks and
+  addresses are not recorded. Calls of a function whose class is `convert` only translate handles.
+
+";
+
+/// The text of `docs/functions.md`.
+fn document(table: &Table) -> String {
+    let mut text = HEAD.to_owned();
+    // The table's own headings: `# --- Files: access ---`.
+    let headings: Vec<(usize, &str)> = TEXT
+        .lines()
+        .enumerate()
+        .filter_map(|(line, text)| Some((line + 1, text.strip_prefix("# --- ")?)))
+        .map(|(line, text)| (line, text.trim_end_matches([' ', '-'])))
+        .collect();
+    for (i, (from, heading)) in headings.iter().enumerate() {
+        let to = headings.get(i + 1).map_or(usize::MAX, |(line, _)| *line);
+        let _ = writeln!(
+            text,
+            "## {heading}\n\n| function | `_c` | class | DUMPI | state | colour | recorded |\n|---|---|---|---|---|---|---|"
+        );
+        let here = |f: &&Function| !f.large && (*from..to).contains(&f.line);
+        for f in table.functions.iter().filter(here) {
+            text += &row(table, f);
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+fn row(table: &Table, f: &Function) -> String {
+    let number = |n: Option<u16>| n.map_or_else(String::new, |n| n.to_string());
+    let large = table.get(&format!("{}_c", f.name)).is_some();
+    let recorded: Vec<String> = f
+        .params
+        .iter()
+        .filter(|p| p.carrier() != Carrier::Nothing)
+        .map(|p| match p.carrier() {
+            Carrier::Array(_) | Carrier::ArrayInOut(_) => format!("{}[]", p.name),
+            _ => p.name.clone(),
+        })
+        .collect();
+    format!(
+        "| `{}`{} | {} | {} | {} | {} | {} | {} |\n",
+        f.name,
+        if f.removed { " (removed)" } else { "" },
+        if large { "yes" } else { "" },
+        f.class.word(),
+        number(f.dumpi),
+        number(f.state),
+        f.color,
+        recorded.join(", ")
+    )
+}
+
+#[test]
+fn the_document_is_what_the_table_says() {
+    let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/functions.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, document(&table)).expect("docs/functions.md can be written");
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        there == document(&table),
+        "docs/functions.md is not up to date: run this test with UPDATE_DOCS=1"
+    );
+}
+
+#[test]
+fn every_function_has_one_row() {
+    let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
+    let document = document(&table);
+    for f in table.functions.iter().filter(|f| !f.large) {
+        let rows = document.matches(&format!("| `{}`", f.name)).count();
+        assert_eq!(rows, 1, "{}", f.name);
+    }
+    let rows = document
+        .lines()
+        .filter(|l| l.starts_with("| `MPI_"))
+        .count();
+    assert_eq!(rows, table.functions.iter().filter(|f| !f.large).count());
+    // A class that no function has would be a class that the table declares for nothing.
+    for class in Class::ALL {
+        assert!(
+            document.contains(&format!("| {} |", class.word())),
+            "{}",
+            class.word()
+        );
+    }
+}
