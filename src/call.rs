@@ -1,12 +1,12 @@
 //! One call becomes one record: what every generated wrapper does around the real function.
 //!
 //! ```text
-//! let call = Call::enter(i, f);         // depth, on or off, a CallID
+//! let call = Call::enter(index);        // depth, on or off, a CallID
 //! if call.ignored() { … pass through … }
-//! let call = call.start();              // time stamp
+//! let call = call.start(number);        // time stamp
 //! let r = real(…);
 //! let stopped = call.stop();            // time stamp
-//! let mut w = stopped.record(r, …);     // room for the record in this thread's block
+//! let mut w = stopped.record(number, …) // room for the record in this thread's block
 //! w.args.i32(count); …
 //! w.publish();                          // the record is there
 //! ```
@@ -20,7 +20,7 @@ use crate::thread::{self, Thread};
 use records::encode::{Cursor, Head, SLACK};
 use records::layout::BlockHeader;
 use records::record;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 /// Calls of the function are counted only.
 pub const OFF: u8 = 0;
@@ -34,20 +34,24 @@ pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];
 /// Whether CPU time is read as well.
 pub static CPU_TIME: AtomicBool = AtomicBool::new(false);
 
-/// A call that has begun. Not `Copy`: every call ends exactly once.
+/// A call that has begun. One pointer, so that it stays in a register; everything else is in the thread's state.
+#[repr(transparent)]
 pub struct Call {
+    /// The running thread; null when the call is passed through without a record.
     thread: *mut Thread,
-    index: u16,
-    function: u16,
-    mode: u8,
-    number: u64,
 }
 
 /// A call whose real function is about to run.
 pub struct Running {
-    call: Call,
+    thread: *mut Thread,
     start: u64,
-    cpu: u64,
+}
+
+/// A call whose real function has returned.
+pub struct Stopped {
+    thread: *mut Thread,
+    start: u64,
+    duration: u64,
 }
 
 /// A record being written.
@@ -60,53 +64,37 @@ pub struct Writer {
 }
 
 impl Call {
-    /// Begins a call of the function with this index among the declared ones and this number in records.
+    /// Begins a call of the function with this index among the declared ones.
     #[inline(always)]
-    pub fn enter(index: u16, function: u16) -> Call {
+    pub fn enter(index: u16) -> Call {
         let t = thread::current();
-        let mode = MODE[usize::from(index)].load(Relaxed);
-        if t.is_null() || mode == OFF {
-            return enter_rarely(index, function);
-        }
         // SAFETY: the state of the running thread, which nobody else writes.
         unsafe {
-            if (*t).depth != 0 {
-                return enter_rarely(index, function);
+            if t.is_null() || MODE[usize::from(index)].load(Relaxed) == OFF || (*t).depth != 0 {
+                return enter_rarely(index);
             }
             (*t).depth = 1;
             if (*t).next_call == (*t).call_limit {
                 process::reserve_calls(&mut *t);
             }
-            let number = (*t).next_call;
-            (*t).next_call = number + 1;
-            Call {
-                thread: t,
-                index,
-                function,
-                mode,
-                number,
-            }
+            (*t).next_call += 1;
         }
+        Call { thread: t }
     }
 
     /// Whether the call is passed through without a record; then [`Call::leave`] must end it.
     #[inline(always)]
     pub fn ignored(&self) -> bool {
-        self.mode == OFF
-    }
-
-    /// Whether an ignored call was made inside another one.
-    pub fn is_nested(&self) -> bool {
-        // SAFETY: the state of the running thread.
-        !self.thread.is_null() && unsafe { (*self.thread).depth } > 1
+        self.thread.is_null()
     }
 
     /// Ends a call without a record.
-    #[inline(always)]
+    #[cold]
     pub fn leave(self) {
-        if !self.thread.is_null() {
+        let t = thread::current();
+        if !t.is_null() {
             // SAFETY: the state of the running thread.
-            unsafe { (*self.thread).depth -= 1 };
+            unsafe { (*t).depth -= 1 };
         }
     }
 
@@ -117,62 +105,60 @@ impl Call {
         unsafe { &raw mut (*self.thread).before }
     }
 
-    /// Takes the time and makes the CallID visible to lower layers.
+    /// Takes the time and makes the CallID of the call of function number `function` visible to lower layers.
     #[inline(always)]
-    pub fn start(self) -> Running {
+    pub fn start(self, function: u16) -> Running {
         // SAFETY: the state of the running thread, and its own block's header.
-        let header: &BlockHeader = unsafe { &*(*self.thread).block.header() };
-        header.open_call.store(self.number, Relaxed);
-        let cpu = if CPU_TIME.load(Relaxed) {
-            clock::cpu()
-        } else {
-            0
-        };
-        let start = clock::now();
-        header.open_start.store(start, Relaxed);
-        header
-            .open_function
-            .store(u32::from(self.function) + 1, Relaxed);
-        Running {
-            call: self,
-            start,
-            cpu,
+        unsafe {
+            let t = self.thread;
+            let header: &BlockHeader = &*(*t).block.header();
+            header.open_call.store((*t).next_call - 1, Relaxed);
+            if CPU_TIME.load(Relaxed) {
+                (*t).cpu = clock::cpu();
+            }
+            let start = clock::now();
+            header.open_start.store(start, Relaxed);
+            header
+                .open_function
+                .store(u32::from(function) + 1, Relaxed);
+            Running { thread: t, start }
         }
     }
+}
+
+/// Whether the running thread is inside another MPI call than the one that is being passed through.
+pub fn is_nested() -> bool {
+    let t = thread::current();
+    // SAFETY: the state of the running thread.
+    !t.is_null() && unsafe { (*t).depth } > 1
 }
 
 impl Running {
     /// Takes the time.
     #[inline(always)]
     pub fn stop(self) -> Stopped {
-        let stop = clock::now();
         Stopped {
-            duration: stop.wrapping_sub(self.start),
-            running: self,
+            thread: self.thread,
+            start: self.start,
+            duration: clock::now().wrapping_sub(self.start),
         }
     }
 }
 
-/// A call whose real function has returned.
-pub struct Stopped {
-    running: Running,
-    duration: u64,
-}
-
 impl Stopped {
-    /// Whether calls that bring nothing are to be left out.
+    /// Whether calls of the function that bring nothing are to be left out.
     #[inline(always)]
-    pub fn left_out(&self) -> bool {
-        self.running.call.mode == SUCCESS
+    pub fn left_out(&self, index: u16) -> bool {
+        MODE[usize::from(index)].load(Relaxed) == SUCCESS
     }
 
     /// Ends the call without a record.
     #[cold]
-    pub fn leave_out(self) {
+    pub fn leave_out(self, index: u16) {
         // SAFETY: the state of the running thread.
         unsafe {
-            let t = &mut *self.running.call.thread;
-            t.ignored[usize::from(self.running.call.index)] += 1;
+            let t = &mut *self.thread;
+            t.ignored[usize::from(index)] += 1;
             (*t.block.header()).open_function.store(0, Relaxed);
             t.depth = 0;
         }
@@ -182,24 +168,24 @@ impl Stopped {
     #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
     pub fn thread(&self) -> &mut Thread {
         // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
-        unsafe { &mut *self.running.call.thread }
+        unsafe { &mut *self.thread }
     }
 
-    /// A record with room for `room` bytes of arguments. `code` is what the call returned, `flags` are flags of the head.
+    /// A record of a call of function number `function` with room for `room` bytes of arguments. `code` is what the call
+    /// returned, `flags` are flags of the head.
     #[inline(always)]
-    pub fn record(self, code: i32, flags: u16, room: usize) -> Writer {
-        let call = &self.running.call;
+    pub fn record(self, function: u16, code: i32, flags: u16, room: usize) -> Writer {
         let total = room + record::HEAD + record::HEAD_EXTRA + SLACK;
-        let mut word = call.function | flags;
+        let mut word = function | flags;
         // SAFETY: the state of the running thread; `at` to `end` is the free part of its block, or of the buffer that
         // make_room provides.
         unsafe {
-            let t = call.thread;
+            let t = self.thread;
             let mut record = (*t).at;
-            let mut start = self.running.start.wrapping_sub((*t).time_base);
+            let mut start = self.start.wrapping_sub((*t).time_base);
             if total > ((*t).end as usize) - (record as usize) || start > u64::from(u32::MAX) {
-                record = process::make_room(&mut *t, total, self.running.start, call.number);
-                start = self.running.start.wrapping_sub((*t).time_base);
+                record = process::make_room(&mut *t, total, self.start);
+                start = self.start.wrapping_sub((*t).time_base);
             }
             let mut args = Cursor::new(record.add(record::HEAD));
             let mut duration = self.duration as u32;
@@ -214,7 +200,7 @@ impl Stopped {
             }
             if CPU_TIME.load(Relaxed) {
                 word |= record::CPU;
-                args.i64(self.running.cpu as i64);
+                args.i64((*t).cpu as i64);
                 args.i64(clock::cpu() as i64);
             }
             Writer {
@@ -225,7 +211,7 @@ impl Stopped {
                     word,
                     start: start as u32,
                     duration,
-                    call: (call.number.wrapping_sub((*t).call_base)) as u32,
+                    call: ((*t).next_call - 1).wrapping_sub((*t).call_base) as u32,
                 },
             }
         }
@@ -248,7 +234,7 @@ impl Writer {
                 (*t).at = at;
                 let block = (*t).block;
                 let committed = at as usize - block.start() as usize;
-                (*block.header()).committed.store(committed as u32, Release);
+                (*block.header()).committed.publish(committed as u32);
             }
             (*(*t).block.header()).open_function.store(0, Relaxed);
             (*t).depth = 0;
@@ -259,34 +245,24 @@ impl Writer {
 /// The ways into a call that lead to no record, and a thread's first call.
 #[cold]
 #[inline(never)]
-fn enter_rarely(index: u16, function: u16) -> Call {
+fn enter_rarely(index: u16) -> Call {
+    let ignored = Call {
+        thread: std::ptr::null_mut(),
+    };
     let mut t = thread::current();
     if t.is_null() && !process::inside() {
         t = process::start_thread();
     }
+    if t.is_null() {
+        return ignored;
+    }
     // SAFETY: the state of the running thread.
     unsafe {
-        if t.is_null() {
-            return Call {
-                thread: t,
-                index,
-                function,
-                mode: OFF,
-                number: 0,
-            };
-        }
-        let mode = MODE[usize::from(index)].load(Relaxed);
-        if mode != OFF && (*t).depth == 0 {
-            return Call::enter(index, function);
+        if MODE[usize::from(index)].load(Relaxed) != OFF && (*t).depth == 0 {
+            return Call::enter(index);
         }
         (*t).depth += 1;
         (*t).ignored[usize::from(index)] += 1;
-        Call {
-            thread: t,
-            index,
-            function,
-            mode: OFF,
-            number: 0,
-        }
     }
+    ignored
 }

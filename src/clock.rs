@@ -35,8 +35,13 @@ pub fn now() -> u64 {
         // SAFETY: rdtsc has no preconditions.
         unsafe { std::arch::x86_64::_rdtsc() }
     } else {
-        posix(libc::CLOCK_MONOTONIC)
+        monotonic()
     }
+}
+
+#[cold]
+fn monotonic() -> u64 {
+    posix(libc::CLOCK_MONOTONIC)
 }
 
 /// A POSIX clock in ns.
@@ -51,6 +56,7 @@ pub fn posix(clock: libc::clockid_t) -> u64 {
 }
 
 /// CPU time of the process in ns (some 370 ns per reading).
+#[cold]
 pub fn cpu() -> u64 {
     posix(libc::CLOCK_PROCESS_CPUTIME_ID)
 }

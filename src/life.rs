@@ -1,7 +1,7 @@
 //! Beginnings and ends: the first call, MPI_Init, sessions, MPI_Pcontrol, MPI_Abort, MPI_Finalize, exit without it, fork.
 
 use crate::arg;
-use crate::call::{Call, MODE, OFF, Stopped};
+use crate::call::{self, Call, MODE, OFF, Stopped};
 use crate::entry::{self, Code};
 use crate::finalize;
 use crate::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
@@ -99,13 +99,15 @@ pub unsafe extern "C" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c
         let real = std::mem::transmute::<Code, unsafe extern "C" fn(MPI_Comm, c_int) -> c_int>(
             entry::real(2 * index::MPI_Abort + P),
         );
-        let call = Call::enter(index::MPI_Abort as u16, NUMBERS[index::MPI_Abort]);
+        let call = Call::enter(index::MPI_Abort as u16);
         if call.ignored() {
             let r = real(comm, code);
             call.leave();
             return r;
         }
-        let mut w = call.start().stop().record(0, 0, 16);
+        let mut w = call.start(NUMBERS[index::MPI_Abort])
+            .stop()
+            .record(NUMBERS[index::MPI_Abort], 0, 0, 16);
         w.args.handle::<{ HANDLE }>(arg::bits(comm));
         w.args.i32(code);
         w.publish();
@@ -128,10 +130,11 @@ pub unsafe extern "C" fn finalize<const P: usize>() -> c_int {
         let real = std::mem::transmute::<Code, unsafe extern "C" fn() -> c_int>(entry::real(
             2 * index::MPI_Finalize + P,
         ));
-        let call = Call::enter(index::MPI_Finalize as u16, NUMBERS[index::MPI_Finalize]);
+        let call = Call::enter(index::MPI_Finalize as u16);
         if !call.ignored() {
-            call.start().stop().record(0, 0, 0).publish();
-        } else if call.is_nested() {
+            let number = NUMBERS[index::MPI_Finalize];
+            call.start(number).stop().record(number, 0, 0, 0).publish();
+        } else if call::is_nested() {
             let r = real();
             call.leave();
             return r;

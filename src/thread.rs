@@ -30,6 +30,8 @@ pub struct Thread {
     pub reserved: u64,
     /// Number of the block that is being filled.
     pub sequence: u64,
+    /// CPU time at the start of the running call, ns, where it is wanted.
+    pub cpu: u64,
     /// Values taken before a call, for its record.
     pub before: Vec<u8>,
     /// Record that is larger than a block, being put together.

@@ -278,9 +278,8 @@ impl Wrapper<'_> {
         );
         put!(
             s,
-            "    let call = Call::enter({}, {});",
-            self.index,
-            self.number
+            "    let call = Call::enter({});",
+            self.index
         );
         put!(s, "    if call.ignored() {{");
         put!(s, "        let r = real({});", names(d));
@@ -303,7 +302,7 @@ impl Wrapper<'_> {
                 ignore(&params[i])
             );
         }
-        put!(s, "    let running = call.start();");
+        put!(s, "    let running = call.start({});", self.number);
         put!(s, "    let r = real({});", names(d));
         put!(s, "    let stopped = running.stop();");
         let fails = d.returns == "::std::os::raw::c_int"
@@ -329,7 +328,8 @@ impl Wrapper<'_> {
             .collect();
         put!(
             s,
-            "    let mut w = stopped.record({}, {}, {fixed}{varying});",
+            "    let mut w = stopped.record({}, {}, {}, {fixed}{varying});",
+            self.number,
             if fails { "r" } else { "0" },
             if flags.is_empty() {
                 "0".to_owned()
@@ -439,8 +439,8 @@ impl Wrapper<'_> {
             conditions.push(format!("arg::value(a{count}.cast_const()) <= 0"));
         }
         if !conditions.is_empty() {
-            put!(s, "    if stopped.left_out() && ({}) {{", conditions.join(" || "));
-            put!(s, "        stopped.leave_out();");
+            put!(s, "    if ({}) && stopped.left_out({}) {{", conditions.join(" || "), self.index);
+            put!(s, "        stopped.leave_out({});", self.index);
             put!(s, "        return r;");
             put!(s, "    }}");
         }
