@@ -1,11 +1,10 @@
-//! The block file of this process: a shared mapping on a local disk that grows chunk by chunk, and the queues of empty and
-//! full blocks that threads take from and give to without a lock.
+//! The block file of this process: a shared mapping on a local disk that grows chunk by chunk. Threads take empty blocks of
+//! it and give full ones back without a lock, through [`records::handover`].
 //!
 //! Space is reserved on the disk before it is mapped, because a store into a mapped page without a disk block behind it
 //! would kill the program with SIGBUS. A chunk whose blocks are all full is unmapped again: its data are in the file.
 
-use crossbeam_queue::SegQueue;
-use parking_lot::Mutex;
+use records::handover::{Member, Pool, Space};
 use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
@@ -14,7 +13,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A mapped block. Who holds it may write to it; nobody else does.
 #[derive(Clone, Copy)]
@@ -58,10 +57,10 @@ impl Block {
 const FIRST_CHUNK: usize = 4;
 const CHUNK: usize = 16;
 
-struct Chunk {
-    base: *mut u8,
-    blocks: usize,
-    full: usize,
+/// A mapped part of the file.
+pub struct Chunk {
+    base: NonNull<u8>,
+    bytes: usize,
 }
 
 // SAFETY: base is an address in a mapping of the whole process.
@@ -72,11 +71,8 @@ pub struct Store {
     path: PathBuf,
     file: File,
     header: NonNull<FileHeader>,
-    empty: SegQueue<Block>,
-    full: SegQueue<Block>,
-    chunks: Mutex<Vec<Chunk>>,
+    pool: Pool<Store>,
     limit: AtomicU64,
-    exhausted: AtomicBool,
 }
 
 // SAFETY: the header is written through atomics after creation; everything else is Sync by itself.
@@ -117,13 +113,10 @@ impl Store {
             path: path.to_owned(),
             file,
             header,
-            empty: SegQueue::new(),
-            full: SegQueue::new(),
-            chunks: Mutex::new(Vec::new()),
+            pool: Pool::default(),
             limit: AtomicU64::new(u64::MAX),
-            exhausted: AtomicBool::new(false),
         };
-        store.grow(&mut store.chunks.lock())?;
+        store.pool.grow(&store)?;
         Ok(store)
     }
 
@@ -145,48 +138,38 @@ impl Store {
 
     /// An empty block; `None` when the disk is full or the limit is reached.
     pub fn take(&self) -> Option<Block> {
-        loop {
-            if let Some(block) = self.empty.pop() {
-                return Some(block);
-            }
-            if self.exhausted.load(Ordering::Relaxed) {
-                return None;
-            }
-            let mut chunks = self.chunks.lock();
-            if !self.empty.is_empty() {
-                continue;
-            }
-            if self.grow(&mut chunks).is_err() {
-                // Asking again at every block would cost a failing system call each time.
-                self.exhausted.store(true, Ordering::Relaxed);
-                return None;
-            }
-        }
+        self.pool.take(self)
     }
 
     /// Takes back a block that is full.
     pub fn put_full(&self, block: Block) {
-        self.full.push(block);
+        self.pool.put_full(block);
     }
 
-    /// Unmaps the chunks of which all blocks have come back full: their data are in the file.
-    fn release(&self, chunks: &mut [Chunk]) {
-        while let Some(block) = self.full.pop() {
-            let Some(chunk) = chunks.get_mut(block.chunk) else {
-                continue;
-            };
-            chunk.full += 1;
-            if chunk.full == chunk.blocks {
-                // SAFETY: nobody holds a block of this chunk any more.
-                unsafe { libc::munmap(chunk.base.cast(), chunk.blocks * BLOCK_SIZE) };
-            }
+    /// Removes the file's name; the mapping stays usable.
+    pub fn remove(&self) {
+        if let Ok(path) = CString::new(self.path.as_os_str().as_encoded_bytes()) {
+            // SAFETY: a NUL-terminated path.
+            unsafe { libc::unlink(path.as_ptr()) };
         }
     }
+}
 
-    fn grow(&self, chunks: &mut Vec<Chunk>) -> io::Result<()> {
-        self.release(chunks);
-        let blocks = if chunks.is_empty() { FIRST_CHUNK } else { CHUNK };
-        let before: usize = chunks.iter().map(|c| c.blocks).sum();
+impl Member for Block {
+    fn chunk(&self) -> usize {
+        self.chunk
+    }
+}
+
+impl Space for Store {
+    type Block = Block;
+    type Chunk = Chunk;
+
+    fn make(&self, number: usize) -> io::Result<(Chunk, Vec<Block>)> {
+        let (before, blocks) = match number {
+            0 => (0, FIRST_CHUNK),
+            n => (FIRST_CHUNK + (n - 1) * CHUNK, CHUNK),
+        };
         let offset = BLOCK_SIZE * (1 + before);
         let bytes = blocks * BLOCK_SIZE;
         if (offset + bytes) as u64 > self.limit.load(Ordering::Relaxed) {
@@ -197,28 +180,18 @@ impl Store {
         self.header()
             .blocks
             .store((before + blocks) as u64, Ordering::Relaxed);
-        for i in 0..blocks {
+        let block = |i| Block {
             // SAFETY: inside the mapping just made.
-            let header = unsafe { base.add(i * BLOCK_SIZE) }.cast::<BlockHeader>();
-            self.empty.push(Block {
-                header,
-                chunk: chunks.len(),
-            });
-        }
-        chunks.push(Chunk {
-            base: base.as_ptr(),
-            blocks,
-            full: 0,
-        });
-        Ok(())
+            header: unsafe { base.add(i * BLOCK_SIZE) }.cast::<BlockHeader>(),
+            chunk: number,
+        };
+        Ok((Chunk { base, bytes }, (0..blocks).map(block).collect()))
     }
 
-    /// Removes the file's name; the mapping stays usable.
-    pub fn remove(&self) {
-        if let Ok(path) = CString::new(self.path.as_os_str().as_encoded_bytes()) {
-            // SAFETY: a NUL-terminated path.
-            unsafe { libc::unlink(path.as_ptr()) };
-        }
+    /// Unmaps it: its data are in the file.
+    fn give_up(&self, chunk: &mut Chunk) {
+        // SAFETY: nobody holds a block of this chunk any more.
+        unsafe { libc::munmap(chunk.base.as_ptr().cast(), chunk.bytes) };
     }
 }
 

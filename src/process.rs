@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// CallIDs that a thread reserves at a time.
 const CALLS: u64 = 1024;
@@ -232,6 +232,7 @@ pub fn start_thread() -> *mut Thread {
             call_limit: 0,
             reserved: 0,
             sequence: 0,
+            cpu: 0,
             before: Vec::new(),
             large: Vec::new(),
             discarding,
@@ -274,9 +275,9 @@ fn begin_block(t: &mut Thread, now: u64) {
         (*header).time_base = t.time_base;
         (*header).call_base = t.call_base;
         (*header).tid = libc::syscall(libc::SYS_gettid) as u64;
-        (*header).committed.store(0, Relaxed);
+        (*header).committed.publish(0);
         (*header).open_function.store(0, Relaxed);
-        (*header).magic.store(BLOCK_MAGIC, Release);
+        (*header).magic.publish(BLOCK_MAGIC);
     }
     t.sequence += 1;
 }
@@ -299,8 +300,11 @@ fn change_block(t: &mut Thread, now: u64, call: u64) {
     if t.discarding {
         count_lost(t);
     } else {
-        t.store.put_full(t.block);
+        let full = t.block;
+        // Before the old one is given back, because what takes a block may make system calls, and who intercepts them may
+        // ask for the running call, which stands in the thread's block.
         (t.block, t.discarding) = next_block(t.store);
+        t.store.put_full(full);
     }
     begin_block(t, now);
     t.call_base = call;
@@ -319,11 +323,12 @@ pub fn count_lost(t: &mut Thread) {
     t.store.header().lost.fetch_add(lost as u64, Relaxed);
 }
 
-/// Makes room for a record of at most `total` bytes that starts at `start` and has number `call`. Gives the place for it: in
-/// the thread's block, or in its buffer for large records.
+/// Makes room for a record of at most `total` bytes of the call that started at `start`. Gives the place for it: in the
+/// thread's block, or in its buffer for large records.
 #[cold]
 #[inline(never)]
-pub fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
+pub fn make_room(t: &mut Thread, total: usize, start: u64) -> *mut u8 {
+    let call = t.next_call - 1;
     let free = |t: &Thread| t.end as usize - t.at as usize;
     if total + BASE_RECORD > free(t) && total + BASE_RECORD <= BLOCK_SIZE - BLOCK_HEADER {
         change_block(t, start, call);
@@ -372,9 +377,7 @@ fn put(t: &mut Thread, head: Head, payload: &[u8]) {
         std::ptr::copy_nonoverlapping(payload.as_ptr(), t.at.add(record::HEAD), payload.len());
         t.at = t.at.add(size);
         let committed = t.at as usize - t.block.start() as usize;
-        (*t.block.header())
-            .committed
-            .store(committed as u32, Release);
+        (*t.block.header()).committed.publish(committed as u32);
     }
 }
 

@@ -97,9 +97,13 @@ impl Cursor {
         self.put(v);
     }
 
-    /// A handle of `N` bytes (4 or 6). Writes 8 bytes of which the last 8 − N are overwritten by what follows.
+    /// A handle of `N` bytes (4 or 6). With 6, writes 8 bytes of which the last two are overwritten by what follows.
     #[inline(always)]
     pub fn handle<const N: usize>(&mut self, v: u64) {
+        if N == 4 {
+            self.put(v as u32);
+            return;
+        }
         // SAFETY: `new` demands room; the sizes that callers sum up include SLACK for the bytes behind.
         unsafe {
             self.at.cast::<u64>().write_unaligned(v);
@@ -114,6 +118,13 @@ impl Cursor {
             self.put(0u8);
             return;
         };
+        let small = (s.source | s.tag) as u32 <= 0xFFFF && s.bytes <= u64::from(u32::MAX);
+        if small && s.error == 0 && !s.cancelled {
+            // Nearly every status: two stores.
+            self.put(status::PRESENT);
+            self.put(s.source as u64 | (s.tag as u64) << 16 | s.bytes << 32);
+            return;
+        }
         let mut head = status::PRESENT | if s.cancelled { status::CANCELLED } else { 0 };
         let place = self.at;
         self.put(0u8);

@@ -7,9 +7,10 @@
 //! 128 KB   block 1
 //! ```
 //!
-//! A block belongs to one thread, which alone writes it and publishes what it wrote by storing `committed`. Nothing else in
-//! the file changes behind a reader's back.
+//! A block belongs to one thread, which alone writes it and publishes what it wrote by storing `committed` (see
+//! [`crate::handover`]). Nothing else in the file changes behind a reader's back.
 
+use crate::handover::Published;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -106,13 +107,13 @@ pub struct FileHeader {
 #[derive(Debug)]
 pub struct BlockHeader {
     /// [`BLOCK_MAGIC`] once the block is in use.
-    pub magic: AtomicU32,
+    pub magic: Published,
     /// Number of the thread that writes it, in the order of first MPI calls.
     pub thread: u32,
     /// Number of this block among the blocks of its thread.
     pub sequence: u64,
     /// Bytes of records that are complete, from the end of this header on.
-    pub committed: AtomicU32,
+    pub committed: Published,
     /// Function of the call that is running now, plus 1; 0 when none is.
     pub open_function: AtomicU32,
     /// Time at which the running call began, ticks.
@@ -129,6 +130,8 @@ pub struct BlockHeader {
     pub reserved: [u64; 8],
 }
 
+// loom's atomics have no place in a file.
+#[cfg(not(loom))]
 const _: () = assert!(BLOCK_HEADER == 128 && size_of::<FileHeader>() <= BLOCK_SIZE);
 
 /// Offsets that readers need, in bytes from the start of the header.

@@ -7,12 +7,13 @@
 //! in the same blocks as definition records ([`define`]).
 //!
 //! Because the file is a shared mapping, what was recorded survives the death of the process; [`file`] reads it, whether
-//! the process finished or not.
+//! the process finished or not. How blocks pass from thread to thread is in [`handover`].
 #![deny(missing_docs)]
 
 pub mod args;
 pub mod define;
 pub mod encode;
 pub mod file;
+pub mod handover;
 pub mod layout;
 pub mod record;
