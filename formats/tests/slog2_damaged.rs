@@ -4,8 +4,12 @@ mod slog2_common;
 
 use std::alloc::{GlobalAlloc, Layout as Memory, System};
 use std::cell::Cell;
+use std::io::Cursor;
 
-use formats::slog2::{Error, PrintOptions, Reader, RecursiveOptions, print, print_recursively};
+use formats::slog2::{
+    ConvertOptions, Error, Options, PrintOptions, Reader, RecursiveOptions, convert, print,
+    print_recursively,
+};
 use proptest::prelude::*;
 use slog2_common::sample;
 
@@ -163,6 +167,36 @@ proptest! {
             file.truncate(cut.index(file.len()));
         }
         let _ = use_all_within_bounds(&file);
+    }
+
+    #[test]
+    fn damaged_clog2_gives_an_error_or_a_whole_file(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..40),
+        leaf_byte_size in 1..1000i32,
+        children_per_node in 2..5i16,
+    ) {
+        let mut clog2 = sample(3).clog2();
+        for (at, byte) in damage {
+            let at = at.index(clog2.len());
+            clog2[at] = byte;
+        }
+        let tree = Options { children_per_node, leaf_byte_size };
+        let options = ConvertOptions { tree, check_end_times: true };
+        if let Ok((file, conversion)) = convert(&clog2, Cursor::new(Vec::new()), options) {
+            let file = file.into_inner();
+            let reader = Reader::new(&file).expect("our own file");
+            let mut count = 0;
+            for entry in reader.directory() {
+                let node = reader.node(entry.ptr).expect("our own node");
+                count += node.nestless.len() + node.nestable.len();
+            }
+            assert_eq!(count as u64, conversion.drawables);
+            let whole = reader.categories().iter().map(|category| category.summary.count);
+            assert_eq!(whole.sum::<i64>(), count as i64);
+            print(&reader, &PrintOptions::default(), &mut std::io::sink()).expect("prints");
+            print_recursively(&reader, &RecursiveOptions::default(), &mut std::io::sink())
+                .expect("prints");
+        }
     }
 
     #[test]

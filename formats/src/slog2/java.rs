@@ -5,17 +5,30 @@ use std::io::Write;
 /// The order in which a Java `HashMap` lists keys with these hash codes, given in the order of their insertion, as
 /// indices (section 6.1). Equal keys must have been removed.
 ///
-/// The original's map turns a bucket with more than 8 keys into a tree, whose order depends on the run; here such a
-/// bucket stays in the order of insertion.
+/// Beside the growth that section 6.1 describes, a table of less than 64 buckets also doubles when a ninth key falls into
+/// one bucket. In a larger table Java turns such a bucket into a tree, whose order is not followed here: the bucket stays
+/// in the order of insertion.
 pub(super) fn hash_map_order(hashes: impl IntoIterator<Item = u32>) -> Vec<usize> {
+    const LONG_CHAIN: usize = 8;
+    const SMALLEST_WITH_TREES: usize = 64;
     let spread: Vec<u32> = hashes.into_iter().map(|h| h ^ (h >> 16)).collect();
+    let bucket = |hash: u32, buckets: usize| hash as usize & (buckets - 1);
     let mut buckets = 16usize;
-    while spread.len() > buckets / 4 * 3 {
-        buckets *= 2;
+    for (count, &hash) in spread.iter().enumerate() {
+        if buckets < SMALLEST_WITH_TREES {
+            let at = bucket(hash, buckets);
+            let before = &spread[..count];
+            let chain = before.iter().filter(|&&other| bucket(other, buckets) == at);
+            if chain.count() >= LONG_CHAIN {
+                buckets *= 2;
+            }
+        }
+        if count + 1 > buckets / 4 * 3 {
+            buckets *= 2;
+        }
     }
-    let mask = buckets - 1;
     let mut order: Vec<usize> = (0..spread.len()).collect();
-    order.sort_by_key(|&index| spread[index] as usize & mask);
+    order.sort_by_key(|&index| bucket(spread[index], buckets));
     order
 }
 
@@ -192,5 +205,9 @@ mod tests {
         assert_eq!(order, (0..13).collect::<Vec<_>>());
         let order = hash_map_order((0..11).chain([16]));
         assert_eq!(order[..3], [0, 11, 1]);
+        // The ninth key of one bucket doubles a small table.
+        let same_bucket = |count: u32| hash_map_order((0..count).map(|nth| 16 * nth));
+        assert_eq!(same_bucket(8), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(same_bucket(9), [0, 2, 4, 6, 8, 1, 3, 5, 7]);
     }
 }

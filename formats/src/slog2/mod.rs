@@ -5,6 +5,26 @@
 //! * [`Reader`] reads one in place, node by node.
 //! * [`print()`] and [`print_recursively`] write the texts of the original's tools.
 //!
+//! ```
+//! use formats::clog2::{Body, Preamble, Record, RecordHeader};
+//! use formats::slog2::{FromClog2, Reader};
+//!
+//! let out = std::io::Cursor::new(Vec::new()); // or a PendingFile, with persist() at the end
+//! let mut converter = FromClog2::new(out, &Preamble::default(), Default::default())?;
+//! for (time, etype) in [(0.25, 48), (0.75, 49)] {
+//!     let header = RecordHeader { time, icomm: 0, rank: 0, thread: 0 };
+//!     converter.push(&Record { header, body: Body::Bare { etype } })?;
+//! }
+//! let (out, conversion) = converter.finish()?;
+//! assert_eq!(conversion.drawables, 1);
+//!
+//! let file = out.into_inner();
+//! let reader = Reader::new(&file)?;
+//! let root = reader.node(reader.header().tree_root)?;
+//! assert_eq!(root.nestable[0].bounds().duration(), 0.5);
+//! # Ok::<(), formats::slog2::Error>(())
+//! ```
+//!
 //! Section numbers in this module are those of the format description the project works from (`slog2.md`).
 
 mod build;

@@ -438,14 +438,20 @@ pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
     out.extend_from_slice(&(count as u32).to_be_bytes());
 }
 
-/// Writes a double, with Java's only NaN for all NaNs.
-pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) {
+/// The bytes of a double, with Java's only NaN for all NaNs.
+#[inline]
+pub(super) fn f64_bytes(value: f64) -> [u8; 8] {
     let bits = if value.is_nan() {
         0x7ff8 << 48
     } else {
         value.to_bits()
     };
-    out.extend_from_slice(&bits.to_be_bytes());
+    bits.to_be_bytes()
+}
+
+/// Writes a double; see [`f64_bytes`].
+pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) {
+    out.extend_from_slice(&f64_bytes(value));
 }
 
 /// Writes a float, with Java's only NaN for all NaNs.

@@ -70,3 +70,29 @@ impl Drop for PendingFile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_its_name_when_it_is_complete() {
+        let folder = std::env::temp_dir().join(format!("pending-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("temporary folder");
+        let names = || fs::read_dir(&folder).expect("folder").count();
+        let path = folder.join("log.slog2");
+
+        let mut file = PendingFile::create(&path).expect("created");
+        file.write_all(b"half").expect("written");
+        assert!(!path.exists() && names() == 1);
+        drop(file);
+        assert_eq!(names(), 0);
+
+        let mut file = PendingFile::create(&path).expect("created");
+        file.write_all(b"whole").expect("written");
+        file.persist().expect("renamed");
+        assert_eq!(fs::read(&path).expect("there"), b"whole");
+        assert_eq!(names(), 1);
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+}

@@ -4,8 +4,8 @@
 use std::io::Cursor;
 
 use formats::clog2::{
-    Body, CommEvent, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader, StateDef,
-    comm_etype, msg_etype,
+    Body, CommEvent, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
+    StateDef, Writer, comm_etype, msg_etype,
 };
 use formats::slog2::{
     Conversion, ConvertOptions, Drawable, FromClog2, Node, Options, Reader, Topology,
@@ -120,6 +120,23 @@ impl Log {
             format: FixedText::new(format),
         };
         self.push(0.0, (0, 0, 0), Body::EventDef(def));
+    }
+
+    /// The log as a CLOG2 file.
+    pub fn clog2(&self) -> Vec<u8> {
+        let mut file = Cursor::new(Vec::new());
+        let preamble = Preamble {
+            block_size: 1024,
+            ..self.preamble.clone()
+        };
+        let mut writer = Writer::new(&mut file, &preamble).expect("memory");
+        for record in &self.records {
+            writer.write(record).expect("memory");
+        }
+        writer
+            .finish(&CommTable::default(), &preamble)
+            .expect("memory");
+        file.into_inner()
     }
 
     /// Feeds the records to the converter.

@@ -1,8 +1,15 @@
 //! The real drawables of one open node, already encoded, and their order and nesting (sections 8.2, 8.5 and 8.6).
 
-use super::super::node::{write_count, write_f64};
+use super::super::node::{f64_bytes, write_count};
 use super::super::types::{TimeBBox, Topology, Vertex};
 use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
+
+/// The byte before a primitive in a list.
+const PRIMITIVE_KIND: u8 = 0;
+/// Longest info that is encoded without looping: that of CARGO events.
+const MOST_INFO: usize = 32;
+/// Bytes of a drawable with that info and two vertices.
+const MOST_BYTES: usize = 9 + MOST_INFO + 24;
 
 /// A drawable to add to the tree.
 #[derive(Clone, Copy, Debug)]
@@ -108,16 +115,47 @@ impl Drawables {
             at: self.bytes.len() as u32,
             weight,
         });
-        const PRIMITIVE_KIND: u8 = 0;
-        let mut head = [PRIMITIVE_KIND; 7];
-        head[1..5].copy_from_slice(&drawable.category.to_be_bytes());
-        head[5..].copy_from_slice(&(drawable.info.len() as u16).to_be_bytes());
-        self.bytes.extend_from_slice(&head);
+        self.encode(drawable);
+    }
+
+    /// Appends the bytes of a drawable as they stand in a node.
+    #[inline]
+    fn encode(&mut self, drawable: &NewDrawable<'_>) {
+        if drawable.info.len() > MOST_INFO {
+            self.encode_long(drawable);
+            return;
+        }
+        let mut bytes = [0; MOST_BYTES];
+        let end = 7 + drawable.info.len();
+        let whole = end + 2 + 12 * drawable.vertices.len();
+        bytes[0] = PRIMITIVE_KIND;
+        bytes[1..5].copy_from_slice(&drawable.category.to_be_bytes());
+        bytes[5..7].copy_from_slice(&(drawable.info.len() as u16).to_be_bytes());
+        bytes[7..end].copy_from_slice(drawable.info);
+        bytes[end..end + 2].copy_from_slice(&(drawable.vertices.len() as u16).to_be_bytes());
+        for (vertex, to) in drawable
+            .vertices
+            .iter()
+            .zip(bytes[end + 2..].chunks_exact_mut(12))
+        {
+            to[..8].copy_from_slice(&f64_bytes(vertex.time));
+            to[8..].copy_from_slice(&vertex.line.to_be_bytes());
+        }
+        push_bytes(&mut self.bytes, &bytes[..whole]);
+    }
+
+    #[cold]
+    fn encode_long(&mut self, drawable: &NewDrawable<'_>) {
+        self.bytes.push(PRIMITIVE_KIND);
+        self.bytes
+            .extend_from_slice(&drawable.category.to_be_bytes());
+        self.bytes
+            .extend_from_slice(&(drawable.info.len() as u16).to_be_bytes());
         self.bytes.extend_from_slice(drawable.info);
         self.bytes
             .extend_from_slice(&(drawable.vertices.len() as u16).to_be_bytes());
         for vertex in drawable.vertices {
-            write_f64(&mut self.bytes, vertex.time);
+            self.bytes.extend_from_slice(&f64_bytes(vertex.time));
             self.bytes.extend_from_slice(&vertex.line.to_be_bytes());
         }
     }
@@ -232,7 +270,7 @@ impl Drawables {
                 Some(next) => next.at as usize,
                 None => self.bytes.len(),
             };
-            out.extend_from_slice(&self.bytes[start..end]);
+            push_bytes(out, &self.bytes[start..end]);
         }
     }
 
@@ -242,6 +280,20 @@ impl Drawables {
         self.bytes.clear();
         self.index.clear();
         std::mem::replace(&mut self.shadows, replacement)
+    }
+}
+
+/// Appends the bytes of a drawable, quickly if it has one of the two sizes that nearly all have.
+#[inline]
+fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    const STATE: usize = 33;
+    const MESSAGE: usize = 41;
+    if let Ok(state) = <&[u8; STATE]>::try_from(bytes) {
+        out.extend_from_slice(state);
+    } else if let Ok(message) = <&[u8; MESSAGE]>::try_from(bytes) {
+        out.extend_from_slice(message);
+    } else {
+        out.extend_from_slice(bytes);
     }
 }
 

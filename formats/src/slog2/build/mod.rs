@@ -321,24 +321,27 @@ impl Summary {
         topologies.dedup();
         let mut categories: BTreeMap<i32, Ratios> = BTreeMap::new();
         let whole = root.stub.bounds.duration();
-        for side in &root.sides {
-            // Float sums depend on their order: that of the original's hash table.
-            let hashes = side.list.iter().map(|shadow| {
-                let lines = &shadow.lines[..vertex_count(shadow.topology)];
-                let key = std::iter::once(shadow.topology.number()).chain(lines.iter().copied());
-                key.fold(1u32, |hash, part| {
-                    hash.wrapping_mul(31).wrapping_add(part as u32)
-                })
-            });
-            for at in hash_map_order(hashes) {
-                let shadow = &side.list[at];
-                let factor = (shadow.bounds.duration() / whole) as f32;
-                for weight in side.weights_of(shadow) {
-                    let sum = categories.entry(weight.category).or_default();
-                    sum.count += weight.ratios.count;
-                    sum.inclusive += weight.ratios.inclusive * factor;
-                    sum.exclusive += weight.ratios.exclusive * factor;
-                }
+        // Float sums depend on their order: that of the original's hash table, one for nestless and nestable shadows.
+        let hashes = shadows().map(|shadow| {
+            let lines = &shadow.lines[..vertex_count(shadow.topology)];
+            let key = std::iter::once(shadow.topology.number()).chain(lines.iter().copied());
+            key.fold(1u32, |hash, part| {
+                hash.wrapping_mul(31).wrapping_add(part as u32)
+            })
+        });
+        let [nestless, nestable] = &root.sides;
+        for at in hash_map_order(hashes) {
+            let (side, at) = match at.checked_sub(nestless.list.len()) {
+                Some(at) => (nestable, at),
+                None => (nestless, at),
+            };
+            let shadow = &side.list[at];
+            let factor = (shadow.bounds.duration() / whole) as f32;
+            for weight in side.weights_of(shadow) {
+                let sum = categories.entry(weight.category).or_default();
+                sum.count += weight.ratios.count;
+                sum.inclusive += weight.ratios.inclusive * factor;
+                sum.exclusive += weight.ratios.exclusive * factor;
             }
         }
         Summary {

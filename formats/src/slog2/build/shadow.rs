@@ -1,6 +1,7 @@
 //! Shadows (previews) of one node: averages over its real drawables and those of its children (section 8.5).
 
 use std::cmp::Ordering;
+use std::collections::hash_map::Entry;
 
 use foldhash::fast::RandomState;
 
@@ -15,6 +16,20 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Lines of the first and the last vertex; the same one twice for an event.
 pub(super) type Lines = [i32; 2];
+
+/// Lines, and topology or category, in the two words that are quickest to hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Key(u64, u32);
+
+impl Key {
+    #[inline]
+    fn new([first, last]: Lines, number: i32) -> Self {
+        Key(
+            u64::from(first as u32) << 32 | u64::from(last as u32),
+            number as u32,
+        )
+    }
+}
 
 /// What a category contributes to a shadow, and the next category of that shadow.
 #[derive(Clone, Copy, Debug)]
@@ -53,11 +68,11 @@ pub(super) struct Shadows {
     pub(super) weights: Vec<WeightSlot>,
 }
 
-/// Finds shadows and weights by what they are for. Only nodes that are open have one.
+/// Finds shadows, and the weights of the node's own drawables, by what they are for. Only nodes that are open have one.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    shadows: HashMap<(Topology, Lines), u32>,
-    weights: HashMap<(i32, Lines), u32>,
+    shadows: HashMap<Key, u32>,
+    weights: HashMap<Key, u32>,
     /// Bounds of children's shadows, each with the one before in its chain.
     pub(super) children: Vec<(TimeBBox, u32)>,
 }
@@ -87,11 +102,11 @@ impl Shadows {
         times: [f64; 2],
         bounds: TimeBBox,
     ) -> u32 {
-        let slot = match index.weights.get(&(category, lines)) {
-            Some(&slot) => slot,
-            None => {
-                let shadow = self.shadow(index, topology, lines);
-                self.push_weight(index, shadow, category, Ratios::default())
+        let slot = match index.weights.entry(Key::new(lines, category)) {
+            Entry::Occupied(found) => *found.get(),
+            Entry::Vacant(vacant) => {
+                let shadow = self.shadow(&mut index.shadows, topology, lines);
+                *vacant.insert(self.push_weight(shadow, category, Ratios::default()))
             }
         };
         let weight = &mut self.weights[slot as usize];
@@ -112,9 +127,11 @@ impl Shadows {
     }
 
     /// The shadow of this key, a new one if need be.
-    fn shadow(&mut self, index: &mut Index, topology: Topology, lines: Lines) -> u32 {
+    fn shadow(&mut self, index: &mut HashMap<Key, u32>, topology: Topology, lines: Lines) -> u32 {
         let new = self.list.len() as u32;
-        let found = *index.shadows.entry((topology, lines)).or_insert(new);
+        let found = *index
+            .entry(Key::new(lines, topology.number()))
+            .or_insert(new);
         if found == new {
             self.list.push(Shadow {
                 topology,
@@ -132,13 +149,7 @@ impl Shadows {
         found
     }
 
-    fn push_weight(
-        &mut self,
-        index: &mut Index,
-        shadow: u32,
-        category: i32,
-        ratios: Ratios,
-    ) -> u32 {
+    fn push_weight(&mut self, shadow: u32, category: i32, ratios: Ratios) -> u32 {
         let slot = self.weights.len() as u32;
         let owner = &mut self.list[shadow as usize];
         match self.weights.get_mut(owner.last_weight as usize) {
@@ -153,7 +164,6 @@ impl Shadows {
             ratios,
             next: NONE,
         });
-        index.weights.insert((category, owner.lines), slot);
         slot
     }
 
@@ -170,14 +180,14 @@ impl Shadows {
     /// Merges the shadows of a child, which is complete, into these.
     pub(super) fn merge(&mut self, index: &mut Index, child: &Shadows) {
         for other in &child.list {
-            let at = self.shadow(index, other.topology, other.lines);
+            let at = self.shadow(&mut index.shadows, other.topology, other.lines);
             let own = &mut self.list[at as usize];
             if own.count == 0 {
                 own.times = other.times;
                 own.bounds = other.bounds;
                 own.count = other.count;
                 for weight in child.weights_of(other) {
-                    self.push_weight(index, at, weight.category, weight.ratios);
+                    self.push_weight(at, weight.category, weight.ratios);
                 }
                 continue;
             }
@@ -203,25 +213,44 @@ impl Shadows {
                 }
             }
             let factor = (other.bounds.duration() / now) as f32;
+            // Most often the child's categories came in the order of these, so the search begins behind the last find.
+            let mut from = self.list[at as usize].first_weight;
             for weight in child.weights_of(other) {
                 let scaled = Ratios {
                     inclusive: weight.ratios.inclusive * factor,
                     exclusive: weight.ratios.exclusive * factor,
                     count: weight.ratios.count,
                 };
-                match index.weights.get(&(weight.category, other.lines)) {
-                    Some(&slot) => {
-                        let own = &mut self.weights[slot as usize].ratios;
-                        own.inclusive += scaled.inclusive;
-                        own.exclusive += scaled.exclusive;
-                        own.count += scaled.count;
+                match self.find_weight(at, weight.category, from) {
+                    Some(slot) => {
+                        let own = &mut self.weights[slot as usize];
+                        own.ratios.inclusive += scaled.inclusive;
+                        own.ratios.exclusive += scaled.exclusive;
+                        own.ratios.count += scaled.count;
+                        from = own.next;
                     }
                     None => {
-                        self.push_weight(index, at, weight.category, scaled);
+                        self.push_weight(at, weight.category, scaled);
                     }
                 }
             }
         }
+    }
+
+    /// Searches a shadow's weights for a category, from one of them on and then from the first.
+    fn find_weight(&self, shadow: u32, category: i32, from: u32) -> Option<u32> {
+        let search = |mut at: u32, end: u32| {
+            while at != end {
+                let weight = self.weights.get(at as usize)?;
+                if weight.category == category {
+                    return Some(at);
+                }
+                at = weight.next;
+            }
+            None
+        };
+        let first = self.list[shadow as usize].first_weight;
+        search(from, NONE).or_else(|| search(first, from))
     }
 
     /// Writes count and shadows as they stand in a shadow buffer. The two lists are scratch memory.

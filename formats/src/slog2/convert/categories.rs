@@ -8,6 +8,9 @@ use super::HashMap;
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{EventDef, Preamble, StateDef};
 
+/// Event numbers below this have a table of their own; those of MPE and of most users are.
+const LOW_ETYPES: usize = 8192;
+
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -52,6 +55,8 @@ pub(super) struct Categories {
     by_index: HashMap<i64, u32>,
     /// Event numbers that were met.
     by_etype: HashMap<i32, (Role, u32)>,
+    /// The same for the numbers from 0 on, which nearly all are: quicker to look up.
+    low_etypes: Vec<Option<(Role, u32)>>,
     next_index: i64,
     default_colors: DefaultColors,
 }
@@ -109,6 +114,7 @@ impl Categories {
             predefined,
             by_index: HashMap::default(),
             by_etype: HashMap::default(),
+            low_etypes: vec![None; LOW_ETYPES],
             next_index,
             default_colors: DefaultColors::new(),
         }
@@ -117,9 +123,21 @@ impl Categories {
     /// What an event number does, and for which slot; `None` if nothing is known about it.
     #[inline]
     pub(super) fn role(&mut self, etype: i32) -> Option<(Role, u32)> {
+        if let Some(&Some(found)) = self.low_etypes.get(etype as u32 as usize) {
+            return Some(found);
+        }
         match self.by_etype.get(&etype) {
             Some(&found) => Some(found),
             None => self.predefined_role(etype),
+        }
+    }
+
+    fn set_role(&mut self, etype: i32, role: Role, slot: u32) {
+        match self.low_etypes.get_mut(etype as u32 as usize) {
+            Some(low) => *low = Some((role, slot)),
+            None => {
+                self.by_etype.insert(etype, (role, slot));
+            }
         }
     }
 
@@ -145,7 +163,7 @@ impl Categories {
                 slot
             }
         };
-        self.by_etype.insert(etype, (role, slot));
+        self.set_role(etype, role, slot);
         Some((role, slot))
     }
 
@@ -176,8 +194,8 @@ impl Categories {
             }
             _ => {
                 let slot = self.push_next(Topology::State);
-                self.by_etype.insert(def.start_etype, (Role::Start, slot));
-                self.by_etype.insert(def.final_etype, (Role::End, slot));
+                self.set_role(def.start_etype, Role::Start, slot);
+                self.set_role(def.final_etype, Role::End, slot);
                 slot
             }
         };
@@ -201,7 +219,7 @@ impl Categories {
             }
             None => {
                 let slot = self.push_next(Topology::Event);
-                self.by_etype.insert(def.etype, (Role::Solo, slot));
+                self.set_role(def.etype, Role::Solo, slot);
                 slot
             }
         };

@@ -91,7 +91,7 @@ impl<T: Copy> Pool<T> {
 pub(super) struct OpenStates {
     /// A queue stays when it gets empty, since the next state of its kind is likely to come: there is one per category
     /// and line at most.
-    queues: HashMap<(u32, i32), Queue>,
+    queues: HashMap<u64, Queue>,
     pool: Pool<Start>,
 }
 
@@ -104,15 +104,24 @@ impl OpenStates {
     }
 
     #[inline]
+    fn key(category: u32, line: i32) -> u64 {
+        u64::from(category) << 32 | u64::from(line as u32)
+    }
+
+    #[inline]
     pub(super) fn start(&mut self, category: u32, line: i32, start: Start) {
-        let queue = self.queues.entry((category, line)).or_insert(EMPTY);
+        let queue = self
+            .queues
+            .entry(Self::key(category, line))
+            .or_insert(EMPTY);
         self.pool.push(queue, start);
     }
 
     /// Takes the oldest open state.
     #[inline]
     pub(super) fn end(&mut self, category: u32, line: i32) -> Option<Start> {
-        self.pool.pop(self.queues.get_mut(&(category, line))?)
+        self.pool
+            .pop(self.queues.get_mut(&Self::key(category, line))?)
     }
 }
 

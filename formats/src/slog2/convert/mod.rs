@@ -110,7 +110,12 @@ pub fn convert<W: Write + Seek>(
     }
     let mut converter = FromClog2::new(out, reader.preamble(), options)?;
     for record in reader.raw_records() {
-        converter.push(&record?.1)?;
+        match &record {
+            Ok((_, record)) => converter.push(record)?,
+            Err(_) => {
+                record?;
+            }
+        }
     }
     Ok(converter.finish()?)
 }
