@@ -287,6 +287,6 @@ fn is_noise(line: &str) -> bool {
             .collect();
         digits
             .parse()
-            .is_ok_and(|source: i64| source > 3 || source < -32766)
+            .is_ok_and(|source: i64| !(-32766..=3).contains(&source))
     }) || line.contains("{bytes=-32766")
 }

@@ -152,7 +152,7 @@ pub fn write(file: &File<'_>, table: &Table, options: &Options) -> Result<Summar
     Ok(summary)
 }
 
-/// As [`write`], to any output and whatever the rank; gives the output back.
+/// As [`write()`], to any output and whatever the rank; gives the output back.
 ///
 /// # Errors
 /// If `file` was written with another function table than `table` or the output fails.
