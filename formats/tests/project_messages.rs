@@ -401,6 +401,30 @@ fn a_datatype_that_is_made_again_counts_from_then_on() {
 }
 
 #[test]
+fn a_cancelled_send_is_no_message() {
+    let merged = pair(|b, r| {
+        if r == 1 {
+            b.now = 9000;
+            b.call("MPI_Recv", &from(0, 1, 9, status(0, 1, 8)));
+            return;
+        }
+        for request in [50, 51] {
+            b.call("MPI_Isend", &to_with(1, 1, 2, request));
+        }
+        b.call("MPI_Cancel", &[H(50)]);
+        let cancelled = records::encode::Status {
+            cancelled: true,
+            ..status(-2, -1, 0)
+        };
+        let both = statuses(&[status(-2, -1, 0), cancelled]);
+        b.call("MPI_Waitall", &[I(2), handles(&[51, 50]), both]);
+    });
+    let all = merged.arrows();
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].from, (0, 100));
+}
+
+#[test]
 fn a_handle_whose_operation_was_lost_is_no_receive_any_more() {
     // The first receive was completed while recording was off; a broadcast then got its handle.
     let merged = pair(|b, r| match r {

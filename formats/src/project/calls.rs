@@ -2,7 +2,7 @@
 //! What it sends and receives is in [`super::messages`].
 
 use super::clog2::{Notes, Schema, Settings};
-use super::comms::{CommId, Comms};
+use super::comms::{CommId, Handles};
 use super::files::Files;
 use super::hash::Map;
 use super::lanes::{Lane, Pending};
@@ -34,7 +34,7 @@ pub(super) struct Core<'a> {
     pub scan: &'a Scan,
     pub settings: Settings<'a>,
     pub library: Library,
-    pub comms: Comms,
+    pub handles: Handles,
     pub places: Places,
     pub requests: Requests<Operation>,
     /// Communicators of messages that were taken out of matching.
@@ -43,6 +43,10 @@ pub(super) struct Core<'a> {
     /// MPI_PROC_NULL and MPI_ANY_SOURCE.
     pub proc_null: i64,
     pub any_source: i64,
+    /// MPI_ERR_PENDING.
+    pub pending_error: Option<i64>,
+    /// Counters of the calls whose sends were cancelled.
+    pub cancelled: HashSet<u64>,
     /// LIDs of the sides of intercommunicators that were announced.
     sides: HashSet<i32>,
     /// Time of the latest record, seconds.
@@ -58,19 +62,20 @@ impl<'a> Core<'a> {
         scan: &'a Scan,
         lids: &[i32],
         settings: Settings<'a>,
+        cancelled: HashSet<u64>,
     ) -> Self {
         let mut library = scan.library.clone();
         library.forget_types();
-        let mut comms = scan.comms.clone();
-        comms.rewind();
+        let mut handles = Handles::default();
         for (name, id) in [
             ("MPI_COMM_WORLD", CommId::WORLD),
             ("MPI_COMM_SELF", CommId::SELF),
         ] {
             if let Some(handle) = library.handle(name) {
-                comms.bind(handle, id);
+                handles.insert(handle, id);
             }
         }
+        let pending_error = library.constant("MPI_ERR_PENDING");
         let [proc_null, any_source, _] = constants(&library, scan.info.family).map(|(_, v)| v);
         let rank = scan.info.rank;
         let places = Places::new(&scan.comms, rank, lids, settings.ranks, settings.threads);
@@ -80,12 +85,14 @@ impl<'a> Core<'a> {
             scan,
             settings,
             library,
-            comms,
+            handles,
             requests: Requests::default(),
             matched: Map::default(),
             files: Files::default(),
             proc_null,
             any_source,
+            pending_error,
+            cancelled,
             sides: HashSet::from(world_and_self),
             last: 0.0,
             out: Vec::new(),
@@ -144,7 +151,7 @@ impl<'a> Core<'a> {
             (CommId::WORLD, comm_etype::WORLD_CREATE, world.rank),
             (CommId::SELF, comm_etype::SELF_CREATE, 0),
         ] {
-            let gid = self.comms.get(id).map_or(Gid::NULL, |c| c.gid);
+            let gid = self.scan.comms.get(id).map_or(Gid::NULL, |c| c.gid);
             self.announce(world, 0, etype, self.places.get(id).own, rank, gid);
         }
         if self.settings.describe.is_some() {
@@ -208,7 +215,7 @@ impl<'a> Core<'a> {
                 let later = match pending {
                     Pending::Type { .. } => makes_type,
                     Pending::Comm(id) => {
-                        made.is_some() && self.comms.get(id).map(|c| c.comm.handle) == made
+                        made.is_some() && self.scan.comms.get(id).map(|c| c.handle) == made
                     }
                 };
                 if !later {
@@ -219,7 +226,7 @@ impl<'a> Core<'a> {
         }
         lane.comm = plan
             .and_then(|p| p.handle(call.payload, p.comm?))
-            .and_then(|handle| self.comms.lookup(handle));
+            .and_then(|handle| self.handles.lookup(handle));
         lane.place = self.places.get(lane.comm.unwrap_or(CommId::WORLD));
         let etype = state.start();
         self.put(lane.place, lane.thread, Body::Bare { etype });
@@ -261,7 +268,7 @@ impl<'a> Core<'a> {
                     if let (Some(id), 0) = (lane.comm, call.code) {
                         self.free(id, lane.place, lane.thread);
                         if let Some(handle) = plan.handle(call.payload, comm) {
-                            self.comms.release(handle, id);
+                            self.handles.release(handle, id);
                         }
                     }
                 }
@@ -322,7 +329,9 @@ impl<'a> Core<'a> {
         match pending {
             Pending::Type { handle, size } => self.library.set_type_size(handle, size),
             Pending::Comm(id) => {
-                self.comms.redefine(id);
+                if let Some(comm) = self.scan.comms.get(id) {
+                    self.handles.insert(comm.handle, id);
+                }
                 if id > CommId::SELF {
                     self.create(id, on, thread);
                 }
@@ -333,7 +342,7 @@ impl<'a> Core<'a> {
     /// Records of a new communicator (section 5.1).
     fn create(&mut self, id: CommId, on: Place, thread: i32) {
         let place = self.places.get(id);
-        let Some(comm) = self.comms.get(id) else {
+        let Some(comm) = self.scan.comms.get(id) else {
             return;
         };
         if place.folded {

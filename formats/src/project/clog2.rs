@@ -8,6 +8,7 @@
 //! records leave in order of time, and a handle is looked up at the moment at which it was used.
 
 use super::calls::Core;
+use super::cancelled::cancelled_sends;
 use super::lanes::{Lane, Next};
 use super::plan::{self, Plan};
 use super::scan::Scan;
@@ -17,7 +18,7 @@ use records::file::File;
 use records::layout::Family;
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashSet};
 use wrappers::Table;
 
 /// What is the same for all processes of a run: what their calls mean, and how they are drawn.
@@ -25,6 +26,8 @@ use wrappers::Table;
 pub struct Schema<'t> {
     pub(super) plans: Vec<Plan<'t>>,
     pub(super) states: States,
+    /// Number of MPI_Cancel.
+    cancel: Option<u16>,
 }
 
 impl<'t> Schema<'t> {
@@ -38,6 +41,7 @@ impl<'t> Schema<'t> {
         Schema {
             plans: plan::plans(table, family),
             states: States::new(table, call_ids, unknown),
+            cancel: table.get("MPI_Cancel").map(|f| f.id as u16),
         }
     }
 
@@ -114,7 +118,11 @@ impl<'a> Stream<'a> {
         lids: &[i32],
         settings: Settings<'a>,
     ) -> Stream<'a> {
-        let mut core = Core::new(schema, scan, lids, settings);
+        let cancelled = match schema.cancel {
+            Some(cancel) if scan.functions.contains(cancel) => cancelled_sends(file, &schema.plans),
+            _ => HashSet::new(),
+        };
+        let mut core = Core::new(schema, scan, lids, settings, cancelled);
         core.open_log();
         let mut stream = Stream {
             lanes: Vec::new(),

@@ -9,6 +9,7 @@ use super::hash::{Map, Wide};
 use crate::clog2::Gid;
 use records::define::{Comm, CommKind, Origin};
 use records::file::Info;
+use std::sync::Arc;
 
 /// Number of a communicator of one process, in the order in which it got them. Never used again for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,8 +25,19 @@ impl CommId {
 /// A communicator.
 #[derive(Clone, Debug)]
 pub struct Communicator {
-    /// What its maker saw.
-    pub comm: Comm,
+    /// Raw handle.
+    pub handle: u64,
+    /// Intra or inter.
+    pub kind: CommKind,
+    /// How it was made.
+    pub origin: Origin,
+    /// Rank of this process in it (in the local group).
+    pub rank: i32,
+    /// World ranks of its (local) members in order; −1 for processes outside MPI_COMM_WORLD. Communicators of the same group
+    /// share the list.
+    pub members: Arc<[i32]>,
+    /// World ranks of the remote group's members; empty for an intracommunicator.
+    pub remote: Arc<[i32]>,
     /// Global id. The two sides of an intercommunicator have different ones.
     pub gid: Gid,
     /// Of an intercommunicator, the global ids of its two groups, taken as intracommunicators: the local one, then the
@@ -39,15 +51,15 @@ pub struct Communicator {
 impl Communicator {
     /// Whether it is an intercommunicator.
     pub fn is_inter(&self) -> bool {
-        self.comm.kind == CommKind::Inter
+        self.kind == CommKind::Inter
     }
 
-    /// The members that messages go to and come from: the remote group if there is one.
+    /// World ranks of those that messages go to and come from: the remote group if there is one.
     pub fn partners(&self) -> &[i32] {
         if self.is_inter() {
-            &self.comm.remote
+            &self.remote
         } else {
-            &self.comm.members
+            &self.members
         }
     }
 }
@@ -55,94 +67,19 @@ impl Communicator {
 /// More ranks than any machine has.
 pub(super) const MOST_RANKS: i32 = 1 << 24;
 
-/// All communicators of one process.
-#[derive(Clone, Debug)]
-pub struct Comms {
-    run: u64,
-    /// Ranks of MPI_COMM_WORLD.
-    world: Vec<i32>,
-    list: Vec<Communicator>,
+/// What the handles of communicators stand for now.
+#[derive(Clone, Debug, Default)]
+pub struct Handles {
     by_handle: Map<u64, CommId>,
-    /// How many communicators were made so far with the same key.
-    made: Map<Key, u64>,
 }
 
-/// What communicators are counted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key([u64; 3]);
-
-impl Comms {
-    /// The communicators every process begins with. Their handles are not known before their definitions were read.
-    pub fn new(info: Info) -> Comms {
-        // A damaged header must not decide how much memory is taken.
-        let rank = info.rank.clamp(0, MOST_RANKS - 1);
-        let size = i32::try_from(info.size).map_or(MOST_RANKS, |n| n.clamp(rank + 1, MOST_RANKS));
-        let mut comms = Comms {
-            run: info.run,
-            world: (0..size).collect(),
-            list: Vec::new(),
-            by_handle: Map::default(),
-            made: Map::default(),
-        };
-        for (origin, rank, members) in [
-            (Origin::World, rank, comms.world.clone()),
-            (Origin::SelfComm, 0, vec![rank]),
-        ] {
-            let identity = comms.root(origin, &members);
-            comms.list.push(Communicator {
-                gid: gid(identity),
-                sides: None,
-                identity,
-                comm: Comm {
-                    handle: 0,
-                    parent: 0,
-                    kind: CommKind::Intra,
-                    origin,
-                    rank,
-                    members,
-                    remote: Vec::new(),
-                },
-            });
-        }
-        comms
-    }
-
-    /// Takes in a definition: from now on its handle stands for this communicator.
-    pub fn define(&mut self, comm: Comm) -> CommId {
-        let id = match comm.origin {
-            Origin::World => CommId::WORLD,
-            Origin::SelfComm => CommId::SELF,
-            _ => CommId(u32::try_from(self.list.len()).unwrap_or(u32::MAX)),
-        };
-        self.by_handle.insert(comm.handle, id);
-        match self.list.get_mut(id.0 as usize) {
-            Some(known) => known.comm.handle = comm.handle,
-            None => {
-                let made = self.communicator(comm);
-                self.list.push(made);
-            }
-        }
-        id
-    }
-
-    /// Lets a handle stand for a communicator that was defined before, in an earlier walk over the same file.
-    pub fn redefine(&mut self, id: CommId) {
-        if let Some(known) = self.list.get(id.0 as usize) {
-            self.by_handle.insert(known.comm.handle, id);
-        }
-    }
-
-    /// Lets a handle stand for a communicator without a definition.
-    pub(super) fn bind(&mut self, handle: u64, id: CommId) {
+impl Handles {
+    /// From now on `handle` stands for `id`.
+    pub fn insert(&mut self, handle: u64, id: CommId) {
         self.by_handle.insert(handle, id);
     }
 
-    /// Forgets what handles stand for, and nothing else.
-    pub fn rewind(&mut self) {
-        self.by_handle.clear();
-    }
-
-    /// What the handle stands for now.
+    /// What the handle stands for.
     #[inline]
     pub fn lookup(&self, handle: u64) -> Option<CommId> {
         self.by_handle.get(&handle).copied()
@@ -155,6 +92,77 @@ impl Comms {
             self.by_handle.remove(&handle);
         }
     }
+}
+
+/// All communicators of one process.
+#[derive(Clone, Debug)]
+pub struct Comms {
+    run: u64,
+    list: Vec<Communicator>,
+    handles: Handles,
+    /// How many communicators were made so far with the same key.
+    made: Map<Wide, u64>,
+    /// Each list of members, once.
+    groups: Map<Wide, Arc<[i32]>>,
+}
+
+impl Comms {
+    /// The communicators every process begins with. Their handles are not known before their definitions were read.
+    pub fn new(info: Info) -> Comms {
+        // A damaged header must not decide how much memory is taken.
+        let rank = info.rank.clamp(0, MOST_RANKS - 1);
+        let size = i32::try_from(info.size).map_or(MOST_RANKS, |n| n.clamp(rank + 1, MOST_RANKS));
+        let mut comms = Comms {
+            run: info.run,
+            list: Vec::new(),
+            handles: Handles::default(),
+            made: Map::default(),
+            groups: Map::default(),
+        };
+        for (origin, rank, members) in [
+            (Origin::World, rank, (0..size).collect()),
+            (Origin::SelfComm, 0, vec![rank]),
+        ] {
+            let identity = comms.root(origin, &members);
+            let members = comms.group(members);
+            comms.list.push(Communicator {
+                handle: 0,
+                kind: CommKind::Intra,
+                origin,
+                rank,
+                members,
+                remote: Arc::new([]),
+                gid: gid(identity),
+                sides: None,
+                identity,
+            });
+        }
+        comms
+    }
+
+    /// Takes in a definition: from now on its handle stands for this communicator.
+    pub fn define(&mut self, comm: Comm) -> CommId {
+        let id = match comm.origin {
+            Origin::World => CommId::WORLD,
+            Origin::SelfComm => CommId::SELF,
+            _ => CommId(u32::try_from(self.list.len()).unwrap_or(u32::MAX)),
+        };
+        let handle = comm.handle;
+        match self.list.get_mut(id.0 as usize) {
+            Some(known) => known.handle = handle,
+            None => {
+                let made = self.communicator(comm);
+                self.list.push(made);
+            }
+        }
+        self.handles.insert(handle, id);
+        id
+    }
+
+    /// What the handle stands for now.
+    pub fn lookup(&self, handle: u64) -> Option<CommId> {
+        self.handles.lookup(handle)
+    }
 
     /// A communicator by its number.
     #[inline]
@@ -165,6 +173,12 @@ impl Comms {
     /// All communicators by number, freed ones too.
     pub fn all(&self) -> &[Communicator] {
         &self.list
+    }
+
+    fn group(&mut self, members: Vec<i32>) -> Arc<[i32]> {
+        let key = Wide::new().list(&members).finish();
+        let known = self.groups.entry(key);
+        known.or_insert_with(|| members.into()).clone()
     }
 
     fn communicator(&mut self, comm: Comm) -> Communicator {
@@ -189,7 +203,7 @@ impl Comms {
             .list(low)
             .list(high)
             .finish();
-        let count = self.made.entry(Key(key.0)).or_default();
+        let count = self.made.entry(key).or_default();
         let identity = key.word(*count).finish();
         *count += 1;
         let (gid, sides) = match comm.kind {
@@ -200,7 +214,12 @@ impl Comms {
             ),
         };
         Communicator {
-            comm,
+            handle: comm.handle,
+            kind: comm.kind,
+            origin: comm.origin,
+            rank: comm.rank,
+            members: self.group(comm.members),
+            remote: self.group(comm.remote),
             gid,
             sides,
             identity,
@@ -217,7 +236,9 @@ impl Comms {
 
     fn side(&self, members: &[i32]) -> Gid {
         gid(match members {
-            world if world == self.world => self.root(Origin::World, world),
+            world if Some(world) == self.list.first().map(|w| &w.members[..]) => {
+                self.root(Origin::World, world)
+            }
             one @ [rank] if *rank >= 0 => self.root(Origin::SelfComm, one),
             // Shares nothing with the hashes above: origins end at 4.
             group => Wide::new().word(self.run).word(64).list(group).finish(),
@@ -274,8 +295,7 @@ mod tests {
     }
 
     fn world(comms: &mut Comms) {
-        let size = comms.world.len() as i32;
-        let members: Vec<i32> = (0..size).collect();
+        let members = comms.all()[0].members.to_vec();
         assert_eq!(
             comms.define(intra(91, 0, Origin::World, &members)),
             CommId::WORLD
@@ -312,11 +332,15 @@ mod tests {
         let old = c.define(intra(5, 91, Origin::Parent, &[0, 1]));
         let new = c.define(intra(5, 91, Origin::Parent, &[0, 1]));
         assert_ne!(old, new);
-        c.release(5, old);
         assert_eq!(c.lookup(5), Some(new));
-        c.release(5, new);
-        assert_eq!(c.lookup(5), None);
-        assert!(c.get(old).is_some());
+        let mut handles = Handles::default();
+        handles.insert(5, new);
+        handles.release(5, old);
+        assert_eq!(handles.lookup(5), Some(new));
+        handles.release(5, new);
+        assert_eq!(handles.lookup(5), None);
+        let [a, b] = [old, new].map(|id| c.get(id).unwrap().members.clone());
+        assert!(Arc::ptr_eq(&a, &b));
     }
 
     #[test]

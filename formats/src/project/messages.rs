@@ -4,7 +4,8 @@
 
 use super::calls::Core;
 use super::comms::CommId;
-use super::plan::{Completes, Param, Plan, RecvPart, Role, SendPart};
+use super::completion::Completed;
+use super::plan::{Param, Plan, RecvPart, Role, SendPart};
 use super::requests::Use;
 use crate::clog2::{Body, Msg, msg_etype};
 use records::args::Array;
@@ -49,7 +50,9 @@ impl Core<'_> {
     ) {
         match plan.role {
             Role::Blocking | Role::Nonblocking { .. } => {
-                if let Some(outgoing) = plan.send.and_then(|s| self.outgoing(plan, s, call)) {
+                if let Some(outgoing) = plan.send.and_then(|s| self.outgoing(plan, s, call))
+                    && !self.cancelled.contains(&call.call)
+                {
                     self.send(comm, thread, outgoing);
                 }
             }
@@ -78,23 +81,9 @@ impl Core<'_> {
     ) {
         let payload = call.payload;
         match plan.role {
-            Role::Complete {
-                completes,
-                requests,
-                flag,
-                index,
-                statuses,
-            } => {
-                if completes == Completes::One {
-                    self.complete_one(thread, plan, call, requests, flag, statuses);
-                } else {
-                    self.complete_of_many(
-                        thread,
-                        plan,
-                        call,
-                        (completes, requests, flag, index, statuses),
-                    );
-                }
+            Role::Complete(completion) => {
+                let pending = self.pending_error;
+                completion.each(plan, call, pending, |done| self.complete(thread, done));
             }
             // Nothing else does anything if it fails.
             _ if call.code != 0 => {}
@@ -153,94 +142,6 @@ impl Core<'_> {
             }
             _ => {}
         }
-    }
-
-    fn complete_one(
-        &mut self,
-        thread: i32,
-        plan: &Plan<'_>,
-        call: &Call<'_>,
-        request: Param,
-        flag: Option<Param>,
-        status: Param,
-    ) {
-        let payload = call.payload;
-        if flag.is_some_and(|f| plan.int(payload, f) == Some(0)) {
-            return;
-        }
-        if let Some(handle) = plan.handle(payload, request) {
-            let status = plan.status(payload, status);
-            self.complete(thread, handle, status, call.code == 0);
-        }
-    }
-
-    fn complete_of_many(
-        &mut self,
-        thread: i32,
-        plan: &Plan<'_>,
-        call: &Call<'_>,
-        (completes, requests, flag, index, statuses): (
-            Completes,
-            Param,
-            Option<Param>,
-            Option<Param>,
-            Param,
-        ),
-    ) {
-        let Some(args) = plan.decode(call.payload) else {
-            return;
-        };
-        let Some(handles) = args.array(requests) else {
-            return;
-        };
-        if flag.is_some_and(|f| args.int(f) == Some(0)) {
-            return;
-        }
-        let succeeded = call.code == 0;
-        if completes == Completes::Any {
-            let handle = index
-                .and_then(|i| args.int(i))
-                .and_then(|i| handles.get(usize::try_from(i).ok()?));
-            if let Some(handle) = handle {
-                self.complete(thread, handle as u64, args.status(statuses), succeeded);
-            }
-            return;
-        }
-        let mut statuses = args
-            .array(statuses)
-            .into_iter()
-            .flat_map(|a| a.statuses())
-            .fuse();
-        let mut one = |core: &mut Self, handle: Option<i64>| {
-            let status = statuses.next().flatten();
-            let Some(handle) = handle else { return };
-            let worked = match status {
-                _ if succeeded => true,
-                // Of a call that failed, each status tells what became of its operation; without one nothing is known.
-                Some(s) if Some(i64::from(s.error)) == core.pending_error() => return,
-                Some(s) => s.error == 0,
-                None => return,
-            };
-            core.complete(thread, handle as u64, status, worked);
-        };
-        match index.and_then(|i| args.array(i)) {
-            Some(indices) if completes == Completes::Some => {
-                for i in indices.ints() {
-                    let handle = usize::try_from(i).ok().and_then(|i| handles.get(i));
-                    one(self, handle);
-                }
-            }
-            _ if completes == Completes::Some => {}
-            _ => {
-                for handle in handles.ints() {
-                    one(self, Some(handle));
-                }
-            }
-        }
-    }
-
-    fn pending_error(&self) -> Option<i64> {
-        self.library.constant("MPI_ERR_PENDING")
     }
 
     fn is_null(&self, source: i64) -> bool {
@@ -302,12 +203,12 @@ impl Core<'_> {
     }
 
     /// An operation was completed.
-    fn complete(&mut self, thread: i32, handle: u64, status: Option<Status>, worked: bool) {
-        let Some(operation) = self.requests.complete(handle) else {
+    fn complete(&mut self, thread: i32, done: Completed) {
+        let Some(operation) = self.requests.complete(done.request) else {
             return;
         };
-        if let (Some(incoming), true) = (operation.recv, worked) {
-            self.receive(operation.comm, thread, incoming, status);
+        if let (Some(incoming), true) = (operation.recv, done.worked) {
+            self.receive(operation.comm, thread, incoming, done.status);
         }
     }
 
@@ -346,7 +247,7 @@ impl Core<'_> {
     ) {
         let place = comm.map(|id| (id, self.places.get(id)));
         let rank = place.and_then(|(id, place)| {
-            let partners = self.comms.get(id)?.partners();
+            let partners = self.scan.comms.get(id)?.partners();
             let rank = *partners.get(usize::try_from(partner).ok()?)?;
             if place.folded {
                 // Outside MPI_COMM_WORLD there is no line to draw to.

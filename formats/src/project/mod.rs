@@ -11,9 +11,11 @@
 //! files on one machine what MPI_Finalize does over MPI.
 
 mod calls;
+mod cancelled;
 pub mod clock;
 pub mod clog2;
 pub mod comms;
+mod completion;
 pub mod dumpi;
 mod files;
 pub mod gids;

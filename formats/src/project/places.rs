@@ -1,6 +1,6 @@
 //! Where the events of a communicator are drawn: its numbers in the merged file (section 5.4).
 
-use super::comms::{CommId, Comms, Communicator};
+use super::comms::{CommId, Comms};
 
 /// Numbers of one communicator for the records of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,9 +41,9 @@ impl Places {
             full: Vec::new(),
             folded: 0,
         };
-        for Communicator { comm, sides, .. } in comms.all() {
+        for comm in comms.all() {
             let own = next();
-            let (line, partner) = match sides {
+            let (line, partner) = match comm.sides {
                 Some(_) => (next(), next()),
                 None => (own, own),
             };
@@ -54,11 +54,7 @@ impl Places {
                 own,
                 folded: false,
             };
-            let remote = if sides.is_some() {
-                &comm.remote
-            } else {
-                &comm.members
-            };
+            let remote = comm.partners();
             places.places.push(
                 if fits(line, &comm.members) && fits(partner, remote) && comm.rank >= 0 {
                     place
@@ -73,7 +69,7 @@ impl Places {
                     }
                 },
             );
-            if sides.is_none() && comm.members.len() == ranks as usize {
+            if !comm.is_inter() && comm.members.len() == ranks as usize {
                 places.full.push(own);
             }
         }

@@ -1,6 +1,7 @@
 //! What a call does to messages, requests and communicators, worked out once per function from the function table, and
 //! quick access to single arguments: most stand at the same place in every record of a function.
 
+use super::completion::Completion;
 use records::args::{Args, Bytes};
 use records::encode::Status;
 use records::layout::{Family, POINTER_BYTES};
@@ -29,15 +30,6 @@ pub(super) struct RecvPart {
     pub partitions: Option<Param>,
 }
 
-/// Which of its requests a call completes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Completes {
-    One,
-    Any,
-    All,
-    Some,
-}
-
 /// What a call is, as far as the projection to CLOG2 is concerned.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Role {
@@ -52,13 +44,7 @@ pub(super) enum Role {
     /// Starts persistent operations: a request or an array of them.
     Start { requests: Param },
     /// Waits for or tests requests.
-    Complete {
-        completes: Completes,
-        requests: Param,
-        flag: Option<Param>,
-        index: Option<Param>,
-        statuses: Param,
-    },
+    Complete(Completion),
     /// MPI_Request_free.
     FreeRequest { request: Param },
     /// Looks for a message and takes it out of matching.
@@ -265,24 +251,7 @@ fn role(function: &Function, request: Option<Param>) -> Option<Role> {
         Class::Start => Role::Start { requests: request? },
         // These only look.
         Class::Test if function.name.starts_with("MPI_Request_get_status") => Role::Plain,
-        Class::Complete | Class::Test => {
-            let requests = request?;
-            let array = function.params.get(requests)?.len.is_some();
-            let index = first(Kind::Index);
-            let completes = match index.and_then(|i| function.params.get(i)) {
-                Some(index) if index.len.is_some() => Completes::Some,
-                Some(_) => Completes::Any,
-                None if array => Completes::All,
-                None => Completes::One,
-            };
-            Role::Complete {
-                completes,
-                requests,
-                flag: first(Kind::Logical),
-                index,
-                statuses: first(Kind::Status)?,
-            }
-        }
+        Class::Complete | Class::Test => Role::Complete(Completion::new(function)?),
         Class::Probe => match created(function, Kind::Message) {
             Some(message) => Role::Match {
                 message,
@@ -362,18 +331,9 @@ mod tests {
         let table = wrappers::table().unwrap();
         let plans = plans(&table, Family::Mpich);
         let plan = |name: &str| &plans[table.get(name).unwrap().id];
-        let complete = |name: &str| match plan(name).role {
-            Role::Complete {
-                completes, flag, ..
-            } => Some((completes, flag.is_some())),
-            _ => None,
-        };
-        assert_eq!(complete("MPI_Wait"), Some((Completes::One, false)));
-        assert_eq!(complete("MPI_Waitany"), Some((Completes::Any, false)));
-        assert_eq!(complete("MPI_Waitall"), Some((Completes::All, false)));
-        assert_eq!(complete("MPI_Testsome"), Some((Completes::Some, false)));
-        assert_eq!(complete("MPI_Testall"), Some((Completes::All, true)));
-        assert_eq!(complete("MPI_Request_get_status_all"), None);
+        let completes = |name: &str| matches!(plan(name).role, Role::Complete(_));
+        assert!(completes("MPI_Wait") && completes("MPI_Testsome"));
+        assert!(!completes("MPI_Request_get_status_all"));
         let swap = plan("MPI_Sendrecv_replace");
         let (send, recv) = (swap.send.unwrap(), swap.recv.unwrap());
         assert_eq!((send.count, send.dest, send.tag), (1, 3, 4));

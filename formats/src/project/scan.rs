@@ -78,7 +78,7 @@ impl Scan {
                 Some(Definition::Clock(reading)) => clocks.readings.push(reading),
                 Some(Definition::Sync(sync)) => clocks.syncs.push(sync),
                 Some(Definition::Lost { count, reason }) => {
-                    scan.lost += count;
+                    scan.lost = scan.lost.saturating_add(count);
                     if !scan.lost_reasons.contains(&reason) {
                         scan.lost_reasons.push(reason);
                     }
@@ -97,7 +97,7 @@ impl Scan {
                 scan.functions.insert(open.function);
             }
         }
-        scan.ignored = ignored.iter().sum();
+        scan.ignored = ignored.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
         scan.clock = ClockMap::new(info.clock, &clocks.readings, &clocks.syncs);
         scan
     }

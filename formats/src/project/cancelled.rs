@@ -1,0 +1,54 @@
+//! Sends that were cancelled: they are no messages, but that is known only when they are completed.
+//!
+//! A walk over the process of its own, made only where MPI_Cancel was called.
+
+use super::plan::{Plan, Role};
+use super::requests::{Requests, Use};
+use super::timeline::Timeline;
+use records::file::File;
+use std::collections::HashSet;
+
+/// Counters of the calls whose sends were cancelled. Persistent ones are not looked at.
+pub(super) fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u64> {
+    let mut cancelled = HashSet::new();
+    let mut sends: Requests<u64> = Requests::default();
+    let mut timeline = Timeline::new(file);
+    while let Some(item) = timeline.next() {
+        let call = item.record;
+        let Some(plan) = plans.get(usize::from(call.function)) else {
+            continue;
+        };
+        match plan.role {
+            Role::Complete(completion) => completion.each(plan, &call, None, |done| {
+                if let Some(send) = sends.complete(done.request)
+                    && done.status.is_some_and(|s| s.cancelled)
+                {
+                    cancelled.insert(send);
+                }
+            }),
+            _ if call.code != 0 => {}
+            Role::Nonblocking { request } => {
+                let Some(handle) = plan.handle(call.payload, request) else {
+                    continue;
+                };
+                if plan.recv.is_none() {
+                    sends.insert(handle, call.call, Use::Shared);
+                } else {
+                    sends.forget(handle);
+                }
+            }
+            Role::FreeRequest { request } => {
+                if let Some(handle) = plan.handle(call.payload, request) {
+                    sends.free(handle);
+                }
+            }
+            Role::Init { request } | Role::OtherRequest { request } => {
+                if let Some(handle) = plan.handle(call.payload, request) {
+                    sends.forget(handle);
+                }
+            }
+            _ => {}
+        }
+    }
+    cancelled
+}

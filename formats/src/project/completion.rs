@@ -1,0 +1,159 @@
+//! Which operations a call of the families of MPI_Wait and MPI_Test has completed.
+
+use super::plan::{Param, Plan};
+use records::encode::Status;
+use records::record::Record as Call;
+use wrappers::{Function, Kind};
+
+/// Which of its requests a call completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    One,
+    Any,
+    All,
+    Some,
+}
+
+/// Where such a call has its arguments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Completion {
+    which: Which,
+    requests: Param,
+    flag: Option<Param>,
+    index: Option<Param>,
+    statuses: Param,
+}
+
+/// A completed operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Completed {
+    /// Handle of its request before the call.
+    pub request: u64,
+    /// Its status, if there is one in the record.
+    pub status: Option<Status>,
+    /// Whether it did what it was meant to do.
+    pub worked: bool,
+}
+
+impl Completion {
+    /// For a function of the classes `complete` and `test`.
+    pub fn new(function: &Function) -> Option<Completion> {
+        let first = |kind| function.first(kind);
+        let is_array = |i: Param| function.params.get(i).is_some_and(|p| p.len.is_some());
+        let requests = first(Kind::Request)?;
+        let index = first(Kind::Index);
+        Some(Completion {
+            which: match index {
+                Some(index) if is_array(index) => Which::Some,
+                Some(_) => Which::Any,
+                None if is_array(requests) => Which::All,
+                None => Which::One,
+            },
+            requests,
+            flag: first(Kind::Logical),
+            index,
+            statuses: first(Kind::Status)?,
+        })
+    }
+
+    /// Gives each operation that `call` has completed to `sink`. `pending` is MPI_ERR_PENDING, if it is known.
+    #[inline]
+    pub fn each(
+        &self,
+        plan: &Plan<'_>,
+        call: &Call<'_>,
+        pending: Option<i64>,
+        mut sink: impl FnMut(Completed),
+    ) {
+        let payload = call.payload;
+        if self.which != Which::One {
+            self.of_many(plan, call, pending, sink);
+            return;
+        }
+        if self.flag.is_some_and(|f| plan.int(payload, f) == Some(0)) {
+            return;
+        }
+        if let Some(request) = plan.handle(payload, self.requests) {
+            sink(Completed {
+                request,
+                status: plan.status(payload, self.statuses),
+                worked: call.code == 0,
+            });
+        }
+    }
+
+    fn of_many(
+        &self,
+        plan: &Plan<'_>,
+        call: &Call<'_>,
+        pending: Option<i64>,
+        mut sink: impl FnMut(Completed),
+    ) {
+        let Some(args) = plan.decode(call.payload) else {
+            return;
+        };
+        let Some(requests) = args.array(self.requests) else {
+            return;
+        };
+        if self.flag.is_some_and(|f| args.int(f) == Some(0)) {
+            return;
+        }
+        let at = |i: i64| requests.get(usize::try_from(i).ok()?).map(|h| h as u64);
+        if self.which == Which::Any {
+            // MPI_UNDEFINED is negative.
+            if let Some(request) = self.index.and_then(|i| at(args.int(i)?)) {
+                sink(Completed {
+                    request,
+                    status: args.status(self.statuses),
+                    worked: call.code == 0,
+                });
+            }
+            return;
+        }
+        let statuses = args.array(self.statuses);
+        let mut statuses = statuses.iter().flat_map(|a| a.statuses()).fuse();
+        let mut one = |request: Option<u64>| {
+            let status = statuses.next().flatten();
+            let Some(request) = request else { return };
+            let worked = match status {
+                _ if call.code == 0 => true,
+                // Of a call that failed, each status tells what became of its operation; without one nothing is known.
+                Some(s) if Some(i64::from(s.error)) == pending => return,
+                Some(s) => s.error == 0,
+                None => return,
+            };
+            sink(Completed {
+                request,
+                status,
+                worked,
+            });
+        };
+        match (self.which, self.index.and_then(|i| args.array(i))) {
+            (Which::Some, Some(indices)) => indices.ints().for_each(|i| one(at(i))),
+            (Which::Some, None) => {}
+            _ => requests.ints().for_each(|h| one(Some(h as u64))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_follows_from_the_parameters() {
+        let table = wrappers::table().unwrap();
+        let kind = |name: &str| {
+            let completion = Completion::new(table.get(name).unwrap()).unwrap();
+            (completion.which, completion.flag.is_some())
+        };
+        assert_eq!(kind("MPI_Wait"), (Which::One, false));
+        assert_eq!(kind("MPI_Waitany"), (Which::Any, false));
+        assert_eq!(kind("MPI_Waitall"), (Which::All, false));
+        assert_eq!(kind("MPI_Waitsome"), (Which::Some, false));
+        assert_eq!(kind("MPI_Test"), (Which::One, true));
+        assert_eq!(kind("MPI_Testany"), (Which::Any, true));
+        assert_eq!(kind("MPI_Testall"), (Which::All, true));
+        assert_eq!(kind("MPI_Testsome"), (Which::Some, false));
+    }
+}
