@@ -6,7 +6,7 @@
 //! What the reader needs besides calls (communicators, datatype sizes, constants of the MPI library, clock readings) stands
 //! in the same blocks as definition records ([`define`]).
 //!
-//! Because the file is a shared mapping, what was recorded survives the death of the process; [`file`] reads it, whether
+//! Because the file is a shared mapping, what was recorded survives the death of the process; [`mod@file`] reads it, whether
 //! the process finished or not. How blocks pass from thread to thread is in [`handover`].
 #![deny(missing_docs)]
 

@@ -9,7 +9,7 @@
 //! 16       LONG: u64 duration | ERROR: i32 return code | CPU: u64, u64 CPU ns at start and stop; then the arguments
 //! ```
 //!
-//! The bases are those of the block header until a [`define::TIME_BASE`](crate::define::TIME_BASE) record sets new ones.
+//! The bases are those of the block header until a [`define::TIME_BASE`] record sets new ones.
 
 use crate::define;
 

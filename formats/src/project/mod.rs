@@ -8,7 +8,7 @@
 //!
 //! CLOG2: [`states`] numbers the states of all functions. Each process is read twice: [`scan`] finds what the ranks must
 //! agree on before anything can be written, [`clog2`] then gives its records in order of time. [`merge`] does for block
-//! files on one machine what MPI_Finalize does over MPI.
+//! files on one machine what MPI_Finalize does over MPI. [`outputs`] makes the files of the merged stream.
 
 mod calls;
 mod cancelled;
@@ -24,6 +24,7 @@ mod lanes;
 pub mod library;
 pub mod merge;
 mod messages;
+pub mod outputs;
 mod places;
 mod plan;
 pub mod requests;
