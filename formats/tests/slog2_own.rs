@@ -3,10 +3,12 @@
 mod slog2_common;
 
 use std::fs;
+use std::io::Cursor;
 use std::path::Path;
 
 use formats::slog2::{
-    Kinds, Layout, Order, Parts, PrintOptions, Reader, RecursiveOptions, print, print_recursively,
+    ConvertOptions, Kinds, Layout, Options, Order, Parts, PrintOptions, Reader, RecursiveOptions,
+    convert, print, print_recursively,
 };
 use slog2_common::{drawables, sample};
 
@@ -52,6 +54,23 @@ fn the_sample_is_converted_as_stored() {
     );
     let text = recursive(&file, &RecursiveOptions::default());
     assert_eq!(text, String::from_utf8_lossy(&stored("sample.recur.txt")));
+}
+
+#[test]
+fn records_and_their_bytes_give_the_same_file() {
+    let log = sample(12);
+    let (pushed, _) = log.convert(Options::default().leaf_byte_size);
+    let options = ConvertOptions::default();
+    let (encoded, conversion) =
+        convert(&log.clog2(), Cursor::new(Vec::new()), options).expect("converts");
+    assert!(encoded.into_inner() == pushed);
+    // Each record, and the ENDBLOCK or ENDLOG of each block of 1024 bytes.
+    let records: usize = log.records.iter().map(|record| record.size()).sum();
+    let ends = conversion.record_bytes - records as u64;
+    assert!(
+        ends % 24 == 0 && ends / 24 >= records as u64 / 1024,
+        "{ends}"
+    );
 }
 
 #[test]

@@ -19,7 +19,10 @@ use matching::{MessageEnd, OpenMessages, OpenStates, Route, Side, Start};
 use super::build::{Builder, NewDrawable, Options};
 use super::error::Error;
 use super::types::{Header, LineIdMap, Vertex};
-use crate::clog2::{self, Body, Endian, Msg, Preamble, Record, RecordHeader, msg_etype};
+use crate::clog2::{
+    self, Body, Endian, HEADER_SIZE, Msg, PREAMBLE_SIZE, Preamble, Record, RecordHeader, msg_etype,
+    peek_rectype, peek_size, peek_time, rectype,
+};
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -109,15 +112,41 @@ pub fn convert<W: Write + Seek>(
         return Err(ConvertError::LittleEndian);
     }
     let mut converter = FromClog2::new(out, reader.preamble(), options)?;
-    for record in reader.raw_records() {
-        match &record {
-            Ok((_, record)) => converter.push(record)?,
-            Err(_) => {
-                record?;
-            }
+    if !push_blocks(&mut converter, clog2, reader.preamble())? {
+        // The reader knows best what is wrong, and where.
+        for record in reader.raw_records() {
+            record?;
         }
     }
     Ok(converter.finish()?)
+}
+
+/// Feeds all records of a big-endian file, as they stand in its blocks. False if they do not end with ENDLOG.
+fn push_blocks<W: Write + Seek>(
+    converter: &mut FromClog2<W>,
+    clog2: &[u8],
+    preamble: &Preamble,
+) -> Result<bool, ConvertError> {
+    let end = match usize::try_from(preamble.comm_table_offset) {
+        Ok(offset) if offset >= PREAMBLE_SIZE && offset <= clog2.len() => offset,
+        _ => clog2.len(),
+    };
+    let blocks = clog2.get(PREAMBLE_SIZE..end).unwrap_or_default();
+    for mut block in blocks.chunks((preamble.block_size as usize).max(HEADER_SIZE)) {
+        loop {
+            let size = peek_size(block);
+            if size == 0 {
+                return Ok(false);
+            }
+            converter.push_encoded(&block[..size])?;
+            match peek_rectype(block) {
+                rectype::ENDLOG => return Ok(true),
+                rectype::ENDBLOCK => break,
+                _ => block = &block[size..],
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Takes the records of a merged log and makes an SLOG2 file of them.
@@ -189,6 +218,50 @@ impl<W: Write + Seek> FromClog2<W> {
             | Body::EndBlock
             | Body::EndLog => Ok(()),
         }
+    }
+
+    /// Takes the next record, big-endian as in a merged file: what [`FromClog2::push`] does, without making a [`Record`]
+    /// of the most frequent ones.
+    ///
+    /// # Errors
+    /// Also [`ConvertError::Clog2`] if `bytes` is no record; its offset counts from their start.
+    #[inline]
+    pub fn push_encoded(&mut self, bytes: &[u8]) -> Result<(), ConvertError> {
+        let int = |at: usize| {
+            let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
+            i32::from_be_bytes(bytes.copied().unwrap_or_default())
+        };
+        let header = RecordHeader {
+            time: peek_time(bytes),
+            icomm: int(8),
+            rank: int(12),
+            thread: int(16),
+        };
+        const BODY: usize = HEADER_SIZE;
+        match (peek_rectype(bytes), peek_size(bytes)) {
+            (rectype::BAREEVT, size @ 1..) => {
+                self.record_bytes += size as u64;
+                self.event(&header, int(BODY), None)?;
+            }
+            (rectype::CARGOEVT, size @ 1..) => {
+                self.record_bytes += size as u64;
+                let cargo = bytes.get(BODY + 8..).and_then(|rest| rest.first_chunk());
+                self.event(&header, int(BODY), cargo)?;
+            }
+            (rectype::MSGEVT, size @ 1..) => {
+                self.record_bytes += size as u64;
+                let msg = Msg {
+                    etype: int(BODY),
+                    icomm: int(BODY + 4),
+                    rank: int(BODY + 8),
+                    tag: int(BODY + 12),
+                    size: int(BODY + 16),
+                };
+                self.message(&header, &msg)?;
+            }
+            _ => self.push(&Record::decode(bytes, Endian::Big)?)?,
+        }
+        Ok(())
     }
 
     #[inline]
