@@ -4,6 +4,7 @@
 use super::clog2::{Notes, Schema, Settings};
 use super::comms::{CommId, Handles};
 use super::files::Files;
+use super::frame::{COMM_FINALIZE, COMM_INIT, constants};
 use super::hash::Map;
 use super::lanes::{Lane, Pending};
 use super::library::Library;
@@ -14,18 +15,11 @@ use super::requests::Requests;
 use super::scan::Scan;
 use super::states::{Cargo, State};
 use crate::clog2::{
-    Body, CARGO_SIZE, CommEvent, ConstDef, EventDef, FixedText, Gid, Record, RecordHeader,
-    UNKNOWN_LID, comm_etype, constdef_etype,
+    Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
 };
 use records::file::OpenCall;
-use records::layout::Family;
 use records::record::Record as Call;
 use std::collections::HashSet;
-
-/// Solo event MPE_Comm_init.
-const COMM_INIT: i32 = -10;
-/// Solo event MPE_Comm_finalize.
-const COMM_FINALIZE: i32 = -9;
 
 /// All that is known of a process at a moment of the walk, and the records that are ready.
 #[derive(Debug)]
@@ -106,7 +100,7 @@ impl<'a> Core<'a> {
 
     /// Seconds since zero on rank 0's clock, never less than before.
     #[inline]
-    fn time(&mut self, ticks: u64) -> f64 {
+    pub fn time(&mut self, ticks: u64) -> f64 {
         let ns = self
             .scan
             .clock
@@ -127,74 +121,6 @@ impl<'a> Core<'a> {
             },
             body,
         });
-    }
-
-    fn put_on_world(&mut self, body: Body) {
-        self.put(self.places.world(), 0, body);
-    }
-
-    fn put_shift(&mut self, ticks: u64) {
-        // MPE multiplies what it adds by −1, so that no shift is −0.0.
-        let shift = -(self.scan.clock.shift(ticks) as f64 / 1e9);
-        self.put_on_world(Body::TimeShift { shift });
-    }
-
-    /// What stands in front of the first call.
-    pub fn open_log(&mut self) {
-        let first = self.scan.first_tick();
-        if self.scan.calls > 0 {
-            self.time(first);
-        }
-        self.put_shift(first);
-        let world = self.places.world();
-        for (id, etype, rank) in [
-            (CommId::WORLD, comm_etype::WORLD_CREATE, world.rank),
-            (CommId::SELF, comm_etype::SELF_CREATE, 0),
-        ] {
-            let gid = self.scan.comms.get(id).map_or(Gid::NULL, |c| c.gid);
-            self.announce(world, 0, etype, self.places.get(id).own, rank, gid);
-        }
-        if self.settings.describe.is_some() {
-            self.put_constants();
-        }
-        self.put_on_world(Body::Bare { etype: COMM_INIT });
-    }
-
-    fn put_constants(&mut self) {
-        for (name, value) in constants(&self.library, self.scan.info.family) {
-            self.put_on_world(Body::ConstDef(ConstDef {
-                etype: constdef_etype::MPI_CONST,
-                value: value as i32,
-                name: FixedText::new(name),
-            }));
-        }
-    }
-
-    /// What stands behind the last call.
-    pub fn close_log(&mut self) {
-        let (first, last) = (self.scan.first_tick(), self.scan.last_tick());
-        if self.scan.clock.shift(first) != self.scan.clock.shift(last) {
-            self.put_shift(last);
-        }
-        let etype = COMM_FINALIZE;
-        self.put_on_world(Body::Bare { etype });
-        let Some(used) = self.settings.describe else {
-            return;
-        };
-        for definition in self.schema.states.definitions(used) {
-            self.put_on_world(Body::StateDef(definition));
-        }
-        for (etype, color, name) in [
-            (COMM_INIT, "red", "MPE_Comm_init"),
-            (COMM_FINALIZE, "orange", "MPE_Comm_finalize"),
-        ] {
-            self.put_on_world(Body::EventDef(EventDef {
-                etype,
-                color: FixedText::new(color),
-                name: FixedText::new(name),
-                format: FixedText::default(),
-            }));
-        }
     }
 
     /// The call that `lane` stands at begins.
@@ -406,7 +332,15 @@ impl<'a> Core<'a> {
     }
 
     /// A COMM record in whose header stands the communicator itself, also if events are drawn on a side of it.
-    fn announce(&mut self, on: Place, thread: i32, etype: i32, icomm: i32, rank: i32, gid: Gid) {
+    pub fn announce(
+        &mut self,
+        on: Place,
+        thread: i32,
+        etype: i32,
+        icomm: i32,
+        rank: i32,
+        gid: Gid,
+    ) {
         let header = Place { line: on.own, ..on };
         let wrank = self.places.world().rank;
         self.put(
@@ -443,21 +377,6 @@ impl<'a> Core<'a> {
             _ => pack([id, 0, 0]),
         }
     }
-}
-
-/// The constants that MPE writes; the usual values of the family where the trace does not tell.
-fn constants(library: &Library, family: Family) -> [(&'static str, i64); 3] {
-    let [null, source, tag] = match family {
-        Family::Mpich => [-1, -2, -1],
-        Family::OpenMpi => [-2, -1, -1],
-        Family::Standard => [-3, -1, -31],
-    };
-    [
-        ("MPI_PROC_NULL", null),
-        ("MPI_ANY_SOURCE", source),
-        ("MPI_ANY_TAG", tag),
-    ]
-    .map(|(name, usual)| (name, library.constant(name).unwrap_or(usual)))
 }
 
 fn pack(values: [i64; 3]) -> [u8; CARGO_SIZE] {

@@ -65,7 +65,7 @@ impl Communicator {
 }
 
 /// More ranks than any machine has.
-pub(super) const MOST_RANKS: i32 = 1 << 24;
+pub(super) const MOST_RANKS: i32 = 1 << 23;
 
 /// What the handles of communicators stand for now.
 #[derive(Clone, Debug, Default)]

@@ -18,6 +18,7 @@ pub mod comms;
 mod completion;
 pub mod dumpi;
 mod files;
+mod frame;
 pub mod gids;
 mod hash;
 mod lanes;

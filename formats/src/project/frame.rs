@@ -1,0 +1,97 @@
+//! What stands in front of the first call of a process and behind the last one (section 9).
+
+use super::calls::Core;
+use super::comms::CommId;
+use super::library::Library;
+use crate::clog2::{Body, ConstDef, EventDef, FixedText, Gid, comm_etype, constdef_etype};
+use records::layout::Family;
+
+/// Solo event MPE_Comm_init.
+pub(super) const COMM_INIT: i32 = -10;
+/// Solo event MPE_Comm_finalize.
+pub(super) const COMM_FINALIZE: i32 = -9;
+
+impl Core<'_> {
+    fn put_on_world(&mut self, body: Body) {
+        self.put(self.places.world(), 0, body);
+    }
+
+    fn put_shift(&mut self, ticks: u64) {
+        // MPE multiplies what it adds by −1, so that no shift is −0.0.
+        let shift = -(self.scan.clock.shift(ticks) as f64 / 1e9);
+        self.put_on_world(Body::TimeShift { shift });
+    }
+
+    /// What stands in front of the first call.
+    pub fn open_log(&mut self) {
+        let first = self.scan.first_tick();
+        if self.scan.calls > 0 {
+            self.time(first);
+        }
+        self.put_shift(first);
+        let world = self.places.world();
+        for (id, etype, rank) in [
+            (CommId::WORLD, comm_etype::WORLD_CREATE, world.rank),
+            (CommId::SELF, comm_etype::SELF_CREATE, 0),
+        ] {
+            let gid = self.scan.comms.get(id).map_or(Gid::NULL, |c| c.gid);
+            self.announce(world, 0, etype, self.places.get(id).own, rank, gid);
+        }
+        if self.settings.describe.is_some() {
+            self.put_constants();
+        }
+        self.put_on_world(Body::Bare { etype: COMM_INIT });
+    }
+
+    fn put_constants(&mut self) {
+        for (name, value) in constants(&self.library, self.scan.info.family) {
+            self.put_on_world(Body::ConstDef(ConstDef {
+                etype: constdef_etype::MPI_CONST,
+                value: value as i32,
+                name: FixedText::new(name),
+            }));
+        }
+    }
+
+    /// What stands behind the last call.
+    pub fn close_log(&mut self) {
+        let (first, last) = (self.scan.first_tick(), self.scan.last_tick());
+        if self.scan.clock.shift(first) != self.scan.clock.shift(last) {
+            self.put_shift(last);
+        }
+        let etype = COMM_FINALIZE;
+        self.put_on_world(Body::Bare { etype });
+        let Some(used) = self.settings.describe else {
+            return;
+        };
+        for definition in self.schema.states.definitions(used) {
+            self.put_on_world(Body::StateDef(definition));
+        }
+        for (etype, color, name) in [
+            (COMM_INIT, "red", "MPE_Comm_init"),
+            (COMM_FINALIZE, "orange", "MPE_Comm_finalize"),
+        ] {
+            self.put_on_world(Body::EventDef(EventDef {
+                etype,
+                color: FixedText::new(color),
+                name: FixedText::new(name),
+                format: FixedText::default(),
+            }));
+        }
+    }
+}
+
+/// The constants that MPE writes; the usual values of the family where the trace does not tell.
+pub(super) fn constants(library: &Library, family: Family) -> [(&'static str, i64); 3] {
+    let [null, source, tag] = match family {
+        Family::Mpich => [-1, -2, -1],
+        Family::OpenMpi => [-2, -1, -1],
+        Family::Standard => [-3, -1, -31],
+    };
+    [
+        ("MPI_PROC_NULL", null),
+        ("MPI_ANY_SOURCE", source),
+        ("MPI_ANY_TAG", tag),
+    ]
+    .map(|(name, usual)| (name, library.constant(name).unwrap_or(usual)))
+}
