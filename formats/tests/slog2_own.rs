@@ -68,7 +68,7 @@ fn records_and_their_bytes_give_the_same_file() {
     let records: usize = log.records.iter().map(|record| record.size()).sum();
     let ends = conversion.record_bytes - records as u64;
     assert!(
-        ends % 24 == 0 && ends / 24 >= records as u64 / 1024,
+        ends.is_multiple_of(24) && ends / 24 >= records as u64 / 1024,
         "{ends}"
     );
 }

@@ -1,9 +1,11 @@
-//! The bytes of the parts of a file that are not nodes: header, category map, line ID maps, tree directory.
+//! The bytes of basic types, and of the parts of a file that are not nodes: header, category map, line ID maps, tree
+//! directory.
 //!
 //! Texts and lists that would not fit the 16 bits of their lengths are cut; none that a log can hold is that long.
 
-use super::node::{write_bounds, write_count, write_f32, write_node_id, write_ptr};
-use super::types::{Category, DirEntry, HEADER_SIZE, Header, LineIdMap, Text};
+use super::types::{
+    Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, LineIdMap, Text, TimeBBox, TreeNodeId,
+};
 
 /// Writes the header; 108 bytes with a version string of 10 characters.
 pub(super) fn header(header: &Header) -> Vec<u8> {
@@ -97,4 +99,50 @@ fn short_list<'l, T>(out: &mut Vec<u8>, list: &'l [T]) -> &'l [T] {
     let length = list.len().min(i16::MAX as usize);
     out.extend_from_slice(&(length as i16).to_be_bytes());
     &list[..length]
+}
+
+/// Writes a count of 32 bits; counts that were read, or that fit in a node of less than 2^31 bytes, always fit.
+pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
+    out.extend_from_slice(&(count as u32).to_be_bytes());
+}
+
+/// The bytes of a double, with Java's only NaN for all NaNs.
+#[inline]
+pub(super) fn f64_bytes(value: f64) -> [u8; 8] {
+    let bits = if value.is_nan() {
+        0x7ff8 << 48
+    } else {
+        value.to_bits()
+    };
+    bits.to_be_bytes()
+}
+
+/// Writes a double; see [`f64_bytes`].
+pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) {
+    out.extend_from_slice(&f64_bytes(value));
+}
+
+/// Writes a float, with Java's only NaN for all NaNs.
+pub(super) fn write_f32(out: &mut Vec<u8>, value: f32) {
+    let bits = if value.is_nan() {
+        0x7fc0 << 16
+    } else {
+        value.to_bits()
+    };
+    out.extend_from_slice(&bits.to_be_bytes());
+}
+
+pub(super) fn write_bounds(out: &mut Vec<u8>, bounds: TimeBBox) {
+    write_f64(out, bounds.earliest);
+    write_f64(out, bounds.latest);
+}
+
+pub(super) fn write_node_id(out: &mut Vec<u8>, id: TreeNodeId) {
+    out.extend_from_slice(&id.depth.to_be_bytes());
+    out.extend_from_slice(&id.xpos.to_be_bytes());
+}
+
+pub(super) fn write_ptr(out: &mut Vec<u8>, ptr: FileBlockPtr) {
+    out.extend_from_slice(&ptr.offset.to_be_bytes());
+    out.extend_from_slice(&ptr.size.to_be_bytes());
 }

@@ -3,6 +3,7 @@
 //! Everything borrows the bytes of the file: a drawable costs a few words in its list and no allocation.
 
 use super::cursor::Cursor;
+use super::encode::{write_bounds, write_count, write_node_id, write_ptr};
 use super::error::{Error, ErrorKind};
 use super::types::{FileBlockPtr, Layout, Ratios, TimeBBox, TreeNodeId, Vertex};
 
@@ -431,50 +432,4 @@ fn list<'a, T>(
 ) -> Result<Vec<T>, Error> {
     let count = cursor.count(least, what)?;
     (0..count).map(|_| read(cursor)).collect()
-}
-
-/// Writes a count of 32 bits; counts that were read, or that fit in a node of less than 2^31 bytes, always fit.
-pub(super) fn write_count(out: &mut Vec<u8>, count: usize) {
-    out.extend_from_slice(&(count as u32).to_be_bytes());
-}
-
-/// The bytes of a double, with Java's only NaN for all NaNs.
-#[inline]
-pub(super) fn f64_bytes(value: f64) -> [u8; 8] {
-    let bits = if value.is_nan() {
-        0x7ff8 << 48
-    } else {
-        value.to_bits()
-    };
-    bits.to_be_bytes()
-}
-
-/// Writes a double; see [`f64_bytes`].
-pub(super) fn write_f64(out: &mut Vec<u8>, value: f64) {
-    out.extend_from_slice(&f64_bytes(value));
-}
-
-/// Writes a float, with Java's only NaN for all NaNs.
-pub(super) fn write_f32(out: &mut Vec<u8>, value: f32) {
-    let bits = if value.is_nan() {
-        0x7fc0 << 16
-    } else {
-        value.to_bits()
-    };
-    out.extend_from_slice(&bits.to_be_bytes());
-}
-
-pub(super) fn write_bounds(out: &mut Vec<u8>, bounds: TimeBBox) {
-    write_f64(out, bounds.earliest);
-    write_f64(out, bounds.latest);
-}
-
-pub(super) fn write_node_id(out: &mut Vec<u8>, id: TreeNodeId) {
-    out.extend_from_slice(&id.depth.to_be_bytes());
-    out.extend_from_slice(&id.xpos.to_be_bytes());
-}
-
-pub(super) fn write_ptr(out: &mut Vec<u8>, ptr: FileBlockPtr) {
-    out.extend_from_slice(&ptr.offset.to_be_bytes());
-    out.extend_from_slice(&ptr.size.to_be_bytes());
 }

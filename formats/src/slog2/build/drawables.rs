@@ -1,6 +1,6 @@
 //! The real drawables of one open node, already encoded, and their order and nesting (sections 8.2, 8.5 and 8.6).
 
-use super::super::node::{f64_bytes, write_count};
+use super::super::encode::{f64_bytes, write_count};
 use super::super::types::{TimeBBox, Topology, Vertex};
 use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
 

@@ -5,22 +5,20 @@
 
 mod drawables;
 mod shadow;
+mod tree;
 
-use std::collections::BTreeMap;
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{Seek, Write};
 
 pub use drawables::NewDrawable;
 use drawables::{Drawables, Scratch};
 use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
+use tree::Summary;
+pub use tree::Tree;
 
-use super::encode;
+use super::encode::{self, write_count};
 use super::error::{Error, ErrorKind};
-use super::java::hash_map_order;
-use super::node::{Stub, write_count};
-use super::types::{
-    Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, LineIdMap, Ratios, TimeBBox, Topology,
-    TreeNodeId, preview_index,
-};
+use super::node::Stub;
+use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, TimeBBox, TreeNodeId};
 
 /// Bytes of a node without drawables and shadows: its stub and three counts.
 const EMPTY_NODE_SIZE: usize = 46;
@@ -299,133 +297,6 @@ impl<W: Write + Seek> Builder<W> {
             builder: self,
             root: root.stub,
         })
-    }
-}
-
-/// What the shadows of the root, which are never written, tell about the whole log.
-#[derive(Debug)]
-struct Summary {
-    lines: Vec<i32>,
-    topologies: Vec<Topology>,
-    categories: BTreeMap<i32, Ratios>,
-}
-
-impl Summary {
-    fn new(root: &DoneShadows) -> Self {
-        let shadows = || root.sides.iter().flat_map(|side| &side.list);
-        let mut lines: Vec<i32> = shadows().flat_map(|shadow| shadow.lines).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        let mut topologies: Vec<Topology> = shadows().map(|shadow| shadow.topology).collect();
-        topologies.sort_unstable();
-        topologies.dedup();
-        let mut categories: BTreeMap<i32, Ratios> = BTreeMap::new();
-        let whole = root.stub.bounds.duration();
-        // Float sums depend on their order: that of the original's hash table, one for nestless and nestable shadows.
-        let hashes = shadows().map(|shadow| {
-            let lines = &shadow.lines[..vertex_count(shadow.topology)];
-            let key = std::iter::once(shadow.topology.number()).chain(lines.iter().copied());
-            key.fold(1u32, |hash, part| {
-                hash.wrapping_mul(31).wrapping_add(part as u32)
-            })
-        });
-        let [nestless, nestable] = &root.sides;
-        for at in hash_map_order(hashes) {
-            let (side, at) = match at.checked_sub(nestless.list.len()) {
-                Some(at) => (nestable, at),
-                None => (nestless, at),
-            };
-            let shadow = &side.list[at];
-            let factor = (shadow.bounds.duration() / whole) as f32;
-            for weight in side.weights_of(shadow) {
-                let sum = categories.entry(weight.category).or_default();
-                sum.count += weight.ratios.count;
-                sum.inclusive += weight.ratios.inclusive * factor;
-                sum.exclusive += weight.ratios.exclusive * factor;
-            }
-        }
-        Summary {
-            lines,
-            topologies,
-            categories,
-        }
-    }
-}
-
-/// A tree whose nodes are all written; the rest of the file is not.
-#[derive(Debug)]
-pub struct Tree<W> {
-    builder: Builder<W>,
-    root: Stub,
-    summary: Summary,
-}
-
-impl<W: Write + Seek> Tree<W> {
-    /// The lines that have drawables, ascending.
-    pub fn lines(&self) -> &[i32] {
-        &self.summary.lines
-    }
-
-    /// Number and ratios of the drawables of each category that has any, by category index.
-    pub fn summary(&self) -> &BTreeMap<i32, Ratios> {
-        &self.summary.categories
-    }
-
-    /// Writes categories, views, directory and the final header, and gives the output and the header.
-    ///
-    /// `categories` are all categories, in the order in which the original inserts them in its table, previews included.
-    /// Those without drawables are left out; the summaries of the others are added to what they hold.
-    pub fn finish(
-        self,
-        categories: &[Category],
-        line_id_maps: &[LineIdMap],
-    ) -> Result<(W, Header), Error> {
-        let Tree {
-            builder: mut tree,
-            root,
-            summary,
-        } = self;
-        let order = hash_map_order(categories.iter().map(|category| category.index as u32));
-        let used: Vec<Category> = order
-            .into_iter()
-            .map(|at| &categories[at])
-            .filter_map(|category| {
-                let mut category = category.clone();
-                if let Some(sum) = summary.categories.get(&category.index) {
-                    category.summary.inclusive += sum.inclusive;
-                    category.summary.exclusive += sum.exclusive;
-                    category.summary.count += sum.count;
-                } else if !summary
-                    .topologies
-                    .iter()
-                    .any(|&topology| preview_index(topology) == category.index)
-                {
-                    return None;
-                }
-                Some(category)
-            })
-            .collect();
-        let mut header = Header {
-            children_per_node: tree.options.children_per_node,
-            leaf_byte_size: tree.options.leaf_byte_size,
-            max_depth: root.id.depth,
-            tree_root: root.ptr,
-            ..Header::default()
-        };
-        header.categories = tree.write_part("category map", &encode::categories(used.iter()))?;
-        header.line_id_maps =
-            tree.write_part("line ID maps", &encode::line_id_maps(line_id_maps))?;
-        let directory = encode::directory(&mut tree.directory);
-        header.tree_dir = tree.write_part("tree directory", &directory)?;
-        // No part is larger than an i32 can tell, or it would not have been written.
-        header.max_buffer_size = tree.largest as i32;
-        let mut write = || {
-            tree.out.seek(SeekFrom::Start(0))?;
-            tree.out.write_all(&encode::header(&header))?;
-            tree.out.flush()
-        };
-        write().map_err(|error| Error::io(0, error))?;
-        Ok((tree.out, header))
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::hash_map::Entry;
 
 use foldhash::fast::RandomState;
 
-use super::super::node::{Stub, write_bounds, write_count, write_f32, write_f64};
+use super::super::encode::{write_bounds, write_count, write_f32, write_f64};
+use super::super::node::Stub;
 use super::super::types::{Ratios, TimeBBox, Topology, preview_index};
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
