@@ -539,19 +539,24 @@ fn a_call_that_was_running_ends_with_the_trace() {
     let mut bytes = vec![a.bytes(), b.bytes()];
     let function = table.get("MPI_File_sync").unwrap().id as u32;
     leave_running(&mut bytes[0], function, 3_000);
-    let shown = |recover| {
+    let shown = |bytes: &[Vec<u8>], recover| {
         let options = Options {
             recover,
             ..Options::default()
         };
-        let merged = merge_bytes(&bytes, options);
+        let merged = merge_bytes(bytes, options);
         let (_, states, conversion) = merged.drawables();
         assert_eq!(conversion.unmatched_events, 0);
         states
     };
-    assert_eq!(shown(false).len(), 2);
-    let states = shown(true);
-    assert_eq!(states[2], ("MPI_File_sync".to_owned(), 0, 2_000, 8_000));
+    assert_eq!(shown(&bytes, false).len(), 2);
+    let sync = |end| ("MPI_File_sync".to_owned(), 0, 2_000, end);
+    assert_eq!(shown(&bytes, true)[2], sync(8_000));
+    // The other rank was seen alive later, in a call of its own.
+    leave_running(&mut bytes[1], function, 12_000);
+    let states = shown(&bytes, true);
+    assert_eq!(states[2], sync(11_000));
+    assert_eq!(states[3], ("MPI_File_sync".to_owned(), 1, 11_000, 11_000));
 }
 
 #[test]

@@ -25,10 +25,10 @@ impl Core<'_> {
     /// What stands in front of the first call.
     pub fn open_log(&mut self) {
         let first = self.scan.first_tick();
-        if self.scan.calls > 0 {
+        if let Some(first) = first {
             self.time(first);
         }
-        self.put_shift(first);
+        self.put_shift(first.unwrap_or(0));
         let world = self.places.world();
         for (id, etype, rank) in [
             (CommId::WORLD, comm_etype::WORLD_CREATE, world.rank),
@@ -55,8 +55,10 @@ impl Core<'_> {
 
     /// What stands behind the last call.
     pub fn close_log(&mut self) {
-        let (first, last) = (self.scan.first_tick(), self.scan.last_tick());
-        if self.scan.clock.shift(first) != self.scan.clock.shift(last) {
+        let ends = self.scan.first_tick().zip(self.scan.last_tick());
+        if let Some((first, last)) = ends
+            && self.scan.clock.shift(first) != self.scan.clock.shift(last)
+        {
             self.put_shift(last);
         }
         let etype = COMM_FINALIZE;

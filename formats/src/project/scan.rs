@@ -34,7 +34,7 @@ pub struct Scan {
     /// Why, as far as it is told.
     pub lost_reasons: Vec<String>,
     calls_of: Vec<u64>,
-    /// Start of the first call and end of the last one, ticks.
+    /// Start of the first call and end of the last one, or start of a running one, ticks.
     ticks: Option<(u64, u64)>,
     /// By thread, the communicators its definitions stand for, in their order.
     pub(super) defined: Vec<Vec<CommId>>,
@@ -95,6 +95,7 @@ impl Scan {
         for thread in file.threads() {
             if let Some(open) = thread.open_call() {
                 scan.functions.insert(open.function);
+                scan.seen(open.start, open.start);
             }
         }
         scan.ignored = ignored.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
@@ -109,6 +110,11 @@ impl Scan {
         if let Some(calls) = self.calls_of.get_mut(usize::from(function)) {
             *calls += 1;
         }
+        self.seen(start, stop);
+    }
+
+    #[inline]
+    fn seen(&mut self, start: u64, stop: u64) {
         let (first, last) = self.ticks.unwrap_or((start, stop));
         self.ticks = Some((first.min(start), last.max(stop)));
     }
@@ -137,17 +143,17 @@ impl Scan {
         self.ticks.map(|(first, _)| self.clock.ns(first))
     }
 
-    /// End of the last call, ns on rank 0's clock; `None` without calls.
+    /// End of the last call, or start of a running one if that is later, ns on rank 0's clock; `None` without calls.
     pub fn last_ns(&self) -> Option<i64> {
         self.ticks.map(|(_, last)| self.clock.ns(last))
     }
 
-    pub(super) fn first_tick(&self) -> u64 {
-        self.ticks.map_or(0, |(first, _)| first)
+    pub(super) fn first_tick(&self) -> Option<u64> {
+        self.ticks.map(|(first, _)| first)
     }
 
-    pub(super) fn last_tick(&self) -> u64 {
-        self.ticks.map_or(0, |(_, last)| last)
+    pub(super) fn last_tick(&self) -> Option<u64> {
+        self.ticks.map(|(_, last)| last)
     }
 
     /// The rank's communicator table (section 5.3): its communicators in order of creation, an intercommunicator as itself,
