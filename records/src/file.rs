@@ -1,7 +1,10 @@
 //! Reading a block file: header, threads, and the records of each thread in order. The file may be that of a killed process:
 //! only what blocks say is committed is taken, and nothing in it is trusted.
 
-use crate::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, VERSION, at};
+use crate::define::Definition;
+use crate::layout::{
+    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, VERSION, at,
+};
 use crate::record::{self, Base, Record, Records, u32_at, u64_at};
 use crate::{args::Bytes, define};
 use std::collections::BTreeMap;
@@ -61,10 +64,11 @@ pub struct OpenCall {
 }
 
 /// A block file in memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct File<'a> {
     info: Info,
     threads: Vec<Thread<'a>>,
+    bytes: &'a [u8],
 }
 
 /// The blocks of one thread in order.
@@ -130,6 +134,8 @@ impl<'a> File<'a> {
             .into_iter()
             .map(|(number, mut blocks)| {
                 blocks.sort_by_key(|&(sequence, _)| sequence);
+                // A block stands twice if the process died after writing it out and before using it again.
+                blocks.dedup_by_key(|&mut (sequence, _)| sequence);
                 Thread {
                     number,
                     tid: blocks
@@ -140,7 +146,11 @@ impl<'a> File<'a> {
                 }
             })
             .collect();
-        Ok(File { info, threads })
+        Ok(File {
+            info,
+            threads,
+            bytes,
+        })
     }
 
     /// What the header says.
@@ -152,6 +162,84 @@ impl<'a> File<'a> {
     pub fn threads(&self) -> &[Thread<'a>] {
         &self.threads
     }
+
+    /// What should be in the file and is not, or cannot be read: missing blocks, and records within what blocks say is
+    /// committed. Reads everything.
+    pub fn damage(&self) -> Vec<Error> {
+        let mut damage = Vec::new();
+        let blocks = u64_at(self.bytes, at::F_BLOCKS).unwrap_or(0);
+        let room = (self.bytes.len() / BLOCK_SIZE).saturating_sub(1) as u64;
+        if room < blocks {
+            damage.push(Error {
+                offset: self.bytes.len(),
+                what: format!("the file ends after {room} of its {blocks} blocks"),
+            });
+        }
+        for thread in &self.threads {
+            let mut expected = 0;
+            for block in &thread.blocks {
+                let offset = (block.as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
+                let sequence = u64_at(block, at::B_SEQUENCE).unwrap_or(0);
+                if sequence != expected {
+                    damage.push(Error {
+                        offset,
+                        what: format!(
+                            "block {sequence} of thread {} stands here, block {expected} was expected",
+                            thread.number
+                        ),
+                    });
+                }
+                expected = sequence.saturating_add(1);
+                let committed = u32_at(block, at::B_COMMITTED).unwrap_or(0) as usize;
+                let mut records = block_records(block);
+                records.by_ref().for_each(drop);
+                if records.position() != committed {
+                    damage.push(Error {
+                        offset: offset + BLOCK_HEADER + records.position(),
+                        what: format!(
+                            "no record where one was expected, {} bytes of the block are left",
+                            committed.saturating_sub(records.position())
+                        ),
+                    });
+                }
+            }
+        }
+        damage
+    }
+
+    /// Adds definitions to those that the file has, in front of its records. `block` is what [`block_of`] gave.
+    pub fn add(&mut self, block: &'a [u8]) {
+        if let Some(thread) = self.threads.first_mut() {
+            thread.blocks.insert(0, block);
+        }
+    }
+}
+
+/// A block of these definitions, as a thread of the recorder would have written it. Those for which there is no room are left
+/// out.
+pub fn block_of(definitions: &[Definition]) -> Vec<u8> {
+    let mut block = vec![0; BLOCK_HEADER];
+    for definition in definitions {
+        let payload = definition.encode();
+        let size = (record::HEAD + payload.len()).next_multiple_of(4);
+        let Ok(units) = u16::try_from(size / 4) else {
+            continue;
+        };
+        if block.len() + size > BLOCK_SIZE {
+            continue;
+        }
+        let end = block.len() + size;
+        block.extend_from_slice(&definition.number().to_ne_bytes());
+        block.extend_from_slice(&units.to_ne_bytes());
+        block.extend_from_slice(&[0; record::HEAD - 4]);
+        block.extend_from_slice(&payload);
+        block.resize(end, 0);
+    }
+    let committed = (block.len() - BLOCK_HEADER) as u32;
+    block.resize(BLOCK_SIZE, 0);
+    block[..4].copy_from_slice(&BLOCK_MAGIC.to_ne_bytes());
+    block[at::B_COMMITTED..at::B_COMMITTED + 4].copy_from_slice(&committed.to_ne_bytes());
+    block
 }
 
 fn block_records(block: &[u8]) -> Records<'_> {
