@@ -362,6 +362,19 @@ fn without_a_status_the_arguments_count() {
 }
 
 #[test]
+fn a_status_of_something_else_does_not_count() {
+    let merged = pair(|b, r| match r {
+        0 => b.call("MPI_Send", &to(1, 7, 4)),
+        _ => {
+            b.now = 9000;
+            b.call("MPI_Irecv", &to_with(0, 7, 4, 50));
+            b.call("MPI_Wait", &[H(50), S(Some(status(0, 6, 99)))]);
+        }
+    });
+    assert_eq!(merged.messages(), [(0, 1, 7, 16)]);
+}
+
+#[test]
 fn large_counts_are_cut_to_what_a_record_holds() {
     let merged = pair(|b, r| {
         let args = [No, I(1 << 40), H(INT), I(i64::from(1 - r)), I(7), H(WORLD)];

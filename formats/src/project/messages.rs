@@ -30,6 +30,15 @@ pub(super) struct Incoming {
     exact: bool,
 }
 
+impl Incoming {
+    /// Whether this can be the status of what was asked for. MPICH 4.0 leaves that of MPI_Isendrecv as it was, whatever the
+    /// request object was used for before.
+    fn may_get(&self, status: Status) -> bool {
+        let fits = |asked: i64, got: i32| asked < 0 || asked == i64::from(got);
+        !self.exact && fits(self.source, status.source) && fits(self.tag, status.tag)
+    }
+}
+
 /// What a request stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
@@ -228,7 +237,7 @@ impl Core<'_> {
     ) {
         let (source, tag, bytes) = match status {
             Some(s) if s.cancelled => return,
-            Some(s) if !asked.exact => (s.source.into(), s.tag.into(), s.bytes),
+            Some(s) if asked.may_get(s) => (s.source.into(), s.tag.into(), s.bytes),
             _ => (asked.source, asked.tag, asked.bytes),
         };
         if source >= 0 {
