@@ -108,7 +108,7 @@ fn report(conversion: &Conversion, output: &Path) {
 }
 
 /// A number of bytes with an optional suffix, at least 1.
-fn size(text: &str) -> Result<i32, String> {
+pub fn size(text: &str) -> Result<i32, String> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
         None => text

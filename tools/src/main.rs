@@ -1,4 +1,4 @@
-//! `mpitrace`: runs programs under the recorder, prints and converts traces.
+//! `mpitrace`: runs programs under the recorder, prints, converts and recovers traces.
 //!
 //! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
 //! it starts.
@@ -7,6 +7,7 @@ mod convert;
 mod failure;
 mod input;
 mod print;
+mod recover;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -14,7 +15,7 @@ use failure::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs MPI programs under libtrace, prints and converts traces.
+/// Runs MPI programs under libtrace, prints, converts and recovers traces.
 #[derive(Parser)]
 #[command(name = "mpitrace", version)]
 struct Arguments {
@@ -27,6 +28,7 @@ enum Command {
     Run(run::Arguments),
     Print(print::Arguments),
     Convert(convert::Arguments),
+    Recover(recover::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::Recover(arguments) => recover::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,118 @@
+//! Which block files are of one run.
+
+use super::source::Source;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The block files of one run in order of rank.
+pub struct Group<'a> {
+    /// Not empty.
+    pub sources: Vec<Source<'a>>,
+}
+
+/// Processes of a run whose ranks had no chance to agree on its identity begin at most this much after one another.
+const APART_NS: u64 = 60_000_000_000;
+
+/// What tells runs apart: the identity that the ranks agreed on, or else program and number of ranks.
+type Key = (u64, String, u32);
+
+/// Sorts by run. Gives also what was left out, in words.
+pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
+    let mut by_key: BTreeMap<Key, Vec<Source<'_>>> = BTreeMap::new();
+    for source in sources {
+        let key = match source.info.run {
+            0 => (0, source.process.program.clone(), source.info.size),
+            run => (run, String::new(), 0),
+        };
+        by_key.entry(key).or_default().push(source);
+    }
+    let mut groups = Vec::new();
+    let mut left_out = Vec::new();
+    for ((run, ..), mut sources) in by_key {
+        sources.sort_by_key(|s| (s.started, s.info.rank));
+        let mut group: Vec<Source<'_>> = Vec::new();
+        for source in sources {
+            let rank = source.info.rank;
+            let twice = group.iter().find(|s| rank >= 0 && s.info.rank == rank);
+            let first = group.first().map_or(source.started, |s| s.started);
+            match twice {
+                Some(other) if run != 0 => {
+                    left_out.push(format!(
+                        "{}: rank {rank} of this run is there already, from {}: left out",
+                        source.path.display(),
+                        other.path.display()
+                    ));
+                    continue;
+                }
+                None if run != 0 || source.started - first < APART_NS => {}
+                _ => groups.push(Group::new(std::mem::take(&mut group))),
+            }
+            group.push(source);
+        }
+        groups.push(Group::new(group));
+    }
+    groups.sort_by_key(|group| group.sources.first().map(|s| s.started));
+    (groups, left_out)
+}
+
+impl<'a> Group<'a> {
+    fn new(mut sources: Vec<Source<'a>>) -> Group<'a> {
+        sources.sort_by_key(|s| (s.info.rank, s.info.pid));
+        Group { sources }
+    }
+
+    /// Name of the program.
+    pub fn program(&self) -> &str {
+        let mut names = self.sources.iter().map(|s| s.process.program.as_str());
+        names.find(|name| !name.is_empty()).unwrap_or("program")
+    }
+
+    /// Second in which the run began, since the epoch.
+    pub fn started(&self) -> u64 {
+        let known = self.sources.iter().map(|s| s.started).filter(|&s| s > 0);
+        known.min().unwrap_or(0) / 1_000_000_000
+    }
+
+    /// Number of ranks that the run had.
+    pub fn ranks(&self) -> u32 {
+        let sizes = self.sources.iter().map(|s| s.info.size);
+        let ranks = self
+            .sources
+            .iter()
+            .filter_map(|s| u32::try_from(s.info.rank + 1).ok());
+        sizes.chain(ranks).max().unwrap_or(0)
+    }
+
+    /// What the run was, in short.
+    pub fn title(&self) -> String {
+        let ranks = match self.ranks() {
+            0 => "before MPI_Init returned".to_owned(),
+            1 => "1 rank".to_owned(),
+            n => format!("{n} ranks"),
+        };
+        let stamp = super::write::stamp(self.started());
+        format!("{}, {ranks}, {stamp}", self.program())
+    }
+
+    /// The ranks of which there is no file, as `1, 3-6`; empty when there are all.
+    pub fn missing(&self) -> String {
+        let mut text = String::new();
+        let mut next = 0;
+        let there = self
+            .sources
+            .iter()
+            .filter_map(|s| u32::try_from(s.info.rank).ok());
+        for rank in there.chain([self.ranks()]) {
+            if rank > next {
+                let comma = if text.is_empty() { "" } else { ", " };
+                // Writing to a String cannot fail.
+                let _ = match rank - next {
+                    1 => write!(text, "{comma}{next}"),
+                    _ => write!(text, "{comma}{next}-{}", rank - 1),
+                };
+            }
+            next = rank + 1;
+        }
+        text
+    }
+}

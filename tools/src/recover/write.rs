@@ -1,0 +1,175 @@
+//! The files of one run, made as at MPI_Finalize.
+
+use super::Arguments;
+use super::groups::Group;
+use formats::dumpi::meta;
+use formats::dumpi::print::Zone;
+use formats::project::dumpi;
+use formats::project::merge::{self, Merge};
+use formats::project::outputs::{Outputs, Plan, free_base};
+use std::convert::Infallible;
+use std::fs;
+use std::path::Path;
+use wrappers::Table;
+
+/// What came of it.
+pub struct Written {
+    /// The files with their sizes.
+    pub files: Vec<String>,
+    /// What could not be written or read.
+    pub failures: Vec<String>,
+    /// Whether every process's calls are in the files.
+    pub all_in: bool,
+}
+
+/// Time stamp in names of files, local time: `2026.11.20.05.32.58`.
+pub fn stamp(second: u64) -> String {
+    let prefix = meta::prefix(b"", second, Zone::Local);
+    String::from_utf8_lossy(&prefix)
+        .trim_start_matches('-')
+        .to_owned()
+}
+
+/// `path`, and its size.
+fn with_size(path: &Path, bytes: u64) -> String {
+    format!("{} ({:.1} MB)", path.display(), bytes as f64 / 1e6)
+}
+
+/// Writes all files of a run.
+pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written {
+    let mut written = Written {
+        files: Vec::new(),
+        failures: Vec::new(),
+        all_in: false,
+    };
+    let files: Vec<_> = group.sources.iter().map(|s| s.file.clone()).collect();
+    let options = merge::Options {
+        recover: true,
+        ..merge::Options::default()
+    };
+    let merge = match Merge::new(&files, table, options) {
+        Ok(merge) => merge,
+        // Nothing that any of the formats could hold: they all need a rank.
+        Err(merge::Error::NoRank) => return written,
+        Err(error) => {
+            written.failures.push(error.to_string());
+            return written;
+        }
+    };
+    if merge.scans().all(|scan| scan.calls == 0) {
+        written.all_in = true;
+        return written;
+    }
+    if let Err(error) = fs::create_dir_all(&arguments.dir) {
+        written
+            .failures
+            .push(format!("{}: {error}", arguments.dir.display()));
+        return written;
+    }
+    let name = arguments.output.as_deref().unwrap_or(group.program());
+    merged(
+        &merge,
+        group,
+        &arguments.dir.join(name),
+        arguments,
+        &mut written,
+    );
+    per_rank(group, table, &arguments.dir, &mut written);
+    written.all_in = group
+        .sources
+        .iter()
+        .all(|s| s.info.rank >= 0 && s.damage.is_empty());
+    written
+}
+
+/// CLOG2 and SLOG2.
+fn merged(
+    merge: &Merge<'_, '_, '_>,
+    group: &Group<'_>,
+    base: &Path,
+    arguments: &Arguments,
+    written: &mut Written,
+) {
+    let mut hosts: Vec<String> = Vec::new();
+    let mut nodes = vec![0; group.ranks() as usize];
+    for source in &group.sources {
+        let host = &source.process.host;
+        let number = hosts.iter().position(|h| h == host).unwrap_or_else(|| {
+            hosts.push(host.clone());
+            hosts.len() - 1
+        });
+        if let Some(node) = usize::try_from(source.info.rank)
+            .ok()
+            .and_then(|rank| nodes.get_mut(rank))
+        {
+            *node = number as i32;
+        }
+    }
+    let mut outputs = Outputs::new(Plan {
+        base: free_base(base),
+        clog2: true,
+        slog2: true,
+        preamble: merge.preamble(),
+        children: u32::from(arguments.children.unsigned_abs()),
+        leaf: arguments.leaf.map(|leaf| u64::from(leaf.unsigned_abs())),
+        nodes,
+        hosts,
+    });
+    let mut buffer = [0; 256];
+    let Ok(notes) = merge.run(|record| {
+        let size = record.encode(&mut buffer);
+        outputs.record(&buffer[..size]);
+        Ok::<(), Infallible>(())
+    });
+    let (files, failures) = outputs.finish(merge.comm_table());
+    written
+        .files
+        .extend(files.iter().map(|f| with_size(&f.path, f.size)));
+    written.failures.extend(failures);
+    if notes.unknown_calls > 0 {
+        written.failures.push(format!(
+            "{}: {} calls left out: their function is not known or their arguments cannot be read",
+            base.display(),
+            notes.unknown_calls
+        ));
+    }
+}
+
+/// DUMPI: a file for each rank and the metafile.
+fn per_rank(group: &Group<'_>, table: &Table, directory: &Path, written: &mut Written) {
+    let mut second = group.started();
+    let options = loop {
+        let options = dumpi::Options {
+            root: directory.join("dumpi"),
+            stamp: stamp(second),
+            ..dumpi::Options::default()
+        };
+        // Another run of the same second, or this one recovered before, has this name: the next one is free.
+        if !options.meta_path().exists() {
+            break options;
+        }
+        second += 1;
+    };
+    let (mut files, mut bytes) = (0, 0);
+    let ranks = group.sources.iter().filter(|s| s.info.rank >= 0);
+    for source in ranks.clone() {
+        match dumpi::write(&source.file, table, &options) {
+            Ok(summary) => {
+                files += 1;
+                bytes += summary.bytes;
+            }
+            Err(error) => written.failures.push(error.to_string()),
+        }
+    }
+    let Some(first) = ranks.clone().next() else {
+        return;
+    };
+    match dumpi::write_meta(&first.file, &options) {
+        Ok(path) => written.files.push(format!(
+            "{} + {files} .bin ({:.1} MB)",
+            path.display(),
+            bytes as f64 / 1e6
+        )),
+        Err(error) => written.failures.push(error.to_string()),
+    }
+}
