@@ -113,15 +113,20 @@ fn rust(printed: &str) -> String {
         .lines()
         .filter_map(|l| l.split_whitespace().collect::<Vec<_>>().try_into().ok())
         .collect();
-    let of = |list: &str| -> Vec<[&str; 3]> {
-        lines.iter().filter(|l| l[0] == list).copied().collect()
-    };
+    let of =
+        |list: &str| -> Vec<[&str; 3]> { lines.iter().filter(|l| l[0] == list).copied().collect() };
     let mut s = String::new();
     for [_, name, value] in of("size") {
-        s += &format!("/// Bytes of a {name}.\npub const SIZE_OF_{}: usize = {value};\n", name.to_uppercase());
+        s += &format!(
+            "/// Bytes of a {name}.\npub const SIZE_OF_{}: usize = {value};\n",
+            name.to_uppercase()
+        );
     }
     for [_, name, value] in of("address") {
-        s += &format!("/// {name}.\npub const {name}_AT: Place = {};\n", place(value));
+        s += &format!(
+            "/// {name}.\npub const {name}_AT: Place = {};\n",
+            place(value)
+        );
     }
     s += "/// Predefined handles.\npub const HANDLES: &[(&str, Place)] = &[\n";
     for [_, name, value] in of("handle") {

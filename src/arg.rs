@@ -126,7 +126,9 @@ pub unsafe fn sum<T: Number>(p: *const T, n: usize) -> usize {
         return 0;
     }
     // SAFETY: promised by the caller.
-    (0..n).map(|i| length(unsafe { p.add(i).read() }.wide())).sum()
+    (0..n)
+        .map(|i| length(unsafe { p.add(i).read() }.wide()))
+        .sum()
 }
 
 /// Last element of an array.
@@ -180,18 +182,24 @@ impl Kept {
         Kept { room }
     }
 
-    /// Room for `n` elements, zero at first.
+    /// Room for `n` statuses that nobody has set yet.
     #[inline(always)]
-    pub fn space<T>(&self, n: usize) -> Slice<T> {
+    pub fn statuses(&self, n: usize) -> Slice<MPI_Status> {
         // SAFETY: `new` demands that the buffer is ours.
         let room = unsafe { &mut *self.room };
         let at = room.len().next_multiple_of(8);
-        room.resize(at + n * size_of::<T>(), 0);
-        Slice {
+        room.resize(at + n * size_of::<MPI_Status>(), 0);
+        let slice = Slice {
             at,
             len: Some(n),
             of: PhantomData,
+        };
+        let place: *mut MPI_Status = self.place(slice);
+        for i in 0..n {
+            // SAFETY: room for n statuses begins there.
+            unsafe { place.add(i).write(unset_status()) };
         }
+        slice
     }
 
     /// Copies an array.
@@ -268,6 +276,18 @@ pub unsafe fn put_handles<const N: usize, T: Bits>(w: &mut Cursor, p: *const T, 
     }
 }
 
+/// Source in a status of the recorder's own that the MPI library has not set, as it does for sends.
+const UNSET: c_int = c_int::MIN;
+
+/// A status of the recorder's own before the call.
+#[inline(always)]
+pub fn unset_status() -> MPI_Status {
+    // SAFETY: a status consists of integers.
+    let mut status: MPI_Status = unsafe { std::mem::zeroed() };
+    status.MPI_SOURCE = UNSET;
+    status
+}
+
 /// The status at `p`; `None` where there is none.
 ///
 /// # Safety
@@ -279,6 +299,9 @@ pub unsafe fn status(p: *const MPI_Status, error: bool) -> Option<Status> {
     }
     // SAFETY: promised by the caller.
     let s = unsafe { &*p };
+    if s.MPI_SOURCE == UNSET {
+        return None;
+    }
     Some(crate::status::decode(s, error))
 }
 
@@ -293,12 +316,7 @@ pub fn in_status(code: c_int) -> bool {
 /// # Safety
 /// `p` must hold `n` statuses, and there must be room.
 #[inline(always)]
-pub unsafe fn put_statuses(
-    w: &mut Cursor,
-    p: *const MPI_Status,
-    n: Option<usize>,
-    errors: bool,
-) {
+pub unsafe fn put_statuses(w: &mut Cursor, p: *const MPI_Status, n: Option<usize>, errors: bool) {
     let Some(n) = n.filter(|_| p as usize >= 4096) else {
         w.u32(NO_ARRAY);
         return;

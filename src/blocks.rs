@@ -1,16 +1,17 @@
-//! The block file of this process: a shared mapping on a local disk that grows chunk by chunk. Threads take empty blocks of
-//! it and give full ones back without a lock, through [`records::handover`].
+//! The block file of this process, on a local disk. A few of its blocks are mapped and go round among the threads
+//! ([`records::handover`]); what a full one holds is written behind the others before the block is used again. So all that
+//! was recorded is in the file at any moment, for whoever reads it after the process was killed.
 //!
 //! Space is reserved on the disk before it is mapped, because a store into a mapped page without a disk block behind it
-//! would kill the program with SIGBUS. A chunk whose blocks are all full is unmapped again: its data are in the file.
+//! would kill the program with SIGBUS.
 
-use records::handover::{Member, Pool, Space};
+use records::handover::{Pool, Space};
 use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +20,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy)]
 pub struct Block {
     header: NonNull<BlockHeader>,
-    chunk: usize,
 }
 
 // SAFETY: a Block is an address in a mapping that any thread may use; the queues hand it to one thread at a time.
@@ -28,10 +28,7 @@ unsafe impl Send for Block {}
 impl Block {
     /// A block that is no part of a file.
     pub fn private(header: NonNull<BlockHeader>) -> Block {
-        Block {
-            header,
-            chunk: usize::MAX,
-        }
+        Block { header }
     }
 
     /// Its header.
@@ -53,18 +50,9 @@ impl Block {
     }
 }
 
-/// Blocks in the first chunk; later ones are larger.
-const FIRST_CHUNK: usize = 4;
-const CHUNK: usize = 16;
-
-/// A mapped part of the file.
-pub struct Chunk {
-    base: NonNull<u8>,
-    bytes: usize,
-}
-
-// SAFETY: base is an address in a mapping of the whole process.
-unsafe impl Send for Chunk {}
+/// Blocks that are mapped at a time: one being written to, and some that can wait to be written out, small enough to stay in
+/// a processor's cache.
+const CHUNK: u64 = 4;
 
 /// The block file.
 pub struct Store {
@@ -72,6 +60,8 @@ pub struct Store {
     file: File,
     header: NonNull<FileHeader>,
     pool: Pool<Store>,
+    /// Number of the next block of the file that is not in use.
+    next: AtomicU64,
     limit: AtomicU64,
 }
 
@@ -114,6 +104,7 @@ impl Store {
             file,
             header,
             pool: Pool::default(),
+            next: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
         };
         store.pool.grow(&store)?;
@@ -136,7 +127,7 @@ impl Store {
         self.limit.store(bytes, Ordering::Relaxed);
     }
 
-    /// An empty block; `None` when the disk is full or the limit is reached.
+    /// A block to write to; `None` when the disk is full or the limit is reached.
     pub fn take(&self) -> Option<Block> {
         self.pool.take(self)
     }
@@ -155,56 +146,66 @@ impl Store {
     }
 }
 
-impl Member for Block {
-    fn chunk(&self) -> usize {
-        self.chunk
+impl Store {
+    /// The place of the next `n` blocks of the file, if they may be there.
+    fn place(&self, n: u64) -> io::Result<u64> {
+        let offset = |block| BLOCK_SIZE as u64 * (1 + block);
+        let too_large = || io::Error::from_raw_os_error(libc::EFBIG);
+        let limit = self.limit.load(Ordering::Relaxed).min(size_limit());
+        if offset(self.next.load(Ordering::Relaxed) + n) > limit {
+            return Err(too_large());
+        }
+        let first = self.next.fetch_add(n, Ordering::Relaxed);
+        self.header().blocks.fetch_max(first + n, Ordering::Relaxed);
+        if offset(first + n) > limit {
+            return Err(too_large());
+        }
+        Ok(offset(first))
     }
 }
 
 impl Space for Store {
     type Block = Block;
-    type Chunk = Chunk;
 
-    fn make(&self, number: usize) -> io::Result<(Chunk, Vec<Block>)> {
-        let (before, blocks) = match number {
-            0 => (0, FIRST_CHUNK),
-            n => (FIRST_CHUNK + (n - 1) * CHUNK, CHUNK),
-        };
-        let offset = BLOCK_SIZE * (1 + before);
-        let bytes = blocks * BLOCK_SIZE;
-        if (offset + bytes) as u64 > self.limit.load(Ordering::Relaxed) {
-            return Err(io::Error::from_raw_os_error(libc::EFBIG));
-        }
+    fn make(&self) -> io::Result<Vec<Block>> {
+        let offset = self.place(CHUNK)?;
+        let bytes = CHUNK as usize * BLOCK_SIZE;
         reserve(&self.file, offset, bytes)?;
         let base = map(&self.file, offset, bytes)?;
-        self.header()
-            .blocks
-            .store((before + blocks) as u64, Ordering::Relaxed);
         let block = |i| Block {
             // SAFETY: inside the mapping just made.
             header: unsafe { base.add(i * BLOCK_SIZE) }.cast::<BlockHeader>(),
-            chunk: number,
         };
-        Ok((Chunk { base, bytes }, (0..blocks).map(block).collect()))
+        Ok((0..CHUNK as usize).map(block).collect())
     }
 
-    /// Unmaps it: its data are in the file.
-    fn give_up(&self, chunk: &mut Chunk) {
-        // SAFETY: nobody holds a block of this chunk any more.
-        unsafe { libc::munmap(chunk.base.as_ptr().cast(), chunk.bytes) };
+    fn keep(&self, full: &Block) -> io::Result<()> {
+        let offset = self.place(1)?;
+        // SAFETY: a block has BLOCK_SIZE bytes, and nobody writes to it now.
+        let bytes = unsafe { std::slice::from_raw_parts(full.header().cast::<u8>(), BLOCK_SIZE) };
+        self.file.write_all_at(bytes, offset).inspect_err(|_| {
+            // What got through must not be taken for a block: it would stand in the file twice, once cut off.
+            drop(self.file.write_all_at(&[0; 4], offset));
+        })
     }
 }
 
-/// Makes sure that the file has disk space for these bytes.
-fn reserve(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
-    let end = (offset + bytes) as u64;
+/// Most bytes that a file of this process may have. Going beyond would raise SIGXFSZ in the program.
+fn size_limit() -> u64 {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
     // SAFETY: a valid place for the result.
-    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } == 0 && limit.rlim_cur < end {
-        // Going on would raise SIGXFSZ in the program.
+    match unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) } {
+        0 => limit.rlim_cur,
+        _ => u64::MAX,
+    }
+}
+
+/// Makes sure that the file has disk space for these bytes.
+fn reserve(file: &File, offset: u64, bytes: usize) -> io::Result<()> {
+    if offset + bytes as u64 > size_limit() {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
     // SAFETY: plain system call on our own descriptor.
@@ -215,14 +216,14 @@ fn reserve(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
 }
 
 /// Maps a part of the file for reading and writing, its pages faulted in: the writer is not to be held up by that.
-fn map(file: &File, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
+fn map(file: &File, offset: u64, bytes: usize) -> io::Result<NonNull<u8>> {
     // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
             bytes,
             libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED | libc::MAP_POPULATE,
+            libc::MAP_SHARED,
             file.as_raw_fd(),
             offset as i64,
         )
@@ -230,5 +231,7 @@ fn map(file: &File, offset: usize, bytes: usize) -> io::Result<NonNull<u8>> {
     if address == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
+    // SAFETY: the mapping just made. Kernels before 5.14 do not know this; pages then fault when they are first written to.
+    unsafe { libc::madvise(address, bytes, libc::MADV_POPULATE_WRITE) };
     NonNull::new(address.cast()).ok_or_else(|| io::Error::other("mapped at address 0"))
 }

@@ -15,10 +15,10 @@
 
 use crate::clock;
 use crate::generated::COUNT;
-use crate::process;
+use crate::process::{self, OddCall};
 use crate::thread::{self, Thread};
 use records::encode::{Cursor, Head, SLACK};
-use records::layout::BlockHeader;
+use records::layout::{BlockHeader, Clock};
 use records::record;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
@@ -33,6 +33,25 @@ pub const SUCCESS: u8 = 2;
 pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];
 /// Whether CPU time is read as well.
 pub static CPU_TIME: AtomicBool = AtomicBool::new(false);
+
+/// Whether times are anything else than ticks of the time-stamp counter alone.
+static UNUSUAL: AtomicBool = AtomicBool::new(true);
+
+/// Notes what times are made of, once it is known.
+pub fn set_unusual() {
+    UNUSUAL.store(
+        CPU_TIME.load(Relaxed) || clock::source() != Clock::Tsc,
+        Relaxed,
+    );
+}
+
+#[cold]
+fn unusual_start(t: &mut Thread) -> u64 {
+    if CPU_TIME.load(Relaxed) {
+        t.cpu = clock::cpu();
+    }
+    clock::now()
+}
 
 /// A call that has begun. One pointer, so that it stays in a register; everything else is in the thread's state.
 #[repr(transparent)]
@@ -54,24 +73,22 @@ pub struct Stopped {
     duration: u64,
 }
 
-/// A record being written.
+/// A record being written. Its head stands already, but for the size.
 pub struct Writer {
     /// Where the arguments go, in the order of the signature.
     pub args: Cursor,
     thread: *mut Thread,
-    record: *mut u8,
-    head: Head,
 }
 
 impl Call {
-    /// Begins a call of the function with this index among the declared ones.
+    /// Begins a call of the function with this index among the declared ones, made through its MPI_ name or its PMPI_ name.
     #[inline(always)]
-    pub fn enter(index: u16) -> Call {
+    pub fn enter(index: u16, by_mpi_name: bool) -> Call {
         let t = thread::current();
         // SAFETY: the state of the running thread, which nobody else writes.
         unsafe {
             if t.is_null() || MODE[usize::from(index)].load(Relaxed) == OFF || (*t).depth != 0 {
-                return enter_rarely(index);
+                return enter_rarely(index, by_mpi_name);
             }
             (*t).depth = 1;
             if (*t).next_call == (*t).call_limit {
@@ -113,14 +130,13 @@ impl Call {
             let t = self.thread;
             let header: &BlockHeader = &*(*t).block.header();
             header.open_call.store((*t).next_call - 1, Relaxed);
-            if CPU_TIME.load(Relaxed) {
-                (*t).cpu = clock::cpu();
-            }
-            let start = clock::now();
+            let start = if UNUSUAL.load(Relaxed) {
+                unusual_start(&mut *t)
+            } else {
+                clock::ticks()
+            };
             header.open_start.store(start, Relaxed);
-            header
-                .open_function
-                .store(u32::from(function) + 1, Relaxed);
+            header.open_function.store(u32::from(function) + 1, Relaxed);
             Running { thread: t, start }
         }
     }
@@ -176,43 +192,35 @@ impl Stopped {
     #[inline(always)]
     pub fn record(self, function: u16, code: i32, flags: u16, room: usize) -> Writer {
         let total = room + record::HEAD + record::HEAD_EXTRA + SLACK;
-        let mut word = function | flags;
-        // SAFETY: the state of the running thread; `at` to `end` is the free part of its block, or of the buffer that
-        // make_room provides.
+        let word = function | flags;
+        let t = self.thread;
+        // SAFETY: the state of the running thread; `at` to `end` is the free part of its block.
         unsafe {
-            let t = self.thread;
-            let mut record = (*t).at;
-            let mut start = self.start.wrapping_sub((*t).time_base);
-            if total > ((*t).end as usize) - (record as usize) || start > u64::from(u32::MAX) {
-                record = process::make_room(&mut *t, total, self.start);
-                start = self.start.wrapping_sub((*t).time_base);
-            }
-            let mut args = Cursor::new(record.add(record::HEAD));
-            let mut duration = self.duration as u32;
-            if self.duration > u64::from(u32::MAX) {
-                word |= record::LONG;
-                duration = 0;
-                args.i64(self.duration as i64);
-            }
-            if code != 0 {
-                word |= record::ERROR;
-                args.i32(code);
-            }
-            if CPU_TIME.load(Relaxed) {
-                word |= record::CPU;
-                args.i64((*t).cpu as i64);
-                args.i64(clock::cpu() as i64);
-            }
-            Writer {
-                args,
-                thread: t,
-                record,
-                head: Head {
+            let at = (*t).at;
+            let start = self.start.wrapping_sub((*t).time_base);
+            let odd = (start | self.duration) >> 32 != 0 || code != 0 || UNUSUAL.load(Relaxed);
+            let args = if odd || total > ((*t).end as usize) - (at as usize) {
+                let call = OddCall {
+                    word,
+                    start: self.start,
+                    duration: self.duration,
+                    code,
+                    total,
+                };
+                process::begin_oddly(&mut *t, call)
+            } else {
+                Head {
                     word,
                     start: start as u32,
-                    duration,
+                    duration: self.duration as u32,
                     call: ((*t).next_call - 1).wrapping_sub((*t).call_base) as u32,
-                },
+                }
+                .write(at, record::HEAD);
+                at.add(record::HEAD)
+            };
+            Writer {
+                args: Cursor::new(args),
+                thread: t,
             }
         }
     }
@@ -225,16 +233,16 @@ impl Writer {
         // SAFETY: the state of the running thread; the cursor has stayed within the room that was asked for.
         unsafe {
             let t = self.thread;
-            let used = (self.args.position() as usize - self.record as usize).next_multiple_of(4);
-            if !(*t).large.is_empty() {
-                process::publish_large(&mut *t, self.head, self.args.position());
-            } else {
-                self.head.write(self.record, used);
-                let at = self.record.add(used);
-                (*t).at = at;
-                let block = (*t).block;
-                let committed = at as usize - block.start() as usize;
+            let block = (*t).block;
+            if (*t).large.is_empty() {
+                let at = (*t).at;
+                let size = (self.args.position() as usize - at as usize).next_multiple_of(4);
+                Head::set_size(at, size);
+                (*t).at = at.add(size);
+                let committed = at as usize + size - block.start() as usize;
                 (*block.header()).committed.publish(committed as u32);
+            } else {
+                process::publish_large(&mut *t, self.args.position());
             }
             (*(*t).block.header()).open_function.store(0, Relaxed);
             (*t).depth = 0;
@@ -245,7 +253,7 @@ impl Writer {
 /// The ways into a call that lead to no record, and a thread's first call.
 #[cold]
 #[inline(never)]
-fn enter_rarely(index: u16) -> Call {
+fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
     let ignored = Call {
         thread: std::ptr::null_mut(),
     };
@@ -259,10 +267,13 @@ fn enter_rarely(index: u16) -> Call {
     // SAFETY: the state of the running thread.
     unsafe {
         if MODE[usize::from(index)].load(Relaxed) != OFF && (*t).depth == 0 {
-            return Call::enter(index);
+            return Call::enter(index, by_mpi_name);
+        }
+        // What the MPI library does inside a call through PMPI_ names is nobody's call.
+        if by_mpi_name || (*t).depth == 0 {
+            (*t).ignored[usize::from(index)] += 1;
         }
         (*t).depth += 1;
-        (*t).ignored[usize::from(index)] += 1;
     }
     ignored
 }

@@ -32,11 +32,17 @@ pub fn source() -> Clock {
 #[inline(always)]
 pub fn now() -> u64 {
     if USE_TSC.load(Relaxed) {
-        // SAFETY: rdtsc has no preconditions.
-        unsafe { std::arch::x86_64::_rdtsc() }
+        ticks()
     } else {
         monotonic()
     }
+}
+
+/// The time-stamp counter, where it is known to be the source.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    // SAFETY: rdtsc has no preconditions.
+    unsafe { std::arch::x86_64::_rdtsc() }
 }
 
 #[cold]

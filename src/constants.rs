@@ -34,7 +34,11 @@ impl Place {
             Place::Variable(name) => {
                 let at = library::data(name).cast::<usize>();
                 // SAFETY: a pointer variable of the MPI library, which is loaded.
-                if at.is_null() { 0 } else { unsafe { at.read() as u64 } }
+                if at.is_null() {
+                    0
+                } else {
+                    unsafe { at.read() as u64 }
+                }
             }
         }
     }

@@ -7,8 +7,9 @@
 //!
 //! Slot `2 f` belongs to `MPI_X`, slot `2 f + 1` to `PMPI_X` of function number f: Fortran bindings and ROMIO enter there.
 
-use crate::generated::{COUNT, MISSING, NAMES, WRAPPERS};
+use crate::generated::{CONVERSIONS, COUNT, MISSING, NAMES, WRAPPERS};
 use crate::library;
+use crate::process;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
@@ -53,6 +54,12 @@ pub fn real(index: usize) -> Code {
     }
 }
 
+/// The real function behind slot `index`, of which a wrapper is running: its first call has found it.
+#[inline(always)]
+pub fn found(index: usize) -> Code {
+    REAL[index].get()
+}
+
 /// Name of the function of slot `index`, with the P where it has one.
 pub fn name(index: usize) -> &'static CStr {
     let name = NAMES[index / 2];
@@ -79,7 +86,8 @@ fn find_real(index: usize, caller: Code) -> Code {
 /// Decides where the calls of slot `index` go. Called by the stubs below at a function's first call.
 extern "C" fn resolve(index: usize, caller: Code) -> Code {
     let real = find_real(index, caller);
-    let target = if library::is_usable(caller) && !BYPASS.load(Ordering::Acquire) {
+    let wanted = !CONVERSIONS.contains(&(index / 2)) || process::records_conversions();
+    let target = if wanted && library::is_usable(caller) && !BYPASS.load(Ordering::Acquire) {
         WRAPPERS[index]
     } else {
         real

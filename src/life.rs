@@ -51,11 +51,14 @@ extern "C" fn at_exit() {
         BEFORE => store.remove(),
         INITIALIZED => {
             store.header().ended.store(ended::EXITED, Relaxed);
-            eprintln!(
-                "trace: rank {} exits without MPI_Finalize: its calls are in {} (mpitrace recover reads it)",
-                store.header().rank.load(Relaxed) as i32,
-                store.path().display()
-            );
+            let rank = store.header().rank.load(Relaxed);
+            // Of thousands of ranks that leave like this, a few lines tell enough.
+            if rank < 4 {
+                eprintln!(
+                    "trace: rank {rank} exits without MPI_Finalize: its calls are in {} (mpitrace recover reads it)",
+                    store.path().display()
+                );
+            }
         }
         _ => {}
     }
@@ -63,7 +66,10 @@ extern "C" fn at_exit() {
 
 /// MPI_Init or MPI_Init_thread has returned.
 pub fn initialized(stopped: &Stopped) {
-    if STATE.compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed).is_err() {
+    if STATE
+        .compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed)
+        .is_err()
+    {
         return;
     }
     process::within(|| start::world(stopped.thread()));
@@ -71,7 +77,10 @@ pub fn initialized(stopped: &Stopped) {
 
 /// A session has begun. Programs with sessions only have no MPI_COMM_WORLD and nothing that could carry a merge.
 pub fn session_started(stopped: &Stopped) {
-    if STATE.compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed).is_err() {
+    if STATE
+        .compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed)
+        .is_err()
+    {
         return;
     }
     process::within(|| start::session(stopped.thread()));
@@ -99,15 +108,18 @@ pub unsafe extern "C" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c
         let real = std::mem::transmute::<Code, unsafe extern "C" fn(MPI_Comm, c_int) -> c_int>(
             entry::real(2 * index::MPI_Abort + P),
         );
-        let call = Call::enter(index::MPI_Abort as u16);
+        let call = Call::enter(index::MPI_Abort as u16, P == 0);
         if call.ignored() {
             let r = real(comm, code);
             call.leave();
             return r;
         }
-        let mut w = call.start(NUMBERS[index::MPI_Abort])
-            .stop()
-            .record(NUMBERS[index::MPI_Abort], 0, 0, 16);
+        let mut w = call.start(NUMBERS[index::MPI_Abort]).stop().record(
+            NUMBERS[index::MPI_Abort],
+            0,
+            0,
+            16,
+        );
         w.args.handle::<{ HANDLE }>(arg::bits(comm));
         w.args.i32(code);
         w.publish();
@@ -130,7 +142,7 @@ pub unsafe extern "C" fn finalize<const P: usize>() -> c_int {
         let real = std::mem::transmute::<Code, unsafe extern "C" fn() -> c_int>(entry::real(
             2 * index::MPI_Finalize + P,
         ));
-        let call = Call::enter(index::MPI_Finalize as u16);
+        let call = Call::enter(index::MPI_Finalize as u16, P == 0);
         if !call.ignored() {
             let number = NUMBERS[index::MPI_Finalize];
             call.start(number).stop().record(number, 0, 0, 0).publish();

@@ -2,16 +2,17 @@
 //! the hot path.
 
 use crate::blocks::{Block, Store};
-use crate::call::{MODE, OFF, ON, SUCCESS};
+use crate::call::{CPU_TIME, MODE, OFF, ON, SUCCESS};
 use crate::clock;
 use crate::define;
 use crate::generated::{COUNT, FAMILY, NAMES};
-use crate::settings::{Setting, Settings};
+use crate::settings::{Conversions, Setting, Settings};
 use crate::thread::{self, Thread};
 use parking_lot::{Mutex, RwLock};
 use records::define::{ClockReading, Definition, TIME_BASE};
-use records::encode::Head;
+use records::encode::{Cursor, Head};
 use records::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, VERSION};
+use records::record::Base;
 use records::{define::FRAGMENT, record};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -63,6 +64,14 @@ pub fn settings() -> Settings {
     SETTINGS.read().clone().unwrap_or_default()
 }
 
+/// Whether handle conversions are recorded; asked before there may be settings.
+pub fn records_conversions() -> bool {
+    match SETTINGS.read().as_ref() {
+        Some(settings) => settings.conversions == Conversions::Record,
+        None => std::env::var("TRACE_CONVERSIONS").is_ok_and(|v| v == "record"),
+    }
+}
+
 /// The block file; `None` when nothing can be recorded.
 pub fn store() -> Option<&'static Store> {
     STORE.get().and_then(Option::as_ref)
@@ -105,7 +114,8 @@ pub fn calls_given_out() -> u64 {
 
 /// Takes new settings: at the first call this process's own, in MPI_Init those of rank 0.
 pub fn apply(settings: Settings) {
-    crate::call::CPU_TIME.store(settings.timestamp.cpu(), Relaxed);
+    CPU_TIME.store(settings.timestamp.cpu(), Relaxed);
+    crate::call::set_unusual();
     if let Some(store) = store() {
         store.set_limit(settings.disk_limit.unwrap_or(u64::MAX));
     }
@@ -146,6 +156,7 @@ fn set_modes() {
 /// Loads this process's own settings and opens the block file, at the first MPI call.
 fn open() -> Option<Store> {
     clock::init();
+    crate::call::set_unusual();
     FIRST_READING.get_or_init(clock::reading);
     HOME.get_or_init(|| std::env::current_dir().unwrap_or_default());
     let (settings, complaints) = Settings::of_process(&is_known);
@@ -219,13 +230,15 @@ pub fn start_thread() -> *mut Thread {
             return std::ptr::null_mut();
         };
         let number = NEXT_THREAD.fetch_add(1, Relaxed);
-        let (block, discarding) = next_block(store);
         let thread = Box::new(Thread {
             depth: 0,
             number,
-            at: block.start(),
-            end: block.end(),
-            block,
+            // SAFETY: asks for a number.
+            tid: unsafe { libc::syscall(libc::SYS_gettid) } as u64,
+            at: std::ptr::null_mut(),
+            end: std::ptr::null_mut(),
+            block: Block::private(NonNull::dangling()),
+            private: None,
             time_base: 0,
             call_base: 0,
             next_call: 0,
@@ -235,11 +248,14 @@ pub fn start_thread() -> *mut Thread {
             cpu: 0,
             before: Vec::new(),
             large: Vec::new(),
-            discarding,
+            discarding: false,
             ignored: Box::new([0; COUNT]),
             store,
         });
         let t = Box::leak(thread);
+        let block = store.take();
+        t.discarding = block.is_none();
+        t.block = block.unwrap_or_else(|| private_block(t));
         reserve_calls(t);
         begin_block(t, clock::now());
         THREADS.lock().push(Registered(NonNull::from(&mut *t)));
@@ -251,16 +267,6 @@ pub fn start_thread() -> *mut Thread {
     })
 }
 
-/// A block to write to: an empty one of the file, else private memory that is thrown away when it is full.
-fn next_block(store: &Store) -> (Block, bool) {
-    if let Some(block) = store.take() {
-        return (block, false);
-    }
-    let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
-    let header = NonNull::from(Box::leak(memory)).cast::<BlockHeader>();
-    (Block::private(header), true)
-}
-
 /// Sets up the header of the block that `t` has just taken.
 fn begin_block(t: &mut Thread, now: u64) {
     t.at = t.block.start();
@@ -270,11 +276,13 @@ fn begin_block(t: &mut Thread, now: u64) {
     // SAFETY: the block is this thread's own; readers look at it only once its magic is there.
     unsafe {
         let header = t.block.header();
+        // The block may have been in use before; until it is set up, readers must pass it over.
+        (*header).magic.publish(0);
         (*header).thread = t.number;
         (*header).sequence = t.sequence;
         (*header).time_base = t.time_base;
         (*header).call_base = t.call_base;
-        (*header).tid = libc::syscall(libc::SYS_gettid) as u64;
+        (*header).tid = t.tid;
         (*header).committed.publish(0);
         (*header).open_function.store(0, Relaxed);
         (*header).magic.publish(BLOCK_MAGIC);
@@ -299,17 +307,27 @@ fn change_block(t: &mut Thread, now: u64, call: u64) {
     unsafe { (*t.block.header()).open_function.store(0, Relaxed) };
     if t.discarding {
         count_lost(t);
-    } else {
-        let full = t.block;
-        // Before the old one is given back, because what takes a block may make system calls, and who intercepts them may
-        // ask for the running call, which stands in the thread's block.
-        (t.block, t.discarding) = next_block(t.store);
-        t.store.put_full(full);
     }
+    // Before the old one is given back, because what takes a block may make system calls, and who intercepts them may ask for
+    // the running call, which stands in the thread's block.
+    let next = t.store.take();
+    if !t.discarding {
+        t.store.put_full(t.block);
+    }
+    t.discarding = next.is_none();
+    t.block = next.unwrap_or_else(|| private_block(t));
     begin_block(t, now);
     t.call_base = call;
     // SAFETY: the thread's own block.
     unsafe { (*t.block.header()).call_base = call };
+}
+
+/// Memory of the thread's own to write to when the file cannot grow; what is in it is lost.
+fn private_block(t: &mut Thread) -> Block {
+    *t.private.get_or_insert_with(|| {
+        let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
+        Block::private(NonNull::from(Box::leak(memory)).cast::<BlockHeader>())
+    })
 }
 
 /// Counts the records of the private block as lost.
@@ -323,12 +341,60 @@ pub fn count_lost(t: &mut Thread) {
     t.store.header().lost.fetch_add(lost as u64, Relaxed);
 }
 
-/// Makes room for a record of at most `total` bytes of the call that started at `start`. Gives the place for it: in the
-/// thread's block, or in its buffer for large records.
+/// Begins a record for which there is no room in the block, or whose head is not the usual one: of a call that took long or
+/// failed, or that has CPU times. Gives the place for the arguments.
 #[cold]
 #[inline(never)]
-pub fn make_room(t: &mut Thread, total: usize, start: u64) -> *mut u8 {
-    let call = t.next_call - 1;
+pub fn begin_oddly(t: &mut Thread, call: OddCall) -> *mut u8 {
+    let number = t.next_call - 1;
+    let at = make_room(t, call.total, call.start, number);
+    let mut word = call.word;
+    let mut duration = call.duration as u32;
+    // SAFETY: make_room gave room for a head with everything, and the arguments.
+    unsafe {
+        let mut args = Cursor::new(at.add(record::HEAD));
+        if call.duration > u64::from(u32::MAX) {
+            word |= record::LONG;
+            duration = 0;
+            args.i64(call.duration as i64);
+        }
+        if call.code != 0 {
+            word |= record::ERROR;
+            args.i32(call.code);
+        }
+        if CPU_TIME.load(Relaxed) {
+            word |= record::CPU;
+            args.i64(t.cpu as i64);
+            args.i64(clock::cpu() as i64);
+        }
+        Head {
+            word,
+            start: call.start.wrapping_sub(t.time_base) as u32,
+            duration,
+            call: number.wrapping_sub(t.call_base) as u32,
+        }
+        .write(at, record::HEAD);
+        args.position()
+    }
+}
+
+/// What a record is begun with.
+pub struct OddCall {
+    /// Function number and flags.
+    pub word: u16,
+    /// Start, ticks.
+    pub start: u64,
+    /// Duration, ticks.
+    pub duration: u64,
+    /// What the call returned.
+    pub code: i32,
+    /// Most bytes of the record.
+    pub total: usize,
+}
+
+/// Makes room for a record of at most `total` bytes of call `call` that started at `start`. Gives the place for it: in the
+/// thread's block, or in its buffer for large records.
+fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
     let free = |t: &Thread| t.end as usize - t.at as usize;
     if total + BASE_RECORD > free(t) && total + BASE_RECORD <= BLOCK_SIZE - BLOCK_HEADER {
         change_block(t, start, call);
@@ -415,34 +481,24 @@ fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[u8])
 
 /// Publishes the record that stands in the buffer for large ones up to `end`.
 #[cold]
-pub fn publish_large(t: &mut Thread, head: Head, end: *const u8) {
+pub fn publish_large(t: &mut Thread, end: *const u8) {
     let large = std::mem::take(&mut t.large);
     let used = end as usize - large.as_ptr() as usize;
-    let time = t.time_base.wrapping_add(u64::from(head.start));
-    let mut at = record::HEAD;
-    let mut next = |n: usize| {
-        let part = large.get(at..at + n).unwrap_or_default();
-        at += n;
-        part
+    let base = Base {
+        time: t.time_base,
+        call: t.call_base,
     };
-    // Durations beyond 32 bits and CPU times of such giant records are given up.
-    if head.word & record::LONG != 0 {
-        next(8);
-    }
-    let code = if head.word & record::ERROR != 0 {
-        next(4).try_into().map_or(0, i32::from_ne_bytes)
-    } else {
-        0
+    let Some(record) = record::decode_whole(large.get(..used).unwrap_or_default(), base) else {
+        return;
     };
-    if head.word & record::CPU != 0 {
-        next(16);
-    }
-    let keep = record::FUNCTION | record::IN_PLACE;
     let head = Head {
-        word: head.word & keep,
-        ..head
+        word: record.function | if record.in_place { record::IN_PLACE } else { 0 },
+        start: 0,
+        // Durations beyond 32 bits and CPU times of such giant records are given up.
+        duration: u32::try_from(record.duration).unwrap_or(u32::MAX),
+        call: record.call.wrapping_sub(t.call_base) as u32,
     };
-    put_any(t, head, time, code, large.get(at..used).unwrap_or_default());
+    put_any(t, head, record.start, record.code, record.payload);
 }
 
 /// Writes a definition into the thread's block.

@@ -7,7 +7,7 @@ use crate::define;
 use crate::finalize::clocks;
 use crate::generated::{MPI_Comm, MPI_Datatype, MPI_Group, pmpi};
 use crate::process;
-use crate::settings::Settings;
+use crate::settings::{Names, Settings, expand};
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use std::ffi::c_int;
@@ -89,6 +89,9 @@ pub fn world(t: &mut Thread) {
         // The program may have switched recording before MPI_Init.
         process::want(wanted);
     }
+    if rank == 0 {
+        dump_settings(&process::settings());
+    }
     if let Some(store) = process::store() {
         let header = store.header();
         header.rank.store(rank as u32, Relaxed);
@@ -108,6 +111,32 @@ pub fn world(t: &mut Thread) {
     clocks::plan(&world);
     // A comparison that fails is missed at MPI_Finalize, not here: the program must go on.
     drop(clocks::compare(t, &world));
+}
+
+/// Writes the settings in force where the setting `settings-dump` wants them.
+fn dump_settings(settings: &Settings) {
+    let Some(path) = &settings.settings_dump else {
+        return;
+    };
+    let text = settings.to_text();
+    if path == "-" {
+        eprint!("{text}");
+        return;
+    }
+    let (program, host) = (define::program(), define::host());
+    let names = Names {
+        program: &program,
+        job: &std::process::id().to_string(),
+        date: "",
+        host: &host,
+        ranks: 0,
+        rank: 0,
+        pid: std::process::id(),
+    };
+    let path = process::home().join(expand(path, &names));
+    if let Err(e) = std::fs::write(&path, text) {
+        eprintln!("trace: {}: {e}", path.display());
+    }
 }
 
 /// A session is there, and no MPI_COMM_WORLD.

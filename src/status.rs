@@ -30,10 +30,7 @@ fn private(s: &MPI_Status) -> (u64, bool) {
             Family::Mpich => {
                 let low = base.cast::<u32>().read_unaligned();
                 let high = base.add(4).cast::<u32>().read_unaligned();
-                (
-                    u64::from(low) | (u64::from(high >> 1) << 32),
-                    high & 1 != 0,
-                )
+                (u64::from(low) | (u64::from(high >> 1) << 32), high & 1 != 0)
             }
             Family::OpenMpi => (
                 base.add(16).cast::<u64>().read_unaligned(),

@@ -12,6 +12,8 @@ pub struct Thread {
     pub depth: u32,
     /// Number in the order of first MPI calls.
     pub number: u32,
+    /// Thread ID of the operating system.
+    pub tid: u64,
     /// Where the next record goes.
     pub at: *mut u8,
     /// End of the room for records.
@@ -36,8 +38,10 @@ pub struct Thread {
     pub before: Vec<u8>,
     /// Record that is larger than a block, being put together.
     pub large: Vec<u8>,
-    /// Whether `block` is private memory because the file could not grow.
+    /// Whether `block` is the private one because the file could not grow.
     pub discarding: bool,
+    /// Memory that is written to then.
+    pub private: Option<Block>,
     /// Calls that were counted and not recorded, by function.
     pub ignored: Box<[u64; COUNT]>,
     /// The file that blocks come from.

@@ -128,13 +128,16 @@ fn text(b: &mut Bytes<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(b.string()??).into_owned())
 }
 
+/// Most members of a communicator that a definition is believed to have.
+const MOST_RANKS: usize = 1 << 24;
+
 fn ranks(b: &mut Bytes<'_>) -> Option<Vec<i32>> {
     // Runs of (first, count, stride), because most communicators are regular.
     let runs = b.u32()?;
     let mut all = Vec::new();
     for _ in 0..runs {
         let (first, count, stride) = (b.i32()?, b.u32()?, b.i32()?);
-        if count as usize > 1 << 28 {
+        if all.len() + count as usize > MOST_RANKS {
             return None;
         }
         all.extend((0..count as i32).map(|i| first.wrapping_add(i.wrapping_mul(stride))));

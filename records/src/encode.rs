@@ -185,6 +185,17 @@ pub struct Head {
 }
 
 impl Head {
+    /// Sets the size of the record whose head stands at `at`, bytes (a multiple of 4).
+    ///
+    /// # Safety
+    /// `at` must be writable for [`record::HEAD`] bytes.
+    #[inline(always)]
+    pub unsafe fn set_size(at: *mut u8, size: usize) {
+        debug_assert!(size.is_multiple_of(4) && size >= record::HEAD);
+        // SAFETY: promised by the caller.
+        unsafe { at.add(2).cast::<u16>().write_unaligned((size / 4) as u16) };
+    }
+
     /// Writes the 16 bytes at `at` for a record of `size` bytes (a multiple of 4).
     ///
     /// # Safety

@@ -95,6 +95,11 @@ pub fn decode(bytes: &[u8], base: Base) -> Option<(Record<'_>, usize)> {
     Some((record, size))
 }
 
+/// Decodes the record that `bytes` are, whatever size its head names.
+pub fn decode_whole(bytes: &[u8], base: Base) -> Option<Record<'_>> {
+    parse(u16_at(bytes, 0)?, bytes, base)
+}
+
 fn parse(word: u16, body: &[u8], base: Base) -> Option<Record<'_>> {
     let mut at = HEAD;
     let mut duration = u64::from(u32_at(body, 8)?);

@@ -7,7 +7,7 @@
 //! loom fails a model when two threads touch one `UnsafeCell` without one of them having happened before the other, so most
 //! of what is checked here is checked by touching. Without `--cfg loom` real threads push the same pool about for a moment.
 
-use records::handover::{Member, Pool, Published, Space};
+use records::handover::{Pool, Published, Space};
 use std::io;
 
 #[cfg(loom)]
@@ -18,24 +18,25 @@ mod model {
     use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use loom::thread;
 
-    /// Chunks that a model may make.
-    const CHUNKS: usize = 4;
-    /// Most blocks of a chunk.
-    const BLOCKS: usize = 2;
+    /// Blocks that a model may have.
+    const BLOCKS: usize = 6;
 
-    /// Memory of one block as its holder maps it: number of times that it was taken.
-    type Mapping = UnsafeCell<u32>;
+    /// What one block holds: a number that its holder writes, 0 when it has been kept.
+    type Contents = UnsafeCell<u32>;
 
     /// Plain memory in place of a mapped file.
     struct Memory {
-        blocks_per_chunk: usize,
-        /// Chunks for which there is room.
+        /// Blocks made at a time.
+        at_a_time: usize,
+        /// Blocks for which there is room.
         most: usize,
-        /// Touched by who is inside `make` or `give_up`.
+        /// Full blocks that may be kept.
+        room: usize,
+        /// Touched by who is inside `make`.
         busy: UnsafeCell<()>,
         made: AtomicUsize,
-        mappings: Vec<[Mapping; BLOCKS]>,
-        given_up: Vec<UnsafeCell<bool>>,
+        kept: AtomicUsize,
+        blocks: Vec<Contents>,
     }
 
     // SAFETY: that the cells are used by one thread at a time is what the models check.
@@ -44,93 +45,32 @@ mod model {
     unsafe impl Send for Memory {}
 
     #[derive(Debug)]
-    struct Block {
-        chunk: usize,
-        number: usize,
-    }
-
-    impl Member for Block {
-        fn chunk(&self) -> usize {
-            self.chunk
-        }
-    }
+    struct Block(usize);
 
     impl Space for Memory {
         type Block = Block;
-        type Chunk = usize;
 
-        fn make(&self, chunk: usize) -> io::Result<(usize, Vec<Block>)> {
+        fn make(&self) -> io::Result<Vec<Block>> {
             self.busy.with_mut(|_| {
-                assert_eq!(
-                    self.made.load(Relaxed),
-                    chunk,
-                    "chunks are made in order, once each"
-                );
-                if chunk == self.most {
+                let made = self.made.load(Relaxed);
+                if made + self.at_a_time > self.most {
                     return Err(io::ErrorKind::StorageFull.into());
                 }
-                self.made.store(chunk + 1, Relaxed);
-                let blocks = (0..self.blocks_per_chunk).map(|number| Block { chunk, number });
-                Ok((chunk, blocks.collect()))
+                self.made.store(made + self.at_a_time, Relaxed);
+                Ok((made..made + self.at_a_time).map(Block).collect())
             })
         }
 
-        fn give_up(&self, chunk: &mut usize) {
-            self.busy.with_mut(|_| {
-                // SAFETY: loom checks that no other thread is here.
-                self.given_up[*chunk].with_mut(|given_up| unsafe {
-                    assert!(!*given_up, "a chunk is given up once");
-                    *given_up = true;
-                });
-                for mapping in &self.mappings[*chunk][..self.blocks_per_chunk] {
-                    // SAFETY: as above; a store into the block that is not over yet is found here.
-                    let taken = mapping.with_mut(|taken| unsafe { *taken });
-                    assert_eq!(taken, 1, "all of its blocks have been used");
-                }
-            });
-        }
-    }
-
-    impl Memory {
-        fn new(blocks_per_chunk: usize, most: usize) -> Memory {
-            let mapping = || std::array::from_fn(|_| UnsafeCell::new(0));
-            Memory {
-                blocks_per_chunk,
-                most,
-                busy: UnsafeCell::new(()),
-                made: AtomicUsize::new(0),
-                mappings: (0..CHUNKS).map(|_| mapping()).collect(),
-                given_up: (0..CHUNKS).map(|_| UnsafeCell::new(false)).collect(),
+        fn keep(&self, full: &Block) -> io::Result<()> {
+            if self.kept.fetch_add(1, Relaxed) >= self.room {
+                return Err(io::ErrorKind::StorageFull.into());
             }
-        }
-
-        /// What a thread does first with a block it has taken.
-        fn begin(&self, block: &Block) {
-            // SAFETY: loom checks that no other thread is here.
-            self.mappings[block.chunk][block.number].with_mut(|taken| unsafe {
-                assert_eq!(*taken, 0, "a block is given out once");
-                *taken += 1;
+            // SAFETY: loom checks that no other thread is here: a store of the last holder that is not over yet is found.
+            self.blocks[full.0].with_mut(|contents| unsafe {
+                assert_eq!(*contents, 1, "what is kept was written, and is kept once");
+                *contents = 0;
             });
-            self.touch(block);
-        }
-
-        /// What it does with the block from then on until it gives it back.
-        fn touch(&self, block: &Block) {
-            // SAFETY: loom checks that nobody writes meanwhile.
-            self.given_up[block.chunk].with(|given_up| unsafe {
-                assert!(!*given_up, "a held block is mapped");
-            });
-            // SAFETY: as above.
-            self.mappings[block.chunk][block.number].with(|taken| unsafe {
-                assert_eq!(*taken, 1, "nobody else has taken it");
-            });
-        }
-
-        /// Number of chunks that were given up; to be asked when all threads have ended.
-        fn given_up(&self) -> usize {
-            // SAFETY: loom checks that nobody writes meanwhile.
-            let is = |cell: &&UnsafeCell<bool>| cell.with(|given_up| unsafe { *given_up });
-            self.given_up.iter().filter(is).count()
+            Ok(())
         }
     }
 
@@ -140,25 +80,37 @@ mod model {
     }
 
     impl Both {
-        fn new(blocks_per_chunk: usize, most: usize) -> Arc<Both> {
+        fn new(at_a_time: usize, most: usize, room: usize) -> Arc<Both> {
             Arc::new(Both {
                 pool: Pool::default(),
-                memory: Memory::new(blocks_per_chunk, most),
+                memory: Memory {
+                    at_a_time,
+                    most,
+                    room,
+                    busy: UnsafeCell::new(()),
+                    made: AtomicUsize::new(0),
+                    kept: AtomicUsize::new(0),
+                    blocks: (0..BLOCKS).map(|_| UnsafeCell::new(0)).collect(),
+                },
             })
         }
 
+        /// Takes a block and fills it, as the recorder does.
         fn take(&self) -> Option<Block> {
             let block = self.pool.take(&self.memory)?;
-            self.memory.begin(&block);
+            // SAFETY: loom checks that no other thread is here.
+            self.memory.blocks[block.0].with_mut(|contents| unsafe {
+                assert_eq!(*contents, 0, "what the block held before has been kept");
+                *contents = 1;
+            });
             Some(block)
         }
 
         /// As the recorder does when a block is full: the next one first, then the old one back.
-        fn change(&self, held: &mut Block) {
-            let next = self.take().expect("there is room");
-            self.memory.touch(held);
-            self.pool.put_full(std::mem::replace(held, next));
-            self.memory.touch(held);
+        fn change(&self, held: Block) -> Option<Block> {
+            let next = self.take();
+            self.pool.put_full(held);
+            next
         }
     }
 
@@ -186,83 +138,59 @@ mod model {
     #[test]
     fn no_block_is_held_twice_when_threads_need_new_ones_at_once() {
         check(3, || {
-            let both = Both::new(1, 3);
+            let both = Both::new(1, 3, 0);
             run(&both, 3, |b| {
                 b.take().expect("there is room for three");
             });
-            assert_eq!(
-                both.memory.made.load(Relaxed),
-                3,
-                "one for each and none in vain"
-            );
+            let made = both.memory.made.load(Relaxed);
+            assert_eq!(made, 3, "one for each and none in vain");
         });
     }
 
     #[test]
     fn growing_gives_no_more_than_is_needed() {
         check(4, || {
-            let both = Both::new(2, 2);
+            let both = Both::new(2, 4, 0);
             run(&both, 2, |b| {
                 b.take().expect("there is room for four");
                 b.take().expect("there is room for four");
             });
-            assert_eq!(both.memory.made.load(Relaxed), 2);
+            assert_eq!(both.memory.made.load(Relaxed), 4);
             assert!(both.take().is_none(), "all are given out");
         });
     }
 
     #[test]
-    fn a_chunk_is_given_up_once_after_the_last_store_into_it() {
-        check(4, || {
-            let both = Both::new(1, 4);
-            run(&both, 2, |b| {
-                let mut held = b.take().expect("there is room");
-                b.change(&mut held);
-            });
-            assert_eq!(both.memory.made.load(Relaxed), 4);
-            // What has come back since the last growth is counted at the next one, for which there is no room.
-            both.pool.grow(&both.memory).unwrap_err();
-            assert_eq!(
-                both.memory.given_up(),
-                2,
-                "each full block is accounted, once"
-            );
-        });
-    }
-
-    #[test]
-    fn a_chunk_with_a_block_still_held_stays() {
-        check(4, || {
-            let both = Both::new(2, 2);
-            run(&both, 2, |b| {
-                let mut held = b.take().expect("there is room");
-                b.change(&mut held);
-            });
-            both.pool.grow(&both.memory).unwrap_err();
-            assert!(
-                both.memory.given_up() <= 1,
-                "two blocks came back, two are held"
-            );
-        });
-    }
-
-    #[test]
-    fn without_room_one_gets_the_last_block_and_others_none() {
+    fn a_full_block_is_kept_before_it_is_used_again() {
         check(3, || {
-            let both = Both::new(1, 1);
-            let got = Arc::new(AtomicUsize::new(0));
-            let others: Vec<_> = (0..2)
-                .map(|_| {
-                    let (both, got) = (both.clone(), got.clone());
-                    thread::spawn(move || {
-                        got.fetch_add(usize::from(both.take().is_some()), Relaxed);
-                    })
-                })
-                .collect();
-            for other in others {
-                other.join().unwrap();
+            // A queue may look empty to a thread that has not heard of a push, so that there can be one block for each take.
+            let both = Both::new(1, 6, 8);
+            run(&both, 2, |b| {
+                let held = b.take().expect("there is room");
+                let held = b.change(held).expect("there is room");
+                b.change(held).expect("a full one can be kept");
+            });
+            assert!(
+                both.memory.kept.load(Relaxed) <= 4,
+                "no more than came back"
+            );
+        });
+    }
+
+    #[test]
+    fn a_block_that_cannot_be_kept_is_not_used_again() {
+        check(3, || {
+            let both = Both::new(1, 2, 0);
+            run(&both, 2, |b| {
+                if let Some(held) = b.take() {
+                    // Where there is no next one, what the block holds must stay.
+                    b.change(held);
+                }
+            });
+            for block in &both.memory.blocks[..both.memory.made.load(Relaxed)] {
+                // SAFETY: loom checks that nobody writes meanwhile.
+                assert_eq!(block.with(|contents| unsafe { *contents }), 1);
             }
-            assert_eq!(got.load(Relaxed), 1);
         });
     }
 
@@ -341,67 +269,69 @@ mod model {
 #[cfg(not(loom))]
 mod threads {
     use super::*;
-    use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-    const CHUNKS: usize = 2000;
-    const BLOCKS: usize = 3;
     const THREADS: usize = 4;
+    const TURNS: u64 = 20_000;
 
-    struct Block(usize);
-
-    impl Member for Block {
-        fn chunk(&self) -> usize {
-            self.0 / BLOCKS
-        }
+    /// Blocks of one word; a kept word is added up.
+    struct Words {
+        made: AtomicUsize,
+        kept: AtomicU64,
+        all: Mutex<Vec<&'static AtomicU64>>,
     }
 
-    /// Counts what happens to each block and chunk.
-    struct Counts {
-        taken: Vec<AtomicUsize>,
-        given_up: Vec<AtomicUsize>,
-    }
+    impl Space for Words {
+        type Block = &'static AtomicU64;
 
-    impl Space for Counts {
-        type Block = Block;
-        type Chunk = usize;
-
-        fn make(&self, chunk: usize) -> io::Result<(usize, Vec<Block>)> {
-            if chunk == CHUNKS {
-                return Err(io::ErrorKind::StorageFull.into());
-            }
-            let blocks = (0..BLOCKS).map(|i| Block(chunk * BLOCKS + i));
-            Ok((chunk, blocks.collect()))
+        fn make(&self) -> io::Result<Vec<&'static AtomicU64>> {
+            self.made.fetch_add(2, Relaxed);
+            let two: Vec<&'static AtomicU64> = (0..2)
+                .map(|_| &*Box::leak(Box::new(AtomicU64::new(0))))
+                .collect();
+            self.all.lock().unwrap().extend(&two);
+            Ok(two)
         }
 
-        fn give_up(&self, chunk: &mut usize) {
-            self.given_up[*chunk].fetch_add(1, Relaxed);
+        fn keep(&self, full: &&'static AtomicU64) -> io::Result<()> {
+            self.kept.fetch_add(full.swap(0, Relaxed), Relaxed);
+            Ok(())
         }
-    }
-
-    fn counters(n: usize) -> Vec<AtomicUsize> {
-        (0..n).map(|_| AtomicUsize::new(0)).collect()
     }
 
     #[test]
-    fn real_threads_get_each_block_once() {
-        let counts = Counts {
-            taken: counters(CHUNKS * BLOCKS),
-            given_up: counters(CHUNKS),
+    fn what_real_threads_write_is_kept_once() {
+        let words = Words {
+            made: AtomicUsize::new(0),
+            kept: AtomicU64::new(0),
+            all: Mutex::new(Vec::new()),
         };
         let pool = Pool::default();
         std::thread::scope(|scope| {
             for _ in 0..THREADS {
                 scope.spawn(|| {
-                    while let Some(block) = pool.take(&counts) {
-                        counts.taken[block.0].fetch_add(1, Relaxed);
+                    for turn in 1..=TURNS {
+                        let block = pool.take(&words).expect("there is always room");
+                        assert_eq!(block.swap(turn, Relaxed), 0, "held by one thread");
                         pool.put_full(block);
                     }
                 });
             }
         });
-        pool.grow(&counts).unwrap_err();
-        assert!(counts.taken.iter().all(|n| n.load(Relaxed) == 1));
-        assert!(counts.given_up.iter().all(|n| n.load(Relaxed) == 1));
+        let left: u64 = words
+            .all
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|w| w.load(Relaxed))
+            .sum();
+        let written = THREADS as u64 * TURNS * (TURNS + 1) / 2;
+        assert_eq!(words.kept.load(Relaxed) + left, written);
+        assert!(
+            words.made.load(Relaxed) <= 4 * THREADS,
+            "a few blocks go round"
+        );
     }
 
     #[test]

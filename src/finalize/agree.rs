@@ -99,8 +99,10 @@ impl Part {
         part.reason = text(b)?;
         for _ in 0..b.u64()? {
             let gid = Gid(b.take(32)?.try_into().ok()?);
-            part.comms
-                .push((gid, CommKind::from_number(b.i32()?).unwrap_or(CommKind::Unknown)));
+            part.comms.push((
+                gid,
+                CommKind::from_number(b.i32()?).unwrap_or(CommKind::Unknown),
+            ));
         }
         for _ in 0..b.u64()? {
             part.hosts.push((b.u64()? as u32, text(b)?));
@@ -125,10 +127,15 @@ impl Part {
         }
         let known: HashSet<[u8; 32]> = self.comms.iter().map(|(gid, _)| gid.0).collect();
         // Of a communicator that rank 0 is no member of, its table does not tell the kind.
-        let new = child.comms.into_iter().filter(|(gid, _)| !known.contains(&gid.0));
+        let new = child
+            .comms
+            .into_iter()
+            .filter(|(gid, _)| !known.contains(&gid.0));
         let mut seen = HashSet::new();
-        self.comms
-            .extend(new.filter(|(gid, _)| seen.insert(gid.0)).map(|(gid, _)| (gid, CommKind::Unknown)));
+        self.comms.extend(
+            new.filter(|(gid, _)| seen.insert(gid.0))
+                .map(|(gid, _)| (gid, CommKind::Unknown)),
+        );
         self.hosts.extend(child.hosts);
     }
 }

@@ -38,7 +38,16 @@ pub fn plan(world: &World) {
         });
         let at = (&raw const mine).cast();
         let one: c_int = 1;
-        pmpi::MPI_Gather(at, one, byte, all.as_mut_ptr().cast(), one, byte, 0, world.comm.0);
+        pmpi::MPI_Gather(
+            at,
+            one,
+            byte,
+            all.as_mut_ptr().cast(),
+            one,
+            byte,
+            0,
+            world.comm.0,
+        );
         if world.rank != 0 {
             all = vec![mine];
         }

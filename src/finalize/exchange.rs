@@ -60,7 +60,11 @@ impl Drop for Pending {
 }
 
 fn check(code: c_int) -> Result<(), Failure> {
-    if code == 0 { Ok(()) } else { Err(Failure::Mpi(code)) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(Failure::Mpi(code))
+    }
 }
 
 impl Exchange {
@@ -125,9 +129,7 @@ impl Exchange {
         let mut turns = 0u32;
         loop {
             // SAFETY: a request of ours, and a place for its status.
-            check(unsafe {
-                pmpi::MPI_Test(&mut pending.request, &mut flag, status.as_mut_ptr())
-            })?;
+            check(unsafe { pmpi::MPI_Test(&mut pending.request, &mut flag, status.as_mut_ptr()) })?;
             if flag != 0 {
                 break;
             }

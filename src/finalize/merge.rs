@@ -71,7 +71,9 @@ impl<'a> Incoming<'a> {
 
 impl Stream for Incoming<'_> {
     fn current(&self) -> &[u8] {
-        self.block.get(self.at..self.at + self.size).unwrap_or_default()
+        self.block
+            .get(self.at..self.at + self.size)
+            .unwrap_or_default()
     }
 
     fn advance(&mut self) -> Result<bool, Failure> {
@@ -90,7 +92,11 @@ impl Stream for Incoming<'_> {
                 return Ok(false);
             }
             let used = std::mem::replace(&mut self.block, block);
-            let room = if used.len() == PART { used } else { vec![0; PART] };
+            let room = if used.len() == PART {
+                used
+            } else {
+                vec![0; PART]
+            };
             self.ahead
                 .push_back(self.line.start_receive(self.from, TAG, room)?);
             (self.at, self.end) = (0, bytes);

@@ -24,10 +24,10 @@ use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
 use formats::project::clock::ClockMap;
 use formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
+use formats::project::dumpi;
 use formats::project::gids::GidTable;
 use formats::project::scan::Scan;
 use formats::project::states;
-use formats::project::dumpi;
 use merge::{LARGEST, Sink};
 use outputs::{Outputs, Plan, free_base};
 use records::define::Definition;
@@ -114,9 +114,14 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
     let call_ids = match settings.callids {
         CallIds::All => states::CallIds::All,
         CallIds::Io => states::CallIds::Files,
-        CallIds::None => states::CallIds::Files,
+        CallIds::None => states::CallIds::None,
     };
-    let schema = Schema::new(table, file.info().family, call_ids, scan.library.functions());
+    let schema = Schema::new(
+        table,
+        file.info().family,
+        call_ids,
+        scan.library.functions(),
+    );
     let stream_settings = StreamSettings {
         ranks: world.size as u32,
         threads: whole.threads,
@@ -126,9 +131,8 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
     };
     let merged = settings.outputs.clog2 || settings.outputs.slog2;
     let mut stream = Stream::new(&schema, &file, &scan, &gids.lids(&own), stream_settings);
-    let own_records = |buffer: &mut [u8; LARGEST]| {
-        stream.next().map_or(0, |record| record.encode(buffer))
-    };
+    let own_records =
+        |buffer: &mut [u8; LARGEST]| stream.next().map_or(0, |record| record.encode(buffer));
     let result = if world.rank == 0 {
         let mut outputs = Outputs::new(plan(world, settings, &zero, &whole, &schema));
         if merged {
@@ -157,18 +161,33 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
         if !settings.quiet {
             report.print();
         }
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+        if failures.is_empty() {
+            Ok(())
+        } else {
+            Err(failures.join("; "))
+        }
     } else {
         if merged && let Some(up) = merge::parent(world.rank) {
             let mut up = merge::Outgoing::new(&line, up);
-            merge::merge(&line, world.rank, world.size, own_records, &mut up as &mut dyn Sink)
-                .and_then(|()| up.end())
-                .map_err(said)?;
+            merge::merge(
+                &line,
+                world.rank,
+                world.size,
+                own_records,
+                &mut up as &mut dyn Sink,
+            )
+            .and_then(|()| up.end())
+            .map_err(said)?;
         }
         Ok(())
     };
     // Blocks are given up only when rank 0 has all that was asked for.
-    let verdict = agree::spread(&line, world.rank, world.size, vec![u8::from(result.is_ok())]);
+    let verdict = agree::spread(
+        &line,
+        world.rank,
+        world.size,
+        vec![u8::from(result.is_ok())],
+    );
     match (result, verdict.map_err(said)?.first()) {
         (Err(why), _) => Err(why),
         (Ok(()), Some(1)) => Ok(()),
@@ -216,7 +235,11 @@ fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<From
     if world.rank == 0 {
         let clock = own_clock();
         let (root, stamp, base) = names(world, settings);
-        for text in [root.as_os_str().as_encoded_bytes(), stamp.as_bytes(), base.as_os_str().as_encoded_bytes()] {
+        for text in [
+            root.as_os_str().as_encoded_bytes(),
+            stamp.as_bytes(),
+            base.as_os_str().as_encoded_bytes(),
+        ] {
             message.extend_from_slice(&(text.len() as u32).to_ne_bytes());
             message.extend_from_slice(text);
         }
@@ -224,7 +247,11 @@ fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<From
     }
     let message = agree::spread(line, world.rank, world.size, message)?;
     let b = &mut records::args::Bytes::new(&message);
-    let mut text = || b.string().flatten().map(|t| String::from_utf8_lossy(t).into_owned());
+    let mut text = || {
+        b.string()
+            .flatten()
+            .map(|t| String::from_utf8_lossy(t).into_owned())
+    };
     let (root, stamp, base) = (text(), text(), text());
     let nonsense = Failure::Nonsense(0);
     Ok(FromZero {
@@ -255,7 +282,9 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
     let job = job_id(&|name| std::env::var(name).ok()).unwrap_or_else(|| world.job.to_string());
     let stamp_of = |second: i64| {
         let prefix = meta::prefix(b"", u64::try_from(second).unwrap_or(0), Zone::Local);
-        String::from_utf8_lossy(&prefix).trim_start_matches('-').to_owned()
+        String::from_utf8_lossy(&prefix)
+            .trim_start_matches('-')
+            .to_owned()
     };
     let (program, host) = (define::program(), define::host());
     let names = |stamp: &str| -> [PathBuf; 3] {
@@ -268,7 +297,8 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
             rank: 0,
             pid: std::process::id(),
         };
-        [&settings.directory, &settings.fileroot, &settings.output].map(|p| expand(p, &names).into())
+        [&settings.directory, &settings.fileroot, &settings.output]
+            .map(|p| expand(p, &names).into())
     };
     let mut second = world.started;
     loop {
@@ -290,12 +320,22 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
             // A directory that cannot be made shows when the files are.
             drop(std::fs::create_dir_all(parent));
         }
-        let base = if settings.overwrite { base } else { free_base(&base) };
+        let base = if settings.overwrite {
+            base
+        } else {
+            free_base(&base)
+        };
         return (root, stamp, base);
     }
 }
 
-fn plan(world: &World, settings: &Settings, zero: &FromZero, whole: &Part, schema: &Schema<'_>) -> Plan {
+fn plan(
+    world: &World,
+    settings: &Settings,
+    zero: &FromZero,
+    whole: &Part,
+    schema: &Schema<'_>,
+) -> Plan {
     let mut preamble = schema.preamble(world.size as u32, whole.threads);
     preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
     let mut hosts: Vec<String> = Vec::new();

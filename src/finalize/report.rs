@@ -47,7 +47,10 @@ fn megabytes(bytes: u64) -> String {
 /// A path as seen from the working directory.
 fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(&here).unwrap_or(path).display().to_string()
+    path.strip_prefix(&here)
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }
 
 fn plural(n: u64, one: &str) -> String {
@@ -98,17 +101,23 @@ impl Report<'_> {
 /// by function.
 pub fn counts(settings: &Settings, world: &World, scan: &Scan, table: &Table) {
     let Some(path) = &settings.counts else { return };
-    let path = crate::settings::expand(path, &crate::settings::Names {
-        program: &crate::define::program(),
-        job: &world.job.to_string(),
-        date: "",
-        host: &crate::define::host(),
-        ranks: world.size as u32,
-        rank: world.rank as u32,
-        pid: std::process::id(),
-    });
+    let path = crate::settings::expand(
+        path,
+        &crate::settings::Names {
+            program: &crate::define::program(),
+            job: &world.job.to_string(),
+            date: "",
+            host: &crate::define::host(),
+            ranks: world.size as u32,
+            rank: world.rank as u32,
+            pid: std::process::id(),
+        },
+    );
     let mut line = format!("{} {}", world.rank, crate::process::calls_given_out());
-    let names = table.functions.iter().map(|f| (f.id as u16, f.name.as_str()));
+    let names = table
+        .functions
+        .iter()
+        .map(|f| (f.id as u16, f.name.as_str()));
     let unknown = scan.library.functions();
     for (number, name) in names.chain(unknown.iter().map(|(n, name)| (*n, name.as_str()))) {
         let calls = scan.calls_of(number);

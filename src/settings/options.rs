@@ -219,10 +219,12 @@ options! {
     }
 
     "Merging and clocks" {
-        /// Time the ranks may take to merge, in seconds. After it the files of each rank stay and are named.
-        "deadline" => deadline: Seconds = Some(Duration::from_secs(60));
+        /// Seconds that a rank waits for another one at MPI_Finalize; 0 waits for ever. A rank that comes later, or stops while
+        /// the trace is merged, ends the merge: the block files of all ranks stay and are named.
+        "deadline" => deadline: Seconds = Some(Duration::from_secs(300));
 
-        /// Whether the clocks of the ranks are compared and times corrected. `auto`: if the ranks are on several hosts.
+        /// Whether the clocks of the ranks are compared and times corrected. `auto`: those of ranks that do not run under the
+        /// same kernel as rank 0, whose clock is another one.
         "clock-sync" => clock_sync: ClockSync = ClockSync::Auto, same("MPE_CLOCKS_SYNC");
 
         /// Messages exchanged per pair of ranks to compare their clocks; the fastest counts.

@@ -260,7 +260,7 @@ fn bad_lines_are_told_and_the_program_goes_on() {
         "trace: dumpi.conf:11: unknown key 'colour', left out",
         "trace: dumpi.conf:12: debug 'loud': allowed are none, off, all, traceio, mpicalls, libdumpi; using none",
         "trace: dumpi.conf:13: clog2-block '1001': allowed are 256 to 1G bytes, multiples of 8; using 64K",
-        "trace: dumpi.conf:14: deadline '-1': allowed are whole seconds, 0 (none); using 60",
+        "trace: dumpi.conf:14: deadline '-1': allowed are whole seconds, 0 (none); using 300",
         "trace: dumpi.conf:15: children '99999999999': allowed are 2 to 1024; using 2",
         "trace: dumpi.conf:16: outputs 'slog2,otf2': allowed are a comma list of dumpi, clog2, slog2; all, none; \
          using dumpi,clog2,slog2",

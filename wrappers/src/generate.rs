@@ -90,11 +90,7 @@ fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], num
     put!(s, "/// Functions that `mpi.h` declares.");
     put!(s, "pub const COUNT: usize = {count};");
     put!(s, "/// ABI family of this `mpi.h`.");
-    put!(
-        s,
-        "pub const FAMILY: Family = Family::{:?};",
-        header.family
-    );
+    put!(s, "pub const FAMILY: Family = Family::{:?};", header.family);
     put!(s, "/// Fingerprint of the function table.");
     put!(
         s,
@@ -272,15 +268,11 @@ impl Wrapper<'_> {
         );
         put!(
             s,
-            "    let real = std::mem::transmute::<Code, {}>(entry::real({} + P));",
+            "    let real = std::mem::transmute::<Code, {}>(entry::found({} + P));",
             pointer_type(d),
             2 * self.index
         );
-        put!(
-            s,
-            "    let call = Call::enter({});",
-            self.index
-        );
+        put!(s, "    let call = Call::enter({}, P == 0);", self.index);
         put!(s, "    if call.ignored() {{");
         put!(s, "        let r = real({});", names(d));
         put!(s, "        call.leave();");
@@ -294,7 +286,7 @@ impl Wrapper<'_> {
             let place = if params[i].len.is_some() {
                 format!("kept.place(own{i})")
             } else {
-                format!("own{i}.as_mut_ptr()")
+                format!("&mut own{i}")
             };
             put!(
                 s,
@@ -306,14 +298,8 @@ impl Wrapper<'_> {
         put!(s, "    let r = real({});", names(d));
         put!(s, "    let stopped = running.stop();");
         let fails = d.returns == "::std::os::raw::c_int"
-            && self
-                .function
-                .is_none_or(|f| f.returns == Kind::ErrorCode);
-        put!(
-            s,
-            "    let ok = {};",
-            if fails { "r == 0" } else { "true" }
-        );
+            && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
+        put!(s, "    let ok = {};", if fails { "r == 0" } else { "true" });
         self.leave_out(s, fails);
         for (i, p) in params.iter().enumerate() {
             self.measure(s, i, p);
@@ -381,7 +367,7 @@ impl Wrapper<'_> {
                 let len = self.length_before(p);
                 put!(
                     s,
-                    "    let own{i} = kept.space::<MPI_Status>(if a{i} == {} {{ {len} }} else {{ 0 }});",
+                    "    let own{i} = kept.statuses(if a{i} == {} {{ {len} }} else {{ 0 }});",
                     ignore(p)
                 );
             }
@@ -408,10 +394,7 @@ impl Wrapper<'_> {
                 put!(s, "    let before{i} = arg::value(a{i}.cast_const());");
             }
             Carrier::Status if self.has_own(i) => {
-                put!(
-                    s,
-                    "    let mut own{i} = std::mem::MaybeUninit::<MPI_Status>::uninit();"
-                );
+                put!(s, "    let mut own{i} = arg::unset_status();");
             }
             _ => {}
         }
@@ -439,7 +422,12 @@ impl Wrapper<'_> {
             conditions.push(format!("arg::value(a{count}.cast_const()) <= 0"));
         }
         if !conditions.is_empty() {
-            put!(s, "    if ({}) && stopped.left_out({}) {{", conditions.join(" || "), self.index);
+            put!(
+                s,
+                "    if ({}) && stopped.left_out({}) {{",
+                conditions.join(" || "),
+                self.index
+            );
             put!(s, "        stopped.leave_out({});", self.index);
             put!(s, "        return r;");
             put!(s, "    }}");
@@ -483,9 +471,9 @@ impl Wrapper<'_> {
             Some(Len::Returned(j)) => {
                 format!("arg::length(arg::value(a{j}.cast_const()) as i64)")
             }
-            Some(Len::InOut(j)) => format!(
-                "arg::length((before{j} as i64).min(arg::value(a{j}.cast_const()) as i64))"
-            ),
+            Some(Len::InOut(j)) => {
+                format!("arg::length((before{j} as i64).min(arg::value(a{j}.cast_const()) as i64))")
+            }
             Some(Len::Times(k, j)) => format!("{k} * arg::length(a{j} as i64)"),
             Some(Len::Sum(j)) => {
                 format!("arg::sum(a{j}, {})", self.length(&self.params()[*j]))
@@ -747,7 +735,12 @@ impl Wrapper<'_> {
                 let from = if p.direction == Direction::InOut {
                     format!("kept.place(before{i}).cast_const()")
                 } else {
-                    format!("a{i} as *const _")
+                    match elem {
+                        // What the header has as rows counts by its numbers.
+                        Elem::I32 => format!("a{i} as *const i32"),
+                        Elem::I64 => format!("a{i} as *const i64"),
+                        _ => format!("a{i} as *const _"),
+                    }
                 };
                 put!(
                     s,

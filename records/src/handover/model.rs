@@ -9,7 +9,7 @@ use loom::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Elements that a queue can take during one run of a model.
-const CAPACITY: usize = 6;
+const CAPACITY: usize = 10;
 
 #[derive(Debug)]
 struct Slot<T> {
