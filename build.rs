@@ -28,7 +28,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("cargo::warning=not in the function table, recorded by name only: {unknown:?}");
     }
     for misfit in &generated.misfits {
-        println!("cargo::warning=declared otherwise than in the function table, recorded by name only: {misfit}");
+        println!(
+            "cargo::warning=declared otherwise than in the function table, recorded by name only: {misfit}"
+        );
     }
     fs::write(out.join("mpi.rs"), &header.types)?;
     fs::write(out.join("wrappers.rs"), &generated.source)?;

@@ -9,12 +9,8 @@ use std::process::Command;
 /// Constants that stand for objects or addresses.
 const ADDRESSES: &[&str] = &[
     "MPI_IN_PLACE",
-    "MPI_BOTTOM",
     "MPI_STATUS_IGNORE",
     "MPI_STATUSES_IGNORE",
-    "MPI_ERRCODES_IGNORE",
-    "MPI_ARGV_NULL",
-    "MPI_ARGVS_NULL",
     "MPI_UNWEIGHTED",
     "MPI_WEIGHTS_EMPTY",
 ];

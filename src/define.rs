@@ -4,7 +4,9 @@
 use crate::arg::bits;
 use crate::call::Stopped;
 use crate::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
-use crate::generated::{MPI_Comm, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi};
+use crate::generated::{
+    MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
+};
 use crate::process::put_definition;
 use crate::thread::Thread;
 use parking_lot::Mutex;
@@ -125,16 +127,20 @@ pub fn library(t: &mut Thread) {
 
 /// Size and extent in bytes; −1 where the library does not tell.
 fn sizes(datatype: MPI_Datatype) -> (i64, i64) {
-    let (mut size, mut lb, mut extent) = (-1, 0, 0);
+    let (mut size, mut lb, mut extent): (i64, MPI_Aint, MPI_Aint) = (-1, 0, 0);
     // SAFETY: predefined, or just made by the program. Errors would go to the error handler of MPI_COMM_WORLD, but there
     // is nothing wrong with these.
     unsafe {
-        let mut wide = -1;
+        let mut wide: MPI_Count = -1;
         if pmpi::MPI_Type_size_x(datatype, &mut wide) == 0 {
-            size = wide as i64;
+            size = wide;
         }
         pmpi::MPI_Type_get_extent(datatype, &mut lb, &mut extent);
     }
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "an i64 or an isize, as mpi.h has it"
+    )]
     (size, extent as i64)
 }
 

@@ -21,7 +21,9 @@ pub type Code = *const c_void;
 pub struct Slot(AtomicPtr<c_void>);
 
 impl Slot {
-    const EMPTY: Slot = Slot(AtomicPtr::new(std::ptr::null_mut()));
+    const fn empty() -> Slot {
+        Slot(AtomicPtr::new(std::ptr::null_mut()))
+    }
 
     /// Its value.
     #[inline(always)]
@@ -35,9 +37,9 @@ impl Slot {
 }
 
 /// Where a call of an exported function goes on. Exported functions jump through it by offset.
-pub static ENTRY: [Slot; 2 * COUNT] = [Slot::EMPTY; 2 * COUNT];
+pub static ENTRY: [Slot; 2 * COUNT] = [const { Slot::empty() }; 2 * COUNT];
 /// The next function in line behind ours: the MPI library's, or that of another tool.
-pub static REAL: [Slot; 2 * COUNT] = [Slot::EMPTY; 2 * COUNT];
+pub static REAL: [Slot; 2 * COUNT] = [const { Slot::empty() }; 2 * COUNT];
 
 /// Set when wrappers must not be entered any more.
 static BYPASS: AtomicBool = AtomicBool::new(false);

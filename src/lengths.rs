@@ -3,7 +3,7 @@
 
 use crate::arg::length;
 use crate::constants::{ROOT, UNDEFINED};
-use crate::generated::{MPI_Comm, MPI_Datatype, pmpi};
+use crate::generated::{MPI_Comm, MPI_Count, MPI_Datatype, pmpi};
 use std::ffi::c_int;
 
 fn is_inter(comm: MPI_Comm) -> bool {
@@ -159,7 +159,32 @@ pub fn datatypes(datatype: MPI_Datatype) -> usize {
     envelope(datatype)[2]
 }
 
-/// Large counts of a datatype's constructor: those of types made by the small forms are none.
-pub fn large_counts(_datatype: MPI_Datatype) -> usize {
-    0
+/// Large counts of a datatype's constructor, which only the `_c` form of MPI_Type_get_envelope tells.
+#[allow(dead_code, reason = "called where mpi.h declares large counts")]
+pub fn large_counts(datatype: MPI_Datatype) -> usize {
+    type Envelope = unsafe extern "C" fn(
+        MPI_Datatype,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut c_int,
+    ) -> c_int;
+    let code = crate::library::find(c"PMPI_Type_get_envelope_c", std::ptr::null());
+    if code.is_null() {
+        return 0;
+    }
+    let (mut integers, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, 0);
+    // SAFETY: the function of that name has this signature in every MPI library that has it.
+    unsafe {
+        std::mem::transmute::<crate::entry::Code, Envelope>(code)(
+            datatype,
+            &mut integers,
+            &mut addresses,
+            &mut counts,
+            &mut types,
+            &mut combiner,
+        );
+    }
+    length(counts)
 }

@@ -76,6 +76,7 @@ pub fn initialized(stopped: &Stopped) {
 }
 
 /// A session has begun. Programs with sessions only have no MPI_COMM_WORLD and nothing that could carry a merge.
+#[allow(dead_code, reason = "called where mpi.h declares sessions")]
 pub fn session_started(stopped: &Stopped) {
     if STATE
         .compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed)

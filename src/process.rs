@@ -11,10 +11,13 @@ use crate::thread::{self, Thread};
 use parking_lot::{Mutex, RwLock};
 use records::define::{ClockReading, Definition, TIME_BASE};
 use records::encode::{Cursor, Head};
-use records::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, VERSION};
+use records::layout::{
+    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, FileHeader, VERSION,
+};
 use records::record::Base;
 use records::{define::FRAGMENT, record};
 use std::cell::Cell;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -164,18 +167,33 @@ fn open() -> Option<Store> {
         crate::library::say(&complaint.to_string());
     }
     apply(settings.clone());
+    let fill = |header: &mut FileHeader| {
+        header.magic = FILE_MAGIC;
+        header.version = VERSION;
+        header.family = FAMILY as u32;
+        header.table = crate::generated::FINGERPRINT;
+        header.clock = clock::source() as u32;
+        header.counter_bits = 64 - settings.rank_bits;
+        header.pid = std::process::id();
+        header.rank.store(u32::MAX, Relaxed);
+    };
+    // A process that has executed another program keeps its number, and its file is there.
     let made = block_path(&settings).and_then(|path| {
-        Store::create(&path, |header| {
-            header.magic = FILE_MAGIC;
-            header.version = VERSION;
-            header.family = FAMILY as u32;
-            header.table = crate::generated::FINGERPRINT;
-            header.clock = clock::source() as u32;
-            header.counter_bits = 64 - settings.rank_bits;
-            header.pid = std::process::id();
-            header.rank.store(u32::MAX, Relaxed);
-        })
-        .map_err(|e| format!("{}: {e}", path.display()))
+        let tries = (0..100).map(|n| match n {
+            0 => path.clone(),
+            n => path.with_extension(format!("{n}.blocks")),
+        });
+        let mut result = Err(format!("{}: exists", path.display()));
+        for path in tries {
+            match Store::create(&path, fill) {
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                made => {
+                    result = made.map_err(|e| format!("{}: {e}", path.display()));
+                    break;
+                }
+            }
+        }
+        result
     });
     match made {
         Ok(store) => Some(store),

@@ -1,8 +1,9 @@
 //! What happens in MPI_Init, after the real one: every rank learns who it is, takes rank 0's settings, gets a communicator of
 //! the recorder's own, and compares its clock with rank 0's.
 
+use crate::arg::bits;
 use crate::clock;
-use crate::constants::predefined;
+use crate::constants::{self, predefined};
 use crate::define;
 use crate::finalize::clocks;
 use crate::generated::{MPI_Comm, MPI_Datatype, MPI_Group, pmpi};
@@ -26,6 +27,8 @@ pub struct World {
     pub started: i64,
     /// Process ID of rank 0.
     pub job: u32,
+    /// Whether this MPI_COMM_WORLD was spawned by another one.
+    pub spawned: bool,
 }
 
 /// A communicator handle.
@@ -39,6 +42,12 @@ static WORLD: Mutex<Option<World>> = Mutex::new(None);
 /// What the ranks agreed on; `None` without MPI_Init.
 pub fn agreed() -> Option<World> {
     *WORLD.lock()
+}
+
+/// Frees the recorder's communicator. Collective.
+pub fn free(Comm(mut comm): Comm) {
+    // SAFETY: all ranks are in MPI_Finalize, and no message is under way on it.
+    unsafe { pmpi::MPI_Comm_free(&mut comm) };
 }
 
 /// Start of the run, as rank 0 tells it to all.
@@ -57,6 +66,7 @@ pub fn world(t: &mut Thread) {
     let byte: MPI_Datatype = predefined("MPI_BYTE");
     let (mut rank, mut size): (c_int, c_int) = (0, 1);
     let mut comm: MPI_Comm = predefined("MPI_COMM_NULL");
+    let mut parent = comm;
     // SAFETY: MPI is initialised, and all ranks are in MPI_Init.
     unsafe {
         pmpi::MPI_Comm_rank(all, &mut rank);
@@ -64,6 +74,7 @@ pub fn world(t: &mut Thread) {
         let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
         pmpi::MPI_Comm_group(all, &mut group);
         define::set_world_group(group);
+        pmpi::MPI_Comm_get_parent(&mut parent);
         pmpi::MPI_Comm_dup(all, &mut comm);
         pmpi::MPI_Comm_set_errhandler(comm, predefined("MPI_ERRORS_RETURN"));
     }
@@ -104,13 +115,14 @@ pub fn world(t: &mut Thread) {
         comm: Comm(comm),
         started: greeting.started,
         job: greeting.job as u32,
+        spawned: bits(parent) != constants::handle("MPI_COMM_NULL"),
     };
     *WORLD.lock() = Some(world);
     define::library(t);
     define::world(t);
     clocks::plan(&world);
     // A comparison that fails is missed at MPI_Finalize, not here: the program must go on.
-    drop(clocks::compare(t, &world));
+    let _ = clocks::compare(t, &world);
 }
 
 /// Writes the settings in force where the setting `settings-dump` wants them.
@@ -140,6 +152,7 @@ fn dump_settings(settings: &Settings) {
 }
 
 /// A session is there, and no MPI_COMM_WORLD.
+#[allow(dead_code, reason = "called where mpi.h declares sessions")]
 pub fn session(t: &mut Thread) {
     define::library(t);
     let env = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u32>().ok());

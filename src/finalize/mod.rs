@@ -49,8 +49,12 @@ pub fn run() {
     };
     let settings = process::settings();
     match finish(&world, &settings, store.path()) {
-        Ok(()) if !settings.keep_blocks => store.remove(),
-        Ok(()) => {}
+        Ok(()) => {
+            start::free(world.comm);
+            if !settings.keep_blocks {
+                store.remove();
+            }
+        }
         Err(why) if world.rank < 4 => {
             eprintln!(
                 "trace: rank {}: {why}: not merged; its calls are in {} (mpitrace recover reads it)",
@@ -204,7 +208,7 @@ fn last_words(world: &World) {
     // SAFETY: the state of the running thread.
     let t = unsafe { &mut *t };
     // The merge does without it; then times are as the first comparison has them.
-    drop(clocks::compare(t, world));
+    let _ = clocks::compare(t, world);
     define::clocks(t);
     for (index, calls) in process::ignored().into_iter().enumerate() {
         if calls > 0 {
@@ -300,12 +304,20 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
         [&settings.directory, &settings.fileroot, &settings.output]
             .map(|p| expand(p, &names).into())
     };
+    // A world that was spawned runs beside the one that spawned it, in the same directory.
+    let spawned = |name: PathBuf| {
+        if world.spawned {
+            formats::project::outputs::with_ending(&name, &format!("-spawned-{}", world.job))
+        } else {
+            name
+        }
+    };
     let mut second = world.started;
     loop {
         let stamp = stamp_of(second);
         let [directory, root, base] = names(&stamp);
         let directory = process::home().join(directory);
-        let (root, base) = (directory.join(root), directory.join(base));
+        let (root, base) = (spawned(directory.join(root)), spawned(directory.join(base)));
         let options = dumpi::Options {
             root: root.clone(),
             stamp: stamp.clone(),

@@ -341,6 +341,11 @@ impl Wrapper<'_> {
         p.kind == Kind::Status && p.direction != Direction::In && !ignore(p).is_empty()
     }
 
+    /// Whether this is the number of arguments as MPI_Init takes it.
+    fn is_argc_pointer(&self, i: usize) -> bool {
+        self.params()[i].kind == Kind::Argc && self.declared.params[i].ty.starts_with('*')
+    }
+
     /// Keeps what the call will overwrite.
     fn keep(&self, s: &mut String, i: usize, p: &Param) {
         let needs_buffer = |w: &Self, i: usize| {
@@ -384,13 +389,8 @@ impl Wrapper<'_> {
             Carrier::Handle | Carrier::Pointer if p.direction == Direction::InOut => {
                 put!(s, "    let before{i} = arg::handle_at(a{i}.cast_const());");
             }
-            Carrier::I32 if p.kind == Kind::Argc && p.indirection() == 0 => {
-                // Behind a pointer in MPI_Init, of which the header tells by the type.
-                if self.declared.params[i].ty.starts_with('*') {
-                    put!(s, "    let before{i} = arg::value(a{i}.cast_const());");
-                }
-            }
-            Carrier::I32 if p.kind == Kind::Argc => {
+            // Behind a pointer in MPI_Init, by value elsewhere: the header tells.
+            Carrier::I32 if self.is_argc_pointer(i) => {
                 put!(s, "    let before{i} = arg::value(a{i}.cast_const());");
             }
             Carrier::Status if self.has_own(i) => {
@@ -666,13 +666,8 @@ impl Wrapper<'_> {
         };
         match p.carrier() {
             Carrier::Nothing => {}
-            Carrier::I32 if p.kind == Kind::Argc => {
-                if pointer || self.declared.params[i].ty.starts_with('*') {
-                    put!(s, "    w.args.i32(before{i});");
-                } else {
-                    put!(s, "    w.args.i32(a{i});");
-                }
-            }
+            Carrier::I32 if self.is_argc_pointer(i) => put!(s, "    w.args.i32(before{i});"),
+            Carrier::I32 if p.kind == Kind::Argc => put!(s, "    w.args.i32(a{i});"),
             Carrier::I32 | Carrier::I64 | Carrier::F64 => {
                 let put = match p.carrier() {
                     Carrier::I32 => "i32",

@@ -1,6 +1,8 @@
 //! The files made from the merged stream: CLOG2 and SLOG2, in one pass. If one of them fails, the other goes on.
 
-use crate::clog2::{self, Body, CommTable, Endian, Preamble, Record, comm_etype};
+use crate::clog2::{
+    self, Body, CommTable, Endian, Preamble, Record, comm_etype, peek_rectype, rectype,
+};
 use crate::slog2::{ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -183,17 +185,17 @@ impl Outputs {
             self.failures.push(e.to_string());
             self.clog2 = None;
         }
-        if let Some(slog2) = &mut self.slog2
-            && let Ok(record) = Record::decode(bytes, Endian::Big)
-        {
-            if let Err(e) = slog2.push(&record) {
-                self.failures.push(format!(
-                    "{}: {e}",
-                    with_ending(&self.plan.base, ".slog2").display()
-                ));
+        if let Some(slog2) = &mut self.slog2 {
+            if let Err(e) = slog2.push_encoded(bytes) {
+                let path = with_ending(&self.plan.base, ".slog2");
+                self.failures.push(format!("{}: {e}", path.display()));
                 self.slog2 = None;
             }
-            self.announce(&record);
+            if peek_rectype(bytes) == rectype::COMMEVT
+                && let Ok(record) = Record::decode(bytes, Endian::Big)
+            {
+                self.announce(&record);
+            }
         }
     }
 
