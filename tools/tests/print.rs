@@ -296,7 +296,9 @@ fn bad_files_end_with_1_after_what_can_be_read() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         stderr(&output),
-        format!("mpitrace: {name}: byte 0: neither a CLOG2 nor an SLOG2 nor a DUMPI file\n")
+        format!(
+            "mpitrace: {name}: byte 0: neither a CLOG2 nor an SLOG2 nor a DUMPI nor a block file\n"
+        )
     );
     fs::remove_file(cut).unwrap();
 

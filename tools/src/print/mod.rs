@@ -1,8 +1,10 @@
 //! `mpitrace print`: a trace as text.
 
+mod blocks;
 mod clog2;
 mod dumpi;
 mod slog2;
+mod values;
 
 use crate::failure::Failure;
 use crate::input::{Input, shown};
@@ -12,7 +14,8 @@ use std::path::PathBuf;
 
 /// Print a trace as text
 ///
-/// What the file is, its content decides. The text is that of clog2_print, slog2print or dumpi2ascii.
+/// What the file is, its content decides. The text is that of clog2_print, slog2print or dumpi2ascii; of a
+/// block file (libtrace.*.blocks), a line for each record.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The file; - is stdin
@@ -96,6 +99,7 @@ enum Format {
     Clog2,
     Slog2,
     Dumpi,
+    Blocks,
 }
 
 impl Format {
@@ -106,6 +110,8 @@ impl Format {
             Some(Format::Slog2)
         } else if input.starts_with(&formats::dumpi::MAGIC) {
             Some(Format::Dumpi)
+        } else if blocks::recognises(input) {
+            Some(Format::Blocks)
         } else {
             None
         }
@@ -118,6 +124,7 @@ impl fmt::Display for Format {
             Format::Clog2 => "CLOG2",
             Format::Slog2 => "SLOG2",
             Format::Dumpi => "DUMPI",
+            Format::Blocks => "block",
         })
     }
 }
@@ -168,7 +175,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
     let input = Input::open(&arguments.file)?;
     let Some(format) = Format::of(&input) else {
-        let message = "byte 0: neither a CLOG2 nor an SLOG2 nor a DUMPI file";
+        let message = "byte 0: neither a CLOG2 nor an SLOG2 nor a DUMPI nor a block file";
         return Err(Failure::Data(format!("{name}: {message}")));
     };
     if let Some(option) = arguments.misplaced(format) {
@@ -181,6 +188,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Clog2 => clog2::print(&input, arguments, &mut out),
         Format::Slog2 => slog2::print(&input, arguments, &mut out),
         Format::Dumpi => dumpi::print(&input, arguments, &mut out),
+        Format::Blocks => blocks::print(&input, arguments, &mut out),
     };
     // What was printed of a bad file is shown before its error.
     out.flush()

@@ -3,11 +3,11 @@
 //! A block file is whole at any moment but for the call that was running: so what a killed run leaves is read with the same
 //! code as at MPI_Finalize, and comes out as the same files.
 
-mod clock;
 mod groups;
 mod source;
 mod write;
 
+use crate::clock;
 use crate::convert::size;
 use crate::failure::Failure;
 use crate::input::Input;

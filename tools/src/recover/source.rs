@@ -1,11 +1,9 @@
 //! One block file: what process it is of and how that ended.
 
-use super::clock::Notes;
+use crate::clock::{Notes, introduction};
 use formats::project::library::Library;
-use formats::project::timeline::Timeline;
-use records::define::{ClockReading, Definition, Process};
+use records::define::Process;
 use records::file::{Error, File, Info};
-use records::layout::Clock;
 use std::fs;
 use std::path::Path;
 use wrappers::Table;
@@ -55,12 +53,8 @@ impl<'a> Source<'a> {
         }
         let damage = file.damage();
         let (process, readings) = introduction(&file);
-        if let Some(notes) = notes
-            && info.clock == Clock::Tsc
-            && let [only] = &readings[..]
-            && notes.continues(&process.boot, only)
-        {
-            file.add(&notes.block);
+        if let Some(notes) = notes {
+            notes.complete(&mut file, &process, &readings);
         }
         Ok(Source {
             running: is_writing(info.pid, path),
@@ -106,27 +100,6 @@ impl<'a> Source<'a> {
             format!("died in {}", open.join(", "))
         }
     }
-}
-
-/// What a process says before its first call: who it is, and what its clocks say. All readings are given, so that it shows
-/// whether there are later ones.
-fn introduction(file: &File<'_>) -> (Process, Vec<ClockReading>) {
-    let mut process = Process::default();
-    let mut readings = Vec::new();
-    let mut timeline = Timeline::new(file);
-    while let Some(item) = timeline.next() {
-        let record = item.record;
-        if !record.is_definition() {
-            continue;
-        }
-        match Definition::decode(record.function, record.payload) {
-            Some(Definition::Process(p)) => process = p,
-            Some(Definition::Clock(reading)) => readings.push(reading),
-            _ => {}
-        }
-    }
-    readings.sort_by_key(|r| r.ticks);
-    (process, readings)
 }
 
 /// Whether process `pid` of this machine has the file mapped.

@@ -56,8 +56,11 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
             return written;
         }
     };
+    written.all_in = group
+        .sources
+        .iter()
+        .all(|s| s.info.rank >= 0 && s.damage.is_empty());
     if merge.scans().all(|scan| scan.calls == 0) {
-        written.all_in = true;
         return written;
     }
     if let Err(error) = fs::create_dir_all(&arguments.dir) {
@@ -75,10 +78,6 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
         &mut written,
     );
     per_rank(group, table, &arguments.dir, &mut written);
-    written.all_in = group
-        .sources
-        .iter()
-        .all(|s| s.info.rank >= 0 && s.damage.is_empty());
     written
 }
 

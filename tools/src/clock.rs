@@ -1,15 +1,17 @@
 //! What this machine's clocks say now. A killed process has read its clocks once, when it began: the rate of its time-stamp
 //! counter follows from that and from a reading made at any later time, as long as the machine has not been started again.
 
-use records::define::{ClockReading, Definition};
-use records::file::block_of;
+use formats::project::timeline::Timeline;
+use records::define::{ClockReading, Definition, Process};
+use records::file::{File, block_of};
+use records::layout::Clock;
 use std::time::Duration;
 
 /// A reading of the clocks of this machine.
 #[derive(Debug)]
 pub struct Notes {
     /// The reading as a block that can be added to a block file.
-    pub block: Vec<u8>,
+    block: Vec<u8>,
     boot: String,
     reading: ClockReading,
     /// Rate of the counter as measured just now, ns per tick: rough, and surely of the right size.
@@ -40,9 +42,44 @@ fn rate(first: &ClockReading, last: &ClockReading) -> f64 {
         / last.ticks.wrapping_sub(first.ticks) as f64
 }
 
+/// What the process that wrote `file` says about itself: who it is, and what its clocks said, in order.
+pub fn introduction(file: &File<'_>) -> (Process, Vec<ClockReading>) {
+    let mut process = Process::default();
+    let mut readings = Vec::new();
+    let mut timeline = Timeline::new(file);
+    while let Some(item) = timeline.next() {
+        let record = item.record;
+        if !record.is_definition() {
+            continue;
+        }
+        match Definition::decode(record.function, record.payload) {
+            Some(Definition::Process(p)) => process = p,
+            Some(Definition::Clock(reading)) => readings.push(reading),
+            _ => {}
+        }
+    }
+    readings.sort_by_key(|r| r.ticks);
+    (process, readings)
+}
+
 impl Notes {
+    /// Adds the reading to a file that has one only, if it is of the same clocks.
+    pub fn complete<'a>(
+        &'a self,
+        file: &mut File<'a>,
+        process: &Process,
+        readings: &[ClockReading],
+    ) {
+        if file.info().clock == Clock::Tsc
+            && let [only] = readings
+            && self.continues(&process.boot, only)
+        {
+            file.add(&self.block);
+        }
+    }
+
     /// Whether the clocks have gone on from `earlier`, read under the kernel `boot`, to this reading.
-    pub fn continues(&self, boot: &str, earlier: &ClockReading) -> bool {
+    fn continues(&self, boot: &str, earlier: &ClockReading) -> bool {
         boot == self.boot
             && earlier.ticks < self.reading.ticks
             && earlier.monotonic < self.reading.monotonic

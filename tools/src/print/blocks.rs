@@ -1,0 +1,280 @@
+//! A block file as text of our own: a line for each record in order of completion.
+//!
+//! ```text
+//! # thread start duration CallID function(arguments)
+//! 0 0.012345678 0.000000512 0x10000000003 MPI_Send(count=1, datatype=MPI_INT, dest=0, tag=7, comm=MPI_COMM_WORLD)
+//! ```
+//!
+//! Lines that begin with `#` are about the file, or definitions. Times are seconds since the first call.
+
+use super::Arguments;
+use super::values::{Values, one};
+use crate::clock;
+use crate::failure::Failure;
+use crate::input::shown;
+use formats::project::library::Library;
+use formats::project::scan::Scan;
+use formats::project::timeline::Timeline;
+use records::args::Args;
+use records::define::{Comm, Definition};
+use records::file::File;
+use records::record::Record;
+use std::fmt::Write as _;
+use std::io::Write;
+use wrappers::Table;
+
+/// Whether `input` is one.
+pub fn recognises(input: &[u8]) -> bool {
+    input.starts_with(&records::layout::FILE_MAGIC)
+}
+
+pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let name = shown(&arguments.file).display();
+    let bad = |what: String| Failure::Data(format!("{name}: {what}"));
+    let table = wrappers::table().map_err(|error| bad(error.to_string()))?;
+    let file = File::new(input).map_err(|error| bad(error.to_string()))?;
+    if file.info().table != table.fingerprint() {
+        return Err(bad("written by another version of libtrace".to_owned()));
+    }
+    // A process that was killed cannot tell the rate of its clock; what this machine's clock says is not to be printed.
+    let notes = clock::notes();
+    let mut completed = file.clone();
+    if let Some(notes) = &notes {
+        let (process, readings) = clock::introduction(&file);
+        notes.complete(&mut completed, &process, &readings);
+    }
+    let text = Text::new(&file, &table, Scan::new(&completed));
+    text.print(out)
+        .map_err(|error| Failure::output("stdout", &error))?;
+    match &file.damage()[..] {
+        [] => Ok(()),
+        damage => {
+            let lines: Vec<String> = damage.iter().map(ToString::to_string).collect();
+            Err(bad(lines.join(&format!("\nmpitrace: {name}: "))))
+        }
+    }
+}
+
+struct Text<'f, 'a, 't> {
+    file: &'f File<'a>,
+    table: &'t Table,
+    scan: Scan,
+    zero: i64,
+}
+
+impl<'f, 'a, 't> Text<'f, 'a, 't> {
+    fn new(file: &'f File<'a>, table: &'t Table, scan: Scan) -> Self {
+        Text {
+            file,
+            table,
+            zero: scan.first_ns().unwrap_or(0),
+            scan,
+        }
+    }
+
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let info = self.file.info();
+        let process = self.scan.library.process();
+        writeln!(
+            out,
+            "# {}, process {} on {}, rank {} of {}, handles as in {:?}, clock {:?}, ended {}, {} lost",
+            process.program,
+            info.pid,
+            process.host,
+            info.rank,
+            info.size,
+            info.family,
+            info.clock,
+            info.ended,
+            info.lost
+        )?;
+        writeln!(out, "# thread start duration CallID function(arguments)")?;
+        let mut library = Library::default();
+        let mut line = String::new();
+        let mut timeline = Timeline::new(self.file);
+        while let Some(item) = timeline.next() {
+            line.clear();
+            let record = item.record;
+            if record.is_definition() {
+                let _ = write!(line, "# {} ", item.thread);
+                match Definition::decode(record.function, record.payload) {
+                    Some(definition) => {
+                        library.define(&definition);
+                        define(&mut line, &definition);
+                    }
+                    None => line.push_str("damaged definition"),
+                }
+            } else {
+                self.call(&mut line, item.thread, &record, &library);
+            }
+            writeln!(out, "{line}")?;
+        }
+        for thread in self.file.threads() {
+            let Some(open) = thread.open_call() else {
+                continue;
+            };
+            writeln!(
+                out,
+                "{} {} running {:#x} {}",
+                thread.number,
+                self.since_first(open.start),
+                self.call_id(open.call),
+                self.name(open.function, &library)
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Seconds from the first call to `ticks`.
+    fn since_first(&self, ticks: u64) -> String {
+        seconds(self.scan.clock.ns(ticks).wrapping_sub(self.zero))
+    }
+
+    fn call_id(&self, counter: u64) -> u64 {
+        let rank = u64::try_from(self.file.info().rank).unwrap_or(0);
+        rank << self.file.info().counter_bits | counter
+    }
+
+    fn name(&self, number: u16, library: &Library) -> String {
+        let known = self.table.functions.get(usize::from(number));
+        known
+            .map(|f| f.name.as_str())
+            .or_else(|| library.function(number))
+            .map_or_else(|| format!("function_{number}"), str::to_owned)
+    }
+
+    fn call(&self, line: &mut String, thread: u32, record: &Record<'_>, library: &Library) {
+        let clock = &self.scan.clock;
+        let duration = clock.ns(record.stop()).wrapping_sub(clock.ns(record.start));
+        // Writing to a String cannot fail, here and below.
+        let _ = write!(
+            line,
+            "{thread} {} {} {:#x} {}(",
+            self.since_first(record.start),
+            seconds(duration),
+            self.call_id(record.call),
+            self.name(record.function, library)
+        );
+        if let Some(function) = self.table.functions.get(usize::from(record.function)) {
+            match Args::decode(function, self.file.info().family, record.payload) {
+                Some(args) => {
+                    let _ = write!(line, "{}", Values::new(function, &args, library));
+                }
+                None => line.push_str("damaged"),
+            }
+        }
+        line.push(')');
+        if record.in_place {
+            line.push_str(" in place");
+        }
+        if record.code != 0 {
+            let _ = write!(line, " failed with {}", record.code);
+        }
+        if let Some((start, stop)) = record.cpu {
+            let _ = write!(line, " cpu {}", seconds(stop.wrapping_sub(start) as i64));
+        }
+    }
+}
+
+fn seconds(ns: i64) -> String {
+    let sign = if ns < 0 { "-" } else { "" };
+    let ns = ns.unsigned_abs();
+    format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
+}
+
+/// A definition in words.
+fn define(line: &mut String, definition: &Definition) {
+    let _ = match definition {
+        Definition::Function { number, name } => write!(line, "function {number} is {name}"),
+        Definition::Comm(comm) => write_comm(line, comm),
+        Definition::Type(t) => write!(
+            line,
+            "datatype {:#x} {}: {} bytes, extent {}",
+            t.handle, t.name, t.size, t.extent
+        ),
+        Definition::Predefined(p) => write!(line, "handle {:#x} is {}", p.handle, p.name),
+        Definition::Constant { name, value } => write!(line, "constant {name} is {value}"),
+        Definition::Clock(c) => write!(
+            line,
+            "clocks: {} ticks, {} ns monotonic, {} ns since 1970, {} ns of cpu",
+            c.ticks, c.monotonic, c.realtime, c.cpu
+        ),
+        Definition::Sync(s) => write!(
+            line,
+            "comparison with rank 0 at {} ticks: add {} ns, round trip {} ns",
+            s.ticks, s.shift, s.gap
+        ),
+        Definition::Process(p) => write!(
+            line,
+            "process: {} of {} on {}, kernel {}",
+            p.program,
+            one(Some(p.user.as_bytes())),
+            p.host,
+            p.boot
+        ),
+        Definition::Lost { count, reason } => write!(line, "{count} records lost: {reason}"),
+        Definition::Ignored { function, calls } => {
+            write!(line, "{calls} calls of function {function} not recorded")
+        }
+    };
+}
+
+fn write_comm(line: &mut String, comm: &Comm) -> std::fmt::Result {
+    write!(
+        line,
+        "communicator {:#x} ({:?}, {:?} {:#x}): rank {} of {}",
+        comm.handle,
+        comm.kind,
+        comm.origin,
+        comm.parent,
+        comm.rank,
+        ranks(&comm.members)
+    )?;
+    if !comm.remote.is_empty() {
+        write!(line, ", remote {}", ranks(&comm.remote))?;
+    }
+    Ok(())
+}
+
+/// `[0-3, 7]`.
+fn ranks(all: &[i32]) -> String {
+    let mut text = String::from("[");
+    let mut rest = all;
+    while let Some(&first) = rest.first() {
+        let follows = |(i, &rank): (usize, &i32)| i64::from(rank) == i64::from(first) + i as i64;
+        let run = rest.iter().enumerate().take_while(|&x| follows(x)).count();
+        if text.len() > 1 {
+            text.push_str(", ");
+        }
+        let _ = match run {
+            1 | 2 => {
+                rest = &rest[1..];
+                write!(text, "{first}")
+            }
+            _ => {
+                rest = &rest[run..];
+                write!(text, "{first}-{}", i64::from(first) + run as i64 - 1)
+            }
+        };
+    }
+    text + "]"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_ranks_are_ranges() {
+        assert_eq!(ranks(&[]), "[]");
+        assert_eq!(ranks(&[0, 1]), "[0, 1]");
+        assert_eq!(ranks(&[0, 1, 2, 3, 7, 5, 6, 7]), "[0-3, 7, 5-7]");
+        assert_eq!(ranks(&[-1, -1, i32::MAX]), "[-1, -1, 2147483647]");
+    }
+
+    #[test]
+    fn seconds_have_nine_places() {
+        assert_eq!(seconds(1), "0.000000001");
+        assert_eq!(seconds(-1_500_000_000), "-1.500000000");
+    }
+}

@@ -1,0 +1,159 @@
+//! Arguments of a recorded call by name, `count=1, datatype=MPI_INT, …`. Those that were not recorded (buffers, outputs of a
+//! call that failed) are left out.
+
+use formats::project::library::Library;
+use records::args::{Args, Array, Value};
+use records::encode::Status;
+use std::fmt::{self, Display, Formatter};
+use wrappers::{Carrier, Elem, Function, Kind, Param};
+
+/// The arguments of one call.
+pub struct Values<'v> {
+    function: &'v Function,
+    args: &'v Args<'v>,
+    library: &'v Library,
+}
+
+impl<'v> Values<'v> {
+    /// Of a call of `function`; `library` has the names of handles and constants.
+    pub fn new(function: &'v Function, args: &'v Args<'v>, library: &'v Library) -> Self {
+        Values {
+            function,
+            args,
+            library,
+        }
+    }
+}
+
+impl Display for Values<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut comma = "";
+        for (param, value) in self.function.params.iter().zip(self.args.values()) {
+            if matches!(value, Value::Absent) {
+                continue;
+            }
+            write!(f, "{comma}{}=", param.name)?;
+            comma = ", ";
+            self.value(f, param, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Values<'_> {
+    fn value(&self, f: &mut Formatter<'_>, param: &Param, value: &Value<'_>) -> fmt::Result {
+        match value {
+            Value::Absent => Ok(()),
+            Value::Int(v) => self.int(f, param.kind, *v),
+            Value::InOut(before, after) => {
+                self.int(f, param.kind, *before)?;
+                f.write_str("->")?;
+                self.int(f, param.kind, *after)
+            }
+            Value::Double(v) => write!(f, "{v}"),
+            Value::Handle(handle) => self.handle(f, param.kind, *handle),
+            Value::Status(status) => write_status(f, *status),
+            Value::Text(text) => f.write_str(&one(*text)),
+            Value::Array(array) => self.array(f, param, *array),
+            Value::ArrayInOut(before, after) => {
+                self.array(f, param, *before)?;
+                f.write_str("->")?;
+                self.array(f, param, *after)
+            }
+        }
+    }
+
+    fn array(&self, f: &mut Formatter<'_>, param: &Param, array: Option<Array<'_>>) -> fmt::Result {
+        let Some(array) = array else {
+            return f.write_str("NULL");
+        };
+        let elem = match param.carrier() {
+            Carrier::Array(elem) | Carrier::ArrayInOut(elem) => elem,
+            _ => return Ok(()),
+        };
+        let comma = |f: &mut Formatter<'_>, i: usize| f.write_str(if i > 0 { ", " } else { "" });
+        f.write_str("[")?;
+        match elem {
+            Elem::Status => {
+                for (i, status) in array.statuses().enumerate() {
+                    comma(f, i)?;
+                    write_status(f, status)?;
+                }
+            }
+            Elem::Text => {
+                for (i, text) in array.texts().enumerate() {
+                    comma(f, i)?;
+                    f.write_str(&one(text))?;
+                }
+            }
+            Elem::I32 | Elem::I64 => {
+                for (i, v) in array.ints().enumerate() {
+                    comma(f, i)?;
+                    self.int(f, param.kind, v)?;
+                }
+            }
+            Elem::Handle | Elem::Pointer => {
+                for (i, v) in array.ints().enumerate() {
+                    comma(f, i)?;
+                    self.handle(f, param.kind, v as u64)?;
+                }
+            }
+        }
+        f.write_str("]")
+    }
+
+    /// A number, or the name of the constant that may stand in its place.
+    fn int(&self, f: &mut Formatter<'_>, kind: Kind, v: i64) -> fmt::Result {
+        let names: &[&str] = match kind {
+            Kind::Source => &["MPI_ANY_SOURCE", "MPI_PROC_NULL"],
+            Kind::Dest | Kind::Target => &["MPI_PROC_NULL"],
+            Kind::Root => &["MPI_ROOT", "MPI_PROC_NULL"],
+            Kind::Rank => &["MPI_UNDEFINED", "MPI_PROC_NULL"],
+            Kind::Tag => &["MPI_ANY_TAG"],
+            Kind::Color | Kind::Index | Kind::Count | Kind::Length => &["MPI_UNDEFINED"],
+            _ => &[],
+        };
+        // All of these constants are negative in all MPI libraries.
+        let is = |name: &&&str| v < 0 && self.library.constant(name) == Some(v);
+        match names.iter().find(is) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{v}"),
+        }
+    }
+
+    /// The name of a predefined handle, else its bits.
+    fn handle(&self, f: &mut Formatter<'_>, kind: Kind, handle: u64) -> fmt::Result {
+        let names = self.library.names(handle);
+        let prefix = kind.handle_type().unwrap_or_default().to_ascii_uppercase();
+        let name = names
+            .iter()
+            .find(|n| n.starts_with(&prefix))
+            .or(names.first());
+        match name {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{handle:#x}"),
+        }
+    }
+}
+
+fn write_status(f: &mut Formatter<'_>, status: Option<Status>) -> fmt::Result {
+    let Some(s) = status else {
+        return f.write_str("none");
+    };
+    write!(f, "{{source={}, tag={}, bytes={}", s.source, s.tag, s.bytes)?;
+    if s.error != 0 {
+        write!(f, ", error={}", s.error)?;
+    }
+    if s.cancelled {
+        f.write_str(", cancelled")?;
+    }
+    f.write_str("}")
+}
+
+/// A text in quotes, what is not printable escaped.
+pub fn one(text: Option<&[u8]>) -> String {
+    text.map_or_else(
+        || "NULL".to_owned(),
+        |t| format!("\"{}\"", t.escape_ascii()),
+    )
+}

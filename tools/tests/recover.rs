@@ -1,0 +1,487 @@
+//! `mpitrace recover` and `mpitrace print` on block files made in memory: runs that end in all ways, damage, mixed folders.
+
+#[path = "../../formats/tests/project_common/mod.rs"]
+mod common;
+
+use common::{Blocks, V, WORLD, call_at, from, to};
+use records::define::Definition;
+use records::encode::Status;
+use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader};
+use std::fs;
+use std::mem::offset_of;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn mpitrace(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command.args(arguments).current_dir(folder).env("TZ", "UTC");
+    command.output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder of its own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let name = format!("mpitrace-recover-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        drop(fs::remove_dir_all(&path));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        mpitrace(&self.0, arguments)
+    }
+
+    #[track_caller]
+    fn succeeds(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}{}",
+            stdout(&output),
+            stderr(&output)
+        );
+        assert_eq!(stderr(&output), "", "{arguments:?}");
+        stdout(&output)
+    }
+
+    /// Runs what must end with exit code 1; gives both texts.
+    #[track_caller]
+    fn fails(&self, arguments: &[&str]) -> (String, String) {
+        let output = self.run(arguments);
+        let (out, err) = (stdout(&output), stderr(&output));
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {out}{err}");
+        (out, err)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(&self.0)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// How a process ended.
+struct End {
+    run: u64,
+    ended: u32,
+    lost: u64,
+    /// Function that was running, with its start in ns.
+    open: Option<(&'static str, u64)>,
+}
+
+const KILLED: End = End {
+    run: 77,
+    ended: 0,
+    lost: 0,
+    open: None,
+};
+
+/// The file of a process that ended so.
+fn file(b: &Blocks, end: &End) -> Vec<u8> {
+    let mut bytes = b.bytes();
+    let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+    put(offset_of!(FileHeader, run), &end.run.to_ne_bytes());
+    put(offset_of!(FileHeader, ended), &end.ended.to_ne_bytes());
+    put(offset_of!(FileHeader, lost), &end.lost.to_ne_bytes());
+    if let Some((function, start)) = end.open {
+        let table = wrappers::table().unwrap();
+        let number = table.get(function).unwrap().id as u32 + 1;
+        put(
+            BLOCK_SIZE + offset_of!(BlockHeader, open_function),
+            &number.to_ne_bytes(),
+        );
+        put(
+            BLOCK_SIZE + offset_of!(BlockHeader, open_start),
+            &start.to_ne_bytes(),
+        );
+    }
+    bytes
+}
+
+/// A rank that sent `messages` to the other one, or received them.
+fn exchange(rank: i32, size: u32, messages: i64) -> Blocks {
+    let mut b = common::rank(rank, size);
+    let got = |tag: i64| Status {
+        source: 0,
+        tag: tag as i32,
+        error: 0,
+        bytes: 4,
+        cancelled: false,
+    };
+    for tag in 0..messages {
+        let start = 1000 + 1000 * tag as u32;
+        if rank == 0 {
+            call_at(&mut b, start, start + 100, "MPI_Send", &to(1, tag, 1));
+        } else {
+            call_at(
+                &mut b,
+                start + 50,
+                start + 200,
+                "MPI_Recv",
+                &from(0, tag, 1, got(tag)),
+            );
+        }
+    }
+    b
+}
+
+/// Lines of `mpitrace print` of a file that contain `what`.
+#[track_caller]
+fn lines_with(folder: &Folder, file: &str, what: &str) -> usize {
+    let text = folder.succeeds(&["print", file]);
+    text.lines().filter(|line| line.contains(what)).count()
+}
+
+/// Stamp in the names of DUMPI files of these runs, which all begin in the same second.
+const STAMP: &str = "2023.11.14.22.13.20";
+
+#[test]
+fn a_killed_run_becomes_the_files_of_one_that_ended() {
+    let folder = Folder::new("killed");
+    let open = Some(("MPI_Barrier", 5150));
+    folder.write(
+        "a.blocks",
+        &file(&exchange(0, 2, 5), &End { open, ..KILLED }),
+    );
+    folder.write("b.blocks", &file(&exchange(1, 2, 5), &KILLED));
+    let said = folder.succeeds(&["recover", "."]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], format!("p, 2 ranks, {STAMP}"));
+    assert_eq!(lines[1], "  rank 0: 5 calls, died in MPI_Barrier");
+    assert_eq!(lines[2], "  rank 1: 5 calls, died outside MPI");
+    assert!(lines[3].starts_with("  -> ./p.slog2 ("), "{}", lines[3]);
+    assert_eq!(lines.len(), 4);
+    let dumpi = format!("dumpi-{STAMP}");
+    assert_eq!(
+        folder.names(),
+        [
+            "a.blocks".to_owned(),
+            "b.blocks".to_owned(),
+            format!("{dumpi}-0000.bin"),
+            format!("{dumpi}-0001.bin"),
+            format!("{dumpi}.meta"),
+            "p.clog2".to_owned(),
+            "p.slog2".to_owned(),
+        ]
+    );
+    assert_eq!(
+        lines_with(&folder, &format!("{dumpi}-0000.bin"), "MPI_Send entering"),
+        5
+    );
+    assert_eq!(
+        lines_with(&folder, &format!("{dumpi}-0001.bin"), "MPI_Recv entering"),
+        5
+    );
+    assert_eq!(
+        lines_with(&folder, "p.slog2", "name=message, topo=Arrow"),
+        5 + 1
+    );
+    // The call in which rank 0 died is shown up to the end of the trace, one state beside its category.
+    assert_eq!(lines_with(&folder, "p.slog2", "name=MPI_Barrier"), 1 + 1);
+    assert_eq!(lines_with(&folder, "p.slog2", "name=MPI_Send"), 5 + 1);
+    folder.succeeds(&["convert", "-q", "p.clog2", "again.slog2"]);
+    assert_eq!(lines_with(&folder, "again.slog2", "name=MPI_Recv"), 5 + 1);
+}
+
+#[test]
+fn every_end_has_its_words_and_missing_ranks_are_named() {
+    let folder = Folder::new("ends");
+    for (rank, ended, lost) in [(1, 1, 0), (2, 2, 3), (4, 3, 0)] {
+        let end = End {
+            ended,
+            lost,
+            ..KILLED
+        };
+        folder.write(
+            &format!("{rank}.blocks"),
+            &file(&exchange(rank, 9, 1), &end),
+        );
+    }
+    let said = folder.succeeds(&["recover", "--dir", "new/out", "--output", "x.y", "."]);
+    let expected = format!(
+        "p, 9 ranks, {STAMP}\n  rank 1: 1 call, reached MPI_Finalize\n  \
+         rank 2: 1 call, exited without MPI_Finalize, 3 lost\n  rank 4: 1 call, called MPI_Abort\n  \
+         no block file of rank 0, 3, 5-8\n  -> new/out/x.y.slog2 ("
+    );
+    assert!(said.starts_with(&expected), "{said}");
+    let meta = fs::read_to_string(folder.0.join(format!("new/out/dumpi-{STAMP}.meta"))).unwrap();
+    assert!(meta.contains("numprocs=9\n"), "{meta}");
+}
+
+#[test]
+fn threads_die_in_calls_of_their_own() {
+    let folder = Folder::new("threads");
+    let mut b = exchange(0, 1, 0);
+    b.threads.push(Vec::new());
+    b.thread = 1;
+    b.call("MPI_Barrier", &[V::H(WORLD)]);
+    let open = Some(("MPI_Allreduce", 9000));
+    folder.write("a.blocks", &file(&b, &End { open, ..KILLED }));
+    let said = folder.succeeds(&["recover", "."]);
+    assert!(
+        said.contains("rank 0: 1 call, died in MPI_Allreduce (thread 0)\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn runs_are_told_apart_by_identity_and_without_one_by_rank() {
+    let folder = Folder::new("runs");
+    for (name, run, rank) in [
+        ("a0", 5, 0),
+        ("a1", 5, 1),
+        ("b0", 6, 0),
+        ("c0", 0, 0),
+        ("d0", 0, 0),
+    ] {
+        let end = End { run, ..KILLED };
+        folder.write(
+            &format!("{name}.blocks"),
+            &file(&exchange(rank, 2, 2), &end),
+        );
+    }
+    let said = folder.succeeds(&["recover", "."]);
+    assert_eq!(said.matches("p, 2 ranks").count(), 4, "{said}");
+    assert_eq!(
+        said.matches("no block file of rank 1\n").count(),
+        3,
+        "{said}"
+    );
+    let slog2 = |name: &String| name.ends_with(".slog2");
+    let names: Vec<String> = folder.names().into_iter().filter(slog2).collect();
+    assert_eq!(names, ["p.2.slog2", "p.3.slog2", "p.4.slog2", "p.slog2"]);
+    // Another rank 0 of the same run cannot be.
+    let end = End { run: 5, ..KILLED };
+    folder.write("e0.blocks", &file(&exchange(0, 2, 2), &end));
+    let (_, err) = folder.fails(&["recover", "--dir", "again", "."]);
+    assert!(err.contains("rank 0 of this run is there already"), "{err}");
+}
+
+#[test]
+fn counts_are_told_in_the_recorders_own_words() {
+    let folder = Folder::new("count");
+    let mut b = exchange(0, 2, 3);
+    b.call("MPI_Barrier", &[V::H(WORLD)]);
+    folder.write("a.blocks", &file(&b, &KILLED));
+    folder.write("b.blocks", &file(&exchange(1, 2, 4), &KILLED));
+    let said = folder.succeeds(&["recover", "--count", "a.blocks", "b.blocks"]);
+    assert_eq!(said, "0 4 MPI_Send=3 MPI_Barrier=1\n1 4 MPI_Recv=4\n");
+    assert_eq!(folder.names(), ["a.blocks", "b.blocks"]);
+}
+
+#[test]
+fn block_files_are_removed_on_request_when_all_came_in() {
+    let folder = Folder::new("remove");
+    let whole = file(&exchange(0, 1, 3), &KILLED);
+    folder.write("a.blocks", &whole);
+    folder.succeeds(&["recover", "--remove", "--keep", "."]);
+    assert!(folder.0.join("a.blocks").exists());
+    folder.succeeds(&["recover", "--keep", "--remove", "."]);
+    assert!(!folder.0.join("a.blocks").exists());
+    assert!(folder.0.join("p.2.slog2").exists());
+
+    let mut damaged = whole;
+    let first = BLOCK_SIZE + BLOCK_HEADER;
+    damaged[first + 2..first + 4].fill(0);
+    folder.write("a.blocks", &damaged);
+    folder.fails(&["recover", "--remove", "."]);
+    assert!(folder.0.join("a.blocks").exists());
+}
+
+#[test]
+fn what_is_left_of_damaged_files_comes_in_and_the_place_is_named() {
+    let folder = Folder::new("damaged");
+    // Some 48 bytes each: two blocks.
+    let sends = file(&exchange(0, 2, 2000), &KILLED);
+    assert_eq!(sends.len(), 3 * BLOCK_SIZE);
+    folder.write("b.blocks", &file(&exchange(1, 2, 2000), &KILLED));
+    let at = BLOCK_SIZE + offset_of!(BlockHeader, committed);
+    let used = u32::from_ne_bytes(sends[at..at + 4].try_into().unwrap()) as usize;
+
+    // The last records of the first block are gone, as when the machine lost power.
+    let mut torn = sends.clone();
+    let end = BLOCK_SIZE + BLOCK_HEADER + used;
+    torn[end - 4000..end].fill(0);
+    folder.write("a.blocks", &torn);
+    let (out, err) = folder.fails(&["recover", "."]);
+    let calls: usize = out
+        .lines()
+        .find_map(|line| {
+            line.strip_prefix("  rank 0: ")?
+                .split(' ')
+                .next()?
+                .parse()
+                .ok()
+        })
+        .unwrap();
+    assert!((1880..1999).contains(&calls), "{out}");
+    assert!(out.contains("rank 1: 2000 calls"), "{out}");
+    let offset = err.strip_prefix("mpitrace: ./a.blocks: byte ").unwrap();
+    let offset: usize = offset.split(':').next().unwrap().parse().unwrap();
+    assert!((end - 4050..end - 3950).contains(&offset), "{err}");
+    assert!(folder.0.join("p.slog2").exists());
+
+    // A block in the middle is gone.
+    let mut b = sends.clone();
+    b[BLOCK_SIZE..2 * BLOCK_SIZE].fill(0);
+    folder.write("a.blocks", &b);
+    let (_, err) = folder.fails(&["recover", "."]);
+    assert!(
+        err.contains("block 1 of thread 0 stands here, block 0 was expected"),
+        "{err}"
+    );
+
+    // The file was cut off.
+    let mut cut = sends.clone();
+    let blocks = offset_of!(FileHeader, blocks);
+    cut[blocks..blocks + 8].copy_from_slice(&2u64.to_ne_bytes());
+    folder.write("a.blocks", &cut);
+    folder.succeeds(&["recover", "."]);
+    cut.truncate(3 * BLOCK_SIZE - 1);
+    folder.write("a.blocks", &cut);
+    let (_, err) = folder.fails(&["recover", "."]);
+    assert!(
+        err.contains("the file ends after 1 of its 2 blocks"),
+        "{err}"
+    );
+    let (_, err) = folder.fails(&["print", "a.blocks"]);
+    assert!(
+        err.contains("the file ends after 1 of its 2 blocks"),
+        "{err}"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named_and_others_recovered() {
+    let folder = Folder::new("unusable");
+    let good = file(&exchange(0, 1, 3), &KILLED);
+    folder.write("a.blocks", &good);
+    folder.write("b.blocks", b"LTRACE is not all of it");
+    let mut other = good.clone();
+    other[offset_of!(FileHeader, table)] ^= 1;
+    folder.write("c.blocks", &other);
+    folder.write("d.blocks", b"");
+    let (out, err) = folder.fails(&["recover", "."]);
+    assert!(out.contains("rank 0: 3 calls"), "{out}");
+    assert!(
+        err.contains("./b.blocks: byte 0: not a libtrace block file"),
+        "{err}"
+    );
+    assert!(
+        err.contains("./c.blocks: written by another version of libtrace"),
+        "{err}"
+    );
+    assert!(err.contains("./d.blocks: byte 0"), "{err}");
+
+    let (_, err) = folder.fails(&["recover", "e.blocks"]);
+    assert!(err.contains("e.blocks: No such file"), "{err}");
+    fs::create_dir(folder.0.join("empty")).unwrap();
+    let (_, err) = folder.fails(&["recover", "empty"]);
+    assert_eq!(err, "mpitrace: empty: no block files (*.blocks) here\n");
+    assert_eq!(folder.run(&["recover"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_process_that_died_in_mpi_init_is_told_of() {
+    let folder = Folder::new("init");
+    let mut b = Blocks::new();
+    (b.rank, b.size) = (-1, 0);
+    let end = End {
+        run: 0,
+        open: Some(("MPI_Init", 1000)),
+        ..KILLED
+    };
+    let path = folder.write("a.blocks", &file(&b, &end));
+    let said = folder.succeeds(&["recover", "--remove", "."]);
+    assert_eq!(
+        said,
+        format!("p, before MPI_Init returned, {STAMP}\n  process 0: 0 calls, died in MPI_Init\n")
+    );
+    assert!(path.exists());
+}
+
+#[test]
+fn a_block_file_prints_a_line_for_each_record() {
+    let folder = Folder::new("print");
+    let mut b = exchange(1, 2, 1);
+    b.cpu = true;
+    b.call("MPI_Send", &to(-1, 3, 1));
+    b.cpu = false;
+    b.define(&Definition::Lost {
+        count: 2,
+        reason: "disk full".to_owned(),
+    });
+    common::failed_call(&mut b, 15, "MPI_Barrier", &[V::H(0x8400_0001)]);
+    let open = Some(("MPI_Bcast", 1_000_003_050));
+    let end = End { open, ..KILLED };
+    folder.write("a.blocks", &file(&b, &end));
+    let text = folder.succeeds(&["print", "a.blocks"]);
+    let calls: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let id = |line: &str| line.split(' ').nth(3).unwrap().to_owned();
+    assert_eq!(calls.len(), 4, "{text}");
+    assert_eq!(
+        calls[0],
+        format!(
+            "0 0.000000000 0.000000150 {} MPI_Recv(count=1, datatype={INT:#x}, source=0, tag=0, \
+             comm=MPI_COMM_WORLD, status={{source=0, tag=0, bytes=4}})",
+            id(calls[0]),
+            INT = common::INT
+        )
+    );
+    assert!(id(calls[0]).starts_with("0x10000000"), "{}", calls[0]);
+    assert!(
+        calls[1].ends_with(&format!(
+            " MPI_Send(count=1, datatype={:#x}, dest=MPI_PROC_NULL, tag=3, comm=MPI_COMM_WORLD) \
+             cpu 0.000000001",
+            common::INT
+        )),
+        "{}",
+        calls[1]
+    );
+    assert!(
+        calls[2].ends_with(" MPI_Barrier(comm=0x84000001) failed with 15"),
+        "{}",
+        calls[2]
+    );
+    assert_eq!(calls[3], "0 1.000002000 running 0x10000000000 MPI_Bcast");
+    assert!(
+        text.starts_with("# p, process 0 on node, rank 1 of 2,"),
+        "{text}"
+    );
+    for line in [
+        "# 0 constant MPI_ANY_SOURCE is -2",
+        "# 0 handle 0x44000000 is MPI_COMM_WORLD",
+        "# 0 communicator 0x44000000 (Intra, World 0x0): rank 1 of [0, 1]",
+        "# 0 2 records lost: disk full",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line}\n{text}");
+    }
+    let wrong = folder.run(&["print", "--java", "a.blocks"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
