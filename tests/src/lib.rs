@@ -8,6 +8,7 @@
 
 pub mod blocks;
 pub mod compile;
+pub mod contents;
 pub mod mpi;
 pub mod process;
 pub mod tally;

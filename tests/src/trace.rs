@@ -1,8 +1,8 @@
 //! Running a program under its launcher with the recorder preloaded, and what the run left.
 
 use crate::process::{self, Finished, Folder};
-use crate::tally::{self, Counts};
-use crate::{Mpi, mpitrace};
+use crate::tally::{self, Counts, is_conversion};
+use crate::{Mpi, contents, mpitrace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Tracing<'a> {
     pub ranks: usize,
     /// Files to copy into the working directory first.
     pub files: &'a [PathBuf],
-    /// Further environment variables.
+    /// Further environment variables; one with an empty value is taken away.
     pub variables: &'a [(&'a str, &'a str)],
     /// Time limit.
     pub limit: Duration,
@@ -92,6 +92,9 @@ impl<'a> Tracing<'a> {
             .env("TRACE_TMPDIR", &trace)
             .env("TRACE_COUNTS", folder.path().join("counts"))
             .envs(self.variables.iter().copied());
+        for (name, _) in self.variables.iter().filter(|(_, value)| value.is_empty()) {
+            command.env_remove(name);
+        }
     }
 }
 
@@ -154,30 +157,84 @@ impl Run {
         tally::parse(&text)
     }
 
-    /// The calls found in the DUMPI files, per rank.
-    ///
-    /// In the text of `dumpi2ascii` a call begins with `MPI_X entering at walltime`; calls that DUMPI has no number for
-    /// are functions of an address section.
+    /// The calls found in the DUMPI files, per rank, under names without `_c`.
     #[track_caller]
     pub fn in_dumpi(&self) -> BTreeMap<usize, Counts> {
-        self.files("bin")
-            .iter()
-            .map(|file| {
-                let stem = file.file_stem().expect("a name").to_string_lossy();
-                let rank = stem
-                    .rsplit('-')
-                    .next()
-                    .and_then(|digits| digits.parse().ok());
-                let rank = rank.unwrap_or_else(|| panic!("{stem}: no rank at the end"));
-                let mut counts = Counts::new();
-                for line in self.print(file).lines() {
-                    if let Some((function, _)) = line.split_once(" entering at walltime ") {
-                        *counts.entry(function.trim().to_owned()).or_default() += 1;
-                    }
-                }
-                (rank, counts)
-            })
-            .collect()
+        let read = |file: &PathBuf| {
+            let stem = file.file_stem().expect("a name").to_string_lossy();
+            let rank = stem
+                .rsplit('-')
+                .next()
+                .and_then(|digits| digits.parse().ok());
+            let rank = rank.unwrap_or_else(|| panic!("{stem}: no rank at the end"));
+            (rank, contents::without_large(&contents::dumpi(file)))
+        };
+        self.files("bin").iter().map(read).collect()
+    }
+
+    /// That the recorder counted these calls, lost none, and that each stands once in DUMPI, CLOG2 and SLOG2. Returns
+    /// what is in CLOG2 and SLOG2.
+    #[track_caller]
+    pub fn holds_calls(
+        &self,
+        calls: &BTreeMap<usize, Counts>,
+    ) -> (contents::Clog2, contents::Slog2) {
+        assert_eq!(calls.len(), self.ranks, "ranks");
+        same(
+            "the program and the recorder's count",
+            calls,
+            &self.counted(),
+        );
+        let total: u64 = calls.values().flat_map(Counts::values).sum();
+        assert_eq!(
+            self.closing_numbers(),
+            (total, 0),
+            "{}",
+            self.closing_line()
+        );
+        let renamed = |how: fn(&Counts) -> Counts| -> BTreeMap<usize, Counts> {
+            calls
+                .iter()
+                .map(|(rank, counts)| (*rank, how(counts)))
+                .collect()
+        };
+        same(
+            "the program and DUMPI",
+            &renamed(contents::without_large),
+            &self.in_dumpi(),
+        );
+        let clog2 = contents::clog2(&self.file("clog2"));
+        same(
+            "the program and CLOG2",
+            &renamed(contents::cut),
+            &clog2.calls,
+        );
+        let slog2 = contents::slog2(&self.file("slog2"));
+        let mut states = Counts::new();
+        for (name, count) in calls.values().flat_map(contents::cut) {
+            *states.entry(name).or_default() += count;
+        }
+        same(
+            "the program and SLOG2",
+            &[(0, states)].into(),
+            &[(0, slog2.states.clone())].into(),
+        );
+        (clog2, slog2)
+    }
+
+    /// As [`Run::holds_calls`], and every message is sent, received and drawn. Returns the number of messages.
+    #[track_caller]
+    pub fn holds(&self, calls: &BTreeMap<usize, Counts>) -> u64 {
+        let (clog2, slog2) = self.holds_calls(calls);
+        assert_eq!(
+            clog2.sends, clog2.receives,
+            "messages sent and received in CLOG2"
+        );
+        assert_eq!(
+            slog2.arrows, clog2.receives,
+            "arrows in SLOG2 and messages in CLOG2"
+        );
+        slog2.arrows
     }
 
     /// The line in which the recorder says what it wrote.
@@ -214,5 +271,25 @@ impl Run {
             digits.parse().unwrap_or_else(|_| panic!("{line}"))
         };
         (number_before(" calls,"), number_before(" lost"))
+    }
+}
+
+/// Compares calls per rank and function, conversions of handles apart, and names the differences only.
+#[track_caller]
+pub fn same(what: &str, left: &BTreeMap<usize, Counts>, right: &BTreeMap<usize, Counts>) {
+    let empty = Counts::new();
+    for rank in left.keys().chain(right.keys()) {
+        let left = left.get(rank).unwrap_or(&empty);
+        let right = right.get(rank).unwrap_or(&empty);
+        let differences: Vec<String> = left
+            .keys()
+            .chain(right.keys().filter(|name| !left.contains_key(*name)))
+            .filter(|name| !is_conversion(name) && left.get(*name) != right.get(*name))
+            .map(|name| format!("{name}: {:?}, {:?}", left.get(name), right.get(name)))
+            .collect();
+        assert!(
+            differences.is_empty(),
+            "rank {rank}, {what}: {differences:#?}"
+        );
     }
 }

@@ -22,19 +22,14 @@ fn debian(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// A traced run in which nothing was lost, each file has its count, and every rank's DUMPI file its calls.
+/// A traced run in which nothing was lost and each file has every call that the recorder counted.
 #[track_caller]
 fn complete(run: &Run) {
     assert!(run.finished.status.success(), "{}", run.finished.story());
     let counted = run.counted();
-    assert_eq!(counted.len(), run.ranks);
     let total: u64 = counted.values().flat_map(Counts::values).sum();
     assert!(total > 50, "only {total} calls");
-    assert_eq!(run.closing_numbers(), (total, 0), "{}", run.closing_line());
-    assert_eq!(run.in_dumpi(), counted, "DUMPI and the recorder's count");
-    for extension in ["slog2", "clog2"] {
-        assert!(!run.print(&run.file(extension)).is_empty());
-    }
+    run.holds(&counted);
 }
 
 /// ScaLAPACK's own test of matrix inversion: C and Fortran, many communicators.
@@ -91,7 +86,8 @@ fn lammps() {
     let plain = tracing.run(program, &arguments);
     assert_eq!(thermo(&plain.finished), thermo(&run.finished));
     assert!(thermo(&run.finished).len() >= 5, "{}", run.finished.story());
-    assert!(run.counted()[&0]["MPI_Sendrecv"] + run.counted()[&0]["MPI_Send"] > 1000);
+    let calls: u64 = run.counted().values().flat_map(Counts::values).sum();
+    assert!(calls > 4000, "{calls} calls in 200 steps");
 }
 
 /// HPC Challenge at its smallest: 230 000 calls of 36 functions.
@@ -171,11 +167,9 @@ fn mumps() {
     complete(&run);
 }
 
-/// mpi4py's own tests, more than 2000, with the functions it can find in the library. They are a test of "results
-/// unchanged" for nearly every function; one rank first, where most of them run, then two.
-#[test]
-fn mpi4py() {
-    let mpi = Mpi::Mpich;
+/// mpi4py's own tests, some 2000 on each rank, which between them use nearly every function: as many pass and as many are
+/// skipped as without the recorder.
+fn mpi4py(mpi: Mpi, excluded: &[&str]) {
     let python = tests::target().join("venv/bin/python");
     let suite = tests::target().join("mpi4py/test/main.py");
     if !mpi.installed() || !python.exists() || !suite.exists() {
@@ -183,41 +177,67 @@ fn mpi4py() {
         return;
     }
     // The wheel wants libmpi.so.12, Debian's MPICH calls itself libmpich.so.12.
-    let Some(library) = debian("libmpich.so.12") else {
-        return;
-    };
     let links = tests::Folder::new("libmpi");
-    std::os::unix::fs::symlink(&library, links.path().join("libmpi.so.12")).expect("own folder");
+    if mpi == Mpi::Mpich {
+        let library = debian("libmpich.so.12").expect("MPICH is installed");
+        std::os::unix::fs::symlink(&library, links.path().join("libmpi.so.12"))
+            .expect("own folder");
+    }
     let path = links.path().to_string_lossy();
-    let variables = [("LD_LIBRARY_PATH", &*path), ("MPI4PY_MPIABI", "mpich")];
-    let suite = suite.to_string_lossy();
-    // spawn and dynproc do not work in Debian's MPICH, util_sync hangs there; all without the recorder as well
-    let arguments = [
-        &*suite,
-        "-q",
-        "-f",
-        "-e",
-        "spawn",
-        "-e",
-        "dynproc",
-        "-e",
-        "util_sync",
+    // not `sm,pt2pt`: those one-sided components refuse MPI_THREAD_MULTIPLE, which mpi4py asks for
+    let variables = [
+        ("LD_LIBRARY_PATH", &*path),
+        ("MPI4PY_MPIABI", mpi.suffix()),
+        ("OMPI_MCA_osc", ""),
     ];
-    let run = Tracing {
+    let suite = suite.to_string_lossy();
+    let mut arguments = vec![&*suite, "-q", "-f"];
+    // dtlib's tests call MPI_Type_get_envelope 17 million times: gigabytes of trace that show nothing new
+    for name in ["spawn", "dynproc", "util_dtlib"].iter().chain(excluded) {
+        arguments.extend(["-e", name]);
+    }
+    let mut tracing = Tracing {
         variables: &variables,
         limit: LIMIT,
         ..Tracing::new(mpi, 2)
-    }
-    .run(&python, &arguments);
+    };
+    let run = tracing.run(&python, &arguments);
     assert!(run.finished.status.success(), "{}", run.finished.story());
-    assert!(
-        run.finished.stderr.contains("\nOK"),
+    tracing.preload = false;
+    let plain = tracing.run(&python, &arguments).finished.succeeded();
+    assert_eq!(
+        verdicts(&run.finished),
+        verdicts(&plain),
         "{}",
         run.finished.story()
     );
     let counted = run.counted();
-    assert_eq!(counted.len(), 2);
-    assert!(counted[&0].len() > 350, "{} functions", counted[&0].len());
-    let total: u64 = counted.values().flat_map(Counts::values).sum();
-    assert_eq!(run.closing_numbers(), (total, 0), "{}", run.closing_line());
+    assert!(counted[&0].len() > 300, "{} functions", counted[&0].len());
+    run.holds_calls(&counted);
+}
+
+/// `2001 tests`, `OK (skipped=126)`, of each rank.
+fn verdicts(finished: &Finished) -> Vec<String> {
+    let mut verdicts: Vec<String> = finished
+        .stderr
+        .lines()
+        .filter_map(|line| match line.strip_prefix("Ran ") {
+            Some(ran) => ran.split(" in ").next().map(ToOwned::to_owned),
+            None => (line.starts_with("OK") || line.starts_with("FAILED")).then(|| line.to_owned()),
+        })
+        .collect();
+    verdicts.sort();
+    assert_eq!(verdicts.len(), 4, "{}", finished.story());
+    verdicts
+}
+
+/// `util_sync` hangs on Debian's MPICH, without the recorder as well.
+#[test]
+fn mpi4py_mpich() {
+    mpi4py(Mpi::Mpich, &["util_sync"]);
+}
+
+#[test]
+fn mpi4py_openmpi() {
+    mpi4py(Mpi::OpenMpi, &[]);
 }

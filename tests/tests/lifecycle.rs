@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, blocks, mpitrace, process, traced};
+use tests::{Folder, Mpi, Program, Run, blocks, compile, mpitrace, process, traced};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -153,7 +153,8 @@ fn singleton() {
     }
 }
 
-/// Worlds that a traced run starts and connects to. Debian's MPICH cannot start processes.
+/// Worlds that a traced run starts and connects to: no world writes over the files of another. Debian's MPICH cannot start
+/// processes.
 #[test]
 fn started_and_connected_processes() {
     let mpi = Mpi::OpenMpi;
@@ -162,12 +163,72 @@ fn started_and_connected_processes() {
     }
     let program = Program::c("dynamic").compile(mpi);
     for ranks in [1, 2] {
-        let run = traced(mpi, ranks, &program);
-        assert!(run.finished.status.success(), "{}", run.finished.story());
+        let folder = Folder::new("dynamic");
+        let mut command = mpi.mpiexec(ranks);
+        Tracing::new(mpi, ranks).settings(&mut command, &folder);
+        // started processes get the variables of `-x`, not those of `env`
+        command
+            .arg("-x")
+            .arg(format!("LD_PRELOAD={}", mpi.library().display()))
+            .arg(&program);
+        let finished = process::run(&mut command, LIMIT).succeeded();
+        assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+        let run = Run {
+            folder,
+            finished,
+            ranks,
+        };
+        // this world and the two of two ranks each that it started
+        let story = run.finished.story();
+        assert_eq!(
+            run.files("meta").len(),
+            3,
+            "{:?}\n{story}",
+            run.files("meta")
+        );
+        assert_eq!(
+            run.files("bin").len(),
+            ranks + 4,
+            "{:?}\n{story}",
+            run.files("bin")
+        );
+        assert_eq!(
+            run.files("slog2").len(),
+            3,
+            "{:?}\n{story}",
+            run.files("slog2")
+        );
+        assert_eq!(
+            run.files("clog2").len(),
+            3,
+            "{:?}\n{story}",
+            run.files("clog2")
+        );
+    }
+}
+
+/// A Sessions program never calls MPI_Finalize: as after any such end its blocks are left and named, with every call.
+#[test]
+fn sessions() {
+    for mpi in installed() {
+        if !compile::declared(mpi).contains("MPI_Session_init") {
+            tests::skip(&format!("{mpi:?} has no sessions"));
+            continue;
+        }
+        let run = traced(mpi, 2, &Program::c("sessions").compile(mpi));
         assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
-        // this world and two started ones, none over the other's files
-        assert_eq!(run.files("meta").len(), 3, "{:?}", run.files("meta"));
-        assert_eq!(run.files("slog2").len(), 3, "{:?}", run.files("slog2"));
+        let files = run.files("blocks");
+        assert_eq!(files.len(), 2, "{}", run.finished.story());
+        let made = run.made();
+        for (rank, file) in files.iter().enumerate() {
+            assert_eq!(blocks::read(file).calls, made[&rank], "{mpi:?}");
+            let name = file.file_name().expect("a file").to_string_lossy();
+            assert!(
+                run.finished.stderr.contains(&*name),
+                "{}",
+                run.finished.story()
+            );
+        }
     }
 }
 

@@ -1,0 +1,214 @@
+//! The calls and messages in the recorder's files, counted record by record with the project's own readers.
+
+use crate::tally::Counts;
+use formats::clog2::{self, Body, msg_etype};
+use formats::dumpi::read::Reader as Dumpi;
+use formats::dumpi::value::Arg;
+use formats::slog2::{self, Topology};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+/// Longest name of a state in CLOG2, its field having 32 bytes with the final zero.
+const STATE_NAME: usize = 31;
+
+/// Names under which the files show functions.
+///
+/// DUMPI has one number for a function and its large-count form.
+pub fn without_large(counts: &Counts) -> Counts {
+    rename(counts, |name| name.strip_suffix("_c").unwrap_or(name))
+}
+
+/// CLOG2 and SLOG2 cut names.
+pub fn cut(counts: &Counts) -> Counts {
+    rename(counts, |name| &name[..name.len().min(STATE_NAME)])
+}
+
+fn rename(counts: &Counts, new: impl Fn(&str) -> &str) -> Counts {
+    let mut renamed = Counts::new();
+    for (name, count) in counts {
+        *renamed.entry(new(name).to_owned()).or_default() += count;
+    }
+    renamed
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Calls in a DUMPI file. A function that DUMPI has no number for stands there as `Function_enter` and `Function_exit`, whose
+/// argument the address section names.
+#[track_caller]
+pub fn dumpi(path: &Path) -> Counts {
+    let bytes = bytes(path);
+    let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", path.display()) };
+    let reader = Dumpi::open(&bytes).unwrap_or_else(|error| fail(&error));
+    assert!(reader.is_complete(), "{}: incomplete", path.display());
+    let labels = reader.address_labels().unwrap_or_else(|error| fail(&error));
+    let names: HashMap<u64, String> = labels
+        .unwrap_or_default()
+        .into_iter()
+        .map(|label| {
+            (
+                label.key,
+                String::from_utf8_lossy(&label.label).into_owned(),
+            )
+        })
+        .collect();
+    let mut counts = Counts::new();
+    let (mut entered, mut left) = (Counts::new(), Counts::new());
+    for record in reader.records() {
+        let record = record.unwrap_or_else(|error| fail(&error));
+        let named = || match record.args().next() {
+            Some((_, Arg::U64(key))) => names[&key].clone(),
+            other => panic!("{}: {other:?} is no address", path.display()),
+        };
+        match record.function.name {
+            "Function_enter" => *entered.entry(named()).or_default() += 1,
+            "Function_exit" => *left.entry(named()).or_default() += 1,
+            name => *counts.entry(name.to_owned()).or_default() += 1,
+        }
+    }
+    assert_eq!(
+        entered,
+        left,
+        "{}: functions entered and left",
+        path.display()
+    );
+    for (name, count) in entered {
+        *counts.entry(name).or_default() += count;
+    }
+    counts
+}
+
+/// Calls and messages in a CLOG2 file.
+#[derive(Debug, Default)]
+pub struct Clog2 {
+    /// Calls of each rank of MPI_COMM_WORLD.
+    pub calls: BTreeMap<usize, Counts>,
+    /// Sends.
+    pub sends: u64,
+    /// Receives.
+    pub receives: u64,
+}
+
+/// Reads a CLOG2 file: each start of a state must be followed by its end on the same rank and thread, times must not go
+/// back.
+#[track_caller]
+pub fn clog2(path: &Path) -> Clog2 {
+    let bytes = bytes(path);
+    let reader =
+        clog2::Reader::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut names = HashMap::new();
+    let mut ends = HashMap::new();
+    let mut events = Vec::new();
+    let mut worlds = HashMap::new();
+    let mut contents = Clog2::default();
+    let mut last = f64::NEG_INFINITY;
+    for record in reader.records() {
+        let record = record.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let header = record.header;
+        match record.body {
+            Body::StateDef(state) => {
+                names.insert(state.start_etype, state.name.to_str().into_owned());
+                ends.insert(state.final_etype, state.start_etype);
+                continue;
+            }
+            Body::EventDef(_) | Body::ConstDef(_) => continue,
+            Body::Bare { etype } | Body::Cargo { etype, .. } => {
+                let world = worlds.get(&(header.icomm, header.rank));
+                let world =
+                    world.unwrap_or_else(|| panic!("{}: {header:?}: unknown", path.display()));
+                events.push((*world, header.thread, etype));
+            }
+            // events name the rank in their own communicator; an entry may be used again after its end
+            Body::Comm(comm) => {
+                worlds.insert((comm.icomm, comm.rank), comm.wrank);
+            }
+            Body::Msg(message) if message.etype == msg_etype::SEND => contents.sends += 1,
+            Body::Msg(message) if message.etype == msg_etype::RECV => contents.receives += 1,
+            _ => {}
+        }
+        assert!(
+            header.time >= last,
+            "{}: time goes back to {}",
+            path.display(),
+            header.time
+        );
+        last = header.time;
+    }
+    // definitions may come after the events they describe
+    let mut open: HashMap<(i32, i32), Vec<i32>> = HashMap::new();
+    for (rank, thread, etype) in events {
+        let stack = open.entry((rank, thread)).or_default();
+        if let Some(name) = names.get(&etype) {
+            let rank = usize::try_from(rank).expect("a rank");
+            *contents
+                .calls
+                .entry(rank)
+                .or_default()
+                .entry(name.clone())
+                .or_default() += 1;
+            stack.push(etype);
+        } else if let Some(start) = ends.get(&etype) {
+            assert_eq!(
+                stack.pop(),
+                Some(*start),
+                "{}: an end without its start",
+                path.display()
+            );
+        }
+    }
+    assert!(
+        open.values().all(Vec::is_empty),
+        "{}: states without end",
+        path.display()
+    );
+    contents
+}
+
+/// Drawables in an SLOG2 file.
+#[derive(Debug, Default)]
+pub struct Slog2 {
+    /// States by category, of all ranks together.
+    pub states: Counts,
+    /// Arrows.
+    pub arrows: u64,
+}
+
+/// Reads every node of an SLOG2 file. The counts in the category table must be those of the drawables.
+#[track_caller]
+pub fn slog2(path: &Path) -> Slog2 {
+    let bytes = bytes(path);
+    let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", path.display()) };
+    let reader = slog2::Reader::new(&bytes).unwrap_or_else(|error| fail(&error));
+    let categories: HashMap<i32, &slog2::Category> = reader
+        .categories()
+        .iter()
+        .map(|category| (category.index, category))
+        .collect();
+    let mut drawn: HashMap<i32, u64> = HashMap::new();
+    for entry in reader.directory() {
+        let node = reader.node(entry.ptr).unwrap_or_else(|error| fail(&error));
+        for drawable in node.nestable.iter().chain(&node.nestless) {
+            *drawn.entry(drawable.category()).or_default() += 1;
+        }
+    }
+    let mut contents = Slog2::default();
+    for (index, count) in drawn {
+        let category = categories
+            .get(&index)
+            .unwrap_or_else(|| fail(&format!("no category {index}")));
+        match category.topology {
+            Topology::State => {
+                *contents
+                    .states
+                    .entry(category.name.to_str().into_owned())
+                    .or_default() += count;
+            }
+            Topology::Arrow => contents.arrows += count,
+            Topology::Event => {}
+        }
+    }
+    contents
+}
