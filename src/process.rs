@@ -295,7 +295,7 @@ fn begin_block(t: &mut Thread, now: u64) {
     unsafe {
         let header = t.block.header();
         // The block may have been in use before; until it is set up, readers must pass it over.
-        (*header).magic.publish(0);
+        (*header).magic.withdraw();
         (*header).thread = t.number;
         (*header).sequence = t.sequence;
         (*header).time_base = t.time_base;

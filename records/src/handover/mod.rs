@@ -18,15 +18,19 @@
 mod model;
 
 #[cfg(not(loom))]
-use {crossbeam_queue::SegQueue as Queue, parking_lot::Mutex, std::sync::atomic::AtomicU32};
+use {
+    crossbeam_queue::SegQueue as Queue,
+    parking_lot::Mutex,
+    std::sync::atomic::{AtomicU32, fence},
+};
 #[cfg(loom)]
 use {
-    loom::sync::atomic::AtomicU32,
+    loom::sync::atomic::{AtomicU32, fence},
     model::{Mutex, Queue},
 };
 
 use std::io;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// A number that one thread stores and any other may read: who reads it sees all that was written before it was stored.
 #[repr(transparent)]
@@ -43,6 +47,14 @@ impl Published {
     #[inline(always)]
     pub fn publish(&self, value: u32) {
         self.0.store(value, Release);
+    }
+
+    /// Takes back what was published, before what it stands for is written over: as long as the number is there, that is
+    /// whole, also in the file of a process that was killed in between.
+    pub fn withdraw(&self) {
+        self.0.store(0, Relaxed);
+        // A store with Release would let the writes behind it be done before it.
+        fence(Release);
     }
 
     /// The number published last; what was written before it may be read.
