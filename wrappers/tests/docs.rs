@@ -19,7 +19,8 @@ by name, without arguments. `MPI_X` and `PMPI_X` are both recorded, once per cal
   their name (setting `extensions`).
 * State: number of MPE's CLOG2 state. Functions without one have a state of their own, numbered from 300 on.
 * Recorded: the arguments of a record, besides return code, times, thread and CallID; `[]` marks arrays. Data, callbacks and
-  addresses are not recorded. Calls of a function whose class is `convert` only translate handles.
+  addresses are not recorded. Functions of class `convert` only translate handles and are not recorded unless the
+  setting `conversions` asks for it.
 
 ";
 
