@@ -2,11 +2,12 @@
 //!
 //! A call enters through [`entry`] into its wrapper ([`generated`], by build.rs from `wrappers/`), which turns it into one
 //! record ([`call`], [`arg`], [`lengths`], [`status`]) in the running thread's block ([`thread`], [`blocks`], [`process`]).
-//! [`define`] adds what readers must know besides; [`start`] and [`life`] handle beginnings and ends; [`finalize`] merges
-//! the ranks' records into files.
+//! [`define`] adds what readers must know besides; [`start`] and [`life`] handle beginnings and ends, [`annotate`]
+//! what the program says about itself; [`finalize`] merges the ranks' records into files.
 //!
 //! Nothing in here may change what the program computes, end it, or make it wait.
 
+mod annotate;
 mod api;
 mod arg;
 mod blocks;
@@ -20,6 +21,7 @@ mod generated;
 mod lengths;
 mod library;
 mod life;
+mod printf;
 mod process;
 mod settings;
 mod start;

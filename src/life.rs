@@ -1,10 +1,12 @@
 //! Beginnings and ends: the first call, MPI_Init, sessions, MPI_Pcontrol, MPI_Abort, MPI_Finalize, exit without it, fork.
 
+use crate::annotate::annotate;
 use crate::arg;
 use crate::call::{self, Call, MODE, OFF, Stopped};
 use crate::entry::{self, Code};
 use crate::finalize;
 use crate::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
+use crate::printf::Arguments;
 use crate::process;
 use crate::start;
 use std::ffi::{c_int, c_uint};
@@ -87,12 +89,52 @@ pub fn session_started(stopped: &Stopped) {
     process::within(|| start::session(stopped.thread()));
 }
 
-/// MPI_Pcontrol: 0 switches recording off, 1 on. The real function gets the level only: what follows it cannot be passed on.
+/// MPI_Pcontrol: 0 switches recording off, 1 on, 2 and 3 annotate. It is variadic, which Rust cannot be: the registers that
+/// may hold arguments are saved as a C function's prologue does, and a `va_list` is made of them.
+#[unsafe(naked)]
 pub unsafe extern "C" fn pcontrol<const P: usize>(level: c_int) -> c_int {
+    std::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "sub rsp, 208",
+        "mov [rsp], rdi",
+        "mov [rsp + 8], rsi",
+        "mov [rsp + 16], rdx",
+        "mov [rsp + 24], rcx",
+        "mov [rsp + 32], r8",
+        "mov [rsp + 40], r9",
+        "test al, al",
+        "je 2f",
+        "movaps [rsp + 48], xmm0",
+        "movaps [rsp + 64], xmm1",
+        "movaps [rsp + 80], xmm2",
+        "movaps [rsp + 96], xmm3",
+        "movaps [rsp + 112], xmm4",
+        "movaps [rsp + 128], xmm5",
+        "movaps [rsp + 144], xmm6",
+        "movaps [rsp + 160], xmm7",
+        "2:",
+        // The list: offsets behind the level, which is in the first register, the caller's stack, the registers.
+        "mov dword ptr [rsp + 176], 8",
+        "mov dword ptr [rsp + 180], 48",
+        "lea rax, [rbp + 16]",
+        "mov [rsp + 184], rax",
+        "mov [rsp + 192], rsp",
+        "lea rsi, [rsp + 176]",
+        "call {controlled}",
+        "leave",
+        "ret",
+        controlled = sym controlled::<P>,
+    )
+}
+
+/// MPI_Pcontrol with its further arguments. The real function gets the level only: what follows it cannot be passed on.
+unsafe extern "C" fn controlled<const P: usize>(level: c_int, arguments: &Arguments) -> c_int {
     match level {
         0 => process::want(false),
         1 => process::want(true),
-        _ => {}
+        // SAFETY: registers and stack are as the caller left them.
+        _ => unsafe { annotate(level, *arguments) },
     }
     // SAFETY: the real function, which is variadic, with the one argument it must have.
     unsafe {

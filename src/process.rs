@@ -530,6 +530,27 @@ pub fn put_definition(t: &mut Thread, definition: &Definition) {
     put_any(t, head, clock::now(), 0, &definition.encode());
 }
 
+/// As [`put_definition`], for what stands for a moment of the run: its time is exact, and it has the CPU time where calls
+/// have it. It must not be larger than a block.
+pub fn put_moment(t: &mut Thread, definition: &Definition) {
+    let now = clock::now();
+    let mut word = definition.number();
+    let mut payload = Vec::new();
+    if CPU_TIME.load(Relaxed) {
+        word |= record::CPU;
+        payload.extend_from_slice(&clock::cpu().to_ne_bytes().repeat(2));
+    }
+    payload.extend_from_slice(&definition.encode());
+    make_room(t, record::HEAD + payload.len() + 4, now, t.next_call);
+    let head = Head {
+        word,
+        start: 0,
+        duration: 0,
+        call: t.next_call.wrapping_sub(t.call_base) as u32,
+    };
+    put_any(t, head, now, 0, &payload);
+}
+
 /// Number of calls that were counted and not recorded, by function, over all threads; lost records of threads whose memory is
 /// thrown away are counted now.
 pub fn ignored() -> Vec<u64> {

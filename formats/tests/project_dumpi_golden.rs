@@ -98,6 +98,8 @@ const CASES: &[Case] = &[
         ..same("oldmpi-n1-default")
     },
     same("otfp2p-n2-default"),
+    same("thr-n2-default"),
+    same("thr-n2-bare"),
 ];
 
 /// Where things are; `None` with a printed reason where one is missing.

@@ -30,6 +30,9 @@ pub const PROCESS: u16 = 0x0FF6;
 pub const LOST: u16 = 0x0FF5;
 /// Calls of a function that were counted and not recorded: u32 function, u64 calls. The last one of a function counts.
 pub const IGNORED: u16 = 0x0FF4;
+/// An annotation that the program made by MPI_Pcontrol, at the record's start: u64 key, string text. It has CPU times where
+/// calls have them.
+pub const ANNOTATION: u16 = 0x0FF3;
 
 /// Kind of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -223,6 +226,13 @@ pub enum Definition {
         /// Calls counted and not recorded.
         calls: u64,
     },
+    /// [`ANNOTATION`].
+    Annotation {
+        /// The program's own key, or one counted up from 4096.
+        key: u64,
+        /// Its text.
+        text: String,
+    },
 }
 
 /// All clocks read at one moment.
@@ -263,6 +273,7 @@ impl Definition {
             Definition::Process(_) => PROCESS,
             Definition::Lost { .. } => LOST,
             Definition::Ignored { .. } => IGNORED,
+            Definition::Annotation { .. } => ANNOTATION,
         }
     }
 
@@ -319,6 +330,10 @@ impl Definition {
             Definition::Ignored { function, calls } => {
                 put_u32(&mut out, u32::from(*function));
                 put_u64(&mut out, *calls);
+            }
+            Definition::Annotation { key, text } => {
+                put_u64(&mut out, *key);
+                put_text(&mut out, text);
             }
         }
         out
@@ -384,6 +399,10 @@ impl Definition {
                 function: b.u32()?.try_into().ok()?,
                 calls: b.u64()?,
             },
+            ANNOTATION => Definition::Annotation {
+                key: b.u64()?,
+                text: text(b)?,
+            },
             _ => return None,
         })
     }
@@ -408,6 +427,20 @@ mod tests {
         assert_eq!(Definition::decode(COMM, &bytes), Some(comm));
         for cut in 0..bytes.len() {
             assert_eq!(Definition::decode(COMM, &bytes[..cut]), None);
+        }
+    }
+
+    #[test]
+    fn annotations_round_trip() {
+        for (key, text) in [(0, ""), (4096, "phase 1"), (u64::MAX, "größer \n\"")] {
+            let text = text.to_owned();
+            let annotation = Definition::Annotation { key, text };
+            assert_eq!(annotation.number(), ANNOTATION);
+            let bytes = annotation.encode();
+            assert_eq!(Definition::decode(ANNOTATION, &bytes), Some(annotation));
+            for cut in 0..bytes.len() {
+                assert_eq!(Definition::decode(ANNOTATION, &bytes[..cut]), None);
+            }
         }
     }
 }

@@ -266,6 +266,8 @@ fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<From
             wall: settings.timestamp.wall(),
             statuses: settings.statuses as u8,
             extensions: settings.extensions,
+            enter: settings.tracing.enter,
+            exit: settings.tracing.exit,
         },
         base: base.ok_or(nonsense)?.into(),
         clock: ZeroClock::decode(b.rest()).ok_or(nonsense)?,

@@ -216,6 +216,9 @@ fn define(line: &mut String, definition: &Definition) {
         Definition::Ignored { function, calls } => {
             write!(line, "{calls} calls of function {function} not recorded")
         }
+        Definition::Annotation { key, text } => {
+            write!(line, "annotation {key}: {}", one(Some(text.as_bytes())))
+        }
     };
 }
 

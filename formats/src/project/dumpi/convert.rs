@@ -1,9 +1,10 @@
 //! One call after the other: from a record of the recorder to a record of DUMPI.
 
 use super::constants::{Constants, UNDEFINED, narrow};
-use super::extension::Names;
+use super::extension::{Halves, Names};
 use super::fields::{Action, Plan, Step, plans};
 use super::numbers::{Handles, Space};
+use super::write::Options;
 use crate::dumpi::functions::ALL_FUNCTIONS;
 use crate::dumpi::types::{AddressLabel, Footer};
 use crate::dumpi::value;
@@ -40,6 +41,7 @@ pub(super) struct Converter<'t> {
     known: Known,
     names: Names,
     extensions: bool,
+    tracing: Halves,
     /// Calls by function id: entered, and without a record.
     counts: Vec<(u64, u64)>,
     /// Calls counted and not recorded, by function number; the latest count is the right one.
@@ -57,7 +59,7 @@ struct Known {
 
 impl<'t> Converter<'t> {
     /// Before the first record.
-    pub fn new(table: &'t Table, family: Family, extensions: bool) -> Converter<'t> {
+    pub fn new(table: &'t Table, family: Family, options: &Options) -> Converter<'t> {
         Converter {
             table,
             family,
@@ -68,7 +70,11 @@ impl<'t> Converter<'t> {
                 comms: Map::default(),
             },
             names: Names::default(),
-            extensions,
+            extensions: options.extensions,
+            tracing: Halves {
+                enter: options.enter,
+                exit: options.exit,
+            },
             counts: vec![(0, 0); usize::from(ALL_FUNCTIONS)],
             ignored: Vec::new(),
         }
@@ -98,7 +104,9 @@ impl<'t> Converter<'t> {
             Definition::Clock(_)
             | Definition::Sync(_)
             | Definition::Process(_)
-            | Definition::Lost { .. } => {}
+            | Definition::Lost { .. }
+            // Where it stands, it is shown.
+            | Definition::Annotation { .. } => {}
         }
     }
 
@@ -141,6 +149,21 @@ impl<'t> Converter<'t> {
         }
     }
 
+    /// Writes an annotation.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn annotation<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        key: u64,
+        text: &str,
+        head: &Head,
+    ) -> Result<(), WriteError> {
+        self.names
+            .annotation(writer, (key, text), head, self.tracing)
+    }
+
     fn extension<W: Write>(
         &mut self,
         writer: &mut Writer<W>,
@@ -150,7 +173,7 @@ impl<'t> Converter<'t> {
         if !self.extensions {
             return Ok(Outcome::LeftOut);
         }
-        self.names.pair(writer, number, head)?;
+        self.names.call(writer, number, head)?;
         Ok(Outcome::Extension)
     }
 

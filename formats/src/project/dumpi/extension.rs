@@ -1,30 +1,54 @@
-//! Calls that DUMPI has no record for: a Function_enter and a Function_exit record, the name in the table of addresses.
+//! What DUMPI has no function for: annotations, and calls without a record of their own. Both are a Function_enter and a
+//! Function_exit record, and a name in the table of addresses.
 //!
-//! Readers show them as an annotated region. The pair is written where the call ended, like all records; its times are those
-//! of the call, so that a simulator takes the call's duration as computing. Keys are far above those of annotations (from 1
-//! and from 4096 on) and above all user addresses (47 bits).
+//! Readers show them as a region. The pair of a call is written where the call ended, like all records; its times are those
+//! of the call, so that a simulator takes the call's duration as computing. Keys of calls are far above those of annotations
+//! (from 1 and from 4096 on) and above all user addresses (47 bits).
 
 use crate::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
 use crate::dumpi::types::{AddressLabel, Span};
 use crate::dumpi::write::{Head, WriteError, Writer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
 use wrappers::Table;
 
-/// Keys begin with the letters MPI.
+/// Keys of calls begin with the letters MPI.
 const KEY: u64 = 0x4D50_4900_0000_0000;
+
+/// What labels of annotations begin with.
+const ANNOTATION: &str = "ANNOTATION: ";
 
 /// The key of function number `number` of a record.
 fn key(number: u16) -> u64 {
     KEY | u64::from(number)
 }
 
-/// Which functions were written as pairs, and the names of those outside the table.
+/// What a key stands for.
+#[derive(Clone, Debug)]
+enum Named {
+    /// The function with this number.
+    Function(u16),
+    /// An annotation with this text.
+    Annotation(String),
+}
+
+/// Which of a pair's records are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Halves {
+    /// Function_enter.
+    pub enter: bool,
+    /// Function_exit.
+    pub exit: bool,
+}
+
+/// Which keys were written, and what they stand for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     outside: BTreeMap<u16, String>,
     /// By first use.
-    used: Vec<u16>,
+    used: Vec<(u64, Named)>,
+    keys: HashSet<u64>,
+    /// Calls come in masses: the same as `keys`, by number of the function.
     is_used: Vec<bool>,
 }
 
@@ -34,11 +58,11 @@ impl Names {
         self.outside.insert(number, name.to_owned());
     }
 
-    /// Writes the pair of one call.
+    /// The pair of one call.
     ///
     /// # Errors
     /// If the output fails.
-    pub fn pair<W: Write>(
+    pub fn call<W: Write>(
         &mut self,
         writer: &mut Writer<W>,
         number: u16,
@@ -50,41 +74,79 @@ impl Names {
         }
         if !self.is_used[i] {
             self.is_used[i] = true;
-            self.used.push(number);
+            if self.keys.insert(key(number)) {
+                self.used.push((key(number), Named::Function(number)));
+            }
         }
-        let at = |moment| Span {
-            start: moment,
-            stop: moment,
+        let both = Halves {
+            enter: true,
+            exit: true,
         };
-        let halves = [
-            (FUNCTION_ENTER, at(head.cpu.start), at(head.wall.start)),
-            (FUNCTION_EXIT, at(head.cpu.stop), at(head.wall.stop)),
-        ];
-        for (id, cpu, wall) in halves {
-            let head = Head { cpu, wall, ..*head };
-            let mut call = writer.call(id, &head, &[]);
-            call.u64(key(number));
-            call.end()?;
+        pair(writer, key(number), head, both)
+    }
+
+    /// An annotation. Its label is noted whichever halves are written; the first text of a key counts.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn annotation<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        (key, text): (u64, &str),
+        head: &Head,
+        halves: Halves,
+    ) -> Result<(), WriteError> {
+        if self.keys.insert(key) {
+            self.used.push((key, Named::Annotation(text.to_owned())));
         }
-        Ok(())
+        pair(writer, key, head, halves)
     }
 
     /// The names, in the order of the reference: by the exclusive or of the key's four low bytes, then by first use.
-    pub fn labels(self, table: &Table) -> Vec<AddressLabel> {
-        let name = |number: u16| match table.functions.get(usize::from(number)) {
-            Some(f) => f.name.clone(),
-            None => match self.outside.get(&number) {
-                Some(name) => name.clone(),
-                None => format!("function {number}"),
+    pub fn labels(mut self, table: &Table) -> Vec<AddressLabel> {
+        self.used.sort_by_key(|(key, _)| {
+            let low = (*key as u32).to_be_bytes();
+            low.into_iter().fold(0, |x, byte| x ^ byte)
+        });
+        let outside = self.outside;
+        let name = |named| match named {
+            Named::Annotation(text) => format!("{ANNOTATION}{text}"),
+            Named::Function(number) => match table.functions.get(usize::from(number)) {
+                Some(f) => f.name.clone(),
+                None => match outside.get(&number) {
+                    Some(name) => name.clone(),
+                    None => format!("function {number}"),
+                },
             },
         };
-        let mut used = self.used.clone();
-        used.sort_by_key(|n| n.to_be_bytes().into_iter().fold(0, |x, b| x ^ b));
-        used.into_iter()
-            .map(|number| AddressLabel {
-                key: key(number),
-                label: name(number).into_bytes(),
-            })
-            .collect()
+        let label = |(key, named)| AddressLabel {
+            key,
+            label: name(named).into_bytes(),
+        };
+        self.used.into_iter().map(label).collect()
     }
+}
+
+/// Writes the pair of records that the span of `head` begins and ends with.
+fn pair<W: Write>(
+    writer: &mut Writer<W>,
+    key: u64,
+    head: &Head,
+    halves: Halves,
+) -> Result<(), WriteError> {
+    let at = |moment| Span {
+        start: moment,
+        stop: moment,
+    };
+    let enter = (FUNCTION_ENTER, at(head.cpu.start), at(head.wall.start));
+    let exit = (FUNCTION_EXIT, at(head.cpu.stop), at(head.wall.stop));
+    for (wanted, (id, cpu, wall)) in [(halves.enter, enter), (halves.exit, exit)] {
+        if wanted {
+            let head = Head { cpu, wall, ..*head };
+            let mut call = writer.call(id, &head, &[]);
+            call.u64(key);
+            call.end()?;
+        }
+    }
+    Ok(())
 }

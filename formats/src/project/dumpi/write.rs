@@ -29,6 +29,10 @@ pub struct Options {
     pub statuses: u8,
     /// Whether calls without a DUMPI id are written as pairs of pseudo calls (setting `extensions`).
     pub extensions: bool,
+    /// Whether annotations have a Function_enter record (setting `tracing`). Their text is in the file in any case.
+    pub enter: bool,
+    /// Whether they have a Function_exit record.
+    pub exit: bool,
 }
 
 impl Default for Options {
@@ -41,6 +45,8 @@ impl Default for Options {
             wall: true,
             statuses: Mask::STATUSES,
             extensions: true,
+            enter: true,
+            exit: true,
         }
     }
 }
@@ -75,6 +81,8 @@ pub struct Summary {
     pub calls: u64,
     /// Calls written as a pair of pseudo calls.
     pub extensions: u64,
+    /// Annotations by MPI_Pcontrol.
+    pub annotations: u64,
     /// Calls without a record, because DUMPI has none for them and extensions are off.
     pub left_out: u64,
     /// Calls without a record, because their arguments cannot be read.
@@ -141,7 +149,7 @@ pub fn write(file: &File<'_>, table: &Table, options: &Options) -> Result<Summar
     };
     let about = prepare(file, table)?;
     let mut writer = FileWriter::create(&path, about.offsets).map_err(failed)?;
-    let mut converter = Converter::new(table, file.info().family, options.extensions);
+    let mut converter = Converter::new(table, file.info().family, options);
     let mut summary =
         stream(file, options, &about.clock, &mut converter, &mut writer).map_err(failed)?;
     let trailer = trailer(converter, about);
@@ -168,7 +176,7 @@ pub fn write_to<W: Write>(
     };
     let about = prepare(file, table)?;
     let mut writer = Writer::new(out, about.offsets).map_err(failed)?;
-    let mut converter = Converter::new(table, file.info().family, options.extensions);
+    let mut converter = Converter::new(table, file.info().family, options);
     let summary =
         stream(file, options, &about.clock, &mut converter, &mut writer).map_err(failed)?;
     let trailer = trailer(converter, about);
@@ -251,6 +259,8 @@ impl About {
                     readings.push(reading);
                     earliest = earliest.min(reading.ticks);
                 }
+                // It has a record of its own.
+                Some(Definition::Annotation { .. }) => earliest = earliest.min(record.start),
                 _ => {}
             }
         }
@@ -309,22 +319,30 @@ fn stream<W: Write>(
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let record = item.record;
+        let head = || {
+            let cpu = record.cpu.filter(|_| options.cpu);
+            Head {
+                mask: Mask(mask | cpu.map_or(0, |_| Mask::CPU)),
+                thread: item.thread as u16,
+                cpu: cpu.map_or(Span::default(), |(start, stop)| Span::from_ns(start, stop)),
+                wall: Span::from_ns(
+                    nanoseconds(clock, record.start),
+                    nanoseconds(clock, record.stop()),
+                ),
+            }
+        };
         if record.is_definition() {
-            if let Some(definition) = Definition::decode(record.function, record.payload) {
-                converter.define(&definition);
+            match Definition::decode(record.function, record.payload) {
+                Some(Definition::Annotation { key, text }) => {
+                    converter.annotation(writer, key, &text, &head())?;
+                    summary.annotations += 1;
+                }
+                Some(definition) => converter.define(&definition),
+                None => {}
             }
             continue;
         }
-        let cpu = record.cpu.filter(|_| options.cpu);
-        let head = Head {
-            mask: Mask(mask | cpu.map_or(0, |_| Mask::CPU)),
-            thread: item.thread as u16,
-            cpu: cpu.map_or(Span::default(), |(start, stop)| Span::from_ns(start, stop)),
-            wall: Span::from_ns(
-                nanoseconds(clock, record.start),
-                nanoseconds(clock, record.stop()),
-            ),
-        };
+        let head = head();
         let count = match converter.call(writer, &record, &head)? {
             Outcome::Call => &mut summary.calls,
             Outcome::Extension => &mut summary.extensions,

@@ -1,0 +1,354 @@
+//! A printf format with its arguments, from a caller that may have meant something else by them: nothing is read that cannot
+//! be read, and nothing is written to the caller's memory.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::iter::{Copied, Peekable};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::slice;
+
+/// Longest format that is taken for one, bytes.
+const LONGEST_FORMAT: usize = 4096;
+/// Longest string that a format may ask for, bytes.
+const LONGEST_STRING: usize = 1 << 20;
+/// Most conversions: so many that words which the caller did not give are still on its stack.
+const MOST_CONVERSIONS: usize = 128;
+/// Room for nearly every text, bytes.
+const USUAL_TEXT: usize = 1024;
+
+/// A `va_list` of the x86-64 System V ABI (section 3.5.7).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Arguments {
+    /// Offset of the next integer register in `registers`; 48 when all are used up.
+    pub gp_offset: u32,
+    /// The same for vector registers; 176 when all are used up.
+    pub fp_offset: u32,
+    /// The next argument on the stack.
+    pub stack: *const c_void,
+    /// The six integer registers, 8 bytes each, and the eight vector registers, 16 bytes each.
+    pub registers: *const c_void,
+}
+
+unsafe extern "C" {
+    /// C library's. `arguments` is used up.
+    fn vsnprintf(
+        to: *mut c_char,
+        size: usize,
+        format: *const c_char,
+        arguments: *mut Arguments,
+    ) -> c_int;
+}
+
+impl Arguments {
+    /// Takes an argument of an integer or pointer type.
+    ///
+    /// # Safety
+    /// The saved registers and the caller's stack are as they were when the variadic function was called.
+    pub unsafe fn word(&mut self) -> u64 {
+        let at = if self.gp_offset < 48 {
+            self.gp_offset += 8;
+            self.registers
+                .wrapping_byte_add(self.gp_offset as usize - 8)
+        } else {
+            self.stack = self.stack.wrapping_byte_add(8);
+            self.stack.wrapping_byte_sub(8)
+        };
+        // SAFETY: one of the saved registers, or a word of the caller's stack.
+        unsafe { at.cast::<u64>().read() }
+    }
+
+    /// Passes a double over.
+    fn skip_double(&mut self) {
+        if self.fp_offset < 176 {
+            self.fp_offset += 16;
+        } else {
+            self.stack = self.stack.wrapping_byte_add(8);
+        }
+    }
+
+    /// Passes a long double over, which is always on the stack, aligned to 16 bytes.
+    fn skip_long_double(&mut self) {
+        let padding = self.stack.addr() % 16;
+        self.stack = self.stack.wrapping_byte_add(padding + 16);
+    }
+}
+
+/// The text, at most `longest` bytes of it, that the format which is the first of `arguments` gives with the others; `None`
+/// if there is no format. A format that asks for what is not there, or for what is not supported (`%n`, wide characters,
+/// arguments by position), is itself the text.
+///
+/// # Safety
+/// As [`Arguments::word`].
+pub unsafe fn text(mut arguments: Arguments, longest: usize) -> Option<String> {
+    // SAFETY: by the caller.
+    let at = unsafe { arguments.word() };
+    let (mut format, ended) = string_at(at, LONGEST_FORMAT)?;
+    let written = |c: &u8| *c >= b' ' && *c != 0x7F || matches!(c, 0x07..=0x0D | 0x1B);
+    if !ended || !format.iter().all(written) {
+        return None;
+    }
+    let mut walk = Walk {
+        format: format.iter().copied().peekable(),
+        arguments,
+    };
+    // SAFETY: by the caller.
+    if unsafe { walk.all() }.is_none() {
+        return Some(String::from_utf8_lossy(&format).into_owned());
+    }
+    format.push(0);
+    let mut text = vec![0; USUAL_TEXT.min(longest + 1)];
+    loop {
+        let mut arguments = arguments;
+        // SAFETY: a C string, whose conversions and arguments have been looked at, and a buffer with its size.
+        let length = unsafe {
+            vsnprintf(
+                text.as_mut_ptr().cast(),
+                text.len(),
+                format.as_ptr().cast(),
+                &mut arguments,
+            )
+        };
+        // It is negative for a text that is longer than an int can say.
+        let length = usize::try_from(length).unwrap_or(0);
+        if length < text.len() || text.len() > longest {
+            text.truncate(length.min(text.len() - 1));
+            return Some(String::from_utf8_lossy(&text).into_owned());
+        }
+        text.resize((length + 1).min(longest + 1), 0);
+    }
+}
+
+/// Goes through a format as vsnprintf will.
+struct Walk<'f> {
+    format: Peekable<Copied<slice::Iter<'f, u8>>>,
+    arguments: Arguments,
+}
+
+impl Walk<'_> {
+    /// All conversions; `None` if vsnprintf must not be given this format.
+    ///
+    /// # Safety
+    /// As [`Arguments::word`].
+    unsafe fn all(&mut self) -> Option<()> {
+        let mut conversions = 0;
+        while let Some(c) = self.format.next() {
+            if c == b'%' {
+                conversions += 1;
+                if conversions > MOST_CONVERSIONS {
+                    return None;
+                }
+                // SAFETY: by the caller.
+                unsafe { self.conversion() }?;
+            }
+        }
+        Some(())
+    }
+
+    /// What follows a `%`.
+    ///
+    /// # Safety
+    /// As [`Arguments::word`].
+    unsafe fn conversion(&mut self) -> Option<()> {
+        while self.format.next_if(|c| b"-+ #0'I".contains(c)).is_some() {}
+        // SAFETY: by the caller.
+        unsafe { self.number() };
+        let mut most = usize::MAX;
+        if self.format.next_if_eq(&b'.').is_some() {
+            // SAFETY: by the caller.
+            let precision = unsafe { self.number() };
+            // A negative one counts as none.
+            most = usize::try_from(precision).unwrap_or(usize::MAX);
+        }
+        let (mut long, mut long_double) = (false, false);
+        while let Some(size) = self.format.next_if(|c| b"hlLqjzt".contains(c)) {
+            long |= size == b'l';
+            long_double |= size == b'L';
+        }
+        match self.format.next()? {
+            b'%' | b'm' => {}
+            b'c' | b's' if long => return None,
+            b'd' | b'i' | b'o' | b'u' | b'x' | b'X' | b'p' | b'c' => {
+                // SAFETY: by the caller.
+                unsafe { self.arguments.word() };
+            }
+            b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
+                if long_double {
+                    self.arguments.skip_long_double();
+                } else {
+                    self.arguments.skip_double();
+                }
+            }
+            b's' => {
+                // SAFETY: by the caller.
+                let at = unsafe { self.arguments.word() };
+                // A null pointer is written as `(null)`.
+                if at != 0 && most > 0 {
+                    let (string, ended) = string_at(at, most.min(LONGEST_STRING))?;
+                    if !ended && string.len() < most {
+                        return None;
+                    }
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A width or precision: digits, an argument, or nothing, which counts as 0.
+    ///
+    /// # Safety
+    /// As [`Arguments::word`].
+    unsafe fn number(&mut self) -> i64 {
+        if self.format.next_if_eq(&b'*').is_some() {
+            // SAFETY: by the caller.
+            return i64::from(unsafe { self.arguments.word() } as i32);
+        }
+        let mut value: i64 = 0;
+        while let Some(digit) = self.format.next_if(u8::is_ascii_digit) {
+            value = value
+                .saturating_mul(10)
+                .saturating_add((digit - b'0').into());
+        }
+        value
+    }
+}
+
+/// The string at an address: up to its NUL, or `most` bytes, and whether the NUL was met. `None` if that is not readable.
+fn string_at(at: u64, most: usize) -> Option<(Vec<u8>, bool)> {
+    const PAGE: usize = 4096;
+    // The kernel looks at the memory for us: writing from where nothing can be read is an error, not a signal.
+    let mut ends = [0; 2];
+    // SAFETY: room for two descriptors.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) } != 0 {
+        return None;
+    }
+    // SAFETY: just opened, and nobody else's.
+    let [from, to] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    let mut string = Vec::new();
+    let mut page = [0; PAGE];
+    while string.len() < most {
+        let next = usize::try_from(at).ok()?.checked_add(string.len())?;
+        let size = (PAGE - next % PAGE).min(most - string.len());
+        // SAFETY: the kernel checks that the memory can be read.
+        let written = unsafe { libc::write(to.as_raw_fd(), next as *const c_void, size) };
+        let written = usize::try_from(written).ok().filter(|&n| n > 0)?;
+        // SAFETY: the page has room for as many bytes as are in the pipe.
+        let read = unsafe { libc::read(from.as_raw_fd(), page.as_mut_ptr().cast(), written) };
+        let new = page.get(..usize::try_from(read).ok()?)?;
+        match new.iter().position(|&c| c == 0) {
+            Some(nul) => {
+                string.extend_from_slice(&new[..nul]);
+                return Some((string, true));
+            }
+            None => string.extend_from_slice(new),
+        }
+    }
+    Some((string, false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr;
+
+    /// The text that a format gives with these integer or pointer arguments, all in registers and on the stack.
+    fn with(format: *const c_char, words: &[u64]) -> Option<String> {
+        let mut saved = [0u64; 22];
+        // The level is the first argument.
+        let all: Vec<u64> = [0, format.addr() as u64]
+            .into_iter()
+            .chain(words.iter().copied())
+            .collect();
+        let (registers, stack) = all.split_at(all.len().min(6));
+        saved[..registers.len()].copy_from_slice(registers);
+        let mut stack = stack.to_vec();
+        stack.resize(stack.len() + 2 * MOST_CONVERSIONS, 0);
+        let arguments = Arguments {
+            gp_offset: 8,
+            fp_offset: 48,
+            stack: stack.as_ptr().cast(),
+            registers: saved.as_ptr().cast(),
+        };
+        // SAFETY: a list of arguments as the ABI has it.
+        unsafe { text(arguments, 5000) }
+    }
+
+    #[test]
+    fn arguments_come_from_registers_and_stack() {
+        assert_eq!(
+            with(
+                c"%d %u %c %ld %x|%5i|%-4d|%*d%%".as_ptr(),
+                &[1, 2, 65, 4 << 40, 255, 6, 7, 3, 8]
+            )
+            .as_deref(),
+            Some("1 2 A 4398046511104 ff|    6|7   |  8%")
+        );
+        assert_eq!(with(c"".as_ptr(), &[]).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn strings_are_looked_at_first() {
+        let name = c"name".as_ptr().addr() as u64;
+        assert_eq!(
+            with(c"%s|%.2s|%.*s|%6s".as_ptr(), &[name, name, 3, name, name]).as_deref(),
+            Some("name|na|nam|  name")
+        );
+        assert_eq!(with(c"%s".as_ptr(), &[0]).as_deref(), Some("(null)"));
+        for bad in [1, 0x1234_5678, u64::MAX, u64::MAX - 4096, 1 << 60] {
+            assert_eq!(
+                with(c"it is %s".as_ptr(), &[bad]).as_deref(),
+                Some("it is %s")
+            );
+        }
+        // As long as the precision says, without a NUL.
+        assert_eq!(
+            with(c"%.3s".as_ptr(), &[b"abcdef".as_ptr().addr() as u64]).as_deref(),
+            Some("abc")
+        );
+    }
+
+    #[test]
+    fn what_is_no_format_is_none() {
+        for bad in [
+            0,
+            1,
+            4096,
+            0x7fff_ffff_f000,
+            usize::MAX,
+            usize::MAX - 10,
+            1 << 63,
+        ] {
+            assert_eq!(with(ptr::without_provenance(bad), &[]), None);
+        }
+        assert_eq!(with([0x55, 0x48, 0x01, 0].as_ptr(), &[]), None);
+        assert_eq!(
+            with([b'x'; LONGEST_FORMAT].map(|c| c as c_char).as_ptr(), &[]),
+            None
+        );
+    }
+
+    #[test]
+    fn what_is_not_supported_is_text_itself() {
+        let mut target = 0u64;
+        let at = (&raw mut target).addr() as u64;
+        for format in [c"%n", c"%hhn", c"%ls", c"%S", c"%1$d", c"50%", c"%lc", c"%"] {
+            let expected = format.to_str().unwrap();
+            assert_eq!(with(format.as_ptr(), &[at, at]).as_deref(), Some(expected));
+        }
+        assert_eq!(target, 0);
+        let many = std::ffi::CString::new("%d".repeat(MOST_CONVERSIONS + 1)).unwrap();
+        assert_eq!(
+            with(many.as_ptr(), &[]).unwrap().len(),
+            2 * MOST_CONVERSIONS + 2
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        assert_eq!(with(c"%3000d".as_ptr(), &[7]).unwrap().len(), 3000);
+        assert_eq!(with(c"%4999d".as_ptr(), &[7]).unwrap().len(), 4999);
+        assert_eq!(with(c"%5001d".as_ptr(), &[7]).unwrap().len(), 5000);
+        assert_eq!(with(c"%1023d".as_ptr(), &[7]).unwrap().len(), 1023);
+        assert_eq!(with(c"%1024d".as_ptr(), &[7]).unwrap().len(), 1024);
+    }
+}
