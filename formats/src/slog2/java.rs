@@ -46,7 +46,8 @@ pub(super) fn push_double(out: &mut Vec<u8>, value: f64) {
     push_digits(
         out,
         |digits| write!(digits, "{value:e}"),
-        |digits| write!(digits, "{value:.1e}"),
+        |digits, places| write!(digits, "{value:.places$e}"),
+        |digits| digits.parse() == Ok(value),
     );
 }
 
@@ -64,7 +65,8 @@ pub(super) fn push_float(out: &mut Vec<u8>, value: f32) {
     push_digits(
         out,
         |digits| write!(digits, "{value:e}"),
-        |digits| write!(digits, "{value:.1e}"),
+        |digits, places| write!(digits, "{value:.places$e}"),
+        |digits| digits.parse() == Ok(value),
     );
 }
 
@@ -85,21 +87,33 @@ fn push_special(out: &mut Vec<u8>, negative: bool, nan: bool, infinite: bool) ->
 
 /// Lays out digits as Java does: plain from 1e-3 to below 1e7, else with one digit before the point and `E`.
 ///
-/// `shortest` writes the number as Rust's `{:e}`, `two_digits` as `{:.1e}`: Java's `E` form has two digits at least, and
-/// takes the second from the exact value (4.9E-324).
+/// `shortest` writes the number as Rust's `{:e}`, `rounded` as `{:.1e}` and the like, and `same` reads such a text and
+/// says whether it is the number. Java's `E` form has two digits at least, and takes the second from the exact value
+/// (4.9E-324). Of two shortest texts that are equally near Java takes the even one (0.28320312 for 145/512), which is
+/// what rounding gives; Rust takes the larger.
 fn push_digits(
     out: &mut Vec<u8>,
     shortest: impl FnOnce(&mut &mut [u8]) -> std::io::Result<()>,
-    two_digits: impl FnOnce(&mut &mut [u8]) -> std::io::Result<()>,
+    rounded: impl Fn(&mut &mut [u8], usize) -> std::io::Result<()>,
+    same: impl FnOnce(&str) -> bool,
 ) {
     // 17 digits, point and exponent are at most 24 bytes, so writing to the buffer cannot fail.
     let mut buffer = [0; 32];
     let _ = shortest(&mut &mut buffer[..]);
     let (mut digits, mut exponent) = split_exponent(&buffer);
     let mut second = [0; 32];
-    if digits.len() == 1 && !(-3..7).contains(&exponent) {
-        let _ = two_digits(&mut &mut second[..]);
-        (digits, exponent) = split_exponent(&second);
+    if digits.len() == 1 {
+        if !(-3..7).contains(&exponent) {
+            let _ = rounded(&mut &mut second[..], 1);
+            (digits, exponent) = split_exponent(&second);
+        }
+    } else if digits.last().is_some_and(|digit| digit % 2 == 1) {
+        // D.DDD: what is neither the first digit nor the point stands behind it.
+        let _ = rounded(&mut &mut second[..], digits.len() - 2);
+        let end = second.iter().position(|&b| b == 0).unwrap_or(second.len());
+        if std::str::from_utf8(&second[..end]).is_ok_and(same) {
+            (digits, exponent) = split_exponent(&second);
+        }
     }
     let digits = digits.iter().copied().filter(|&b| b != b'.');
     match exponent {
@@ -189,6 +203,10 @@ mod tests {
         assert_eq!(float(0.1), "0.1");
         assert_eq!(float(1.924449975376774e-5f64 as f32), "1.92445E-5");
         assert_eq!(float(16777216.0), "1.6777216E7");
+        // Half-way between two texts of eight digits: the even one.
+        assert_eq!(float(145.0 / 512.0), "0.28320312");
+        assert_eq!(float(401.0 / 512.0), "0.7832031");
+        assert_eq!(float(147.0 / 512.0), "0.28710938");
         assert_eq!(float(1e-45), "1.4E-45");
         assert_eq!(float(-f32::NAN), "NaN");
     }
