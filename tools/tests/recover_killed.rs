@@ -1,0 +1,215 @@
+//! `mpitrace recover` on what real programs leave that die by SIGKILL. The truth is what the program itself counted in
+//! shared memory up to that moment.
+//!
+//! Needs the recorder in `target/lib/<mpi>` (ci/build) and that MPI; says so and passes where they are not there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// An MPI implementation.
+struct Mpi {
+    name: &'static str,
+    launcher: &'static str,
+    library: PathBuf,
+}
+
+/// Those for which there are compiler, launcher and recorder.
+fn installed() -> Vec<Mpi> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
+    let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(own, PathBuf::from);
+    let mut found = Vec::new();
+    for (name, launcher) in [("mpich", "mpiexec.mpich"), ("openmpi", "mpirun.openmpi")] {
+        let library = target.join("lib").join(name).join("libtrace.so");
+        let starts = |command: &str| {
+            let mut command = Command::new(command);
+            command.arg("--version").output().is_ok()
+        };
+        if !starts(&format!("mpicc.{name}")) || !starts(launcher) {
+            println!("SKIPPED: {name} is not installed");
+        } else if let Ok(library) = library.canonicalize() {
+            found.push(Mpi {
+                name,
+                launcher,
+                library,
+            });
+        } else {
+            println!("SKIPPED: {} is not there: ci/build", library.display());
+        }
+    }
+    found
+}
+
+/// A folder of its own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let name = format!("mpitrace-killed-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        drop(fs::remove_dir_all(&path));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+/// Runs the program on two ranks with the recorder, in `folder`, until it is dead.
+fn run_until_killed(mpi: &Mpi, folder: &Path, arguments: &[&str]) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/counting.c");
+    let compiled = Command::new(format!("mpicc.{}", mpi.name))
+        .args(["-O1", "-pthread", "-o", "counting"])
+        .arg(source)
+        .current_dir(folder)
+        .status();
+    assert!(compiled.unwrap().success());
+    let mut launched = Command::new(mpi.launcher)
+        .args(["-n", "2", "env"])
+        .arg(format!("LD_PRELOAD={}", mpi.library.display()))
+        .arg("./counting")
+        .args(arguments)
+        .current_dir(folder)
+        .env("TRACE_TMPDIR", folder)
+        .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+        .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+        .env("OMPI_MCA_rmaps_base_oversubscribe", "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = launched.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > Duration::from_secs(90) {
+            launched.kill().unwrap();
+            panic!("{}: the launcher does not end", mpi.name);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(!status.success(), "the program was to be killed");
+}
+
+/// Calls begun and done on a rank, over all its threads.
+fn truth(folder: &Path, rank: usize) -> (u64, u64) {
+    let bytes = fs::read(folder.join(format!("{rank}.counts"))).unwrap();
+    let word = |b: &[u8]| u64::from_ne_bytes(b.try_into().unwrap());
+    bytes.chunks_exact(64).fold((0, 0), |(begun, done), c| {
+        (begun + word(&c[..8]), done + word(&c[8..16]))
+    })
+}
+
+#[track_caller]
+fn mpitrace(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    );
+    assert!(output.status.success(), "{arguments:?}: {out}{err}");
+    out
+}
+
+/// The number after the rank, and the functions.
+fn counted(text: &str) -> BTreeMap<usize, (u64, BTreeMap<String, u64>)> {
+    let line = |line: &str| {
+        let mut words = line.split(' ');
+        let rank = words.next().unwrap().parse().unwrap();
+        let total = words.next().unwrap().parse().unwrap();
+        let functions = words.map(|word| {
+            let (name, count) = word.split_once('=').unwrap();
+            (name.to_owned(), count.parse().unwrap())
+        });
+        (rank, (total, functions.collect()))
+    };
+    text.lines().map(line).collect()
+}
+
+fn check(mpi: &Mpi, threads: usize) {
+    let folder = Folder::new(&format!("{}-{threads}", mpi.name));
+    let folder = folder.0.as_path();
+    run_until_killed(mpi, folder, &[&threads.to_string(), "6000"]);
+    let all = counted(&mpitrace(folder, &["recover", "--count", "."]));
+    assert_eq!(all.len(), 2, "{}: ranks", mpi.name);
+    let said = mpitrace(
+        folder,
+        &["recover", "--dir", "out", "--output", "killed", "."],
+    );
+    assert!(!said.contains("no block file"), "{said}");
+    for (rank, (total, functions)) in &all {
+        let (begun, done) = truth(folder, *rank);
+        assert!(begun > 12_000 && begun - done <= threads as u64);
+        assert!(
+            (done..=begun).contains(total),
+            "{} rank {rank}: {done} done, {begun} begun, {total} recovered",
+            mpi.name
+        );
+        assert!(
+            said.contains(&format!("rank {rank}: {total} calls, died ")),
+            "{said}"
+        );
+        assert_eq!(functions["MPI_Init_thread"], 1);
+        // Every call of the rank is in its DUMPI file, each function as often as in the block file.
+        let dumpi = fs::read_dir(folder.join("out")).unwrap().find_map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.to_string_lossy().into_owned();
+            name.ends_with(&format!("-{rank:04}.bin")).then_some(name)
+        });
+        let text = mpitrace(folder, &["print", &dumpi.unwrap()]);
+        let mut calls: BTreeMap<String, u64> = BTreeMap::new();
+        for line in text.lines() {
+            if let Some((function, _)) = line.split_once(" entering at ") {
+                *calls.entry(function.to_owned()).or_default() += 1;
+            }
+        }
+        assert_eq!(&calls, functions, "{} rank {rank}", mpi.name);
+    }
+    // A message to itself for each completed MPI_Sendrecv, and the states of both ranks.
+    let clog2 = mpitrace(folder, &["print", "out/killed.clog2"]);
+    let sends = clog2
+        .lines()
+        .filter(|line| line.contains(" et=send "))
+        .count();
+    let exchanges: u64 = all.values().map(|(_, f)| f["MPI_Sendrecv"]).sum();
+    let open = said.matches("MPI_Sendrecv").count() as u64;
+    let sends = sends as u64;
+    assert!(
+        (exchanges..=exchanges + open).contains(&sends),
+        "{sends} of {exchanges}"
+    );
+    // Nothing is left when all of it came into a trace.
+    mpitrace(folder, &["recover", "--remove", "--dir", "again", "."]);
+    let left = fs::read_dir(folder).unwrap();
+    let is_block = |name: &Path| name.extension().is_some_and(|e| e == "blocks");
+    assert!(
+        !left
+            .map(|entry| entry.unwrap().path())
+            .any(|path| is_block(&path))
+    );
+}
+
+#[test]
+fn all_calls_of_killed_ranks_are_recovered() {
+    for mpi in installed() {
+        check(&mpi, 1);
+    }
+}
+
+#[test]
+fn all_calls_of_killed_ranks_with_threads_are_recovered() {
+    for mpi in installed() {
+        check(&mpi, 3);
+    }
+}
