@@ -4,7 +4,6 @@
 //! The MPI standard has a level 2 of its own, "flush", without further arguments, and leaves all others to whoever listens: a
 //! program may mean none of this by its levels. So nothing is taken for text that is not ([`crate::printf`]).
 
-use crate::library;
 use crate::printf::{self, Arguments};
 use crate::process;
 use crate::thread::{self, Thread};
@@ -43,7 +42,7 @@ pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
         if let Some(key) = given
             && !(1..FIRST_KEY).contains(&key)
         {
-            library::say(&format!(
+            crate::say::on_first_rank(&format!(
                 "trace: MPI_Pcontrol(3, {key}, ...): the key is outside the recommended range 1 to {}",
                 FIRST_KEY - 1
             ));

@@ -105,6 +105,14 @@ impl Call {
         self.thread.is_null()
     }
 
+    /// The running thread, if a call that is passed through is not made inside another one: what it makes must be known,
+    /// because later calls that are recorded may use it.
+    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
+    pub fn outermost(&self) -> Option<&mut Thread> {
+        // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
+        unsafe { thread::current().as_mut() }.filter(|t| t.depth == 1)
+    }
+
     /// Ends a call without a record.
     #[cold]
     pub fn leave(self) {

@@ -2,7 +2,6 @@
 //! communicator and datatype when it is made.
 
 use crate::arg::bits;
-use crate::call::Stopped;
 use crate::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
 use crate::generated::{
     MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
@@ -145,13 +144,13 @@ fn sizes(datatype: MPI_Datatype) -> (i64, i64) {
 }
 
 /// A datatype that a call has made.
-pub fn datatype(stopped: &Stopped, datatype: MPI_Datatype) {
+pub fn datatype(t: &mut Thread, datatype: MPI_Datatype) {
     if bits(datatype) == constants::handle("MPI_DATATYPE_NULL") {
         return;
     }
     let (size, extent) = sizes(datatype);
     put_definition(
-        stopped.thread(),
+        t,
         &Definition::Type(Type {
             handle: bits(datatype),
             size,
@@ -238,7 +237,7 @@ pub fn world(t: &mut Thread) {
 }
 
 /// A communicator that a call has made.
-pub fn comm(stopped: &Stopped, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Made) {
+pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Made) {
     if bits(comm) == constants::handle("MPI_COMM_NULL") {
         return;
     }
@@ -261,5 +260,5 @@ pub fn comm(stopped: &Stopped, comm: MPI_Comm, parent: Option<MPI_Comm>, made: M
         _ => comm,
     };
     let definition = describe(ask, bits(comm), parent.map_or(0, bits), origin);
-    put_definition(stopped.thread(), &Definition::Comm(definition));
+    put_definition(t, &Definition::Comm(definition));
 }

@@ -23,6 +23,7 @@ mod library;
 mod life;
 mod printf;
 mod process;
+mod say;
 mod settings;
 mod start;
 mod status;

@@ -5,6 +5,7 @@
 
 use crate::entry::Code;
 use crate::generated::FAMILY;
+use crate::say;
 use records::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -46,7 +47,7 @@ pub fn configured() -> Option<usize> {
         if handle.is_null() {
             // SAFETY: after a failed dlopen, dlerror gives a message.
             let why = unsafe { CStr::from_ptr(libc::dlerror()) };
-            eprintln!(
+            say!(
                 "trace: TRACE_LIBMPI: {}; the program runs on, its MPI calls may not be found",
                 why.to_string_lossy()
             );
@@ -158,23 +159,13 @@ pub fn is_usable(caller: Code) -> bool {
                 Family::OpenMpi => "Open MPI",
                 Family::Standard => "MPI-5 standard",
             };
-            say(&format!(
+            crate::say::on_first_rank(&format!(
                 "trace: this libtrace.so is built for the {} ABI, the program runs on {}: nothing is traced (build with MPICC set to the other compiler wrapper, or start with `mpitrace run`)",
                 name(FAMILY), name(found)
             ));
         }
         fits
     })
-}
-
-/// Prints a line on the first rank only, as far as the environment tells ranks before MPI_Init.
-pub fn say(line: &str) {
-    let other_rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
-        .iter()
-        .any(|v| std::env::var(v).is_ok_and(|r| r != "0"));
-    if !other_rank {
-        eprintln!("{line}");
-    }
 }
 
 /// Address of a data symbol of the MPI library (Open MPI's predefined objects), null if it has none of that name.

@@ -2,13 +2,15 @@
 
 use crate::annotate::annotate;
 use crate::arg;
-use crate::call::{self, Call, MODE, OFF, Stopped};
+use crate::call::{self, Call, MODE, OFF};
 use crate::entry::{self, Code};
 use crate::finalize;
 use crate::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
 use crate::printf::Arguments;
 use crate::process;
+use crate::say;
 use crate::start;
+use crate::thread;
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
@@ -27,12 +29,25 @@ mod ended {
 
 /// Called once, when the block file has been made.
 pub fn at_first_call() {
-    // SAFETY: both handlers are functions of this library, which is never unloaded: the program calls into it.
+    // SAFETY: the handler is a function of this library, which is never unloaded: the program calls into it.
     unsafe {
         libc::pthread_atfork(None, None, Some(in_forked_child));
-        libc::atexit(at_exit);
     }
 }
+
+/// Runs when the library is loaded: a private MPI library must be made global before anybody looks for one.
+extern "C" fn at_load() {
+    crate::library::configured();
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
+/// Runs behind all handlers of the program, one of which may call MPI_Finalize.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_UNLOAD: extern "C" fn() = at_exit;
 
 /// A child has its parent's memory and must not write to its parent's file: it records nothing.
 unsafe extern "C" fn in_forked_child() {
@@ -56,7 +71,7 @@ extern "C" fn at_exit() {
             let rank = store.header().rank.load(Relaxed);
             // Of thousands of ranks that leave like this, a few lines tell enough.
             if rank < 4 {
-                eprintln!(
+                say!(
                     "trace: rank {rank} exits without MPI_Finalize: its calls are in {} (mpitrace recover reads it)",
                     store.path().display()
                 );
@@ -66,27 +81,27 @@ extern "C" fn at_exit() {
     }
 }
 
-/// MPI_Init or MPI_Init_thread has returned.
-pub fn initialized(stopped: &Stopped) {
+/// MPI_Init or MPI_Init_thread has returned. All ranks must come here, also those that record nothing.
+pub fn initialized() {
     if STATE
         .compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed)
         .is_err()
     {
         return;
     }
-    process::within(|| start::world(stopped.thread()));
+    process::within(|| start::world(thread::current()));
 }
 
 /// A session has begun. Programs with sessions only have no MPI_COMM_WORLD and nothing that could carry a merge.
 #[allow(dead_code, reason = "called where mpi.h declares sessions")]
-pub fn session_started(stopped: &Stopped) {
+pub fn session_started() {
     if STATE
         .compare_exchange(BEFORE, INITIALIZED, Relaxed, Relaxed)
         .is_err()
     {
         return;
     }
-    process::within(|| start::session(stopped.thread()));
+    process::within(|| start::session(thread::current()));
 }
 
 /// MPI_Pcontrol: 0 switches recording off, 1 on, 2 and 3 annotate. It is variadic, which Rust cannot be: the registers that
@@ -168,7 +183,7 @@ pub unsafe extern "C" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c
         w.publish();
         if let Some(store) = process::store() {
             store.header().ended.store(ended::ABORTED, Relaxed);
-            crate::library::say(&format!(
+            crate::say::on_first_rank(&format!(
                 "trace: MPI_Abort: what was recorded is in {} and its like (mpitrace recover {})",
                 store.path().display(),
                 store.path().parent().unwrap_or(store.path()).display()
@@ -199,11 +214,7 @@ pub unsafe extern "C" fn finalize<const P: usize>() -> c_int {
         static ONCE: AtomicBool = AtomicBool::new(false);
         let mut initialized = 0;
         pmpi::MPI_Initialized(&mut initialized);
-        if initialized != 0
-            && STATE.load(Relaxed) == INITIALIZED
-            && !ONCE.swap(true, Relaxed)
-            && !process::inside()
-        {
+        if initialized != 0 && STATE.load(Relaxed) == INITIALIZED && !ONCE.swap(true, Relaxed) {
             // From here on nothing is recorded, whichever thread still calls.
             process::want(false);
             if let Some(store) = process::store() {

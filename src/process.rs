@@ -7,6 +7,7 @@ use crate::clock;
 use crate::define;
 use crate::generated::{COUNT, FAMILY, NAMES};
 use crate::settings::{Conversions, Setting, Settings};
+use crate::start::World;
 use crate::thread::{self, Thread};
 use parking_lot::{Mutex, RwLock};
 use records::define::{ClockReading, Definition, TIME_BASE};
@@ -34,6 +35,8 @@ static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
 static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 /// Whether recording is wanted now (`trace_off`, MPI_Pcontrol).
 static WANTED: AtomicBool = AtomicBool::new(true);
+/// Why there is no block file.
+static NO_STORE: Mutex<String> = Mutex::new(String::new());
 /// Where the program ran at its first MPI call: relative names count from there, wherever it goes later.
 static HOME: OnceLock<PathBuf> = OnceLock::new();
 static FIRST_READING: OnceLock<ClockReading> = OnceLock::new();
@@ -78,6 +81,40 @@ pub fn records_conversions() -> bool {
 /// The block file; `None` when nothing can be recorded.
 pub fn store() -> Option<&'static Store> {
     STORE.get().and_then(Option::as_ref)
+}
+
+/// Why there is no block file.
+pub fn why_no_store() -> String {
+    NO_STORE.lock().clone()
+}
+
+/// What the block file of a process without calls would be.
+pub fn empty_file(world: &World) -> Vec<u8> {
+    let mut header = FileHeader {
+        magic: FILE_MAGIC,
+        version: VERSION,
+        family: FAMILY as u32,
+        table: crate::generated::FINGERPRINT,
+        clock: clock::source() as u32,
+        counter_bits: 64 - settings().rank_bits,
+        pid: std::process::id(),
+        rank: AtomicU32::new(world.rank as u32),
+        size: AtomicU32::new(world.size as u32),
+        ended: AtomicU32::new(1),
+        blocks: AtomicU64::new(0),
+        lost: AtomicU64::new(0),
+        run: AtomicU64::new(world.run),
+    };
+    let mut file = vec![0; BLOCK_SIZE];
+    // SAFETY: a header consists of numbers, and the file is longer.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            (&raw mut header).cast::<u8>(),
+            file.as_mut_ptr(),
+            size_of::<FileHeader>(),
+        );
+    }
+    file
 }
 
 /// The CallID of this process's call `number`.
@@ -164,7 +201,7 @@ fn open() -> Option<Store> {
     HOME.get_or_init(|| std::env::current_dir().unwrap_or_default());
     let (settings, complaints) = Settings::of_process(&is_known);
     for complaint in &complaints {
-        crate::library::say(&complaint.to_string());
+        crate::say::on_first_rank(&complaint.to_string());
     }
     apply(settings.clone());
     let fill = |header: &mut FileHeader| {
@@ -198,9 +235,11 @@ fn open() -> Option<Store> {
     match made {
         Ok(store) => Some(store),
         Err(why) => {
-            crate::library::say(&format!(
+            // Rank 0 says it at the end, if there is an end; this rank says it now, if it is the first one.
+            crate::say::on_first_rank(&format!(
                 "trace: {why}: nothing is recorded, the program runs on"
             ));
+            *NO_STORE.lock() = why;
             MODE.iter().for_each(|m| m.store(OFF, Relaxed));
             WANTED.store(false, Relaxed);
             None

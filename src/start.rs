@@ -8,6 +8,7 @@ use crate::define;
 use crate::finalize::clocks;
 use crate::generated::{MPI_Comm, MPI_Datatype, MPI_Group, pmpi};
 use crate::process;
+use crate::say;
 use crate::settings::{Names, Settings, expand};
 use crate::thread::Thread;
 use parking_lot::Mutex;
@@ -27,6 +28,8 @@ pub struct World {
     pub started: i64,
     /// Process ID of rank 0.
     pub job: u32,
+    /// Identity of the run.
+    pub run: u64,
     /// Whether this MPI_COMM_WORLD was spawned by another one.
     pub spawned: bool,
 }
@@ -61,7 +64,7 @@ struct Greeting {
 }
 
 /// MPI_COMM_WORLD is there.
-pub fn world(t: &mut Thread) {
+pub fn world(t: *mut Thread) {
     let all: MPI_Comm = predefined("MPI_COMM_WORLD");
     let byte: MPI_Datatype = predefined("MPI_BYTE");
     let (mut rank, mut size): (c_int, c_int) = (0, 1);
@@ -115,11 +118,16 @@ pub fn world(t: &mut Thread) {
         comm: Comm(comm),
         started: greeting.started,
         job: greeting.job as u32,
+        run: greeting.run,
         spawned: bits(parent) != constants::handle("MPI_COMM_NULL"),
     };
     *WORLD.lock() = Some(world);
-    define::library(t);
-    define::world(t);
+    // SAFETY: the state of the running thread, which is inside MPI_Init.
+    let mut t = unsafe { t.as_mut() };
+    if let Some(t) = t.as_deref_mut() {
+        define::library(t);
+        define::world(t);
+    }
     clocks::plan(&world);
     // A comparison that fails is missed at MPI_Finalize, not here: the program must go on.
     let _ = clocks::compare(t, &world);
@@ -132,7 +140,7 @@ fn dump_settings(settings: &Settings) {
     };
     let text = settings.to_text();
     if path == "-" {
-        eprint!("{text}");
+        crate::say::raw(&text);
         return;
     }
     let (program, host) = (define::program(), define::host());
@@ -147,14 +155,17 @@ fn dump_settings(settings: &Settings) {
     };
     let path = process::home().join(expand(path, &names));
     if let Err(e) = std::fs::write(&path, text) {
-        eprintln!("trace: {}: {e}", path.display());
+        say!("trace: {}: {e}", path.display());
     }
 }
 
 /// A session is there, and no MPI_COMM_WORLD.
 #[allow(dead_code, reason = "called where mpi.h declares sessions")]
-pub fn session(t: &mut Thread) {
-    define::library(t);
+pub fn session(t: *mut Thread) {
+    // SAFETY: the state of the running thread.
+    if let Some(t) = unsafe { t.as_mut() } {
+        define::library(t);
+    }
     let env = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u32>().ok());
     if let Some(store) = process::store() {
         let rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"];

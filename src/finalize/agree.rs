@@ -29,7 +29,11 @@ pub struct Part {
     pub dumpi_failures: u64,
     /// Bytes of DUMPI files.
     pub dumpi_bytes: u64,
-    /// Why something failed, of the lowest rank that has a reason.
+    /// Why, of the lowest rank that has a reason.
+    pub dumpi_reason: String,
+    /// Ranks that could not record anything.
+    pub silent: u64,
+    /// Why, of the lowest rank that has a reason.
     pub reason: String,
     /// Functions that were called.
     pub functions: FunctionSet,
@@ -63,11 +67,13 @@ impl Part {
             self.lost,
             self.dumpi_failures,
             self.dumpi_bytes,
+            self.silent,
         ];
         for n in numbers.iter().chain(&self.functions.0) {
             put_u64(&mut out, *n);
         }
         put_text(&mut out, &self.reason);
+        put_text(&mut out, &self.dumpi_reason);
         put_u64(&mut out, self.comms.len() as u64);
         for (gid, kind) in &self.comms {
             out.extend_from_slice(&gid.0);
@@ -91,12 +97,14 @@ impl Part {
             lost: b.u64()?,
             dumpi_failures: b.u64()?,
             dumpi_bytes: b.u64()?,
+            silent: b.u64()?,
             ..Part::default()
         };
         for word in &mut part.functions.0 {
             *word = b.u64()?;
         }
         part.reason = text(b)?;
+        part.dumpi_reason = text(b)?;
         for _ in 0..b.u64()? {
             let gid = Gid(b.take(32)?.try_into().ok()?);
             part.comms.push((
@@ -119,8 +127,14 @@ impl Part {
         self.lost += child.lost;
         self.dumpi_failures += child.dumpi_failures;
         self.dumpi_bytes += child.dumpi_bytes;
-        if self.reason.is_empty() {
-            self.reason = child.reason;
+        self.silent += child.silent;
+        for (own, other) in [
+            (&mut self.reason, child.reason),
+            (&mut self.dumpi_reason, child.dumpi_reason),
+        ] {
+            if own.is_empty() {
+                *own = other;
+            }
         }
         for (word, other) in self.functions.0.iter_mut().zip(child.functions.0) {
             *word |= other;

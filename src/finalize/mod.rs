@@ -14,6 +14,7 @@ mod report;
 
 use crate::define;
 use crate::process::{self, put_definition};
+use crate::say;
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
 use crate::start::{self, World};
 use crate::table::table;
@@ -33,14 +34,16 @@ use outputs::{Outputs, Plan, free_base};
 use records::define::Definition;
 use records::file::File;
 use report::Report;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
-/// Merges and writes the trace. Collective; called once, before the real MPI_Finalize.
+/// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
+/// takes part like the others.
 pub fn run() {
-    let (Some(world), Some(store)) = (start::agreed(), process::store()) else {
-        if let Some(store) = process::store() {
-            eprintln!(
+    let store = process::store();
+    let Some(world) = start::agreed() else {
+        if let Some(store) = store {
+            say!(
                 "trace: no MPI_COMM_WORLD to merge the ranks with: the calls of this process are in {} (mpitrace recover reads it)",
                 store.path().display()
             );
@@ -48,21 +51,56 @@ pub fn run() {
         return;
     };
     let settings = process::settings();
-    match finish(&world, &settings, store.path()) {
-        Ok(()) => {
+    match (finish(&world, &settings), store) {
+        (Ok(()), store) => {
             start::free(world.comm);
-            if !settings.keep_blocks {
+            if let Some(store) = store.filter(|_| !settings.keep_blocks) {
                 store.remove();
             }
         }
-        Err(why) if world.rank < 4 => {
-            eprintln!(
-                "trace: rank {}: {why}: not merged; its calls are in {} (mpitrace recover reads it)",
-                world.rank,
-                store.path().display()
-            );
+        // Of thousands of ranks, a few lines tell enough.
+        (Err(why), Some(store)) if world.rank < 4 => say!(
+            "trace: rank {}: {why}: not merged; its calls are in {} (mpitrace recover reads it)",
+            world.rank,
+            store.path().display()
+        ),
+        (Err(why), None) if world.rank < 4 => {
+            say!("trace: rank {}: {why}: not merged", world.rank);
         }
-        Err(_) => {}
+        (Err(_), _) => {}
+    }
+}
+
+/// This process's block file, or an empty one.
+enum Blocks {
+    Mapped(memmap2::Mmap),
+    Empty(Vec<u8>),
+}
+
+impl Blocks {
+    /// Reads the file back. Without one, the reason goes to rank 0, and the rank counts as one without calls.
+    fn open(world: &World) -> (Blocks, Option<Wrong>) {
+        let read = || {
+            let store = process::store().ok_or_else(process::why_no_store)?;
+            let named = |e: std::io::Error| format!("{}: {e}", store.path().display());
+            let file = std::fs::File::open(store.path()).map_err(named)?;
+            // SAFETY: the file is this process's own; what changes in it while it is read are blocks of threads that
+            // still call, and those are only read up to what they have committed.
+            let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(named)?;
+            File::new(&bytes).map_err(|e| format!("{}: {e}", store.path().display()))?;
+            Ok(bytes)
+        };
+        match read() {
+            Ok(bytes) => (Blocks::Mapped(bytes), None),
+            Err(why) => (Blocks::Empty(process::empty_file(world)), Some(why)),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Blocks::Mapped(bytes) => bytes,
+            Blocks::Empty(bytes) => bytes,
+        }
     }
 }
 
@@ -73,17 +111,14 @@ fn said(failure: Failure) -> Wrong {
     failure.to_string()
 }
 
-fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong> {
+fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
     let line = Exchange::new(world.comm, settings.deadline);
     last_words(world);
     let zero = from_zero(&line, world, settings).map_err(said)?;
     let begun = Instant::now();
 
-    let file = std::fs::File::open(blocks).map_err(|e| e.to_string())?;
-    // SAFETY: the file is this process's own; what changes in it while it is read are blocks of threads that still call,
-    // and those are only read up to what they have committed.
-    let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(|e| e.to_string())?;
-    let file = File::new(&bytes).map_err(|e| e.to_string())?;
+    let (blocks, missing) = Blocks::open(world);
+    let file = File::new(blocks.bytes()).map_err(|e| e.to_string())?;
     let table = table().ok_or("the function table cannot be read")?;
     let mut scan = Scan::new(&file);
     if zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
@@ -99,6 +134,8 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
         functions: scan.functions,
         comms: scan.gids(),
         hosts: vec![(world.rank as u32, define::host())],
+        silent: u64::from(missing.is_some()),
+        reason: missing.unwrap_or_default(),
         ..Part::default()
     };
     if settings.outputs.dumpi {
@@ -106,7 +143,7 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
             Ok(summary) => part.dumpi_bytes = summary.bytes,
             Err(e) => {
                 part.dumpi_failures = 1;
-                part.reason = e.to_string();
+                part.dumpi_reason = e.to_string();
             }
         }
     }
@@ -151,7 +188,7 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
         if whole.dumpi_failures > 0 {
             failures.push(format!(
                 "{} DUMPI files not written: {}",
-                whole.dumpi_failures, whole.reason
+                whole.dumpi_failures, whole.dumpi_reason
             ));
         }
         let report = Report {
@@ -168,7 +205,7 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
         if failures.is_empty() {
             Ok(())
         } else {
-            Err(failures.join("; "))
+            Err("not all files could be written".to_owned())
         }
     } else {
         if merged && let Some(up) = merge::parent(world.rank) {
@@ -201,14 +238,11 @@ fn finish(world: &World, settings: &Settings, blocks: &Path) -> Result<(), Wrong
 
 /// What this rank has to say before its records are read: clocks, and calls that were not recorded.
 fn last_words(world: &World) {
-    let t = thread::current();
-    if t.is_null() {
-        return;
-    }
     // SAFETY: the state of the running thread.
-    let t = unsafe { &mut *t };
+    let mut t = unsafe { thread::current().as_mut() };
     // The merge does without it; then times are as the first comparison has them.
-    let _ = clocks::compare(t, world);
+    let _ = clocks::compare(t.as_deref_mut(), world);
+    let Some(t) = t else { return };
     define::clocks(t);
     for (index, calls) in process::ignored().into_iter().enumerate() {
         if calls > 0 {
@@ -350,7 +384,7 @@ fn plan(
     whole: &Part,
     schema: &Schema<'_>,
 ) -> Plan {
-    let mut preamble = schema.preamble(world.size as u32, whole.threads);
+    let mut preamble = schema.preamble(world.size as u32, whole.threads, &whole.functions);
     preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
     let mut hosts: Vec<String> = Vec::new();
     let mut nodes = vec![0; world.size as usize];

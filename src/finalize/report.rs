@@ -2,6 +2,7 @@
 
 use super::agree::Part;
 use super::outputs::Finished;
+use crate::say;
 use crate::settings::Settings;
 use crate::start::World;
 use formats::project::dumpi;
@@ -84,15 +85,23 @@ impl Report<'_> {
         }
         line += &parts.join(", ");
         line += &format!(", merge {:.2} s", self.seconds);
-        eprintln!("{line}");
+        say!("{line}");
         if self.whole.lost > 0 {
-            eprintln!(
+            say!(
                 "trace: {} could not be recorded: no room for blocks",
                 plural(self.whole.lost, "call")
             );
         }
+        if self.whole.silent > 0 {
+            say!(
+                "trace: {} of {} ranks recorded nothing: {}",
+                self.whole.silent,
+                self.world.size,
+                self.whole.reason
+            );
+        }
         for failure in self.failures {
-            eprintln!("trace: {failure}");
+            say!("trace: {failure}");
         }
     }
 }
@@ -132,7 +141,7 @@ pub fn counts(settings: &Settings, world: &World, scan: &Scan, table: &Table) {
         .open(crate::process::home().join(&path))
         .and_then(|mut f| f.write_all(line.as_bytes()));
     if let Err(e) = written {
-        crate::library::say(&format!("trace: {path}: {e}"));
+        crate::say::on_first_rank(&format!("trace: {path}: {e}"));
     }
 }
 

@@ -275,6 +275,7 @@ impl Wrapper<'_> {
         put!(s, "    let call = Call::enter({}, P == 0);", self.index);
         put!(s, "    if call.ignored() {{");
         put!(s, "        let r = real({});", names(d));
+        self.definitions(s, true);
         put!(s, "        call.leave();");
         put!(s, "        return r;");
         put!(s, "    }}");
@@ -304,7 +305,7 @@ impl Wrapper<'_> {
         for (i, p) in params.iter().enumerate() {
             self.measure(s, i, p);
         }
-        self.definitions(s);
+        self.definitions(s, false);
         let (fixed, varying) = self.room();
         let flags: Vec<String> = params
             .iter()
@@ -586,16 +587,17 @@ impl Wrapper<'_> {
         }
     }
 
-    /// Writes definitions of the communicators and datatypes that the call made.
-    fn definitions(&self, s: &mut String) {
+    /// Writes definitions of the communicators and datatypes that the call made, also of a call that is not recorded.
+    fn definitions(&self, s: &mut String, ignored: bool) {
         let Some(f) = self.function else { return };
         match f.class {
-            Class::Init => put!(s, "    if ok {{ life::initialized(&stopped); }}"),
+            Class::Init => put!(s, "    if r == 0 {{ life::initialized(); }}"),
             Class::Session if f.name == "MPI_Session_init" => {
-                put!(s, "    if ok {{ life::session_started(&stopped); }}");
+                put!(s, "    if r == 0 {{ life::session_started(); }}");
             }
             _ => {}
         }
+        let mut lines = Vec::new();
         for (i, p) in f.params.iter().enumerate() {
             let made = f.creates.contains(&i)
                 || (p.kind == Kind::Datatype && p.direction == Direction::Out);
@@ -608,22 +610,28 @@ impl Wrapper<'_> {
                         Some(j) if f.params[j].direction == Direction::In => format!("Some(a{j})"),
                         _ => "None".to_owned(),
                     };
-                    put!(
-                        s,
-                        "    if ok {{ define::comm(&stopped, *a{i}, {parent}, {}); }}",
-                        origin(f)
-                    );
+                    lines.push(format!("define::comm(t, *a{i}, {parent}, {});", origin(f)));
                 }
-                (Kind::Datatype, false) => {
-                    put!(s, "    if ok {{ define::datatype(&stopped, *a{i}); }}");
-                }
-                (Kind::Datatype, true) => put!(
-                    s,
-                    "    if let Some(n) = n{i} {{ for j in 0..n {{ define::datatype(&stopped, *a{i}.add(j)); }} }}"
-                ),
+                (Kind::Datatype, false) => lines.push(format!("define::datatype(t, *a{i});")),
+                (Kind::Datatype, true) if !ignored => lines.push(format!(
+                    "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, *a{i}.add(j)); }}"
+                )),
                 _ => {}
             }
         }
+        if lines.is_empty() {
+            return;
+        }
+        if ignored {
+            put!(s, "        if r == 0 && let Some(t) = call.outermost() {{");
+        } else {
+            put!(s, "    if ok {{");
+            put!(s, "        let t = stopped.thread();");
+        }
+        for line in lines {
+            put!(s, "        {line}");
+        }
+        put!(s, "    }}");
     }
 
     /// Bytes that the arguments may take: a constant, and an expression for what varies.
