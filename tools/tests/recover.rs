@@ -407,6 +407,20 @@ fn files_that_cannot_be_used_are_named_and_others_recovered() {
 }
 
 #[test]
+fn a_header_full_of_nonsense_costs_no_memory() {
+    let folder = Folder::new("nonsense");
+    let mut bytes = file(&exchange(0, 1, 2), &KILLED);
+    let mut put = |at: usize, value: u32| bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+    put(offset_of!(FileHeader, size), u32::MAX);
+    put(offset_of!(FileHeader, rank), i32::MAX as u32);
+    folder.write("a.blocks", &bytes);
+    let said = folder.succeeds(&["recover", "."]);
+    let expected =
+        "rank 2147483647: 2 calls, died outside MPI\n  no block file of rank 0-2147483646";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
 fn a_process_that_died_in_mpi_init_is_told_of() {
     let folder = Folder::new("init");
     let mut b = Blocks::new();

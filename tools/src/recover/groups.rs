@@ -44,7 +44,7 @@ pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
                     ));
                     continue;
                 }
-                None if run != 0 || source.started - first < APART_NS => {}
+                None if run != 0 || source.started.saturating_sub(first) < APART_NS => {}
                 _ => groups.push(Group::new(std::mem::take(&mut group))),
             }
             group.push(source);
@@ -79,7 +79,7 @@ impl<'a> Group<'a> {
         let ranks = self
             .sources
             .iter()
-            .filter_map(|s| u32::try_from(s.info.rank + 1).ok());
+            .filter_map(|s| u32::try_from(s.info.rank.saturating_add(1)).ok());
         sizes.chain(ranks).max().unwrap_or(0)
     }
 
@@ -111,7 +111,7 @@ impl<'a> Group<'a> {
                     _ => write!(text, "{comma}{next}-{}", rank - 1),
                 };
             }
-            next = rank + 1;
+            next = rank.saturating_add(1);
         }
         text
     }

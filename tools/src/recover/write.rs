@@ -7,6 +7,7 @@ use formats::dumpi::print::Zone;
 use formats::project::dumpi;
 use formats::project::merge::{self, Merge};
 use formats::project::outputs::{Outputs, Plan, free_base};
+use formats::project::scan::Scan;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
@@ -90,7 +91,9 @@ fn merged(
     written: &mut Written,
 ) {
     let mut hosts: Vec<String> = Vec::new();
-    let mut nodes = vec![0; group.ranks() as usize];
+    // As many ranks as a merged file can have, whatever a damaged header says.
+    let ranks = merge.scans().map(Scan::ranks).max().unwrap_or(0);
+    let mut nodes = vec![0; ranks as usize];
     for source in &group.sources {
         let host = &source.process.host;
         let number = hosts.iter().position(|h| h == host).unwrap_or_else(|| {
