@@ -13,10 +13,11 @@ use super::places::{Place, Places};
 use super::plan::Role;
 use super::requests::Requests;
 use super::scan::Scan;
-use super::states::{Cargo, State};
+use super::states::{ANNOTATION, Cargo, State};
 use crate::clog2::{
     Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
 };
+use records::define::{self, Definition};
 use records::file::OpenCall;
 use records::record::Record as Call;
 use std::collections::HashSet;
@@ -210,6 +211,27 @@ impl<'a> Core<'a> {
             },
         };
         self.put(lane.place, lane.thread, body);
+    }
+
+    /// The program annotates at `ticks`. There is room for the beginning of the text.
+    pub fn annotate(&mut self, lane: &Lane<'_>, ticks: u64) {
+        let record = lane.cursor.record();
+        let Some(Definition::Annotation { text, .. }) =
+            Definition::decode(define::ANNOTATION, record.payload)
+        else {
+            return;
+        };
+        self.time(ticks);
+        let text = &text.as_bytes()[..text.floor_char_boundary(CARGO_SIZE - 2)];
+        let mut bytes = [0; CARGO_SIZE];
+        bytes[..2].copy_from_slice(&(text.len() as u16).to_be_bytes());
+        bytes[2..2 + text.len()].copy_from_slice(text);
+        let etype = ANNOTATION;
+        self.put(
+            self.places.world(),
+            lane.thread,
+            Body::Cargo { etype, bytes },
+        );
     }
 
     /// A call begins that never came to its end. Its arguments are not known.

@@ -2,7 +2,8 @@
 //!
 //! Every recorded call becomes a state, on the communicator it names or else on MPI_COMM_WORLD. Messages are two records each,
 //! which the converter to SLOG2 pairs by communicator, ranks and tag: the send stands behind the start event of the call
-//! that sends, the receive in front of the end event of the call that completes it.
+//! that sends, the receive in front of the end event of the call that completes it. An annotation is a solo event on
+//! MPI_COMM_WORLD.
 //!
 //! A thread's call is looked at twice, when it starts and when it ends, and between the two the other threads go on: so
 //! records leave in order of time, and a handle is looked up at the moment at which it was used.
@@ -50,12 +51,14 @@ impl<'t> Schema<'t> {
         &self.states
     }
 
-    /// Preamble of a merged file of `ranks` ranks with at most `threads` threads each.
-    pub fn preamble(&self, ranks: u32, threads: u32) -> Preamble {
+    /// Preamble of a merged file of `ranks` ranks with at most `threads` threads each, in which there are calls of
+    /// `functions`.
+    pub fn preamble(&self, ranks: u32, threads: u32, functions: &FunctionSet) -> Preamble {
         Preamble {
             max_comm_world_size: ranks.max(1),
             max_thread_count: threads.max(1),
             user_state_id_count: self.states.user_states(),
+            user_solo_event_id_count: functions.has_annotations().into(),
             ..Preamble::default()
         }
     }
@@ -189,6 +192,10 @@ impl<'a> Stream<'a> {
             }
             Next::Stop => {
                 self.core.end(lane);
+                lane.go_on()
+            }
+            Next::Annotation => {
+                self.core.annotate(lane, key);
                 lane.go_on()
             }
             Next::OpenStart(open) => {

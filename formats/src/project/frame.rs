@@ -3,6 +3,7 @@
 use super::calls::Core;
 use super::comms::CommId;
 use super::library::Library;
+use super::states::ANNOTATION;
 use crate::clog2::{Body, ConstDef, EventDef, FixedText, Gid, comm_etype, constdef_etype};
 use records::layout::Family;
 
@@ -69,15 +70,19 @@ impl Core<'_> {
         for definition in self.schema.states.definitions(used) {
             self.put_on_world(Body::StateDef(definition));
         }
-        for (etype, color, name) in [
-            (COMM_INIT, "red", "MPE_Comm_init"),
-            (COMM_FINALIZE, "orange", "MPE_Comm_finalize"),
-        ] {
+        let mut solo = vec![
+            (COMM_INIT, "red", "MPE_Comm_init", ""),
+            (COMM_FINALIZE, "orange", "MPE_Comm_finalize", ""),
+        ];
+        if used.has_annotations() {
+            solo.push((ANNOTATION, "gold", "annotation", "%s"));
+        }
+        for (etype, color, name, format) in solo {
             self.put_on_world(Body::EventDef(EventDef {
                 etype,
                 color: FixedText::new(color),
                 name: FixedText::new(name),
-                format: FixedText::default(),
+                format: FixedText::new(format),
             }));
         }
     }

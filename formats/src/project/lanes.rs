@@ -22,6 +22,8 @@ pub(super) enum Next {
     Start,
     /// Its call ends.
     Stop,
+    /// The program annotates.
+    Annotation,
     /// A call starts that never came to its end.
     OpenStart(OpenCall),
     /// That call is given an end.
@@ -75,7 +77,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Goes to the next call. Gives the time, in ticks, at which what [`Lane::next`] then says happens; `None` at the end.
+    /// Goes to the next call or annotation. Gives the time, in ticks, at which what [`Lane::next`] then says happens; `None` at the end.
     #[inline]
     pub fn go_on(&mut self) -> Option<u64> {
         while self.cursor.advance() {
@@ -98,6 +100,11 @@ impl<'a> Lane<'a> {
                             size: u64::try_from(t.size).ok(),
                         });
                     }
+                }
+                define::ANNOTATION => {
+                    self.key = self.key.max(record.start);
+                    self.next = Next::Annotation;
+                    return Some(self.key);
                 }
                 _ => {}
             }

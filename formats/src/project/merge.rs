@@ -174,7 +174,8 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
 
     /// Preamble of the merged file.
     pub fn preamble(&self) -> Preamble {
-        self.schema.preamble(self.ranks, self.threads)
+        self.schema
+            .preamble(self.ranks, self.threads, &self.functions)
     }
 
     /// Communicator table of the merged file.

@@ -21,7 +21,7 @@ pub struct Scan {
     pub library: Library,
     /// All communicators it ever had.
     pub comms: Comms,
-    /// Functions it called, those of running calls included.
+    /// Functions it called, those of running calls included, and whether it made annotations.
     pub functions: FunctionSet,
     /// Number of threads that made MPI calls.
     pub threads: u32,
@@ -34,7 +34,7 @@ pub struct Scan {
     /// Why, as far as it is told.
     pub lost_reasons: Vec<String>,
     calls_of: Vec<u64>,
-    /// Start of the first call and end of the last one, or start of a running one, ticks.
+    /// Start of the first call and end of the last one, or start of a running one, ticks; annotations count, too.
     ticks: Option<(u64, u64)>,
     /// By thread, the communicators its definitions stand for, in their order.
     pub(super) defined: Vec<Vec<CommId>>,
@@ -87,6 +87,10 @@ impl Scan {
                     if let Some(last) = ignored.get_mut(usize::from(function)) {
                         *last = calls;
                     }
+                }
+                Some(Definition::Annotation { .. }) => {
+                    scan.functions.insert(define::ANNOTATION);
+                    scan.seen(record.start, record.start);
                 }
                 Some(other) => scan.library.define(&other),
                 None => {}

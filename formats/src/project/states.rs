@@ -4,12 +4,15 @@
 //! function table alone: every rank knows the numbers of all functions without asking.
 
 use crate::clog2::{FixedText, StateDef};
-use records::record::{FIRST_DEFINITION, FIRST_UNKNOWN};
+use records::define;
+use records::record::{FIRST_DEFINITION, FIRST_UNKNOWN, FUNCTION};
 use std::collections::BTreeMap;
 use wrappers::{Class, Function, Kind, Table};
 
 /// First user state (section 6.1). The events of state i are 2 i and 2 i + 1, for known and for user states.
 const USER_STATES: i32 = 300;
+/// The solo event of annotations, the first that users have (section 6.1).
+pub(super) const ANNOTATION: i32 = 5000;
 /// Colour of functions that no table knows.
 const UNKNOWN_COLOR: &str = "white";
 
@@ -175,20 +178,29 @@ fn state(id: i32, name: &str, color: &str, cargo: Cargo, function: Option<&Funct
     }
 }
 
-/// A set of function numbers, small enough to be sent around and joined with a bitwise or.
+/// A set of function numbers, small enough to be sent around and joined with a bitwise or. It also tells whether there are
+/// annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionSet(pub [u64; FunctionSet::WORDS]);
 
 impl FunctionSet {
     /// Words of the set.
-    pub const WORDS: usize = FIRST_DEFINITION as usize / 64;
+    pub const WORDS: usize = (FUNCTION as usize + 1) / 64;
 
-    /// Adds a function; definitions are left out.
+    /// Adds a function; of definitions, annotations only.
     #[inline]
     pub fn insert(&mut self, function: u16) {
+        if function >= FIRST_DEFINITION && function != define::ANNOTATION {
+            return;
+        }
         if let Some(word) = self.0.get_mut(usize::from(function / 64)) {
             *word |= 1 << (function % 64);
         }
+    }
+
+    /// Whether there are annotations.
+    pub fn has_annotations(&self) -> bool {
+        self.contains(define::ANNOTATION)
     }
 
     /// Whether the function is in the set.
@@ -287,6 +299,9 @@ mod tests {
         used.insert(FIRST_UNKNOWN + 1);
         used.insert(table.get("MPI_Send").unwrap().id as u16);
         used.insert(FIRST_DEFINITION);
+        assert!(!used.contains(FIRST_DEFINITION) && !used.has_annotations());
+        used.insert(define::ANNOTATION);
+        assert!(used.has_annotations());
         let ids: Vec<i32> = states
             .definitions(&used)
             .iter()
