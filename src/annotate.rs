@@ -4,6 +4,7 @@
 //! The MPI standard has a level 2 of its own, "flush", without further arguments, and leaves all others to whoever listens: a
 //! program may mean none of this by its levels. So nothing is taken for text that is not ([`crate::printf`]).
 
+use crate::fill;
 use crate::printf::{self, Arguments};
 use crate::process;
 use crate::thread::{self, Thread};
@@ -48,7 +49,7 @@ pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
             ));
         }
         let key = given.unwrap_or_else(|| NEXT_KEY.fetch_add(1, Relaxed));
-        process::put_moment(&mut *t, &Definition::Annotation { key, text });
+        fill::put_moment(&mut *t, &Definition::Annotation { key, text });
     }
 }
 

@@ -14,8 +14,9 @@
 //! No lock, no allocation, no system call on this way; what is rare is out of line in [`crate::process`].
 
 use crate::clock;
+use crate::fill::{self, OddCall};
 use crate::generated::COUNT;
-use crate::process::{self, OddCall};
+use crate::process;
 use crate::thread::{self, Thread};
 use records::encode::{Cursor, Head, SLACK};
 use records::layout::{BlockHeader, Clock};
@@ -92,7 +93,7 @@ impl Call {
             }
             (*t).depth = 1;
             if (*t).next_call == (*t).call_limit {
-                process::reserve_calls(&mut *t);
+                fill::reserve_calls(&mut *t);
             }
             (*t).next_call += 1;
         }
@@ -215,7 +216,7 @@ impl Stopped {
                     code,
                     total,
                 };
-                process::begin_oddly(&mut *t, call)
+                fill::begin_oddly(&mut *t, call)
             } else {
                 Head {
                     word,
@@ -250,7 +251,7 @@ impl Writer {
                 let committed = at as usize + size - block.start() as usize;
                 (*block.header()).committed.publish(committed as u32);
             } else {
-                process::publish_large(&mut *t, self.args.position());
+                fill::publish_large(&mut *t, self.args.position());
             }
             (*(*t).block.header()).open_function.store(0, Relaxed);
             (*t).depth = 0;

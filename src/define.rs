@@ -3,10 +3,10 @@
 
 use crate::arg::bits;
 use crate::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
+use crate::fill::put_definition;
 use crate::generated::{
     MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
 };
-use crate::process::put_definition;
 use crate::thread::Thread;
 use parking_lot::Mutex;
 use records::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};

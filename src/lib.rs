@@ -1,7 +1,7 @@
 //! libtrace, the recorder: what runs inside a traced MPI program.
 //!
 //! A call enters through [`entry`] into its wrapper ([`generated`], by build.rs from `wrappers/`), which turns it into one
-//! record ([`call`], [`arg`], [`lengths`], [`status`]) in the running thread's block ([`thread`], [`blocks`], [`process`]).
+//! record ([`call`], [`arg`], [`lengths`], [`status`]) in the running thread's block ([`thread`], [`blocks`], [`fill`], [`process`]).
 //! [`define`] adds what readers must know besides; [`start`] and [`life`] handle beginnings and ends, [`annotate`]
 //! what the program says about itself; [`finalize`] merges the ranks' records into files.
 //!
@@ -16,6 +16,7 @@ mod clock;
 mod constants;
 mod define;
 mod entry;
+mod fill;
 mod finalize;
 mod generated;
 mod lengths;

@@ -1,33 +1,24 @@
-//! The process's side of recording: the block file, its threads, and what happens when a block is full. All of it is off
-//! the hot path.
+//! The process as a whole: its settings, its block file, its threads, and whether it records now. All of it is off the hot
+//! path.
 
 use crate::blocks::{Block, Store};
 use crate::call::{CPU_TIME, MODE, OFF, ON, SUCCESS};
 use crate::clock;
 use crate::define;
+use crate::fill::{begin_block, private_block, reserve_calls};
 use crate::generated::{COUNT, FAMILY, NAMES};
 use crate::settings::{Conversions, Setting, Settings};
 use crate::start::World;
 use crate::thread::{self, Thread};
 use parking_lot::{Mutex, RwLock};
-use records::define::{ClockReading, Definition, TIME_BASE};
-use records::encode::{Cursor, Head};
-use records::layout::{
-    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, FileHeader, VERSION,
-};
-use records::record::Base;
-use records::{define::FRAGMENT, record};
+use records::define::ClockReading;
+use records::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
 use std::cell::Cell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
-
-/// CallIDs that a thread reserves at a time.
-const CALLS: u64 = 1024;
-/// Room at the end of a block for the records that set new bases.
-const BASE_RECORD: usize = record::HEAD + 16;
 
 static STORE: OnceLock<Option<Store>> = OnceLock::new();
 static NEXT_CALL: AtomicU64 = AtomicU64::new(1);
@@ -137,6 +128,11 @@ pub fn home() -> &'static Path {
 /// The first reading of all clocks.
 pub fn first_reading() -> ClockReading {
     FIRST_READING.get().copied().unwrap_or_default()
+}
+
+/// The first of the next `n` numbers of calls.
+pub fn next_calls(n: u64) -> u64 {
+    NEXT_CALL.fetch_add(n, Relaxed)
 }
 
 /// CallIDs given out so far, over all threads.
@@ -322,272 +318,6 @@ pub fn start_thread() -> *mut Thread {
         }
         t
     })
-}
-
-/// Sets up the header of the block that `t` has just taken.
-fn begin_block(t: &mut Thread, now: u64) {
-    t.at = t.block.start();
-    t.end = t.block.end();
-    t.time_base = now;
-    t.call_base = t.next_call;
-    // SAFETY: the block is this thread's own; readers look at it only once its magic is there.
-    unsafe {
-        let header = t.block.header();
-        // The block may have been in use before; until it is set up, readers must pass it over.
-        (*header).magic.withdraw();
-        (*header).thread = t.number;
-        (*header).sequence = t.sequence;
-        (*header).time_base = t.time_base;
-        (*header).call_base = t.call_base;
-        (*header).tid = t.tid;
-        (*header).committed.publish(0);
-        (*header).open_function.store(0, Relaxed);
-        (*header).magic.publish(BLOCK_MAGIC);
-    }
-    t.sequence += 1;
-}
-
-/// Gives `t` the next numbers for CallIDs.
-#[cold]
-pub fn reserve_calls(t: &mut Thread) {
-    t.next_call = NEXT_CALL.fetch_add(CALLS, Relaxed);
-    t.call_limit = t.next_call + CALLS;
-    t.reserved += CALLS;
-    if t.next_call.wrapping_sub(t.call_base) > u64::from(u32::MAX / 2) && t.sequence > 0 {
-        set_base(t, t.time_base, t.next_call);
-    }
-}
-
-/// Changes to a new block.
-fn change_block(t: &mut Thread, now: u64, call: u64) {
-    // SAFETY: the thread's own block, which it leaves.
-    unsafe { (*t.block.header()).open_function.store(0, Relaxed) };
-    if t.discarding {
-        count_lost(t);
-    }
-    // Before the old one is given back, because what takes a block may make system calls, and who intercepts them may ask for
-    // the running call, which stands in the thread's block.
-    let next = t.store.take();
-    if !t.discarding {
-        t.store.put_full(t.block);
-    }
-    t.discarding = next.is_none();
-    t.block = next.unwrap_or_else(|| private_block(t));
-    begin_block(t, now);
-    t.call_base = call;
-    // SAFETY: the thread's own block.
-    unsafe { (*t.block.header()).call_base = call };
-}
-
-/// Memory of the thread's own to write to when the file cannot grow; what is in it is lost.
-fn private_block(t: &mut Thread) -> Block {
-    *t.private.get_or_insert_with(|| {
-        let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
-        Block::private(NonNull::from(Box::leak(memory)).cast::<BlockHeader>())
-    })
-}
-
-/// Counts the records of the private block as lost.
-pub fn count_lost(t: &mut Thread) {
-    let used = t.at as usize - t.block.start() as usize;
-    // SAFETY: the part of the thread's own block that has been written.
-    let bytes = unsafe { std::slice::from_raw_parts(t.block.start(), used) };
-    let lost = record::Records::new(bytes, record::Base::default())
-        .filter(|r| !r.is_definition())
-        .count();
-    t.store.header().lost.fetch_add(lost as u64, Relaxed);
-}
-
-/// Begins a record for which there is no room in the block, or whose head is not the usual one: of a call that took long or
-/// failed, or that has CPU times. Gives the place for the arguments.
-#[cold]
-#[inline(never)]
-pub fn begin_oddly(t: &mut Thread, call: OddCall) -> *mut u8 {
-    let number = t.next_call - 1;
-    let at = make_room(t, call.total, call.start, number);
-    let mut word = call.word;
-    let mut duration = call.duration as u32;
-    // SAFETY: make_room gave room for a head with everything, and the arguments.
-    unsafe {
-        let mut args = Cursor::new(at.add(record::HEAD));
-        if call.duration > u64::from(u32::MAX) {
-            word |= record::LONG;
-            duration = 0;
-            args.i64(call.duration as i64);
-        }
-        if call.code != 0 {
-            word |= record::ERROR;
-            args.i32(call.code);
-        }
-        if CPU_TIME.load(Relaxed) {
-            word |= record::CPU;
-            args.i64(t.cpu as i64);
-            args.i64(clock::cpu() as i64);
-        }
-        Head {
-            word,
-            start: call.start.wrapping_sub(t.time_base) as u32,
-            duration,
-            call: number.wrapping_sub(t.call_base) as u32,
-        }
-        .write(at, record::HEAD);
-        args.position()
-    }
-}
-
-/// What a record is begun with.
-pub struct OddCall {
-    /// Function number and flags.
-    pub word: u16,
-    /// Start, ticks.
-    pub start: u64,
-    /// Duration, ticks.
-    pub duration: u64,
-    /// What the call returned.
-    pub code: i32,
-    /// Most bytes of the record.
-    pub total: usize,
-}
-
-/// Makes room for a record of at most `total` bytes of call `call` that started at `start`. Gives the place for it: in the
-/// thread's block, or in its buffer for large records.
-fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
-    let free = |t: &Thread| t.end as usize - t.at as usize;
-    if total + BASE_RECORD > free(t) && total + BASE_RECORD <= BLOCK_SIZE - BLOCK_HEADER {
-        change_block(t, start, call);
-    }
-    if start.wrapping_sub(t.time_base) > u64::from(u32::MAX) {
-        if free(t) < 2 * BASE_RECORD {
-            change_block(t, start, call);
-        } else {
-            set_base(t, start, call);
-        }
-    }
-    if total <= free(t) {
-        return t.at;
-    }
-    t.large.clear();
-    t.large.resize(total, 0);
-    t.large.as_mut_ptr()
-}
-
-/// Writes a record that sets new bases. There must be room for it.
-fn set_base(t: &mut Thread, time: u64, call: u64) {
-    let mut payload = [0; 16];
-    payload[..8].copy_from_slice(&time.to_ne_bytes());
-    payload[8..].copy_from_slice(&call.to_ne_bytes());
-    if (t.end as usize - t.at as usize) < BASE_RECORD {
-        change_block(t, time, call);
-        return;
-    }
-    let head = Head {
-        word: TIME_BASE,
-        start: 0,
-        duration: 0,
-        call: 0,
-    };
-    put(t, head, &payload);
-    t.time_base = time;
-    t.call_base = call;
-}
-
-/// Appends a record for which there is room.
-fn put(t: &mut Thread, head: Head, payload: &[u8]) {
-    let size = (record::HEAD + payload.len()).next_multiple_of(4);
-    // SAFETY: the caller has made sure of the room; the block is this thread's own.
-    unsafe {
-        head.write(t.at, size);
-        std::ptr::copy_nonoverlapping(payload.as_ptr(), t.at.add(record::HEAD), payload.len());
-        t.at = t.at.add(size);
-        let committed = t.at as usize - t.block.start() as usize;
-        (*t.block.header()).committed.publish(committed as u32);
-    }
-}
-
-/// Appends a record of any size, in parts if need be. `word` holds function and flags.
-fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[u8]) {
-    let call = t.call_base + u64::from(head.call);
-    let room = BLOCK_SIZE - BLOCK_HEADER - 2 * record::HEAD - record::HEAD_EXTRA - 64;
-    let place = |t: &mut Thread, head: &mut Head, bytes: usize| {
-        if (t.end as usize - t.at as usize) < bytes + record::HEAD + 8 {
-            change_block(t, time, call);
-        }
-        head.start = time.wrapping_sub(t.time_base) as u32;
-        head.call = call.wrapping_sub(t.call_base) as u32;
-    };
-    if payload.len() <= room && code == 0 {
-        place(t, &mut head, payload.len());
-        put(t, head, payload);
-        return;
-    }
-    let mut whole = Vec::with_capacity(payload.len() + 6);
-    whole.extend_from_slice(&head.word.to_ne_bytes());
-    whole.extend_from_slice(&code.to_ne_bytes());
-    whole.extend_from_slice(payload);
-    let total = whole.len() as u32;
-    head.word = FRAGMENT;
-    for (i, part) in whole.chunks(room).enumerate() {
-        let mut fragment = Vec::with_capacity(part.len() + 8);
-        fragment.extend_from_slice(&total.to_ne_bytes());
-        fragment.extend_from_slice(&((i * room) as u32).to_ne_bytes());
-        fragment.extend_from_slice(part);
-        place(t, &mut head, fragment.len());
-        put(t, head, &fragment);
-    }
-}
-
-/// Publishes the record that stands in the buffer for large ones up to `end`.
-#[cold]
-pub fn publish_large(t: &mut Thread, end: *const u8) {
-    let large = std::mem::take(&mut t.large);
-    let used = end as usize - large.as_ptr() as usize;
-    let base = Base {
-        time: t.time_base,
-        call: t.call_base,
-    };
-    let Some(record) = record::decode_whole(large.get(..used).unwrap_or_default(), base) else {
-        return;
-    };
-    let head = Head {
-        word: record.function | if record.in_place { record::IN_PLACE } else { 0 },
-        start: 0,
-        // Durations beyond 32 bits and CPU times of such giant records are given up.
-        duration: u32::try_from(record.duration).unwrap_or(u32::MAX),
-        call: record.call.wrapping_sub(t.call_base) as u32,
-    };
-    put_any(t, head, record.start, record.code, record.payload);
-}
-
-/// Writes a definition into the thread's block.
-pub fn put_definition(t: &mut Thread, definition: &Definition) {
-    let head = Head {
-        word: definition.number(),
-        start: 0,
-        duration: 0,
-        call: t.next_call.wrapping_sub(t.call_base) as u32,
-    };
-    put_any(t, head, clock::now(), 0, &definition.encode());
-}
-
-/// As [`put_definition`], for what stands for a moment of the run: its time is exact, and it has the CPU time where calls
-/// have it. It must not be larger than a block.
-pub fn put_moment(t: &mut Thread, definition: &Definition) {
-    let now = clock::now();
-    let mut word = definition.number();
-    let mut payload = Vec::new();
-    if CPU_TIME.load(Relaxed) {
-        word |= record::CPU;
-        payload.extend_from_slice(&clock::cpu().to_ne_bytes().repeat(2));
-    }
-    payload.extend_from_slice(&definition.encode());
-    make_room(t, record::HEAD + payload.len() + 4, now, t.next_call);
-    let head = Head {
-        word,
-        start: 0,
-        duration: 0,
-        call: t.next_call.wrapping_sub(t.call_base) as u32,
-    };
-    put_any(t, head, now, 0, &payload);
 }
 
 /// Number of calls that were counted and not recorded, by function, over all threads; lost records of threads whose memory is

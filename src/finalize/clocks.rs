@@ -8,8 +8,9 @@
 use super::exchange::{Exchange, Failure};
 use crate::clock;
 use crate::constants::predefined;
+use crate::fill::put_definition;
 use crate::generated::{MPI_Datatype, pmpi};
-use crate::process::{self, put_definition};
+use crate::process;
 use crate::settings::ClockSync;
 use crate::start::World;
 use crate::thread::Thread;

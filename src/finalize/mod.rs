@@ -13,7 +13,8 @@ mod outputs;
 mod report;
 
 use crate::define;
-use crate::process::{self, put_definition};
+use crate::fill::{self, put_definition};
+use crate::process;
 use crate::say;
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
 use crate::start::{self, World};
@@ -256,7 +257,7 @@ fn last_words(world: &World) {
         }
     }
     if t.discarding {
-        process::count_lost(t);
+        fill::count_lost(t);
     }
 }
 
@@ -352,7 +353,8 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
     loop {
         let stamp = stamp_of(second);
         let [directory, root, base] = names(&stamp);
-        let directory = process::home().join(directory);
+        // Without the dots of a relative name: the paths are shown to the user.
+        let directory: PathBuf = process::home().join(directory).components().collect();
         let (root, base) = (spawned(directory.join(root)), spawned(directory.join(base)));
         let options = dumpi::Options {
             root: root.clone(),

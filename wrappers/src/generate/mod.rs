@@ -1,0 +1,243 @@
+//! From the table and an installed `mpi.h` to the recorder's wrappers: Rust source, one function each.
+//!
+//! A wrapper keeps what the call will overwrite, runs the real function between two time stamps, and writes the arguments in
+//! the order of the signature, each in the form that [`Carrier`] says. What it calls (`Call`, `arg::…`, `lengths::…`,
+//! `define::…`, `life::…`) is the recorder's, written by hand. Functions that the table does not know are wrapped without
+//! arguments.
+
+/// Writes to a string, which cannot fail.
+macro_rules! put {
+    ($s:expr, $($arg:tt)*) => {{ let _ = writeln!($s, $($arg)*); }};
+}
+
+mod wrapper;
+
+use wrapper::Wrapper;
+
+use crate::header::{Declared, Header};
+use crate::{Class, Function, Table};
+use std::fmt::Write;
+
+/// Functions whose wrapper is written by hand in the recorder, because they end or switch recording.
+pub const BY_HAND: &[&str] = &["MPI_Finalize", "MPI_Abort", "MPI_Pcontrol"];
+
+/// Number of the first function that the table does not know (`records::record::FIRST_UNKNOWN`).
+const FIRST_UNKNOWN: usize = 0x0E00;
+
+/// The source, and what was left out.
+#[derive(Debug)]
+pub struct Generated {
+    /// Rust source.
+    pub source: String,
+    /// Functions without a table entry, recorded by name only.
+    pub unknown: Vec<String>,
+    /// Functions whose declaration does not fit the table entry, recorded by name only, with the reason.
+    pub misfits: Vec<String>,
+}
+
+/// Makes the wrappers for the functions that `header` declares.
+pub fn generate(table: &Table, header: &Header) -> Generated {
+    let mut out = Generated {
+        source: String::new(),
+        unknown: Vec::new(),
+        misfits: Vec::new(),
+    };
+    let mut entries = Vec::new();
+    for declared in &header.functions {
+        let function = match table.get(&declared.name) {
+            None => {
+                out.unknown.push(declared.name.clone());
+                None
+            }
+            Some(function) => match declared.misfit(function) {
+                Some(why) => {
+                    out.misfits.push(format!("{}: {why}", declared.name));
+                    None
+                }
+                None => Some(function),
+            },
+        };
+        entries.push((declared, function));
+    }
+    let mut unknown = FIRST_UNKNOWN;
+    let numbers: Vec<usize> = entries
+        .iter()
+        .map(|(_, function)| match function {
+            Some(f) => f.id,
+            None => {
+                unknown += 1;
+                unknown - 1
+            }
+        })
+        .collect();
+    let s = &mut out.source;
+    tables(s, table, header, &entries, &numbers);
+    for (index, ((declared, function), number)) in entries.iter().zip(&numbers).enumerate() {
+        if BY_HAND.contains(&declared.name.as_str()) {
+            continue;
+        }
+        let wrapper = Wrapper {
+            index,
+            number: *number,
+            declared,
+            function: *function,
+        };
+        wrapper.write(s);
+    }
+    out
+}
+
+type Entry<'a> = (&'a Declared, Option<&'a Function>);
+
+fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], numbers: &[usize]) {
+    let count = entries.len();
+    put!(s, "/// Functions that `mpi.h` declares.");
+    put!(s, "pub const COUNT: usize = {count};");
+    put!(s, "/// ABI family of this `mpi.h`.");
+    put!(s, "pub const FAMILY: Family = Family::{:?};", header.family);
+    put!(s, "/// Fingerprint of the function table.");
+    put!(
+        s,
+        "pub const FINGERPRINT: u64 = {:#x};",
+        table.fingerprint()
+    );
+    put!(s, "/// Names of the functions, with the P of PMPI.");
+    put!(s, "pub const NAMES: [&CStr; COUNT] = [");
+    for (declared, _) in entries {
+        put!(s, "    c\"P{}\",", declared.name);
+    }
+    put!(s, "];");
+    put!(
+        s,
+        "/// Numbers of the functions in records: position in the table, or that of an unknown function."
+    );
+    put!(s, "pub const NUMBERS: [u16; COUNT] = {numbers:?};");
+    put!(s, "/// Functions that only convert handles.");
+    let conversions: Vec<usize> = (0..count)
+        .filter(|&i| entries[i].1.is_some_and(|f| f.class == Class::Convert))
+        .collect();
+    put!(s, "pub const CONVERSIONS: &[usize] = &{conversions:?};");
+    put!(
+        s,
+        "/// Functions that are recorded by name only: index and name."
+    );
+    put!(s, "pub const UNKNOWN: &[usize] = &[");
+    for (i, (_, function)) in entries.iter().enumerate() {
+        if function.is_none() {
+            put!(s, "    {i},");
+        }
+    }
+    put!(s, "];");
+    put!(
+        s,
+        "/// What stands in for a function that the MPI library lacks."
+    );
+    put!(s, "pub static MISSING: Addresses<COUNT> = Addresses([");
+    for (declared, _) in entries {
+        let stand_in = if declared.returns == "::std::os::raw::c_int" {
+            "error"
+        } else {
+            "nothing"
+        };
+        put!(s, "    missing::{stand_in} as Code,");
+    }
+    put!(s, "]);");
+    put!(
+        s,
+        "/// The wrappers: of MPI_X at twice the index, of PMPI_X behind it."
+    );
+    put!(
+        s,
+        "pub static WRAPPERS: Addresses<{{ 2 * COUNT }}> = Addresses(["
+    );
+    for (declared, _) in entries {
+        let path = if BY_HAND.contains(&declared.name.as_str()) {
+            format!("life::{}", rust_name(&declared.name))
+        } else {
+            rust_name(&declared.name)
+        };
+        put!(s, "    {path}::<0> as Code, {path}::<1> as Code,");
+    }
+    put!(s, "]);");
+    put!(s, "/// Index of each function.");
+    put!(s, "#[allow(non_upper_case_globals)]\npub mod index {{");
+    for (i, (declared, _)) in entries.iter().enumerate() {
+        put!(
+            s,
+            "    /// {0}.\n    pub const {0}: usize = {i};",
+            declared.name
+        );
+    }
+    put!(s, "}}");
+    put!(s, "crate::export! {{");
+    for (i, (declared, _)) in entries.iter().enumerate() {
+        put!(
+            s,
+            "    {} {} {} P{}",
+            2 * i,
+            declared.name,
+            2 * i + 1,
+            declared.name
+        );
+    }
+    put!(s, "}}");
+    put!(
+        s,
+        "/// The MPI library's own functions, for the recorder's use."
+    );
+    put!(s, "#[allow(non_snake_case)]\npub mod pmpi {{");
+    put!(s, "    use super::*;");
+    for (i, (declared, _)) in entries.iter().enumerate() {
+        let params = signature(declared);
+        put!(s, "    /// P{}.", declared.name);
+        put!(
+            s,
+            "    #[inline(always)]\n    pub unsafe fn {}({params}) -> {} {{",
+            declared.name,
+            declared.returns
+        );
+        put!(
+            s,
+            "        unsafe {{ std::mem::transmute::<Code, {}>(entry::real({}))({}) }}",
+            pointer_type(declared),
+            2 * i + 1,
+            names(declared)
+        );
+        put!(s, "    }}");
+    }
+    put!(s, "}}");
+}
+
+/// Name of the wrapper: `MPI_File_open` becomes `file_open`.
+fn rust_name(name: &str) -> String {
+    let short = name.strip_prefix("MPI_").unwrap_or(name).to_lowercase();
+    match short.as_str() {
+        "test" | "type" | "send" => format!("{short}_"),
+        _ => short,
+    }
+}
+
+fn signature(d: &Declared) -> String {
+    let list: Vec<String> = d
+        .params
+        .iter()
+        .enumerate()
+        .map(|(i, p)| format!("a{i}: {}", p.ty))
+        .collect();
+    list.join(", ")
+}
+
+fn names(d: &Declared) -> String {
+    let list: Vec<String> = (0..d.params.len()).map(|i| format!("a{i}")).collect();
+    list.join(", ")
+}
+
+fn pointer_type(d: &Declared) -> String {
+    let list: Vec<&str> = d.params.iter().map(|p| p.ty.as_str()).collect();
+    let more = if d.variadic { ", ..." } else { "" };
+    format!(
+        "unsafe extern \"C\" fn({}{more}) -> {}",
+        list.join(", "),
+        d.returns
+    )
+}
