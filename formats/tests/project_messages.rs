@@ -451,3 +451,30 @@ fn a_handle_whose_operation_was_lost_is_no_receive_any_more() {
     let (arrows, ..) = merged.drawables();
     assert_eq!(arrows, []);
 }
+
+#[test]
+fn partners_outside_mpi_comm_world_have_no_line() {
+    let merged = pair(|b, r| {
+        inter(b, 6, Origin::Outside, r, &[0, 1], &[-1, -1]);
+        intra(b, 7, 6, Origin::Parent, r, &[0, 1, -1, -1]);
+        let on = |handle, args: Vec<V>| {
+            args.into_iter()
+                .map(|v| match v {
+                    H(WORLD) => H(handle),
+                    other => other,
+                })
+                .collect::<Vec<_>>()
+        };
+        b.call("MPI_Send", &on(6, to(r.into(), 7, 4)));
+        b.call("MPI_Recv", &on(6, from(0, 7, 4, status(0, 7, 16))));
+        b.call("MPI_Send", &on(7, to(3, 7, 4)));
+        match r {
+            0 => b.call("MPI_Send", &on(7, to(1, 8, 4))),
+            _ => b.call("MPI_Recv", &on(7, from(0, 8, 4, status(0, 8, 16)))),
+        }
+    });
+    let (arrows, _, conversion) = merged.drawables();
+    assert_eq!(arrows.len(), 1);
+    assert_eq!(arrows[0].tag, 8);
+    assert_eq!(conversion.unmatched_events, 0);
+}

@@ -258,11 +258,11 @@ impl Core<'_> {
         let rank = place.and_then(|(id, place)| {
             let partners = self.scan.comms.get(id)?.partners();
             let rank = *partners.get(usize::try_from(partner).ok()?)?;
-            if place.folded {
-                // Outside MPI_COMM_WORLD there is no line to draw to.
-                (rank >= 0).then_some(rank)
-            } else {
-                i32::try_from(partner).ok()
+            // Outside MPI_COMM_WORLD there is no line to draw to, and nothing that matches.
+            match place.folded {
+                _ if rank < 0 => None,
+                true => Some(rank),
+                false => i32::try_from(partner).ok(),
             }
         });
         let (Some((_, place)), Some(rank)) = (place, rank) else {
