@@ -74,7 +74,7 @@ impl Arguments {
 }
 
 /// The text, at most `longest` bytes of it, that the format which is the first of `arguments` gives with the others; `None`
-/// if there is no format. A format that asks for what is not there, or for what is not supported (`%n`, wide characters,
+/// if there is no format, or an empty one. A format that asks for what is not there, or for what is not supported (`%n`, wide characters,
 /// arguments by position), is itself the text.
 ///
 /// # Safety
@@ -83,8 +83,11 @@ pub unsafe fn text(mut arguments: Arguments, longest: usize) -> Option<String> {
     // SAFETY: by the caller.
     let at = unsafe { arguments.word() };
     let (mut format, ended) = string_at(at, LONGEST_FORMAT)?;
-    let written = |c: &u8| *c >= b' ' && *c != 0x7F || matches!(c, 0x07..=0x0D | 0x1B);
-    if !ended || !format.iter().all(written) {
+    // A pointer to a small number looks like an empty text, or one of a control character.
+    let written = |c: &u8| *c >= b' ' && *c != 0x7F;
+    let space = |c: &u8| matches!(c, b'\t' | b'\n' | b'\r' | 0x1B);
+    let is_text = format.iter().any(written) && format.iter().all(|c| written(c) || space(c));
+    if !ended || !is_text {
         return None;
     }
     let mut walk = Walk {
@@ -283,7 +286,10 @@ mod tests {
             .as_deref(),
             Some("1 2 A 4398046511104 ff|    6|7   |  8%")
         );
-        assert_eq!(with(c"".as_ptr(), &[]).as_deref(), Some(""));
+        assert_eq!(
+            with(c"%s\n".as_ptr(), &[c"".as_ptr().addr() as u64]).as_deref(),
+            Some("\n")
+        );
     }
 
     #[test]
@@ -320,7 +326,10 @@ mod tests {
         ] {
             assert_eq!(with(ptr::without_provenance(bad), &[]), None);
         }
-        assert_eq!(with([0x55, 0x48, 0x01, 0].as_ptr(), &[]), None);
+        for number in [0, 1, 7, 10, 27, 127, 0x0148_5500] {
+            let number: u64 = number;
+            assert_eq!(with((&raw const number).cast(), &[]), None);
+        }
         assert_eq!(
             with([b'x'; LONGEST_FORMAT].map(|c| c as c_char).as_ptr(), &[]),
             None
