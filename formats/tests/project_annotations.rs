@@ -19,8 +19,11 @@ fn annotate(b: &mut Blocks, start: u32, key: u64, text: &str) {
     b.record(ANNOTATION, start, 0, &payload);
 }
 
-/// (name, key of a pseudo call, start ns, thread) of each record, and the labels.
-fn dumpi(b: &Blocks, options: &Options) -> (Vec<(String, u64, i32, u16)>, Vec<(u64, String)>) {
+/// Name, key of a pseudo call, start in ns, thread.
+type Shown = (String, u64, i32, u16);
+
+/// All records, and the labels with their keys.
+fn dumpi(b: &Blocks, options: &Options) -> (Vec<Shown>, Vec<(u64, String)>) {
     let bytes = b.bytes();
     let file = File::new(&bytes).expect("a block file");
     let (out, summary) = write_to(&file, &b.table, options, Vec::new()).expect("written");

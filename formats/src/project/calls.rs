@@ -222,7 +222,9 @@ impl<'a> Core<'a> {
             return;
         };
         self.time(ticks);
-        let text = &text.as_bytes()[..text.floor_char_boundary(CARGO_SIZE - 2)];
+        let mut fits = (0..=CARGO_SIZE - 2).rev();
+        let end = fits.find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+        let text = &text.as_bytes()[..end];
         let mut bytes = [0; CARGO_SIZE];
         bytes[..2].copy_from_slice(&(text.len() as u16).to_be_bytes());
         bytes[2..2 + text.len()].copy_from_slice(text);

@@ -12,7 +12,7 @@
 //!   they were before; a value that MPI_Info_get did not find is empty; error codes of MPI_Comm_spawn are raw.
 //! * Assertions of windows are the set of flags that readers expect. A combined file mode is 0: the format has single flags.
 //! * A datatype handle that comes back with another size gets a new number; request numbers have 32 bits.
-//! * MPI_Init has its true duration.
+//! * MPI_Init has its true duration; the two records of an annotation have one and the same time.
 //! * Statuses are there whenever the call delivered one, also where the program ignored it.
 //! * Arrays that are not significant because of MPI_IN_PLACE are zeros.
 //! * A call of a large-count (`_c`) function is a record of its small form if all of its counts fit; if not, and for all
