@@ -18,6 +18,7 @@ mod define;
 mod entry;
 mod fill;
 mod finalize;
+mod floating;
 mod generated;
 mod lengths;
 mod library;

@@ -6,6 +6,7 @@ use crate::call::{CPU_TIME, MODE, OFF, ON, SUCCESS};
 use crate::clock;
 use crate::define;
 use crate::fill::{begin_block, private_block, reserve_calls};
+use crate::floating::SetAside;
 use crate::generated::{COUNT, FAMILY, NAMES};
 use crate::settings::{Conversions, Setting, Settings};
 use crate::start::World;
@@ -48,8 +49,9 @@ pub fn inside() -> bool {
     INSIDE.try_with(Cell::get).unwrap_or(true)
 }
 
-/// Runs `f` with the recorder switched off for this thread.
+/// Runs `f` with the recorder switched off for this thread and the program's floating-point environment set aside.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {
+    let _program = SetAside::new();
     let before = INSIDE.replace(true);
     let value = f();
     INSIDE.set(before);
