@@ -2,8 +2,10 @@
 //! be read, and nothing is written to the caller's memory.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::io;
 use std::iter::{Copied, Peekable};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr;
 use std::slice;
 
 /// Longest format that is taken for one, bytes.
@@ -219,40 +221,69 @@ impl Walk<'_> {
 /// The string at an address: up to its NUL, or `most` bytes, and whether the NUL was met. `None` if that is not readable.
 fn string_at(at: u64, most: usize) -> Option<(Vec<u8>, bool)> {
     const PAGE: usize = 4096;
-    // The kernel looks at the memory for us: writing from where nothing can be read is an error, not a signal.
-    let mut ends = [0; 2];
-    // SAFETY: room for two descriptors.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) } != 0 {
-        return None;
-    }
-    // SAFETY: just opened, and nobody else's.
-    let [from, to] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
     let mut string = Vec::new();
     let mut page = [0; PAGE];
     while string.len() < most {
         let next = usize::try_from(at).ok()?.checked_add(string.len())?;
-        let size = (PAGE - next % PAGE).min(most - string.len());
-        // SAFETY: the kernel checks that the memory can be read.
-        let written = unsafe { libc::write(to.as_raw_fd(), next as *const c_void, size) };
-        let written = usize::try_from(written).ok().filter(|&n| n > 0)?;
-        // SAFETY: the page has room for as many bytes as are in the pipe.
-        let read = unsafe { libc::read(from.as_raw_fd(), page.as_mut_ptr().cast(), written) };
-        let new = page.get(..usize::try_from(read).ok()?)?;
-        match new.iter().position(|&c| c == 0) {
+        let part = page.get_mut(..(PAGE - next % PAGE).min(most - string.len()))?;
+        copy(next, part)
+            .or_else(|_| copy_through_pipe(next, part))
+            .ok()?;
+        match part.iter().position(|&c| c == 0) {
             Some(nul) => {
-                string.extend_from_slice(&new[..nul]);
+                string.extend_from_slice(&part[..nul]);
                 return Some((string, true));
             }
-            None => string.extend_from_slice(new),
+            None => string.extend_from_slice(part),
         }
     }
     Some((string, false))
 }
 
+/// Copies from an address of this process. The kernel looks at the memory for us: where nothing can be read it tells, and
+/// no signal comes. It may be forbidden to ask it this way (in containers).
+fn copy(at: usize, to: &mut [u8]) -> io::Result<()> {
+    let part = |base, size| libc::iovec {
+        iov_base: base,
+        iov_len: size,
+    };
+    let local = part(to.as_mut_ptr().cast(), to.len());
+    let remote = part(ptr::without_provenance_mut(at), to.len());
+    // SAFETY: the kernel writes to `to` only, and checks that the other memory can be read.
+    let size = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
+    all_of(to, size)
+}
+
+/// As [`copy`], in a way that is open to every process, and slower.
+fn copy_through_pipe(at: usize, to: &mut [u8]) -> io::Result<()> {
+    let mut ends = [0; 2];
+    // SAFETY: room for two descriptors.
+    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just opened, and nobody else's.
+    let [from, into] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+    let memory = ptr::without_provenance(at);
+    // SAFETY: the kernel checks that the memory can be read.
+    let size = unsafe { libc::write(into.as_raw_fd(), memory, to.len()) };
+    all_of(to, size)?;
+    // SAFETY: into `to`, of which we have the size.
+    let size = unsafe { libc::read(from.as_raw_fd(), to.as_mut_ptr().cast(), to.len()) };
+    all_of(to, size)
+}
+
+/// Whether a system call that gave `size` has moved all of `to`.
+fn all_of(to: &[u8], size: isize) -> io::Result<()> {
+    if usize::try_from(size) == Ok(to.len()) {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ptr;
 
     /// The text that a format gives with these integer or pointer arguments, all in registers and on the stack.
     fn with(format: *const c_char, words: &[u64]) -> Option<String> {
@@ -311,6 +342,20 @@ mod tests {
             with(c"%.3s".as_ptr(), &[b"abcdef".as_ptr().addr() as u64]).as_deref(),
             Some("abc")
         );
+    }
+
+    #[test]
+    fn both_ways_to_copy_tell_what_is_not_readable() {
+        let text = *b"some text";
+        for way in [copy, copy_through_pipe] {
+            let mut to = [0; 9];
+            way(text.as_ptr().addr(), &mut to).expect("readable");
+            assert_eq!(to, text);
+            for bad in [0, 1, 0x1234_5678, usize::MAX - 8, 1 << 63] {
+                let error = way(bad, &mut to).expect_err("not readable");
+                assert_eq!(error.raw_os_error(), Some(libc::EFAULT));
+            }
+        }
     }
 
     #[test]
