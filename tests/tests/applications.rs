@@ -216,15 +216,19 @@ fn mpi4py(mpi: Mpi, excluded: &[&str]) {
     run.holds_calls(&counted);
 }
 
-/// `2001 tests`, `OK (skipped=126)`, of each rank.
-fn verdicts(finished: &Finished) -> Vec<String> {
-    let mut verdicts: Vec<String> = finished
-        .stderr
-        .lines()
-        .filter_map(|line| match line.strip_prefix("Ran ") {
-            Some(ran) => ran.split(" in ").next().map(ToOwned::to_owned),
-            None => (line.starts_with("OK") || line.starts_with("FAILED")).then(|| line.to_owned()),
+/// `Ran 2001 tests`, `OK (skipped=126)`, of each rank. The ranks' lines may run into each other.
+fn verdicts(finished: &Finished) -> Vec<&str> {
+    let text = &finished.stderr;
+    let after = |start, end: &'static str| {
+        text.match_indices(start).map(move |(at, _)| {
+            let rest = &text[at..];
+            &rest[..rest
+                .find(end)
+                .map_or(rest.len(), |length| length + end.len())]
         })
+    };
+    let mut verdicts: Vec<&str> = after("Ran ", " tests")
+        .chain(after("OK (skipped=", ")"))
         .collect();
     verdicts.sort();
     assert_eq!(verdicts.len(), 4, "{}", finished.story());
