@@ -6,6 +6,7 @@ use crate::call::CPU_TIME;
 use crate::clock;
 use crate::process;
 use crate::thread::Thread;
+use records::args::Bytes;
 use records::define::{Definition, FRAGMENT, TIME_BASE};
 use records::encode::{Cursor, Head};
 use records::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
@@ -87,9 +88,16 @@ pub fn count_lost(t: &mut Thread) {
     // SAFETY: the part of the thread's own block that has been written.
     let bytes = unsafe { std::slice::from_raw_parts(t.block.start(), used) };
     let lost = record::Records::new(bytes, record::Base::default())
-        .filter(|r| !r.is_definition())
+        .filter(|r| !r.is_definition() || is_last_part(r))
         .count();
     t.store.header().lost.fetch_add(lost as u64, Relaxed);
+}
+
+/// Whether this ends a record that is larger than a block.
+fn is_last_part(r: &record::Record<'_>) -> bool {
+    let b = &mut Bytes::new(r.payload);
+    let (total, offset) = (b.u32().unwrap_or(0), b.u32().unwrap_or(0));
+    r.function == FRAGMENT && offset as usize + b.rest().len() >= total as usize
 }
 
 /// Begins a record for which there is no room in the block, or whose head is not the usual one: of a call that took long or

@@ -27,6 +27,8 @@ static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
 static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 /// Whether recording is wanted now (`trace_off`, MPI_Pcontrol).
 static WANTED: AtomicBool = AtomicBool::new(true);
+/// Whether the program has switched recording: the settings then no longer say whether it is on.
+static SWITCHED: AtomicBool = AtomicBool::new(false);
 /// Why there is no block file.
 static NO_STORE: Mutex<String> = Mutex::new(String::new());
 /// Where the program ran at its first MPI call: relative names count from there, wherever it goes later.
@@ -157,13 +159,16 @@ pub fn apply(settings: Settings) {
     if let Some(store) = store() {
         store.set_limit(settings.disk_limit.unwrap_or(u64::MAX));
     }
-    WANTED.store(settings.start, Relaxed);
+    if !SWITCHED.load(Relaxed) {
+        WANTED.store(settings.start, Relaxed);
+    }
     *SETTINGS.write() = Some(settings);
     set_modes();
 }
 
-/// Switches recording on or off for the whole process.
+/// Switches recording on or off for the whole process, also before there are settings.
 pub fn want(on: bool) {
+    SWITCHED.store(true, Relaxed);
     WANTED.store(on, Relaxed);
     set_modes();
 }

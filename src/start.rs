@@ -98,10 +98,7 @@ pub fn world(t: *mut Thread) {
     }
     if rank != 0 {
         let (settings, _) = Settings::from_text(&String::from_utf8_lossy(&text));
-        let wanted = process::wanted();
         process::apply(settings);
-        // The program may have switched recording before MPI_Init.
-        process::want(wanted);
     }
     if rank == 0 {
         dump_settings(&process::settings());

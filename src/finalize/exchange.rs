@@ -3,7 +3,8 @@
 //!
 //! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
 
-use crate::constants::predefined;
+use crate::arg::bits;
+use crate::constants::{self, predefined};
 use crate::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
 use crate::start::Comm;
 use std::ffi::c_int;
@@ -47,15 +48,24 @@ pub struct Pending {
     request: MPI_Request,
     buffer: Vec<u8>,
     partner: i32,
+    receives: bool,
     done: bool,
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if !self.done {
-            // MPI may still write to it or read from it.
-            std::mem::forget(std::mem::take(&mut self.buffer));
+        if self.done || bits(self.request) == constants::handle("MPI_REQUEST_NULL") {
+            return;
         }
+        // Given up, so that MPI_Finalize finds nothing under way; until then MPI may still write to the buffer or read from it.
+        // SAFETY: a request of ours.
+        unsafe {
+            if self.receives {
+                pmpi::MPI_Cancel(&mut self.request);
+            }
+            pmpi::MPI_Request_free(&mut self.request);
+        }
+        std::mem::forget(std::mem::take(&mut self.buffer));
     }
 }
 
@@ -79,6 +89,7 @@ impl Exchange {
             request: predefined("MPI_REQUEST_NULL"),
             buffer,
             partner: to,
+            receives: false,
             done: false,
         };
         let byte: MPI_Datatype = predefined("MPI_BYTE");
@@ -103,6 +114,7 @@ impl Exchange {
             request: predefined("MPI_REQUEST_NULL"),
             buffer,
             partner: from,
+            receives: true,
             done: false,
         };
         let byte: MPI_Datatype = predefined("MPI_BYTE");

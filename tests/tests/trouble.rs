@@ -1,0 +1,138 @@
+//! What must not happen to the program when something is wrong around the recorder, and what is said then.
+
+use std::time::{Duration, Instant};
+use tests::trace::Tracing;
+use tests::{Mpi, Program, Run, blocks, traced};
+
+fn installed() -> impl Iterator<Item = Mpi> {
+    Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
+}
+
+fn with(mpi: Mpi, program: &'static str, variables: &[(&str, &str)]) -> Run {
+    let mut tracing = Tracing::new(mpi, 2);
+    tracing.variables = variables;
+    let run = tracing.run(&Program::c(program).compile(mpi), &[]);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+    run
+}
+
+#[test]
+fn callids_and_switches_of_trace_h() {
+    for mpi in installed() {
+        let run = traced(mpi, 2, &Program::c("interface").compile(mpi));
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        // The message on the communicator and of the datatype that were made while recording was off.
+        let text = run.print(&run.file("clog2"));
+        assert!(
+            text.lines()
+                .any(|l| l.contains("et=send") && l.contains("tag=5 sz=8")),
+            "{mpi:?}\n{text}"
+        );
+        let counts = &run.in_dumpi()[&0];
+        assert_eq!(counts.get("MPI_Comm_dup"), None, "not recorded while off");
+        assert_eq!(counts.get("MPI_Send"), Some(&1));
+    }
+}
+
+#[test]
+fn only_successful_tests_where_asked() {
+    for mpi in installed() {
+        let every = with(mpi, "nonblocking", &[]);
+        let some = with(mpi, "nonblocking", &[("TRACE_MPI_DEFAULT", "success")]);
+        let sum = |run: &Run, name: &str| -> u64 {
+            run.in_dumpi().values().filter_map(|c| c.get(name)).sum()
+        };
+        assert_eq!(sum(&every, "MPI_Isend"), sum(&some, "MPI_Isend"));
+        // Each test of the program ends with one that succeeds; how many fail before depends on the weather.
+        assert!(sum(&some, "MPI_Test") <= sum(&every, "MPI_Test"));
+        assert!(sum(&some, "MPI_Test") > 0);
+    }
+}
+
+#[test]
+fn a_block_file_that_may_not_grow() {
+    for mpi in installed() {
+        let run = with(mpi, "many_calls", &[("TRACE_DISK_LIMIT", "1M")]);
+        let (calls, lost) = run.closing_numbers();
+        assert!(lost > 0, "{}", run.finished.story());
+        let written: u64 = run.in_dumpi().values().flat_map(|c| c.values()).sum();
+        assert_eq!(calls, written, "what is in the blocks is in the files");
+        // The same run's own count, made without the recorder.
+        let made: u64 = run.made().values().flat_map(|c| c.values()).sum();
+        assert_eq!(calls + lost, made, "{}", run.finished.story());
+        assert!(run.finished.stderr.contains("could not be recorded"));
+    }
+}
+
+#[test]
+fn no_place_for_blocks() {
+    for mpi in installed() {
+        let run = with(mpi, "groups", &[("TRACE_TMPDIR", "/nonexistent/directory")]);
+        assert!(
+            run.finished.stderr.contains("/nonexistent/directory")
+                && run
+                    .finished
+                    .stderr
+                    .contains("2 of 2 ranks recorded nothing"),
+            "{}",
+            run.finished.story()
+        );
+    }
+}
+
+#[test]
+fn no_place_for_files() {
+    for mpi in installed() {
+        let run = with(mpi, "groups", &[("TRACE_DIR", "/dev/null/below")]);
+        assert!(
+            run.finished.stderr.contains("/dev/null/below"),
+            "{}",
+            run.finished.story()
+        );
+        // Nothing is lost: the blocks are still there.
+        let files = run.files("blocks");
+        assert_eq!(files.len(), 2, "{}", run.finished.story());
+        assert!(blocks::read(&files[0]).calls.values().sum::<u64>() > 0);
+    }
+}
+
+#[test]
+fn bad_settings_are_said_and_passed_over() {
+    for mpi in installed() {
+        let run = with(
+            mpi,
+            "groups",
+            &[("TRACE_TIMESTAMP", "sometimes"), ("TRACE_OUTPUTS", "slog2")],
+        );
+        assert!(
+            run.finished.stderr.contains("sometimes") && run.finished.stderr.contains("full"),
+            "{}",
+            run.finished.story()
+        );
+        assert_eq!(run.files("slog2").len(), 1);
+        assert_eq!(run.files("clog2").len() + run.files("bin").len(), 0);
+    }
+}
+
+#[test]
+fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
+    for mpi in installed() {
+        let begun = Instant::now();
+        let run = with(mpi, "late", &[("TRACE_DEADLINE", "1")]);
+        assert!(
+            begun.elapsed() < Duration::from_secs(30),
+            "{}",
+            run.finished.story()
+        );
+        assert!(
+            run.finished.stderr.contains("within the deadline"),
+            "{}",
+            run.finished.story()
+        );
+        let files = run.files("blocks");
+        assert_eq!(files.len(), 2, "{}", run.finished.story());
+        let calls = blocks::read(&files[0]).calls;
+        assert_eq!(calls.get("MPI_Barrier"), Some(&1), "{calls:?}");
+    }
+}
