@@ -26,7 +26,7 @@ pub struct Primitive<'a> {
 }
 
 impl<'a> Primitive<'a> {
-    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
         let category = cursor.i32("category index")?;
         let info = cursor.short_bytes("info")?;
         let count = cursor.short_count(VERTEX_SIZE, "vertices")?;

@@ -43,7 +43,7 @@ pub(super) fn for_each_box<'a>(
         boxes.reverse();
     }
     // By level and place in the level.
-    let mut floors: BTreeMap<(usize, usize), Vec<Drawable<'a>>> = BTreeMap::new();
+    let mut floors: BTreeMap<(usize, usize), Content<'a>> = BTreeMap::new();
     for TimeBox { leaf, begin, end } in boxes {
         let mut xpos = leaf;
         let mut wanted = Vec::with_capacity(levels.len());
@@ -56,26 +56,96 @@ pub(super) fn for_each_box<'a>(
             xpos /= children;
         }
         floors.retain(|&(level, at), _| wanted[level].contains(&at));
-        let mut drawables: Vec<&Drawable<'a>> = Vec::new();
-        for (depth, range) in wanted.into_iter().enumerate() {
-            for at in range {
+        for (depth, range) in wanted.iter().enumerate() {
+            for at in range.clone() {
                 if let Entry::Vacant(vacant) = floors.entry((depth, at)) {
-                    vacant.insert(read_floor(reader, levels[depth][at].ptr, order, kinds)?);
+                    vacant.insert(Content::read(reader, levels[depth][at].ptr, order, kinds)?);
                 }
             }
         }
-        for floor in floors.values() {
-            let edge = |edge: f64| {
-                floor.partition_point(|drawable| {
-                    order.is_before(order.border_time(drawable.bounds()), edge)
-                })
+        let time_box = TimeBBox {
+            earliest: begin,
+            latest: end,
+        };
+        let merged = |part: for<'c> fn(&'c Content<'a>) -> &'c [Drawable<'a>]| {
+            let floor = |depth: usize| {
+                let nodes = floors.range((depth, 0)..(depth + 1, 0));
+                let mut parts: Vec<&[Drawable<'a>]> = nodes.map(|(_, node)| part(node)).collect();
+                if order.is_decreasing() {
+                    parts.reverse();
+                }
+                let all = parts.into_iter().flatten();
+                all.filter(|drawable| time_box.overlaps(drawable.bounds()))
+                    .collect()
             };
-            drawables.extend(floor.get(edge(begin)..edge(end)).unwrap_or_default());
-        }
-        drawables.sort_by(|a, b| order.compare(a, b));
+            merge_floors((0..levels.len()).map(floor), order)
+        };
+        let nestable = merged(|node| &node.nestable);
+        let nestless = merged(|node| &node.nestless);
+        let mut drawables = merge_kinds(nestable, nestless, order);
+        drawables.retain(|drawable| {
+            let border = order.border_time(drawable.bounds());
+            !order.is_before(border, begin) && order.is_before(border, end)
+        });
         list(&drawables)?;
     }
     Ok(())
+}
+
+/// Merges the lists of the floors. As in the original, one goes on with a floor as long as no other has something earlier;
+/// the full order only decides to which floor one turns then.
+fn merge_floors<'d, 'a>(
+    floors: impl Iterator<Item = Vec<&'d Drawable<'a>>>,
+    order: Order,
+) -> Vec<&'d Drawable<'a>> {
+    let mut merged = Vec::new();
+    // The next drawable of each floor, and what follows it.
+    let mut waiting: Vec<_> = floors
+        .filter_map(|list| {
+            let mut rest = list.into_iter();
+            rest.next().map(|head| (head, rest))
+        })
+        .collect();
+    let first = |waiting: &[(&'d Drawable<'a>, _)]| {
+        (0..waiting.len()).min_by(|&a, &b| order.compare(waiting[a].0, waiting[b].0))
+    };
+    let border = |drawable: &Drawable<'a>| order.border_time(drawable.bounds());
+    while let Some(at) = first(&waiting) {
+        let mut floor = waiting.swap_remove(at);
+        let mut other = first(&waiting);
+        loop {
+            merged.push(floor.0);
+            let Some(following) = floor.1.next() else {
+                break;
+            };
+            floor.0 = following;
+            if let Some(at) = other
+                && (border(waiting[at].0) < border(following)) != order.is_decreasing()
+            {
+                std::mem::swap(&mut floor, &mut waiting[at]);
+                other = first(&waiting);
+            }
+        }
+    }
+    merged
+}
+
+/// Merges states with arrows and events; of equals the state comes first.
+fn merge_kinds<'d, 'a>(
+    nestable: Vec<&'d Drawable<'a>>,
+    nestless: Vec<&'d Drawable<'a>>,
+    order: Order,
+) -> Vec<&'d Drawable<'a>> {
+    let mut merged = Vec::with_capacity(nestable.len() + nestless.len());
+    let mut nestless = nestless.into_iter().peekable();
+    for state in nestable {
+        while let Some(other) = nestless.next_if(|other| order.compare(state, other).is_gt()) {
+            merged.push(other);
+        }
+        merged.push(state);
+    }
+    merged.extend(nestless);
+    merged
 }
 
 /// The time of a leaf, made to touch that of its neighbours.
@@ -110,27 +180,90 @@ fn leaf_boxes(levels: &[&[DirEntry]], root: TimeBBox) -> Vec<TimeBox> {
     boxes
 }
 
-/// The drawables of a node, by ascending border time.
-fn read_floor<'a>(
-    reader: &Reader<'a>,
-    ptr: FileBlockPtr,
-    order: Order,
-    kinds: Kinds,
-) -> Result<Vec<Drawable<'a>>, Error> {
-    let node = reader.node(ptr)?;
-    let mut drawables = match kinds {
-        Kinds::Nestable => node.nestable,
-        Kinds::Nestless => node.nestless,
-        Kinds::All => {
-            let mut all = node.nestless;
-            all.extend(node.nestable);
-            all
+/// The drawables of a node, in order.
+struct Content<'a> {
+    nestable: Vec<Drawable<'a>>,
+    nestless: Vec<Drawable<'a>>,
+}
+
+impl<'a> Content<'a> {
+    fn read(
+        reader: &Reader<'a>,
+        ptr: FileBlockPtr,
+        order: Order,
+        kinds: Kinds,
+    ) -> Result<Content<'a>, Error> {
+        let node = reader.node(ptr)?;
+        let sorted = |mut drawables: Vec<Drawable<'a>>, unwanted: Kinds| {
+            if kinds == unwanted {
+                drawables.clear();
+            }
+            drawables.sort_by(|a, b| order.compare_in_node(a, b));
+            drawables
+        };
+        Ok(Content {
+            nestable: sorted(node.nestable, Kinds::Nestless),
+            nestless: sorted(node.nestless, Kinds::Nestable),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::cursor::Cursor;
+    use super::super::super::node::Primitive;
+    use super::*;
+
+    /// A drawable as it stands in a file, without info.
+    fn bytes(category: i32, from: f64, to: f64) -> Vec<u8> {
+        let mut bytes = category.to_be_bytes().to_vec();
+        bytes.extend([0, 0, 0, 2]);
+        for time in [from, to] {
+            bytes.extend(time.to_be_bytes());
+            bytes.extend([0; 4]);
         }
-    };
-    drawables.sort_by(|a, b| {
-        order
-            .border_time(a.bounds())
-            .total_cmp(&order.border_time(b.bounds()))
-    });
-    Ok(drawables)
+        bytes
+    }
+
+    fn drawables(bytes: &[Vec<u8>]) -> Vec<Drawable<'_>> {
+        let primitive = |bytes| Primitive::read(&mut Cursor::new(bytes, 0)).expect("reads");
+        bytes
+            .iter()
+            .map(|b| Drawable::Primitive(primitive(b)))
+            .collect()
+    }
+
+    fn categories(merged: &[&Drawable<'_>]) -> Vec<i32> {
+        merged.iter().map(|drawable| drawable.category()).collect()
+    }
+
+    #[test]
+    fn a_floor_goes_on_until_another_has_something_earlier() {
+        let high = [bytes(1, 0.0, 9.0), bytes(5, 2.0, 3.0), bytes(6, 4.0, 5.0)];
+        let low = [bytes(2, 1.0, 8.0), bytes(3, 2.0, 7.0), bytes(4, 3.0, 4.0)];
+        let (high, low) = (drawables(&high), drawables(&low));
+        let merge = |order, lists: [Vec<_>; 2]| categories(&merge_floors(lists.into_iter(), order));
+        // 3 starts with 5 and is longer, but its floor is the one at hand; then 5 is the earlier one.
+        let lists = || [high.iter().collect(), low.iter().collect()];
+        assert_eq!(merge(Order::IncreasingStart, lists()), [1, 2, 3, 5, 4, 6]);
+        // When both are turned to at once, the longer one comes first, whatever its floor.
+        let lists = || [high[1..].iter().collect(), low[1..].iter().collect()];
+        assert_eq!(merge(Order::IncreasingStart, lists()), [3, 5, 4, 6]);
+        // From 1 the floor goes on with 5, though 3 starts at the same time and is longer.
+        let lists = || [high.iter().collect(), low[1..].iter().collect()];
+        assert_eq!(merge(Order::IncreasingStart, lists()), [1, 5, 3, 4, 6]);
+    }
+
+    #[test]
+    fn of_equals_the_state_comes_first() {
+        let (states, others) = (
+            [bytes(1, 1.0, 2.0)],
+            [bytes(0, 1.0, 3.0), bytes(1, 1.0, 2.0)],
+        );
+        let (states, others) = (drawables(&states), drawables(&others));
+        let order = Order::IncreasingStart;
+        let merged = merge_kinds(states.iter().collect(), others.iter().collect(), order);
+        assert_eq!(categories(&merged), [0, 1, 1]);
+        assert!(std::ptr::eq(merged[1], &states[0]));
+    }
 }

@@ -76,27 +76,26 @@ pub fn print(
     flush(&mut printer, out)?;
     let window = time_window(reader, options.window);
     let mut count = 0u64;
-    let mut last = None;
+    let mut last: Option<f64> = None;
     floors::for_each_box(reader, options.order, options.kinds, |drawables| {
         for &drawable in drawables {
             if options.window != (0.0, 1.0) && !window.overlaps(drawable.bounds()) {
                 continue;
             }
             count += 1;
-            if last
-                .as_ref()
-                .is_some_and(|last| options.order.compare(last, drawable).is_gt())
-            {
+            let border = options.order.border_time(drawable.bounds());
+            let backward = |last: f64| match options.order.is_decreasing() {
+                false => last > border,
+                true => last < border,
+            };
+            if last.is_some_and(backward) {
                 printer.text("  *****  ");
             }
+            last = Some(border);
             printer.text(&format!("{count}: "));
             printer.drawable(drawable);
             printer.text("\n");
             flush_if_long(&mut printer, out)?;
-        }
-        // Within a box the order is right by construction.
-        if let Some(&drawable) = drawables.last() {
-            last = Some(drawable.clone());
         }
         Ok(())
     })?;

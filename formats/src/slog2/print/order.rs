@@ -42,9 +42,31 @@ impl Order {
         }
     }
 
+    /// The order of those that meet when lists are merged. Of drawables with the same times the one of the lower category,
+    /// then lines, comes first, in decreasing orders, too.
     pub(super) fn compare(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+        let times = self.compare_times(a, b);
+        let times = if self.is_decreasing() {
+            times.reverse()
+        } else {
+            times
+        };
+        times.then_with(|| compare_kinds(a, b))
+    }
+
+    /// The order within a node: a decreasing one is the increasing one backward.
+    pub(super) fn compare_in_node(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+        let order = self.compare_times(a, b).then_with(|| compare_kinds(a, b));
+        if self.is_decreasing() {
+            order.reverse()
+        } else {
+            order
+        }
+    }
+
+    fn compare_times(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
         let (x, y) = (a.bounds(), b.bounds());
-        let times = match self {
+        match self {
             Order::IncreasingStart | Order::DecreasingStart => x
                 .earliest
                 .total_cmp(&y.earliest)
@@ -53,16 +75,14 @@ impl Order {
                 .latest
                 .total_cmp(&y.latest)
                 .then(y.earliest.total_cmp(&x.earliest)),
-        };
-        let key = |drawable: &Drawable<'_>| {
-            let (first, last) = (drawable.first(), drawable.last());
-            (drawable.category(), first.line, last.line)
-        };
-        let order = times.then_with(|| key(a).cmp(&key(b)));
-        if self.is_decreasing() {
-            order.reverse()
-        } else {
-            order
         }
     }
+}
+
+fn compare_kinds(a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+    let key = |drawable: &Drawable<'_>| {
+        let (first, last) = (drawable.first(), drawable.last());
+        (drawable.category(), first.line, last.line)
+    };
+    key(a).cmp(&key(b))
 }
