@@ -27,6 +27,7 @@ mod printf;
 mod process;
 mod say;
 mod settings;
+mod signals;
 mod start;
 mod status;
 mod table;

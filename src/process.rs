@@ -9,6 +9,7 @@ use crate::fill::{begin_block, private_block, reserve_calls};
 use crate::floating::SetAside;
 use crate::generated::{COUNT, FAMILY, NAMES};
 use crate::settings::{Conversions, Setting, Settings};
+use crate::signals::HeldBack;
 use crate::start::World;
 use crate::thread::{self, Thread};
 use parking_lot::{Mutex, RwLock};
@@ -51,9 +52,10 @@ pub fn inside() -> bool {
     INSIDE.try_with(Cell::get).unwrap_or(true)
 }
 
-/// Runs `f` with the recorder switched off for this thread and the program's floating-point environment set aside.
+/// Runs `f` with the recorder switched off for this thread, the program's floating-point environment set aside, and the
+/// signal of too large files held back.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {
-    let _program = SetAside::new();
+    let _program = (SetAside::new(), HeldBack::new());
     let before = INSIDE.replace(true);
     let value = f();
     INSIDE.set(before);
