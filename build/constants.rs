@@ -47,14 +47,17 @@ MPI_MODE_NOSUCCEED";
 /// Rust source with the constants.
 pub fn read(mpicc: &str, out: &Path) -> Result<String, Box<dyn Error>> {
     let mut program = String::from(
-        "#define _GNU_SOURCE\n#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#include <dlfcn.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <mpi.h>\n\
+        "#define _GNU_SOURCE\n#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#include <dlfcn.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#include <mpi.h>\n\
          static void object(const char *list, const char *name, uintptr_t value) {\n\
          Dl_info info;\n\
          if (value > 4096 && value != UINTPTR_MAX && value > UINT32_MAX && dladdr((void *) value, &info) && info.dli_sname)\n\
          printf(\"%s %s @%s\\n\", list, name, info.dli_sname);\n\
          else printf(\"%s %s %llu\\n\", list, name, (unsigned long long) value);\n\
          }\n\
-         int main(void) {\nprintf(\"size MPI_Status %zu\\n\", sizeof(MPI_Status));\n",
+         int main(void) {\nprintf(\"size MPI_Status %zu\\n\", sizeof(MPI_Status));\n\
+         Dl_info library;\n\
+         if (dladdr(dlsym(RTLD_DEFAULT, \"PMPI_Init\"), &library))\n\
+         printf(\"library SONAME %s\\n\", strrchr(library.dli_fname, '/') ? strrchr(library.dli_fname, '/') + 1 : library.dli_fname);\n",
     );
     for name in ADDRESSES {
         // Macros or variables: every library has them.
@@ -116,6 +119,11 @@ fn rust(printed: &str) -> String {
         s += &format!(
             "/// Bytes of a {name}.\npub const SIZE_OF_{}: usize = {value};\n",
             name.to_uppercase()
+        );
+    }
+    for [_, name, value] in of("library") {
+        s += &format!(
+            "/// File name of the MPI library.\npub const {name}: &CStr = c\"{value}\";\n"
         );
     }
     for [_, name, value] in of("address") {

@@ -129,19 +129,46 @@ pub fn outdegree(comm: MPI_Comm) -> usize {
     neighbours(comm).1
 }
 
-fn envelope(datatype: MPI_Datatype) -> [usize; 3] {
-    let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
+/// Integers, addresses, large counts and datatypes of a datatype's constructor. Asked through the `_c` form where there is one:
+/// the other is an error for types that were made by `_c` constructors.
+fn envelope(datatype: MPI_Datatype) -> [usize; 4] {
+    type Large = unsafe extern "C" fn(
+        MPI_Datatype,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut c_int,
+    ) -> c_int;
+    let mut combiner = 0;
+    let code = crate::library::find(c"PMPI_Type_get_envelope_c", std::ptr::null());
+    if !code.is_null() {
+        let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
+        // SAFETY: the function of that name has this signature in every MPI library that has it.
+        unsafe {
+            std::mem::transmute::<crate::entry::Code, Large>(code)(
+                datatype,
+                &mut integers,
+                &mut addresses,
+                &mut counts,
+                &mut types,
+                &mut combiner,
+            );
+        }
+        return [integers, addresses, counts, types].map(length);
+    }
+    let (mut integers, mut addresses, mut types) = (0, 0, 0);
     // SAFETY: a datatype that the program has just used.
     unsafe {
         pmpi::MPI_Type_get_envelope(
             datatype,
             &mut integers,
             &mut addresses,
-            &mut datatypes,
+            &mut types,
             &mut combiner,
         );
     }
-    [integers, addresses, datatypes].map(|n: c_int| length(n.into()))
+    [integers, addresses, 0, types].map(|n: c_int| length(n.into()))
 }
 
 /// Integers of a datatype's constructor.
@@ -154,37 +181,13 @@ pub fn addresses(datatype: MPI_Datatype) -> usize {
     envelope(datatype)[1]
 }
 
-/// Datatypes of a datatype's constructor.
-pub fn datatypes(datatype: MPI_Datatype) -> usize {
+/// Large counts of a datatype's constructor.
+#[allow(dead_code, reason = "called where mpi.h declares large counts")]
+pub fn large_counts(datatype: MPI_Datatype) -> usize {
     envelope(datatype)[2]
 }
 
-/// Large counts of a datatype's constructor, which only the `_c` form of MPI_Type_get_envelope tells.
-#[allow(dead_code, reason = "called where mpi.h declares large counts")]
-pub fn large_counts(datatype: MPI_Datatype) -> usize {
-    type Envelope = unsafe extern "C" fn(
-        MPI_Datatype,
-        *mut MPI_Count,
-        *mut MPI_Count,
-        *mut MPI_Count,
-        *mut MPI_Count,
-        *mut c_int,
-    ) -> c_int;
-    let code = crate::library::find(c"PMPI_Type_get_envelope_c", std::ptr::null());
-    if code.is_null() {
-        return 0;
-    }
-    let (mut integers, mut addresses, mut counts, mut types, mut combiner) = (0, 0, 0, 0, 0);
-    // SAFETY: the function of that name has this signature in every MPI library that has it.
-    unsafe {
-        std::mem::transmute::<crate::entry::Code, Envelope>(code)(
-            datatype,
-            &mut integers,
-            &mut addresses,
-            &mut counts,
-            &mut types,
-            &mut combiner,
-        );
-    }
-    length(counts)
+/// Datatypes of a datatype's constructor.
+pub fn datatypes(datatype: MPI_Datatype) -> usize {
+    envelope(datatype)[3]
 }

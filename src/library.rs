@@ -3,6 +3,7 @@
 //!
 //! Never relies on a constructor having run: a first call may come from another library's constructor.
 
+use crate::constants::SONAME;
 use crate::entry::Code;
 use crate::generated::FAMILY;
 use crate::say;
@@ -26,14 +27,31 @@ pub fn find(name: &CStr, caller: Code) -> Code {
                 .iter()
                 .find_map(|object| symbol_in(object, name))
         })
-        .or_else(|| {
-            configured().and_then(|handle| {
-                // SAFETY: the handle came from dlopen and is never closed.
-                let code = unsafe { libc::dlsym(handle as *mut c_void, name.as_ptr()) };
-                (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
-            })
-        })
+        .or_else(|| symbol_of(configured(), name))
+        .or_else(|| symbol_of(left_out_by_linker(), name))
         .unwrap_or(std::ptr::null())
+}
+
+fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
+    // SAFETY: the handle came from dlopen and is never closed.
+    let code = unsafe { libc::dlsym(handle? as *mut c_void, name.as_ptr()) };
+    (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
+}
+
+/// The MPI library of a program that is linked with `-ltrace` by a linker that leaves out what seems not to be needed: this
+/// library defines every function of MPI, so the real one is not even loaded. Not for programs in which this library is
+/// preloaded: they may only be asking whether there is an MPI.
+fn left_out_by_linker() -> Option<usize> {
+    static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
+    *HANDLE.get_or_init(|| {
+        let preloaded = std::env::var("LD_PRELOAD").is_ok_and(|v| v.contains("libtrace"));
+        if preloaded || !loaded_mpi().is_empty() {
+            return None;
+        }
+        // SAFETY: dlopen takes any name; the library's constructors run as they would had it been linked.
+        let handle = unsafe { libc::dlopen(SONAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        (!handle.is_null()).then_some(handle as usize)
+    })
 }
 
 /// The library that `TRACE_LIBMPI` names, made global, for programs that load MPI privately.

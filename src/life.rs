@@ -12,6 +12,7 @@ use crate::say;
 use crate::start;
 use crate::thread;
 use std::ffi::{c_int, c_uint};
+use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// How far the process has come.
@@ -89,7 +90,8 @@ pub fn initialized() {
     {
         return;
     }
-    process::within(|| start::world(thread::current()));
+    // A mistake of ours must not end the program.
+    let _ = catch_unwind(|| process::within(|| start::world(thread::current())));
 }
 
 /// A session has begun. Programs with sessions only have no MPI_COMM_WORLD and nothing that could carry a merge.
@@ -183,11 +185,11 @@ pub unsafe extern "C" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c
         w.publish();
         if let Some(store) = process::store() {
             store.header().ended.store(ended::ABORTED, Relaxed);
-            crate::say::on_first_rank(&format!(
+            say!(
                 "trace: MPI_Abort: what was recorded is in {} and its like (mpitrace recover {})",
                 store.path().display(),
                 store.path().parent().unwrap_or(store.path()).display()
-            ));
+            );
         }
         real(comm, code)
     }

@@ -35,6 +35,7 @@ use outputs::{Outputs, Plan, free_base};
 use records::define::Definition;
 use records::file::File;
 use report::Report;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -52,7 +53,10 @@ pub fn run() {
         return;
     };
     let settings = process::settings();
-    match (finish(&world, &settings), store) {
+    // A mistake of ours must not end the program: it becomes one more reason why there is no merged trace.
+    let finished = catch_unwind(AssertUnwindSafe(|| finish(&world, &settings)))
+        .unwrap_or_else(|_| Err("the recorder failed".to_owned()));
+    match (finished, store) {
         (Ok(()), store) => {
             start::free(world.comm);
             if let Some(store) = store.filter(|_| !settings.keep_blocks) {
@@ -181,9 +185,8 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
             merge::merge(&line, 0, world.size, own_records, &mut outputs).map_err(said)?;
         }
         let (files, mut failures) = outputs.finish(gids.table());
-        if settings.outputs.dumpi
-            && let Err(e) = dumpi::write_meta(&file, &zero.dumpi)
-        {
+        let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < world.size as u64;
+        if any_dumpi && let Err(e) = dumpi::write_meta(&file, &zero.dumpi) {
             failures.push(e.to_string());
         }
         if whole.dumpi_failures > 0 {
@@ -192,11 +195,12 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
                 whole.dumpi_failures, whole.dumpi_reason
             ));
         }
+        failures.dedup();
         let report = Report {
             world,
             whole: &whole,
             files: &files,
-            dumpi: settings.outputs.dumpi.then_some(&zero.dumpi),
+            dumpi: any_dumpi.then_some(&zero.dumpi),
             seconds: begun.elapsed().as_secs_f64(),
             failures: &failures,
         };

@@ -32,6 +32,8 @@ pub(super) struct Core<'a> {
     pub handles: Handles,
     pub places: Places,
     pub requests: Requests<Operation>,
+    /// Whether the process has more than one thread.
+    pub several_threads: bool,
     /// Communicators of messages that were taken out of matching.
     pub matched: Map<u64, CommId>,
     pub files: Files,
@@ -82,6 +84,7 @@ impl<'a> Core<'a> {
             library,
             handles,
             requests: Requests::default(),
+            several_threads: scan.threads > 1,
             matched: Map::default(),
             files: Files::default(),
             proc_null,

@@ -14,13 +14,14 @@ pub(super) fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u6
     let mut sends: Requests<u64> = Requests::default();
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
+        let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
         let call = item.record;
         let Some(plan) = plans.get(usize::from(call.function)) else {
             continue;
         };
         match plan.role {
             Role::Complete(completion) => completion.each(plan, &call, None, |done| {
-                if let Some(send) = sends.complete(done.request)
+                if let Some(send) = sends.complete(done.request, thread)
                     && done.status.is_some_and(|s| s.cancelled)
                 {
                     cancelled.insert(send);
@@ -32,19 +33,19 @@ pub(super) fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u6
                     continue;
                 };
                 if plan.recv.is_none() {
-                    sends.insert(handle, call.call, Use::Shared);
+                    sends.insert(handle, call.call, Use::Shared, thread);
                 } else {
-                    sends.forget(handle);
+                    sends.forget(handle, thread);
                 }
             }
             Role::FreeRequest { request } => {
                 if let Some(handle) = plan.handle(call.payload, request) {
-                    sends.free(handle);
+                    sends.free(handle, thread);
                 }
             }
             Role::Init { request } | Role::OtherRequest { request } => {
                 if let Some(handle) = plan.handle(call.payload, request) {
-                    sends.forget(handle);
+                    sends.forget(handle, thread);
                 }
             }
             _ => {}

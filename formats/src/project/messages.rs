@@ -114,10 +114,18 @@ impl Core<'_> {
                             send: None,
                             recv: Some(recv),
                         };
-                        self.requests.insert(handle, operation, Use::Own);
+                        self.requests.insert(handle, operation, Use::Own, thread);
                     }
-                    // The completion of a send shows nothing.
-                    _ => self.requests.forget(handle),
+                    // The completion of a send shows nothing, but must not be taken for that of another thread's receive.
+                    _ if self.several_threads => {
+                        let nothing = Operation {
+                            comm,
+                            send: None,
+                            recv: None,
+                        };
+                        self.requests.insert(handle, nothing, Use::Shared, thread);
+                    }
+                    _ => self.requests.forget(handle, thread),
                 }
             }
             Role::Init { request } => {
@@ -127,17 +135,18 @@ impl Core<'_> {
                         send: plan.send.and_then(|s| self.outgoing(plan, s, call)),
                         recv: plan.recv.map(|r| self.incoming(plan, r, call)),
                     };
-                    self.requests.insert(handle, operation, Use::Persistent);
+                    self.requests
+                        .insert(handle, operation, Use::Persistent, thread);
                 }
             }
             Role::FreeRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
-                    self.requests.free(handle);
+                    self.requests.free(handle, thread);
                 }
             }
             Role::OtherRequest { request } => {
                 if let Some(handle) = plan.handle(payload, request) {
-                    self.requests.forget(handle);
+                    self.requests.forget(handle, thread);
                 }
             }
             Role::Match { message, flag } => {
@@ -203,7 +212,7 @@ impl Core<'_> {
 
     /// A persistent operation is started.
     fn start(&mut self, thread: i32, handle: u64) {
-        let Some(operation) = self.requests.start(handle) else {
+        let Some(operation) = self.requests.start(handle, thread) else {
             return;
         };
         if let Some(outgoing) = operation.send {
@@ -213,7 +222,7 @@ impl Core<'_> {
 
     /// An operation was completed.
     fn complete(&mut self, thread: i32, done: Completed) {
-        let Some(operation) = self.requests.complete(done.request) else {
+        let Some(operation) = self.requests.complete(done.request, thread) else {
             return;
         };
         if let (Some(incoming), true) = (operation.recv, done.worked) {

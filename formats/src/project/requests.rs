@@ -1,8 +1,12 @@
 //! What request handles stand for.
 //!
 //! MPI libraries hand out one and the same handle for several operations that were complete when they began: MPICH for small
-//! sends, Open MPI for everything with MPI_PROC_NULL. So a handle has a queue of operations, first in, first out. Such an
-//! operation never shares its handle with one that still had to wait. All steps take constant time.
+//! sends, Open MPI for everything with MPI_PROC_NULL. So a handle has a queue of operations, first in, first out.
+//!
+//! With several threads a handle may be handed out again before the call that completed its last operation has ended, and so
+//! before that call stands in the order of completion. The new operation then waits behind the old one, and each thread's
+//! completions take the operations that this thread began, as far as there are any. All steps take constant time, but for
+//! the few operations that such a queue has to look through.
 
 use super::hash::Map;
 use std::collections::VecDeque;
@@ -12,7 +16,8 @@ use std::collections::VecDeque;
 pub enum Use {
     /// May stand for several operations at once: sends, and receives from MPI_PROC_NULL.
     Shared,
-    /// Stands for this operation alone until it is complete. What was known of the handle before is out of date.
+    /// Stands for this operation alone until it is complete. What the same thread did with the handle before is out of
+    /// date.
     Own,
     /// Stays after completion, until it is freed; begins inactive.
     Persistent,
@@ -21,6 +26,7 @@ pub enum Use {
 #[derive(Clone, Copy, Debug)]
 struct Operation<T> {
     value: T,
+    thread: i32,
     handle_use: Use,
     active: bool,
 }
@@ -46,22 +52,57 @@ impl<T> Default for Requests<T> {
     }
 }
 
+/// How many operations of other threads are passed over to find one of the thread's own.
+const LOOKED_AT: usize = 64;
+
+impl<T: Copy> Queue<T> {
+    /// Place of the oldest operation that `thread` began, 0 being the first; the first where there is none.
+    fn of(&self, thread: i32) -> usize {
+        if self.first.thread == thread {
+            return 0;
+        }
+        let mut others = self.more.iter().take(LOOKED_AT);
+        others.position(|o| o.thread == thread).map_or(0, |i| i + 1)
+    }
+
+    fn get_mut(&mut self, place: usize) -> &mut Operation<T> {
+        match place.checked_sub(1).and_then(|i| self.more.get_mut(i)) {
+            Some(operation) => operation,
+            None => &mut self.first,
+        }
+    }
+
+    /// Takes an operation out. False when it was the last one, which stays.
+    fn remove(&mut self, place: usize) -> bool {
+        if let Some(i) = place.checked_sub(1) {
+            return self.more.remove(i).is_some();
+        }
+        let next = self.more.pop_front();
+        let more = next.is_some();
+        self.first = next.unwrap_or(self.first);
+        more
+    }
+}
+
 impl<T: Copy> Requests<T> {
-    /// A call has returned `handle` for a new operation.
-    pub fn insert(&mut self, handle: u64, value: T, handle_use: Use) {
+    /// A call of `thread` has returned `handle` for a new operation.
+    pub fn insert(&mut self, handle: u64, value: T, handle_use: Use, thread: i32) {
         let operation = Operation {
             value,
+            thread,
             handle_use,
             active: handle_use != Use::Persistent,
         };
+        if handle_use != Use::Shared
+            || self
+                .by_handle
+                .get(&handle)
+                .is_some_and(|queue| queue.first.handle_use != Use::Shared)
+        {
+            self.forget(handle, thread);
+        }
         match self.by_handle.get_mut(&handle) {
-            Some(queue) if handle_use == Use::Shared && queue.first.handle_use == Use::Shared => {
-                queue.more.push_back(operation);
-            }
-            Some(queue) => {
-                queue.more.clear();
-                queue.first = operation;
-            }
+            Some(queue) => queue.more.push_back(operation),
             None => {
                 let more = VecDeque::new();
                 let queue = Queue {
@@ -73,9 +114,16 @@ impl<T: Copy> Requests<T> {
         }
     }
 
-    /// A call has returned `handle` for something that is not kept here: what was known of it is out of date.
-    pub fn forget(&mut self, handle: u64) {
-        self.by_handle.remove(&handle);
+    /// A call of `thread` has returned `handle` for something that is not kept here: what it did with it before is out of
+    /// date.
+    pub fn forget(&mut self, handle: u64, thread: i32) {
+        let Some(queue) = self.by_handle.get_mut(&handle) else {
+            return;
+        };
+        queue.more.retain(|o| o.thread != thread);
+        if queue.first.thread == thread && !queue.remove(0) {
+            self.by_handle.remove(&handle);
+        }
     }
 
     /// What the handle stands for: the oldest operation.
@@ -85,30 +133,32 @@ impl<T: Copy> Requests<T> {
     }
 
     /// A persistent operation is started.
-    pub fn start(&mut self, handle: u64) -> Option<T> {
-        let operation = &mut self.by_handle.get_mut(&handle)?.first;
+    pub fn start(&mut self, handle: u64, thread: i32) -> Option<T> {
+        let queue = self.by_handle.get_mut(&handle)?;
+        let place = queue.of(thread);
+        let operation = queue.get_mut(place);
         operation.active = true;
         Some(operation.value)
     }
 
-    /// An operation was completed. `None` if the handle is not known or the operation was not active.
-    pub fn complete(&mut self, handle: u64) -> Option<T> {
+    /// An operation was completed by a call of `thread`. `None` if the handle is not known or the operation was not active.
+    pub fn complete(&mut self, handle: u64, thread: i32) -> Option<T> {
         let queue = self.by_handle.get_mut(&handle)?;
-        if queue.first.handle_use != Use::Persistent {
-            return self.free(handle);
+        let place = queue.of(thread);
+        let operation = queue.get_mut(place);
+        if operation.handle_use != Use::Persistent {
+            return self.free(handle, thread);
         }
-        std::mem::take(&mut queue.first.active).then_some(queue.first.value)
+        std::mem::take(&mut operation.active).then_some(operation.value)
     }
 
-    /// MPI_Request_free: the handle no longer stands for the operation, whatever became of it.
-    pub fn free(&mut self, handle: u64) -> Option<T> {
+    /// MPI_Request_free by `thread`: the handle no longer stands for the operation, whatever became of it.
+    pub fn free(&mut self, handle: u64, thread: i32) -> Option<T> {
         let queue = self.by_handle.get_mut(&handle)?;
-        let value = queue.first.value;
-        match queue.more.pop_front() {
-            Some(next) => queue.first = next,
-            None => {
-                self.by_handle.remove(&handle);
-            }
+        let place = queue.of(thread);
+        let value = queue.get_mut(place).value;
+        if !queue.remove(place) {
+            self.by_handle.remove(&handle);
         }
         Some(value)
     }
@@ -132,45 +182,63 @@ mod tests {
     fn a_shared_handle_gives_its_operations_in_order() {
         let mut r = Requests::default();
         for value in 1..=3 {
-            r.insert(9, value, Use::Shared);
+            r.insert(9, value, Use::Shared, 0);
         }
-        r.insert(8, 7, Use::Own);
+        r.insert(8, 7, Use::Own, 0);
         assert_eq!(r.get(9), Some(1));
-        let order: Vec<_> = std::iter::from_fn(|| r.complete(9)).collect();
+        let order: Vec<_> = std::iter::from_fn(|| r.complete(9, 0)).collect();
         assert_eq!(order, [1, 2, 3]);
-        assert_eq!(r.complete(8), Some(7));
-        assert_eq!(r.complete(8), None);
+        assert_eq!(r.complete(8, 0), Some(7));
+        assert_eq!(r.complete(8, 0), None);
         assert!(r.is_empty());
     }
 
     #[test]
     fn an_operation_of_its_own_replaces_what_was_left_over() {
         let mut r = Requests::default();
-        r.insert(9, 1, Use::Shared);
-        r.insert(9, 2, Use::Shared);
-        r.insert(9, 3, Use::Own);
-        r.insert(9, 4, Use::Own);
-        assert_eq!(r.complete(9), Some(4));
-        r.insert(9, 5, Use::Own);
-        r.insert(9, 6, Use::Shared);
-        assert_eq!(r.complete(9), Some(6));
-        assert_eq!(r.complete(9), None);
-        r.insert(9, 7, Use::Own);
-        r.forget(9);
+        r.insert(9, 1, Use::Shared, 0);
+        r.insert(9, 2, Use::Shared, 0);
+        r.insert(9, 3, Use::Own, 0);
+        r.insert(9, 4, Use::Own, 0);
+        assert_eq!(r.complete(9, 0), Some(4));
+        r.insert(9, 5, Use::Own, 0);
+        r.insert(9, 6, Use::Shared, 0);
+        assert_eq!(r.complete(9, 0), Some(6));
+        assert_eq!(r.complete(9, 0), None);
+        r.insert(9, 7, Use::Own, 0);
+        r.forget(9, 0);
         assert_eq!(r.get(9), None);
     }
 
     #[test]
     fn persistent_operations_stay_until_freed() {
         let mut r = Requests::default();
-        r.insert(5, 1, Use::Persistent);
-        assert_eq!(r.complete(5), None);
+        r.insert(5, 1, Use::Persistent, 0);
+        assert_eq!(r.complete(5, 0), None);
         for _ in 0..2 {
-            assert_eq!(r.start(5), Some(1));
-            assert_eq!(r.complete(5), Some(1));
-            assert_eq!(r.complete(5), None);
+            assert_eq!(r.start(5, 0), Some(1));
+            assert_eq!(r.complete(5, 0), Some(1));
+            assert_eq!(r.complete(5, 0), None);
         }
-        assert_eq!(r.free(5), Some(1));
-        assert_eq!(r.start(5), None);
+        assert_eq!(r.free(5, 0), Some(1));
+        assert_eq!(r.start(5, 0), None);
+    }
+
+    #[test]
+    fn a_handle_given_out_again_too_early_keeps_both_operations() {
+        let mut r = Requests::default();
+        r.insert(9, 1, Use::Own, 0);
+        // Thread 0's Waitall has completed it, but ends only later.
+        r.insert(9, 2, Use::Own, 1);
+        assert_eq!(r.complete(9, 1), Some(2));
+        assert_eq!(r.complete(9, 0), Some(1));
+        assert!(r.is_empty());
+        // A thread may complete what others began.
+        r.insert(9, 3, Use::Own, 0);
+        assert_eq!(r.complete(9, 5), Some(3));
+        // What is not kept takes nothing away from other threads.
+        r.insert(9, 4, Use::Own, 0);
+        r.forget(9, 1);
+        assert_eq!(r.get(9), Some(4));
     }
 }
