@@ -108,9 +108,9 @@ static void decoding(void)
     MPI_Count integers, addresses, larges, types, number[3];
     int combiner, small[3];
     MPI_Aint address[1];
-    MPI_Type_get_envelope_c(type, &integers, &addresses, &larges, &types, &combiner);
+    PLAIN(MPI_Type_get_envelope_c)(type, &integers, &addresses, &larges, &types, &combiner);
     CHECK(types == 1);
-    MPI_Type_get_contents_c(type, 3, 1, 3, 1, small, address, number, inner);
+    PLAIN(MPI_Type_get_contents_c)(type, 3, 1, 3, 1, small, address, number, inner);
 #endif
     MPI_Type_free(&type);
 }
