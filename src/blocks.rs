@@ -50,9 +50,8 @@ impl Block {
     }
 }
 
-/// Blocks that are mapped at a time: one being written to, and some that can wait to be written out, small enough to stay in
-/// a processor's cache.
-const CHUNK: u64 = 4;
+/// Blocks that are mapped at a time when there is none left for a thread.
+const MORE: u64 = 4;
 
 /// The block file.
 pub struct Store {
@@ -60,6 +59,8 @@ pub struct Store {
     file: File,
     header: NonNull<FileHeader>,
     pool: Pool<Store>,
+    /// Blocks that are mapped when there are none yet: one being written to, and some that can wait to be written out.
+    first: u64,
     /// Number of the next block of the file that is not in use.
     next: AtomicU64,
     limit: AtomicU64,
@@ -71,11 +72,15 @@ unsafe impl Sync for Store {}
 unsafe impl Send for Store {}
 
 impl Store {
-    /// Creates the file at `path` with its header (`fill` sets it) and the first chunk of blocks.
+    /// Creates the file at `path` with its header (`fill` sets it) and its first `blocks` blocks.
     ///
     /// # Errors
     /// What the system says, if the file cannot be made or not mapped.
-    pub fn create(path: &Path, fill: impl FnOnce(&mut FileHeader)) -> io::Result<Store> {
+    pub fn create(
+        path: &Path,
+        blocks: u64,
+        fill: impl FnOnce(&mut FileHeader),
+    ) -> io::Result<Store> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -104,6 +109,7 @@ impl Store {
             file,
             header,
             pool: Pool::default(),
+            first: blocks.max(2),
             next: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
         };
@@ -168,15 +174,20 @@ impl Space for Store {
     type Block = Block;
 
     fn make(&self) -> io::Result<Vec<Block>> {
-        let offset = self.place(CHUNK)?;
-        let bytes = CHUNK as usize * BLOCK_SIZE;
+        let blocks = if self.next.load(Ordering::Relaxed) == 0 {
+            self.first
+        } else {
+            MORE
+        };
+        let offset = self.place(blocks)?;
+        let bytes = blocks as usize * BLOCK_SIZE;
         reserve(&self.file, offset, bytes)?;
         let base = map(&self.file, offset, bytes)?;
         let block = |i| Block {
             // SAFETY: inside the mapping just made.
             header: unsafe { base.add(i * BLOCK_SIZE) }.cast::<BlockHeader>(),
         };
-        Ok((0..CHUNK as usize).map(block).collect())
+        Ok((0..blocks as usize).map(block).collect())
     }
 
     fn keep(&self, full: &Block) -> io::Result<()> {

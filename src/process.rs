@@ -227,7 +227,7 @@ fn open() -> Option<Store> {
         });
         let mut result = Err(format!("{}: exists", path.display()));
         for path in tries {
-            match Store::create(&path, fill) {
+            match Store::create(&path, settings.blocks / BLOCK_SIZE as u64, fill) {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 made => {
                     result = made.map_err(|e| format!("{}: {e}", path.display()));

@@ -34,7 +34,7 @@ use merge::{LARGEST, Sink};
 use outputs::{Outputs, Plan, free_base};
 use records::define::Definition;
 use records::file::File;
-use report::Report;
+use report::{Diagnostics, Report};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -55,7 +55,7 @@ pub fn run() {
     let settings = process::settings();
     // A mistake of ours must not end the program: it becomes one more reason why there is no merged trace.
     let finished = catch_unwind(AssertUnwindSafe(|| finish(&world, &settings)))
-        .unwrap_or_else(|_| Err("the recorder failed".to_owned()));
+        .unwrap_or_else(|_| Err("the recorder failed: not merged".to_owned()));
     match (finished, store) {
         (Ok(()), store) => {
             start::free(world.comm);
@@ -65,12 +65,12 @@ pub fn run() {
         }
         // Of thousands of ranks, a few lines tell enough.
         (Err(why), Some(store)) if world.rank < 4 => say!(
-            "trace: rank {}: {why}: not merged; its calls are in {} (mpitrace recover reads it)",
+            "trace: rank {}: {why}; its calls are in {} (mpitrace recover reads it)",
             world.rank,
             store.path().display()
         ),
         (Err(why), None) if world.rank < 4 => {
-            say!("trace: rank {}: {why}: not merged", world.rank);
+            say!("trace: rank {}: {why}", world.rank);
         }
         (Err(_), _) => {}
     }
@@ -113,17 +113,20 @@ impl Blocks {
 type Wrong = String;
 
 fn said(failure: Failure) -> Wrong {
-    failure.to_string()
+    format!("{failure}: not merged")
 }
 
 fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
     let line = Exchange::new(world.comm, settings.deadline);
+    let debug = Diagnostics::new(world, settings);
     last_words(world);
+    debug.step("all ranks are asked for");
     let zero = from_zero(&line, world, settings).map_err(said)?;
     let begun = Instant::now();
 
     let (blocks, missing) = Blocks::open(world);
     let file = File::new(blocks.bytes()).map_err(|e| e.to_string())?;
+    debug.step("rank 0 is there");
     let table = table().ok_or("the function table cannot be read")?;
     let mut scan = Scan::new(&file);
     if zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
@@ -145,7 +148,10 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
     };
     if settings.outputs.dumpi {
         match dumpi::write(&file, table, &zero.dumpi) {
-            Ok(summary) => part.dumpi_bytes = summary.bytes,
+            Ok(summary) => {
+                debug.file(&summary.path, summary.bytes);
+                part.dumpi_bytes = summary.bytes;
+            }
             Err(e) => {
                 part.dumpi_failures = 1;
                 part.dumpi_reason = e.to_string();
@@ -153,9 +159,12 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         }
     }
     report::counts(settings, world, &scan, table);
+    debug.calls(&scan, table);
+    debug.step("own calls are read");
     let own = part.comms.clone();
     let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
 
+    debug.step("the ranks agree");
     let gids = GidTable::new(&whole.comms);
     let call_ids = match settings.callids {
         CallIds::All => states::CallIds::All,
@@ -185,6 +194,9 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
             merge::merge(&line, 0, world.size, own_records, &mut outputs).map_err(said)?;
         }
         let (files, mut failures) = outputs.finish(gids.table());
+        for file in &files {
+            debug.file(&file.path, file.size);
+        }
         let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < world.size as u64;
         if any_dumpi && let Err(e) = dumpi::write_meta(&file, &zero.dumpi) {
             failures.push(e.to_string());
@@ -227,6 +239,7 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         }
         Ok(())
     };
+    debug.step("all calls are passed on");
     // Blocks are given up only when rank 0 has all that was asked for.
     let verdict = agree::spread(
         &line,

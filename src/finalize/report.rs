@@ -3,13 +3,14 @@
 use super::agree::Part;
 use super::outputs::Finished;
 use crate::say;
-use crate::settings::Settings;
+use crate::settings::{Debug, Settings};
 use crate::start::World;
 use formats::project::dumpi;
 use formats::project::scan::Scan;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 use wrappers::Table;
 
 /// What is reported.
@@ -142,6 +143,57 @@ pub fn counts(settings: &Settings, world: &World, scan: &Scan, table: &Table) {
         .and_then(|mut f| f.write_all(line.as_bytes()));
     if let Err(e) = written {
         crate::say::on_first_rank(&format!("trace: {path}: {e}"));
+    }
+}
+
+/// What the setting `debug` asks for, said by the first ranks only.
+pub struct Diagnostics {
+    rank: i32,
+    begun: Instant,
+    wanted: Debug,
+}
+
+impl Diagnostics {
+    /// Begins to take the time.
+    pub fn new(world: &World, settings: &Settings) -> Diagnostics {
+        Diagnostics {
+            rank: world.rank,
+            begun: Instant::now(),
+            wanted: if world.rank < 4 {
+                settings.debug
+            } else {
+                Debug::NONE
+            },
+        }
+    }
+
+    /// Something has been reached.
+    pub fn step(&self, what: &str) {
+        if self.wanted.libdumpi {
+            let seconds = self.begun.elapsed().as_secs_f64();
+            say!("trace: rank {}: {seconds:.6} s: {what}", self.rank);
+        }
+    }
+
+    /// A file has been written.
+    pub fn file(&self, path: &Path, bytes: u64) {
+        if self.wanted.traceio {
+            let path = path.display();
+            say!("trace: rank {}: {path}, {bytes} bytes", self.rank);
+        }
+    }
+
+    /// How often each function was called.
+    pub fn calls(&self, scan: &Scan, table: &Table) {
+        if !self.wanted.mpicalls {
+            return;
+        }
+        for function in &table.functions {
+            let calls = scan.calls_of(function.id as u16);
+            if calls > 0 {
+                say!("trace: rank {}: {calls} {}", self.rank, function.name);
+            }
+        }
     }
 }
 

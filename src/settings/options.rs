@@ -211,8 +211,9 @@ options! {
         /// Whether the block files stay after a good MPI_Finalize. They stay in any case when the program dies.
         "keep-blocks" => keep_blocks: YesNo = false, opposite("MPE_DELETE_LOCALFILE");
 
-        /// Most bytes of blocks a process keeps mapped.
-        "blocks" => blocks: Size<{ 256 << 10 }, { 1 << 40 }, 1> = 32 << 20;
+        /// Bytes of blocks that a process keeps mapped and that go round among its threads; full ones are written out. A
+        /// process with more threads than blocks maps more.
+        "blocks" => blocks: Size<{ 128 << 10 }, { 1 << 30 }, 1> = 256 << 10;
 
         /// Most bytes of block files per process; recording stops there.
         "disk-limit" => disk_limit: MaybeSize<{ 1 << 20 }, { 1 << 50 }, false> = None;
@@ -247,7 +248,9 @@ options! {
         /// Leaves out the closing line on stderr.
         "quiet" => quiet: YesNo = false;
 
-        /// Diagnostics on stderr; several lines add up, `none` and `off` take back those before.
+        /// Diagnostics on stderr, of the first ranks: `libdumpi` says what MPI_Finalize does and how long it takes, `traceio`
+        /// which files are written, `mpicalls` how often each function was called. Several lines add up, `none` and `off`
+        /// take back those before.
         "debug" => debug: Debug = Debug::NONE;
 
         /// A file to which every rank appends one line at MPI_Finalize: rank, number of calls, calls per function

@@ -134,7 +134,7 @@ fn every_key_reaches_its_field() {
     let settings = good(
         "start off\nMPI_Default success\ntimestamp none\nstatuses disable\ntracing disable\nextensions disable\n\
          conversions record\nPAPI PAPI_TOT_CYC\nPAPI_2 PAPI_L1_DCM\nrank-bits 32\noutputs dumpi, slog2\n\
-         directory /d\noutput o-%n\nfileroot f/r\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 1G\n\
+         directory /d\noutput o-%n\nfileroot f/r\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 64M\n\
          disk-limit 3M\ndeadline 7\nclock-sync no\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
          callids all\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
          MPI_Send enable\nMPIO_Wait disable\n",
@@ -163,7 +163,7 @@ fn every_key_reaches_its_field() {
         overwrite: true,
         tmpdir: "/t".into(),
         keep_blocks: true,
-        blocks: 1 << 30,
+        blocks: 64 << 20,
         disk_limit: Some(3 << 20),
         deadline: Some(Duration::from_secs(7)),
         clock_sync: ClockSync::No,
@@ -253,7 +253,7 @@ fn bad_lines_are_told_and_the_program_goes_on() {
         "trace: dumpi.conf:4: unknown key 'MPI_send', left out; did you mean MPI_Send?",
         "trace: dumpi.conf:5: unknown key 'timestmap', left out; did you mean timestamp?",
         "trace: dumpi.conf:6: rank-bits '7': allowed are 8 to 32; using 24",
-        "trace: dumpi.conf:7: blocks '12Q': allowed are 256K to 1T bytes; using 32M",
+        "trace: dumpi.conf:7: blocks '12Q': allowed are 128K to 1G bytes; using 256K",
         "trace: dumpi.conf:8: statuses has no value: allowed are disable, success, enable; using enable",
         "trace: dumpi.conf:9: MPI_Send 'yes': allowed are disable, success, enable; using enable",
         "trace: dumpi.conf:10: directory: 'b c' behind the value is left out (a comment begins with #); using /a",
