@@ -21,6 +21,7 @@ use crate::thread::{self, Thread};
 use records::encode::{Cursor, Head, SLACK};
 use records::layout::{BlockHeader, Clock};
 use records::record;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 /// Calls of the function are counted only.
@@ -117,11 +118,7 @@ impl Call {
     /// Ends a call without a record.
     #[cold]
     pub fn leave(self) {
-        let t = thread::current();
-        if !t.is_null() {
-            // SAFETY: the state of the running thread.
-            unsafe { (*t).depth -= 1 };
-        }
+        // Dropping does it.
     }
 
     /// Room for values that must be kept from before the call, this call's own until it ends.
@@ -134,9 +131,10 @@ impl Call {
     /// Takes the time and makes the CallID of the call of function number `function` visible to lower layers.
     #[inline(always)]
     pub fn start(self, function: u16) -> Running {
+        let this = ManuallyDrop::new(self);
         // SAFETY: the state of the running thread, and its own block's header.
         unsafe {
-            let t = self.thread;
+            let t = this.thread;
             let header: &BlockHeader = &*(*t).block.header();
             header.open_call.store((*t).next_call - 1, Relaxed);
             let start = if UNUSUAL.load(Relaxed) {
@@ -147,6 +145,32 @@ impl Call {
             header.open_start.store(start, Relaxed);
             header.open_function.store(u32::from(function) + 1, Relaxed);
             Running { thread: t, start }
+        }
+    }
+}
+
+/// Ends a call that is passed through, and one that a C++ exception leaves: an error handler of the program may throw.
+impl Drop for Call {
+    #[cold]
+    fn drop(&mut self) {
+        let t = thread::current();
+        if !t.is_null() {
+            // SAFETY: the state of the running thread.
+            unsafe { (*t).depth -= 1 };
+        }
+    }
+}
+
+/// Ends a call that a C++ exception leaves.
+impl Drop for Running {
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: the state of the running thread.
+        unsafe {
+            (*(*self.thread).block.header())
+                .open_function
+                .store(0, Relaxed);
+            (*self.thread).depth = 0;
         }
     }
 }
@@ -162,10 +186,11 @@ impl Running {
     /// Takes the time.
     #[inline(always)]
     pub fn stop(self) -> Stopped {
+        let this = ManuallyDrop::new(self);
         Stopped {
-            thread: self.thread,
-            start: self.start,
-            duration: clock::now().wrapping_sub(self.start),
+            thread: this.thread,
+            start: this.start,
+            duration: clock::now().wrapping_sub(this.start),
         }
     }
 }

@@ -162,10 +162,10 @@ unsafe extern "C" fn controlled<const P: usize>(level: c_int, arguments: &Argume
 }
 
 /// MPI_Abort: recorded before it runs, because nothing comes after.
-pub unsafe extern "C" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c_int {
+pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c_int {
     // SAFETY: the wrapper pattern of generated.rs.
     unsafe {
-        let real = std::mem::transmute::<Code, unsafe extern "C" fn(MPI_Comm, c_int) -> c_int>(
+        let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn(MPI_Comm, c_int) -> c_int>(
             entry::real(2 * index::MPI_Abort + P),
         );
         let call = Call::enter(index::MPI_Abort as u16, P == 0);
@@ -196,12 +196,12 @@ pub unsafe extern "C" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c
 }
 
 /// MPI_Finalize: the trace is merged and written first, while there is an MPI to do it with.
-pub unsafe extern "C" fn finalize<const P: usize>() -> c_int {
+pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
     // SAFETY: the wrapper pattern of generated.rs.
     unsafe {
-        let real = std::mem::transmute::<Code, unsafe extern "C" fn() -> c_int>(entry::real(
-            2 * index::MPI_Finalize + P,
-        ));
+        let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn() -> c_int>(
+            entry::real(2 * index::MPI_Finalize + P),
+        );
         let call = Call::enter(index::MPI_Finalize as u16, P == 0);
         if !call.ignored() {
             let number = NUMBERS[index::MPI_Finalize];

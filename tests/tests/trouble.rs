@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 use tests::trace::Tracing;
-use tests::{Mpi, Program, Run, blocks, traced};
+use tests::{Mpi, Program, Run, blocks, compile, traced};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -134,5 +134,29 @@ fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
         assert_eq!(files.len(), 2, "{}", run.finished.story());
         let calls = blocks::read(&files[0]).calls;
         assert_eq!(calls.get("MPI_Barrier"), Some(&1), "{calls:?}");
+    }
+}
+
+#[test]
+fn an_exception_thrown_by_an_error_handler_passes_through() {
+    for mpi in installed() {
+        let compiler = format!("mpicxx.{}", mpi.suffix());
+        if !tests::mpi::which(&compiler) || !tests::mpi::which("g++") {
+            tests::skip(&format!("no {compiler} or no g++"));
+            continue;
+        }
+        let source = tests::root().join("tests/programs/throw.cpp");
+        let folder = tests::target().join("tests-programs").join(mpi.suffix());
+        std::fs::create_dir_all(&folder).expect("a folder below target/");
+        let executable = folder.join("throw");
+        let mut command = std::process::Command::new(&compiler);
+        command.arg("-O1").arg(&source);
+        compile::build(command, &executable, &[source], false);
+        let run = traced(mpi, 2, &executable);
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        for counts in run.in_dumpi().values() {
+            assert_eq!(counts.get("MPI_Comm_size"), Some(&1), "{mpi:?}");
+            assert_eq!(counts.get("MPI_Finalize"), Some(&1), "{mpi:?}");
+        }
     }
 }

@@ -236,7 +236,7 @@ fn pointer_type(d: &Declared) -> String {
     let list: Vec<&str> = d.params.iter().map(|p| p.ty.as_str()).collect();
     let more = if d.variadic { ", ..." } else { "" };
     format!(
-        "unsafe extern \"C\" fn({}{more}) -> {}",
+        "unsafe extern \"C-unwind\" fn({}{more}) -> {}",
         list.join(", "),
         d.returns
     )

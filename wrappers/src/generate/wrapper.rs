@@ -30,7 +30,7 @@ impl Wrapper<'_> {
         }
         put!(
             s,
-            "unsafe extern \"C\" fn {}<const P: usize>({}) -> {} {{ unsafe {{",
+            "unsafe extern \"C-unwind\" fn {}<const P: usize>({}) -> {} {{ unsafe {{",
             rust_name(&d.name),
             signature(d),
             d.returns
