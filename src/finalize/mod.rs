@@ -34,6 +34,7 @@ use merge::{LARGEST, Sink};
 use outputs::{Outputs, Plan, free_base};
 use records::define::Definition;
 use records::file::File;
+use records::layout::Clock;
 use report::{Diagnostics, Report};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -129,8 +130,9 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
     debug.step("rank 0 is there");
     let table = table().ok_or("the function table cannot be read")?;
     let mut scan = Scan::new(&file);
-    if zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
-        // The same clock as rank 0's: the same rate, to the last bit.
+    let counter = file.info().clock == Clock::Tsc;
+    if counter && zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
+        // The same counter as rank 0's: the same time to the last bit, whatever namespace shifts the other clocks.
         scan.clock = ClockMap::new(file.info().clock, &zero.clock.readings, &[]);
     }
     let mut part = Part {

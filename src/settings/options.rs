@@ -271,6 +271,10 @@ pub const OTHER_VARIABLES: &[(&str, &str)] = &[
         "lines of a configuration file, separated by `;` or line ends; they win over the file",
     ),
     (
+        "TRACE_CLOCK",
+        "`monotonic` takes times from CLOCK_MONOTONIC where the time-stamp counter would do, at twice the cost; read before the settings",
+    ),
+    (
         "TRACE_LIBMPI",
         "the MPI library of programs that load it privately; read before the settings",
     ),

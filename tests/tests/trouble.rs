@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 use tests::trace::Tracing;
-use tests::{Mpi, Program, Run, blocks, compile, traced};
+use tests::{Folder, Mpi, Program, Run, blocks, compile, process, traced};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -158,5 +158,61 @@ fn an_exception_thrown_by_an_error_handler_passes_through() {
             assert_eq!(counts.get("MPI_Comm_size"), Some(&1), "{mpi:?}");
             assert_eq!(counts.get("MPI_Finalize"), Some(&1), "{mpi:?}");
         }
+    }
+}
+
+/// The second rank's CLOCK_MONOTONIC is 1000 s ahead, as on a host that has been up for longer: the ranks compare clocks.
+#[test]
+fn clocks_that_differ_are_corrected() {
+    let ahead = ["unshare", "-T", "--monotonic", "1000"];
+    let possible = std::process::Command::new(ahead[0])
+        .args(&ahead[1..])
+        .arg("true")
+        .status();
+    if !possible.is_ok_and(|status| status.success()) {
+        tests::skip("time namespaces cannot be made here");
+        return;
+    }
+    for mpi in installed() {
+        let program = Program::c("p2p").compile(mpi);
+        let preload = format!("LD_PRELOAD={}", mpi.library().display());
+        let tracing = Tracing::new(mpi, 2);
+        let folder = Folder::new(&format!("{}-clocks", mpi.suffix()));
+        let mut command = mpi.mpiexec(1);
+        tracing.settings(&mut command, &folder);
+        command
+            .args(["env", "TRACE_CLOCK=monotonic", &preload])
+            .arg(&program)
+            .args([":", "-n", "1"])
+            .args(ahead)
+            .args(["env", "TRACE_CLOCK=monotonic", &preload])
+            .arg(&program);
+        let run = Run {
+            finished: process::run(&mut command, tracing.limit),
+            folder,
+            ranks: 2,
+        };
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        let text = run.print(&run.file("clog2"));
+        let shift = text
+            .lines()
+            .filter(|l| l.contains("rank=1") && l.contains("type=shft"))
+            .filter_map(|l| l.rsplit_once("shift=")?.1.parse::<f64>().ok())
+            .next();
+        assert!(
+            shift.is_some_and(|s| (s - 1000.0).abs() < 1.0),
+            "{shift:?}\n{text}"
+        );
+        let last = text
+            .lines()
+            .filter_map(|l| {
+                l.strip_prefix("ts=")?
+                    .split(' ')
+                    .next()?
+                    .parse::<f64>()
+                    .ok()
+            })
+            .fold(0.0, f64::max);
+        assert!(last < 500.0, "the run seems to take {last} s");
     }
 }
