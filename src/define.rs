@@ -44,16 +44,28 @@ pub fn host() -> String {
     }
 }
 
+/// Number of this start of the kernel: processes with the same one read the same clocks.
+pub fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
+/// Rank as the launcher tells it in the environment, for the time before MPI_Init and for programs without it.
+pub fn rank_from_launcher() -> Option<u32> {
+    ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
 /// What is known before MPI_Init: the process, its clocks, names of functions that no table has.
 pub fn process(t: &mut Thread) {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     put_definition(
         t,
         &Definition::Process(Process {
             host: host(),
             program: program(),
             user: std::env::var("LOGNAME").unwrap_or_default(),
-            boot: boot.trim().to_owned(),
+            boot: boot_id(),
         }),
     );
     put_definition(t, &Definition::Clock(crate::process::first_reading()));

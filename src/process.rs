@@ -262,10 +262,7 @@ pub fn is_known(name: &str) -> bool {
 }
 
 fn block_path(settings: &Settings) -> Result<PathBuf, String> {
-    let rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
-        .iter()
-        .find_map(|v| std::env::var(v).ok())
-        .unwrap_or_else(|| "0".to_owned());
+    let rank = define::rank_from_launcher().unwrap_or(0);
     let name = format!(
         "libtrace.{}.{rank}.{}.blocks",
         define::program(),

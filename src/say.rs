@@ -1,6 +1,7 @@
 //! What the recorder says to the user, on stderr. It must not hurt the program: where nobody reads stderr any more, the line
 //! is lost, and the signal that such a write raises does not reach the program.
 
+use crate::define;
 use std::mem::MaybeUninit;
 
 /// Prints a line.
@@ -42,10 +43,7 @@ pub fn raw(text: &str) {
 
 /// Prints a line on the first rank only, as far as the environment tells ranks before MPI_Init.
 pub fn on_first_rank(text: &str) {
-    let other_rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
-        .iter()
-        .any(|v| std::env::var(v).is_ok_and(|r| r != "0"));
-    if !other_rank {
+    if define::rank_from_launcher().unwrap_or(0) == 0 {
         line(text);
     }
 }

@@ -169,10 +169,9 @@ pub fn session(t: *mut Thread) {
     }
     let env = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u32>().ok());
     if let Some(store) = process::store() {
-        let rank = ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"];
         let size = ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE"];
         let header = store.header();
-        let rank = rank.into_iter().find_map(env).unwrap_or(0);
+        let rank = define::rank_from_launcher().unwrap_or(0);
         header.rank.store(rank, Relaxed);
         let size = size.into_iter().find_map(env).unwrap_or(1);
         header.size.store(size, Relaxed);

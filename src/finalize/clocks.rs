@@ -8,6 +8,7 @@
 use super::exchange::{Exchange, Failure};
 use crate::clock;
 use crate::constants::predefined;
+use crate::define;
 use crate::fill::put_definition;
 use crate::generated::{MPI_Datatype, pmpi};
 use crate::process;
@@ -58,7 +59,7 @@ pub fn plan(world: &World) {
 
 /// A number for the kernel that this process runs under, and for the clock it reads.
 fn boot() -> u64 {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let id = define::boot_id();
     // CLOCK_MONOTONIC can be shifted for a time namespace; the counter cannot.
     let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let text = format!("{id}{}{:?}", namespace.display(), clock::source());

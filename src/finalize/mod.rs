@@ -330,9 +330,8 @@ fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<From
 
 /// The clock readings of this process: the first, and one now.
 fn own_clock() -> ZeroClock {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     ZeroClock {
-        boot: boot.trim().to_owned(),
+        boot: define::boot_id(),
         readings: vec![process::first_reading(), crate::clock::reading()],
     }
 }
