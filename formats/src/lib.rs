@@ -4,5 +4,11 @@
 
 pub mod clog2;
 pub mod dumpi;
+mod fault;
+pub mod model;
+mod pending;
 pub mod project;
 pub mod slog2;
+
+pub use fault::{Fault, FaultKind};
+pub use pending::PendingFile;

@@ -35,12 +35,12 @@ mod encode;
 mod error;
 mod java;
 mod node;
-mod pending;
 mod print;
 mod read;
 mod types;
 mod x11_names;
 
+pub use crate::pending::PendingFile;
 pub use build::{Builder, NewDrawable, Options, Tree};
 pub use colors::Color;
 pub use convert::{
@@ -48,7 +48,6 @@ pub use convert::{
 };
 pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
-pub use pending::PendingFile;
 pub use print::{
     Kinds, Order, Parts, PrintOptions, RecursiveOptions, print, print_recursively, time_window,
 };

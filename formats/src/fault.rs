@@ -1,0 +1,80 @@
+//! What is wrong with a file, and where: the error type that the formats share.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// An error in a file: what was expected, at which byte, of which file. `K` names the kinds of one format; its text
+/// says what was found and what was expected there.
+#[derive(Debug)]
+pub struct Fault<K> {
+    /// The file, when it is known; see [`Fault::in_file`].
+    pub path: Option<PathBuf>,
+    /// Byte offset from the start of the file (or of the buffer that was decoded).
+    pub offset: u64,
+    /// What is wrong there.
+    pub kind: K,
+}
+
+/// A kind of error.
+pub trait FaultKind: fmt::Display + fmt::Debug {
+    /// False for errors about a file as a whole, of which no offset is shown.
+    fn has_place(&self) -> bool {
+        true
+    }
+
+    /// The error beneath, if there is one.
+    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        None
+    }
+}
+
+impl<K> Fault<K> {
+    /// An error at this byte.
+    pub fn new(offset: u64, kind: K) -> Self {
+        Fault {
+            path: None,
+            offset,
+            kind,
+        }
+    }
+
+    /// A failure of the system at this byte.
+    pub fn io(offset: u64, error: std::io::Error) -> Self
+    where
+        K: From<std::io::Error>,
+    {
+        Fault::new(offset, error.into())
+    }
+
+    /// The same error, `base` bytes further on: for an error in a part of a file.
+    #[must_use]
+    pub fn moved(mut self, base: u64) -> Self {
+        self.offset = self.offset.saturating_add(base);
+        self
+    }
+
+    /// The same error with the name of the file it is about.
+    #[must_use]
+    pub fn in_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.path = Some(path.as_ref().to_path_buf());
+        self
+    }
+}
+
+impl<K: FaultKind> fmt::Display for Fault<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        if self.kind.has_place() {
+            write!(f, "byte {}: ", self.offset)?;
+        }
+        fmt::Display::fmt(&self.kind, f)
+    }
+}
+
+impl<K: FaultKind> std::error::Error for Fault<K> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.kind.beneath()
+    }
+}

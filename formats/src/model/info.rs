@@ -1,0 +1,154 @@
+//! The info of a drawable: big-endian values, one for each type of its category (clog2.md section 8).
+
+use super::{Category, Text};
+
+/// A value of an info.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// `%s`.
+    Text(&'a [u8]),
+    /// `%h`, `%d`, `%l`.
+    Integer(i64),
+    /// `%x`, `%X`: to be shown in hexadecimal.
+    Hex(u64),
+    /// `%e`, `%E`.
+    Real(f64),
+}
+
+/// The values of an info with their keys, the texts that stand before them. Ends where the bytes or the types do.
+pub fn info_values<'a>(
+    category: &'a Category,
+    info: &'a [u8],
+) -> impl Iterator<Item = (&'a Text, Value<'a>)> {
+    let mut rest = info;
+    let pairs = category.info_keys.iter().zip(&category.info_types);
+    pairs.map_while(move |(key, &kind)| Some((key, value(kind, &mut rest)?)))
+}
+
+fn value<'a>(kind: u8, rest: &mut &'a [u8]) -> Option<Value<'a>> {
+    Some(match kind {
+        b's' => {
+            let length = usize::try_from(i16::from_be_bytes(take(rest)?)).unwrap_or(0);
+            let (text, behind) = rest.split_at(length.min(rest.len()));
+            *rest = behind;
+            Value::Text(text)
+        }
+        b'h' => Value::Integer(i16::from_be_bytes(take(rest)?).into()),
+        b'd' => Value::Integer(i32::from_be_bytes(take(rest)?).into()),
+        b'l' => Value::Integer(i64::from_be_bytes(take(rest)?)),
+        b'x' => Value::Hex(u32::from_be_bytes(take(rest)?).into()),
+        b'X' => Value::Hex(u64::from_be_bytes(take(rest)?)),
+        b'e' => Value::Real(f32::from_be_bytes(take(rest)?).into()),
+        b'E' => Value::Real(f64::from_be_bytes(take(rest)?)),
+        _ => return None,
+    })
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (bytes, behind) = rest.split_first_chunk::<N>()?;
+    *rest = behind;
+    Some(*bytes)
+}
+
+/// Writes the values of an info one after the other, in the order of the category's types.
+#[derive(Clone, Debug, Default)]
+pub struct InfoWriter {
+    bytes: Vec<u8>,
+}
+
+impl InfoWriter {
+    /// Begins a new info.
+    pub fn clear(&mut self) -> &mut Self {
+        self.bytes.clear();
+        self
+    }
+
+    /// `%d`.
+    pub fn int(&mut self, value: i32) -> &mut Self {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    /// `%l`, `%X`.
+    pub fn long(&mut self, value: i64) -> &mut Self {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    /// `%E`.
+    pub fn real(&mut self, value: f64) -> &mut Self {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+        self
+    }
+
+    /// `%s`; cut at 32767 bytes.
+    pub fn text(&mut self, text: &[u8]) -> &mut Self {
+        let text = &text[..text.len().min(i16::MAX as usize)];
+        self.bytes
+            .extend_from_slice(&(text.len() as i16).to_be_bytes());
+        self.bytes.extend_from_slice(text);
+        self
+    }
+
+    /// The bytes of the info.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// What a message arrow says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// Tag.
+    pub tag: i32,
+    /// Bytes.
+    pub size: i64,
+}
+
+/// The message that an arrow stands for: one whose info names `msg_tag=` and `msg_size=` ([`Category::message`]).
+pub fn message(category: &Category, info: &[u8]) -> Option<Message> {
+    let (mut tag, mut size) = (None, None);
+    for (key, value) in info_values(category, info) {
+        let Value::Integer(number) = value else {
+            continue;
+        };
+        if key.0.ends_with(b"msg_tag=") {
+            tag = i32::try_from(number).ok();
+        } else if key.0.ends_with(b"msg_size=") {
+            size = Some(number);
+        }
+    }
+    Some(Message {
+        tag: tag?,
+        size: size?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Color, Topology};
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut category = Category::new(7, "x".into(), Topology::State, Color::WHITE);
+        category.set_info_format(b"CallID=0x%X, bytes=%l, name=%s, t=%E, n=%d");
+        let mut info = InfoWriter::default();
+        info.long(0x1_0000_0002).long(-5).text(b"a/b").real(0.5);
+        let values: Vec<_> = info_values(&category, info.bytes())
+            .map(|(key, value)| (key.to_str().into_owned(), value))
+            .collect();
+        assert_eq!(
+            values,
+            [
+                ("CallID=0x".to_owned(), Value::Hex(0x1_0000_0002)),
+                (", bytes=".to_owned(), Value::Integer(-5)),
+                (", name=".to_owned(), Value::Text(b"a/b")),
+                (", t=".to_owned(), Value::Real(0.5)),
+            ]
+        );
+        info.clear().int(3).int(80);
+        let found = message(&Category::message(), info.bytes());
+        assert_eq!(found, Some(Message { tag: 3, size: 80 }));
+    }
+}

@@ -1,0 +1,131 @@
+//! What all formats have in common: drawables on timelines.
+//!
+//! The drawable is that of SLOG2: a state, an arrow or an event of a category, with its corners in time and on lines
+//! and an info whose layout the category tells. A format that can be read as drawables has a [`Source`], one that can
+//! hold them a [`Sink`], and [`convert`] puts the one into the other. Formats that hold events rather than drawables
+//! take them through [`Points`]. What a target cannot hold is counted in [`Losses`], never dropped silently.
+
+mod info;
+mod losses;
+mod points;
+#[cfg(feature = "spill")]
+mod sort;
+
+use std::collections::BTreeMap;
+
+pub use crate::slog2::{
+    Category, Color, NewDrawable as Drawable, Text, TimeBBox, Topology, Vertex,
+};
+pub use info::{InfoWriter, Message, Value, info_values, message};
+pub use losses::Losses;
+pub use points::{Point, Points, What};
+#[cfg(feature = "spill")]
+pub use sort::{Sorter, convert};
+
+/// What stops a conversion: the error of the source or of the sink, which names its file.
+pub type Stop = Box<dyn std::error::Error + Send + Sync>;
+
+/// A timeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// The number by which vertices name it.
+    pub id: i32,
+    /// Rank of its process in MPI_COMM_WORLD.
+    pub rank: i32,
+    /// Thread of the process; 0 is the one that called MPI_Init.
+    pub thread: i32,
+    /// The communicator that the line is about: a number local to the file, 0 for MPI_COMM_WORLD.
+    pub comm: i32,
+    /// Rank of the process in that communicator.
+    pub comm_rank: i32,
+    /// The host it ran on, where the file tells.
+    pub host: Option<String>,
+    /// A name that numbers cannot give, such as that of a device or a server.
+    pub name: Option<String>,
+}
+
+impl Line {
+    /// The line of a thread, about MPI_COMM_WORLD.
+    pub fn of_thread(id: i32, rank: i32, thread: i32) -> Self {
+        Line {
+            id,
+            rank,
+            thread,
+            comm_rank: rank,
+            ..Line::default()
+        }
+    }
+}
+
+/// What is known of a trace before its first drawable.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// The program that was traced or that wrote the file, where the file tells.
+    pub program: String,
+    /// The categories; each drawable names one by its index.
+    pub categories: Vec<Category>,
+    /// The timelines by ascending id; each vertex names one.
+    pub lines: Vec<Line>,
+    /// By index of a category the numbers of its start and end event (the same for an event), where the source has such.
+    pub etypes: BTreeMap<i32, (i32, i32)>,
+}
+
+impl Definitions {
+    /// The category of this index.
+    pub fn category(&self, index: i32) -> Option<&Category> {
+        self.categories.iter().find(|c| c.index == index)
+    }
+
+    /// The line of this id.
+    pub fn line(&self, id: i32) -> Option<&Line> {
+        let at = self.lines.binary_search_by_key(&id, |line| line.id).ok()?;
+        self.lines.get(at)
+    }
+}
+
+/// In which order drawables come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By increasing start time; of those that start together the longer one first.
+    Start,
+    /// By increasing end time; of those that end together the one that started last first.
+    End,
+    /// In any.
+    Any,
+}
+
+/// A trace that can be read as drawables.
+pub trait Source {
+    /// Categories and lines, complete before the first drawable.
+    fn definitions(&self) -> &Definitions;
+
+    /// In which order [`Source::for_each`] gives the drawables.
+    fn order(&self) -> Order;
+
+    /// Gives all drawables to `put`, and then says what the file holds that is no drawable or could not be read.
+    ///
+    /// # Errors
+    /// Those of `put`, and what is wrong with the file.
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop>;
+}
+
+/// A trace that is being made of drawables.
+pub trait Sink {
+    /// In which order it wants them.
+    fn order(&self) -> Order;
+
+    /// Takes the next.
+    ///
+    /// # Errors
+    /// When it could not be written; the sink is then of no more use.
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop>;
+
+    /// Completes the file and gives it its name; says what the format could not hold.
+    ///
+    /// # Errors
+    /// When it could not be completed; there is then no file of that name.
+    fn finish(self: Box<Self>) -> Result<Losses, Stop>;
+}

@@ -1,0 +1,352 @@
+//! Brings drawables into order, in bounded memory: sorted pieces go to temporary files, which are then merged.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+
+use super::{Drawable, Losses, Order, Sink, Source, Stop, Topology, Vertex};
+
+/// Bytes of drawables that are sorted in memory.
+const PIECE: usize = 32 << 20;
+
+/// Puts everything of `source` into `sink`, sorted if the two differ in their order, and says what was lost on either side.
+///
+/// # Errors
+/// Those of the two, and of the temporary files.
+pub fn convert(source: &dyn Source, mut sink: Box<dyn Sink>) -> Result<Losses, Stop> {
+    let wanted = sink.order();
+    let mut losses = if wanted == Order::Any || wanted == source.order() {
+        source.for_each(&mut |drawable| sink.put(drawable))?
+    } else {
+        let mut sorter = Sorter::new(wanted);
+        let losses = source.for_each(&mut |drawable| Ok(sorter.push(drawable)?))?;
+        sorter.finish(&mut |drawable| sink.put(drawable))?;
+        losses
+    };
+    losses.merge(&sink.finish()?);
+    Ok(losses)
+}
+
+/// Sorts drawables; those that the order does not tell apart stay as they came.
+#[derive(Debug)]
+pub struct Sorter {
+    order: Order,
+    piece: usize,
+    items: Vec<Item>,
+    /// The drawables of `items`, encoded.
+    bytes: Vec<u8>,
+    runs: Vec<File>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    key: Key,
+    at: usize,
+}
+
+/// Two times, the second one descending.
+#[derive(Clone, Copy, Debug)]
+struct Key(f64, f64);
+
+impl Key {
+    fn cmp(self, other: Key) -> Ordering {
+        self.0.total_cmp(&other.0).then(other.1.total_cmp(&self.1))
+    }
+}
+
+impl Sorter {
+    /// Sorts into this order.
+    pub fn new(order: Order) -> Self {
+        Sorter::with_piece(order, PIECE)
+    }
+
+    fn with_piece(order: Order, piece: usize) -> Self {
+        Sorter {
+            order,
+            piece,
+            items: Vec::new(),
+            bytes: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// Takes a drawable.
+    ///
+    /// # Errors
+    /// When a temporary file could not be written.
+    pub fn push(&mut self, drawable: &Drawable<'_>) -> io::Result<()> {
+        let key = key(self.order, drawable.vertices);
+        let at = self.bytes.len();
+        self.items.push(Item { key, at });
+        encode(drawable, &mut self.bytes);
+        if self.bytes.len() + self.items.len() * size_of::<Item>() > self.piece {
+            self.spill()?;
+        }
+        Ok(())
+    }
+
+    /// Gives all drawables in order.
+    ///
+    /// # Errors
+    /// Those of `put` and of the temporary files.
+    pub fn finish(
+        mut self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if self.runs.is_empty() {
+            self.sort();
+            let mut vertices = Vec::new();
+            for item in &self.items {
+                let mut rest = &self.bytes[item.at..];
+                let (topology, category, info) = decode(&mut rest, &mut vertices);
+                put(&Drawable {
+                    topology,
+                    category,
+                    info,
+                    vertices: &vertices,
+                })?;
+            }
+            return Ok(());
+        }
+        self.spill()?;
+        self.bytes = Vec::new();
+        self.items = Vec::new();
+        let mut heap = BinaryHeap::new();
+        for (number, run) in self.runs.into_iter().enumerate() {
+            let mut run = Run::new(run, number, self.order)?;
+            if run.advance()? {
+                heap.push(Reverse(run));
+            }
+        }
+        let mut vertices = Vec::new();
+        while let Some(Reverse(mut run)) = heap.pop() {
+            let (topology, category, info) = decode(&mut run.current.as_slice(), &mut vertices);
+            put(&Drawable {
+                topology,
+                category,
+                info,
+                vertices: &vertices,
+            })?;
+            if run.advance()? {
+                heap.push(Reverse(run));
+            }
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        if self.order != Order::Any {
+            self.items.sort_by(|a, b| a.key.cmp(b.key));
+        }
+    }
+
+    /// Writes what is in memory to a temporary file of its own.
+    fn spill(&mut self) -> io::Result<()> {
+        if self.items.is_empty() {
+            return Ok(());
+        }
+        self.sort();
+        let mut out = BufWriter::with_capacity(1 << 18, tempfile::tempfile()?);
+        for item in &self.items {
+            let rest = &self.bytes[item.at..];
+            out.write_all(&rest[..encoded_size(rest)])?;
+        }
+        let mut file = out.into_inner()?;
+        file.seek(SeekFrom::Start(0))?;
+        self.runs.push(file);
+        self.items.clear();
+        self.bytes.clear();
+        Ok(())
+    }
+}
+
+/// A temporary file that is being read, with the drawable that comes next.
+struct Run {
+    file: BufReader<File>,
+    number: usize,
+    order: Order,
+    current: Vec<u8>,
+    key: Key,
+}
+
+impl Run {
+    fn new(file: File, number: usize, order: Order) -> io::Result<Self> {
+        Ok(Run {
+            file: BufReader::with_capacity(1 << 16, file),
+            number,
+            order,
+            current: Vec::new(),
+            key: Key(0.0, 0.0),
+        })
+    }
+
+    /// Reads the next drawable; false at the end.
+    fn advance(&mut self) -> io::Result<bool> {
+        let mut head = [0; HEAD];
+        match self.file.read_exact(&mut head[..1]) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            result => result?,
+        }
+        self.file.read_exact(&mut head[1..])?;
+        self.current.clear();
+        self.current.extend_from_slice(&head);
+        self.current.resize(encoded_size(&head), 0);
+        self.file.read_exact(&mut self.current[HEAD..])?;
+        let mut vertices = Vec::with_capacity(2);
+        decode(&mut self.current.as_slice(), &mut vertices);
+        self.key = key(self.order, &vertices);
+        Ok(true)
+    }
+}
+
+impl Ord for Run {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let keys = self.key.cmp(other.key);
+        keys.then(self.number.cmp(&other.number))
+    }
+}
+
+impl PartialOrd for Run {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Run {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Run {}
+
+fn key(order: Order, vertices: &[Vertex]) -> Key {
+    let times = vertices.iter().map(|vertex| vertex.time);
+    let start = times.clone().fold(f64::INFINITY, f64::min);
+    let end = times.fold(f64::NEG_INFINITY, f64::max);
+    match order {
+        Order::Start => Key(start, end),
+        Order::End => Key(end, start),
+        Order::Any => Key(0.0, 0.0),
+    }
+}
+
+/// Topology, category, number of vertices, bytes of info.
+const HEAD: usize = 1 + 4 + 4 + 4;
+/// Time and line.
+const VERTEX: usize = 12;
+
+fn encode(drawable: &Drawable<'_>, out: &mut Vec<u8>) {
+    out.push(drawable.topology.number() as u8);
+    out.extend_from_slice(&drawable.category.to_ne_bytes());
+    out.extend_from_slice(&(drawable.vertices.len() as u32).to_ne_bytes());
+    out.extend_from_slice(&(drawable.info.len() as u32).to_ne_bytes());
+    for vertex in drawable.vertices {
+        out.extend_from_slice(&vertex.time.to_ne_bytes());
+        out.extend_from_slice(&vertex.line.to_ne_bytes());
+    }
+    out.extend_from_slice(drawable.info);
+}
+
+/// Bytes of the drawable whose head stands here.
+fn encoded_size(head: &[u8]) -> usize {
+    let number = |at: usize| {
+        let bytes = head.get(at..).and_then(|rest| rest.first_chunk());
+        u32::from_ne_bytes(bytes.copied().unwrap_or_default()) as usize
+    };
+    HEAD + number(5) * VERTEX + number(9)
+}
+
+fn decode<'a>(rest: &mut &'a [u8], vertices: &mut Vec<Vertex>) -> (Topology, i32, &'a [u8]) {
+    let whole = encoded_size(rest).min(rest.len());
+    let mut take = |size: usize| {
+        let (part, behind) = rest.split_at(size.min(rest.len()));
+        *rest = behind;
+        part
+    };
+    let head = take(HEAD);
+    let int = |bytes: &[u8], at: usize| {
+        let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
+        i32::from_ne_bytes(bytes.copied().unwrap_or_default())
+    };
+    let topology = head.first().map(|&number| i32::from(number));
+    let topology = topology.and_then(Topology::from_number);
+    let category = int(head, 1);
+    let count = int(head, 5) as usize;
+    vertices.clear();
+    for _ in 0..count {
+        let bytes = take(VERTEX);
+        let time = bytes.first_chunk().copied().unwrap_or_default();
+        vertices.push(Vertex {
+            time: f64::from_ne_bytes(time),
+            line: int(bytes, 8),
+        });
+    }
+    let info = take(whole.saturating_sub(HEAD + count * VERTEX));
+    (topology.unwrap_or(Topology::Event), category, info)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Start, duration in whole seconds, so that many are equal; and how long the info is.
+    fn sorted(order: Order, piece: usize, spans: &[(u8, u8, u8)]) -> Vec<(i32, f64, f64, usize)> {
+        let mut sorter = Sorter::with_piece(order, piece);
+        for (nth, &(start, duration, info)) in spans.iter().enumerate() {
+            let start = f64::from(start);
+            let vertices =
+                [start, start + f64::from(duration)].map(|time| Vertex { time, line: 3 });
+            let drawable = Drawable {
+                topology: Topology::State,
+                category: nth as i32,
+                info: &vec![info; usize::from(info)],
+                vertices: &vertices,
+            };
+            sorter.push(&drawable).expect("temporary file");
+        }
+        let mut found = Vec::new();
+        let mut put = |drawable: &Drawable<'_>| {
+            assert!(
+                drawable
+                    .info
+                    .iter()
+                    .all(|&b| usize::from(b) == drawable.info.len())
+            );
+            let [first, last] = drawable.vertices else {
+                panic!("two vertices")
+            };
+            found.push((
+                drawable.category,
+                first.time,
+                last.time,
+                drawable.info.len(),
+            ));
+            Ok(())
+        };
+        sorter.finish(&mut put).expect("sorted");
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_on_disk_give_what_one_in_memory_gives(
+            spans in proptest::collection::vec((0u8..9, 0u8..9, 0u8..40), 0..200),
+            by_start: bool,
+        ) {
+            let order = if by_start { Order::Start } else { Order::End };
+            let mut expected: Vec<_> = spans.iter().enumerate().map(|(nth, &(start, duration, info))| {
+                let start = f64::from(start);
+                (nth as i32, start, start + f64::from(duration), usize::from(info))
+            }).collect();
+            expected.sort_by(|a, b| match order {
+                Order::Start => a.1.total_cmp(&b.1).then(b.2.total_cmp(&a.2)),
+                _ => a.2.total_cmp(&b.2).then(b.1.total_cmp(&a.1)),
+            });
+            prop_assert_eq!(&sorted(order, usize::MAX, &spans), &expected);
+            prop_assert_eq!(&sorted(order, 700, &spans), &expected);
+        }
+    }
+}
