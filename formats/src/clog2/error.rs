@@ -2,18 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+
+use crate::{Fault, FaultKind};
 
 /// An error in a CLOG2 file: what was expected, at which byte, of which file.
-#[derive(Debug)]
-pub struct Error {
-    /// The file, when it is known; see [`Error::in_file`].
-    pub path: Option<PathBuf>,
-    /// Byte offset from the start of the file (or of the buffer that was decoded).
-    pub offset: u64,
-    /// What is wrong there.
-    pub kind: ErrorKind,
-}
+pub type Error = Fault<ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Debug)]
@@ -70,39 +63,9 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl Error {
-    pub(crate) fn new(offset: u64, kind: ErrorKind) -> Self {
-        Error {
-            path: None,
-            offset,
-            kind,
-        }
-    }
-
-    pub(crate) fn io(offset: u64, error: io::Error) -> Self {
-        Error::new(offset, ErrorKind::Io(error))
-    }
-
-    /// The same error, `base` bytes further on: for an error in a part of a file.
-    pub(crate) fn moved(mut self, base: u64) -> Self {
-        self.offset = self.offset.saturating_add(base);
-        self
-    }
-
-    /// The same error with the name of the file it is about.
-    pub fn in_file(mut self, path: impl AsRef<Path>) -> Self {
-        self.path = Some(path.as_ref().to_path_buf());
-        self
-    }
-}
-
-impl fmt::Display for Error {
+impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "{}: ", path.display())?;
-        }
-        write!(f, "byte {}: ", self.offset)?;
-        match &self.kind {
+        match self {
             ErrorKind::Truncated {
                 what,
                 expected,
@@ -154,11 +117,17 @@ impl fmt::Display for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
+impl FaultKind for ErrorKind {
+    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
             ErrorKind::Io(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<io::Error> for ErrorKind {
+    fn from(error: io::Error) -> Self {
+        ErrorKind::Io(error)
     }
 }

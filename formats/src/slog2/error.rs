@@ -2,18 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+
+use crate::{Fault, FaultKind};
 
 /// An error in an SLOG2 file: what was expected, at which byte, of which file.
-#[derive(Debug)]
-pub struct Error {
-    /// The file, when it is known; see [`Error::in_file`].
-    pub path: Option<PathBuf>,
-    /// Byte offset from the start of the file.
-    pub offset: u64,
-    /// What is wrong there.
-    pub kind: ErrorKind,
-}
+pub type Error = Fault<ErrorKind>;
 
 /// The kinds of [`Error`].
 #[derive(Debug)]
@@ -87,45 +80,19 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl Error {
-    pub(crate) fn new(offset: u64, kind: ErrorKind) -> Self {
-        Error {
-            path: None,
-            offset,
-            kind,
-        }
-    }
-
-    pub(crate) fn io(offset: u64, error: io::Error) -> Self {
-        Error::new(offset, ErrorKind::Io(error))
-    }
-
-    /// The same error with the name of the file it is about.
-    pub fn in_file(mut self, path: impl AsRef<Path>) -> Self {
-        self.path = Some(path.as_ref().to_path_buf());
-        self
-    }
-}
-
-impl fmt::Display for Error {
+impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "{}: ", path.display())?;
-        }
-        match &self.kind {
+        match self {
             ErrorKind::NotSlog2 => {
-                return write!(f, "not an SLOG2 file: it does not begin with \"SLOG 2\"");
+                write!(f, "not an SLOG2 file: it does not begin with \"SLOG 2\"")
             }
             ErrorKind::Version { found } => {
-                return write!(
+                write!(
                     f,
                     "version {found:?}, expected \"SLOG 2.0.6\" or \"SLOG 2.0.5\""
-                );
+                )
             }
-            ErrorKind::NoDrawables => return write!(f, "the log holds no drawable"),
-            _ => write!(f, "byte {}: ", self.offset)?,
-        }
-        match &self.kind {
+            ErrorKind::NoDrawables => write!(f, "the log holds no drawable"),
             ErrorKind::Truncated {
                 what,
                 expected,
@@ -155,16 +122,28 @@ impl fmt::Display for Error {
             }
             ErrorKind::TooLarge { what, size } => write!(f, "{what}: {size} is too large"),
             ErrorKind::Io(error) => write!(f, "{error}"),
-            ErrorKind::NotSlog2 | ErrorKind::Version { .. } | ErrorKind::NoDrawables => Ok(()),
         }
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
+impl FaultKind for ErrorKind {
+    fn has_place(&self) -> bool {
+        !matches!(
+            self,
+            ErrorKind::NotSlog2 | ErrorKind::Version { .. } | ErrorKind::NoDrawables
+        )
+    }
+
+    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
             ErrorKind::Io(error) => Some(error),
             _ => None,
         }
+    }
+}
+
+impl From<io::Error> for ErrorKind {
+    fn from(error: io::Error) -> Self {
+        ErrorKind::Io(error)
     }
 }
