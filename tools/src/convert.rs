@@ -1,31 +1,43 @@
-//! `mpitrace convert`: CLOG2 to SLOG2, with the builder that the recorder uses at MPI_Finalize.
+//! `mpitrace convert`: from any format to any other that can hold it.
+//!
+//! Where an original tool made the same conversion (clog2TOslog2), its bytes are made; the others go through the model.
 
 use crate::failure::Failure;
-use crate::input::{Input, shown};
+use crate::format::Format;
+use crate::input::shown;
+use crate::progress::Progress;
+use crate::traces::{Target, Trace, tell_losses};
+use crate::tree::TreeArguments;
+use formats::PendingFile;
+use formats::model::Losses;
 use formats::slog2::{
-    Conversion, ConvertError, ConvertOptions, ErrorKind, Options, PendingFile, convert,
+    Conversion, ConvertError, ConvertOptions, ErrorKind, Options, convert_telling,
 };
-use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Cursor, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-/// Convert a CLOG2 file to SLOG2
+/// Convert a trace to another format
 ///
-/// Says on stderr what came out, and what was odd in the log. The output gets its name when it is complete.
+/// What the input is, its content decides; what the output is to be, its name or --to. Says on stderr what came out,
+/// what was odd in the input, and how much of what the output's format cannot hold. The output gets its name when it is
+/// complete.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace convert run.clog2 run.slog2            as clog2TOslog2, to the byte
+  mpitrace convert --leaf auto run.clog2 big.slog2
+  mpitrace convert dumpi-2026.11.20.meta run.slog2
+  mpitrace convert libtrace.*.blocks run.clog2
+  mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
 pub struct Arguments {
-    /// The merged CLOG2 file; - is stdin
-    input: PathBuf,
-    /// The SLOG2 file to write; - is stdout
-    output: PathBuf,
-    /// Children of each inner node of the tree
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(i16).range(2..))]
-    children: i16,
-    /// Bytes of a leaf of the tree; with k or m, that many KiB or MiB
-    #[arg(long, value_name = "BYTES", default_value = "64k", value_parser = size)]
-    leaf: i32,
-    /// Tell of drawables that do not come in order of increasing end time
+    /// The files of the trace, then the file to write; - is stdin or stdout
+    #[arg(required = true, num_args = 2.., value_name = "IN... OUT")]
+    files: Vec<PathBuf>,
+    /// Format of the output [default: by its name]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Format>,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// Tell of drawables that do not come in order of increasing end time (from CLOG2 to SLOG2)
     #[arg(long)]
     check: bool,
     /// Say nothing if all went well
@@ -38,39 +50,56 @@ const SHOWN: usize = 10;
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let input = Input::open(&arguments.input)?;
+    let Some((output, inputs)) = arguments.files.split_last() else {
+        return Err(Failure::Call("no files".into()));
+    };
+    let target = Target::new(output, arguments.to, &arguments.tree)?;
+    let trace = Trace::open_all(inputs)?;
+    match (trace.format, target.format) {
+        (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
+        _ => {
+            let losses = target.write(trace.source()?.as_ref(), arguments.quiet)?;
+            report(&losses, &target, arguments.quiet);
+            Ok(())
+        }
+    }
+}
+
+fn report(losses: &Losses, target: &Target, quiet: bool) {
+    tell_losses(losses, &target.path);
+    if !quiet {
+        eprintln!("mpitrace: {}: written", target.path.display());
+    }
+}
+
+fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
+    let input = trace.bytes();
+    let lines = formats::clog2::Reader::new(input).map_or(1, |reader| {
+        let preamble = reader.preamble();
+        u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count)
+    });
     let options = ConvertOptions {
-        tree: Options {
-            children_per_node: arguments.children,
-            leaf_byte_size: arguments.leaf,
-        },
+        tree: target.tree.options(lines, Options::default()),
         check_end_times: arguments.check,
     };
-    let output = &arguments.output;
-    let failed = |error: ConvertError| failure(error, &arguments.input, output);
-    let no_output = |error: io::Error| Failure::output(output.display(), &error);
-    let conversion = if output == OsStr::new("-") {
-        // The header is written last, so the file is made in memory first.
-        let (file, conversion) =
-            convert(&input, Cursor::new(Vec::new()), options).map_err(failed)?;
-        io::stdout()
-            .lock()
-            .write_all(file.get_ref())
-            .map_err(|error| Failure::output("stdout", &error))?;
-        conversion
-    } else if fs::metadata(output).is_ok_and(|found| !found.is_file()) {
-        // A device must not be replaced by a file of its name.
-        convert(&input, File::create(output).map_err(no_output)?, options)
-            .map_err(failed)?
-            .1
-    } else {
-        let file = PendingFile::create(output).map_err(no_output)?;
-        let (file, conversion) = convert(&input, file, options).map_err(failed)?;
+    let failed = |error: ConvertError| failure(error, trace.name(), &target.path);
+    let shown = trace.name().display().to_string();
+    let progress = Progress::bytes(&shown, input.len() as u64, arguments.quiet);
+    let conversion = target.place(|path| {
+        let no_output = |error| Failure::output(target.path.display(), &error);
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let out = BufWriter::with_capacity(1 << 18, file);
+        let tell = |done| progress.at(done);
+        let (out, conversion) = convert_telling(input, out, options, tell).map_err(failed)?;
+        let file = out
+            .into_inner()
+            .map_err(|error| no_output(error.into_error()))?;
         file.persist().map_err(no_output)?;
-        conversion
-    };
+        Ok(conversion)
+    })?;
+    drop(progress);
     if !arguments.quiet {
-        report(&conversion, output);
+        report_conversion(&conversion, &target.path);
     }
     Ok(())
 }
@@ -88,7 +117,7 @@ fn failure(error: ConvertError, input: &Path, output: &Path) -> Failure {
 }
 
 /// The last lines of clog2TOslog2 in short, on stderr, and what the conversion passed over.
-fn report(conversion: &Conversion, output: &Path) {
+fn report_conversion(conversion: &Conversion, output: &Path) {
     let warnings = &conversion.warnings;
     for warning in warnings.first.iter().take(SHOWN) {
         eprintln!("mpitrace: warning: {warning}");
@@ -105,21 +134,4 @@ fn report(conversion: &Conversion, output: &Path) {
         conversion.record_bytes,
         conversion.header.max_depth
     );
-}
-
-/// A number of bytes with an optional suffix, at least 1.
-pub fn size(text: &str) -> Result<i32, String> {
-    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1 << 10),
-        None => text
-            .strip_suffix(['m', 'M'])
-            .map_or((text, 1), |digits| (digits, 1 << 20)),
-    };
-    let bytes = digits
-        .parse::<i32>()
-        .ok()
-        .and_then(|number| number.checked_mul(unit));
-    bytes
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| "expected a number of bytes from 1 to 2047m".to_string())
 }

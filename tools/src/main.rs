@@ -1,4 +1,4 @@
-//! `mpitrace`: runs programs under the recorder, prints, converts and recovers traces.
+//! `mpitrace`: runs programs under the recorder, and reads, writes and converts traces of every format.
 //!
 //! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
 //! it starts.
@@ -6,17 +6,22 @@
 mod clock;
 mod convert;
 mod failure;
+mod format;
 mod input;
+mod manual;
 mod print;
+mod progress;
 mod recover;
 mod run;
+mod traces;
+mod tree;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs MPI programs under libtrace, prints, converts and recovers traces.
+/// Runs MPI programs under libtrace; prints, converts, checks and edits traces of every format.
 #[derive(Parser)]
 #[command(name = "mpitrace", version)]
 struct Arguments {
@@ -30,6 +35,8 @@ enum Command {
     Print(print::Arguments),
     Convert(convert::Arguments),
     Recover(recover::Arguments),
+    Man(manual::ManArguments),
+    Completions(manual::CompletionsArguments),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +46,8 @@ fn main() -> ExitCode {
         Command::Print(arguments) => print::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

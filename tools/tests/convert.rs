@@ -117,14 +117,18 @@ fn from_stdin_to_stdout() {
         (output.status.code(), stderr(&output)),
         (Some(0), String::new())
     );
-    let mut command = mpitrace(&["-q", "-", "-"]);
+    let mut command = mpitrace(&["-q", "--to", "slog2", "-", "-"]);
     let output = command
         .stdin(Stdio::from(fs::File::open(small()).unwrap()))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(output.stdout, fs::read(out).unwrap());
-    assert!(run(&[&small(), "/dev/null"]).status.success());
+    assert!(
+        run(&["--to", "slog2", &small(), "/dev/null"])
+            .status
+            .success()
+    );
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
 }
 

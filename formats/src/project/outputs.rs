@@ -113,12 +113,14 @@ impl Outputs {
         let out = PendingFile::create(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let lines = u64::from(plan.preamble.max_comm_world_size)
             * u64::from(plan.preamble.max_thread_count);
-        // With many lines, previews of small leaves would take more room than what they stand for.
-        let leaf = plan.leaf.unwrap_or_else(|| (1600 * lines).max(64 << 10));
+        let leaf = match plan.leaf {
+            Some(bytes) => i32::try_from(bytes).unwrap_or(i32::MAX),
+            None => Options::leaf_for(lines),
+        };
         let options = ConvertOptions {
             tree: Options {
                 children_per_node: i16::try_from(plan.children).unwrap_or(i16::MAX),
-                leaf_byte_size: i32::try_from(leaf).unwrap_or(i32::MAX),
+                leaf_byte_size: leaf,
             },
             check_end_times: false,
         };

@@ -45,6 +45,7 @@ pub use build::{Builder, NewDrawable, Options, Tree};
 pub use colors::Color;
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
+    convert_telling,
 };
 pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};

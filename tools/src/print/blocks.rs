@@ -23,11 +23,6 @@ use std::fmt::Write as _;
 use std::io::Write;
 use wrappers::Table;
 
-/// Whether `input` is one.
-pub fn recognises(input: &[u8]) -> bool {
-    input.starts_with(&records::layout::FILE_MAGIC)
-}
-
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
     let bad = |what: String| Failure::Data(format!("{name}: {what}"));

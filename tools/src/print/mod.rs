@@ -7,8 +7,8 @@ mod slog2;
 mod values;
 
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::input::{Input, shown};
-use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -93,42 +93,6 @@ const SLOG2: &str = "SLOG2";
 const DUMPI: &str = "DUMPI";
 const BOTH: &str = "SLOG2 and DUMPI";
 
-/// What a file is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Clog2,
-    Slog2,
-    Dumpi,
-    Blocks,
-}
-
-impl Format {
-    fn of(input: &[u8]) -> Option<Self> {
-        if formats::clog2::Reader::recognises(input) {
-            Some(Format::Clog2)
-        } else if formats::slog2::Reader::recognises(input) {
-            Some(Format::Slog2)
-        } else if input.starts_with(&formats::dumpi::MAGIC) {
-            Some(Format::Dumpi)
-        } else if blocks::recognises(input) {
-            Some(Format::Blocks)
-        } else {
-            None
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Format::Clog2 => "CLOG2",
-            Format::Slog2 => "SLOG2",
-            Format::Dumpi => "DUMPI",
-            Format::Blocks => "block",
-        })
-    }
-}
-
 impl Arguments {
     /// The first option given that means nothing for a format.
     fn misplaced(&self, format: Format) -> Option<&'static str> {
@@ -174,10 +138,7 @@ fn factor(text: &str) -> Result<f64, String> {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
     let input = Input::open(&arguments.file)?;
-    let Some(format) = Format::of(&input) else {
-        let message = "byte 0: neither a CLOG2 nor an SLOG2 nor a DUMPI nor a block file";
-        return Err(Failure::Data(format!("{name}: {message}")));
-    };
+    let format = Format::known(&input, &arguments.file)?;
     if let Some(option) = arguments.misplaced(format) {
         return Err(Failure::Call(format!(
             "{option} has no meaning for {name}, which is a {format} file"
@@ -189,6 +150,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Slog2 => slog2::print(&input, arguments, &mut out),
         Format::Dumpi => dumpi::print(&input, arguments, &mut out),
         Format::Blocks => blocks::print(&input, arguments, &mut out),
+        Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
     };
     // What was printed of a bad file is shown before its error.
     out.flush()

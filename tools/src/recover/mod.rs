@@ -8,9 +8,9 @@ mod source;
 mod write;
 
 use crate::clock;
-use crate::convert::size;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::tree::TreeArguments;
 use groups::Group;
 use source::Source;
 use std::collections::BTreeSet;
@@ -46,12 +46,9 @@ pub struct Arguments {
     /// Remove the block files of which all came into a trace
     #[arg(long, overrides_with = "keep", conflicts_with = "count")]
     remove: bool,
-    /// Children of each inner node of the SLOG2 tree
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(i16).range(2..))]
-    children: i16,
-    /// Bytes of a leaf of the SLOG2 tree; with k or m, that many KiB or MiB [default: by number of lines]
-    #[arg(long, value_name = "BYTES", value_parser = size)]
-    leaf: Option<i32>,
+    /// The tree; a leaf is of the size that suits the number of lines unless it is said here
+    #[command(flatten)]
+    tree: TreeArguments,
 }
 
 /// Ending of block files.

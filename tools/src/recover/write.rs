@@ -2,6 +2,7 @@
 
 use super::Arguments;
 use super::groups::Group;
+use crate::tree::Leaf;
 use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
 use formats::project::dumpi;
@@ -112,8 +113,14 @@ fn merged(
         clog2: true,
         slog2: true,
         preamble: merge.preamble(),
-        children: u32::from(arguments.children.unsigned_abs()),
-        leaf: arguments.leaf.map(|leaf| u64::from(leaf.unsigned_abs())),
+        children: arguments
+            .tree
+            .children
+            .map_or(2, |n| u32::from(n.unsigned_abs())),
+        leaf: match arguments.tree.leaf {
+            None | Some(Leaf::Auto) => None,
+            Some(Leaf::Bytes(bytes)) => Some(u64::from(bytes.unsigned_abs())),
+        },
         nodes,
         hosts,
     });

@@ -32,6 +32,15 @@ pub struct Options {
     pub leaf_byte_size: i32,
 }
 
+impl Options {
+    /// Bytes of a leaf that fit a trace with this many lines: max(64 KiB, 1600 bytes x lines). With many lines, the
+    /// previews of small leaves would take more room than what they stand for.
+    pub fn leaf_for(lines: u64) -> i32 {
+        let bytes = lines.saturating_mul(1600).max(64 << 10);
+        i32::try_from(bytes).unwrap_or(i32::MAX)
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Options {

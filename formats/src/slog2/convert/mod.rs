@@ -107,12 +107,22 @@ pub fn convert<W: Write + Seek>(
     out: W,
     options: ConvertOptions,
 ) -> Result<(W, Conversion), ConvertError> {
+    convert_telling(clog2, out, options, |_| ())
+}
+
+/// What [`convert()`] does, calling `tell` with the number of bytes done after every block.
+pub fn convert_telling<W: Write + Seek>(
+    clog2: &[u8],
+    out: W,
+    options: ConvertOptions,
+    tell: impl FnMut(u64),
+) -> Result<(W, Conversion), ConvertError> {
     let reader = clog2::Reader::new(clog2)?;
     if reader.preamble().endian == Endian::Little {
         return Err(ConvertError::LittleEndian);
     }
     let mut converter = FromClog2::new(out, reader.preamble(), options)?;
-    if !push_blocks(&mut converter, clog2, reader.preamble())? {
+    if !push_blocks(&mut converter, clog2, reader.preamble(), tell)? {
         // The reader knows best what is wrong, and where.
         for record in reader.raw_records() {
             record?;
@@ -126,13 +136,17 @@ fn push_blocks<W: Write + Seek>(
     converter: &mut FromClog2<W>,
     clog2: &[u8],
     preamble: &Preamble,
+    mut tell: impl FnMut(u64),
 ) -> Result<bool, ConvertError> {
     let end = match usize::try_from(preamble.comm_table_offset) {
         Ok(offset) if offset >= PREAMBLE_SIZE && offset <= clog2.len() => offset,
         _ => clog2.len(),
     };
     let blocks = clog2.get(PREAMBLE_SIZE..end).unwrap_or_default();
+    let mut done = PREAMBLE_SIZE as u64;
     for mut block in blocks.chunks((preamble.block_size as usize).max(HEADER_SIZE)) {
+        done += block.len() as u64;
+        tell(done);
         loop {
             let size = peek_size(block);
             if size == 0 {

@@ -1,0 +1,85 @@
+//! The formats of traces: how each is recognised, called and ended.
+
+use crate::failure::Failure;
+use crate::input::shown;
+use clap::ValueEnum;
+use std::fmt;
+use std::path::Path;
+
+/// What a file is, or is to become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Events of MPE2 (.clog2)
+    Clog2,
+    /// Drawables in a tree over time, for viewers (.slog2)
+    Slog2,
+    /// Calls with all arguments: a run's .meta, or one rank's .bin
+    Dumpi,
+    /// The text of dumpi2ascii (.txt)
+    DumpiText,
+    /// The recorder's own block files (.blocks)
+    Blocks,
+}
+
+impl Format {
+    /// What these bytes are.
+    pub fn of(input: &[u8]) -> Option<Self> {
+        if formats::clog2::Reader::recognises(input) {
+            Some(Format::Clog2)
+        } else if formats::slog2::Reader::recognises(input) {
+            Some(Format::Slog2)
+        } else if input.starts_with(&formats::dumpi::MAGIC) {
+            Some(Format::Dumpi)
+        } else if input.starts_with(&records::layout::FILE_MAGIC) {
+            Some(Format::Blocks)
+        } else {
+            None
+        }
+    }
+
+    /// What these bytes are, or an error that says what would have been understood.
+    pub fn known(input: &[u8], path: &Path) -> Result<Self, Failure> {
+        Format::of(input).ok_or_else(|| {
+            let name = shown(path).display();
+            let names: Vec<String> = Format::value_variants()
+                .iter()
+                .map(|format| format.to_string())
+                .collect();
+            Failure::Data(format!(
+                "{name}: byte 0: of no known format; expected one of {}",
+                names.join(", ")
+            ))
+        })
+    }
+
+    /// The format that a file name asks for.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?;
+        let formats = Format::value_variants().iter().copied();
+        let mut found = formats.filter(|format| format.endings().contains(&ending));
+        found.next()
+    }
+
+    /// Endings of file names, without the dot.
+    fn endings(self) -> &'static [&'static str] {
+        match self {
+            Format::Clog2 => &["clog2"],
+            Format::Slog2 => &["slog2"],
+            Format::Dumpi => &["bin", "meta"],
+            Format::DumpiText => &["txt"],
+            Format::Blocks => &["blocks"],
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::Clog2 => "CLOG2",
+            Format::Slog2 => "SLOG2",
+            Format::Dumpi => "DUMPI",
+            Format::DumpiText => "DUMPI text",
+            Format::Blocks => "block",
+        })
+    }
+}

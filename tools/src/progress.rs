@@ -1,0 +1,80 @@
+//! The progress bar: on work that takes over a second, when a terminal is there and nobody asked for quiet.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// How long work takes before its progress is shown.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Steps between two looks at the clock.
+const STRIDE: u64 = 1 << 12;
+
+/// Progress of one piece of work. The bar goes when this is dropped.
+pub struct Progress {
+    bar: ProgressBar,
+    quiet: bool,
+    begun: Instant,
+    is_shown: Cell<bool>,
+    steps: Cell<u64>,
+}
+
+impl Progress {
+    /// Of work that is done after `total` bytes.
+    pub fn bytes(what: &str, total: u64, quiet: bool) -> Self {
+        let style = "{msg} {wide_bar} {bytes}/{total_bytes} {eta}";
+        Progress::new(ProgressBar::new(total), style, what, quiet)
+    }
+
+    /// Of work whose end is not known.
+    pub fn drawables(what: &str, quiet: bool) -> Self {
+        let style = "{spinner} {msg}: {human_pos} drawables, {per_sec}";
+        Progress::new(ProgressBar::no_length(), style, what, quiet)
+    }
+
+    fn new(bar: ProgressBar, style: &str, what: &str, quiet: bool) -> Self {
+        let bar = bar.with_message(what.to_owned());
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            bar.set_style(style);
+        }
+        Progress {
+            bar,
+            quiet,
+            begun: Instant::now(),
+            is_shown: Cell::new(false),
+            steps: Cell::new(0),
+        }
+    }
+
+    /// That so much is done.
+    pub fn at(&self, position: u64) {
+        if self.is_visible() {
+            self.bar.set_position(position);
+        }
+    }
+
+    /// One more is done; cheap enough to be called for each drawable.
+    #[inline]
+    pub fn step(&self) {
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps);
+        if steps.is_multiple_of(STRIDE) {
+            self.at(steps);
+        }
+    }
+
+    fn is_visible(&self) -> bool {
+        if !self.is_shown.get() && !self.quiet && self.begun.elapsed() > PATIENCE {
+            // Without a terminal this target draws nothing.
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.is_shown.set(true);
+        }
+        self.is_shown.get()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

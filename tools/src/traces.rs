@@ -1,0 +1,213 @@
+//! Traces as the commands see them, whatever their format: opened to be read as drawables, created to be filled with them.
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::{Input, shown};
+use crate::progress::Progress;
+use crate::tree::TreeArguments;
+use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One or more files that make up a trace.
+pub struct Trace {
+    /// Their names and bytes.
+    pub files: Vec<(PathBuf, Input)>,
+    /// Of the first one, which all share.
+    pub format: Format,
+}
+
+impl Trace {
+    /// Opens a file; `-` is stdin.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        Trace::open_all(std::slice::from_ref(&path.to_path_buf()))
+    }
+
+    /// Opens the files of one trace: several block files, or the .bin files of a run; of other formats only one.
+    pub fn open_all(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut files = Vec::new();
+        let mut format = None;
+        for path in paths {
+            let input = Input::open(path)?;
+            let found = Format::known(&input, path)?;
+            let first = *format.get_or_insert(found);
+            if found != first {
+                let (name, other) = (shown(path).display(), shown(&paths[0]).display());
+                return Err(Failure::Call(format!(
+                    "{name} is a {found} file and {other} a {first} file: one trace has one format"
+                )));
+            }
+            files.push((path.clone(), input));
+        }
+        let Some(format) = format else {
+            return Err(Failure::Call("no input file".into()));
+        };
+        if files.len() > 1 && !matches!(format, Format::Blocks | Format::Dumpi) {
+            let names: Vec<_> = paths.iter().map(|p| p.display().to_string()).collect();
+            return Err(Failure::Call(format!(
+                "{} are {} traces; mpitrace merge and mpitrace join put traces together",
+                names.join(" and "),
+                files.len()
+            )));
+        }
+        Ok(Trace { files, format })
+    }
+
+    /// Name of the trace for messages: that of its first file.
+    pub fn name(&self) -> &Path {
+        shown(self.files.first().map_or(Path::new(""), |(path, _)| path))
+    }
+
+    /// Bytes of the first file.
+    pub fn bytes(&self) -> &[u8] {
+        self.files.first().map_or(&[], |(_, input)| input)
+    }
+
+    /// The trace as drawables.
+    pub fn source(&self) -> Result<Box<dyn Source + '_>, Failure> {
+        let format = self.format;
+        let name = self.name().display();
+        match format {
+            Format::Clog2 | Format::Slog2 | Format::Dumpi | Format::DumpiText | Format::Blocks => {
+                Err(Failure::Data(format!(
+                    "{name}: a {format} file cannot be read as drawables"
+                )))
+            }
+        }
+    }
+}
+
+/// How to write what.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Name of the file; `-` is stdout.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: Format,
+    /// Shape of an SLOG2 tree.
+    pub tree: TreeArguments,
+}
+
+impl Target {
+    /// The target of this name: in the format asked for, or else in that of the name's ending.
+    pub fn new(path: &Path, to: Option<Format>, tree: &TreeArguments) -> Result<Self, Failure> {
+        let Some(format) = to.or_else(|| Format::of_name(path)) else {
+            let message = "its name does not tell its format: use --to";
+            return Err(Failure::Call(format!("{}: {message}", path.display())));
+        };
+        if let Some(option) = tree.given().filter(|_| format != Format::Slog2) {
+            return Err(Failure::Call(format!(
+                "{option} has no meaning for {}, which will be a {format} file",
+                path.display()
+            )));
+        }
+        Ok(Target {
+            path: path.to_path_buf(),
+            format,
+            tree: tree.clone(),
+        })
+    }
+
+    /// A sink that makes the file.
+    fn sink(&self, path: &Path, definitions: &Definitions) -> Result<Box<dyn Sink>, Failure> {
+        let _ = (path, definitions);
+        match self.format {
+            Format::Clog2 | Format::Slog2 => Err(Failure::Call(format!(
+                "{}: a {} file cannot be made of drawables",
+                self.path.display(),
+                self.format
+            ))),
+            Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
+                "{}: a {} file holds the calls with all their arguments, which drawables do not have",
+                self.path.display(),
+                self.format
+            ))),
+        }
+    }
+
+    /// Makes the file of `source`, and says what was lost.
+    pub fn write(&self, source: &dyn Source, quiet: bool) -> Result<Losses, Failure> {
+        let progress = Progress::drawables(&self.path.display().to_string(), quiet);
+        let counted = Counted {
+            source,
+            progress: &progress,
+        };
+        self.place(|path| {
+            let sink = self.sink(path, source.definitions())?;
+            model::convert(&counted, sink).map_err(failure)
+        })
+    }
+
+    /// Has `make` write the file: at its own path, or, where that is stdout or a device, beside it to be copied there.
+    pub fn place<T>(&self, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+        let to_stdout = self.path == OsStr::new("-");
+        let is_device = fs::metadata(&self.path).is_ok_and(|found| !found.is_file());
+        if !to_stdout && !is_device {
+            return make(&self.path);
+        }
+        let failed = |error: io::Error| Failure::output(self.path.display(), &error);
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let path = folder.path().join("trace");
+        let made = make(&path)?;
+        let mut file = File::open(&path).map_err(failed)?;
+        if to_stdout {
+            io::copy(&mut file, &mut io::stdout().lock()).map_err(failed)?;
+        } else {
+            let mut device = File::options()
+                .write(true)
+                .open(&self.path)
+                .map_err(failed)?;
+            io::copy(&mut file, &mut device).map_err(failed)?;
+        }
+        Ok(made)
+    }
+}
+
+/// A source whose drawables are counted on the way.
+struct Counted<'a> {
+    source: &'a dyn Source,
+    progress: &'a Progress,
+}
+
+impl Source for Counted<'_> {
+    fn definitions(&self) -> &Definitions {
+        self.source.definitions()
+    }
+
+    fn order(&self) -> Order {
+        self.source.order()
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        self.source.for_each(&mut |drawable| {
+            self.progress.step();
+            put(drawable)
+        })
+    }
+}
+
+/// What stopped a conversion, as the failure of a command.
+pub fn failure(stop: Stop) -> Failure {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(stop.as_ref());
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<io::Error>()
+            && io.kind() == io::ErrorKind::BrokenPipe
+        {
+            return Failure::ClosedPipe;
+        }
+        cause = error.source();
+    }
+    Failure::Data(stop.to_string())
+}
+
+/// Says on stderr what a conversion could not carry over.
+pub fn tell_losses(losses: &Losses, name: &Path) {
+    for (what, count) in losses.iter() {
+        eprintln!("mpitrace: warning: {}: {count} x {what}", name.display());
+    }
+}

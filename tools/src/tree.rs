@@ -1,0 +1,70 @@
+//! The options of every command that writes SLOG2: the shape of its tree.
+
+use clap::builder::RangedI64ValueParser;
+use formats::slog2::Options;
+
+const HEADING: &str = "Shape of an SLOG2 tree";
+
+/// Shape of the tree of an SLOG2 file.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TreeArguments {
+    /// Children of each inner node of the tree [default: 2]
+    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = RangedI64ValueParser::<i16>::new().range(2..))]
+    pub children: Option<i16>,
+    /// Bytes of a leaf of the tree; with k or m, that many KiB or MiB; auto for what suits the number of lines
+    #[arg(long, help_heading = HEADING, value_name = "auto|BYTES", value_parser = leaf)]
+    pub leaf: Option<Leaf>,
+}
+
+/// Size of a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaf {
+    /// max(64 KiB, 1600 bytes x lines).
+    Auto,
+    /// So many bytes.
+    Bytes(i32),
+}
+
+impl TreeArguments {
+    /// The shape for a trace of so many lines; what is not said is taken from `otherwise`.
+    pub fn options(&self, lines: u64, otherwise: Options) -> Options {
+        Options {
+            children_per_node: self.children.unwrap_or(otherwise.children_per_node),
+            leaf_byte_size: match self.leaf {
+                None => otherwise.leaf_byte_size,
+                Some(Leaf::Auto) => Options::leaf_for(lines),
+                Some(Leaf::Bytes(bytes)) => bytes,
+            },
+        }
+    }
+
+    /// The first of the options that was given, for commands where they may mean nothing.
+    pub fn given(&self) -> Option<&'static str> {
+        let leaf = self.leaf.is_some().then_some("--leaf");
+        self.children.is_some().then_some("--children").or(leaf)
+    }
+}
+
+fn leaf(text: &str) -> Result<Leaf, String> {
+    match text {
+        "auto" => Ok(Leaf::Auto),
+        _ => size(text).map(Leaf::Bytes),
+    }
+}
+
+/// A number of bytes with an optional suffix, at least 1.
+pub fn size(text: &str) -> Result<i32, String> {
+    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1 << 10),
+        None => text
+            .strip_suffix(['m', 'M'])
+            .map_or((text, 1), |digits| (digits, 1 << 20)),
+    };
+    let bytes = digits
+        .parse::<i32>()
+        .ok()
+        .and_then(|number| number.checked_mul(unit));
+    bytes
+        .filter(|&bytes| bytes > 0)
+        .ok_or_else(|| "expected a number of bytes from 1 to 2047m".to_string())
+}
