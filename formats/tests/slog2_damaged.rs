@@ -106,7 +106,7 @@ fn counts_and_pointers_beyond_the_file_are_errors() {
 fn a_node_that_is_its_own_child_is_printed_once() {
     let (file, _) = sample(12).convert(300);
     let reader = Reader::new(&file).expect("reads");
-    let root = *reader.root().expect("root");
+    let root = reader.root().expect("root");
     // Each pointer of a shadow buffer in any node, turned to the root.
     let mut damaged = file.clone();
     for entry in reader.directory() {

@@ -53,6 +53,11 @@ pub enum ErrorKind {
         /// Bytes of all nodes.
         nodes: u64,
     },
+    /// A level of the directory is not in its place, or does not number its nodes 0, 1, 2 …
+    DirectoryOrder {
+        /// The level.
+        depth: i16,
+    },
     /// A part is shorter than the size in its pointer.
     TrailingBytes {
         /// Name of the part.
@@ -112,6 +117,13 @@ impl fmt::Display for ErrorKind {
             }
             ErrorKind::Overlap { nodes } => {
                 write!(f, "the nodes take {nodes} bytes, more than the file has")
+            }
+            ErrorKind::DirectoryOrder { depth } => {
+                write!(
+                    f,
+                    "tree directory: the nodes of depth {depth} are not in order, \
+                     expected depths from the root's down and in each 0, 1, 2 ..."
+                )
             }
             ErrorKind::TrailingBytes { what, left } => {
                 write!(f, "{what}: {left} bytes left over at the end")

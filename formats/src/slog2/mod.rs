@@ -31,6 +31,7 @@ mod build;
 mod colors;
 mod convert;
 mod cursor;
+mod directory;
 mod encode;
 mod error;
 mod java;
@@ -38,6 +39,7 @@ mod node;
 mod print;
 mod read;
 mod types;
+mod window;
 mod x11_names;
 
 pub use crate::pending::PendingFile;
@@ -47,6 +49,7 @@ pub use convert::{
     Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
     convert_telling,
 };
+pub use directory::{Directory, Entries};
 pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
 pub use print::{
@@ -58,3 +61,4 @@ pub use types::{
     PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, TimeBBox, Topology, TreeNodeId, VERSION,
     VERSION_2_0_5, Vertex, preview_index,
 };
+pub use window::{Depth, Reading, Visit, Window};

@@ -2,6 +2,8 @@
 //!
 //! Everything borrows the bytes of the file: a drawable costs a few words in its list and no allocation.
 
+use std::cmp::Ordering;
+
 use super::cursor::Cursor;
 use super::encode::{write_bounds, write_count, write_node_id, write_ptr};
 use super::error::{Error, ErrorKind};
@@ -143,7 +145,10 @@ pub enum Drawable<'a> {
 }
 
 impl<'a> Drawable<'a> {
-    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
+    /// Bytes in a list of nodes, at least.
+    pub(super) const LEAST_SIZE: usize = 1 + PRIMITIVE_SIZE + VERTEX_SIZE;
+
+    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Error> {
         match cursor.u8("kind of drawable")? {
             0 => Primitive::read(cursor).map(Drawable::Primitive),
             1 => Composite::read(cursor).map(Drawable::Composite),
@@ -271,8 +276,10 @@ pub struct Shadow<'a> {
 impl<'a> Shadow<'a> {
     /// Bytes behind the primitive, without the weights.
     const TAIL_SIZE: usize = 28;
+    /// Bytes in a list, at least.
+    pub(super) const LEAST_SIZE: usize = PRIMITIVE_SIZE + VERTEX_SIZE + Self::TAIL_SIZE;
 
-    fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
         let primitive = Primitive::read(cursor)?;
         let bounds = cursor.time_bbox("bounds of a shadow")?;
         let count = cursor.i64("number of real drawables")?;
@@ -298,6 +305,18 @@ impl<'a> Shadow<'a> {
                     ratios: Ratios::default(),
                 })
             })
+    }
+
+    /// The order of section 8.6.
+    pub fn compare(&self, other: &Self) -> Ordering {
+        let key = |shadow: &Self| {
+            let primitive = &shadow.primitive;
+            let lines = (primitive.first().line, primitive.last().line);
+            (primitive.category, lines)
+        };
+        let start = self.bounds.earliest.total_cmp(&other.bounds.earliest);
+        let end = other.bounds.latest.total_cmp(&self.bounds.latest);
+        start.then(end).then_with(|| key(self).cmp(&key(other)))
     }
 
     /// Its bytes in the file.
@@ -330,7 +349,7 @@ impl Stub {
     /// Bytes of a stub.
     pub const SIZE: usize = 34;
 
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
         Ok(Stub {
             bounds: cursor.time_bbox("bounds of a node")?,
             id: cursor.node_id("node ID")?,
@@ -385,8 +404,8 @@ pub struct Node<'a> {
 
 impl<'a> Node<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
-        let drawable_least = 1 + PRIMITIVE_SIZE + VERTEX_SIZE;
-        let shadow_least = PRIMITIVE_SIZE + VERTEX_SIZE + Shadow::TAIL_SIZE;
+        let drawable_least = Drawable::LEAST_SIZE;
+        let shadow_least = Shadow::LEAST_SIZE;
         Ok(Node {
             stub: Stub::read(cursor)?,
             nestless: list(cursor, drawable_least, "nestless drawables", Drawable::read)?,

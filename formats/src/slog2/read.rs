@@ -4,6 +4,7 @@
 
 use super::colors::Color;
 use super::cursor::Cursor;
+use super::directory::Directory;
 use super::error::{Error, ErrorKind};
 use super::node::Node;
 use super::types::{
@@ -11,7 +12,7 @@ use super::types::{
     TreeNodeId, VERSION, VERSION_2_0_5,
 };
 
-/// An SLOG2 file: header, categories, line maps and directory are read, nodes can be.
+/// An SLOG2 file: header, categories and line maps are read; directory and nodes can be, where they stand.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     file: &'a [u8],
@@ -19,11 +20,11 @@ pub struct Reader<'a> {
     header: Header,
     categories: Vec<Category>,
     line_id_maps: Vec<LineIdMap>,
-    directory: Vec<DirEntry>,
+    directory: Directory<'a>,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads everything but the nodes, given all bytes of a file.
+    /// Reads header, categories and line maps, given all bytes of a file; of the tree, no byte is touched.
     ///
     /// A version other than 2.0.6 and 2.0.5 is refused with [`ErrorKind::Version`]; see [`Reader::with_layout`].
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
@@ -51,28 +52,10 @@ impl<'a> Reader<'a> {
             header,
             categories: Vec::new(),
             line_id_maps: Vec::new(),
-            directory: Vec::new(),
+            directory: Directory::default(),
         };
         let mut part = reader.part(reader.header.tree_dir, "tree directory")?;
-        // A node ID, a time box and a pointer.
-        let count = part.count(34, "tree directory entries")?;
-        for _ in 0..count {
-            reader.directory.push(DirEntry {
-                id: part.node_id("tree directory")?,
-                bounds: part.time_bbox("tree directory")?,
-                ptr: part.file_block_ptr("tree directory")?,
-            });
-        }
-        part.finish("tree directory")?;
-        // Whoever walks over all nodes takes time and memory by their sizes, so these must be real.
-        let sizes = reader
-            .directory
-            .iter()
-            .map(|entry| u64::from(entry.ptr.size.unsigned_abs()));
-        let nodes: u64 = sizes.sum();
-        if nodes > file.len() as u64 {
-            return Err(part.error(ErrorKind::Overlap { nodes }));
-        }
+        reader.directory = Directory::read(&mut part)?;
 
         let mut part = reader.part(reader.header.categories, "category map")?;
         let count = part.count(26, "categories")?;
@@ -117,26 +100,43 @@ impl<'a> Reader<'a> {
     }
 
     /// All nodes, the root first, then level by level downwards, from left to right in each.
-    pub fn directory(&self) -> &[DirEntry] {
-        &self.directory
+    pub fn directory(&self) -> Directory<'a> {
+        self.directory
+    }
+
+    /// The same for those who read all nodes: takes time and memory by their sizes, so these must be real.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Overlap`] if together they are larger than the file.
+    pub fn whole_directory(&self) -> Result<Directory<'a>, Error> {
+        self.check_node_bytes(self.directory.node_bytes())?;
+        Ok(self.directory)
+    }
+
+    /// Checks that nodes, which take this many bytes together, can all be in the file.
+    pub(super) fn check_node_bytes(&self, nodes: u64) -> Result<(), Error> {
+        if nodes > self.file.len() as u64 {
+            let at = u64::try_from(self.header.tree_dir.offset).unwrap_or(0);
+            return Err(Error::new(at, ErrorKind::Overlap { nodes }));
+        }
+        Ok(())
     }
 
     /// The directory entry of the root.
-    pub fn root(&self) -> Option<&DirEntry> {
-        let root = self.header.tree_root;
-        self.directory.iter().find(|entry| entry.ptr == root)
+    pub fn root(&self) -> Option<DirEntry> {
+        let is_root = |entry: &DirEntry| entry.ptr == self.header.tree_root;
+        let first = self.directory.get(0).filter(is_root);
+        first.or_else(|| self.directory.iter().find(is_root))
     }
 
     /// The directory entry of a node.
-    pub fn entry(&self, id: TreeNodeId) -> Option<&DirEntry> {
-        self.directory.iter().find(|entry| entry.id == id)
+    pub fn entry(&self, id: TreeNodeId) -> Option<DirEntry> {
+        self.directory.find(id)
     }
 
     /// The nodes of a level, from left to right.
-    pub fn level(&self, depth: i16) -> impl Iterator<Item = &DirEntry> + Clone {
-        self.directory
-            .iter()
-            .filter(move |entry| entry.id.depth == depth)
+    pub fn level(&self, depth: i16) -> Directory<'a> {
+        self.directory.level(depth)
     }
 
     /// Reads the node at this place.
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Ok(node)
     }
 
-    fn part(&self, ptr: FileBlockPtr, what: &'static str) -> Result<Cursor<'a>, Error> {
+    pub(super) fn part(&self, ptr: FileBlockPtr, what: &'static str) -> Result<Cursor<'a>, Error> {
         let range = usize::try_from(ptr.offset)
             .ok()
             .zip(usize::try_from(ptr.size).ok());

@@ -33,7 +33,7 @@ pub(super) fn for_each_box<'a>(
     let Some(root) = reader.root() else {
         return Ok(());
     };
-    let mut nodes = reader.directory().to_vec();
+    let mut nodes: Vec<DirEntry> = reader.whole_directory()?.iter().collect();
     nodes.sort_by_key(|entry| entry.id);
     // From the leaves to the root; only levels that exist, whatever depths a damaged file names.
     let levels: Vec<&[DirEntry]> = nodes.chunk_by(|a, b| a.id.depth == b.id.depth).collect();

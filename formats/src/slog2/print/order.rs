@@ -44,7 +44,7 @@ impl Order {
 
     /// The order of those that meet when lists are merged. Of drawables with the same times the one of the lower category,
     /// then lines, comes first, in decreasing orders, too.
-    pub(super) fn compare(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
+    pub(in super::super) fn compare(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
         let times = self.compare_times(a, b);
         let times = if self.is_decreasing() {
             times.reverse()

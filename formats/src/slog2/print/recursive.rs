@@ -75,6 +75,7 @@ pub fn print_recursively(
     let window = time_window(reader, options.window);
     let root = reader.node(reader.header().tree_root)?;
     let mut level = vec![Planned::root(&root)];
+    let mut bytes = 0;
     let mut merged = Vec::new();
     // In a damaged file nodes may be the children of several others, and even of themselves.
     let mut seen = HashSet::from([root.stub.ptr.offset]);
@@ -88,6 +89,8 @@ pub fn print_recursively(
         }
         let mut next = Vec::new();
         for (nth, planned) in level.iter().enumerate() {
+            bytes += u64::from(planned.stub.ptr.size.unsigned_abs());
+            reader.check_node_bytes(bytes)?;
             let node = reader.node(planned.stub.ptr)?;
             if options.merged {
                 let drawables = node.nestless.iter().chain(&node.nestable);
@@ -168,19 +171,7 @@ fn print_node(
         print_place(printer, &buffer.stub);
         printer.text(&format!(" Nrobjs={} }}\n", buffer.real_count()));
         let mut shadows: Vec<_> = buffer.nestless.iter().chain(&buffer.nestable).collect();
-        shadows.sort_by(|a, b| {
-            let start = a.bounds.earliest.total_cmp(&b.bounds.earliest);
-            let end = b.bounds.latest.total_cmp(&a.bounds.latest);
-            let (p, q) = (&a.primitive, &b.primitive);
-            let lines = |primitive: &super::super::node::Primitive<'_>| {
-                (
-                    primitive.category,
-                    primitive.first().line,
-                    primitive.last().line,
-                )
-            };
-            start.then(end).then_with(|| lines(p).cmp(&lines(q)))
-        });
+        shadows.sort_by(|a, b| a.compare(b));
         for (shadow, nth) in shadows.into_iter().zip(1u64..) {
             printer.text(&format!("{nth}: "));
             printer.shadow(shadow, reader.layout());

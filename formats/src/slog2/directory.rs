@@ -1,0 +1,186 @@
+//! The tree directory, read where it stands (section 6.3).
+//!
+//! It has 34 bytes for each node, root first, then level by level downwards, from left to right in each. So whoever looks
+//! for a node, or for those of a stretch of time, finds them in place, and a file of any size opens at once.
+
+use super::cursor::Cursor;
+use super::error::{Error, ErrorKind};
+use super::types::{DirEntry, FileBlockPtr, TimeBBox, TreeNodeId};
+
+/// Bytes of an entry: a node ID, a time box and a pointer.
+const ENTRY_SIZE: usize = 34;
+
+/// The nodes of a tree, or some that follow each other in its directory.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct Directory<'a> {
+    entries: &'a [[u8; ENTRY_SIZE]],
+    /// Offset of the first entry in the file.
+    offset: u64,
+}
+
+impl<'a> Directory<'a> {
+    /// Takes the part of the file that holds the directory. Nothing but its size is looked at.
+    pub(super) fn read(part: &mut Cursor<'a>) -> Result<Self, Error> {
+        let what = "tree directory";
+        let count = part.count(ENTRY_SIZE, "tree directory entries")?;
+        let offset = part.offset();
+        let (entries, _) = part.bytes(count * ENTRY_SIZE, what)?.as_chunks();
+        part.finish(what)?;
+        Ok(Directory { entries, offset })
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The entry at this place.
+    pub fn get(&self, at: usize) -> Option<DirEntry> {
+        self.entries.get(at).map(decode)
+    }
+
+    /// The entries in the order of the file.
+    pub fn iter(&self) -> Entries<'a> {
+        Entries(self.entries.iter())
+    }
+
+    /// The entry of a node. A directory that is not in the order of the format is searched from end to end.
+    pub fn find(&self, id: TreeNodeId) -> Option<DirEntry> {
+        let level = self.level(id.depth);
+        let at = level.entries.partition_point(|e| xpos(e) < id.xpos);
+        let found = level.get(at).filter(|entry| entry.id == id);
+        found.or_else(|| self.iter().find(|entry| entry.id == id))
+    }
+
+    /// The nodes of a level, from left to right.
+    pub fn level(&self, of_depth: i16) -> Self {
+        let start = self.entries.partition_point(|e| depth(e) > of_depth);
+        let rest = &self.entries[start..];
+        let count = rest.partition_point(|e| depth(e) >= of_depth);
+        self.slice(start, start + count)
+    }
+
+    /// The nodes whose bounds overlap a stretch of time. Only of a level, whose bounds ascend.
+    pub(super) fn overlapping(&self, window: TimeBBox) -> Self {
+        let start = self
+            .entries
+            .partition_point(|e| bounds(e).latest < window.earliest);
+        let rest = &self.entries[start..];
+        let count = rest.partition_point(|e| bounds(e).earliest <= window.latest);
+        self.slice(start, start + count)
+    }
+
+    fn slice(&self, start: usize, end: usize) -> Self {
+        Directory {
+            entries: &self.entries[start..end],
+            offset: self.offset + (ENTRY_SIZE * start) as u64,
+        }
+    }
+
+    /// Bytes of all nodes together, at most `u64::MAX`.
+    pub fn node_bytes(&self) -> u64 {
+        let sizes = self.entries.iter().map(|e| ptr(e).size.unsigned_abs());
+        sizes.map(u64::from).sum()
+    }
+
+    /// Checks that the levels follow each other as the format has it, which searching relies on; looks only at their ends.
+    pub(super) fn check_levels(&self) -> Result<(), Error> {
+        let mut rest = *self;
+        let mut expected = rest.get(0).map(|root| root.id.depth);
+        while let Some(first) = rest.get(0) {
+            let level = rest.level(first.id.depth);
+            let last = level.get(level.len().saturating_sub(1));
+            let ends = [Some(first), last].map(|entry| entry.map(|entry| entry.id.xpos));
+            let width = i32::try_from(level.len()).unwrap_or(i32::MAX);
+            if expected != Some(first.id.depth) || ends != [Some(0), Some(width - 1)] {
+                let TreeNodeId { depth, .. } = first.id;
+                return Err(Error::new(rest.offset, ErrorKind::DirectoryOrder { depth }));
+            }
+            expected = first.id.depth.checked_sub(1);
+            rest = rest.slice(level.len(), rest.len());
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Directory<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<'a> IntoIterator for Directory<'a> {
+    type Item = DirEntry;
+    type IntoIter = Entries<'a>;
+
+    fn into_iter(self) -> Entries<'a> {
+        self.iter()
+    }
+}
+
+/// The entries of a [`Directory`].
+#[derive(Clone, Debug)]
+pub struct Entries<'a>(std::slice::Iter<'a, [u8; ENTRY_SIZE]>);
+
+impl Iterator for Entries<'_> {
+    type Item = DirEntry;
+
+    fn next(&mut self) -> Option<DirEntry> {
+        self.0.next().map(decode)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Entries<'_> {
+    fn next_back(&mut self) -> Option<DirEntry> {
+        self.0.next_back().map(decode)
+    }
+}
+
+impl ExactSizeIterator for Entries<'_> {}
+
+fn decode(entry: &[u8; ENTRY_SIZE]) -> DirEntry {
+    let id = TreeNodeId {
+        depth: depth(entry),
+        xpos: xpos(entry),
+    };
+    DirEntry {
+        id,
+        bounds: bounds(entry),
+        ptr: ptr(entry),
+    }
+}
+
+fn depth(entry: &[u8; ENTRY_SIZE]) -> i16 {
+    i16::from_be_bytes(field(entry, 0))
+}
+
+fn xpos(entry: &[u8; ENTRY_SIZE]) -> i32 {
+    i32::from_be_bytes(field(entry, 2))
+}
+
+fn bounds(entry: &[u8; ENTRY_SIZE]) -> TimeBBox {
+    TimeBBox {
+        earliest: f64::from_be_bytes(field(entry, 6)),
+        latest: f64::from_be_bytes(field(entry, 14)),
+    }
+}
+
+fn ptr(entry: &[u8; ENTRY_SIZE]) -> FileBlockPtr {
+    FileBlockPtr {
+        offset: i64::from_be_bytes(field(entry, 22)),
+        size: i32::from_be_bytes(field(entry, 30)),
+    }
+}
+
+fn field<const N: usize>(entry: &[u8; ENTRY_SIZE], at: usize) -> [u8; N] {
+    std::array::from_fn(|nth| entry[at + nth])
+}

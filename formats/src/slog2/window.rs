@@ -1,0 +1,184 @@
+//! What there is in a stretch of time, without reading the rest: the base of viewers (section 9.3).
+//!
+//! From the root downwards only the nodes that overlap the window are read, and of those above the lowest level only the
+//! drawables, not the previews. So time and bytes grow with what is shown, not with the file.
+
+use super::cursor::Cursor;
+use super::error::Error;
+use super::node::{Drawable, Shadow, Stub};
+use super::print::Order;
+use super::read::Reader;
+use super::types::{DirEntry, Header, TimeBBox};
+
+/// How far down the tree to read. What lies deeper is shown by its previews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// To this level; 0 is that of the leaves, so that nothing is left to preview. The root is read in any case.
+    Lowest(i16),
+    /// As far as the nodes to read stay below this many bytes together.
+    Bytes(u64),
+}
+
+impl Depth {
+    /// Deep enough for a screen: thousands of drawables, or twice as many leaves as a window smaller than a leaf can touch,
+    /// however large leaves are in this file.
+    pub fn screenful(header: &Header) -> Self {
+        let leaf = u64::from(header.leaf_byte_size.max(0).unsigned_abs());
+        Depth::Bytes((4 * leaf).max(1 << 20))
+    }
+}
+
+/// What was read to find out what is in a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The lowest level read.
+    pub depth: i16,
+    /// Nodes.
+    pub nodes: u64,
+    /// Bytes of them; previews count only where they are looked at, in the nodes of the lowest level.
+    pub bytes: u64,
+}
+
+/// Takes what is in a window, in the order of the file: from the root downwards, drawables of a level, then previews.
+pub trait Visit<'a> {
+    /// Takes a drawable that overlaps the window.
+    fn drawable(&mut self, drawable: Drawable<'a>);
+
+    /// Takes a preview that overlaps the window.
+    fn shadow(&mut self, shadow: Shadow<'a>);
+}
+
+/// What is in a stretch of time.
+#[derive(Clone, Debug)]
+pub struct Window<'a> {
+    /// The stretch of time that was asked for.
+    pub bounds: TimeBBox,
+    /// The drawables that overlap it, by start, of those that start together the longer one first.
+    pub drawables: Vec<Drawable<'a>>,
+    /// Previews of what lies deeper, if it overlaps it, in the same order.
+    pub shadows: Vec<Shadow<'a>>,
+    /// What it took.
+    pub reading: Reading,
+}
+
+impl<'a> Visit<'a> for Window<'a> {
+    fn drawable(&mut self, drawable: Drawable<'a>) {
+        self.drawables.push(drawable);
+    }
+
+    fn shadow(&mut self, shadow: Shadow<'a>) {
+        self.shadows.push(shadow);
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// What overlaps this stretch of time, in order.
+    ///
+    /// In a log with backward times drawables may end after the node they are in; those are missing in windows that
+    /// begin behind its end, as in the original viewer.
+    pub fn window(&self, bounds: TimeBBox, depth: Depth) -> Result<Window<'a>, Error> {
+        let mut window = Window {
+            bounds,
+            drawables: Vec::new(),
+            shadows: Vec::new(),
+            reading: Reading::default(),
+        };
+        window.reading = self.visit_window(bounds, depth, &mut window)?;
+        // Nodes are sorted in themselves, so this is a merge.
+        let order = Order::IncreasingStart;
+        window.drawables.sort_by(|a, b| order.compare(a, b));
+        window.shadows.sort_by(Shadow::compare);
+        Ok(window)
+    }
+
+    /// The same without collecting: hands on what it finds where it stands in the file.
+    pub fn visit_window(
+        &self,
+        bounds: TimeBBox,
+        depth: Depth,
+        visit: &mut impl Visit<'a>,
+    ) -> Result<Reading, Error> {
+        let directory = self.directory();
+        directory.check_levels()?;
+        let mut reading = Reading::default();
+        // In a damaged file nodes may overlap, so what they take together is bounded, too.
+        let mut sizes = 0;
+        let Some(root) = directory.get(0) else {
+            return Ok(reading);
+        };
+        let mut level = directory.level(root.id.depth);
+        let mut depth_read = root.id.depth;
+        loop {
+            // The previews of the level's nodes, in case it is the last.
+            let mut previews = Vec::with_capacity(level.len());
+            for DirEntry { ptr, .. } in level {
+                sizes += u64::from(ptr.size.unsigned_abs());
+                self.check_node_bytes(sizes)?;
+                let mut part = self.part(ptr, "tree node")?;
+                drawables(&mut part, bounds, visit)?;
+                reading.nodes += 1;
+                reading.bytes += part.offset() - ptr.offset as u64;
+                previews.push(part);
+            }
+            let below = match depth_read.checked_sub(1) {
+                Some(below @ 0..) => directory.level(below).overlapping(bounds),
+                _ => Default::default(),
+            };
+            let deeper = match depth {
+                Depth::Lowest(lowest) => depth_read > lowest,
+                Depth::Bytes(most) => reading.bytes.saturating_add(below.node_bytes()) <= most,
+            };
+            if deeper && !below.is_empty() {
+                level = below;
+                depth_read -= 1;
+                continue;
+            }
+            reading.depth = depth_read;
+            for mut part in previews {
+                let start = part.offset();
+                shadows(&mut part, bounds, self, visit)?;
+                reading.bytes += part.offset() - start;
+            }
+            return Ok(reading);
+        }
+    }
+}
+
+/// Hands on the drawables of a node; the cursor then stands before its previews.
+fn drawables<'a>(
+    part: &mut Cursor<'a>,
+    window: TimeBBox,
+    visit: &mut impl Visit<'a>,
+) -> Result<(), Error> {
+    Stub::read(part)?;
+    for what in ["nestless drawables", "nestable drawables"] {
+        for _ in 0..part.count(Drawable::LEAST_SIZE, what)? {
+            let drawable = Drawable::read(part)?;
+            if window.overlaps(drawable.bounds()) {
+                visit.drawable(drawable);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hands on the previews in a node.
+fn shadows<'a>(
+    part: &mut Cursor<'a>,
+    window: TimeBBox,
+    reader: &Reader<'a>,
+    visit: &mut impl Visit<'a>,
+) -> Result<(), Error> {
+    for _ in 0..part.count(Stub::SIZE + 8, "shadow buffers")? {
+        Stub::read(part)?;
+        for what in ["nestless shadows", "nestable shadows"] {
+            for _ in 0..part.count(Shadow::LEAST_SIZE, what)? {
+                let shadow = Shadow::read(part, reader.layout())?;
+                if window.overlaps(shadow.bounds) {
+                    visit.shadow(shadow);
+                }
+            }
+        }
+    }
+    part.finish("tree node")
+}
