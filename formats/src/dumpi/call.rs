@@ -125,6 +125,11 @@ impl<'w, W: Write> Call<'w, W> {
         self.list(rows, |b, row| put_ints(b, &row))
     }
 
+    /// Rows of any length, as only damaged files have them.
+    pub(super) fn uneven_rows<'r>(&mut self, rows: impl Iterator<Item = &'r [i32]>) -> &mut Self {
+        self.list(rows, put_ints)
+    }
+
     /// A list of strings.
     pub fn strings<S: AsRef<[u8]>>(&mut self, texts: impl IntoIterator<Item = S>) -> &mut Self {
         self.list(texts, |b, text| put_string(b, text.as_ref()))

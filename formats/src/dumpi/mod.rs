@@ -3,7 +3,7 @@
 //!
 //! * [`read`] opens a `.bin` and gives its records, borrowed from the bytes,
 //! * [`mod@write`] makes one, record by record,
-//! * [`mod@print`] shows one as the text of `dumpi2ascii`,
+//! * [`mod@print`] shows one as the text of `dumpi2ascii`, [`from_text`] makes one of such a text,
 //! * [`meta`] reads and writes the `.meta` file and knows the file names of a run,
 //! * [`functions`] is the table of all function ids and their fields; [`types`] and [`value`] are what records hold.
 //!
@@ -38,6 +38,7 @@ mod call;
 mod cursor;
 pub mod error;
 mod file;
+pub mod from_text;
 pub mod functions;
 pub mod meta;
 pub mod names;

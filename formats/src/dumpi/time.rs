@@ -30,12 +30,13 @@ fn broken_down(seconds: u64, zone: Zone) -> Option<libc::tm> {
     }
 }
 
+const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
 /// `Fri Nov 20 05:32:58 2026`, as ctime writes it; `None` for a time beyond all calendars.
 pub(super) fn ctime(seconds: u64, zone: Zone) -> Option<String> {
-    const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
     let tm = broken_down(seconds, zone)?;
     let day = DAYS.get(usize::try_from(tm.tm_wday).ok()?)?;
     let month = MONTHS.get(usize::try_from(tm.tm_mon).ok()?)?;
@@ -44,6 +45,37 @@ pub(super) fn ctime(seconds: u64, zone: Zone) -> Option<String> {
         "{day} {month} {:2} {:02}:{:02}:{:02} {year}",
         tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec
     ))
+}
+
+/// Seconds since 1970 of a time as [`ctime`] writes it. Of an hour that the end of summer time repeats, either one.
+pub(super) fn from_ctime(text: &str, zone: Zone) -> Option<u64> {
+    let mut words = text.split_ascii_whitespace();
+    let _day = words.next().filter(|word| DAYS.contains(word))?;
+    let month = words.next()?;
+    let month = MONTHS.iter().position(|name| *name == month)?;
+    let day = words.next()?.parse().ok()?;
+    let mut clock = words.next()?.split(':').map(|part| part.parse().ok());
+    let [hour, minute, second] = [clock.next()??, clock.next()??, clock.next()??];
+    let year: i32 = words.next()?.parse().ok()?;
+    if words.next().is_some() || clock.next().is_some() {
+        return None;
+    }
+    // SAFETY: a tm is made of numbers and a pointer, which may all be zero.
+    let mut tm: libc::tm = unsafe { MaybeUninit::zeroed().assume_init() };
+    tm.tm_mon = libc::c_int::try_from(month).ok()?;
+    tm.tm_mday = day;
+    (tm.tm_hour, tm.tm_min, tm.tm_sec) = (hour, minute, second);
+    tm.tm_year = year.checked_sub(1900)?;
+    tm.tm_isdst = -1;
+    // SAFETY: both functions read and normalise the tm whose address they get.
+    let seconds = unsafe {
+        match zone {
+            Zone::Local => libc::mktime(&mut tm),
+            Zone::Utc => libc::timegm(&mut tm),
+        }
+    };
+    // A time before 1970, an error's -1 among them, is no start time.
+    u64::try_from(seconds).ok()
 }
 
 /// `2026.11.20.05.32.58`, the time stamp in the file names of a run.
@@ -76,5 +108,23 @@ mod tests {
             Some("2026.11.20.05.32.58")
         );
         assert_eq!(ctime(u64::MAX, Zone::Utc), None);
+    }
+
+    #[test]
+    fn texts_are_read_back() {
+        for zone in [Zone::Utc, Zone::Local] {
+            for seconds in [0, 1_795_152_778, 951_782_400, 1 << 36] {
+                let text = ctime(seconds, zone).expect("a time of the calendar");
+                assert_eq!(from_ctime(&text, zone), Some(seconds), "{text}");
+            }
+        }
+        for wrong in [
+            "",
+            "Fri Nov 20 05:32:58",
+            "Fri Non 20 05:32:58 2026",
+            "Fri Nov 20 05:32 2026",
+        ] {
+            assert_eq!(from_ctime(wrong, Zone::Utc), None);
+        }
     }
 }

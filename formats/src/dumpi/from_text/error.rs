@@ -1,0 +1,93 @@
+//! What can be wrong with a text, and where.
+
+use super::super::write::WriteError;
+use std::fmt;
+
+/// Why no file was made of a text.
+#[derive(Debug)]
+pub enum FromTextError {
+    /// The text is not as dumpi2ascii writes it.
+    Text(TextError),
+    /// The output failed, or what the text says has no place in a file.
+    Write(WriteError),
+}
+
+/// A place in a text that is not what dumpi2ascii writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    /// Line, from 1.
+    pub line: u64,
+    /// Byte offset from the start of the text.
+    pub offset: u64,
+    /// What should stand there.
+    pub expected: Expected,
+    /// What does, cut to 40 characters.
+    pub found: String,
+    /// Whether the text ended there: the rest of it may be missing.
+    pub at_end: bool,
+}
+
+/// What should stand at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// These characters.
+    Text(String),
+    /// A number that fits its field.
+    Number,
+    /// The name of a function that a record can be of.
+    Function,
+    /// The first line of a record or a line of one of the other sections.
+    Line,
+    /// A time as ctime writes it.
+    Date,
+    /// The end of the string that begins there.
+    EndOfString,
+    /// A datatype number not far behind the one before.
+    Datatype,
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} (byte {}): expected ", self.line, self.offset)?;
+        match &self.expected {
+            Expected::Text(text) => write!(f, "{text:?}")?,
+            Expected::Number => write!(f, "a number that fits the field")?,
+            Expected::Function => write!(f, "the name of a function")?,
+            Expected::Line => write!(f, "a call or a line of another section")?,
+            Expected::Date => write!(f, "a time as in \"Fri Nov 20 05:32:58 2026\"")?,
+            Expected::EndOfString => write!(f, "the end of the string")?,
+            Expected::Datatype => write!(f, "a datatype number in order")?,
+        }
+        if self.at_end {
+            write!(f, ", found the end of the text")
+        } else {
+            write!(f, ", found {:?}", self.found)
+        }
+    }
+}
+
+impl std::error::Error for TextError {}
+
+impl fmt::Display for FromTextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FromTextError::Text(error) => error.fmt(f),
+            FromTextError::Write(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FromTextError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            FromTextError::Text(error) => Some(error),
+            FromTextError::Write(error) => Some(error),
+        }
+    }
+}
+
+impl From<TextError> for FromTextError {
+    fn from(error: TextError) -> Self {
+        FromTextError::Text(error)
+    }
+}

@@ -1,0 +1,345 @@
+//! Text of dumpi2ascii back to a `.bin` file (dumpi-tools sections 2 and 3): all sections in any order, every function,
+//! counters, statuses and strings with quotes and line breaks in them. Printing the result gives the text again.
+//!
+//! What a text does not tell is filled in: records get status bits and a thread number, as the reference library always
+//! writes them; a clock that shows 0.000000000 at both ends was not recorded; sections that the text lacks are made from
+//! the records as far as these tell (counter and address labels, call counts).
+//!
+//! ```
+//! use formats::dumpi::from_text::{Options, from_text};
+//!
+//! let text = b"MPI_Comm_rank entering at walltime 7.000000100, cputime 0.000000000 seconds in thread 0.
+//! MPI_Comm comm=2 (MPI_COMM_WORLD)
+//! int rank=5
+//! MPI_Comm_rank returning at walltime 7.000000200, cputime 0.000000000 seconds in thread 0.
+//! ";
+//! let (bytes, made) = from_text(text, Vec::new(), &Options::default())?;
+//! assert_eq!(made.records, 1);
+//! let reader = formats::dumpi::read::Reader::open(&bytes)?;
+//! assert_eq!(reader.records().count(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod call;
+mod error;
+mod scan;
+mod sections;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+pub use error::{Expected, FromTextError, TextError};
+
+use super::functions::{self, Function};
+use super::types::{AddressLabel, Clock, FOOTER_ENTRIES, Mask, Offsets, Span, Trailer, Version};
+use super::write::{ASCII2DUMPI, Head, LIBDUMPI, WriteError, Writer};
+use crate::model::Losses;
+use scan::Scan;
+
+pub use super::time::Zone;
+
+/// How to make the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The zone in which the header's start time is written.
+    pub zone: Zone,
+    /// Make the bytes that ascii2dumpi makes, with what it leaves out: counters, Function_enter and Function_exit and
+    /// their labels.
+    pub as_ascii2dumpi: bool,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Number of records.
+    pub records: u64,
+    /// What the file does not say as the text does.
+    pub losses: Losses,
+}
+
+/// Function names to table entries: quick, and not to be filled with chosen collisions.
+type Names =
+    std::collections::HashMap<&'static [u8], &'static Function, foldhash::fast::RandomState>;
+
+/// Makes a file of a text and gives the output back.
+///
+/// Several texts one behind the other make one file; of sections that are there twice the last one counts.
+///
+/// # Errors
+/// [`FromTextError::Text`] with line and expectation if the text is not one of dumpi2ascii's. A text that ends within a
+/// record gives a file of the records before it.
+pub fn from_text<W: Write>(
+    text: &[u8],
+    out: W,
+    options: &Options,
+) -> Result<(W, Made), FromTextError> {
+    let offsets = if options.as_ascii2dumpi {
+        first_seconds(text)
+    } else {
+        least_seconds(text)
+    };
+    let mut maker = Maker {
+        writer: Writer::new(out, offsets)?,
+        offsets,
+        options: *options,
+        names: functions::all()
+            .iter()
+            .map(|f| (f.name.as_bytes(), f))
+            .collect(),
+        values: call::Values::default(),
+        counters: Vec::new(),
+        trailer: Trailer::default(),
+        has: Has::default(),
+        called: [0; FOOTER_ENTRIES],
+        seen_labels: BTreeMap::new(),
+        made: Made::default(),
+    };
+    maker.trailer.header.version = Version::CURRENT;
+    let mut scan = Scan::new(text);
+    while !scan.is_at_end() {
+        match maker.next(&mut scan) {
+            Ok(()) => {}
+            Err(FromTextError::Text(error)) if error.at_end => {
+                maker
+                    .made
+                    .losses
+                    .add("record cut off at the end of the text", 1);
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    maker.finish()
+}
+
+/// Whether these bytes begin as a text of dumpi2ascii does: with a call or with its header section.
+pub fn recognises(text: &[u8]) -> bool {
+    let line = Scan::new(text.get(..text.len().min(256)).unwrap_or(text)).line();
+    line.starts_with(b"version=") || edge(line).is_some_and(|(_, entering, _)| entering)
+}
+
+/// Which sections the text has.
+#[derive(Debug, Default)]
+struct Has {
+    footer: bool,
+    perf_labels: bool,
+    address_labels: bool,
+}
+
+struct Maker<'t, W: Write> {
+    writer: Writer<W>,
+    offsets: Offsets,
+    options: Options,
+    names: Names,
+    values: call::Values<'t>,
+    counters: Vec<(i64, i64)>,
+    trailer: Trailer,
+    has: Has,
+    /// Records by function.
+    called: [u32; FOOTER_ENTRIES],
+    /// Labels behind the keys of Function_enter and Function_exit.
+    seen_labels: BTreeMap<u64, Vec<u8>>,
+    made: Made,
+}
+
+impl<'t, W: Write> Maker<'t, W> {
+    /// Takes the next record or the next line of another section.
+    fn next(&mut self, scan: &mut Scan<'t>) -> Result<(), FromTextError> {
+        let line = scan.peek_line();
+        match edge(line) {
+            Some((name, true, _)) => match self.names.get(name) {
+                Some(function) => self.record(scan, function),
+                None => Err(scan.error(Expected::Function).into()),
+            },
+            _ => self.section(scan, line),
+        }
+    }
+
+    fn record(
+        &mut self,
+        scan: &mut Scan<'t>,
+        function: &'static Function,
+    ) -> Result<(), FromTextError> {
+        let (wall_start, cpu_start, thread) = edge_line(scan, function, " entering at walltime ")?;
+        self.counters.clear();
+        let labels = (!self.has.perf_labels && self.trailer.perf_labels.is_empty())
+            .then_some(&mut self.trailer.perf_labels);
+        let counted = scan::counters(scan, &mut self.counters, labels)?;
+        self.values.parse(scan, function)?;
+        let (wall_stop, cpu_stop, _) = edge_line(scan, function, " returning at walltime ")?;
+        if counted {
+            scan::exit_counters(scan, &mut self.counters)?;
+        }
+        let is_pseudo =
+            function.id == functions::FUNCTION_ENTER || function.id == functions::FUNCTION_EXIT;
+        if is_pseudo {
+            if self.options.as_ascii2dumpi {
+                self.made
+                    .losses
+                    .add("record of a function that is not MPI's", 1);
+                return Ok(());
+            }
+            if let Some((key, label)) = self.values.label() {
+                self.seen_labels
+                    .entry(key)
+                    .or_insert_with(|| label.to_vec());
+            }
+        }
+        let cpu = Span {
+            start: cpu_start,
+            stop: cpu_stop,
+        };
+        let wall = Span {
+            start: wall_start,
+            stop: wall_stop,
+        };
+        let mut mask = Mask::DEFAULT;
+        if !self.options.as_ascii2dumpi {
+            for (bit, span) in [(Mask::CPU, cpu), (Mask::WALL, wall)] {
+                if span == Span::default() {
+                    mask.0 &= !bit;
+                }
+            }
+            if counted {
+                mask.0 |= Mask::COUNTERS;
+            }
+        }
+        self.check_range(mask, cpu, wall);
+        let head = Head {
+            mask,
+            thread,
+            cpu,
+            wall,
+        };
+        let mut call = self.writer.call(function.id, &head, &self.counters);
+        self.values.put(function, &mut call);
+        call.end()?;
+        self.made.records += 1;
+        if let Some(called) = self.called.get_mut(usize::from(function.id)) {
+            *called = called.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn check_range(&mut self, mask: Mask, cpu: Span, wall: Span) {
+        for (bit, span, offset) in [
+            (Mask::CPU, cpu, self.offsets.cpu),
+            (Mask::WALL, wall, self.offsets.wall),
+        ] {
+            if !mask.has(bit) {
+                continue;
+            }
+            for clock in [span.start, span.stop] {
+                let seconds = i64::from(clock.sec) - i64::from(offset);
+                if !(0..=i64::from(u16::MAX)).contains(&seconds) {
+                    let what = "time that does not fit in the 18.2 hours of a DUMPI file";
+                    self.made.losses.add(what, 1);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<(W, Made), FromTextError> {
+        let trailer = &mut self.trailer;
+        if self.options.as_ascii2dumpi {
+            trailer.address_labels.clear();
+            trailer.perf_labels.clear();
+        } else {
+            if !self.has.footer {
+                for (id, called) in (0..).zip(self.called) {
+                    if id < functions::ALL_FUNCTIONS && called > 0 {
+                        trailer.footer.count(id, called, 0);
+                    }
+                }
+            }
+            if !self.has.address_labels {
+                let labels = self.seen_labels.into_iter();
+                trailer.address_labels = labels
+                    .map(|(key, label)| AddressLabel { key, label })
+                    .collect();
+            }
+        }
+        let version = trailer.header.version;
+        if version < Version::new(0, 6, 9) {
+            let what = format!("header of version {version}, whose layout is not written any more");
+            self.made.losses.add(&what, 1);
+            trailer.header.version = Version::CURRENT;
+        }
+        let layout = if self.options.as_ascii2dumpi {
+            ASCII2DUMPI
+        } else {
+            LIBDUMPI
+        };
+        let (out, _) = self.writer.finish(trailer, layout)?;
+        Ok((out, self.made))
+    }
+}
+
+/// A line that begins or ends a record: the function's name, whether it begins, and what stands behind "walltime ".
+fn edge(line: &[u8]) -> Option<(&[u8], bool, &[u8])> {
+    let space = line.iter().position(|b| *b == b' ')?;
+    let (name, rest) = line.split_at(space);
+    if let Some(times) = rest.strip_prefix(b" entering at walltime ") {
+        return Some((name, true, times));
+    }
+    Some((name, false, rest.strip_prefix(b" returning at walltime ")?))
+}
+
+/// Wall clock, cpu clock and thread of a line that begins or ends a record.
+fn edge_line(
+    scan: &mut Scan<'_>,
+    function: &Function,
+    what: &'static str,
+) -> Result<(Clock, Clock, u16), TextError> {
+    scan.expect(function.name)?;
+    scan.expect(what)?;
+    let wall = scan.clock()?;
+    scan.expect(", cputime ")?;
+    let cpu = scan.clock()?;
+    scan.expect(" seconds in thread ")?;
+    let thread = scan.number()?;
+    scan.expect(".\n")?;
+    Ok((wall, cpu, thread))
+}
+
+/// All times of a text that are not zero, as (wall, cpu) seconds.
+fn seconds(text: &[u8]) -> impl Iterator<Item = (Clock, Clock)> + '_ {
+    text.split(|b| *b == b'\n').filter_map(|line| {
+        let (_, _, times) = edge(line)?;
+        let mut scan = Scan::new(times);
+        let wall = scan.clock().ok()?;
+        scan.expect(", cputime ").ok()?;
+        Some((wall, scan.clock().ok()?))
+    })
+}
+
+/// Seconds of the first record: what ascii2dumpi lets the times of a file count from.
+fn first_seconds(text: &[u8]) -> Offsets {
+    let first = seconds(text).next();
+    first.map_or(Offsets::default(), |(wall, cpu)| Offsets {
+        cpu: cpu.sec,
+        wall: wall.sec,
+    })
+}
+
+/// The earliest seconds: threads may have begun before the first record did.
+fn least_seconds(text: &[u8]) -> Offsets {
+    let mut least: [Option<i32>; 2] = [None; 2];
+    for (wall, cpu) in seconds(text) {
+        for (least, clock) in least.iter_mut().zip([wall, cpu]) {
+            if clock != Clock::default() {
+                *least = Some(least.map_or(clock.sec, |least| least.min(clock.sec)));
+            }
+        }
+    }
+    Offsets {
+        cpu: least[1].unwrap_or(0),
+        wall: least[0].unwrap_or(0),
+    }
+}
+
+impl From<WriteError> for FromTextError {
+    fn from(error: WriteError) -> Self {
+        FromTextError::Write(error)
+    }
+}
