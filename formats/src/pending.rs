@@ -5,43 +5,62 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file under a temporary name beside its final one. [`PendingFile::persist`] gives it its name; if that is never
-/// called, the file is removed, so that a reader never sees half a file.
+/// called, the file is removed, so that a reader never sees half a file and an older file survives a failure.
 #[derive(Debug)]
 pub struct PendingFile {
     file: File,
-    temporary: PathBuf,
+    /// `None` when it has its name: from the start on if it is a device or a pipe, which no file must replace.
+    temporary: Option<PathBuf>,
     path: PathBuf,
-    persisted: bool,
 }
 
 impl PendingFile {
     /// Creates the temporary file, in the directory of `path`.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let mut name = path
-            .file_name()
-            .ok_or(io::ErrorKind::InvalidInput)?
-            .to_os_string();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(name);
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&temporary)?;
+        let temporary = if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            None
+        } else {
+            let mut name = path
+                .file_name()
+                .ok_or(io::ErrorKind::InvalidInput)?
+                .to_os_string();
+            name.push(format!(".{}.tmp", std::process::id()));
+            Some(path.with_file_name(name))
+        };
+        let mut options = File::options();
+        options.write(true);
+        let file = match &temporary {
+            Some(temporary) => options
+                .read(true)
+                .create(true)
+                .truncate(true)
+                .open(temporary),
+            None => options.open(&path),
+        }?;
         Ok(PendingFile {
             file,
             temporary,
             path,
-            persisted: false,
         })
+    }
+
+    /// The name that it gets.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Gives the file its name, in place of what had it before.
     pub fn persist(mut self) -> io::Result<()> {
-        fs::rename(&self.temporary, &self.path)?;
-        self.persisted = true;
+        self.complete()
+    }
+
+    /// The same for a file that something else owns.
+    pub fn complete(&mut self) -> io::Result<()> {
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.path)?;
+            self.temporary = None;
+        }
         Ok(())
     }
 }
@@ -64,9 +83,9 @@ impl Seek for PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if !self.persisted {
+        if let Some(temporary) = &self.temporary {
             // Nobody is left to tell if this fails, and the name says that the file is a temporary one.
-            let _ = fs::remove_file(&self.temporary);
+            let _ = fs::remove_file(temporary);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::comm::CommTable;
 use super::error::{Error, ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
 use super::record::{Body, ENDLOG_TIME, Endian, HEADER_SIZE, Record, RecordHeader};
-use std::fs::{self, File};
+use crate::PendingFile;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,60 +18,51 @@ const RESERVE: usize = HEADER_SIZE;
 /// writer's own; those given to it are left out.
 #[derive(Debug)]
 pub struct Writer<W: Write + Seek> {
-    /// `None` only after `finish` has taken it.
-    out: Option<W>,
+    out: W,
     block: Vec<u8>,
     block_size: usize,
     /// Where the next block goes, from the start of the file.
     offset: u64,
-    target: Option<Target>,
+    /// Its name, if it has one.
+    path: Option<PathBuf>,
+    /// What gives a complete file its name.
+    complete: fn(&mut W) -> io::Result<()>,
 }
 
-/// The file a [`Writer`] makes: written under another name until it is complete.
-#[derive(Debug)]
-struct Target {
-    path: PathBuf,
-    /// `None` if the target is written in place (a device, a pipe).
-    temporary: Option<PathBuf>,
-}
-
-impl Writer<File> {
-    /// Starts a file at `path`.
-    ///
-    /// It is written to a temporary name beside `path`, which [`Writer::finish`] renames; a writer dropped before that
-    /// removes it. So a file of this name is always complete, and an older one survives a failed run.
+impl Writer<PendingFile> {
+    /// Starts a file at `path`, which gets this name in [`Writer::finish`]: see [`PendingFile`].
     pub fn create(path: impl AsRef<Path>, preamble: &Preamble) -> Result<Self, Error> {
         let path = path.as_ref();
-        let in_place = fs::metadata(path).is_ok_and(|found| !found.is_file());
-        let temporary = if in_place {
-            None
-        } else {
-            Some(temporary_name(path))
-        };
-        let named = temporary.as_deref().unwrap_or(path);
-        let file = File::create(named).map_err(|error| Error::io(0, error).in_file(named))?;
-        let target = Target {
-            path: path.to_path_buf(),
-            temporary,
-        };
-        Writer::start(file, preamble, Some(target))
+        let file = PendingFile::create(path).map_err(|error| Error::io(0, error).in_file(path))?;
+        Writer::start(
+            file,
+            preamble,
+            Some(path.to_path_buf()),
+            PendingFile::complete,
+        )
     }
 }
 
 impl<W: Write + Seek> Writer<W> {
     /// Starts a file in `out`, at its position 0.
     pub fn new(out: W, preamble: &Preamble) -> Result<Self, Error> {
-        Writer::start(out, preamble, None)
+        Writer::start(out, preamble, None, |_| Ok(()))
     }
 
-    fn start(out: W, preamble: &Preamble, target: Option<Target>) -> Result<Self, Error> {
+    fn start(
+        out: W,
+        preamble: &Preamble,
+        path: Option<PathBuf>,
+        complete: fn(&mut W) -> io::Result<()>,
+    ) -> Result<Self, Error> {
         let block_size = preamble.block_size as usize;
         let mut writer = Writer {
-            out: Some(out),
+            out,
             block: Vec::with_capacity(block_size),
             block_size,
             offset: PREAMBLE_SIZE as u64,
-            target,
+            path,
+            complete,
         };
         writer.put(0, &finalized(preamble, 0).encode())?;
         Ok(writer)
@@ -126,24 +117,16 @@ impl<W: Write + Seek> Writer<W> {
             block_size: self.block_size as u32,
             ..finalized(preamble, offset)
         };
-        let mut out = self
+        let written = self
             .out
-            .take()
-            .ok_or_else(|| Error::io(0, io::ErrorKind::NotConnected.into()))?;
-        let written = out
             .seek(SeekFrom::Start(0))
-            .and_then(|_| out.write_all(&preamble.encode()))
-            .and_then(|()| out.flush());
-        written.map_err(|error| self.named(Error::io(0, error)))?;
-        if let Some(Target {
-            path,
-            temporary: Some(temporary),
-        }) = &self.target
-        {
-            fs::rename(temporary, path).map_err(|error| Error::io(0, error).in_file(path))?;
+            .and_then(|_| self.out.write_all(&preamble.encode()))
+            .and_then(|()| self.out.flush())
+            .and_then(|()| (self.complete)(&mut self.out));
+        match written {
+            Ok(()) => Ok(self.out),
+            Err(error) => Err(self.named(Error::io(0, error))),
         }
-        self.target = None;
-        Ok(out)
     }
 
     /// Closes the block if a record of this size and time does not fit: MPE's rule, strictly less.
@@ -180,32 +163,16 @@ impl<W: Write + Seek> Writer<W> {
     }
 
     fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
-        let Some(out) = &mut self.out else {
-            return Ok(());
-        };
-        match out.write_all(bytes) {
+        match self.out.write_all(bytes) {
             Ok(()) => Ok(()),
             Err(error) => Err(self.named(Error::io(offset, error))),
         }
     }
 
     fn named(&self, error: Error) -> Error {
-        match &self.target {
-            Some(target) => error.in_file(target.temporary.as_deref().unwrap_or(&target.path)),
+        match &self.path {
+            Some(path) => error.in_file(path),
             None => error,
-        }
-    }
-}
-
-impl<W: Write + Seek> Drop for Writer<W> {
-    fn drop(&mut self) {
-        if let Some(Target {
-            temporary: Some(temporary),
-            ..
-        }) = &self.target
-        {
-            // Nothing can be done about a file that cannot be removed, and the error that led here matters more.
-            let _ = fs::remove_file(temporary);
         }
     }
 }
@@ -228,11 +195,4 @@ fn end_record(time: f64, body: Body) -> Record {
         },
         body,
     }
-}
-
-/// `path` with the process id and `.part` appended: in the same directory, so that a rename suffices.
-fn temporary_name(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    PathBuf::from(name)
 }

@@ -5,7 +5,6 @@ use crate::clog2::{
 };
 use crate::slog2::{ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +41,7 @@ pub struct Finished {
 /// The files being written.
 pub struct Outputs {
     plan: Plan,
-    clog2: Option<clog2::Writer<File>>,
+    clog2: Option<clog2::Writer<PendingFile>>,
     slog2: Option<Box<Slog2>>,
     /// World rank, communicator's rank and thread by line.
     lines: BTreeMap<i32, [i32; 3]>,

@@ -1,6 +1,7 @@
 //! The files of a run.
 
 use super::convert::{Converter, Outcome};
+use crate::PendingFile;
 use crate::dumpi::meta::{self, Meta};
 use crate::dumpi::types::{Header, Mask, Offsets, Span, Trailer, Version};
 use crate::dumpi::write::{FileWriter, Head, LIBDUMPI, WriteError, Writer};
@@ -214,15 +215,9 @@ pub fn write_meta(file: &File<'_>, options: &Options) -> Result<PathBuf, Error> 
 
 /// Writes a file that appears under its name only when it is complete.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let done = fs::write(&part, content).and_then(|()| fs::rename(&part, path));
-    if done.is_err() {
-        // The error that matters is the first one.
-        drop(fs::remove_file(&part));
-    }
-    done
+    let mut file = PendingFile::create(path)?;
+    file.write_all(content)?;
+    file.persist()
 }
 
 /// What the file says besides calls.
