@@ -9,6 +9,7 @@ pub mod model;
 mod pending;
 pub mod project;
 pub mod slog2;
+pub mod stats;
 
 pub use fault::{Fault, FaultKind};
 pub use pending::PendingFile;

@@ -1,0 +1,367 @@
+//! Takes drawables in order of start and adds them up.
+
+use super::messages::Counter as MessageCounter;
+use super::{
+    CategoryStatistics, Cell, HashMap, Histogram, Nesting, Options, Row, Statistics, Tally, Untold,
+    callids,
+};
+use crate::model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
+
+/// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
+const MOST_UNKNOWN: u32 = 1 << 14;
+
+/// Makes [`Statistics`] of drawables, which must come in [`Order::Start`](crate::model::Order::Start).
+#[derive(Debug)]
+pub struct Collector {
+    options: Options,
+    kinds: Vec<Kind>,
+    /// Position in `kinds` by category index.
+    kind_of: HashMap<i32, u32>,
+    rows: Vec<Place>,
+    /// Position in `rows`, and the stack that its states nest on, by line.
+    line_of: HashMap<i32, (u32, u32)>,
+    /// By row and kind.
+    cells: HashMap<(u32, u32), Tally>,
+    stacks: Vec<Stack>,
+    bounds: TimeBBox,
+    drawables: u64,
+    messages: MessageCounter,
+    callids: callids::Counter,
+    untold: Untold,
+    unknown_kinds: u32,
+    unknown_rows: u32,
+}
+
+/// A category and what was found of it.
+#[derive(Debug)]
+struct Kind {
+    category: Category,
+    is_known: bool,
+    callid: Option<callids::Place>,
+    tally: Tally,
+    durations: Histogram,
+}
+
+impl Kind {
+    fn new(category: Category, is_known: bool) -> Self {
+        Kind {
+            callid: callids::Place::of(&category),
+            category,
+            is_known,
+            tally: Tally::default(),
+            durations: Histogram::default(),
+        }
+    }
+}
+
+/// A thread.
+#[derive(Debug)]
+struct Place {
+    row: Row,
+    is_known: bool,
+    is_used: bool,
+    /// Until when states are known to last.
+    covered_until: f64,
+}
+
+impl Place {
+    fn new(rank: i32, thread: i32, is_known: bool) -> Self {
+        Place {
+            row: Row {
+                rank,
+                thread,
+                ..Row::default()
+            },
+            is_known,
+            is_used: false,
+            covered_until: f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// The states that lie on top of each other at the start of the last one.
+#[derive(Debug, Default)]
+struct Stack {
+    open: Vec<Open>,
+    last_start: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    bounds: TimeBBox,
+    kind: u32,
+    row: u32,
+}
+
+impl Collector {
+    /// For a trace with these definitions.
+    pub fn new(definitions: &Definitions, options: Options) -> Self {
+        let mut kinds = Vec::new();
+        let mut kind_of = HashMap::default();
+        for category in &definitions.categories {
+            kind_of.entry(category.index).or_insert_with(|| {
+                kinds.push(Kind::new(category.clone(), true));
+                kinds.len() as u32 - 1
+            });
+        }
+        let with_callid = kinds.iter().filter(|kind| kind.callid.is_some()).count();
+        let mut collector = Collector {
+            options,
+            kinds,
+            kind_of,
+            rows: Vec::new(),
+            line_of: HashMap::default(),
+            cells: HashMap::default(),
+            stacks: Vec::new(),
+            bounds: TimeBBox::EMPTY,
+            drawables: 0,
+            messages: MessageCounter::default(),
+            callids: callids::Counter::new(with_callid as u64),
+            untold: Untold::default(),
+            unknown_kinds: 0,
+            unknown_rows: 0,
+        };
+        let mut row_of = HashMap::default();
+        for line in &definitions.lines {
+            let row = *row_of.entry((line.rank, line.thread)).or_insert_with(|| {
+                collector
+                    .rows
+                    .push(Place::new(line.rank, line.thread, true));
+                collector.rows.len() as u32 - 1
+            });
+            collector.add_line(line.id, row);
+        }
+        collector
+    }
+
+    fn add_line(&mut self, line: i32, row: u32) -> (u32, u32) {
+        let stack = match self.options.nesting {
+            Nesting::Line => self.stacks.len() as u32,
+            Nesting::Thread => row,
+        };
+        while self.stacks.len() <= stack as usize {
+            self.stacks.push(Stack::default());
+        }
+        *self.line_of.entry(line).or_insert((row, stack))
+    }
+
+    /// Takes the next drawable.
+    pub fn put(&mut self, drawable: &Drawable<'_>) {
+        let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
+        else {
+            self.untold.without_time += 1;
+            return;
+        };
+        let bounds = TimeBBox {
+            earliest: first.time.min(last.time),
+            latest: first.time.max(last.time),
+        };
+        if !(first.time.is_finite() && last.time.is_finite()) {
+            self.untold.without_time += 1;
+            return;
+        }
+        self.bounds.include(bounds);
+        let clipped = match self.options.window {
+            None => bounds,
+            Some(window) if takes_part(bounds, window) => TimeBBox {
+                earliest: bounds.earliest.max(window.earliest),
+                latest: bounds.latest.min(window.latest),
+            },
+            // What is nested in such a state does not take part either.
+            Some(_) => return,
+        };
+        let duration = clipped.duration();
+        let kind = self.kind(drawable);
+        let (row, stack) = self.line(first.line);
+        let (end_row, _) = if last.line == first.line {
+            (row, stack)
+        } else {
+            self.line(last.line)
+        };
+        self.drawables += 1;
+        self.untold.unknown_category += u64::from(!self.kinds[kind as usize].is_known);
+        let lines_known = [row, end_row].map(|row| self.rows[row as usize].is_known);
+        self.untold.unknown_line += u64::from(lines_known.contains(&false));
+        for row in [row, end_row] {
+            self.rows[row as usize].is_used = true;
+        }
+
+        let found = &mut self.kinds[kind as usize];
+        found.tally.add(duration);
+        if drawable.topology != Topology::Event {
+            found.durations.add(duration);
+        }
+        self.cells.entry((row, kind)).or_default().add(duration);
+        if let Some(id) = found
+            .callid
+            .and_then(|place| place.get(&found.category, drawable.info))
+        {
+            self.callids.add(id, drawable.category);
+        }
+        match drawable.topology {
+            Topology::Event => {}
+            Topology::Arrow => {
+                let size = message(&found.category, drawable.info)
+                    .and_then(|message| u64::try_from(message.size).ok());
+                let ranks = [row, end_row].map(|row| self.rows[row as usize].row.rank);
+                self.messages
+                    .add(ranks[0], ranks[1], size, last.time < first.time);
+                let bytes = size.unwrap_or(0);
+                self.rows[row as usize].row.sent.add(bytes);
+                self.rows[end_row as usize].row.received.add(bytes);
+            }
+            Topology::State => {
+                self.nest(stack, Open { bounds, kind, row }, duration);
+                let place = &mut self.rows[row as usize];
+                let from = clipped.earliest.max(place.covered_until);
+                if clipped.latest > from {
+                    place.row.covered += clipped.latest - from;
+                    place.covered_until = clipped.latest;
+                }
+            }
+        }
+    }
+
+    /// Finds the state that this one is nested in, and takes its duration from that one's exclusive time.
+    fn nest(&mut self, stack: u32, state: Open, duration: f64) {
+        let stack = &mut self.stacks[stack as usize];
+        let start = state.bounds.earliest;
+        if stack.last_start.is_some_and(|last| start < last) {
+            self.untold.out_of_order += 1;
+        }
+        stack.last_start = Some(start);
+        while let Some(outer) = stack.open.last().copied() {
+            if outer.bounds.covers(state.bounds) {
+                self.kinds[outer.kind as usize].tally.exclusive -= duration;
+                if let Some(cell) = self.cells.get_mut(&(outer.row, outer.kind)) {
+                    cell.exclusive -= duration;
+                }
+                break;
+            }
+            stack.open.pop();
+        }
+        stack.open.push(state);
+        self.kinds[state.kind as usize].tally.exclusive += duration;
+        if let Some(cell) = self.cells.get_mut(&(state.row, state.kind)) {
+            cell.exclusive += duration;
+        }
+    }
+
+    fn kind(&mut self, drawable: &Drawable<'_>) -> u32 {
+        if let Some(&kind) = self.kind_of.get(&drawable.category) {
+            return kind;
+        }
+        let kind = self.kinds.len() as u32;
+        self.unknown_kinds += 1;
+        if self.unknown_kinds > MOST_UNKNOWN {
+            return kind - 1;
+        }
+        let category = Category::new(
+            drawable.category,
+            Text::default(),
+            drawable.topology,
+            crate::model::Color::WHITE,
+        );
+        self.kinds.push(Kind::new(category, false));
+        self.kind_of.insert(drawable.category, kind);
+        kind
+    }
+
+    fn line(&mut self, line: i32) -> (u32, u32) {
+        if let Some(&found) = self.line_of.get(&line) {
+            return found;
+        }
+        let row = self.rows.len() as u32;
+        self.unknown_rows += 1;
+        if self.unknown_rows > MOST_UNKNOWN {
+            return (row - 1, self.stacks.len() as u32 - 1);
+        }
+        self.rows.push(Place::new(line, 0, false));
+        self.add_line(line, row)
+    }
+
+    /// What was found.
+    pub fn finish(self) -> Statistics {
+        let key = |row: u32, kind: u32| {
+            let row = &self.rows[row as usize].row;
+            (
+                row.rank,
+                row.thread,
+                self.kinds[kind as usize].category.index,
+            )
+        };
+        let mut cells: Vec<Cell> = Vec::with_capacity(self.cells.len());
+        for (&(row, kind), &tally) in &self.cells {
+            let (rank, thread, category) = key(row, kind);
+            cells.push(Cell {
+                rank,
+                thread,
+                category,
+                tally,
+            });
+        }
+        cells.sort_unstable_by_key(|cell| (cell.rank, cell.thread, cell.category));
+        let used = self.kinds.into_iter().filter(|kind| kind.tally.count > 0);
+        let mut categories: Vec<CategoryStatistics> = used
+            .map(|kind| CategoryStatistics {
+                index: kind.category.index,
+                name: kind.category.name,
+                topology: kind.category.topology,
+                tally: kind.tally,
+                durations: kind.durations,
+            })
+            .collect();
+        categories.sort_unstable_by_key(|category| category.index);
+        let used = self.rows.into_iter().filter(|place| place.is_used);
+        let mut rows: Vec<Row> = used.map(|place| place.row).collect();
+        rows.sort_by_key(|row| (row.rank, row.thread));
+        Statistics {
+            window: self.options.window.unwrap_or(self.bounds),
+            drawables: self.drawables,
+            categories,
+            rows,
+            cells,
+            messages: self.messages.finish(),
+            callids: self.callids.finish(),
+            untold: self.untold,
+        }
+    }
+}
+
+/// Whether a drawable takes part in a window: it has some of its duration there, or no duration and lies there.
+fn takes_part(bounds: TimeBBox, window: TimeBBox) -> bool {
+    if bounds.earliest == bounds.latest {
+        window.earliest <= bounds.earliest && bounds.latest <= window.latest
+    } else {
+        bounds.earliest < window.latest && window.earliest < bounds.latest
+    }
+}
+
+/// Statistics of everything in `source`, and what it says is not in them. If the drawables of the source come in another
+/// order than that of their starts, they are sorted on the way, in temporary files if they are many.
+///
+/// # Errors
+/// Those of the source and of the temporary files.
+#[cfg(feature = "spill")]
+pub fn collect(
+    source: &dyn crate::model::Source,
+    options: Options,
+) -> Result<(Statistics, crate::model::Losses), crate::model::Stop> {
+    use crate::model::{Order, Sorter};
+    let mut collector = Collector::new(source.definitions(), options);
+    let losses = if source.order() == Order::Start {
+        source.for_each(&mut |drawable| {
+            collector.put(drawable);
+            Ok(())
+        })?
+    } else {
+        let mut sorter = Sorter::new(Order::Start);
+        let losses = source.for_each(&mut |drawable| Ok(sorter.push(drawable)?))?;
+        sorter.finish(&mut |drawable| {
+            collector.put(drawable);
+            Ok(())
+        })?;
+        losses
+    };
+    Ok((collector.finish(), losses))
+}

@@ -1,0 +1,64 @@
+//! Statistics of a trace or of a window of it: where the time went, by category, rank and thread; messages by size and
+//! by pair of ranks; CallIDs and the operations they brought about.
+//!
+//! [`collect`] takes any [`Source`](crate::model::Source), a [`Collector`] drawables one by one in order of start.
+//! Memory depends on categories, lines and states that are open, not on the length of the trace.
+//!
+//! ```
+//! use formats::model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
+//! use formats::stats::{Collector, Options};
+//!
+//! let category = |index, name: &str| Category::new(index, name.into(), Topology::State, Color::WHITE);
+//! let definitions = Definitions {
+//!     categories: vec![category(1, "MPI_Wait"), category(2, "step")],
+//!     lines: vec![Line::of_thread(0, 0, 0)],
+//!     ..Definitions::default()
+//! };
+//! let mut collector = Collector::new(&definitions, Options::default());
+//! for (category, start, end) in [(2, 0.0, 10.0), (1, 4.0, 7.0)] {
+//!     let vertices = [start, end].map(|time| Vertex { time, line: 0 });
+//!     collector.put(&Drawable { topology: Topology::State, category, info: &[], vertices: &vertices });
+//! }
+//! let found = collector.finish();
+//! let step = found.category(2).unwrap();
+//! assert_eq!((step.tally.count, step.tally.total, step.tally.exclusive), (1, 10.0, 7.0));
+//! ```
+
+mod callids;
+mod collect;
+mod histogram;
+mod messages;
+mod tally;
+
+pub use callids::{CallIds, Caused};
+pub use collect::Collector;
+#[cfg(feature = "spill")]
+pub use collect::collect;
+pub use histogram::Histogram;
+pub use messages::{Messages, Pair, SizeClass, Volume};
+pub use tally::{CategoryStatistics, Cell, Row, Statistics, Tally, Untold};
+
+use crate::model::TimeBBox;
+
+/// Look-ups by numbers that come from files.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
+/// What statistics are made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Only what lies in this stretch of time: drawables that reach into it, durations cut at its borders. `None`: all.
+    pub window: Option<TimeBBox>,
+    /// Which states can be nested in which.
+    pub nesting: Nesting,
+}
+
+/// Which states can be nested in each other, and so take each other's exclusive time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nesting {
+    /// Those of one line, as the ratios in SLOG2 files have it. Logs with a line for each communicator of a process
+    /// count the time in a state of one communicator inside that of another one twice.
+    #[default]
+    Line,
+    /// Those of one thread, whatever the line.
+    Thread,
+}

@@ -1,0 +1,191 @@
+//! What statistics say.
+
+use super::{CallIds, Histogram, Messages};
+use crate::model::{Text, TimeBBox, Topology};
+use std::collections::BTreeMap;
+
+/// Drawables of one kind: their number and durations in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tally {
+    /// Number of drawables.
+    pub count: u64,
+    /// Sum of durations: the inclusive time. An arrow's duration is that between its ends, an event has none.
+    pub total: f64,
+    /// Sum of durations of states without the states that are nested directly in them; 0 for arrows and events.
+    pub exclusive: f64,
+    /// Shortest duration; infinite if there are no drawables.
+    pub min: f64,
+    /// Longest duration; minus infinity if there are no drawables.
+    pub max: f64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally {
+            count: 0,
+            total: 0.0,
+            exclusive: 0.0,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+        }
+    }
+}
+
+impl Tally {
+    #[inline]
+    pub(super) fn add(&mut self, duration: f64) {
+        self.count += 1;
+        self.total += duration;
+        self.min = self.min.min(duration);
+        self.max = self.max.max(duration);
+    }
+
+    /// Takes over the drawables of another one.
+    pub fn join(&mut self, other: &Tally) {
+        self.count += other.count;
+        self.total += other.total;
+        self.exclusive += other.exclusive;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Mean duration; `None` if there are no drawables.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.total / self.count as f64)
+    }
+}
+
+/// A category that occurs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CategoryStatistics {
+    /// Its index.
+    pub index: i32,
+    /// Its name.
+    pub name: Text,
+    /// What its drawables are.
+    pub topology: Topology,
+    /// All its drawables.
+    pub tally: Tally,
+    /// Their durations; empty for events, which have none.
+    pub durations: Histogram,
+}
+
+/// A thread that has drawables, with all its lines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: i32,
+    /// Thread of the process.
+    pub thread: i32,
+    /// Seconds in which at least one state lasted.
+    pub covered: f64,
+    /// Messages that it sent.
+    pub sent: super::Volume,
+    /// Messages that it received.
+    pub received: super::Volume,
+}
+
+/// The drawables of one category on one thread. Arrows count where they start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: i32,
+    /// Thread of the process.
+    pub thread: i32,
+    /// Index of the category.
+    pub category: i32,
+    /// The drawables.
+    pub tally: Tally,
+}
+
+/// Drawables that statistics cannot place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Untold {
+    /// On a line that is not defined: they count, with their line as rank, each as a thread.
+    pub unknown_line: u64,
+    /// Of a category that is not defined: they count, without a name.
+    pub unknown_category: u64,
+    /// Without a vertex, or with a time that is no number: they do not count.
+    pub without_time: u64,
+    /// States that start before one that came earlier on their line, so that exclusive times are too large.
+    pub out_of_order: u64,
+}
+
+/// Statistics of a trace or of a window of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics {
+    /// The window, or else from the first start to the last end; [`TimeBBox::EMPTY`] without drawables.
+    pub window: TimeBBox,
+    /// Drawables that were counted.
+    pub drawables: u64,
+    /// The categories that occur, ascending by index.
+    pub categories: Vec<CategoryStatistics>,
+    /// The threads that have drawables, ascending by rank and thread.
+    pub rows: Vec<Row>,
+    /// By thread and category, ascending.
+    pub cells: Vec<Cell>,
+    /// Arrows.
+    pub messages: Messages,
+    /// CallIDs.
+    pub callids: CallIds,
+    /// What did not fit.
+    pub untold: Untold,
+}
+
+impl Statistics {
+    /// Length of the window in seconds; 0 without drawables.
+    pub fn span(&self) -> f64 {
+        self.window.duration().max(0.0)
+    }
+
+    /// The category of this index, if it occurs.
+    pub fn category(&self, index: i32) -> Option<&CategoryStatistics> {
+        let at = self
+            .categories
+            .binary_search_by_key(&index, |category| category.index);
+        self.categories.get(at.ok()?)
+    }
+
+    /// Ranks that have drawables.
+    pub fn ranks(&self) -> usize {
+        let mut ranks = 0;
+        let mut last = None;
+        for row in &self.rows {
+            ranks += usize::from(last.replace(row.rank) != Some(row.rank));
+        }
+        ranks
+    }
+
+    /// Seconds that all threads with drawables had together: what shares of time are shares of.
+    pub fn thread_seconds(&self) -> f64 {
+        self.span() * self.rows.len() as f64
+    }
+
+    /// By rank and category, the threads of a rank joined; `thread` is that of the first.
+    pub fn cells_by_rank(&self) -> Vec<Cell> {
+        let mut cells: BTreeMap<(i32, i32), Cell> = BTreeMap::new();
+        for cell in &self.cells {
+            cells
+                .entry((cell.rank, cell.category))
+                .and_modify(|joined| joined.tally.join(&cell.tally))
+                .or_insert(*cell);
+        }
+        cells.into_values().collect()
+    }
+
+    /// The rows with the threads of each rank joined; `thread` is that of the first.
+    pub fn rows_by_rank(&self) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::new();
+        for row in &self.rows {
+            match rows.last_mut().filter(|last| last.rank == row.rank) {
+                Some(last) => {
+                    last.covered += row.covered;
+                    last.sent.join(row.sent);
+                    last.received.join(row.received);
+                }
+                None => rows.push(row.clone()),
+            }
+        }
+        rows
+    }
+}
