@@ -4,6 +4,8 @@
 
 pub mod clog2;
 pub mod dumpi;
+#[cfg(feature = "spill")]
+pub mod edit;
 mod fault;
 pub mod model;
 mod pending;

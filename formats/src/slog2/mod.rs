@@ -39,6 +39,7 @@ mod node;
 mod print;
 mod read;
 mod types;
+mod walk;
 mod window;
 mod x11_names;
 
@@ -53,7 +54,8 @@ pub use directory::{Directory, Entries};
 pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
 pub use print::{
-    Kinds, Order, Parts, PrintOptions, RecursiveOptions, print, print_recursively, time_window,
+    Kinds, Order, Parts, PrintOptions, RecursiveOptions, list, print, print_recursively,
+    time_window,
 };
 pub use read::Reader;
 pub use types::{
@@ -61,4 +63,5 @@ pub use types::{
     PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, TimeBBox, Topology, TreeNodeId, VERSION,
     VERSION_2_0_5, Vertex, preview_index,
 };
+pub use walk::{Walk, WalkOrder};
 pub use window::{Depth, Reading, Visit, Window};

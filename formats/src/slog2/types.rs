@@ -323,6 +323,25 @@ impl LineIdMap {
         self.cells.extend_from_slice(columns);
     }
 
+    /// The same view of these lines, which are ascending; a line it does not have gets −1 in all columns, because viewers
+    /// look up each line that has drawables in each view.
+    #[must_use]
+    pub fn restricted(&self, lines: &[i32]) -> LineIdMap {
+        let mut rows: Vec<&[i32]> = self.rows().collect();
+        rows.sort_by_key(|row| row[0]);
+        let missing = vec![-1; self.column_labels.len()];
+        let mut restricted = LineIdMap {
+            cells: Vec::new(),
+            ..self.clone()
+        };
+        for &line in lines {
+            let found = rows.binary_search_by_key(&line, |row| row[0]);
+            let columns = found.map_or(missing.as_slice(), |at| &rows[at][1..]);
+            restricted.push(line, columns);
+        }
+        restricted
+    }
+
     /// The rows: line ID, then a number for each column.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[i32]> + Clone {
         self.cells.chunks_exact(1 + self.column_labels.len())

@@ -17,6 +17,8 @@ pub(super) struct Summary {
     lines: Vec<i32>,
     topologies: Vec<Topology>,
     categories: BTreeMap<i32, Ratios>,
+    /// By category what each shadow contributes, in the order in which the original adds it up.
+    parts: BTreeMap<i32, Vec<Ratios>>,
 }
 
 impl Summary {
@@ -28,7 +30,7 @@ impl Summary {
         let mut topologies: Vec<Topology> = shadows().map(|shadow| shadow.topology).collect();
         topologies.sort_unstable();
         topologies.dedup();
-        let mut categories: BTreeMap<i32, Ratios> = BTreeMap::new();
+        let mut parts: BTreeMap<i32, Vec<Ratios>> = BTreeMap::new();
         let whole = root.stub.bounds.duration();
         // Float sums depend on their order: that of the original's hash table, one for nestless and nestable shadows.
         let hashes = shadows().map(|shadow| {
@@ -47,18 +49,33 @@ impl Summary {
             let shadow = &side.list[at];
             let factor = (shadow.bounds.duration() / whole) as f32;
             for weight in side.weights_of(shadow) {
-                let sum = categories.entry(weight.category).or_default();
-                sum.count += weight.ratios.count;
-                sum.inclusive += weight.ratios.inclusive * factor;
-                sum.exclusive += weight.ratios.exclusive * factor;
+                parts.entry(weight.category).or_default().push(Ratios {
+                    count: weight.ratios.count,
+                    inclusive: weight.ratios.inclusive * factor,
+                    exclusive: weight.ratios.exclusive * factor,
+                });
             }
         }
+        let sums = parts
+            .iter()
+            .map(|(&category, parts)| (category, add_up(Ratios::default(), parts)));
         Summary {
             lines,
             topologies,
-            categories,
+            categories: sums.collect(),
+            parts,
         }
     }
+}
+
+/// Adds the parts to what is there, one by one.
+fn add_up(mut sum: Ratios, parts: &[Ratios]) -> Ratios {
+    for part in parts {
+        sum.count += part.count;
+        sum.inclusive += part.inclusive;
+        sum.exclusive += part.exclusive;
+    }
+    sum
 }
 
 /// A tree whose nodes are all written; the rest of the file is not.
@@ -100,10 +117,8 @@ impl<W: Write + Seek> Tree<W> {
             .map(|at| &categories[at])
             .filter_map(|category| {
                 let mut category = category.clone();
-                if let Some(sum) = summary.categories.get(&category.index) {
-                    category.summary.inclusive += sum.inclusive;
-                    category.summary.exclusive += sum.exclusive;
-                    category.summary.count += sum.count;
+                if let Some(parts) = summary.parts.get(&category.index) {
+                    category.summary = add_up(category.summary, parts);
                 } else if !summary
                     .topologies
                     .iter()

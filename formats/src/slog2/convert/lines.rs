@@ -108,19 +108,3 @@ impl Lines {
         [processes, comms]
     }
 }
-
-/// The rows of `map` for these lines, which are ascending; a line it does not have gets −1 in all columns, because
-/// viewers look up each line that has drawables in each view.
-pub(super) fn restrict(map: &LineIdMap, lines: &[i32]) -> LineIdMap {
-    let rows: HashMap<i32, &[i32]> = map.rows().map(|row| (row[0], row)).collect();
-    let missing = vec![-1; map.column_labels.len()];
-    let mut restricted = LineIdMap {
-        cells: Vec::new(),
-        ..map.clone()
-    };
-    for line in lines {
-        let columns = rows.get(line).map_or(missing.as_slice(), |row| &row[1..]);
-        restricted.push(*line, columns);
-    }
-    restricted
-}

@@ -409,11 +409,7 @@ impl<W: Write + Seek> FromClog2<W> {
         let tree = self.builder.close()?;
         let [processes, comms] = self.lines.views(tree.lines(), &mut self.warnings);
         let mut views = vec![processes, comms, LineIdMap::identity(tree.lines())];
-        views.extend(
-            self.views
-                .iter()
-                .map(|map| lines::restrict(map, tree.lines())),
-        );
+        views.extend(self.views.iter().map(|map| map.restricted(tree.lines())));
         let (out, header) = tree.finish(&self.categories.into_insertion_order(), &views)?;
         let conversion = Conversion {
             header,

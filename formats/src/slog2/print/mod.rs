@@ -13,6 +13,7 @@ pub use order::Order;
 pub use recursive::{RecursiveOptions, print_recursively};
 
 use super::error::Error;
+use super::node::Drawable;
 use super::read::Reader;
 use super::types::TimeBBox;
 use parts::Printer;
@@ -100,6 +101,23 @@ pub fn print(
         Ok(())
     })?;
     flush(&mut printer, out)
+}
+
+/// Gives the drawables that slog2print lists, in its order.
+///
+/// Those that start exactly at the end of the log (end at its start, by end time) are missing, as in the original
+/// (section 9.2); [`super::Walk`] leaves nothing out.
+///
+/// # Errors
+/// Those of the file and of `put`.
+pub fn list<'a>(
+    reader: &Reader<'a>,
+    order: Order,
+    mut put: impl FnMut(&Drawable<'a>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    floors::for_each_box(reader, order, Kinds::All, |drawables| {
+        drawables.iter().try_for_each(|drawable| put(drawable))
+    })
 }
 
 /// Writes header and parts, each with a blank line behind it.

@@ -1,0 +1,68 @@
+//! Where the CallID stands in the info of drawables: behind a key such as `CallID=0x`.
+
+use std::collections::HashMap;
+
+use crate::model::{Category, Value, info_values};
+
+/// The categories whose drawables have a CallID.
+#[derive(Clone, Debug)]
+pub struct CallIds {
+    /// With the position of the CallID among the values.
+    categories: HashMap<i32, (Category, usize)>,
+}
+
+impl CallIds {
+    /// Looks for the key in these categories.
+    pub fn new(categories: &[Category]) -> Self {
+        let positions = categories.iter().filter_map(|category| {
+            let mut keys = category.info_keys.iter().zip(&category.info_types);
+            let at = keys.position(|(key, kind)| {
+                key.0.windows(6).any(|part| part == b"CallID") && b"hdlxX".contains(kind)
+            })?;
+            Some((category.index, (category.clone(), at)))
+        });
+        CallIds {
+            categories: positions.collect(),
+        }
+    }
+
+    /// Number of categories with a CallID.
+    pub fn categories(&self) -> usize {
+        self.categories.len()
+    }
+
+    /// The CallID in the info of a drawable of this category.
+    pub fn of(&self, category: i32, info: &[u8]) -> Option<u64> {
+        let (category, at) = self.categories.get(&category)?;
+        match info_values(category, info).nth(*at)?.1 {
+            Value::Hex(number) => Some(number),
+            Value::Integer(number) => u64::try_from(number).ok(),
+            Value::Text(_) | Value::Real(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Color, Topology};
+
+    #[test]
+    fn call_ids_are_found_by_their_key() {
+        let mut file = Category::new(3, "f".into(), Topology::State, Color::WHITE);
+        file.set_info_format(b"bytes=%d, CallID=0x%X");
+        let mut thesis = file.clone();
+        thesis.index = 4;
+        thesis.set_info_format(b"CallID=0x%x");
+        let mut other = file.clone();
+        other.index = 5;
+        other.set_info_format(b"bytes=%d");
+        let call_ids = CallIds::new(&[file, thesis, other]);
+        assert_eq!(call_ids.categories(), 2);
+        let info = [0, 0, 0, 9, 0, 0, 1, 0, 0, 0, 0, 7, 0, 0];
+        assert_eq!(call_ids.of(3, &info), Some(0x100_0000_0007));
+        assert_eq!(call_ids.of(4, &info), Some(9));
+        assert_eq!(call_ids.of(5, &info), None);
+        assert_eq!(call_ids.of(3, &info[..8]), None);
+    }
+}

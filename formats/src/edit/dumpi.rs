@@ -1,0 +1,294 @@
+//! DUMPI files without some of their calls, clocks, counters or statuses: what dumpi2dumpi does (dumpi-tools 4), and
+//! selection by thread, communicator and time besides.
+
+use std::fmt;
+use std::io::Write;
+
+use super::select::{Choice, Numbers};
+use crate::dumpi::functions::{self, ALL_FUNCTIONS, Code, FUNCTION_ENTER, FUNCTION_EXIT};
+use crate::dumpi::read::Reader;
+use crate::dumpi::types::{
+    AddressLabel, FOOTER_ENTRIES, Footer, Mask, Offsets, Record, Trailer, Version,
+};
+use crate::dumpi::value::Arg;
+use crate::dumpi::write::{DUMPI2DUMPI, Head, LIBDUMPI, Section, WriteError, Writer};
+use crate::dumpi::{Error, types::Clock};
+
+/// What of a DUMPI file is kept.
+#[derive(Clone, Debug)]
+pub struct DumpiFilter {
+    /// By function.
+    pub functions: Functions,
+    /// Whether wall times are written.
+    pub wall: bool,
+    /// Whether cpu times are written.
+    pub cpu: bool,
+    /// Whether performance counters are written.
+    pub counters: bool,
+    /// Whether statuses are written.
+    pub statuses: bool,
+    /// By thread.
+    pub threads: Choice<Numbers>,
+    /// By the communicator among the arguments; a call without one is removed if any is to be kept.
+    pub comms: Choice<Numbers>,
+    /// Stretches of wall time, in nanoseconds of the file's clock.
+    pub windows: Choice<(i64, i64)>,
+    /// Keep the calls that would be removed, and the reverse.
+    pub invert: bool,
+    /// Write what dumpi2dumpi writes: the order of its sections, clocks that the input does not have as zeros, times
+    /// that count from the first call, a total of calls that leaves out those written.
+    pub like_original: bool,
+}
+
+impl Default for DumpiFilter {
+    /// Keeps everything.
+    fn default() -> Self {
+        DumpiFilter {
+            functions: Functions::default(),
+            wall: true,
+            cpu: true,
+            counters: true,
+            statuses: true,
+            threads: Choice::default(),
+            comms: Choice::default(),
+            windows: Choice::default(),
+            invert: false,
+            like_original: false,
+        }
+    }
+}
+
+/// A set of functions, all at first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Functions {
+    /// By id.
+    kept: Vec<bool>,
+}
+
+impl Default for Functions {
+    fn default() -> Self {
+        Functions {
+            kept: vec![true; functions::all().len()],
+        }
+    }
+}
+
+impl Functions {
+    /// Keeps or removes all MPI functions.
+    pub fn set_mpi(&mut self, keep: bool) {
+        self.kept[..usize::from(ALL_FUNCTIONS)].fill(keep);
+    }
+
+    /// Keeps or removes one function.
+    ///
+    /// # Errors
+    /// If no function has this exact name.
+    pub fn set(&mut self, name: &str, keep: bool) -> Result<(), UnknownFunction> {
+        let found = functions::by_name(name).filter(|function| function.id < ALL_FUNCTIONS);
+        let function = found.ok_or_else(|| UnknownFunction(name.to_owned()))?;
+        self.kept[usize::from(function.id)] = keep;
+        Ok(())
+    }
+
+    /// Keeps or removes functions that are not MPI's (annotations), and the table of their names.
+    pub fn set_user(&mut self, keep: bool) {
+        for id in [FUNCTION_ENTER, FUNCTION_EXIT] {
+            self.kept[usize::from(id)] = keep;
+        }
+    }
+
+    /// Removes the functions that `keep` does not want, given id and name.
+    pub fn retain(&mut self, keep: impl Fn(u16, &str) -> bool) {
+        for function in functions::all() {
+            if !keep(function.id, function.name) {
+                self.kept[usize::from(function.id)] = false;
+            }
+        }
+    }
+
+    fn contains(&self, id: u16) -> bool {
+        self.kept.get(usize::from(id)).copied().unwrap_or(true)
+    }
+}
+
+/// A name that is not in the function table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownFunction(pub String);
+
+impl fmt::Display for UnknownFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is no MPI function of DUMPI", self.0)
+    }
+}
+
+impl std::error::Error for UnknownFunction {}
+
+/// What came of a file.
+#[derive(Debug)]
+pub struct Copied {
+    /// Everything behind the stream, for [`Writer::finish`].
+    pub trailer: Trailer,
+    /// Calls written.
+    pub kept: u64,
+    /// Calls left out.
+    pub removed: u64,
+    /// Where a damaged file ends early; all calls before are done.
+    pub damage: Option<Error>,
+}
+
+impl DumpiFilter {
+    /// The order of the sections.
+    pub fn layout(&self) -> &'static [Section] {
+        if self.like_original {
+            DUMPI2DUMPI
+        } else {
+            LIBDUMPI
+        }
+    }
+
+    /// The seconds that the times of the new file count from, for [`Writer::new`].
+    pub fn offsets(&self, reader: &Reader<'_>) -> Offsets {
+        match reader.records().next() {
+            Some(Ok(first)) if self.like_original => Offsets {
+                cpu: first.cpu.start.sec,
+                wall: first.wall.start.sec,
+            },
+            _ => reader.offsets(),
+        }
+    }
+
+    /// Copies the calls that are kept, and makes what follows them.
+    ///
+    /// # Errors
+    /// Of the output only; damage to the input is in [`Copied`].
+    pub fn copy<W: Write>(
+        &self,
+        reader: &Reader<'_>,
+        writer: &mut Writer<W>,
+    ) -> Result<Copied, WriteError> {
+        let (mut kept, mut removed) = (0, 0);
+        let mut seen = Footer::default();
+        let mut damage = None;
+        for record in reader.records() {
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    damage = Some(error);
+                    break;
+                }
+            };
+            let keep = self.keeps(&record);
+            seen.count(record.function.id, 1, u32::from(!keep));
+            if keep {
+                self.write(&record, writer)?;
+                kept += 1;
+            } else {
+                removed += 1;
+            }
+        }
+        let trailer = reader.trailer().unwrap_or_else(|error| {
+            damage.get_or_insert(error);
+            Trailer {
+                header: reader.header().cloned().unwrap_or_default(),
+                ..Trailer::default()
+            }
+        });
+        Ok(Copied {
+            trailer: self.trailer(trailer, &seen),
+            kept,
+            removed,
+            damage,
+        })
+    }
+
+    fn keeps(&self, record: &Record<'_>) -> bool {
+        let comm = || {
+            let mut comms = record.args().filter(|(field, _)| field.code == Code::Comm);
+            match comms.next() {
+                Some((_, Arg::Int(number))) => Some(number),
+                _ => None,
+            }
+        };
+        let keeps = self.functions.contains(record.function.id)
+            && self.threads.admits_number(record.thread)
+            && (self.comms.is_empty() || {
+                let comm = comm();
+                let means = |numbers: &Numbers| comm.is_some_and(|comm| numbers.contains(comm));
+                self.comms.admits(means)
+            })
+            && (self.windows.is_empty() || {
+                let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
+                self.windows
+                    .admits(|&(from, to)| start <= to && stop >= from)
+            });
+        keeps != self.invert
+    }
+
+    fn write<W: Write>(
+        &self,
+        record: &Record<'_>,
+        writer: &mut Writer<W>,
+    ) -> Result<(), WriteError> {
+        let mut bits = record.mask.0;
+        if self.like_original {
+            bits |= Mask::THREAD | Mask::CPU | Mask::WALL;
+        }
+        for (keep, parts) in [
+            (self.wall, Mask::WALL),
+            (self.cpu, Mask::CPU),
+            (self.counters, Mask::COUNTERS),
+            (self.statuses, Mask::STATUSES),
+        ] {
+            if !keep {
+                bits &= !parts;
+            }
+        }
+        let head = Head {
+            mask: Mask(bits),
+            thread: record.thread,
+            cpu: record.cpu,
+            wall: record.wall,
+        };
+        let counters: Vec<_> = record.counters.iter().collect();
+        let mut call = writer.call(record.function.id, &head, &counters);
+        for (field, arg) in record.args() {
+            call.arg(field, &arg);
+        }
+        call.end()
+    }
+
+    /// The sections of the new file. A call counts as ignored if it made no record when it was recorded, or was
+    /// removed here.
+    fn trailer(&self, mut trailer: Trailer, seen: &Footer) -> Trailer {
+        let before = &trailer.footer.ignored;
+        let mut footer = Footer::default();
+        for id in 0..FOOTER_ENTRIES {
+            footer.called[id] = before[id].saturating_add(seen.called[id]);
+            footer.ignored[id] = before[id].saturating_add(seen.ignored[id]);
+        }
+        let total = usize::from(ALL_FUNCTIONS);
+        if self.like_original {
+            footer.called[total] = before[total];
+            footer.ignored[total] = before[total];
+        }
+        trailer.footer = footer;
+        trailer.header.version = Version::CURRENT;
+        if !self.functions.contains(FUNCTION_ENTER) {
+            // Names of addresses and annotations; without the calls nothing refers to them.
+            trailer.address_labels = Vec::<AddressLabel>::new();
+        }
+        if !self.counters && !self.like_original {
+            trailer.perf_labels.clear();
+        }
+        trailer
+    }
+}
+
+/// The first wall time of a file, in nanoseconds of its clock; `None` for a file without wall times.
+pub fn first_wall_time(reader: &Reader<'_>) -> Option<i64> {
+    let first = reader.records().next()?.ok()?;
+    first
+        .mask
+        .has(Mask::WALL)
+        .then(|| Clock::ns(first.wall.start))
+}

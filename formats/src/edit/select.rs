@@ -1,0 +1,297 @@
+//! Which part of a trace is meant: by category, rank, thread, communicator, CallID and time.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use super::call_id::CallIds;
+use crate::model::{Category, Definitions, Drawable, Line};
+
+/// Numbers and ranges of numbers, as in `1,4-7,0x10,20-`. A range without an end reaches to the largest number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Numbers {
+    /// True if the number is among them; a negative one never is.
+    pub fn contains(&self, number: impl TryInto<u64>) -> bool {
+        let Ok(number) = number.try_into() else {
+            return false;
+        };
+        let holds = |&(from, to): &(u64, u64)| (from..=to).contains(&number);
+        self.ranges.iter().any(holds)
+    }
+}
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            let parsed = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+                Some(digits) => u64::from_str_radix(digits, 16),
+                None => text.parse(),
+            };
+            parsed.map_err(|_| format!("expected a number or a range such as 4-7, found {text:?}"))
+        };
+        let range = |part: &str| match part.split_once('-') {
+            None => number(part).map(|only| (only, only)),
+            Some((from, "")) => Ok((number(from)?, u64::MAX)),
+            Some((from, to)) => match (number(from)?, number(to)?) {
+                (from, to) if from <= to => Ok((from, to)),
+                _ => Err(format!("the range {part} ends before it begins")),
+            },
+        };
+        let ranges = text.split(',').map(|part| range(part.trim()));
+        Ok(Numbers {
+            ranges: ranges.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// A category by its index, or by its name with `*` for any text and `?` for any character.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CategoryPattern {
+    /// The category of this index.
+    Index(i32),
+    /// All categories whose names match.
+    Name(String),
+}
+
+impl CategoryPattern {
+    /// True if it means a category of this index and name.
+    pub fn matches(&self, index: i32, name: &str) -> bool {
+        match self {
+            CategoryPattern::Index(wanted) => *wanted == index,
+            CategoryPattern::Name(pattern) => glob(pattern, name),
+        }
+    }
+}
+
+impl From<&str> for CategoryPattern {
+    fn from(text: &str) -> Self {
+        match text.parse() {
+            Ok(index) => CategoryPattern::Index(index),
+            Err(_) => CategoryPattern::Name(text.to_owned()),
+        }
+    }
+}
+
+/// True if `text` matches `pattern`, in which `*` stands for any characters and `?` for one.
+fn glob(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t) = (0, 0);
+    // Where to go on when what follows the last star does not match: one character further on.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p + 1, t));
+                p += 1;
+            }
+            Some(&c) if c == '?' || c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match &mut star {
+                Some((after, from)) => {
+                    *from += 1;
+                    (p, t) = (*after, *from);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == '*')
+}
+
+/// What to keep and what to remove, by one property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice<T> {
+    /// If there is anything here, only what one of these means is kept.
+    pub keep: Vec<T>,
+    /// What one of these means is removed.
+    pub remove: Vec<T>,
+}
+
+impl<T> Default for Choice<T> {
+    fn default() -> Self {
+        Choice {
+            keep: Vec::new(),
+            remove: Vec::new(),
+        }
+    }
+}
+
+impl<T> Choice<T> {
+    /// True if nothing is chosen, so everything is kept.
+    pub fn is_empty(&self) -> bool {
+        self.keep.is_empty() && self.remove.is_empty()
+    }
+
+    /// True if a thing is kept, given what means it.
+    pub fn admits(&self, means: impl Fn(&T) -> bool) -> bool {
+        (self.keep.is_empty() || self.keep.iter().any(&means)) && !self.remove.iter().any(&means)
+    }
+}
+
+impl Choice<Numbers> {
+    /// True if what has this number is kept.
+    pub fn admits_number(&self, number: impl TryInto<u64> + Copy) -> bool {
+        self.admits(|numbers| numbers.contains(number))
+    }
+}
+
+/// A part of a trace. [`Selection::default`] is all of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// By category.
+    pub categories: Choice<CategoryPattern>,
+    /// By rank in MPI_COMM_WORLD. What is on several lines (an arrow) is kept if all of them are.
+    pub ranks: Choice<Numbers>,
+    /// By thread.
+    pub threads: Choice<Numbers>,
+    /// By communicator, that of the line.
+    pub comms: Choice<Numbers>,
+    /// By CallID. What has none is kept unless [`Choice::keep`] names some.
+    pub call_ids: Choice<Numbers>,
+    /// Stretches of time in seconds. A drawable belongs to one that it has a point in common with.
+    pub windows: Choice<(f64, f64)>,
+    /// Keep what would be removed, and the reverse.
+    pub invert: bool,
+}
+
+impl Selection {
+    /// True if everything is selected.
+    pub fn is_all(&self) -> bool {
+        *self == Selection::default()
+    }
+
+    /// True if it looks at the lines of drawables.
+    fn asks_for_lines(&self) -> bool {
+        !(self.ranks.is_empty() && self.threads.is_empty() && self.comms.is_empty())
+    }
+
+    /// True if this line is kept.
+    pub fn admits_line(&self, line: &Line) -> bool {
+        self.ranks.admits_number(line.rank)
+            && self.threads.admits_number(line.thread)
+            && self.comms.admits_number(line.comm)
+    }
+
+    /// True if the category is kept, whatever `invert` says.
+    pub fn admits_category(&self, category: &Category) -> bool {
+        let name = category.name.to_str();
+        self.categories
+            .admits(|pattern| pattern.matches(category.index, &name))
+    }
+
+    /// True if what has this CallID is kept.
+    pub fn admits_call_id(&self, call_id: Option<u64>) -> bool {
+        self.call_ids
+            .admits(|numbers| call_id.is_some_and(|id| numbers.contains(id)))
+    }
+
+    /// True if what takes this stretch of time is kept.
+    pub fn admits_time(&self, earliest: f64, latest: f64) -> bool {
+        self.windows
+            .admits(|&(from, to)| earliest <= to && latest >= from)
+    }
+}
+
+/// Tells of each drawable of a trace whether it is selected.
+#[derive(Debug)]
+pub struct Judge<'s> {
+    selection: &'s Selection,
+    categories: HashMap<i32, bool>,
+    lines: HashMap<i32, bool>,
+    asks_for_lines: bool,
+    call_ids: Option<CallIds>,
+}
+
+impl<'s> Judge<'s> {
+    /// Prepares to judge the drawables of a trace with these categories and lines.
+    pub fn new(selection: &'s Selection, definitions: &Definitions) -> Self {
+        let categories = definitions.categories.iter();
+        let lines = definitions.lines.iter();
+        Judge {
+            selection,
+            categories: categories
+                .map(|category| (category.index, selection.admits_category(category)))
+                .collect(),
+            lines: lines
+                .map(|line| (line.id, selection.admits_line(line)))
+                .collect(),
+            asks_for_lines: selection.asks_for_lines(),
+            call_ids: (!selection.call_ids.is_empty())
+                .then(|| CallIds::new(&definitions.categories)),
+        }
+    }
+
+    /// True if a drawable is selected. One of an unknown category or line is if nothing is chosen by these.
+    pub fn admits(&self, drawable: &Drawable<'_>) -> bool {
+        let lines = drawable.vertices.iter().map(|vertex| vertex.line);
+        let times = drawable.vertices.iter().map(|vertex| vertex.time);
+        self.admits_parts(drawable.category, drawable.info, lines, times)
+    }
+
+    /// The same for the parts of a drawable.
+    pub fn admits_parts(
+        &self,
+        category: i32,
+        info: &[u8],
+        mut lines: impl Iterator<Item = i32>,
+        times: impl Iterator<Item = f64> + Clone,
+    ) -> bool {
+        let selection = self.selection;
+        let known = |found: Option<&bool>, chosen: bool| found.copied().unwrap_or(!chosen);
+        let admitted = known(
+            self.categories.get(&category),
+            !selection.categories.is_empty(),
+        ) && (!self.asks_for_lines
+            || lines.all(|line| known(self.lines.get(&line), self.asks_for_lines)))
+            && (selection.windows.is_empty()
+                || selection.admits_time(
+                    times.clone().fold(f64::INFINITY, f64::min),
+                    times.fold(f64::NEG_INFINITY, f64::max),
+                ))
+            && self.call_ids.as_ref().is_none_or(|call_ids| {
+                let call_id = call_ids.of(category, info);
+                selection.admits_call_id(call_id)
+            });
+        admitted != selection.invert
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_ranges() {
+        let numbers: Numbers = "1, 4-7,0x10,20-".parse().expect("numbers");
+        let found: Vec<i32> = (-1..23).filter(|&n| numbers.contains(n)).collect();
+        assert_eq!(found, [1, 4, 5, 6, 7, 16, 20, 21, 22]);
+        for wrong in ["", "a", "4-3", "-", "1,,2"] {
+            assert!(wrong.parse::<Numbers>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_match_globs() {
+        for (pattern, name, expected) in [
+            ("MPI_Send", "MPI_Send", true),
+            ("MPI_Send", "MPI_Send_init", false),
+            ("MPI_*end*", "MPI_Isend", true),
+            ("*", "", true),
+            ("MPI_?send", "MPI_Isend", true),
+            ("MPI_?send", "MPI_send", false),
+            ("*_a*b", "x_aab_ab", true),
+            ("*_a*b", "x_aab_aba", false),
+        ] {
+            assert_eq!(glob(pattern, name), expected, "{pattern} {name}");
+        }
+        assert_eq!(CategoryPattern::from("17"), CategoryPattern::Index(17));
+    }
+}

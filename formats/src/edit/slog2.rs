@@ -1,0 +1,230 @@
+//! SLOG2 to SLOG2: the drawables of a file, judged or changed one by one, in a new tree with views that fit.
+
+use std::collections::BTreeMap;
+use std::io::{Seek, Write};
+
+use super::select::{Judge, Selection};
+use crate::model::{Definitions, Line};
+use crate::slog2::{
+    self, Builder, Category, Drawable, Error, Header, LineIdMap, NewDrawable, Options, Primitive,
+    Ratios, Reader, Topology, Vertex, Walk, WalkOrder, preview_index,
+};
+
+/// How an SLOG2 file is filtered.
+#[derive(Clone, Debug, Default)]
+pub struct Slog2Filter {
+    /// What is kept.
+    pub selection: Selection,
+    /// The shape of the new tree; without one, that of the file.
+    pub tree: Option<Options>,
+    /// Write what slog2filter writes, its defects included (slog2-tools.md section 7): what ends at the very start of
+    /// the log is lost, counts and ratios of categories are added to those of the file, lines without drawables stay.
+    pub like_original: bool,
+}
+
+/// What came of an SLOG2 file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rebuilt {
+    /// The header of the new file.
+    pub header: Header,
+    /// Drawables in it.
+    pub kept: u64,
+    /// Drawables left out.
+    pub removed: u64,
+}
+
+impl Slog2Filter {
+    /// Writes the drawables that are kept to `out`, an empty file.
+    ///
+    /// # Errors
+    /// What is wrong with the file or the output, and [`slog2::ErrorKind::NoDrawables`] if nothing is kept.
+    pub fn run<W: Write + Seek>(&self, reader: &Reader<'_>, out: W) -> Result<(W, Rebuilt), Error> {
+        let definitions = definitions(reader);
+        let judge = Judge::new(&self.selection, &definitions);
+        let tree = self.tree.unwrap_or_else(|| shape(reader));
+        let topologies = topologies(reader.categories());
+        let mut new = Rebuild::new(out, tree)?;
+        let mut removed = 0;
+        let mut put = |drawable: &Drawable<'_>| {
+            let bounds = drawable.bounds();
+            let lines = lines_of(drawable);
+            let times = [bounds.earliest, bounds.latest].into_iter();
+            if judge.admits_parts(
+                drawable.category(),
+                drawable.info(),
+                lines.into_iter(),
+                times,
+            ) {
+                new.put(drawable, &topologies)
+            } else {
+                removed += 1;
+                Ok(())
+            }
+        };
+        if self.like_original {
+            slog2::list(reader, slog2::Order::IncreasingEnd, put)?;
+        } else {
+            for drawable in Walk::new(reader, WalkOrder::End) {
+                put(&drawable?)?;
+            }
+        }
+        let kept = new.builder.count();
+        let tree = new.builder.close()?;
+        let (categories, maps);
+        if self.like_original {
+            categories = reader.categories().to_vec();
+            maps = reader.line_id_maps().to_vec();
+        } else {
+            categories = renewed(reader.categories());
+            maps = restricted(reader.line_id_maps(), tree.lines());
+        }
+        let (out, header) = tree.finish(&categories, &maps)?;
+        let rebuilt = Rebuilt {
+            header,
+            kept,
+            removed,
+        };
+        Ok((out, rebuilt))
+    }
+}
+
+/// The options that a file was built with.
+pub(super) fn shape(reader: &Reader<'_>) -> Options {
+    Options {
+        children_per_node: reader.header().children_per_node,
+        leaf_byte_size: reader.header().leaf_byte_size,
+    }
+}
+
+/// Categories as they are before the first drawable: without counts, and with the previews of all topologies.
+pub(super) fn renewed(categories: &[Category]) -> Vec<Category> {
+    let mut renewed = categories.to_vec();
+    for category in &mut renewed {
+        category.summary = Ratios::default();
+    }
+    for topology in [Topology::Event, Topology::State, Topology::Arrow] {
+        let index = preview_index(topology);
+        if !renewed.iter().any(|category| category.index == index) {
+            renewed.push(Category::preview(topology));
+        }
+    }
+    renewed
+}
+
+/// The views of these lines. What names lines by their own number is made anew.
+pub(super) fn restricted(maps: &[LineIdMap], lines: &[i32]) -> Vec<LineIdMap> {
+    let view = |map: &LineIdMap| match is_identity(map) {
+        true => LineIdMap {
+            title: map.title.clone(),
+            ..LineIdMap::identity(lines)
+        },
+        false => map.restricted(lines),
+    };
+    maps.iter().map(view).collect()
+}
+
+/// True for the view in which each line is named by its own ID.
+pub(super) fn is_identity(map: &LineIdMap) -> bool {
+    map.column_labels.len() == 1 && map.column_labels[0].0 == b"LineID"
+}
+
+/// Topologies by category index.
+pub(super) fn topologies(categories: &[Category]) -> BTreeMap<i32, Topology> {
+    let topologies = categories.iter().map(|c| (c.index, c.topology));
+    topologies.collect()
+}
+
+/// Categories and lines of a file, the latter from its views (section 6.2).
+pub(super) fn definitions(reader: &Reader<'_>) -> Definitions {
+    let mut lines: BTreeMap<i32, Line> = BTreeMap::new();
+    for map in reader.line_id_maps() {
+        for row in map.rows() {
+            let line = lines.entry(row[0]).or_insert_with(|| Line {
+                id: row[0],
+                rank: -1,
+                comm_rank: -1,
+                ..Line::default()
+            });
+            for (label, &value) in map.column_labels.iter().zip(&row[1..]) {
+                match label.0.as_slice() {
+                    b"world_rank" => line.rank = value,
+                    b"thread" => line.thread = value,
+                    b"commID" => line.comm = value,
+                    b"comm_rank" => line.comm_rank = value,
+                    _ => (),
+                }
+            }
+        }
+    }
+    Definitions {
+        categories: reader.categories().to_vec(),
+        lines: lines.into_values().collect(),
+        ..Definitions::default()
+    }
+}
+
+/// The lines of a drawable.
+pub(super) fn lines_of(drawable: &Drawable<'_>) -> Vec<i32> {
+    let of = |primitive: &Primitive<'_>| -> Vec<i32> {
+        primitive.vertices().map(|vertex| vertex.line).collect()
+    };
+    match drawable {
+        Drawable::Primitive(primitive) => of(primitive),
+        Drawable::Composite(composite) => composite.primitives.iter().flat_map(of).collect(),
+    }
+}
+
+/// A tree in the making.
+pub(super) struct Rebuild<W> {
+    pub(super) builder: Builder<W>,
+    vertices: Vec<Vertex>,
+}
+
+impl<W: Write + Seek> Rebuild<W> {
+    pub(super) fn new(out: W, tree: Options) -> Result<Self, Error> {
+        Ok(Rebuild {
+            builder: Builder::new(out, tree)?,
+            vertices: Vec::new(),
+        })
+    }
+
+    /// Adds a drawable of a file.
+    pub(super) fn put(
+        &mut self,
+        drawable: &Drawable<'_>,
+        topologies: &BTreeMap<i32, Topology>,
+    ) -> Result<(), Error> {
+        match drawable {
+            Drawable::Primitive(primitive) => self.put_primitive(primitive, topologies),
+            Drawable::Composite(composite) => composite
+                .primitives
+                .iter()
+                .try_for_each(|primitive| self.put_primitive(primitive, topologies)),
+        }
+    }
+
+    fn put_primitive(
+        &mut self,
+        primitive: &Primitive<'_>,
+        topologies: &BTreeMap<i32, Topology>,
+    ) -> Result<(), Error> {
+        self.vertices.clear();
+        self.vertices.extend(primitive.vertices());
+        let topology = topologies.get(&primitive.category).copied();
+        self.builder.add(&NewDrawable {
+            topology: topology.unwrap_or_else(|| topology_of(&self.vertices)),
+            category: primitive.category,
+            info: primitive.info,
+            vertices: &self.vertices,
+        })
+    }
+}
+
+/// What a drawable of an undefined category must be.
+pub(super) fn topology_of(vertices: &[Vertex]) -> Topology {
+    match vertices {
+        [first, last] if first.line == last.line => Topology::State,
+        [_, _] => Topology::Arrow,
+        _ => Topology::Event,
+    }
+}
