@@ -2,6 +2,8 @@
 //! them from the recorder's own blocks.
 #![deny(missing_docs)]
 
+pub mod alog;
+pub mod clog1;
 pub mod clog2;
 pub mod dumpi;
 #[cfg(feature = "spill")]

@@ -279,7 +279,7 @@ pub(super) fn comm_event_name(etype: i32) -> Option<&'static str> {
 }
 
 /// A number as C's `%f` prints it.
-struct Fixed(f64);
+pub(crate) struct Fixed(pub(crate) f64);
 
 impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,99 @@
+//! What can be wrong with an ALOG file.
+
+use crate::{Fault, FaultKind};
+use std::fmt;
+use std::io;
+
+/// An error in an ALOG file: what was expected, at which byte and line, of which file.
+pub type Error = Fault<ErrorKind>;
+
+/// The kinds of [`Error`]. Lines count from 1.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A line does not begin with six numbers.
+    Line {
+        /// Its number.
+        line: u64,
+        /// Which of the numbers is missing, wrong or too large.
+        expected: &'static str,
+        /// What stands there, cut to 40 bytes.
+        found: String,
+    },
+    /// The last line has no line feed: the file was cut off within it.
+    CutLine {
+        /// Its number.
+        line: u64,
+    },
+    /// A state is defined without a name.
+    NoStateName {
+        /// The number of the line.
+        line: u64,
+        /// What stands there, cut to 40 bytes.
+        found: String,
+    },
+    /// The file ended before as many events as its `-2` line announces.
+    MissingEvents {
+        /// As many as that.
+        announced: i64,
+        /// As many as there are.
+        found: u64,
+    },
+    /// The file holds neither an event nor a line that says how many there are.
+    NoEvents,
+    /// Reading or writing failed.
+    Io(io::Error),
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::Line {
+                line,
+                expected,
+                found,
+            } => write!(
+                f,
+                "line {line}: {expected} expected, found {found:?}; a line is: type process task data cycle timestamp [string]"
+            ),
+            ErrorKind::CutLine { line } => {
+                write!(
+                    f,
+                    "line {line}: the file ends in the middle of it, expected a line feed"
+                )
+            }
+            ErrorKind::NoStateName { line, found } => write!(
+                f,
+                "line {line}: a state (-13) without a name, expected \"COLOR[:BITMAP] NAME\", found {found:?}"
+            ),
+            ErrorKind::MissingEvents { announced, found } => write!(
+                f,
+                "the file ends after {found} events, its -2 line announces {announced}"
+            ),
+            ErrorKind::NoEvents => write!(
+                f,
+                "the file ends without an event and without a -2 line that says how many there are"
+            ),
+            ErrorKind::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl FaultKind for ErrorKind {
+    fn has_place(&self) -> bool {
+        !matches!(self, ErrorKind::Io(_))
+    }
+
+    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for ErrorKind {
+    fn from(error: io::Error) -> Self {
+        ErrorKind::Io(error)
+    }
+}

@@ -1,0 +1,161 @@
+//! CLOG-1 to ALOG, byte for byte as MPE's `clog2alog` (section 4).
+
+use super::error::{Error, ErrorKind};
+use crate::clog1::{Body, ENDLOG_TIME, Reader, Record};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// What stops [`from_clog1`].
+#[derive(Debug)]
+pub enum FromClog1Error {
+    /// The input is damaged; what came before the damage has been written.
+    Clog1(crate::clog1::Error),
+    /// The output could not be written.
+    Alog(Error),
+}
+
+impl std::fmt::Display for FromClog1Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FromClog1Error::Clog1(error) => error.fmt(f),
+            FromClog1Error::Alog(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FromClog1Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            FromClog1Error::Clog1(error) => Some(error),
+            FromClog1Error::Alog(error) => Some(error),
+        }
+    }
+}
+
+/// Writes the ALOG file that `clog2alog` makes of a CLOG-1 file.
+///
+/// That tool keeps events and definitions; messages and collectives in records of their own lose all but their number,
+/// communicators and places in the source are left out.
+pub fn from_clog1(clog: &Reader<'_>, out: &mut impl Write) -> Result<(), FromClog1Error> {
+    let mut summary = Summary::default();
+    let mut clock = Clock::default();
+    for record in clog.records().map_while(Result::ok) {
+        summary.take(&record, &mut clock);
+    }
+    let written = |result: io::Result<()>| {
+        result.map_err(|error| FromClog1Error::Alog(Error::new(0, ErrorKind::Io(error))))
+    };
+    written(summary.write(out))?;
+    let mut clock = Clock::default();
+    for record in clog.records() {
+        let record = record.map_err(FromClog1Error::Clog1)?;
+        written(line(&record, &mut clock, out))?;
+    }
+    Ok(())
+}
+
+/// The times of the output: microseconds since the first event.
+#[derive(Debug, Default)]
+struct Clock {
+    first: Option<u64>,
+}
+
+impl Clock {
+    /// The time of a record that becomes a line. Cut off first, shifted afterwards, unsigned with wrap-around: so the
+    /// tool does it.
+    fn time(&mut self, record: &Record) -> u64 {
+        let seconds = record.header.time;
+        let micros = if seconds == ENDLOG_TIME {
+            0
+        } else {
+            truncated(1e6 * seconds).wrapping_sub(self.first.unwrap_or(0))
+        };
+        if self.first.is_none() {
+            self.first = Some(micros);
+            return 0;
+        }
+        micros
+    }
+}
+
+/// What the C cast to `unsigned long` gives: negative numbers wrap around.
+fn truncated(micros: f64) -> u64 {
+    if micros < 0.0 {
+        (micros as i64) as u64
+    } else {
+        micros as u64
+    }
+}
+
+/// What the header says.
+#[derive(Debug, Default)]
+struct Summary {
+    events: u64,
+    processes: BTreeSet<i32>,
+    etypes: BTreeSet<i32>,
+    last: u64,
+    event_defs: Vec<u8>,
+    state_defs: Vec<u8>,
+}
+
+impl Summary {
+    fn take(&mut self, record: &Record, clock: &mut Clock) {
+        let etype = match &record.body {
+            Body::Raw(raw) => raw.etype,
+            Body::Msg(msg) => msg.etype,
+            Body::Coll(coll) => coll.etype,
+            Body::EventDef(def) => {
+                let head = format!("-9 0 0 {} 0 0 ", def.etype);
+                self.event_defs.extend_from_slice(head.as_bytes());
+                self.event_defs.extend_from_slice(def.name.as_bytes());
+                self.event_defs.push(b'\n');
+                return;
+            }
+            Body::StateDef(def) => {
+                let head = format!("-13 0 {} {} 0 0 ", def.start_etype, def.end_etype);
+                self.state_defs.extend_from_slice(head.as_bytes());
+                self.state_defs.extend_from_slice(def.color.as_bytes());
+                self.state_defs.push(b' ');
+                self.state_defs.extend_from_slice(def.name.as_bytes());
+                self.state_defs.push(b'\n');
+                return;
+            }
+            _ => return,
+        };
+        self.events += 1;
+        self.processes.insert(record.header.rank);
+        self.etypes.insert(etype);
+        self.last = clock.time(record);
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        writeln!(out, "-1 0 0 0 0 0 Me")?;
+        writeln!(out, "-2 0 0 {} 0 0", self.events)?;
+        writeln!(out, "-3 0 0 {} 0 0", self.processes.len())?;
+        writeln!(out, "-4 0 0 1 0 0")?;
+        writeln!(out, "-5 0 0 {} 0 0", self.etypes.len())?;
+        writeln!(out, "-6 0 0 0 0 0")?;
+        writeln!(out, "-7 0 0 0 0 {}", self.last)?;
+        writeln!(out, "-8 0 0 1 0 0")?;
+        writeln!(out, "-11 0 0 0 0 0")?;
+        out.write_all(&self.event_defs)?;
+        out.write_all(&self.state_defs)
+    }
+}
+
+fn line(record: &Record, clock: &mut Clock, out: &mut impl Write) -> io::Result<()> {
+    let rank = record.header.rank;
+    match &record.body {
+        Body::Raw(raw) => {
+            let time = clock.time(record);
+            write!(out, "{} {rank} 0 {} 0 {time} ", raw.etype, raw.data)?;
+            out.write_all(raw.text.as_bytes())?;
+            out.write_all(b"\n")
+        }
+        Body::Msg(crate::clog1::Msg { etype, .. })
+        | Body::Coll(crate::clog1::Coll { etype, .. }) => {
+            writeln!(out, "{etype} {rank} 0 0 0 {}", clock.time(record))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,115 @@
+//! What the lines of types -1 to -100 say about a file (section 3).
+
+use super::error::{Error, ErrorKind};
+use super::event::{Event, etype};
+use super::read::{Content, Line, Reader, shown};
+
+/// What a file says about itself. The lines may stand anywhere in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Header {
+    /// Who wrote it, and when.
+    pub creator: Vec<u8>,
+    /// The number of events, processes, tasks and distinct event types, where the file says it.
+    pub counts: [Option<i32>; 4],
+    /// The time at which the timer rolls over, in microseconds; 0 if it does not.
+    pub rollover: f64,
+    /// Event types and their descriptions.
+    pub events: Vec<(i32, Vec<u8>)>,
+    /// Event types and the printf formats of their texts.
+    pub formats: Vec<(i32, Vec<u8>)>,
+    /// States.
+    pub states: Vec<StateDef>,
+    /// Tags of messages and `COLOR NAME`.
+    pub messages: Vec<(i32, Vec<u8>)>,
+    /// Names of processes.
+    pub processes: Vec<(i32, Vec<u8>)>,
+}
+
+/// Definition of a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StateDef {
+    /// Number of its start event.
+    pub start: i32,
+    /// Number of its end event.
+    pub end: i32,
+    /// X11 colour name; empty if the reader may choose.
+    pub color: Vec<u8>,
+    /// Name of a stipple pattern; empty if the reader may choose.
+    pub bitmap: Vec<u8>,
+    /// Name.
+    pub name: Vec<u8>,
+}
+
+impl StateDef {
+    /// Reads a `-13` line: `COLOR[:BITMAP] NAME`. `None` if there is no name.
+    pub fn parse(event: &Event<'_>) -> Option<Self> {
+        let text = event.text();
+        let blank = text.iter().position(u8::is_ascii_whitespace)?;
+        let (look, name) = text.split_at(blank);
+        let (color, bitmap) = match look.iter().position(|&byte| byte == b':') {
+            Some(colon) => (&look[..colon], &look[colon + 1..]),
+            None => (look, &b"gray"[..]),
+        };
+        Some(StateDef {
+            start: event.task,
+            end: event.data,
+            color: color.to_vec(),
+            bitmap: bitmap.to_vec(),
+            name: name.trim_ascii().to_vec(),
+        })
+    }
+}
+
+impl Header {
+    /// Takes a line; events are passed over.
+    ///
+    /// # Errors
+    /// If it is a state without a name.
+    pub fn take(&mut self, line: &Line<'_>) -> Result<(), Error> {
+        let Content::Event(event) = line.content else {
+            return Ok(());
+        };
+        let text = || event.text().to_vec();
+        match event.etype {
+            etype::CREATOR => self.creator = text(),
+            etype::EVENTS => self.counts[0] = Some(event.data),
+            etype::PROCESSES => self.counts[1] = Some(event.data),
+            etype::TASKS => self.counts[2] = Some(event.data),
+            etype::TYPES => self.counts[3] = Some(event.data),
+            etype::ROLLOVER => self.rollover = event.time.micros(),
+            etype::EVENT_DEF => self.events.push((event.data, text())),
+            etype::FORMAT_DEF => self.formats.push((event.data, text())),
+            etype::MESSAGE_DEF => self.messages.push((event.data, text())),
+            etype::PROCESS_NAME => self.processes.push((event.process, text())),
+            etype::STATE_DEF => {
+                let state = StateDef::parse(&event).ok_or_else(|| {
+                    let kind = ErrorKind::NoStateName {
+                        line: line.number,
+                        found: shown(event.text()),
+                    };
+                    Error::new(line.offset, kind)
+                })?;
+                self.states.push(state);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Seconds of an event, by the timer's roll-overs.
+    pub fn seconds(&self, event: &Event<'_>) -> f64 {
+        (event.time.micros() + f64::from(event.cycle) * self.rollover) / 1e6
+    }
+}
+
+/// Goes through a whole file and gives what it says about itself.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(reader: &Reader<'_>) -> Result<Header, Error> {
+    let mut header = Header::default();
+    for line in reader.lines() {
+        header.take(&line?)?;
+    }
+    Ok(header)
+}

@@ -1,0 +1,297 @@
+//! Records from and to bytes.
+
+use super::error::{Error, ErrorKind};
+use super::layout::Layout;
+use super::record::{
+    Body, Coll, Comm, EventDef, HEADER_SIZE, Msg, Raw, Record, RecordHeader, SrcLoc, StateDef,
+    rectype, words,
+};
+use crate::clog2::{Endian, FixedText};
+
+/// Numbers out of bytes.
+pub(super) trait Ints {
+    fn get_int(&self, at: usize, endian: Endian) -> Option<i32>;
+    fn get_double(&self, at: usize, endian: Endian) -> Option<f64>;
+}
+
+impl Ints for [u8] {
+    fn get_int(&self, at: usize, endian: Endian) -> Option<i32> {
+        let bytes = *self.get(at..)?.first_chunk()?;
+        Some(match endian {
+            Endian::Big => i32::from_be_bytes(bytes),
+            Endian::Little => i32::from_le_bytes(bytes),
+        })
+    }
+
+    fn get_double(&self, at: usize, endian: Endian) -> Option<f64> {
+        let bytes = *self.get(at..)?.first_chunk()?;
+        Some(match endian {
+            Endian::Big => f64::from_be_bytes(bytes),
+            Endian::Little => f64::from_le_bytes(bytes),
+        })
+    }
+}
+
+/// A record header as it stands in a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawHeader {
+    pub(super) time: f64,
+    pub(super) rectype: i32,
+    /// Whole record, in units of 8 bytes.
+    pub(super) length: i32,
+    pub(super) rank: i32,
+}
+
+impl RawHeader {
+    /// Bytes of the record; at least those of a header.
+    pub(super) fn size(&self) -> usize {
+        usize::try_from(self.length)
+            .unwrap_or(0)
+            .saturating_mul(8)
+            .max(HEADER_SIZE)
+    }
+
+    /// Whether this may be a header: a known type with its length, a time and a rank that can be.
+    pub(super) fn is_plausible(&self, max_rank: i32, max_time: f64) -> bool {
+        words(self.rectype) == Some(self.length)
+            && (0..max_rank).contains(&self.rank)
+            && self.time.is_finite()
+            && self.time.abs() <= max_time
+    }
+}
+
+/// The header at the front of these bytes, if there are enough.
+pub(super) fn peek(bytes: &[u8], endian: Endian) -> Option<RawHeader> {
+    let header = bytes.get(..HEADER_SIZE)?;
+    Some(RawHeader {
+        time: header.get_double(0, endian)?,
+        rectype: header.get_int(8, endian)?,
+        length: header.get_int(12, endian)?,
+        rank: header.get_int(16, endian)?,
+    })
+}
+
+/// `N` bytes from `at` on; zeros where `bytes` is too short, which callers have ruled out.
+fn get<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .copied()
+        .unwrap_or([0; N])
+}
+
+fn text<const N: usize>(bytes: &[u8], at: usize) -> FixedText<N> {
+    FixedText::from_bytes(get(bytes, at))
+}
+
+impl Record {
+    /// Reads the record at the front of `bytes`, which end where its block does.
+    ///
+    /// # Errors
+    /// With offsets from the start of `bytes`.
+    pub fn decode(bytes: &[u8], layout: Layout) -> Result<Record, Error> {
+        let endian = layout.endian;
+        let Some(header) = peek(bytes, endian) else {
+            let kind = ErrorKind::Truncated {
+                what: "record header",
+                expected: HEADER_SIZE,
+                found: bytes.len(),
+            };
+            return Err(Error::new(0, kind));
+        };
+        let known = words(header.rectype);
+        let least = (HEADER_SIZE / 8) as i32;
+        if known.map_or(header.length < least, |words| words != header.length) {
+            let kind = ErrorKind::Length {
+                rectype: header.rectype,
+                expected: known.unwrap_or(least),
+                found: header.length,
+            };
+            return Err(Error::new(12, kind));
+        }
+        let Some(body) = bytes.get(HEADER_SIZE..header.size()) else {
+            let kind = ErrorKind::Truncated {
+                what: "record",
+                expected: header.size(),
+                found: bytes.len(),
+            };
+            return Err(Error::new(0, kind));
+        };
+        Ok(Record {
+            header: RecordHeader {
+                time: header.time,
+                rank: header.rank,
+                pad: get(bytes, 20),
+            },
+            body: decode_body(header.rectype, body, layout),
+        })
+    }
+
+    /// Appends the bytes of this record to `to`.
+    pub fn encode(&self, layout: Layout, to: &mut Vec<u8>) {
+        let mut out = Encoder {
+            to,
+            endian: layout.endian,
+        };
+        out.double(self.header.time);
+        out.int(self.body.rectype());
+        out.int((self.size() / 8) as i32);
+        out.int(self.header.rank);
+        out.bytes(&self.header.pad);
+        encode_body(&self.body, layout, &mut out);
+    }
+}
+
+fn decode_body(rectype: i32, body: &[u8], layout: Layout) -> Body {
+    let endian = layout.endian;
+    let int = |at| body.get_int(at, endian).unwrap_or_default();
+    // In the oldest files the bytes without meaning come last.
+    let (shift, last_pad) = if layout.is_padded {
+        (4, 12)
+    } else {
+        (0, body.len().saturating_sub(4))
+    };
+    match rectype {
+        rectype::ENDLOG => Body::EndLog,
+        rectype::ENDBLOCK => Body::EndBlock,
+        rectype::UNDEF => Body::Undefined,
+        rectype::RAWEVENT => Body::Raw(Raw {
+            etype: int(0),
+            data: int(4),
+            srcloc: int(8),
+            pad: get(body, last_pad),
+            text: text(body, 12 + shift),
+        }),
+        rectype::MSGEVENT => Body::Msg(Msg {
+            etype: int(0),
+            tag: int(4),
+            partner: int(8),
+            comm: int(12),
+            size: int(16),
+            srcloc: int(20),
+        }),
+        rectype::COLLEVENT => Body::Coll(Coll {
+            etype: int(0),
+            root: int(4),
+            comm: int(8),
+            size: int(12),
+            srcloc: int(16),
+            pad: get(body, 20),
+        }),
+        rectype::COMMEVENT => Body::Comm(Comm {
+            etype: int(0),
+            parent: int(4),
+            comm: int(8),
+            srcloc: int(12),
+        }),
+        rectype::EVENTDEF => Body::EventDef(EventDef {
+            etype: int(0),
+            pad: get(body, 4),
+            name: text(body, 8),
+        }),
+        rectype::STATEDEF => Body::StateDef(StateDef {
+            state_id: int(0),
+            start_etype: int(4),
+            end_etype: int(8),
+            pad: get(body, last_pad),
+            color: text(body, 12 + shift),
+            name: text(body, 36 + shift),
+        }),
+        rectype::SRCLOC => Body::SrcLoc(SrcLoc {
+            srcloc: int(0),
+            line: int(4),
+            file: text(body, 8),
+        }),
+        rectype::SHIFT => Body::Shift(body.get_double(0, endian).unwrap_or_default()),
+        rectype => Body::Other {
+            rectype,
+            bytes: body.to_vec(),
+        },
+    }
+}
+
+struct Encoder<'a> {
+    to: &'a mut Vec<u8>,
+    endian: Endian,
+}
+
+impl Encoder<'_> {
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.to.extend_from_slice(bytes);
+    }
+
+    fn double(&mut self, value: f64) {
+        match self.endian {
+            Endian::Big => self.bytes(&value.to_be_bytes()),
+            Endian::Little => self.bytes(&value.to_le_bytes()),
+        }
+    }
+
+    fn int(&mut self, value: i32) {
+        match self.endian {
+            Endian::Big => self.bytes(&value.to_be_bytes()),
+            Endian::Little => self.bytes(&value.to_le_bytes()),
+        }
+    }
+
+    fn ints(&mut self, values: &[i32]) {
+        for &value in values {
+            self.int(value);
+        }
+    }
+
+    /// Texts and the pad before them, or behind them in the oldest files.
+    fn texts(&mut self, pad: &[u8], texts: &[&[u8]], is_padded: bool) {
+        if is_padded {
+            self.bytes(pad);
+        }
+        for text in texts {
+            self.bytes(text);
+        }
+        if !is_padded {
+            self.bytes(pad);
+        }
+    }
+}
+
+fn encode_body(body: &Body, layout: Layout, out: &mut Encoder<'_>) {
+    match body {
+        Body::EndLog | Body::EndBlock | Body::Undefined => {}
+        Body::Raw(raw) => {
+            out.ints(&[raw.etype, raw.data, raw.srcloc]);
+            out.texts(&raw.pad, &[raw.text.field()], layout.is_padded);
+        }
+        Body::Msg(msg) => out.ints(&[
+            msg.etype,
+            msg.tag,
+            msg.partner,
+            msg.comm,
+            msg.size,
+            msg.srcloc,
+        ]),
+        Body::Coll(coll) => {
+            out.ints(&[coll.etype, coll.root, coll.comm, coll.size, coll.srcloc]);
+            out.bytes(&coll.pad);
+        }
+        Body::Comm(comm) => out.ints(&[comm.etype, comm.parent, comm.comm, comm.srcloc]),
+        Body::EventDef(def) => {
+            out.int(def.etype);
+            out.texts(&def.pad, &[def.name.field()], true);
+        }
+        Body::StateDef(def) => {
+            out.ints(&[def.state_id, def.start_etype, def.end_etype]);
+            let texts: [&[u8]; 2] = [def.color.field(), def.name.field()];
+            out.texts(&def.pad, &texts, layout.is_padded);
+        }
+        Body::SrcLoc(place) => {
+            out.ints(&[place.srcloc, place.line]);
+            out.bytes(place.file.field());
+        }
+        Body::Shift(shift) => out.double(*shift),
+        Body::Other { bytes, .. } => {
+            out.bytes(bytes);
+            let padding = bytes.len().next_multiple_of(8) - bytes.len();
+            out.bytes(&[0; 8][..padding]);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What can be wrong with a CLOG-1 file.
+
+use crate::{Fault, FaultKind};
+use std::fmt;
+use std::io;
+
+/// An error in a CLOG-1 file: what was expected, at which byte, of which file.
+pub type Error = Fault<ErrorKind>;
+
+/// The kinds of [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The bytes are not those of a CLOG-1 file, neither big- nor little-endian: no record header stands there.
+    NotClog1,
+    /// The file ends in the middle of something.
+    Truncated {
+        /// What stands there according to the format.
+        what: &'static str,
+        /// Bytes it takes.
+        expected: usize,
+        /// Bytes that are left.
+        found: usize,
+    },
+    /// A record says that it has another length than its type has, in units of 8 bytes; for an unknown type, than any.
+    Length {
+        /// Its type.
+        rectype: i32,
+        /// The length of the type; the least one if it is unknown.
+        expected: i32,
+        /// The length in the record.
+        found: i32,
+    },
+    /// A record would pass the end of its block.
+    BlockOverrun {
+        /// Size of the record in bytes.
+        size: usize,
+        /// Bytes left in the block.
+        left: usize,
+    },
+    /// The blocks ended without an ENDLOG record.
+    NoEndLog,
+    /// A record is larger than a block can hold.
+    TooLarge {
+        /// Size of the record in bytes.
+        size: usize,
+        /// Size of a block in bytes.
+        block_size: usize,
+    },
+    /// Reading or writing failed.
+    Io(io::Error),
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ErrorKind::NotClog1 => write!(
+                f,
+                "not a CLOG-1 file: expected a record header with a type from -2 to 8 and its length"
+            ),
+            ErrorKind::Truncated {
+                what,
+                expected,
+                found,
+            } => write!(
+                f,
+                "the file ends in a {what}: {expected} bytes expected, {found} left"
+            ),
+            ErrorKind::Length {
+                rectype,
+                expected,
+                found,
+            } => write!(
+                f,
+                "a record of type {rectype} says that it is {found} times 8 bytes long, expected {expected}"
+            ),
+            ErrorKind::BlockOverrun { size, left } => write!(
+                f,
+                "a record of {size} bytes where {left} bytes of the block are left"
+            ),
+            ErrorKind::NoEndLog => write!(f, "the blocks end without an ENDLOG record"),
+            ErrorKind::TooLarge { size, block_size } => write!(
+                f,
+                "a record of {size} bytes does not fit in a block of {block_size} bytes"
+            ),
+            ErrorKind::Io(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl FaultKind for ErrorKind {
+    fn has_place(&self) -> bool {
+        !matches!(self, ErrorKind::Io(_))
+    }
+
+    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for ErrorKind {
+    fn from(error: io::Error) -> Self {
+        ErrorKind::Io(error)
+    }
+}

@@ -1,0 +1,112 @@
+//! The text of the original `clog_print`, byte for byte (section 8).
+
+use super::Reader;
+use super::error::Error;
+use super::record::{Body, Record, comm_etype};
+use crate::clog2::print::Fixed;
+use std::io::{self, Write};
+
+/// Prints a file as `clog_print` does.
+///
+/// A damaged file is printed as far as it can be read before the error is given.
+pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+    for found in reader.raw_records() {
+        let raw = found?;
+        record(out, &raw.record).map_err(|error| Error::new(raw.offset, error.into()))?;
+    }
+    Ok(())
+}
+
+fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
+    let header = &record.header;
+    write!(out, "ts={} type=", Fixed(header.time))?;
+    match name(&record.body) {
+        Some(name) => write!(out, "{name}")?,
+        None => write!(out, "unknown({})", record.body.rectype())?,
+    }
+    write!(out, " len={}, pid={} ", record.size() / 8, header.rank)?;
+    match &record.body {
+        Body::EndLog => write!(out, "end of log")?,
+        Body::EndBlock => write!(out, "end of block")?,
+        Body::Raw(raw) => {
+            write!(
+                out,
+                "id={} data={} srcid={} desc=",
+                raw.etype, raw.data, raw.srcloc
+            )?;
+            out.write_all(raw.text.as_bytes())?;
+        }
+        Body::Msg(msg) => write!(
+            out,
+            "et=unk({}) tg={} prt={} cm={} sz={} loc={}",
+            msg.etype, msg.tag, msg.partner, msg.comm, msg.size, msg.srcloc
+        )?,
+        Body::Coll(coll) => write!(
+            out,
+            "et=unk({}) root={} cm={} sz={}",
+            coll.etype, coll.root, coll.comm, coll.size
+        )?,
+        Body::Comm(comm) => {
+            match comm_name(comm.etype) {
+                Some(name) => write!(out, "et={name}")?,
+                None => write!(out, "et=unknown({})", comm.etype)?,
+            }
+            write!(
+                out,
+                " pt={} ncomm={} srcid={}",
+                comm.parent, comm.comm, comm.srcloc
+            )?;
+        }
+        Body::EventDef(def) => {
+            write!(out, "id={} desc=", def.etype)?;
+            out.write_all(def.name.as_bytes())?;
+        }
+        Body::StateDef(def) => {
+            write!(
+                out,
+                "id={} start={} end={} color=",
+                def.state_id, def.start_etype, def.end_etype
+            )?;
+            out.write_all(def.color.as_bytes())?;
+            out.write_all(b" desc=")?;
+            out.write_all(def.name.as_bytes())?;
+        }
+        Body::SrcLoc(place) => {
+            write!(out, "srcid={} line={} file=", place.srcloc, place.line)?;
+            out.write_all(place.file.as_bytes())?;
+        }
+        Body::Shift(shift) => write!(out, "shift={}", Fixed(*shift))?,
+        Body::Undefined | Body::Other { .. } => write!(out, "unrecognized record type")?,
+    }
+    out.write_all(b"\n")
+}
+
+/// The name of the record type, four characters wide.
+fn name(body: &Body) -> Option<&'static str> {
+    Some(match body {
+        Body::EndLog => "elog",
+        Body::EndBlock => "eblk",
+        Body::Undefined => "udef",
+        Body::Raw(_) => "raw ",
+        Body::Msg(_) => "msg ",
+        Body::Coll(_) => "coll",
+        Body::Comm(_) => "comm",
+        Body::EventDef(_) => "edef",
+        Body::StateDef(_) => "sdef",
+        Body::SrcLoc(_) => "loc ",
+        Body::Shift(_) => "shft",
+        Body::Other { .. } => return None,
+    })
+}
+
+fn comm_name(etype: i32) -> Option<&'static str> {
+    Some(match etype {
+        comm_etype::INIT => "init",
+        comm_etype::DUP => "dup ",
+        comm_etype::SPLIT => "splt",
+        comm_etype::CART_CREATE => "crtc",
+        comm_etype::CREATE => "cmmc",
+        comm_etype::FREE => "free",
+        _ => return None,
+    })
+}

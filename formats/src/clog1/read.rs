@@ -1,0 +1,154 @@
+//! Reads CLOG-1 files that are in memory (or mapped).
+//!
+//! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
+
+use super::error::{Error, ErrorKind};
+use super::layout::Layout;
+use super::record::{Body, HEADER_SIZE, Record};
+
+/// A CLOG-1 file.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    file: &'a [u8],
+    layout: Layout,
+}
+
+impl<'a> Reader<'a> {
+    /// Finds out how a file is laid out, given all its bytes.
+    ///
+    /// # Errors
+    /// If it is no CLOG-1 file.
+    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+        Ok(Reader {
+            file,
+            layout: Layout::detect(file)?,
+        })
+    }
+
+    /// A file whose layout is known.
+    pub fn with_layout(file: &'a [u8], layout: Layout) -> Self {
+        Reader { file, layout }
+    }
+
+    /// How it is laid out.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The records in the order of the file, without ENDBLOCK and ENDLOG.
+    ///
+    /// Of a damaged file all records before the damage come, then one error, then nothing.
+    pub fn records(&self) -> impl Iterator<Item = Result<Record, Error>> + use<'a> {
+        self.raw_records().filter_map(|found| match found {
+            Ok(raw) if raw.record.is_end() => None,
+            Ok(raw) => Some(Ok(raw.record)),
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    /// The records in the order of the file, ENDBLOCK and ENDLOG included, with all that is needed to write the same
+    /// bytes again.
+    pub fn raw_records(&self) -> RawRecords<'a> {
+        RawRecords {
+            file: self.file,
+            layout: self.layout,
+            at: 0,
+            block_end: self.layout.block_size,
+            is_ended: false,
+            done: false,
+        }
+    }
+}
+
+/// A record and its surroundings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawRecord<'a> {
+    /// Where it is, in bytes from the start of the file.
+    pub offset: u64,
+    /// The record.
+    pub record: Record,
+    /// The rest of the block behind an ENDBLOCK or ENDLOG record, which is without meaning.
+    pub rest: &'a [u8],
+}
+
+/// Iterator over the records of a file; see [`Reader::raw_records`].
+#[derive(Clone, Debug)]
+pub struct RawRecords<'a> {
+    file: &'a [u8],
+    layout: Layout,
+    at: usize,
+    block_end: usize,
+    /// Whether the block before was the last one of a log.
+    is_ended: bool,
+    done: bool,
+}
+
+impl<'a> RawRecords<'a> {
+    fn read(&mut self) -> Result<RawRecord<'a>, Error> {
+        if self.at >= self.file.len() {
+            return Err(Error::new(self.file.len() as u64, ErrorKind::NoEndLog));
+        }
+        let offset = self.at as u64;
+        let end = self.block_end.min(self.file.len());
+        let block = self.file.get(self.at..end).unwrap_or_default();
+        let record = match Record::decode(block, self.layout) {
+            Ok(record) => record,
+            // Too few bytes before the end of a whole block is not a short file but a wrong record.
+            Err(error) if end == self.block_end => {
+                let kind = match error.kind {
+                    ErrorKind::Truncated { expected, .. } => ErrorKind::BlockOverrun {
+                        size: expected,
+                        left: block.len(),
+                    },
+                    kind => kind,
+                };
+                return Err(Error::new(offset + error.offset, kind));
+            }
+            Err(error) => return Err(error.moved(offset)),
+        };
+        if !record.is_end() {
+            self.at += record.size();
+            self.is_ended = false;
+            return Ok(RawRecord {
+                offset,
+                record,
+                rest: &[],
+            });
+        }
+        self.is_ended = record.body == Body::EndLog;
+        self.at = self.block_end;
+        self.block_end = self.block_end.saturating_add(self.layout.block_size);
+        Ok(RawRecord {
+            offset,
+            record,
+            rest: block.get(HEADER_SIZE..).unwrap_or_default(),
+        })
+    }
+}
+
+impl<'a> Iterator for RawRecords<'a> {
+    type Item = Result<RawRecord<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        if self.is_ended && self.at >= self.file.len() {
+            self.done = true;
+            let block = self.layout.block_size;
+            let missing = self.at - self.file.len();
+            if missing == 0 {
+                return None;
+            }
+            let kind = ErrorKind::Truncated {
+                what: "block",
+                expected: block,
+                found: block.saturating_sub(missing),
+            };
+            return Some(Err(Error::new(self.file.len() as u64, kind)));
+        }
+        let result = self.read();
+        self.done |= result.is_err();
+        Some(result)
+    }
+}

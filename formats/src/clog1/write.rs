@@ -1,0 +1,128 @@
+//! Writes CLOG-1 files, streaming: one block in memory, whatever the size of the log.
+
+use super::error::{Error, ErrorKind};
+use super::layout::Layout;
+use super::read::RawRecord;
+use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
+use std::io::Write;
+
+/// A block is closed when fewer bytes than this, or just as many, are left (section 4).
+const RESERVE: usize = 160;
+
+/// Writes a file record by record.
+///
+/// Blocks are closed where MPE closes them, so the same records give the same bytes. What is without meaning between
+/// the blocks is zero.
+#[derive(Debug)]
+pub struct Writer<W: Write> {
+    out: W,
+    layout: Layout,
+    block: Vec<u8>,
+    /// Where the block goes, from the start of the file.
+    offset: u64,
+    /// Time of the last record.
+    time: f64,
+    /// Whether ENDLOG was the last record.
+    is_ended: bool,
+}
+
+impl<W: Write> Writer<W> {
+    /// Starts a file.
+    pub fn new(out: W, layout: Layout) -> Self {
+        Writer {
+            out,
+            layout,
+            block: Vec::with_capacity(layout.block_size),
+            offset: 0,
+            time: 0.0,
+            is_ended: false,
+        }
+    }
+
+    /// Appends a record. ENDBLOCK and ENDLOG are the writer's own; those given to it are left out.
+    ///
+    /// # Errors
+    /// When the block could not be written, or if it cannot hold the record.
+    pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+        if record.is_end() {
+            return Ok(());
+        }
+        self.append(record)?;
+        if self.block.len() + RESERVE >= self.layout.block_size {
+            self.end_block()?;
+        }
+        Ok(())
+    }
+
+    /// Appends a record as it was read: its ENDBLOCK and ENDLOG records alone end the blocks, and what is behind them
+    /// comes along.
+    ///
+    /// # Errors
+    /// As [`Writer::write`].
+    pub fn write_raw(&mut self, raw: &RawRecord<'_>) -> Result<(), Error> {
+        self.append(&raw.record)?;
+        if raw.record.is_end() {
+            self.close_block(raw.rest)?;
+        }
+        Ok(())
+    }
+
+    /// Closes the log.
+    ///
+    /// # Errors
+    /// When the last block could not be written.
+    pub fn finish(mut self) -> Result<W, Error> {
+        if !self.is_ended {
+            self.append(&end_record(ENDLOG_TIME, Body::EndLog))?;
+            self.close_block(&[])?;
+        }
+        self.out
+            .flush()
+            .map_err(|error| Error::io(self.offset, error))?;
+        Ok(self.out)
+    }
+
+    fn append(&mut self, record: &Record) -> Result<(), Error> {
+        let reserve = if record.is_end() { 0 } else { HEADER_SIZE };
+        let size = record.size() + reserve;
+        if self.block.len() + size > self.layout.block_size {
+            if size > self.layout.block_size {
+                let kind = ErrorKind::TooLarge {
+                    size: record.size(),
+                    block_size: self.layout.block_size,
+                };
+                return Err(Error::new(self.offset, kind));
+            }
+            self.end_block()?;
+        }
+        record.encode(self.layout, &mut self.block);
+        self.time = record.header.time;
+        self.is_ended = record.body == Body::EndLog;
+        Ok(())
+    }
+
+    fn end_block(&mut self) -> Result<(), Error> {
+        end_record(self.time, Body::EndBlock).encode(self.layout, &mut self.block);
+        self.close_block(&[])
+    }
+
+    /// Writes the block, its end filled with `rest` and zeros.
+    fn close_block(&mut self, rest: &[u8]) -> Result<(), Error> {
+        self.block.extend_from_slice(rest);
+        self.block.resize(self.layout.block_size, 0);
+        self.out
+            .write_all(&self.block)
+            .map_err(|error| Error::io(self.offset, error))?;
+        self.offset += self.block.len() as u64;
+        self.block.clear();
+        Ok(())
+    }
+}
+
+fn end_record(time: f64, body: Body) -> Record {
+    let header = RecordHeader {
+        time,
+        ..RecordHeader::default()
+    };
+    Record { header, body }
+}
