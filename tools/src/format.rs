@@ -19,6 +19,10 @@ pub enum Format {
     DumpiText,
     /// The recorder's own block files (.blocks)
     Blocks,
+    /// Text events of p4, upshot and MPE1 (.alog)
+    Alog,
+    /// Binary events of MPE1 (.clog)
+    Clog1,
 }
 
 impl Format {
@@ -32,6 +36,11 @@ impl Format {
             Some(Format::Dumpi)
         } else if input.starts_with(&records::layout::FILE_MAGIC) {
             Some(Format::Blocks)
+        } else if formats::clog1::recognises(input) {
+            Some(Format::Clog1)
+        } else if formats::alog::recognises(input) {
+            // Last, because a text of numbers is all that makes an ALOG file.
+            Some(Format::Alog)
         } else {
             None
         }
@@ -68,6 +77,8 @@ impl Format {
             Format::Dumpi => &["bin", "meta"],
             Format::DumpiText => &["txt"],
             Format::Blocks => &["blocks"],
+            Format::Alog => &["alog"],
+            Format::Clog1 => &["clog"],
         }
     }
 }
@@ -80,6 +91,8 @@ impl fmt::Display for Format {
             Format::Dumpi => "DUMPI",
             Format::DumpiText => "DUMPI text",
             Format::Blocks => "block",
+            Format::Alog => "ALOG",
+            Format::Clog1 => "CLOG-1",
         })
     }
 }

@@ -70,11 +70,15 @@ impl Trace {
         let format = self.format;
         let name = self.name().display();
         match format {
-            Format::Clog2 | Format::Slog2 | Format::Dumpi | Format::DumpiText | Format::Blocks => {
-                Err(Failure::Data(format!(
-                    "{name}: a {format} file cannot be read as drawables"
-                )))
-            }
+            Format::Clog2
+            | Format::Slog2
+            | Format::Dumpi
+            | Format::DumpiText
+            | Format::Blocks
+            | Format::Alog
+            | Format::Clog1 => Err(Failure::Data(format!(
+                "{name}: a {format} file cannot be read as drawables"
+            ))),
         }
     }
 }
@@ -114,11 +118,13 @@ impl Target {
     fn sink(&self, path: &Path, definitions: &Definitions) -> Result<Box<dyn Sink>, Failure> {
         let _ = (path, definitions);
         match self.format {
-            Format::Clog2 | Format::Slog2 => Err(Failure::Call(format!(
-                "{}: a {} file cannot be made of drawables",
-                self.path.display(),
-                self.format
-            ))),
+            Format::Clog2 | Format::Slog2 | Format::Alog | Format::Clog1 => {
+                Err(Failure::Call(format!(
+                    "{}: a {} file cannot be made of drawables",
+                    self.path.display(),
+                    self.format
+                )))
+            }
             Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
                 "{}: a {} file holds the calls with all their arguments, which drawables do not have",
                 self.path.display(),

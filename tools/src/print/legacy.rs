@@ -1,0 +1,33 @@
+//! CLOG-1 as the text of clog_print; ALOG, which is text, as it is.
+
+use super::Arguments;
+use crate::failure::Failure;
+use crate::input::shown;
+use formats::{alog, clog1};
+use std::io::Write;
+
+pub fn print_clog1(
+    input: &[u8],
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let printed = clog1::Reader::new(input).and_then(|reader| clog1::print::print(&reader, out));
+    printed.map_err(|error| match &error.kind {
+        // The input is in memory, so only the output can fail.
+        clog1::ErrorKind::Io(cause) => Failure::output("stdout", cause),
+        _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
+    })
+}
+
+pub fn print_alog(
+    input: &[u8],
+    arguments: &Arguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let checked = alog::check(&alog::Reader::new(input));
+    out.write_all(input)
+        .map_err(|error| Failure::output("stdout", &error))?;
+    checked
+        .map(|_| ())
+        .map_err(|error| Failure::Data(error.in_file(shown(&arguments.file)).to_string()))
+}
