@@ -12,6 +12,7 @@ mod fault;
 pub mod model;
 mod pending;
 pub mod project;
+pub mod slog1;
 pub mod slog2;
 pub mod stats;
 

@@ -23,6 +23,8 @@ pub enum Format {
     Alog,
     /// Binary events of MPE1 (.clog)
     Clog1,
+    /// Intervals in frames, of Jumpshot-3 (.slog)
+    Slog1,
 }
 
 impl Format {
@@ -38,6 +40,8 @@ impl Format {
             Some(Format::Blocks)
         } else if formats::clog1::recognises(input) {
             Some(Format::Clog1)
+        } else if formats::slog1::Reader::recognises(input) {
+            Some(Format::Slog1)
         } else if formats::alog::recognises(input) {
             // Last, because a text of numbers is all that makes an ALOG file.
             Some(Format::Alog)
@@ -79,6 +83,7 @@ impl Format {
             Format::Blocks => &["blocks"],
             Format::Alog => &["alog"],
             Format::Clog1 => &["clog"],
+            Format::Slog1 => &["slog", "slog1"],
         }
     }
 }
@@ -93,6 +98,7 @@ impl fmt::Display for Format {
             Format::Blocks => "block",
             Format::Alog => "ALOG",
             Format::Clog1 => "CLOG-1",
+            Format::Slog1 => "SLOG-1",
         })
     }
 }

@@ -76,7 +76,8 @@ impl Trace {
             | Format::DumpiText
             | Format::Blocks
             | Format::Alog
-            | Format::Clog1 => Err(Failure::Data(format!(
+            | Format::Clog1
+            | Format::Slog1 => Err(Failure::Data(format!(
                 "{name}: a {format} file cannot be read as drawables"
             ))),
         }
@@ -118,7 +119,7 @@ impl Target {
     fn sink(&self, path: &Path, definitions: &Definitions) -> Result<Box<dyn Sink>, Failure> {
         let _ = (path, definitions);
         match self.format {
-            Format::Clog2 | Format::Slog2 | Format::Alog | Format::Clog1 => {
+            Format::Clog2 | Format::Slog2 | Format::Alog | Format::Clog1 | Format::Slog1 => {
                 Err(Failure::Call(format!(
                     "{}: a {} file cannot be made of drawables",
                     self.path.display(),

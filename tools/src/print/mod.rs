@@ -4,6 +4,7 @@ mod blocks;
 mod clog2;
 mod dumpi;
 mod legacy;
+mod slog1;
 mod slog2;
 mod values;
 
@@ -15,8 +16,8 @@ use std::path::PathBuf;
 
 /// Print a trace as text
 ///
-/// What the file is, its content decides. The text is that of clog2_print, slog2print, dumpi2ascii or
-/// clog_print; of an ALOG file, which is text, the file itself, checked; of a block file (libtrace.*.blocks), a line for
+/// What the file is, its content decides. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print or
+/// slog_print; of an ALOG file, which is text, the file itself, checked; of a block file (libtrace.*.blocks), a line for
 /// each record.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -154,6 +155,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Blocks => blocks::print(&input, arguments, &mut out),
         Format::Alog => legacy::print_alog(&input, arguments, &mut out),
         Format::Clog1 => legacy::print_clog1(&input, arguments, &mut out),
+        Format::Slog1 => slog1::print(&input, arguments, &mut out),
         Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
     };
     // What was printed of a bad file is shown before its error.

@@ -1,0 +1,301 @@
+//! The text of `slog_print` (section 10).
+
+use super::error::{Error, ErrorKind};
+use super::read::{Reader, Sector};
+use super::record::{Record, Task};
+use super::types::Display;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Writes the text that `slog_print NAME` prints of this file.
+///
+/// `name` is what the call says; the text begins with it. Of a damaged file everything before the damage is written.
+///
+/// # Errors
+/// What is wrong with the file, or [`ErrorKind::Io`] if the text could not be written.
+pub fn print(reader: &Reader<'_>, name: &[u8], out: &mut impl Write) -> Result<(), Error> {
+    Printer {
+        reader,
+        out,
+        line: Vec::new(),
+    }
+    .all(name)
+}
+
+/// The four sectors in the order in which they are printed, with their titles.
+const SECTORS: [(Sector, &str); 4] = [
+    (Sector::Incoming, "---- The INCOMING sector:\n"),
+    (Sector::Passing, "---- The PASSING THROUGH sector:\n"),
+    (Sector::Current, "---- The CURRENT sector:\n"),
+    (Sector::Outgoing, "---- The OUTGOING sector:\n"),
+];
+
+struct Printer<'a, 'p, W: Write> {
+    reader: &'p Reader<'a>,
+    out: &'p mut W,
+    /// What is being put together.
+    line: Vec<u8>,
+}
+
+impl<W: Write> Printer<'_, '_, W> {
+    fn all(&mut self, name: &[u8]) -> Result<(), Error> {
+        self.text(&[b"argv[1] = _", name, b"_\n"])?;
+        self.header()?;
+        self.statistics()?;
+        let preview = self.reader.preview()?;
+        let end = preview.iter().position(|&byte| byte == 0);
+        let preview = &preview[..end.unwrap_or(preview.len())];
+        self.text(&[b"The Preview :\n", preview, b"\n\n"])?;
+        self.text(&[b"The Display Profile :\n"])?;
+        for (nth, entry) in self.reader.profile()?.enumerate() {
+            let entry = entry?;
+            self.put(format_args!(" def[{nth}] = "))?;
+            self.display(&entry)?;
+        }
+        self.text(&[b"\n\nThe Thread Table :\n"])?;
+        for (nth, thread) in self.reader.threads()?.enumerate() {
+            let t = thread?;
+            self.put(format_args!(
+                " threadinfo[{nth}] = [ ( {}, {} ), {}, {}, {} ]\n",
+                t.node, t.thread, t.process_id, t.thread_id, t.application
+            ))?;
+        }
+        self.text(&[b"\n\nThe Interval Record Definition Table :\n"])?;
+        for (nth, definition) in self.reader.definitions()?.enumerate() {
+            let d = definition?;
+            self.put(format_args!(
+                " def[{nth}] = [ {}, ({}), {}, {} ]\n",
+                d.key.intvltype, d.key.bebits, d.associations, d.arguments
+            ))?;
+        }
+        self.text(&[b"\nThe Frame Directory Header:\n"])?;
+        self.frames()
+    }
+
+    fn header(&mut self) -> Result<(), Error> {
+        let h = *self.reader.header();
+        let (main, sub) = h.version;
+        let flag = |value| if value { "TRUE" } else { "FALSE" };
+        self.put(format_args!(
+            "The Header :\n\
+             \tversion         = {main}.{sub}\n\
+             \tbyte size of the frame                = {}\n\
+             \tbyte size of the frame reserved space = {}\n\
+             \tmax. number of frames per directory   = {}\n\
+             \tIs_Increasing_Starttime_Order         = {}\n\
+             \tIs_Increasing_Endtime_Order           = {}\n\
+             \tHas_ReserveSpace()_Been_Used          = {}\n\
+             \tlocation of Preview Statistics        = {}\n\
+             \tlocation of Preview                   = {}\n\
+             \tlocation of Threads Table             = {}\n\
+             \tlocation of Profile                   = {}\n\
+             \tlocation of Record Definition Table   = {}\n\
+             \tlocation of FRAMES Data               = {}\n\n",
+            h.frame_size,
+            h.frame_reserved,
+            h.frames_per_directory,
+            flag(h.by_start),
+            flag(h.by_end),
+            flag(h.has_reservations),
+            h.statistics,
+            h.preview,
+            h.threads,
+            h.profile,
+            h.definitions,
+            h.directory,
+        ))
+    }
+
+    fn statistics(&mut self) -> Result<(), Error> {
+        self.text(&[b"Preview Statistics: \n"])?;
+        let statistics = match self.reader.statistics() {
+            Ok(statistics) => statistics,
+            Err(error) if matches!(error.kind, ErrorKind::NoStatistics) => {
+                // What the original says of a file whose second pass did not come to its end.
+                return self.text(&[
+                    b"slog_pstat.c:SLOG_PSTAT_Print() - input pointer SLOG_pstat_t is NULL \n\n",
+                ]);
+            }
+            Err(error) => return Err(error),
+        };
+        self.put(format_args!(
+            "Collect At : Starttime = {}, Endtime = {}\n\n",
+            Time(statistics.start),
+            Time(statistics.end)
+        ))?;
+        for (nth, set) in statistics.sets().enumerate() {
+            let set = set?;
+            self.put(format_args!(
+                "\tPreview Statistics Set {nth} : \n\trectype = {},  intvltype = {}\n\tlabel = ",
+                set.rectype, set.intvltype
+            ))?;
+            self.text(&[set.label(), b" \n"])?;
+            for (nth, bin) in set.bins().enumerate() {
+                let end = if nth % 5 == 4 { "\n" } else { "" };
+                self.put(format_args!(
+                    "{}, {end}",
+                    Fixed {
+                        value: bin,
+                        width: 13,
+                        digits: 2
+                    }
+                ))?;
+            }
+            self.text(&[b"\n\n"])?;
+        }
+        self.text(&[b"\n\n"])
+    }
+
+    fn display(&mut self, entry: &Display) -> Result<(), Error> {
+        let key = entry.key;
+        self.put(format_args!("[ {}, ({}), ", key.intvltype, key.bebits))?;
+        let (class, label, color) = (&entry.class.0, &entry.label.0, &entry.color.0);
+        self.text(&[class, b", ", label, b", ", color])?;
+        if let Some(labels) = &entry.arguments {
+            self.text(&[b" : ( "])?;
+            for label in labels {
+                self.text(&[b"\"", &label.0, b"\" "])?;
+            }
+            self.text(&[b") "])?;
+        }
+        self.text(&[b" ]\n"])
+    }
+
+    fn frames(&mut self) -> Result<(), Error> {
+        let mut is_full = false;
+        for (nth, directory) in self.reader.directories().enumerate() {
+            let directory = directory?;
+            if nth == 0 {
+                self.put(format_args!(
+                    "       {} {} {}\n\nThe Frame Directory Non-empty Entries:\n",
+                    directory.previous, directory.next, directory.used
+                ))?;
+                let entries = self.reader.header().frames_per_directory;
+                is_full = directory.used == entries && directory.next == 0;
+            }
+            for entry in directory.entries() {
+                self.put(format_args!(
+                    "       {} {} {}\n",
+                    entry.offset,
+                    Time(entry.start),
+                    Time(entry.end)
+                ))?;
+            }
+        }
+        self.text(&[b"\nStart reading records :\n\n"])?;
+        for frame in self.reader.frames() {
+            let frame = frame?;
+            self.put(format_args!("****  Frame Index = {}  ****\n", frame.index))?;
+            for (sector, title) in SECTORS {
+                self.text(&[title.as_bytes()])?;
+                for (nth, record) in frame.records(sector).enumerate() {
+                    self.record(nth, &record?)?;
+                }
+            }
+            self.text(&[b"\n"])?;
+        }
+        if is_full {
+            // The original looks for the entry behind the last one, finds none and ends with a message on stderr.
+            return Ok(());
+        }
+        self.text(&[b"Finish reading records :\n"])
+    }
+
+    fn record(&mut self, nth: usize, record: &Record<'_>) -> Result<(), Error> {
+        let line = &mut self.line;
+        line.clear();
+        // Writing to a vector does not fail.
+        let mut put = |text: fmt::Arguments<'_>| {
+            let _ = line.write_fmt(text);
+        };
+        put(format_args!(
+            "{nth}: {} {} {} ( {} ) {} {} {} ",
+            record.size(),
+            record.rectype,
+            record.key.intvltype,
+            record.key.bebits,
+            Time(record.start),
+            Time(record.duration),
+            Place(record.origin)
+        ));
+        if let Some(destination) = record.destination {
+            put(format_args!("{}", Place(destination)));
+        }
+        put(format_args!(" {:x} {{ ", record.address));
+        for association in record.associations.iter() {
+            put(format_args!("{association} "));
+        }
+        put(format_args!("}} "));
+        for group in record.arguments.groups() {
+            put(format_args!("[ "));
+            for argument in group.iter() {
+                put(format_args!("{argument} "));
+            }
+            put(format_args!("] "));
+        }
+        line.push(b'\n');
+        self.out.write_all(line).map_err(written)
+    }
+
+    fn put(&mut self, text: fmt::Arguments<'_>) -> Result<(), Error> {
+        self.out.write_fmt(text).map_err(written)
+    }
+
+    fn text(&mut self, parts: &[&[u8]]) -> Result<(), Error> {
+        parts
+            .iter()
+            .try_for_each(|part| self.out.write_all(part))
+            .map_err(written)
+    }
+}
+
+fn written(error: io::Error) -> Error {
+    Error::io(0, error)
+}
+
+/// `( node cpu thread )`.
+struct Place(Task);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "( {} {} {} )", self.0.node, self.0.cpu, self.0.thread)
+    }
+}
+
+/// A time as `%21.17f` prints it.
+struct Time(f64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, width, digits) = (self.0, 21, 17);
+        Fixed {
+            value,
+            width,
+            digits,
+        }
+        .fmt(f)
+    }
+}
+
+/// A number as C's `%W.Df` prints it.
+struct Fixed {
+    value: f64,
+    width: usize,
+    digits: usize,
+}
+
+impl fmt::Display for Fixed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, width, digits) = (self.value, self.width, self.digits);
+        if value.is_nan() {
+            let text = if value.is_sign_negative() {
+                "-nan"
+            } else {
+                "nan"
+            };
+            write!(f, "{text:>width$}")
+        } else {
+            write!(f, "{value:width$.digits$}")
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The small types of SLOG-1: keys of the tables, the header, threads, definitions, directory entries (sections 1, 3,
+//! 4 and 5).
+
+use super::cursor::Cursor;
+use super::error::{Error, ErrorKind};
+use crate::model::Text;
+use std::cmp::Ordering;
+use std::fmt;
+
+/// Bytes of the header.
+pub const HEADER_SIZE: usize = 74;
+/// Bytes of a frame's header.
+pub const FRAME_HEADER_SIZE: usize = 32;
+/// Bytes of an entry of the thread table.
+pub(super) const THREAD_SIZE: usize = 18;
+/// Bytes of a record definition.
+pub(super) const DEFINITION_SIZE: usize = 7;
+/// Bytes of a directory before its entries.
+pub(super) const DIRECTORY_HEADER_SIZE: usize = 20;
+/// Bytes of a directory entry.
+pub(super) const ENTRY_SIZE: usize = 24;
+
+/// Which piece of an interval a record is: it may begin the interval, end it, do both or neither.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bebits {
+    /// The piece in which the interval begins.
+    pub begins: bool,
+    /// The piece in which it ends.
+    pub ends: bool,
+}
+
+impl Bebits {
+    /// An interval in one piece.
+    pub const WHOLE: Bebits = Bebits {
+        begins: true,
+        ends: true,
+    };
+
+    /// The pieces in the order in which tables list them: first, middle, last, whole.
+    pub const ALL: [Bebits; 4] = [
+        Bebits {
+            begins: true,
+            ends: false,
+        },
+        Bebits {
+            begins: false,
+            ends: false,
+        },
+        Bebits {
+            begins: false,
+            ends: true,
+        },
+        Bebits::WHOLE,
+    ];
+
+    /// The number in the file.
+    pub fn code(self) -> u8 {
+        u8::from(self.begins) | u8::from(self.ends) << 1
+    }
+
+    /// The bits of this number.
+    pub fn from_code(code: u8) -> Option<Self> {
+        (code <= 3).then_some(Bebits {
+            begins: code & 1 != 0,
+            ends: code & 2 != 0,
+        })
+    }
+
+    /// Its place in [`Bebits::ALL`].
+    pub fn order(self) -> u8 {
+        match (self.begins, self.ends) {
+            (true, false) => 0,
+            (false, false) => 1,
+            (false, true) => 2,
+            (true, true) => 3,
+        }
+    }
+}
+
+impl fmt::Display for Bebits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", u8::from(self.begins), u8::from(self.ends))
+    }
+}
+
+/// What a record is: the key of the display profile and of the record definitions. Ordered as tables are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// Type of the interval.
+    pub intvltype: u16,
+    /// Piece of the interval.
+    pub bebits: Bebits,
+}
+
+impl Key {
+    /// The key of whole intervals of this type.
+    pub fn whole(intvltype: u16) -> Self {
+        Key {
+            intvltype,
+            bebits: Bebits::WHOLE,
+        }
+    }
+
+    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
+        let intvltype = from.u16()?;
+        let offset = from.offset();
+        let code = from.u8()?;
+        let bebits = Bebits::from_code(code);
+        Ok(Key {
+            intvltype,
+            bebits: bebits.ok_or_else(|| Error::new(offset, ErrorKind::Bebits(code)))?,
+        })
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let rank = |key: &Key| (key.intvltype, key.bebits.order());
+        rank(self).cmp(&rank(other))
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "interval type {} ({})", self.intvltype, self.bebits)
+    }
+}
+
+/// The header of a file (section 3). Pointers are bytes from the start of the file, 0 where there is no such part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Main and sub version; 0 and 9.
+    pub version: (u32, u32),
+    /// Bytes of a frame.
+    pub frame_size: u32,
+    /// Bytes of a frame that the first pass leaves free for copies from other frames.
+    pub frame_reserved: u32,
+    /// Entries of a frame directory.
+    pub frames_per_directory: u32,
+    /// Records come by increasing start time.
+    pub by_start: bool,
+    /// Records come by increasing end time.
+    pub by_end: bool,
+    /// Room was reserved for records when they began.
+    pub has_reservations: bool,
+    /// The preview statistics.
+    pub statistics: u64,
+    /// The preview.
+    pub preview: u64,
+    /// The display profile.
+    pub profile: u64,
+    /// The thread table.
+    pub threads: u64,
+    /// The record definitions.
+    pub definitions: u64,
+    /// The frame directory.
+    pub directory: u64,
+}
+
+impl Header {
+    pub(super) fn decode(file: &[u8]) -> Result<Self, Error> {
+        let mut from = Cursor::new(file, 0, "header");
+        from.need(HEADER_SIZE as u64)?;
+        Ok(Header {
+            version: (from.u32()?, from.u32()?),
+            frame_size: from.u32()?,
+            frame_reserved: from.u32()?,
+            frames_per_directory: from.u32()?,
+            by_start: from.u16()? == 1,
+            by_end: from.u16()? == 1,
+            has_reservations: from.u16()? == 1,
+            statistics: from.u64()?,
+            preview: from.u64()?,
+            profile: from.u64()?,
+            threads: from.u64()?,
+            definitions: from.u64()?,
+            directory: from.u64()?,
+        })
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(HEADER_SIZE);
+        for number in [
+            self.version.0,
+            self.version.1,
+            self.frame_size,
+            self.frame_reserved,
+            self.frames_per_directory,
+        ] {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        for flag in [self.by_start, self.by_end, self.has_reservations] {
+            out.extend_from_slice(&u16::from(flag).to_be_bytes());
+        }
+        for pointer in [
+            self.statistics,
+            self.preview,
+            self.profile,
+            self.threads,
+            self.definitions,
+            self.directory,
+        ] {
+            out.extend_from_slice(&pointer.to_be_bytes());
+        }
+        out
+    }
+}
+
+/// A thread of a process (section 4). Records name it by node and number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// Node; of an MPI program often the rank.
+    pub node: u16,
+    /// Number of the thread on the node.
+    pub thread: u32,
+    /// Process id of the system.
+    pub process_id: u32,
+    /// Thread id of the system.
+    pub thread_id: u32,
+    /// Number of the process in the application: the rank.
+    pub application: u32,
+}
+
+impl Thread {
+    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
+        Ok(Thread {
+            node: from.u16()?,
+            thread: from.u32()?,
+            process_id: from.u32()?,
+            thread_id: from.u32()?,
+            application: from.u32()?,
+        })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.node.to_be_bytes());
+        for number in [
+            self.thread,
+            self.process_id,
+            self.thread_id,
+            self.application,
+        ] {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+    }
+}
+
+/// What records of a key look like and mean: an entry of the display profile (section 4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Display {
+    /// Which records.
+    pub key: Key,
+    /// Class, such as `state` or `message`.
+    pub class: Text,
+    /// Name.
+    pub label: Text,
+    /// X11 name of the colour; MPE appends `:` and the name of a bitmap.
+    pub color: Text,
+    /// Names of the arguments, where the entry has a list of them.
+    pub arguments: Option<Vec<Text>>,
+}
+
+/// How many numbers records of a key carry: an entry of the record definitions (section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Which records.
+    pub key: Key,
+    /// Associations.
+    pub associations: u16,
+    /// Arguments, unless the record is one with variable arguments.
+    pub arguments: u16,
+}
+
+impl Definition {
+    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
+        Ok(Definition {
+            key: Key::decode(from)?,
+            associations: from.u16()?,
+            arguments: from.u16()?,
+        })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.key.intvltype.to_be_bytes());
+        out.push(self.key.bebits.code());
+        out.extend_from_slice(&self.associations.to_be_bytes());
+        out.extend_from_slice(&self.arguments.to_be_bytes());
+    }
+}
+
+/// An entry of the frame directory (section 5).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The frame, in bytes from the start of the file.
+    pub offset: u64,
+    /// Where it begins, in seconds.
+    pub start: f64,
+    /// Where it ends, in seconds.
+    pub end: f64,
+}
+
+impl Entry {
+    /// An entry that is not used.
+    pub(super) const UNUSED: Entry = Entry {
+        offset: 0,
+        start: -1.0,
+        end: -1.0,
+    };
+
+    pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
+        Ok(Entry {
+            offset: from.u64()?,
+            start: from.f64()?,
+            end: from.f64()?,
+        })
+    }
+
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.offset.to_be_bytes());
+        out.extend_from_slice(&self.start.to_be_bytes());
+        out.extend_from_slice(&self.end.to_be_bytes());
+    }
+}

@@ -1,0 +1,17 @@
+//! SLOG-1 as the text of slog_print.
+
+use super::Arguments;
+use crate::failure::Failure;
+use crate::input::shown;
+use formats::slog1::{ErrorKind, Reader, print as print_all};
+use std::io::Write;
+
+pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let name = arguments.file.as_os_str().as_encoded_bytes();
+    let printed = Reader::new(input).and_then(|reader| print_all(&reader, name, out));
+    printed.map_err(|error| match &error.kind {
+        // The input is in memory, so only the output can fail.
+        ErrorKind::Io(cause) => Failure::output("stdout", cause),
+        _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
+    })
+}
