@@ -6,6 +6,7 @@ use crate::input::{Input, shown};
 use crate::progress::Progress;
 use crate::tree::TreeArguments;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
+use formats::slog2;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -70,8 +71,11 @@ impl Trace {
         let format = self.format;
         let name = self.name().display();
         match format {
+            Format::Slog2 => match slog2::Source::new(self.bytes()) {
+                Ok(source) => Ok(Box::new(source)),
+                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
+            },
             Format::Clog2
-            | Format::Slog2
             | Format::Dumpi
             | Format::DumpiText
             | Format::Blocks
@@ -117,9 +121,16 @@ impl Target {
 
     /// A sink that makes the file.
     fn sink(&self, path: &Path, definitions: &Definitions) -> Result<Box<dyn Sink>, Failure> {
-        let _ = (path, definitions);
         match self.format {
-            Format::Clog2 | Format::Slog2 | Format::Alog | Format::Clog1 | Format::Slog1 => {
+            Format::Slog2 => {
+                let lines = definitions.lines.len() as u64;
+                let options = self.tree.options(lines, slog2::Options::default());
+                match slog2::Sink::create(path, definitions, options) {
+                    Ok(sink) => Ok(Box::new(sink)),
+                    Err(error) => Err(failure(error.into())),
+                }
+            }
+            Format::Clog2 | Format::Alog | Format::Clog1 | Format::Slog1 => {
                 Err(Failure::Call(format!(
                     "{}: a {} file cannot be made of drawables",
                     self.path.display(),

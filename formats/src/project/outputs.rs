@@ -3,7 +3,7 @@
 use crate::clog2::{
     self, Body, CommTable, Endian, Preamble, Record, comm_etype, peek_rectype, rectype,
 };
-use crate::slog2::{ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
+use crate::slog2::{self, ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -156,21 +156,7 @@ impl Outputs {
 
     /// The view by node: host, rank, thread.
     fn node_view(&self) -> LineIdMap {
-        let names: Vec<String> = self
-            .plan
-            .hosts
-            .iter()
-            .take(8)
-            .enumerate()
-            .map(|(i, host)| format!("{i} {host}"))
-            .collect();
-        let more = if self.plan.hosts.len() > names.len() {
-            ", ..."
-        } else {
-            ""
-        };
-        let title = format!("Node View ({}{more})", names.join(", "));
-        let mut view = LineIdMap::new(&title, &["node", "world_rank", "thread"]);
+        let mut view = slog2::node_view(&self.plan.hosts);
         for (line, columns) in &self.lines {
             view.cells.push(*line);
             view.cells.extend(columns);

@@ -38,7 +38,10 @@ mod java;
 mod node;
 mod print;
 mod read;
+mod sink;
+mod source;
 mod types;
+mod views;
 mod walk;
 mod window;
 mod x11_names;
@@ -58,10 +61,13 @@ pub use print::{
     time_window,
 };
 pub use read::Reader;
+pub use sink::Sink;
+pub use source::Source;
 pub use types::{
     Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, PREVIEW_ARROW,
     PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, TimeBBox, Topology, TreeNodeId, VERSION,
     VERSION_2_0_5, Vertex, preview_index,
 };
+pub use views::node_view;
 pub use walk::{Walk, WalkOrder};
 pub use window::{Depth, Reading, Visit, Window};

@@ -120,15 +120,14 @@ impl<'a> Reader<'a> {
                 reading.bytes += part.offset() - ptr.offset as u64;
                 previews.push(part);
             }
-            let below = match depth_read.checked_sub(1) {
-                Some(below @ 0..) => directory.level(below).overlapping(bounds),
-                _ => Default::default(),
-            };
+            let below = directory
+                .level(depth_read.saturating_sub(1))
+                .overlapping(bounds);
             let deeper = match depth {
                 Depth::Lowest(lowest) => depth_read > lowest,
                 Depth::Bytes(most) => reading.bytes.saturating_add(below.node_bytes()) <= most,
             };
-            if deeper && !below.is_empty() {
+            if deeper && depth_read > 0 {
                 level = below;
                 depth_read -= 1;
                 continue;

@@ -1,6 +1,7 @@
 //! Lines and the views that name them (section 7.2).
 
 use super::super::types::LineIdMap;
+use super::super::views::process_and_comm_views;
 use super::HashMap;
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{CommEvent, Preamble, RecordHeader};
@@ -66,20 +67,7 @@ impl Lines {
     /// The process and the communicator view of these lines, which are ascending.
     pub(super) fn views(&self, lines: &[i32], warnings: &mut Warnings) -> [LineIdMap; 2] {
         let threads = self.threads > 1;
-        let (mut processes, mut comms) = if threads {
-            (
-                LineIdMap::new("Process-Thread View", &["world_rank", "thread"]),
-                LineIdMap::new(
-                    "Communicator-Thread View",
-                    &["commID", "comm_rank", "thread"],
-                ),
-            )
-        } else {
-            (
-                LineIdMap::new("Process View", &["world_rank"]),
-                LineIdMap::new("Communicator View", &["commID", "comm_rank"]),
-            )
-        };
+        let (mut processes, mut comms) = process_and_comm_views(threads);
         for &line in lines {
             let process = line.div_euclid(self.threads);
             let thread = line.rem_euclid(self.threads);

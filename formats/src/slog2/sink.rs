@@ -1,0 +1,162 @@
+//! Makes an SLOG2 file of drawables from any source.
+
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+
+use super::build::{Builder, Options};
+use super::error::{Error, ErrorKind};
+use super::types::{Category, Header, LineIdMap, Ratios, Topology};
+use super::views;
+use crate::PendingFile;
+use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
+
+/// An SLOG2 file in the making. Wants drawables by end time, as the original's tree builder does.
+pub struct Sink<W> {
+    builder: Builder<W>,
+    categories: Vec<Category>,
+    lines: Vec<Line>,
+    views: Vec<LineIdMap>,
+    losses: Losses,
+    complete: Complete<W>,
+}
+
+type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
+
+impl Sink<BufWriter<PendingFile>> {
+    /// Starts the file at `path`, which gets its name when it is complete.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn create(
+        path: impl AsRef<Path>,
+        definitions: &Definitions,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let pending = PendingFile::create(path).map_err(|error| Error::io(0, error));
+        let pending = pending.map_err(|error| error.in_file(path))?;
+        let out = BufWriter::with_capacity(1 << 18, pending);
+        let named = path.to_path_buf();
+        Sink::new(out, definitions, options, |out| {
+            let pending = out.into_inner().map_err(|error| error.into_error());
+            let done = pending.and_then(PendingFile::persist);
+            done.map_err(|error| Error::io(0, error).in_file(named).into())
+        })
+        .map_err(|error| error.in_file(path))
+    }
+}
+
+impl<W: Write + Seek> Sink<W> {
+    /// Starts a file at the beginning of `out`. `complete` gets it when everything is written.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(
+        out: W,
+        definitions: &Definitions,
+        options: Options,
+        complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
+    ) -> Result<Self, Error> {
+        let previews = [Topology::Event, Topology::State, Topology::Arrow].map(Category::preview);
+        // The ratios of the source are those of another file, whose drawables may have been filtered.
+        let real = definitions.categories.iter().filter(|c| c.index >= 0);
+        let real = real.map(|category| Category {
+            summary: Ratios::default(),
+            ..category.clone()
+        });
+        Ok(Sink {
+            builder: Builder::new(out, options)?,
+            categories: previews.into_iter().chain(real).collect(),
+            lines: definitions.lines.clone(),
+            views: Vec::new(),
+            losses: Losses::default(),
+            complete: Box::new(complete),
+        })
+    }
+
+    /// Adds a view behind those that are made from the lines. It is cut to the lines that have drawables; those it lacks
+    /// get −1 in its columns.
+    pub fn add_view(&mut self, view: LineIdMap) {
+        self.views.push(view);
+    }
+
+    /// Number of drawables so far.
+    pub fn count(&self) -> u64 {
+        self.builder.count()
+    }
+
+    /// Takes the next drawable. One that the format cannot hold is counted and left out.
+    ///
+    /// # Errors
+    /// When the file could not be written.
+    pub fn add(&mut self, drawable: &Drawable<'_>) -> Result<(), Error> {
+        match self.builder.add(drawable) {
+            Err(error) => match error.kind {
+                ErrorKind::VertexCount { .. } => {
+                    self.losses
+                        .add("drawable with other than 1 or 2 vertices", 1);
+                    Ok(())
+                }
+                ErrorKind::TooLarge { .. } if drawable.info.len() > i16::MAX as usize => {
+                    self.losses
+                        .add("drawable with an info above 32767 bytes", 1);
+                    Ok(())
+                }
+                _ => Err(error),
+            },
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Writes the rest of the file and completes it; gives its header and what it could not hold.
+    ///
+    /// # Errors
+    /// When it could not be written, and [`ErrorKind::NoDrawables`] if there was none.
+    pub fn close(self) -> Result<(Header, Losses), Stop> {
+        let mut losses = self.losses;
+        let tree = self.builder.close()?;
+        let mut used = Vec::with_capacity(tree.lines().len());
+        let mut undefined = Vec::new();
+        for &id in tree.lines() {
+            match self.lines.binary_search_by_key(&id, |line| line.id) {
+                Ok(at) => used.push(self.lines[at].clone()),
+                Err(_) => {
+                    undefined.push(id);
+                    used.push(views::unnamed(id));
+                }
+            }
+        }
+        let named: Vec<&Line> = used
+            .iter()
+            .filter(|l| undefined.binary_search(&l.id).is_err())
+            .collect();
+        let [names, hosts] = views::unnamed_in_views(&named);
+        losses.add("name of a line", names);
+        losses.add("name of a host beyond the first eight", hosts);
+        losses.add(
+            "line that nothing defines, named by its number",
+            undefined.len() as u64,
+        );
+        let mut maps = views::views(&used.iter().collect::<Vec<_>>());
+        let cut = |view: &LineIdMap| view.restricted(tree.lines());
+        maps.extend(self.views.iter().map(cut));
+        let (mut out, header) = tree.finish(&self.categories, &maps)?;
+        out.flush().map_err(|error| Error::io(0, error))?;
+        (self.complete)(out)?;
+        Ok((header, losses))
+    }
+}
+
+impl<W: Write + Seek> model::Sink for Sink<W> {
+    fn order(&self) -> Order {
+        Order::End
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        Ok(self.add(drawable)?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Losses, Stop> {
+        self.close().map(|(_, losses)| losses)
+    }
+}

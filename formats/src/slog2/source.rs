@@ -1,0 +1,441 @@
+//! An SLOG2 file as a source of drawables, by start time, in memory that does not grow with the file.
+//!
+//! [`super::print()`] lists drawables as the original does and loses what starts at the very end of the log; here nothing is
+//! lost. All nodes of a level are sorted in themselves and by their beginnings, so one node of each level is merged with
+//! those of the other levels. A first look at the whole file finds out whether that holds; if not (files of other
+//! programs), drawables come in the order of the file.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use super::cursor::Cursor;
+use super::directory::Entries;
+use super::error::Error;
+use super::node::{Drawable, Primitive, Stub};
+use super::read::Reader;
+use super::types::{DirEntry, TimeBBox, Topology, Vertex};
+use super::views;
+use crate::model::{self, Definitions, Losses, Order, Stop};
+
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
+
+/// An SLOG2 file that can be read as drawables. Composites are given as their primitives.
+#[derive(Debug)]
+pub struct Source<'a> {
+    reader: Reader<'a>,
+    definitions: Definitions,
+    topologies: HashMap<i32, Topology>,
+    survey: Survey,
+}
+
+impl<'a> Source<'a> {
+    /// Reads definitions, and all nodes once, to find the lines they use and their order.
+    ///
+    /// # Errors
+    /// The file is damaged, wherever.
+    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+        Source::of(Reader::new(file)?)
+    }
+
+    /// The same for a file that is open.
+    ///
+    /// # Errors
+    /// As [`Source::new`].
+    pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
+        let survey = Survey::of(&reader)?;
+        let mut lines = views::lines(reader.line_id_maps());
+        for &line in &survey.lines {
+            lines.entry(line).or_insert_with(|| views::unnamed(line));
+        }
+        let real = reader.categories().iter().filter(|c| c.index >= 0);
+        let categories: Vec<_> = real.cloned().collect();
+        let topologies = categories.iter().map(|c| (c.index, c.topology));
+        Ok(Source {
+            topologies: topologies.collect(),
+            definitions: Definitions {
+                program: String::new(),
+                categories,
+                lines: lines.into_values().collect(),
+                ..Definitions::default()
+            },
+            survey,
+            reader,
+        })
+    }
+
+    /// The file.
+    pub fn reader(&self) -> &Reader<'a> {
+        &self.reader
+    }
+
+    fn put(
+        &self,
+        primitive: &Primitive<'_>,
+        losses: &mut Losses,
+        put: &mut dyn FnMut(&model::Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut ends = [Vertex::default(); 2];
+        let vertices = primitive.vertices();
+        let count = vertices.len();
+        for (vertex, end) in vertices.zip(&mut ends) {
+            *end = vertex;
+        }
+        let known = self.topologies.get(&primitive.category).copied();
+        let topology = match (count, known) {
+            (1, _) => Topology::Event,
+            (2, Some(known @ (Topology::State | Topology::Arrow))) => known,
+            (2, _) if ends[0].line == ends[1].line => Topology::State,
+            (2, _) => Topology::Arrow,
+            _ => {
+                losses.add("drawable with more than two vertices", 1);
+                return Ok(());
+            }
+        };
+        put(&model::Drawable {
+            topology,
+            category: primitive.category,
+            info: primitive.info,
+            vertices: &ends[..count],
+        })
+    }
+}
+
+impl model::Source for Source<'_> {
+    fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    fn order(&self) -> Order {
+        match self.survey.ordered {
+            true => Order::Start,
+            false => Order::Any,
+        }
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&model::Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let mut losses = Losses::default();
+        let composites = self.survey.composites;
+        losses.add("composite, given as its primitives", composites);
+        if self.survey.ordered {
+            let mut merge = Merge::new(&self.reader);
+            while let Some(primitive) = merge.next()? {
+                self.put(&primitive, &mut losses, put)?;
+            }
+            return Ok(losses);
+        }
+        for entry in self.reader.directory() {
+            let mut lists = Some(List::nestless(&self.reader, entry)?);
+            while let Some(mut list) = lists.take() {
+                while let Some(drawable) = list.next()? {
+                    match drawable {
+                        Drawable::Primitive(primitive) => {
+                            self.put(&primitive, &mut losses, put)?;
+                        }
+                        Drawable::Composite(composite) => {
+                            for primitive in &composite.primitives {
+                                self.put(primitive, &mut losses, put)?;
+                            }
+                        }
+                    }
+                }
+                lists = list.behind()?;
+            }
+        }
+        Ok(losses)
+    }
+}
+
+/// What a first look at all nodes found.
+#[derive(Debug)]
+struct Survey {
+    /// Whether the nodes can be merged level by level.
+    ordered: bool,
+    composites: u64,
+    /// The lines that drawables are on.
+    lines: HashSet<i32>,
+}
+
+impl Survey {
+    fn of(reader: &Reader<'_>) -> Result<Self, Error> {
+        let directory = reader.whole_directory()?;
+        let mut survey = Survey {
+            ordered: directory.check_levels().is_ok(),
+            composites: 0,
+            lines: HashSet::default(),
+        };
+        let mut before: Option<DirEntry> = None;
+        // Neighbours are mostly on the same line, or on those of the drawable before.
+        let mut last = [None; 2];
+        for entry in directory {
+            let begins = Key::before(entry);
+            let left = before.filter(|before| before.id.depth == entry.id.depth);
+            if left.is_some_and(|left| left.bounds.earliest.total_cmp(&begins.start).is_gt()) {
+                survey.ordered = false;
+            }
+            before = Some(entry);
+            let mut lists = Some(List::nestless(reader, entry)?);
+            while let Some(mut list) = lists.take() {
+                let mut previous = begins;
+                while let Some(drawable) = list.next()? {
+                    let next = Key::of(drawable.bounds());
+                    if previous.cmp(&next).is_gt() {
+                        survey.ordered = false;
+                    }
+                    previous = next;
+                    let mut note = |primitive: &Primitive<'_>| {
+                        let ends = [primitive.first().line, primitive.last().line].map(Some);
+                        if ends != last {
+                            last = ends;
+                            survey.lines.extend(ends.into_iter().flatten());
+                        }
+                    };
+                    match &drawable {
+                        Drawable::Primitive(primitive) => note(primitive),
+                        Drawable::Composite(composite) => {
+                            survey.composites += 1;
+                            composite.primitives.iter().for_each(note);
+                        }
+                    }
+                }
+                lists = list.behind()?;
+            }
+        }
+        Ok(survey)
+    }
+}
+
+/// By start, the longer one first.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    start: f64,
+    end: f64,
+}
+
+impl Key {
+    fn of(bounds: TimeBBox) -> Self {
+        Key {
+            start: bounds.earliest,
+            end: bounds.latest,
+        }
+    }
+
+    /// Before everything in a node.
+    fn before(node: DirEntry) -> Self {
+        Key {
+            start: node.bounds.earliest,
+            end: f64::INFINITY,
+        }
+    }
+
+    fn cmp(&self, other: &Key) -> Ordering {
+        let start = self.start.total_cmp(&other.start);
+        start.then(other.end.total_cmp(&self.end))
+    }
+}
+
+/// Drawables that were not handed on yet.
+#[derive(Clone)]
+enum List<'a> {
+    /// Of a node: so many from here.
+    InFile {
+        part: Cursor<'a>,
+        left: usize,
+        what: &'static str,
+    },
+    /// Of a composite.
+    Composite(std::vec::IntoIter<Primitive<'a>>),
+}
+
+impl<'a> List<'a> {
+    /// The arrows and events of a node.
+    fn nestless(reader: &Reader<'a>, entry: DirEntry) -> Result<Self, Error> {
+        let mut part = reader.part(entry.ptr, "tree node")?;
+        Stub::read(&mut part)?;
+        List::begin(part, "nestless drawables")
+    }
+
+    fn begin(mut part: Cursor<'a>, what: &'static str) -> Result<Self, Error> {
+        let left = part.count(Drawable::LEAST_SIZE, what)?;
+        Ok(List::InFile { part, left, what })
+    }
+
+    /// The list that stands behind this one, of which all was read: the states behind the arrows and events.
+    fn behind(self) -> Result<Option<Self>, Error> {
+        match self {
+            List::InFile { part, what, .. } if what == "nestless drawables" => {
+                List::begin(part, "nestable drawables").map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn of_composite(mut primitives: Vec<Primitive<'a>>) -> Self {
+        primitives.sort_by(|a, b| Key::of(a.bounds).cmp(&Key::of(b.bounds)));
+        List::Composite(primitives.into_iter())
+    }
+
+    #[inline]
+    fn next(&mut self) -> Result<Option<Drawable<'a>>, Error> {
+        match self {
+            List::InFile { left: 0, .. } => Ok(None),
+            List::InFile { part, left, .. } => {
+                *left -= 1;
+                Drawable::read(part).map(Some)
+            }
+            List::Composite(primitives) => Ok(primitives.next().map(Drawable::Primitive)),
+        }
+    }
+}
+
+/// One node of each level, merged with those of the other levels.
+struct Merge<'r, 'a> {
+    reader: &'r Reader<'a>,
+    /// By level from the root: the node that begins next, and those behind it.
+    levels: Vec<(Option<DirEntry>, Entries<'a>)>,
+    streams: Vec<Stream<'a>>,
+    /// Streams at their end, whose places are used again.
+    free: Vec<usize>,
+    heads: BinaryHeap<Reverse<Head>>,
+}
+
+struct Stream<'a> {
+    at_hand: Option<Drawable<'a>>,
+    rest: List<'a>,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    key: Key,
+    what: Next,
+}
+
+/// What is at the same time comes in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    /// A node of this level begins.
+    Node(usize),
+    /// The drawable at hand of this stream.
+    Drawable(usize),
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key).then(self.what.cmp(&other.what))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
+
+impl<'r, 'a> Merge<'r, 'a> {
+    fn new(reader: &'r Reader<'a>) -> Self {
+        let mut merge = Merge {
+            reader,
+            levels: Vec::new(),
+            streams: Vec::new(),
+            free: Vec::new(),
+            heads: BinaryHeap::new(),
+        };
+        let directory = reader.directory();
+        let root = directory.get(0).map_or(-1, |root| root.id.depth);
+        for depth in (0..=root).rev() {
+            let mut nodes = directory.level(depth).iter();
+            let first = nodes.next();
+            if let Some(first) = first {
+                let (key, what) = (Key::before(first), Next::Node(merge.levels.len()));
+                merge.heads.push(Reverse(Head { key, what }));
+            }
+            merge.levels.push((first, nodes));
+        }
+        merge
+    }
+
+    fn next(&mut self) -> Result<Option<Primitive<'a>>, Error> {
+        loop {
+            let (node, drawable) = {
+                let Some(mut top) = self.heads.peek_mut() else {
+                    return Ok(None);
+                };
+                match top.0.what {
+                    Next::Node(level) => {
+                        let (next, behind) = &mut self.levels[level];
+                        let node = std::mem::replace(next, behind.next());
+                        match next {
+                            Some(next) => top.0.key = Key::before(*next),
+                            None => drop(PeekMut::pop(top)),
+                        }
+                        (node, None)
+                    }
+                    Next::Drawable(nth) => {
+                        let Stream { at_hand, rest } = &mut self.streams[nth];
+                        let drawable = std::mem::replace(at_hand, rest.next()?);
+                        match at_hand {
+                            Some(next) => top.0.key = Key::of(next.bounds()),
+                            None => {
+                                PeekMut::pop(top);
+                                self.free.push(nth);
+                            }
+                        }
+                        (None, drawable)
+                    }
+                }
+            };
+            if let Some(node) = node {
+                let nestless = List::nestless(self.reader, node)?;
+                let mut skipped = nestless.clone();
+                while skipped.next()?.is_some() {}
+                self.begin(nestless)?;
+                if let Some(nestable) = skipped.behind()? {
+                    self.begin(nestable)?;
+                }
+            }
+            match drawable {
+                Some(Drawable::Primitive(primitive)) => return Ok(Some(primitive)),
+                Some(Drawable::Composite(composite)) => {
+                    self.begin(List::of_composite(composite.primitives))?;
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Adds a list to those that are merged.
+    fn begin(&mut self, mut rest: List<'a>) -> Result<(), Error> {
+        let Some(first) = rest.next()? else {
+            return Ok(());
+        };
+        let key = Key::of(first.bounds());
+        let at_hand = Some(first);
+        let stream = Stream { at_hand, rest };
+        let nth = match self.free.pop() {
+            Some(nth) => {
+                self.streams[nth] = stream;
+                nth
+            }
+            None => {
+                self.streams.push(stream);
+                self.streams.len() - 1
+            }
+        };
+        let what = Next::Drawable(nth);
+        self.heads.push(Reverse(Head { key, what }));
+        Ok(())
+    }
+}

@@ -1,0 +1,196 @@
+//! Lines and the views that name them: line ID maps from what the model knows of a line, and the way back (section 6.2).
+
+use std::collections::BTreeMap;
+
+use super::types::LineIdMap;
+use crate::model::Line;
+
+/// Hosts whose names stand in the title of the view by node; a view has room for numbers only.
+const NAMED_HOSTS: usize = 8;
+const NODE_VIEW: &str = "Node View";
+
+/// The view by node: host, rank, thread. It has no rows yet.
+pub fn node_view(hosts: &[String]) -> LineIdMap {
+    let named = hosts.iter().take(NAMED_HOSTS).enumerate();
+    let mut names: Vec<String> = named.map(|(nth, host)| format!("{nth} {host}")).collect();
+    if hosts.len() > NAMED_HOSTS {
+        names.push("...".to_owned());
+    }
+    let title = format!("{NODE_VIEW} ({})", names.join(", "));
+    LineIdMap::new(&title, &["node", "world_rank", "thread"])
+}
+
+/// The hosts that the title of a view by node names.
+fn named_hosts(title: &str) -> Vec<String> {
+    let list = title
+        .strip_prefix(NODE_VIEW)
+        .and_then(|rest| rest.trim().strip_prefix('('))
+        .and_then(|rest| rest.strip_suffix(')'));
+    let names = list.into_iter().flat_map(|list| list.split(", "));
+    let numbered = names.enumerate().map_while(|(nth, name)| {
+        let name = name.strip_prefix(&format!("{nth} "))?;
+        Some(name.to_owned())
+    });
+    numbered.collect()
+}
+
+/// What the views tell of the lines, by ascending id. Views are known by the labels of their columns.
+pub(super) fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
+    let mut lines: BTreeMap<i32, Line> = BTreeMap::new();
+    for map in maps {
+        let column = |label: &str| {
+            let labels = &map.column_labels;
+            let at = labels.iter().position(|l| l.to_str() == label);
+            at.map(|at| 1 + at)
+        };
+        let labels = ["world_rank", "thread", "commID", "comm_rank", "node"];
+        let columns = labels.map(column);
+        let hosts = named_hosts(&map.title.to_str());
+        for row in map.rows() {
+            let line = lines.entry(row[0]).or_insert_with(|| unnamed(row[0]));
+            let [rank, thread, comm, comm_rank, node] = columns.map(|at| row.get(at?).copied());
+            if let Some(rank) = rank {
+                line.rank = rank;
+                line.name = None;
+            }
+            line.thread = thread.unwrap_or(line.thread);
+            line.comm = comm.unwrap_or(line.comm);
+            line.comm_rank = comm_rank.unwrap_or(line.comm_rank);
+            if let Some(node) = node {
+                let named = usize::try_from(node).ok().and_then(|at| hosts.get(at));
+                line.host = Some(named.map_or_else(|| format!("node {node}"), Clone::clone));
+            }
+        }
+    }
+    lines
+}
+
+/// A line of which nothing but the id is known.
+pub(super) fn unnamed(id: i32) -> Line {
+    let name = Some(format!("line {id}"));
+    Line {
+        name,
+        ..Line::of_thread(id, id, 0)
+    }
+}
+
+/// The views of these lines, in the order of the original's converter; the one by node comes last, if hosts are known.
+pub(super) fn views(lines: &[&Line]) -> Vec<LineIdMap> {
+    let threads = lines.iter().any(|line| line.thread != 0);
+    let (mut processes, mut comms) = process_and_comm_views(threads);
+    let mut hosts: Vec<String> = Vec::new();
+    let mut numbers: BTreeMap<&str, i32> = BTreeMap::new();
+    let mut nodes = Vec::new();
+    for line in lines {
+        let last = threads.then_some(line.thread);
+        let with_thread = |columns: &[i32]| -> Vec<i32> {
+            let columns = columns.iter().copied();
+            columns.chain(last).collect()
+        };
+        processes.push(line.id, &with_thread(&[line.rank]));
+        comms.push(line.id, &with_thread(&[line.comm, line.comm_rank]));
+        let node = line.host.as_deref().map_or(-1, |host| {
+            *numbers.entry(host).or_insert_with(|| {
+                hosts.push(host.to_owned());
+                hosts.len() as i32 - 1
+            })
+        });
+        nodes.extend([line.id, node, line.rank, line.thread]);
+    }
+    let ids: Vec<i32> = lines.iter().map(|line| line.id).collect();
+    let mut views = vec![processes, comms, LineIdMap::identity(&ids)];
+    if !hosts.is_empty() {
+        let mut by_node = node_view(&hosts);
+        by_node.cells = nodes;
+        views.push(by_node);
+    }
+    views
+}
+
+/// The process and the communicator view, without rows.
+pub(super) fn process_and_comm_views(threads: bool) -> (LineIdMap, LineIdMap) {
+    if threads {
+        (
+            LineIdMap::new("Process-Thread View", &["world_rank", "thread"]),
+            LineIdMap::new(
+                "Communicator-Thread View",
+                &["commID", "comm_rank", "thread"],
+            ),
+        )
+    } else {
+        (
+            LineIdMap::new("Process View", &["world_rank"]),
+            LineIdMap::new("Communicator View", &["commID", "comm_rank"]),
+        )
+    }
+}
+
+/// How many lines have something that [`views`] cannot hold: a name, or the name of a host beyond those in the title.
+pub(super) fn unnamed_in_views(lines: &[&Line]) -> [u64; 2] {
+    let mut hosts: Vec<&str> = lines.iter().filter_map(|l| l.host.as_deref()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let names = lines.iter().filter(|line| line.name.is_some()).count();
+    let unnamed = hosts.len().saturating_sub(NAMED_HOSTS);
+    [names as u64, unnamed as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_survive_the_views() {
+        let line = |id: i32, rank: i32, thread: i32, host: &str| Line {
+            comm: id / 4,
+            comm_rank: rank,
+            host: Some(host.to_owned()),
+            ..Line::of_thread(id, rank, thread)
+        };
+        let lines = [
+            line(0, 0, 0, "a"),
+            line(1, 0, 1, "a"),
+            line(2, 1, 0, "b, c"),
+            line(4, 1, 0, "b, c"),
+        ];
+        let back = super::lines(&views(&lines.iter().collect::<Vec<_>>()));
+        // A host's name with the separator in it is cut there, the others are as they were.
+        let names = |line: &Line| line.host.clone().unwrap_or_default();
+        assert_eq!(
+            back.values().map(names).collect::<Vec<_>>(),
+            ["a", "a", "b", "b"]
+        );
+        for (line, back) in lines.iter().zip(back.values()) {
+            let host = back.host.clone();
+            assert_eq!(
+                &Line {
+                    host,
+                    ..line.clone()
+                },
+                back
+            );
+        }
+    }
+
+    #[test]
+    fn hosts_beyond_the_title_keep_their_numbers() {
+        let lines: Vec<Line> = (0..12)
+            .map(|id| Line {
+                host: Some(format!("host{id}")),
+                ..Line::of_thread(id, id, 0)
+            })
+            .collect();
+        let all: Vec<&Line> = lines.iter().collect();
+        let back = super::lines(&views(&all));
+        let hosts: Vec<_> = back.values().filter_map(|l| l.host.as_deref()).collect();
+        assert_eq!(hosts[..2], ["host0", "host1"]);
+        assert_eq!(hosts[10..], ["node 10", "node 11"]);
+        assert_eq!(unnamed_in_views(&all), [0, 4]);
+    }
+
+    #[test]
+    fn a_line_that_only_the_identity_map_has() {
+        let lines = super::lines(&[LineIdMap::identity(&[3])]);
+        assert_eq!(lines.get(&3), Some(&unnamed(3)));
+    }
+}
