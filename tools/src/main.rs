@@ -8,10 +8,12 @@ mod convert;
 mod failure;
 mod format;
 mod input;
+mod join;
 mod manual;
 mod print;
 mod progress;
 mod recover;
+mod repair;
 mod run;
 mod traces;
 mod tree;
@@ -35,6 +37,8 @@ enum Command {
     Print(print::Arguments),
     Convert(convert::Arguments),
     Recover(recover::Arguments),
+    Join(join::Arguments),
+    Repair(repair::Arguments),
     Man(manual::ManArguments),
     Completions(manual::CompletionsArguments),
 }
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         Command::Print(arguments) => print::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Join(arguments) => join::run(&arguments),
+        Command::Repair(arguments) => repair::run(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
     };

@@ -6,7 +6,7 @@ use formats::slog2::Options;
 const HEADING: &str = "Shape of an SLOG2 tree";
 
 /// Shape of the tree of an SLOG2 file.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct TreeArguments {
     /// Children of each inner node of the tree [default: 2]
     #[arg(long, help_heading = HEADING, value_name = "N", value_parser = RangedI64ValueParser::<i16>::new().range(2..))]

@@ -78,6 +78,36 @@ impl Record {
         size
     }
 
+    /// The same in this byte order, and with these bytes in the pad field of the records that have one.
+    pub fn encode_as(&self, endian: Endian, pad: [u8; 4], to: &mut [u8]) -> usize {
+        let size = self.encode(to);
+        let Some(to) = to.get_mut(..size).filter(|_| size > 0) else {
+            return 0;
+        };
+        if endian == Endian::Little {
+            let gid = HEADER_SIZE + 16;
+            for at in long_fields(self.body.rectype()) {
+                reverse(to, *at, 8);
+            }
+            for at in int_fields(self.body.rectype()) {
+                reverse(to, *at, 4);
+            }
+            if self.body.rectype() == rectype::COMMEVT {
+                reverse(to, gid, 4);
+                reverse(to, gid + 4, 8);
+            }
+        }
+        if let Some(at) = pad_field(self.body.rectype()) {
+            put(to, at, &pad);
+        }
+        size
+    }
+
+    /// The pad field of the record at the front of `bytes`, which has no meaning but is copied by MPE; zeros if it has none.
+    pub fn pad(&self, bytes: &[u8]) -> [u8; 4] {
+        pad_field(self.body.rectype()).map_or([0; 4], |at| get(bytes, at))
+    }
+
     /// Reads the record at the front of `bytes`; [`Record::size`] tells how many bytes it took.
     ///
     /// The error's offset counts from the start of `bytes`.
@@ -179,6 +209,44 @@ fn record_size(rectype: i32) -> Option<usize> {
         .ok()
         .and_then(|index| SIZES.get(index))
         .copied()
+}
+
+/// Where the pad field of a record of this type is.
+fn pad_field(rectype: i32) -> Option<usize> {
+    match rectype {
+        rectype::STATEDEF | rectype::COLLEVT => Some(HEADER_SIZE + 12),
+        rectype::EVENTDEF | rectype::BAREEVT | rectype::CARGOEVT => Some(HEADER_SIZE + 4),
+        rectype::MSGEVT => Some(HEADER_SIZE + 20),
+        _ => None,
+    }
+}
+
+/// Where the ints of a record of this type are, but for that of a GID.
+fn int_fields(rectype: i32) -> &'static [usize] {
+    const FIELDS: [usize; 9] = [8, 12, 16, 20, 24, 28, 32, 36, 40];
+    let body = match rectype {
+        rectype::BAREEVT | rectype::CARGOEVT | rectype::EVENTDEF => 1,
+        rectype::CONSTDEF | rectype::SRCLOC => 2,
+        rectype::STATEDEF | rectype::COLLEVT => 3,
+        rectype::COMMEVT => 4,
+        rectype::MSGEVT => 5,
+        _ => 0,
+    };
+    &FIELDS[..4 + body]
+}
+
+/// Where its doubles are.
+fn long_fields(rectype: i32) -> &'static [usize] {
+    match rectype {
+        rectype::TIMESHIFT => &[0, HEADER_SIZE],
+        _ => &[0],
+    }
+}
+
+fn reverse(bytes: &mut [u8], at: usize, size: usize) {
+    if let Some(field) = bytes.get_mut(at..at + size) {
+        field.reverse();
+    }
 }
 
 /// Time in seconds of the big-endian record at the front of `bytes`; infinity if no header stands there, so that an

@@ -2,9 +2,13 @@
 
 use super::codec::{get_f64, get_i32};
 use super::error::{Error, ErrorKind};
-use super::record::Endian;
+use super::record::{CommEvent, Endian, comm_etype};
 use super::text::until_nul;
+use std::collections::HashMap;
 use std::fmt;
+
+/// How many communicators in a row may be unknown, because the records that made them are lost.
+const MOST_SKIPPED: usize = 64;
 
 /// The LID of "no communicator": in the null body of a COMM record, and as partner of a message in a local file.
 pub const UNKNOWN_LID: i32 = -999_999_999;
@@ -144,6 +148,13 @@ impl CommTable {
         lid
     }
 
+    /// Appends an entry that is known to have a GID of its own, without looking.
+    pub(super) fn push_new(&mut self, gid: Gid, kind: CommKind) -> i32 {
+        let lid = i32::try_from(self.0.len()).unwrap_or(i32::MAX);
+        self.0.push(CommEntry { gid, lid, kind });
+        lid
+    }
+
     /// The entry with this index, if there is one.
     pub fn get(&self, index: i32) -> Option<&CommEntry> {
         usize::try_from(index)
@@ -158,15 +169,69 @@ impl CommTable {
 
     /// The table as it stands in a merged file.
     pub fn encode(&self) -> Vec<u8> {
+        self.encode_as(Endian::Big)
+    }
+
+    /// The table in this byte order.
+    pub fn encode_as(&self, endian: Endian) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.encoded_size());
-        let count = i32::try_from(self.0.len()).unwrap_or(i32::MAX);
-        bytes.extend_from_slice(&count.to_be_bytes());
+        let int = |bytes: &mut Vec<u8>, value: i32| {
+            bytes.extend_from_slice(&match endian {
+                Endian::Big => value.to_be_bytes(),
+                Endian::Little => value.to_le_bytes(),
+            });
+        };
+        int(&mut bytes, i32::try_from(self.0.len()).unwrap_or(i32::MAX));
         for entry in &self.0 {
-            bytes.extend_from_slice(&entry.gid.0);
-            bytes.extend_from_slice(&entry.lid.to_be_bytes());
-            bytes.extend_from_slice(&entry.kind.number().to_be_bytes());
+            // The conversion from the big-endian form is its own inverse.
+            bytes.extend_from_slice(&Gid::decode(entry.gid.0, endian).0);
+            int(&mut bytes, entry.lid);
+            int(&mut bytes, entry.kind.number());
         }
         bytes
+    }
+
+    /// The table that the COMM records of a file call for: for files without one, or with a damaged one.
+    ///
+    /// Each communicator stands where its records say, in local files its index, in merged ones its LID.
+    pub(super) fn of_records<'r>(events: impl Iterator<Item = &'r CommEvent>) -> Self {
+        let mut entries: Vec<CommEntry> = Vec::new();
+        for event in events {
+            let kind = match event.etype {
+                comm_etype::WORLD_CREATE | comm_etype::SELF_CREATE | comm_etype::INTRA_CREATE => {
+                    CommKind::Intra
+                }
+                comm_etype::INTER_CREATE => CommKind::Inter,
+                comm_etype::INTRA_LOCAL => CommKind::Local,
+                comm_etype::INTRA_REMOTE => CommKind::Remote,
+                _ => continue,
+            };
+            // A damaged number must not make the table large: each record can add a few entries.
+            let Ok(at) = usize::try_from(event.icomm) else {
+                continue;
+            };
+            if event.gid == Gid::NULL || at > entries.len() + MOST_SKIPPED {
+                continue;
+            }
+            while entries.len() <= at {
+                entries.push(CommEntry {
+                    gid: Gid::NULL,
+                    lid: entries.len() as i32,
+                    kind: CommKind::Unknown,
+                });
+            }
+            let entry = &mut entries[at];
+            if entry.gid == Gid::NULL {
+                (entry.gid, entry.kind) = (event.gid, kind);
+            }
+        }
+        let mut first: HashMap<Gid, i32> = HashMap::default();
+        for entry in &mut entries {
+            if entry.gid != Gid::NULL {
+                entry.lid = *first.entry(entry.gid).or_insert(entry.lid);
+            }
+        }
+        CommTable(entries)
     }
 
     /// Reads a table; offsets of errors count from the start of `bytes`.

@@ -4,6 +4,7 @@
 //! * [`Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
 //! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
 //!   what ranks exchange while they merge their logs.
+//! * [`join()`] puts several files together as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
 //! * [`print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
@@ -31,16 +32,20 @@ mod codec;
 mod comm;
 mod error;
 pub mod java;
+mod join;
+mod merging;
 mod preamble;
 pub mod print;
 mod read;
 mod record;
+mod repair;
 mod text;
 mod write;
 
 pub use codec::{peek_rectype, peek_size, peek_time};
 pub use comm::{CommEntry, CommKind, CommTable, Gid, UNKNOWN_LID};
 pub use error::{Error, ErrorKind};
+pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
 pub use read::{RawRecords, Reader, Records};
 pub use record::{
@@ -48,5 +53,6 @@ pub use record::{
     MAX_RECORD_SIZE, Msg, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype,
     rectype,
 };
+pub use repair::{Repair, repair};
 pub use text::FixedText;
-pub use write::Writer;
+pub use write::{Layout, Writer};

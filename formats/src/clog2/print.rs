@@ -4,12 +4,13 @@
 //! file are shifted to root's clock. So the partner's communicator of a message is lost on intercommunicators of merged
 //! files (section 14); [`super::java`] shows it as it is.
 
-use super::comm::{CommEntry, CommKind, CommTable, Gid};
+use super::Reader;
+use super::comm::{CommEntry, CommKind, Gid};
 use super::error::Error;
+use super::merging::Merging;
 use super::preamble::{Preamble, VERSION};
 use super::record::{Body, Endian, Msg, Record, comm_etype, msg_etype};
 use super::text::until_nul;
-use super::{Reader, UNKNOWN_LID};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -24,11 +25,7 @@ pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
     for entry in table.iter().flat_map(|table| &table.0) {
         comm_entry(&mut line, entry).map_err(|error| Error::io(0, error))?;
     }
-    let mut shown = Shown {
-        table: table.as_ref().ok(),
-        is_local: !reader.preamble().is_finalized,
-        shift: 0.0,
-    };
+    let mut shown = Merging::new(reader.preamble(), table.as_ref().ok());
     for result in reader.raw_records() {
         let (offset, raw) = match result {
             Ok(found) => found,
@@ -46,57 +43,6 @@ pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
     }
     out.write_all(&line).map_err(|error| Error::io(0, error))?;
     table.map(|_| ())
-}
-
-/// What the tool does to a record before it shows it.
-struct Shown<'a> {
-    table: Option<&'a CommTable>,
-    is_local: bool,
-    /// Seconds added to the times of a local file, from its last TIMESHIFT.
-    shift: f64,
-}
-
-impl Shown<'_> {
-    fn apply(&mut self, mut record: Record) -> Record {
-        if self.is_local {
-            if let Body::TimeShift { shift } = &mut record.body {
-                self.shift = *shift;
-                *shift *= -1.0;
-            }
-            record.header.time += self.shift;
-        }
-        let Some(table) = self.table else {
-            return record;
-        };
-        let own = record.header.icomm;
-        let lid = |index: i32| table.get(index).map(|entry| entry.lid);
-        let is_inter = table
-            .get(own)
-            .is_some_and(|entry| entry.kind == CommKind::Inter);
-        // The two sides of an intercommunicator are the entries behind it (section 5.3).
-        let (local, remote) = if is_inter {
-            (own.saturating_add(1), own.saturating_add(2))
-        } else {
-            (own, own)
-        };
-        match &mut record.body {
-            Body::Bare { .. } | Body::Cargo { .. } => {
-                record.header.icomm = lid(local).unwrap_or(own);
-            }
-            Body::Msg(msg) => {
-                record.header.icomm = lid(local).unwrap_or(own);
-                msg.icomm = lid(remote).unwrap_or(msg.icomm);
-            }
-            Body::Comm(comm) => {
-                record.header.icomm = lid(own).unwrap_or(own);
-                if comm.icomm != UNKNOWN_LID {
-                    comm.icomm = lid(comm.icomm).unwrap_or(comm.icomm);
-                }
-            }
-            _ => record.header.icomm = lid(own).unwrap_or(own),
-        }
-        record
-    }
 }
 
 fn preamble(out: &mut Vec<u8>, preamble: &Preamble) -> io::Result<()> {

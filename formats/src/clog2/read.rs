@@ -65,6 +65,38 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The bytes of the file.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.file
+    }
+
+    /// The communicator table that the COMM records call for, in place of one that is missing. Damage is passed over.
+    pub fn comm_table_of_records(&self) -> CommTable {
+        let mut events = Vec::new();
+        let mut known = std::collections::HashSet::new();
+        for record in self.blocks().flatten().flatten() {
+            if let Body::Comm(event) = record.1.body
+                && known.insert((event.icomm, event.gid))
+            {
+                events.push(event);
+            }
+        }
+        CommTable::of_records(events.iter())
+    }
+
+    /// The records of each block, ENDBLOCK and ENDLOG included, so that damage in one does not hide the next.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = RawRecords<'a>> + use<'a> {
+        let all = self.raw_records();
+        let step = all.block_size.max(HEADER_SIZE);
+        let starts = (all.at..all.blocks.len()).step_by(step);
+        starts.map(move |at| RawRecords {
+            at,
+            block_end: at.saturating_add(step),
+            only_one: true,
+            ..all.clone()
+        })
+    }
+
     /// The records in the order of the file, ENDBLOCK and ENDLOG included, each with its byte offset.
     pub fn raw_records(&self) -> RawRecords<'a> {
         // The table ends the blocks; without one (or with an offset behind a cut-off end) the file's end does.
@@ -78,6 +110,7 @@ impl<'a> Reader<'a> {
             endian: self.preamble.endian,
             at: PREAMBLE_SIZE,
             block_end: PREAMBLE_SIZE.saturating_add(self.preamble.block_size as usize),
+            only_one: false,
             done: false,
         }
     }
@@ -119,10 +152,17 @@ pub struct RawRecords<'a> {
     endian: super::Endian,
     at: usize,
     block_end: usize,
+    /// Whether to end with the block.
+    only_one: bool,
     done: bool,
 }
 
 impl RawRecords<'_> {
+    /// Where the block ends that is being read, or the file if it is cut off before.
+    pub(super) fn block_end(&self) -> usize {
+        self.block_end.min(self.blocks.len())
+    }
+
     fn read(&mut self) -> Result<(u64, Record), Error> {
         let offset = self.at as u64;
         if self.at >= self.blocks.len() {
@@ -146,6 +186,7 @@ impl RawRecords<'_> {
         };
         match record.body {
             Body::EndLog => self.done = true,
+            Body::EndBlock if self.only_one => self.done = true,
             Body::EndBlock => {
                 self.at = self.block_end;
                 self.block_end = self.block_end.saturating_add(self.block_size);

@@ -1,4 +1,4 @@
-//! Writes merged CLOG2 files, streaming: one block in memory, whatever the size of the log.
+//! Writes CLOG2 files, streaming: one block in memory, whatever the size of the log.
 
 use super::codec::{peek_size, peek_time};
 use super::comm::CommTable;
@@ -12,14 +12,31 @@ use std::path::{Path, PathBuf};
 /// Bytes kept free in each block for its ENDBLOCK record (section 3).
 const RESERVE: usize = HEADER_SIZE;
 
-/// Writes a merged file record by record.
-///
-/// Blocks are closed where MPE closes them, so the same records give the same bytes. ENDBLOCK and ENDLOG records are the
-/// writer's own; those given to it are left out.
+/// Whose files a [`Writer`] writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Those of MPE's merge: big-endian and finalized. Blocks are closed where MPE closes them; ENDBLOCK and ENDLOG
+    /// records are the writer's own, and those given to it are left out.
+    #[default]
+    Merged,
+    /// Those of clog2_join: as merged ones, but ENDBLOCK repeats the header of the record behind it, and what follows
+    /// it is what stood there in the block before.
+    Joined,
+    /// As the preamble says and the records come: in its byte order, finalized or not, blocks closed by the ENDBLOCK and
+    /// ENDLOG records that are given. For copies of any file, and for the local files of ranks.
+    AsGiven,
+}
+
+/// Writes a file record by record. In the usual [`Layout`], the same records give the same bytes as in MPE's merge.
 #[derive(Debug)]
 pub struct Writer<W: Write + Seek> {
     out: W,
+    layout: Layout,
+    endian: Endian,
+    /// The bytes of the block, and those of earlier blocks behind them.
     block: Vec<u8>,
+    /// Bytes of this block.
+    used: usize,
     block_size: usize,
     /// Where the next block goes, from the start of the file.
     offset: u64,
@@ -34,12 +51,8 @@ impl Writer<PendingFile> {
     pub fn create(path: impl AsRef<Path>, preamble: &Preamble) -> Result<Self, Error> {
         let path = path.as_ref();
         let file = PendingFile::create(path).map_err(|error| Error::io(0, error).in_file(path))?;
-        Writer::start(
-            file,
-            preamble,
-            Some(path.to_path_buf()),
-            PendingFile::complete,
-        )
+        let name = Some(path.to_path_buf());
+        Writer::start(file, preamble, name, PendingFile::complete)
     }
 }
 
@@ -55,11 +68,13 @@ impl<W: Write + Seek> Writer<W> {
         path: Option<PathBuf>,
         complete: fn(&mut W) -> io::Result<()>,
     ) -> Result<Self, Error> {
-        let block_size = preamble.block_size as usize;
         let mut writer = Writer {
             out,
-            block: Vec::with_capacity(block_size),
-            block_size,
+            layout: Layout::Merged,
+            endian: Endian::Big,
+            block: Vec::new(),
+            used: 0,
+            block_size: preamble.block_size as usize,
             offset: PREAMBLE_SIZE as u64,
             path,
             complete,
@@ -68,20 +83,53 @@ impl<W: Write + Seek> Writer<W> {
         Ok(writer)
     }
 
+    /// The same writer for another layout; to be called before anything is written. `preamble` is the one of the start.
+    #[must_use]
+    pub fn with_layout(mut self, layout: Layout, preamble: &Preamble) -> Self {
+        self.layout = layout;
+        if layout == Layout::AsGiven {
+            self.endian = preamble.endian;
+        }
+        self
+    }
+
     /// Appends a record.
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
+        self.write_padded(record, [0; 4])
+    }
+
+    /// Appends a record with these bytes in its pad field, which nobody reads; see [`Record::pad`].
+    pub fn write_padded(&mut self, record: &Record, pad: [u8; 4]) -> Result<(), Error> {
         if matches!(record.body, Body::EndBlock | Body::EndLog) {
-            return Ok(());
+            return match self.layout {
+                Layout::AsGiven => self.close_block(record),
+                Layout::Merged | Layout::Joined => Ok(()),
+            };
         }
-        self.make_room(record.size(), record.header.time)?;
-        let used = self.block.len();
-        self.block.resize(used + record.size(), 0);
-        record.encode(&mut self.block[used..]);
+        let size = record.size();
+        self.make_room(size, &record.header)?;
+        let endian = self.endian;
+        record.encode_as(endian, pad, self.room(size));
+        self.used += size;
         Ok(())
     }
 
+    /// Appends the ENDBLOCK or ENDLOG record that closes a block of a file that is written as given, and what stood behind
+    /// it up to the end of the block, which has no meaning. In other layouts the writer closes blocks itself.
+    pub fn write_end(&mut self, record: &Record, behind: &[u8]) -> Result<(), Error> {
+        if self.layout != Layout::AsGiven {
+            return Ok(());
+        }
+        self.put_end(record)?;
+        let left = self.block_size - self.used;
+        let behind = &behind[..left.min(behind.len())];
+        self.room(behind.len()).copy_from_slice(behind);
+        self.used += behind.len();
+        self.write_block()
+    }
+
     /// Appends the records that stand one behind the other in `bytes`, in big-endian order as [`Record::encode`] leaves
-    /// them; cheaper than decoding and writing each.
+    /// them; cheaper than decoding and writing each. For merged files only.
     ///
     /// The error's offset counts from the start of `bytes` if these are at fault, else from the start of the file.
     pub fn write_encoded(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -96,8 +144,14 @@ impl<W: Write + Seek> Writer<W> {
                 });
             }
             if size > HEADER_SIZE {
-                self.make_room(size, peek_time(rest))?;
-                self.block.extend_from_slice(&rest[..size]);
+                let time = peek_time(rest);
+                let header = RecordHeader {
+                    time,
+                    ..RecordHeader::default()
+                };
+                self.make_room(size, &header)?;
+                self.room(size).copy_from_slice(&rest[..size]);
+                self.used += size;
             }
             at += size;
         }
@@ -106,16 +160,38 @@ impl<W: Write + Seek> Writer<W> {
 
     /// Closes the log: ENDLOG, the communicator table, and the preamble once more with the counts that are known now.
     ///
-    /// `preamble` may differ from the one at the start in everything but the block size; its `endian`, `is_finalized`
-    /// and `comm_table_offset` are set here.
-    pub fn finish(mut self, comm_table: &CommTable, preamble: &Preamble) -> Result<W, Error> {
-        let record = end_record(ENDLOG_TIME, Body::EndLog);
-        self.close_block(&record)?;
-        let offset = self.offset;
-        self.put(offset, &comm_table.encode())?;
+    /// `preamble` may differ from the one at the start in everything but the block size; its `comm_table_offset` is set
+    /// here, and unless the layout is as given, its `endian` and `is_finalized`.
+    pub fn finish(self, comm_table: &CommTable, preamble: &Preamble) -> Result<W, Error> {
+        self.close(Some(comm_table), preamble)
+    }
+
+    /// The same without a communicator table, as a crash leaves it: `comm_table_offset` stays 0.
+    pub fn finish_without_table(self, preamble: &Preamble) -> Result<W, Error> {
+        self.close(None, preamble)
+    }
+
+    fn close(mut self, comm_table: Option<&CommTable>, preamble: &Preamble) -> Result<W, Error> {
+        if self.layout != Layout::AsGiven {
+            self.close_block(&end_record(RecordHeader::default(), Body::EndLog))?;
+        } else if self.used > 0 {
+            // A block that nobody closed.
+            self.write_block()?;
+        }
+        let offset = match comm_table {
+            Some(table) => {
+                self.put(self.offset, &table.encode_as(self.endian))?;
+                self.offset
+            }
+            None => 0,
+        };
         let preamble = Preamble {
             block_size: self.block_size as u32,
-            ..finalized(preamble, offset)
+            comm_table_offset: offset,
+            ..match self.layout {
+                Layout::AsGiven => preamble.clone(),
+                Layout::Merged | Layout::Joined => finalized(preamble, offset),
+            }
         };
         let written = self
             .out
@@ -129,35 +205,84 @@ impl<W: Write + Seek> Writer<W> {
         }
     }
 
-    /// Closes the block if a record of this size and time does not fit: MPE's rule, strictly less.
-    fn make_room(&mut self, size: usize, time: f64) -> Result<(), Error> {
-        if self.block.len() + size + RESERVE < self.block_size {
+    /// The next `size` bytes of the block, which are there.
+    fn room(&mut self, size: usize) -> &mut [u8] {
+        let end = self.used + size;
+        if self.block.len() < end {
+            self.block.resize(end, 0);
+        }
+        &mut self.block[self.used..end]
+    }
+
+    /// Closes the block if a record of this size does not fit: MPE's rule, strictly less.
+    fn make_room(&mut self, size: usize, next: &RecordHeader) -> Result<(), Error> {
+        let reserve = if self.layout == Layout::AsGiven {
+            // The other rule may have been at work, but a record must fit.
+            0
+        } else {
+            RESERVE + 1
+        };
+        if self.used + size + reserve <= self.block_size {
             return Ok(());
         }
-        if size + RESERVE >= self.block_size {
-            let kind = ErrorKind::TooLarge {
-                size,
-                block_size: self.block_size,
-            };
-            return Err(self.named(Error::new(self.offset, kind)));
+        if self.layout == Layout::AsGiven || size + reserve > self.block_size {
+            return Err(self.too_large(size));
         }
-        self.close_block(&end_record(time, Body::EndBlock))
+        self.close_block(&end_record(*next, Body::EndBlock))
+    }
+
+    fn too_large(&self, size: usize) -> Error {
+        let block_size = self.block_size;
+        let kind = ErrorKind::TooLarge { size, block_size };
+        self.named(Error::new(self.offset, kind))
     }
 
     fn close_block(&mut self, end: &Record) -> Result<(), Error> {
-        let used = self.block.len();
-        self.block.resize(self.block_size, 0);
-        if end.encode(self.block.get_mut(used..).unwrap_or_default()) == 0 {
-            let kind = ErrorKind::TooLarge {
-                size: HEADER_SIZE,
-                block_size: self.block_size,
-            };
-            return Err(self.named(Error::new(self.offset, kind)));
+        let mut end = *end;
+        match (self.layout, &end.body) {
+            (Layout::AsGiven, _) => {}
+            (_, Body::EndLog) => end.header.time = ENDLOG_TIME,
+            (Layout::Merged, _) => {
+                let time = end.header.time;
+                end.header = RecordHeader {
+                    time,
+                    ..RecordHeader::default()
+                };
+            }
+            (Layout::Joined, _) => {}
         }
+        self.put_end(&end)?;
+        self.write_block()
+    }
+
+    fn put_end(&mut self, end: &Record) -> Result<(), Error> {
+        if self.used + HEADER_SIZE > self.block_size {
+            return Err(self.too_large(HEADER_SIZE));
+        }
+        let endian = self.endian;
+        end.encode_as(endian, [0; 4], self.room(HEADER_SIZE));
+        self.used += HEADER_SIZE;
+        Ok(())
+    }
+
+    /// Writes the block, filled up with zeros or with what stood there before, and starts the next.
+    fn write_block(&mut self) -> Result<(), Error> {
         let block = std::mem::take(&mut self.block);
-        let result = self.put(self.offset, &block);
+        let filled = match self.layout {
+            Layout::Joined => block.len(),
+            Layout::Merged | Layout::AsGiven => self.used,
+        };
+        let mut result = self.put(self.offset, &block[..filled]);
+        // Piece by piece, since a block may be of a gigabyte.
+        let mut left = self.block_size - filled;
+        while left > 0 && result.is_ok() {
+            const ZEROS: [u8; 4096] = [0; 4096];
+            let piece = left.min(ZEROS.len());
+            result = self.put(self.offset, &ZEROS[..piece]);
+            left -= piece;
+        }
         self.block = block;
-        self.block.clear();
+        self.used = 0;
         self.offset += self.block_size as u64;
         result
     }
@@ -187,12 +312,6 @@ fn finalized(preamble: &Preamble, comm_table_offset: u64) -> Preamble {
     }
 }
 
-fn end_record(time: f64, body: Body) -> Record {
-    Record {
-        header: RecordHeader {
-            time,
-            ..RecordHeader::default()
-        },
-        body,
-    }
+fn end_record(header: RecordHeader, body: Body) -> Record {
+    Record { header, body }
 }

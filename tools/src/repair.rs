@@ -1,0 +1,93 @@
+//! `mpitrace repair`: completes CLOG2 files that a crash cut off, as clog2_repair was meant to.
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::{Input, shown};
+use crate::traces::Target;
+use crate::tree::TreeArguments;
+use formats::clog2::{self, ErrorKind, Reader, Repair, Writer, repair};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Complete a CLOG2 file that was cut off
+///
+/// Keeps every sound record, block for block, ends the log and makes the communicator table that is missing; says what
+/// was lost. The local files of the ranks of a crashed run are repaired so, and then put together by mpitrace join.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace repair cut.clog2 whole.clog2
+  mpitrace repair --in-place /tmp/clog2_taskID=0000_k3rXq9")]
+pub struct Arguments {
+    /// The CLOG2 file; - is stdin
+    input: PathBuf,
+    /// The file to write; - is stdout
+    #[arg(required_unless_present = "in_place", conflicts_with = "in_place")]
+    output: Option<PathBuf>,
+    /// Put the repaired file in the place of the old one, if there was anything to repair
+    #[arg(long)]
+    in_place: bool,
+    /// Say nothing if the file was sound
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let input = Input::open(&arguments.input)?;
+    let name = shown(&arguments.input);
+    let bad = |error: clog2::Error| match &error.kind {
+        ErrorKind::Io(io) => Failure::output(name.display(), io),
+        _ => Failure::Data(error.in_file(name).to_string()),
+    };
+    let reader = Reader::new(&input).map_err(bad)?;
+    if arguments.in_place && arguments.input == OsStr::new("-") {
+        return Err(Failure::Call("--in-place needs a file".into()));
+    }
+    let output = arguments.output.as_ref().unwrap_or(&arguments.input);
+    let target = Target::new(output, Some(Format::Clog2), &TreeArguments::default())?;
+    let repaired = if arguments.in_place && is_sound(&reader) {
+        None
+    } else {
+        let made = target.place(|path: &Path| {
+            let writer = Writer::create(path, reader.preamble()).map_err(bad)?;
+            let (_, repair) = repair(&reader, writer).map_err(bad)?;
+            Ok(repair)
+        });
+        Some(made?)
+    };
+    match &repaired {
+        Some(repair) if !repair.was_sound() => tell(repair, name),
+        _ if !arguments.quiet => eprintln!("mpitrace: {}: nothing to repair", name.display()),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn is_sound(reader: &Reader<'_>) -> bool {
+    reader.comm_table().is_ok() && reader.records().all(|record| record.is_ok())
+}
+
+/// Says what was wrong, and what of it is lost.
+fn tell(repair: &Repair, name: &Path) {
+    let name = name.display();
+    for damage in &repair.damage {
+        eprintln!("mpitrace: {name}: {damage}");
+    }
+    if repair.damages > repair.damage.len() as u64 {
+        let more = repair.damages - repair.damage.len() as u64;
+        eprintln!("mpitrace: {name}: and {more} places of damage more");
+    }
+    if repair.had_no_end {
+        eprintln!(
+            "mpitrace: {name}: the log had no end: what the process held in memory, the definitions of its states \
+             among it, is lost"
+        );
+    }
+    if repair.had_no_table {
+        eprintln!("mpitrace: {name}: the communicator table was made from the COMM records");
+    }
+    eprintln!(
+        "mpitrace: {name}: {} records kept, {} bytes and {} records lost",
+        repair.records, repair.bytes_lost, repair.records_lost
+    );
+}
