@@ -10,6 +10,7 @@ pub mod dumpi;
 pub mod edit;
 mod fault;
 pub mod model;
+pub mod paje;
 mod pending;
 pub mod project;
 pub mod slog1;

@@ -25,6 +25,8 @@ pub enum Format {
     Clog1,
     /// Intervals in frames, of Jumpshot-3 (.slog)
     Slog1,
+    /// Text of containers, states and links, for ViTE and pajeng (.trace, .paje)
+    Paje,
 }
 
 impl Format {
@@ -42,6 +44,8 @@ impl Format {
             Some(Format::Clog1)
         } else if formats::slog1::Reader::recognises(input) {
             Some(Format::Slog1)
+        } else if formats::paje::Trace::recognises(input) {
+            Some(Format::Paje)
         } else if formats::alog::recognises(input) {
             // Last, because a text of numbers is all that makes an ALOG file.
             Some(Format::Alog)
@@ -84,6 +88,7 @@ impl Format {
             Format::Alog => &["alog"],
             Format::Clog1 => &["clog"],
             Format::Slog1 => &["slog", "slog1"],
+            Format::Paje => &["trace", "paje"],
         }
     }
 }
@@ -99,6 +104,7 @@ impl fmt::Display for Format {
             Format::Alog => "ALOG",
             Format::Clog1 => "CLOG-1",
             Format::Slog1 => "SLOG-1",
+            Format::Paje => "Pajé",
         })
     }
 }

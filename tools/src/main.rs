@@ -10,6 +10,7 @@ mod format;
 mod input;
 mod join;
 mod manual;
+mod paje;
 mod print;
 mod progress;
 mod recover;

@@ -81,7 +81,8 @@ impl Trace {
             | Format::Blocks
             | Format::Alog
             | Format::Clog1
-            | Format::Slog1 => Err(Failure::Data(format!(
+            | Format::Slog1
+            | Format::Paje => Err(Failure::Data(format!(
                 "{name}: a {format} file cannot be read as drawables"
             ))),
         }
@@ -130,7 +131,7 @@ impl Target {
                     Err(error) => Err(failure(error.into())),
                 }
             }
-            Format::Clog2 | Format::Alog | Format::Clog1 | Format::Slog1 => {
+            Format::Clog2 | Format::Alog | Format::Clog1 | Format::Slog1 | Format::Paje => {
                 Err(Failure::Call(format!(
                     "{}: a {} file cannot be made of drawables",
                     self.path.display(),

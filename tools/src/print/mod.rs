@@ -4,6 +4,7 @@ mod blocks;
 mod clog2;
 mod dumpi;
 mod legacy;
+mod paje;
 mod slog1;
 mod slog2;
 mod values;
@@ -16,8 +17,8 @@ use std::path::PathBuf;
 
 /// Print a trace as text
 ///
-/// What the file is, its content decides. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print or
-/// slog_print; of an ALOG file, which is text, the file itself, checked; of a block file (libtrace.*.blocks), a line for
+/// What the file is, its content decides. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print, slog_print
+/// or pj_dump; of an ALOG file, which is text, the file itself, checked; of a block file (libtrace.*.blocks), a line for
 /// each record.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -68,8 +69,8 @@ pub struct Arguments {
     /// With --recursive: the lowest level of the tree to print
     #[arg(long, value_name = "LEVEL", requires = "recursive", help_heading = SLOG2)]
     depth: Option<i16>,
-    /// The header record
-    #[arg(short = 'H', long, help_heading = DUMPI)]
+    /// DUMPI: the header record. Pajé: begin with the names of the columns
+    #[arg(short = 'H', long, help_heading = DUMPI_PAJE)]
     header: bool,
     /// The stream of calls; the default
     #[arg(short = 'S', long, help_heading = DUMPI)]
@@ -89,18 +90,32 @@ pub struct Arguments {
     /// The sizes of datatypes
     #[arg(short = 'X', long, help_heading = DUMPI)]
     sizes: bool,
+    /// The fields of the user's own behind each line
+    #[arg(short, long, help_heading = PAJE)]
+    user_defined: bool,
+    /// Links without their other end are no error
+    #[arg(short = 'z', long, help_heading = PAJE)]
+    ignore_incomplete_links: bool,
+    /// Decimals of times and values
+    #[arg(short = 'l', long, value_name = "DECIMALS", help_heading = PAJE)]
+    float_precision: Option<u16>,
+    /// Take old field names, too, as is always done
+    #[arg(short, long, hide = true, help_heading = PAJE)]
+    no_strict: bool,
 }
 
 const CLOG2: &str = "CLOG2";
 const SLOG2: &str = "SLOG2";
 const DUMPI: &str = "DUMPI";
 const BOTH: &str = "SLOG2 and DUMPI";
+const PAJE: &str = "Pajé";
+const DUMPI_PAJE: &str = "DUMPI and Pajé";
 
 impl Arguments {
     /// The first option given that means nothing for a format.
     fn misplaced(&self, format: Format) -> Option<&'static str> {
-        use Format::{Clog2, Dumpi, Slog2};
-        let options: [(bool, &'static str, &[Format]); 20] = [
+        use Format::{Clog2, Dumpi, Paje, Slog2};
+        let options: [(bool, &'static str, &[Format]); 24] = [
             (self.java, "--java", &[Clog2]),
             (self.category, "-c", &[Slog2]),
             (self.directory, "-d", &[Slog2]),
@@ -114,13 +129,17 @@ impl Arguments {
             (self.ts.is_some(), "-ts", &[Slog2]),
             (self.tf.is_some(), "-tf", &[Slog2]),
             (self.recursive, "--recursive", &[Slog2]),
-            (self.header, "-H", &[Dumpi]),
+            (self.header, "-H", &[Dumpi, Paje]),
             (self.stream, "-S", &[Dumpi]),
             (self.keyvals, "-K", &[Dumpi]),
             (self.footer, "-F", &[Dumpi]),
             (self.perf, "-P", &[Dumpi]),
             (self.addresses, "-A", &[Dumpi]),
             (self.sizes, "-X", &[Dumpi]),
+            (self.user_defined, "-u", &[Paje]),
+            (self.ignore_incomplete_links, "-z", &[Paje]),
+            (self.float_precision.is_some(), "-l", &[Paje]),
+            (self.no_strict, "-n", &[Paje]),
         ];
         let found = options
             .iter()
@@ -157,6 +176,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Format::Clog1 => legacy::print_clog1(&input, arguments, &mut out),
         Format::Slog1 => slog1::print(&input, arguments, &mut out),
         Format::DumpiText => Err(Failure::Data(format!("{name}: is text already"))),
+        Format::Paje => paje::print(&input, arguments, &mut out),
     };
     // What was printed of a bad file is shown before its error.
     out.flush()

@@ -1,0 +1,373 @@
+//! What a trace has defined so far: types, values, containers (section 4).
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::error::{Error, Problem};
+use super::names::Field;
+use super::read::{Event, Place, shown};
+use crate::slog2::Color;
+
+/// What the things of a type are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)] // the names are the documentation
+pub enum Kind {
+    Container,
+    State,
+    Event,
+    Variable,
+    Link,
+}
+
+impl Kind {
+    /// The name that `pj_dump` prints.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Container => "Container",
+            Kind::State => "State",
+            Kind::Event => "Event",
+            Kind::Variable => "Variable",
+            Kind::Link => "Link",
+        }
+    }
+}
+
+type Names = HashMap<Box<[u8]>, u32, RandomState>;
+
+/// A type of containers, states, events, variables or links.
+#[derive(Clone, Debug)]
+pub struct Type {
+    /// By what it is named: alias, else name.
+    pub identifier: Box<[u8]>,
+    /// Its name.
+    pub name: Box<[u8]>,
+    /// What its things are.
+    pub kind: Kind,
+    /// The type of the containers that they are in; the root's is the root itself.
+    pub parent: u32,
+    /// Of links the types of the containers at both ends.
+    pub ends: (u32, u32),
+    /// Colour, where there is one.
+    pub color: Option<Color>,
+    /// Values that were defined or used.
+    pub values: Vec<Value>,
+    by_name: Names,
+}
+
+/// A value of a state, event or link.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// By what it is named: alias, else name.
+    pub identifier: Box<[u8]>,
+    /// Its name.
+    pub name: Box<[u8]>,
+    /// Colour, where there is one.
+    pub color: Option<Color>,
+}
+
+/// A container.
+#[derive(Clone, Debug)]
+pub struct Container {
+    /// By what it is named: alias, else name.
+    pub identifier: Box<[u8]>,
+    /// Its name.
+    pub name: Box<[u8]>,
+    /// Its type.
+    pub kind: u32,
+    /// The container it is in; the root's is the root itself.
+    pub parent: u32,
+    /// When it was made, in seconds.
+    pub start: f64,
+    /// When it was destroyed, or its last event so far; -1 if none.
+    pub end: f64,
+    /// True when it was destroyed.
+    pub destroyed: bool,
+    /// The event that made it; the root has none.
+    pub created: Option<Place>,
+    /// The containers in it, in the order in which they were made.
+    pub children: Vec<u32>,
+}
+
+/// Number of the root type and of the root container.
+pub const ROOT: u32 = 0;
+
+/// Types and containers, by number and by name.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    /// The types; the first is the root.
+    pub types: Vec<Type>,
+    /// The containers; the first is the root.
+    pub containers: Vec<Container>,
+    types_by_name: Named,
+    containers_by_name: Named,
+}
+
+/// Names of one name space. Names of things that have an alias count where nothing has them as its identifier: the
+/// first report allowed that.
+#[derive(Clone, Debug, Default)]
+struct Named {
+    identifiers: Names,
+    aliased: Names,
+}
+
+impl Named {
+    fn find(&self, name: &[u8]) -> Option<u32> {
+        let name = if name == b"/" { b"0" } else { name };
+        let found = self.identifiers.get(name);
+        found.or_else(|| self.aliased.get(name)).copied()
+    }
+
+    fn insert(&mut self, identifier: &[u8], name: &[u8], number: u32) {
+        self.identifiers.insert(identifier.into(), number);
+        if identifier != name {
+            self.aliased.entry(name.into()).or_insert(number);
+        }
+    }
+}
+
+impl Type {
+    fn new(identifier: &[u8], name: &[u8], kind: Kind, parent: u32) -> Self {
+        Type {
+            identifier: identifier.into(),
+            name: name.into(),
+            kind,
+            parent,
+            ends: (ROOT, ROOT),
+            color: None,
+            values: Vec::new(),
+            by_name: Names::default(),
+        }
+    }
+
+    /// The value of this alias or name; made if it is not there.
+    pub fn value(&mut self, name: &[u8]) -> u32 {
+        match self.by_name.get(name) {
+            Some(&value) => value,
+            None => self.add_value(name, name, None).unwrap_or(0),
+        }
+    }
+
+    /// Adds a value; `None` if its alias or name is taken.
+    pub fn add_value(
+        &mut self,
+        identifier: &[u8],
+        name: &[u8],
+        color: Option<Color>,
+    ) -> Option<u32> {
+        let taken = |wanted: &[u8]| {
+            let found = self
+                .by_name
+                .get(wanted)
+                .map(|&at| &self.values[at as usize]);
+            found.is_some_and(|value| *value.identifier == *wanted)
+        };
+        if taken(identifier) || taken(name) {
+            return None;
+        }
+        let number = self.values.len() as u32;
+        self.values.push(Value {
+            identifier: identifier.into(),
+            name: name.into(),
+            color,
+        });
+        self.by_name.insert(identifier.into(), number);
+        self.by_name.entry(name.into()).or_insert(number);
+        Some(number)
+    }
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let mut tables = Tables {
+            types: vec![Type::new(b"0", b"0", Kind::Container, ROOT)],
+            containers: vec![Container {
+                identifier: (*b"0").into(),
+                name: (*b"0").into(),
+                kind: ROOT,
+                parent: ROOT,
+                start: 0.0,
+                end: -1.0,
+                destroyed: false,
+                created: None,
+                children: Vec::new(),
+            }],
+            types_by_name: Named::default(),
+            containers_by_name: Named::default(),
+        };
+        tables.types_by_name.insert(b"0", b"0", ROOT);
+        tables.containers_by_name.insert(b"0", b"0", ROOT);
+        tables
+    }
+}
+
+impl Tables {
+    /// A type by its number.
+    pub fn type_of(&self, number: u32) -> &Type {
+        &self.types[number as usize]
+    }
+
+    /// A container by its number.
+    pub fn container(&self, number: u32) -> &Container {
+        &self.containers[number as usize]
+    }
+
+    /// The type that a field of an event names.
+    pub fn find_type(&self, event: &Event<'_>, field: Field) -> Result<u32, Error> {
+        let name = event.field(field);
+        let found = self.types_by_name.find(name);
+        found.ok_or_else(|| unknown(event, field, name))
+    }
+
+    /// The type that the event's `Type` names, which must be of this kind.
+    pub fn find_kind(&self, event: &Event<'_>, kind: Kind) -> Result<u32, Error> {
+        let number = self.find_type(event, Field::Type)?;
+        if self.type_of(number).kind != kind {
+            let expected = format!("a type of kind {}", kind.name());
+            return Err(mismatch(event, Field::Type, expected));
+        }
+        Ok(number)
+    }
+
+    /// The container that a field of an event names.
+    pub fn find_container(&self, event: &Event<'_>, field: Field) -> Result<u32, Error> {
+        let name = event.field(field);
+        let found = self.containers_by_name.find(name);
+        found.ok_or_else(|| unknown(event, field, name))
+    }
+
+    /// Container and type of an event, which must be of this kind and belong to the container's type.
+    pub fn find_lane(&self, event: &Event<'_>, kind: Kind) -> Result<(u32, u32), Error> {
+        let container = self.find_container(event, Field::Container)?;
+        let number = self.find_kind(event, kind)?;
+        self.check_parent(event, number, container)?;
+        Ok((container, number))
+    }
+
+    fn check_parent(&self, event: &Event<'_>, number: u32, container: u32) -> Result<(), Error> {
+        let parent = self.container(container).kind;
+        if self.type_of(number).parent == parent && number != ROOT {
+            return Ok(());
+        }
+        let name = String::from_utf8_lossy(&self.type_of(parent).name);
+        let expected = format!("a type below {name:?}, the type of the container");
+        Err(mismatch(event, Field::Type, expected))
+    }
+
+    /// Makes a type.
+    pub fn define_type(
+        &mut self,
+        event: &Event<'_>,
+        kind: Kind,
+        color: Option<Color>,
+    ) -> Result<(), Error> {
+        let parent = self.find_kind(event, Kind::Container)?;
+        let ends = if kind == Kind::Link {
+            let start = self.find_type(event, Field::StartContainerType)?;
+            (start, self.find_type(event, Field::EndContainerType)?)
+        } else {
+            (ROOT, ROOT)
+        };
+        let (identifier, name) = identity(event);
+        let reserved = kind == Kind::Container && matches!(name, b"0" | b"/");
+        if reserved || identifier == b"/" || self.types_by_name.identifiers.contains_key(identifier)
+        {
+            return Err(taken(event, "type", identifier));
+        }
+        let number = self.types.len() as u32;
+        let mut new = Type::new(identifier, name, kind, parent);
+        new.ends = ends;
+        new.color = color;
+        self.types.push(new);
+        self.types_by_name.insert(identifier, name, number);
+        Ok(())
+    }
+
+    /// Makes a type of events that the format does not know. It has no name by which events could name it.
+    pub fn foreign_type(&mut self, name: &[u8], parent: u32) -> u32 {
+        let number = self.types.len() as u32;
+        self.types.push(Type::new(name, name, Kind::Event, parent));
+        number
+    }
+
+    /// Makes a container.
+    pub fn create(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
+        let kind = self.find_kind(event, Kind::Container)?;
+        let parent = self.find_container(event, Field::Container)?;
+        self.check_parent(event, kind, parent)?;
+        let (identifier, name) = identity(event);
+        if identifier == b"/" || self.containers_by_name.identifiers.contains_key(identifier) {
+            return Err(taken(event, "container", identifier));
+        }
+        let number = self.containers.len() as u32;
+        self.containers.push(Container {
+            identifier: identifier.into(),
+            name: name.into(),
+            kind,
+            parent,
+            start: time,
+            end: -1.0,
+            destroyed: false,
+            created: Some(event.place),
+            children: Vec::new(),
+        });
+        self.containers[parent as usize].children.push(number);
+        self.containers_by_name.insert(identifier, name, number);
+        Ok(())
+    }
+}
+
+/// Alias, else name; and name.
+pub fn identity<'r>(event: &Event<'r>) -> (&'r [u8], &'r [u8]) {
+    let name = event.field(Field::Name);
+    match event.field(Field::Alias) {
+        b"" => (name, name),
+        alias => (alias, name),
+    }
+}
+
+fn unknown(event: &Event<'_>, field: Field, name: &[u8]) -> Error {
+    let name = shown(name);
+    event.fault(Problem::Unknown { field, name })
+}
+
+fn taken(event: &Event<'_>, what: &'static str, name: &[u8]) -> Error {
+    let name = shown(name);
+    event.fault(Problem::Taken { what, name })
+}
+
+pub fn mismatch(event: &Event<'_>, field: Field, expected: String) -> Error {
+    let found = shown(event.field(field));
+    event.fault(Problem::Mismatch {
+        field,
+        expected,
+        found,
+    })
+}
+
+/// The colour that a value of type `color` names: three or four numbers from 0 to 1, or six hexadecimal digits.
+pub fn color(text: &[u8]) -> Option<Color> {
+    let parts: Vec<&[u8]> = text
+        .split(|&b| b == b' ' || b == b',')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let rgb = match parts.as_slice() {
+        [r, g, b] | [r, g, b, _] => {
+            let level = |part: &&[u8]| {
+                let level = super::number::leading_float(part).clamp(0.0, 1.0);
+                if level.is_nan() {
+                    0
+                } else {
+                    (level * 255.0).round() as u32
+                }
+            };
+            (level(r) << 16) | (level(g) << 8) | level(b)
+        }
+        [digits] if digits.len() == 6 => {
+            let digits = std::str::from_utf8(digits).ok()?;
+            u32::from_str_radix(digits, 16).ok()?
+        }
+        _ => return None,
+    };
+    Some(Color::rgb(rgb))
+}

@@ -1,0 +1,27 @@
+//! A Pajé trace as the text of pj_dump.
+
+use super::Arguments;
+use crate::failure::Failure;
+use crate::input::shown;
+use formats::paje::{PrintOptions, print as print_trace};
+use std::io::Write;
+
+pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+    let trace = crate::paje::trace(input, &arguments.file);
+    let options = PrintOptions {
+        user_defined: arguments.user_defined,
+        ignore_incomplete_links: arguments.ignore_incomplete_links,
+        precision: arguments.float_precision.map_or(6, usize::from),
+        header: arguments.header,
+    };
+    let printed =
+        print_trace(&trace, &options, out).map_err(|error| Failure::output("stdout", &error))?;
+    let name = shown(&arguments.file);
+    for warning in &printed.warnings {
+        eprintln!("mpitrace: warning: {}: {warning}", name.display());
+    }
+    match printed.error {
+        Some(error) => Err(Failure::Data(error.in_file(name).to_string())),
+        None => Ok(()),
+    }
+}
