@@ -31,6 +31,11 @@ impl CallIds {
         self.categories.len()
     }
 
+    /// True if drawables of this category have a CallID.
+    pub fn has(&self, category: i32) -> bool {
+        self.categories.contains_key(&category)
+    }
+
     /// The CallID in the info of a drawable of this category.
     pub fn of(&self, category: i32, info: &[u8]) -> Option<u64> {
         let (category, at) = self.categories.get(&category)?;

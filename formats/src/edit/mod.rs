@@ -1,13 +1,32 @@
-//! Traces made out of traces: a part of one ([`Selection`], [`Slog2Filter`], [`DumpiFilter`]).
+//! Traces made out of traces: a part of one ([`Filtered`], and to the byte [`Slog2Filter`] and [`DumpiFilter`]), several
+//! under each other ([`Merged`]), one with arrows from calls to what they caused ([`Arrows`]), one whose overlapping
+//! drawables are on lines of their own ([`Split`]), one with other views ([`view`]).
+//!
+//! Most are a [`Source`](crate::model::Source) around a source, so they work with every format; [`write_slog2`] writes such a trace with the
+//! views that fit it.
 //!
 //! Section numbers are those of the format descriptions the project works from.
 
+mod align;
+mod arrows;
 mod call_id;
 mod dumpi;
+mod filtered;
+mod in_order;
+mod lines;
+mod merge;
 mod select;
 mod slog2;
+mod split;
+mod views;
 
+pub use align::{Alignment, align_by_call_ids, align_by_category, align_starts};
+pub use arrows::{ArrowStatistics, Arrows};
 pub use call_id::CallIds;
 pub use dumpi::{Copied, DumpiFilter, Functions, UnknownFunction, first_wall_time};
+pub use filtered::Filtered;
+pub use lines::{View, view};
+pub use merge::{MergeError, Merged, Part};
 pub use select::{CategoryPattern, Choice, Judge, Numbers, Selection};
-pub use slog2::{Rebuilt, Slog2Filter};
+pub use slog2::{Rebuilt, Slog2Filter, write_slog2};
+pub use split::Split;

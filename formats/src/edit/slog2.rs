@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 
+use super::in_order::in_order;
 use super::select::{Judge, Selection};
-use crate::model::{Definitions, Line};
+use crate::model::{Definitions, Line, Losses, Order, Source, Stop};
 use crate::slog2::{
     self, Builder, Category, Drawable, Error, Header, LineIdMap, NewDrawable, Options, Primitive,
     Ratios, Reader, Topology, Vertex, Walk, WalkOrder, preview_index,
@@ -227,4 +228,28 @@ pub(super) fn topology_of(vertices: &[Vertex]) -> Topology {
         [_, _] => Topology::Arrow,
         _ => Topology::Event,
     }
+}
+
+/// Writes a trace as SLOG2 with views of its own, cut to the lines that have drawables.
+///
+/// # Errors
+/// Those of the source and of the output, and [`slog2::ErrorKind::NoDrawables`] if there is none.
+pub fn write_slog2<W: Write + Seek>(
+    source: &dyn Source,
+    views: &[LineIdMap],
+    tree: Options,
+    out: W,
+) -> Result<(W, Header, Losses), Stop> {
+    let mut builder = Builder::new(out, tree)?;
+    let losses = in_order(source, Order::End, &mut |drawable| {
+        builder.add(drawable)?;
+        Ok(())
+    })?;
+    let tree = builder.close()?;
+    let maps = restricted(views, tree.lines());
+    // In the order in which the original inserts them in its table: previews first.
+    let mut categories = renewed(&source.definitions().categories);
+    categories.sort_by_key(|category| category.index >= 0);
+    let (out, header) = tree.finish(&categories, &maps)?;
+    Ok((out, header, losses))
 }

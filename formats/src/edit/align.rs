@@ -1,0 +1,152 @@
+//! How far the clock of one trace is behind that of another.
+
+use super::arrows::spans;
+use super::select::CategoryPattern;
+use crate::model::{Source, Stop};
+
+/// What the comparison of two traces by their common CallIDs gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alignment {
+    /// Seconds to add to the times of the second trace.
+    pub shift: f64,
+    /// CallIDs that both traces have.
+    pub common: u64,
+    /// Those of them of which the one trace's stretch of time, with this shift, lies within the other's.
+    pub within: u64,
+}
+
+/// Compares two traces by the CallIDs they share.
+///
+/// A call lasts longer than what it causes. So each common CallID says in which range the shift must be for the shorter
+/// stretch of time to lie within the longer one. Taken is the shift that suits the most CallIDs: of all such the one
+/// nearest to the median of the differences of start times. If it suits not even half of them (calls that only start an
+/// operation end before it), the median itself is taken. Without a common CallID there is none.
+///
+/// # Errors
+/// Those of the sources.
+pub fn align_by_call_ids(
+    first: &dyn Source,
+    second: &dyn Source,
+) -> Result<Option<Alignment>, Stop> {
+    let (a, b) = (spans(first)?, spans(second)?);
+    let mut ranges = Vec::new();
+    let mut starts = Vec::new();
+    for (id, &(start, end)) in &a.by_id {
+        let Some(&(other_start, other_end)) = b.by_id.get(id) else {
+            continue;
+        };
+        let (p, q) = (start - other_start, end - other_end);
+        if p.is_finite() && q.is_finite() {
+            // If the first is the longer one, its start comes before and its end behind.
+            ranges.push((p.min(q), p.max(q)));
+            starts.push(p);
+        }
+    }
+    if starts.is_empty() {
+        return Ok(None);
+    }
+    starts.sort_by(f64::total_cmp);
+    let median = starts[(starts.len() - 1) / 2];
+    let common = ranges.len() as u64;
+    let ((from, to), suited) = deepest(&ranges, median);
+    let shift = match 2 * suited >= common {
+        true => median.clamp(from, to),
+        false => median,
+    };
+    let holds = |&&(from, to): &&(f64, f64)| from <= shift && shift <= to;
+    Ok(Some(Alignment {
+        shift,
+        common,
+        within: ranges.iter().filter(holds).count() as u64,
+    }))
+}
+
+/// Where the most ranges overlap, and how many do; of several such places the one nearest to `wanted`.
+fn deepest(ranges: &[(f64, f64)], wanted: f64) -> ((f64, f64), u64) {
+    // Beginnings before ends at the same place, so that ranges that only touch overlap.
+    let mut borders: Vec<(f64, bool)> = ranges
+        .iter()
+        .flat_map(|&(from, to)| [(from, false), (to, true)])
+        .collect();
+    borders.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let distance = |(from, to): (f64, f64)| (wanted.clamp(from, to) - wanted).abs();
+    let mut best = ((wanted, wanted), 0);
+    let mut depth = 0u64;
+    for (at, &(place, is_end)) in borders.iter().enumerate() {
+        if is_end {
+            depth -= 1;
+            continue;
+        }
+        depth += 1;
+        let range = (place, borders.get(at + 1).map_or(place, |next| next.0));
+        if depth > best.1 || depth == best.1 && distance(range) < distance(best.0) {
+            best = (range, depth);
+        }
+    }
+    best
+}
+
+/// The shift after which the first drawable of a category of each trace starts at the same time; `None` if one of them
+/// has no such drawable.
+///
+/// # Errors
+/// Those of the sources.
+pub fn align_by_category(
+    first: (&dyn Source, &CategoryPattern),
+    second: (&dyn Source, &CategoryPattern),
+) -> Result<Option<f64>, Stop> {
+    let (a, b) = (
+        earliest(first.0, Some(first.1))?,
+        earliest(second.0, Some(second.1))?,
+    );
+    Ok(a.zip(b).map(|(a, b)| a - b))
+}
+
+/// The shift after which both traces start at the same time.
+///
+/// # Errors
+/// Those of the sources.
+pub fn align_starts(first: &dyn Source, second: &dyn Source) -> Result<Option<f64>, Stop> {
+    let (a, b) = (earliest(first, None)?, earliest(second, None)?);
+    Ok(a.zip(b).map(|(a, b)| a - b))
+}
+
+fn earliest(source: &dyn Source, pattern: Option<&CategoryPattern>) -> Result<Option<f64>, Stop> {
+    let definitions = source.definitions();
+    let wanted: Option<Vec<i32>> = pattern.map(|pattern| {
+        let found = definitions.categories.iter().filter(|category| {
+            let name = category.name.to_str();
+            category.index >= 0 && pattern.matches(category.index, &name)
+        });
+        found.map(|category| category.index).collect()
+    });
+    let mut earliest: Option<f64> = None;
+    source.for_each(&mut |drawable| {
+        if wanted
+            .as_ref()
+            .is_none_or(|wanted| wanted.contains(&drawable.category))
+        {
+            for vertex in drawable.vertices {
+                earliest = Some(earliest.map_or(vertex.time, |found| found.min(vertex.time)));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(earliest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_most_ranges_overlap() {
+        let ranges = [(0.0, 4.0), (1.0, 5.0), (2.0, 3.0), (8.0, 9.0)];
+        assert_eq!(deepest(&ranges, 0.0), ((2.0, 3.0), 3));
+        // Two places with two: the nearer one.
+        let ranges = [(0.0, 1.0), (0.0, 2.0), (6.0, 8.0), (7.0, 9.0)];
+        assert_eq!(deepest(&ranges, 6.5), ((7.0, 8.0), 2));
+        assert_eq!(deepest(&ranges, 3.0), ((0.0, 1.0), 2));
+        assert_eq!(deepest(&[(1.0, 1.0), (1.0, 2.0)], 1.0), ((1.0, 1.0), 2));
+    }
+}

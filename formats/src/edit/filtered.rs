@@ -1,0 +1,63 @@
+//! A source without what is not selected.
+
+use std::cell::Cell;
+
+use super::select::{Judge, Selection};
+use crate::model::{Definitions, Drawable, Losses, Order, Source, Stop};
+
+/// The selected part of a trace of any format.
+pub struct Filtered<'s> {
+    source: &'s dyn Source,
+    judge: Judge<'s>,
+    definitions: Definitions,
+    counts: Cell<(u64, u64)>,
+}
+
+impl<'s> Filtered<'s> {
+    /// The part of `source` that is selected.
+    pub fn new(source: &'s dyn Source, selection: &'s Selection) -> Self {
+        let mut definitions = source.definitions().clone();
+        if !selection.invert {
+            definitions.lines.retain(|line| selection.admits_line(line));
+        }
+        Filtered {
+            source,
+            judge: Judge::new(selection, source.definitions()),
+            definitions,
+            counts: Cell::default(),
+        }
+    }
+
+    /// How many drawables were kept and removed, once all were read.
+    pub fn counts(&self) -> (u64, u64) {
+        self.counts.get()
+    }
+}
+
+impl Source for Filtered<'_> {
+    fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    fn order(&self) -> Order {
+        self.source.order()
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let (mut kept, mut removed) = (0, 0);
+        let losses = self.source.for_each(&mut |drawable| {
+            if self.judge.admits(drawable) {
+                kept += 1;
+                put(drawable)
+            } else {
+                removed += 1;
+                Ok(())
+            }
+        })?;
+        self.counts.set((kept, removed));
+        Ok(losses)
+    }
+}

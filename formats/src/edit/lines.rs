@@ -1,0 +1,82 @@
+//! The views of a trace, made anew from what is known of its lines.
+
+use crate::model::Line;
+use crate::slog2::LineIdMap;
+
+/// By what lines are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Rank in MPI_COMM_WORLD: all threads and communicators of a process are one row.
+    Process,
+    /// Rank and thread.
+    Thread,
+    /// Communicator, rank in it, and thread if there are several.
+    Communicator,
+    /// Node, rank and thread.
+    Node,
+    /// The line's own number: each line is a row.
+    Line,
+}
+
+/// The view of these lines, which are ascending. The view by node is there only if a node is known, from the lines'
+/// hosts or from `node`, which gives that of a rank.
+pub fn view(kind: View, lines: &[Line], node: &dyn Fn(i32) -> Option<String>) -> Option<LineIdMap> {
+    let threads = lines.iter().any(|line| line.thread != 0);
+    let mut map = match kind {
+        View::Process => LineIdMap::new("Process View", &["world_rank"]),
+        View::Thread => LineIdMap::new("Process-Thread View", &["world_rank", "thread"]),
+        View::Communicator if threads => LineIdMap::new(
+            "Communicator-Thread View",
+            &["commID", "comm_rank", "thread"],
+        ),
+        View::Communicator => LineIdMap::new("Communicator View", &["commID", "comm_rank"]),
+        View::Node => return node_view(lines, node),
+        View::Line => {
+            let ids: Vec<i32> = lines.iter().map(|line| line.id).collect();
+            return Some(LineIdMap::identity(&ids));
+        }
+    };
+    for line in lines {
+        let columns: &[i32] = match kind {
+            View::Process => &[line.rank],
+            View::Thread => &[line.rank, line.thread],
+            _ if threads => &[line.comm, line.comm_rank, line.thread],
+            _ => &[line.comm, line.comm_rank],
+        };
+        map.push(line.id, columns);
+    }
+    Some(map)
+}
+
+/// Nodes named in the title; columns hold numbers only.
+const NAMED: usize = 8;
+
+fn node_view(lines: &[Line], node: &dyn Fn(i32) -> Option<String>) -> Option<LineIdMap> {
+    let mut names: Vec<String> = Vec::new();
+    let mut rows = Vec::new();
+    for line in lines {
+        let name = node(line.rank).or_else(|| line.host.clone());
+        let number = name.map_or(-1, |name| {
+            let found = names.iter().position(|known| *known == name);
+            found.unwrap_or_else(|| {
+                names.push(name);
+                names.len() - 1
+            }) as i32
+        });
+        rows.push([number, line.rank, line.thread]);
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let named = names.iter().take(NAMED).enumerate();
+    let mut shown: Vec<String> = named.map(|(nth, name)| format!("{nth} {name}")).collect();
+    if names.len() > NAMED {
+        shown.push("...".to_owned());
+    }
+    let title = format!("Node View ({})", shown.join(", "));
+    let mut map = LineIdMap::new(&title, &["node", "world_rank", "thread"]);
+    for (line, columns) in lines.iter().zip(&rows) {
+        map.push(line.id, columns);
+    }
+    Some(map)
+}
