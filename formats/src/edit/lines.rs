@@ -1,7 +1,7 @@
 //! The views of a trace, made anew from what is known of its lines.
 
 use crate::model::Line;
-use crate::slog2::LineIdMap;
+use crate::slog2::{self, LineIdMap, views_of_lines};
 
 /// By what lines are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,10 @@ pub fn view(kind: View, lines: &[Line], node: &dyn Fn(i32) -> Option<String>) ->
     Some(map)
 }
 
-/// Nodes named in the title; columns hold numbers only.
-const NAMED: usize = 8;
+/// The views that a converted log has: by process, by communicator, by line, and by node if hosts are known.
+pub fn usual_views(lines: &[Line]) -> Vec<LineIdMap> {
+    views_of_lines(&lines.iter().collect::<Vec<_>>())
+}
 
 fn node_view(lines: &[Line], node: &dyn Fn(i32) -> Option<String>) -> Option<LineIdMap> {
     let mut names: Vec<String> = Vec::new();
@@ -68,13 +70,7 @@ fn node_view(lines: &[Line], node: &dyn Fn(i32) -> Option<String>) -> Option<Lin
     if names.is_empty() {
         return None;
     }
-    let named = names.iter().take(NAMED).enumerate();
-    let mut shown: Vec<String> = named.map(|(nth, name)| format!("{nth} {name}")).collect();
-    if names.len() > NAMED {
-        shown.push("...".to_owned());
-    }
-    let title = format!("Node View ({})", shown.join(", "));
-    let mut map = LineIdMap::new(&title, &["node", "world_rank", "thread"]);
+    let mut map = slog2::node_view(&names);
     for (line, columns) in lines.iter().zip(&rows) {
         map.push(line.id, columns);
     }

@@ -25,7 +25,7 @@ pub use arrows::{ArrowStatistics, Arrows};
 pub use call_id::CallIds;
 pub use dumpi::{Copied, DumpiFilter, Functions, UnknownFunction, first_wall_time};
 pub use filtered::Filtered;
-pub use lines::{View, view};
+pub use lines::{View, usual_views, view};
 pub use merge::{MergeError, Merged, Part};
 pub use select::{CategoryPattern, Choice, Judge, Numbers, Selection};
 pub use slog2::{Rebuilt, Slog2Filter, write_slog2};

@@ -5,10 +5,10 @@ use std::io::{Seek, Write};
 
 use super::in_order::in_order;
 use super::select::{Judge, Selection};
-use crate::model::{Definitions, Line, Losses, Order, Source, Stop};
+use crate::model::{Definitions, Losses, Order, Source, Stop};
 use crate::slog2::{
     self, Builder, Category, Drawable, Error, Header, LineIdMap, NewDrawable, Options, Primitive,
-    Ratios, Reader, Topology, Vertex, Walk, WalkOrder, preview_index,
+    Ratios, Reader, Topology, Vertex, Walk, WalkOrder, lines_of_views, preview_index,
 };
 
 /// How an SLOG2 file is filtered.
@@ -137,29 +137,11 @@ pub(super) fn topologies(categories: &[Category]) -> BTreeMap<i32, Topology> {
 
 /// Categories and lines of a file, the latter from its views (section 6.2).
 pub(super) fn definitions(reader: &Reader<'_>) -> Definitions {
-    let mut lines: BTreeMap<i32, Line> = BTreeMap::new();
-    for map in reader.line_id_maps() {
-        for row in map.rows() {
-            let line = lines.entry(row[0]).or_insert_with(|| Line {
-                id: row[0],
-                rank: -1,
-                comm_rank: -1,
-                ..Line::default()
-            });
-            for (label, &value) in map.column_labels.iter().zip(&row[1..]) {
-                match label.0.as_slice() {
-                    b"world_rank" => line.rank = value,
-                    b"thread" => line.thread = value,
-                    b"commID" => line.comm = value,
-                    b"comm_rank" => line.comm_rank = value,
-                    _ => (),
-                }
-            }
-        }
-    }
     Definitions {
         categories: reader.categories().to_vec(),
-        lines: lines.into_values().collect(),
+        lines: lines_of_views(reader.line_id_maps())
+            .into_values()
+            .collect(),
         ..Definitions::default()
     }
 }

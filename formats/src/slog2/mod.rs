@@ -69,5 +69,7 @@ pub use types::{
     VERSION_2_0_5, Vertex, preview_index,
 };
 pub use views::node_view;
+#[cfg(feature = "spill")]
+pub(crate) use views::{lines as lines_of_views, views as views_of_lines};
 pub use walk::{Walk, WalkOrder};
 pub use window::{Depth, Reading, Visit, Window};

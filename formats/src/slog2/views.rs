@@ -35,7 +35,7 @@ fn named_hosts(title: &str) -> Vec<String> {
 }
 
 /// What the views tell of the lines, by ascending id. Views are known by the labels of their columns.
-pub(super) fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
+pub(crate) fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
     let mut lines: BTreeMap<i32, Line> = BTreeMap::new();
     for map in maps {
         let column = |label: &str| {
@@ -75,7 +75,7 @@ pub(super) fn unnamed(id: i32) -> Line {
 }
 
 /// The views of these lines, in the order of the original's converter; the one by node comes last, if hosts are known.
-pub(super) fn views(lines: &[&Line]) -> Vec<LineIdMap> {
+pub(crate) fn views(lines: &[&Line]) -> Vec<LineIdMap> {
     let threads = lines.iter().any(|line| line.thread != 0);
     let (mut processes, mut comms) = process_and_comm_views(threads);
     let mut hosts: Vec<String> = Vec::new();

@@ -1,9 +1,12 @@
 //! Random SLOG2 files for the tests of what makes traces out of traces.
 #![allow(dead_code)] // Not every test program uses every helper.
 
+use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use formats::edit::write_slog2;
+use formats::model::{Definitions, Line, Losses, Order, Source, Stop};
 use formats::slog2::{
     Builder, Category, Color, Drawable, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
 };
@@ -173,4 +176,95 @@ pub fn drawn(file: &[u8]) -> Vec<Drawn> {
 
 pub fn sort(list: &mut [Drawn]) {
     list.sort_by(|a, b| a.partial_cmp(b).expect("no NaN"));
+}
+
+/// Drawables as a source, in the order in which they are given.
+pub struct Listed {
+    pub definitions: Definitions,
+    pub drawn: Vec<Drawn>,
+    pub order: Order,
+}
+
+impl Listed {
+    /// These drawables in order of start, on lines rank·2 + thread.
+    pub fn new(drawn: &[Drawn]) -> Self {
+        let mut drawn = drawn.to_vec();
+        drawn.sort_by(|a, b| (a.start().total_cmp(&b.start())).then(b.end().total_cmp(&a.end())));
+        let mut categories = categories();
+        categories.retain(|category| category.index >= 0);
+        let ids = drawn
+            .iter()
+            .flat_map(|drawn| drawn.vertices.iter().map(|v| v.1));
+        let ids: BTreeSet<i32> = ids.collect();
+        let lines = ids.iter().map(|&id| Line::of_thread(id, id / 2, id % 2));
+        Listed {
+            definitions: Definitions {
+                categories,
+                lines: lines.collect(),
+                ..Definitions::default()
+            },
+            drawn,
+            order: Order::Start,
+        }
+    }
+}
+
+impl Source for Listed {
+    fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    fn order(&self) -> Order {
+        self.order
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&NewDrawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        for drawn in &self.drawn {
+            let vertices: Vec<Vertex> = drawn
+                .vertices
+                .iter()
+                .map(|&(time, line)| Vertex { time, line })
+                .collect();
+            let category = self.definitions.category(drawn.category).expect("category");
+            put(&NewDrawable {
+                topology: category.topology,
+                category: drawn.category,
+                info: &drawn.info,
+                vertices: &vertices,
+            })?;
+        }
+        Ok(Losses::default())
+    }
+}
+
+/// Everything that a source gives, sorted by what it is.
+pub fn all(source: &dyn Source) -> Vec<Drawn> {
+    let mut list = Vec::new();
+    source
+        .for_each(&mut |drawable| {
+            let vertices = drawable.vertices.iter().map(|v| (v.time, v.line));
+            list.push(Drawn {
+                category: drawable.category,
+                info: drawable.info.to_vec(),
+                vertices: vertices.collect(),
+            });
+            Ok(())
+        })
+        .expect("reads");
+    sort(&mut list);
+    list
+}
+
+/// The source as an SLOG2 file with these views.
+pub fn written(source: &dyn Source, views: &[LineIdMap]) -> Vec<u8> {
+    let options = Options {
+        leaf_byte_size: 500,
+        ..Options::default()
+    };
+    let out = Cursor::new(Vec::new());
+    let (out, _, _) = write_slog2(source, views, options, out).expect("writes");
+    out.into_inner()
 }
