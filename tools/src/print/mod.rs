@@ -21,6 +21,11 @@ use std::path::PathBuf;
 /// or pj_dump; of an ALOG file, which is text, the file itself, checked; of a block file (libtrace.*.blocks), a line for
 /// each record.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace print run.clog2 | less
+  mpitrace print -c run.slog2                     only the categories
+  mpitrace print -ie -ts 0.5 run.slog2            by end time, the second half
+  mpitrace print -a dumpi-2026.11.20-0000.bin     all sections, not only the calls")]
 pub struct Arguments {
     /// The file; - is stdin
     file: PathBuf,

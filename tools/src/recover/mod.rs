@@ -27,6 +27,9 @@ use wrappers::Table;
 /// libtrace.*.blocks. They are sorted by run, and of each run DUMPI, CLOG2 and SLOG2 files are made. The exit code is 1 when
 /// a block file is damaged; what can be read of it comes into the trace all the same.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace recover --count .                      what is there
+  mpitrace recover --dir traces /scratch/job17")]
 pub struct Arguments {
     /// Block files, or folders with block files
     #[arg(required = true, value_name = "DIR|FILE.blocks")]

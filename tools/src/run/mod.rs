@@ -18,6 +18,9 @@ use std::path::PathBuf;
 /// The launcher (mpiexec, mpirun, srun, …) is told to preload libtrace.so into the ranks. Without one the program is
 /// started directly. `run` ends as the command does.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace run -- mpiexec -n 4 ./app input.dat
+  mpitrace run --lib target/lib -- mpirun -n 2 lmp -in in.lj")]
 pub struct Arguments {
     /// libtrace.so, or a directory that holds it or mpich/libtrace.so and openmpi/libtrace.so
     #[arg(long, value_name = "PATH", env = "TRACE_LIB")]

@@ -1,0 +1,71 @@
+//! `docs/commands.md` is what `--help` says, and the man pages and completions that are made of the same can be used.
+//!
+//! `UPDATE_DOCS=1 cargo test -p tools --test docs` writes it anew.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+fn mpitrace(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+        .args(arguments)
+        .env_remove("RUST_BACKTRACE")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The subcommands, in the order in which `mpitrace --help` lists them, without `help`.
+fn subcommands() -> Vec<String> {
+    let help = mpitrace(&["--help"]);
+    let list = help.split("Commands:\n").nth(1).unwrap();
+    let names = list
+        .lines()
+        .map_while(|line| line.split_whitespace().next());
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    names.into_iter().filter(|name| name != "help").collect()
+}
+
+#[test]
+fn commands_are_described_as_help_describes_them() {
+    let mut text = String::from(
+        "# The commands of mpitrace\n\n\
+         What `mpitrace COMMAND --help` says; a test keeps it so. `mpitrace man FOLDER` makes man pages of the same,\n\
+         `mpitrace completions SHELL` completions. Every command ends with 0 when all went well, 1 when a file is bad, 2 when the\n\
+         call is; `run` ends as the program it starts. `-` is standard input or output where that makes sense. Work of over a\n\
+         second shows a progress bar if a terminal is there.\n",
+    );
+    for name in subcommands() {
+        let help = mpitrace(&[&name, "--help"]);
+        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let help = lines.join("\n");
+        write!(text, "\n## {name}\n\n```text\n{help}\n```\n").unwrap();
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let same = found == text;
+    assert!(same, "docs/commands.md is out of date: UPDATE_DOCS=1");
+}
+
+#[test]
+fn every_command_gives_examples_and_has_a_man_page() {
+    let folder = tempfile::tempdir().unwrap();
+    mpitrace(&["man", folder.path().to_str().unwrap()]);
+    for name in subcommands() {
+        let help = mpitrace(&[&name, "--help"]);
+        assert!(help.contains("Examples:"), "{name} --help shows no example");
+        let page = folder.path().join(format!("mpitrace-{name}.1"));
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(".SH SYNOPSIS"), "{name}: {page}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let completions = mpitrace(&["completions", shell]);
+        for name in subcommands() {
+            assert!(completions.contains(&name), "{name} in {shell}");
+        }
+    }
+}
