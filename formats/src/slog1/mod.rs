@@ -3,20 +3,27 @@
 //!
 //! * [`Reader`] finds tables, frames and statistics of a file in memory; of a frame, [`Frame::records`] gives the four
 //!   sectors.
+//! * [`Writer`] makes files as the original library does, byte for byte.
+//! * [`from_clog1()`] does what `clog2slog` does, [`copy()`] reads a file and writes the same bytes.
 //! * [`print()`] gives the text of `slog_print`.
 //!
 //! Section numbers in this module are those of the format description the project works from (`slog1.md`).
 
+mod copy;
 mod cursor;
 mod error;
+mod from_clog1;
 mod print;
 mod profile;
 mod read;
 mod record;
 mod statistics;
 mod types;
+mod write;
 
+pub use copy::copy;
 pub use error::{Error, ErrorKind};
+pub use from_clog1::{BACKWARD, Conversion, FORWARD, FromClog1Error, Options, from_clog1};
 pub use print::print;
 pub use read::{Directories, Directory, Entries, Frame, Frames, Reader, Records, Sector};
 pub use record::{
@@ -27,3 +34,4 @@ pub use statistics::{Set, Statistics};
 pub use types::{
     Bebits, Definition, Display, Entry, FRAME_HEADER_SIZE, HEADER_SIZE, Header, Key, Thread,
 };
+pub use write::{Kind, Layout, Tables, TimeOrder, Writer, Written};

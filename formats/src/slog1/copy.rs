@@ -1,0 +1,147 @@
+//! The same file again: everything that has a meaning read and written, everything else carried over.
+
+use super::error::{Error, ErrorKind};
+use super::read::{Directory, Frame, Reader, Sector};
+use super::types::HEADER_SIZE;
+use std::io::Write;
+
+/// Writes a file again: header, tables, directories, frames and statistics from what they mean, the bytes without a
+/// meaning between and in them as they are.
+///
+/// Of an undamaged file of the original library the same bytes come out. It is the file that a program gets which reads
+/// with this crate what it is given, and changes nothing.
+pub fn copy(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
+    let mut parts: Vec<(u64, Part<'_>)> = vec![(0, Part::Header)];
+    let header = reader.header();
+    parts.push((header.preview, Part::Preview));
+    parts.push((header.threads, Part::Threads));
+    parts.push((header.profile, Part::Profile));
+    parts.push((header.definitions, Part::Definitions));
+    parts.push((header.statistics, Part::Statistics));
+    for directory in reader.directories() {
+        let directory = directory?;
+        parts.push((directory.offset, Part::Directory(directory)));
+    }
+    // Frames are many and in order; they are taken from their iterator as their turn comes.
+    parts.sort_by_key(|&(offset, _)| std::cmp::Reverse(offset));
+    let mut frames = reader.frames().peekable();
+    let mut at = 0;
+    let mut bytes = Vec::new();
+    loop {
+        let next_part = parts.last().map(|&(offset, _)| offset);
+        let next_frame = match frames.peek() {
+            Some(Ok(frame)) => Some(frame.entry.offset),
+            Some(Err(_)) => Some(0),
+            None => None,
+        };
+        bytes.clear();
+        let offset = match (next_part, next_frame) {
+            (None, None) => break,
+            (Some(part), frame) if frame.is_none_or(|frame| part < frame) => {
+                if let Some((_, part)) = parts.pop() {
+                    part.encode(reader, &mut bytes)?;
+                }
+                part
+            }
+            _ => {
+                let Some(frame) = frames.next().transpose()? else {
+                    break;
+                };
+                encode_frame(&frame, &mut bytes)?;
+                frame.entry.offset
+            }
+        };
+        let between = reader.bytes().get(at as usize..offset as usize);
+        let Some(between) = between else {
+            return Err(Error::new(offset, ErrorKind::Overlap));
+        };
+        put(out, at, between)?;
+        put(out, offset, &bytes)?;
+        at = offset + bytes.len() as u64;
+    }
+    let rest = reader.bytes().get(at as usize..).unwrap_or_default();
+    put(out, at, rest)
+}
+
+/// A part of a file that there is one of, or few.
+enum Part<'a> {
+    Header,
+    Preview,
+    Threads,
+    Profile,
+    Definitions,
+    Directory(Directory<'a>),
+    Statistics,
+}
+
+impl Part<'_> {
+    fn encode(&self, reader: &Reader<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        match self {
+            Part::Header => {
+                out.extend_from_slice(&reader.header().encode());
+                debug_assert_eq!(out.len(), HEADER_SIZE);
+            }
+            Part::Preview => {
+                let preview = reader.preview()?;
+                out.extend_from_slice(&(preview.len() as u32).to_be_bytes());
+                out.extend_from_slice(preview);
+            }
+            Part::Threads => table(out, reader.threads()?, |thread, out| thread.encode(out))?,
+            Part::Profile => table(out, reader.profile()?, |entry, out| entry.encode(out))?,
+            Part::Definitions => {
+                table(out, reader.definitions()?, |entry, out| entry.encode(out))?;
+            }
+            Part::Directory(directory) => {
+                out.extend_from_slice(&directory.previous.to_be_bytes());
+                out.extend_from_slice(&directory.next.to_be_bytes());
+                out.extend_from_slice(&directory.used.to_be_bytes());
+                for entry in directory.entries() {
+                    entry.encode(out);
+                }
+            }
+            Part::Statistics => match reader.statistics() {
+                Ok(statistics) => {
+                    statistics.encode_head(out);
+                    for set in statistics.sets() {
+                        set?.encode(out);
+                    }
+                }
+                Err(error) if matches!(error.kind, ErrorKind::NoStatistics) => {}
+                Err(error) => return Err(error),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// The number of entries, then the entries.
+fn table<T>(
+    out: &mut Vec<u8>,
+    entries: impl Iterator<Item = Result<T, Error>>,
+    encode: impl Fn(&T, &mut Vec<u8>),
+) -> Result<(), Error> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let mut count = 0u32;
+    for entry in entries {
+        encode(&entry?, out);
+        count += 1;
+    }
+    out[start..start + 4].copy_from_slice(&count.to_be_bytes());
+    Ok(())
+}
+
+fn encode_frame(frame: &Frame<'_, '_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    frame.encode_header(out);
+    for sector in Sector::ALL {
+        for record in frame.records(sector) {
+            record?.encode(out);
+        }
+    }
+    Ok(())
+}
+
+fn put(out: &mut impl Write, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+    out.write_all(bytes)
+        .map_err(|error| Error::io(offset, error))
+}

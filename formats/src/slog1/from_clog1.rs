@@ -1,0 +1,354 @@
+//! CLOG-1 to SLOG-1 as `clog2slog` does it, byte for byte (section 9).
+
+use super::error::{Error, ErrorKind};
+use super::record::{ARROW, Arguments, Record, STATE, Task, Words};
+use super::types::{Display, FRAME_HEADER_SIZE, Key, Thread};
+use super::write::{Kind, Layout, Tables, TimeOrder, Writer, Written};
+use crate::clog1::{self, Body, Raw, Reader, StateDef};
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::io::{self, Read, Seek, Write};
+
+/// Type of arrows of messages whose send was logged before their receive.
+pub const FORWARD: u16 = 10001;
+/// Type of arrows of messages whose receive was logged before their send.
+pub const BACKWARD: u16 = 10002;
+
+/// Event of a send, and of a receive.
+const SEND: i32 = -101;
+const RECEIVE: i32 = -102;
+/// The partner of a message to nobody.
+const PROC_NULL: i32 = -1;
+/// Entries that the tables have to spare.
+const SPARE_ENTRIES: u32 = 40;
+/// Bytes of an arrow, from which the number of frames is estimated.
+const ARROW_SIZE: u64 = 41;
+
+/// What a file is to be like. What is not given is chosen, and chosen larger where that does not suffice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Bytes of a frame, 64 KiB if not given: `-f=KiB` of `clog2slog`.
+    pub frame_size: Option<u32>,
+    /// Entries of the frame directory: `-d=N` of `clog2slog`.
+    pub frames_per_directory: Option<u32>,
+}
+
+/// What became of a CLOG-1 file.
+#[derive(Debug)]
+pub struct Conversion {
+    /// What was written.
+    pub written: Written,
+    /// Starts of states that did not end.
+    pub open_states: u64,
+    /// Ends of states that had not started, of which the original makes no file.
+    pub ends_without_start: u64,
+    /// Sends and receives without the other.
+    pub open_messages: u64,
+    /// Where a file ends before its end; the file was made of what is there.
+    pub cut: Option<clog1::Error>,
+}
+
+/// What stops [`from_clog1`].
+#[derive(Debug)]
+pub enum FromClog1Error {
+    /// The input is damaged.
+    Clog1(clog1::Error),
+    /// Events are part of two states.
+    Events(StateDef),
+    /// The output could not be written, or cannot hold what is in the input.
+    Slog1(Error),
+}
+
+impl fmt::Display for FromClog1Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FromClog1Error::Clog1(error) => error.fmt(f),
+            FromClog1Error::Events(state) => write!(
+                f,
+                "state {} (events {} and {}): one of its events is that of another state",
+                String::from_utf8_lossy(state.name.as_bytes()),
+                state.start_etype,
+                state.end_etype
+            ),
+            FromClog1Error::Slog1(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FromClog1Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            FromClog1Error::Clog1(error) => Some(error),
+            FromClog1Error::Events(_) => None,
+            FromClog1Error::Slog1(error) => Some(error),
+        }
+    }
+}
+
+impl From<Error> for FromClog1Error {
+    fn from(error: Error) -> Self {
+        FromClog1Error::Slog1(error)
+    }
+}
+
+/// Makes the SLOG-1 file that `clog2slog` makes of a CLOG-1 file.
+///
+/// `create` makes the output; it is called again if the frames turn out to be too small or too few and their size or
+/// number was not given.
+pub fn from_clog1<W: Read + Write + Seek>(
+    clog: &Reader<'_>,
+    create: impl Fn() -> io::Result<W>,
+    options: &Options,
+) -> Result<(W, Conversion), FromClog1Error> {
+    let found = Summary::of(clog)?;
+    let mut frame_size = options.frame_size.unwrap_or(65536);
+    let mut factor = 1;
+    loop {
+        let room = u64::from(frame_size)
+            .saturating_sub(FRAME_HEADER_SIZE as u64)
+            .max(1);
+        let estimate = found.events * ARROW_SIZE / room + 1;
+        let frames = estimate.saturating_mul(factor);
+        let layout = Layout {
+            frame_size,
+            frame_reserved: 0,
+            frames_per_directory: match options.frames_per_directory {
+                Some(number) if number > 0 => number,
+                _ => u32::try_from(frames).unwrap_or(u32::MAX),
+            },
+            order: TimeOrder::End,
+            bins: 512,
+            spare_entries: SPARE_ENTRIES,
+        };
+        let out = create().map_err(|error| Error::io(0, error))?;
+        match found.convert(clog, out, &layout) {
+            Err(FromClog1Error::Slog1(error)) => match error.kind {
+                ErrorKind::FrameFull { .. }
+                    if options.frame_size.is_none() && frame_size < 1 << 30 =>
+                {
+                    frame_size *= 2;
+                }
+                ErrorKind::DirectoryFull(_)
+                    if options
+                        .frames_per_directory
+                        .is_none_or(|number| number == 0)
+                        && frames < u64::from(u32::MAX) =>
+                {
+                    factor *= 2;
+                }
+                _ => return Err(error.into()),
+            },
+            result => return result,
+        }
+    }
+}
+
+/// What the first look at a file finds.
+#[derive(Debug, Default)]
+struct Summary {
+    states: Vec<StateDef>,
+    /// Index of the state that an event starts, and that it ends.
+    starts: HashMap<i32, usize>,
+    ends: HashMap<i32, usize>,
+    events: u64,
+    last_rank: i32,
+}
+
+impl Summary {
+    fn of(clog: &Reader<'_>) -> Result<Self, FromClog1Error> {
+        let mut found = Summary::default();
+        for record in clog.records() {
+            match record {
+                Ok(record) => match record.body {
+                    Body::Raw(_) => found.events += 1,
+                    Body::Comm(_) => found.last_rank = found.last_rank.max(record.header.rank),
+                    Body::StateDef(state) => found.define(state)?,
+                    _ => {}
+                },
+                Err(error) if is_cut(&error) => break,
+                Err(error) => return Err(FromClog1Error::Clog1(error)),
+            }
+        }
+        Ok(found)
+    }
+
+    fn define(&mut self, state: StateDef) -> Result<(), FromClog1Error> {
+        let start = self.starts.get(&state.start_etype).copied();
+        let end = self.ends.get(&state.end_etype).copied();
+        match (start, end) {
+            (None, None) => {
+                let nth = self.states.len();
+                self.starts.insert(state.start_etype, nth);
+                self.ends.insert(state.end_etype, nth);
+                self.states.push(state);
+            }
+            (Some(nth), Some(other)) if nth == other => self.states[nth] = state,
+            _ => return Err(FromClog1Error::Events(state)),
+        }
+        Ok(())
+    }
+
+    fn tables(&self) -> Tables {
+        let kind = |intvltype, class: &str, label: &[u8], color: &[u8]| Kind {
+            display: Display {
+                key: Key::whole(intvltype),
+                class: class.into(),
+                label: crate::model::Text(label.to_vec()),
+                color: crate::model::Text(color.to_vec()),
+                arguments: None,
+            },
+            associations: 0,
+        };
+        let states = self.states.iter().enumerate().map(|(nth, state)| {
+            let (label, color) = (state.name.as_bytes(), state.color.as_bytes());
+            kind(state_type(nth), "state", label, color)
+        });
+        let mut kinds: Vec<Kind> = states.collect();
+        kinds.push(kind(FORWARD, "message", b"forward arrow", b"white"));
+        kinds.push(kind(BACKWARD, "message", b"backward arrow", b"grey"));
+        // Nodes are numbers of 16 bits.
+        let last = self.last_rank.clamp(0, u16::MAX.into()) as u16;
+        let threads = (0..=last).map(|rank| Thread {
+            node: rank,
+            application: rank.into(),
+            ..Thread::default()
+        });
+        Tables {
+            preview: Vec::new(),
+            threads: threads.collect(),
+            kinds,
+        }
+    }
+
+    fn convert<W: Read + Write + Seek>(
+        &self,
+        clog: &Reader<'_>,
+        out: W,
+        layout: &Layout,
+    ) -> Result<(W, Conversion), FromClog1Error> {
+        let mut matching = Matching {
+            found: self,
+            writer: Writer::new(out, &self.tables(), layout)?,
+            states: HashMap::new(),
+            messages: HashMap::new(),
+            ends_without_start: 0,
+        };
+        let mut cut = None;
+        for record in clog.records() {
+            match record {
+                Ok(record) => {
+                    if let Body::Raw(raw) = &record.body {
+                        matching.event(record.header.time, record.header.rank, raw)?;
+                    }
+                }
+                Err(error) if is_cut(&error) => cut = Some(error),
+                Err(error) => return Err(FromClog1Error::Clog1(error)),
+            }
+        }
+        let open = |lengths: &mut dyn Iterator<Item = usize>| lengths.sum::<usize>() as u64;
+        let open_states = open(&mut matching.states.values().map(Vec::len));
+        let open_messages = open(&mut matching.messages.values().map(VecDeque::len));
+        let (out, written) = matching.writer.finish()?;
+        let conversion = Conversion {
+            written,
+            open_states,
+            ends_without_start: matching.ends_without_start,
+            open_messages,
+            cut,
+        };
+        Ok((out, conversion))
+    }
+}
+
+/// Whether a file just ends too early.
+fn is_cut(error: &clog1::Error) -> bool {
+    matches!(
+        error.kind,
+        clog1::ErrorKind::NoEndLog | clog1::ErrorKind::Truncated { .. }
+    )
+}
+
+fn state_type(nth: usize) -> u16 {
+    (nth + 1) as u16
+}
+
+/// One end of a message that waits for the other: its rank, the other's rank, and which end it is.
+type Waiting = (i32, i32, i32);
+
+/// Puts starts and ends together.
+struct Matching<'s, W> {
+    found: &'s Summary,
+    writer: Writer<W>,
+    /// By state and rank the times of starts.
+    states: HashMap<(usize, i32), Vec<f64>>,
+    messages: HashMap<Waiting, VecDeque<f64>>,
+    ends_without_start: u64,
+}
+
+impl<W: Read + Write + Seek> Matching<'_, W> {
+    fn event(&mut self, time: f64, rank: i32, raw: &Raw) -> Result<(), Error> {
+        if let Some(&state) = self.found.starts.get(&raw.etype) {
+            self.states.entry((state, rank)).or_default().push(time);
+            return self.writer.announce(STATE, Key::whole(state_type(state)));
+        }
+        if matches!(raw.etype, SEND | RECEIVE) {
+            return self.message(time, rank, raw);
+        }
+        let Some(&state) = self.found.ends.get(&raw.etype) else {
+            return Ok(());
+        };
+        let start = self.states.get_mut(&(state, rank)).and_then(Vec::pop);
+        let Some(start) = start else {
+            self.ends_without_start += 1;
+            return Ok(());
+        };
+        let kind = (STATE, state_type(state));
+        self.put(kind, (start, time), rank, None)
+    }
+
+    fn message(&mut self, time: f64, rank: i32, raw: &Raw) -> Result<(), Error> {
+        if raw.data == PROC_NULL {
+            return Ok(());
+        }
+        let partner = raw.data;
+        let other = if raw.etype == SEND { RECEIVE } else { SEND };
+        let waiting = self.messages.get_mut(&(partner, rank, other));
+        // Tags are not looked at: the oldest counts.
+        let Some(start) = waiting.and_then(VecDeque::pop_front) else {
+            let line = self.messages.entry((rank, partner, raw.etype));
+            line.or_default().push_back(time);
+            return self.writer.announce(ARROW, Key::whole(arrow_type(other)));
+        };
+        let kind = (ARROW, arrow_type(raw.etype));
+        self.put(kind, (start, time), partner, Some(rank))
+    }
+
+    fn put(
+        &mut self,
+        (rectype, intvltype): (u16, u16),
+        (start, end): (f64, f64),
+        origin: i32,
+        destination: Option<i32>,
+    ) -> Result<(), Error> {
+        let task = |rank: i32| Task {
+            node: rank as u16,
+            ..Task::default()
+        };
+        self.writer.write(&Record {
+            rectype,
+            key: Key::whole(intvltype),
+            start,
+            duration: end - start,
+            origin: task(origin),
+            destination: destination.map(task),
+            address: 0,
+            associations: Words::default(),
+            arguments: Arguments::Fixed(Words::default()),
+        })
+    }
+}
+
+/// Type of the arrow of a message whose later end is this one.
+fn arrow_type(later: i32) -> u16 {
+    if later == RECEIVE { FORWARD } else { BACKWARD }
+}

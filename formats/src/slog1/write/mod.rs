@@ -1,0 +1,363 @@
+//! Writes SLOG-1 files as the original library does (section 8): frames in a first pass, in which records come by end or
+//! by start time, then, for those by end time, the copies of records in the frames they reach into, and the statistics.
+//!
+//! Memory holds two frames, the records that reach out of the last one, and the directory.
+
+mod list;
+mod second;
+mod tables;
+
+use super::error::{Error, ErrorKind};
+use super::record::{Record, fixed_size, is_variable};
+use super::types::{Definition, Display, Entry, FRAME_HEADER_SIZE, Header, Key, Thread};
+use list::List;
+use std::collections::HashMap;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+/// In which order of time records come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeOrder {
+    /// By increasing start time: one pass, and the statistics stay empty.
+    Start,
+    /// By increasing end time: two passes.
+    End,
+}
+
+/// How a file is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes of a frame.
+    pub frame_size: u32,
+    /// Bytes of each frame that the first pass leaves free for copies of records of later frames.
+    pub frame_reserved: u32,
+    /// How many frames there can be.
+    pub frames_per_directory: u32,
+    /// In which order records come.
+    pub order: TimeOrder,
+    /// Bins of the statistics, 1 to 512; other numbers count as the nearest of these.
+    pub bins: u32,
+    /// Entries for which the tables have room beyond those that are known at the start.
+    pub spare_entries: u32,
+}
+
+impl Default for Layout {
+    /// Frames as `clog2slog` makes them, and the library's directory.
+    fn default() -> Self {
+        Layout {
+            frame_size: 65536,
+            frame_reserved: 0,
+            frames_per_directory: 128,
+            order: TimeOrder::End,
+            bins: 512,
+            spare_entries: 0,
+        }
+    }
+}
+
+/// A kind of record: what it looks like and what it carries. It has as many arguments as they have names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its entry in the display profile.
+    pub display: Display,
+    /// Associations of each record.
+    pub associations: u16,
+}
+
+impl Kind {
+    fn definition(&self) -> Definition {
+        let arguments = self.display.arguments.as_ref().map_or(0, Vec::len);
+        Definition {
+            key: self.display.key,
+            associations: self.associations,
+            arguments: arguments as u16,
+        }
+    }
+}
+
+/// What stands before the frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    /// A text.
+    pub preview: Vec<u8>,
+    /// The threads.
+    pub threads: Vec<Thread>,
+    /// The kinds of records. Those that no record is of are left out of the file, unless there is no record at all.
+    pub kinds: Vec<Kind>,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// The header.
+    pub header: Header,
+    /// Frames.
+    pub frames: u32,
+    /// Records, each counted once.
+    pub records: u64,
+}
+
+/// Writes a file record by record.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    header: Header,
+    kinds: Vec<Kind>,
+    used: Vec<bool>,
+    by_key: HashMap<Key, usize>,
+    bins: u32,
+    entries: Vec<Entry>,
+    /// Records of the frame that is being filled.
+    current: List,
+    /// Records that reach into it from the frames before it.
+    pending: List,
+    /// Bytes and number of records that are announced and have not come.
+    announced: Option<(u64, u64)>,
+    /// The frame that was written last. What a shorter one leaves of it goes to the file, as with the library.
+    buffer: Vec<u8>,
+    /// Where the next frame goes.
+    offset: u64,
+    records: u64,
+}
+
+impl<W: Read + Write + Seek> Writer<W> {
+    /// Starts a file in `out`, at its position 0.
+    ///
+    /// # Errors
+    /// Two kinds of one key, argument labels of more than 33 bytes, and failures of `out`.
+    pub fn new(out: W, tables: &Tables, layout: &Layout) -> Result<Self, Error> {
+        if (layout.frame_size as usize) < FRAME_HEADER_SIZE {
+            return Err(Error::new(8, ErrorKind::FrameSize(layout.frame_size)));
+        }
+        let mut by_key = HashMap::new();
+        for (nth, kind) in tables.kinds.iter().enumerate() {
+            kind.display.check()?;
+            let key = kind.display.key;
+            if by_key.insert(key, nth).is_some() {
+                return Err(Error::new(0, ErrorKind::Duplicate(key)));
+            }
+        }
+        let (header, beginning) = tables::beginning(tables, layout);
+        let mut writer = Writer {
+            out,
+            header,
+            kinds: tables.kinds.clone(),
+            used: vec![false; tables.kinds.len()],
+            by_key,
+            bins: layout.bins.clamp(1, 512),
+            entries: Vec::new(),
+            current: List::default(),
+            pending: List::default(),
+            announced: None,
+            buffer: Vec::new(),
+            offset: beginning.len() as u64,
+            records: 0,
+        };
+        writer.put(0, &beginning)?;
+        Ok(writer)
+    }
+
+    /// Announces a record of this kind when it begins, so that room is kept for it in each frame until it comes.
+    ///
+    /// Once a record was announced, each one that is written must have been.
+    ///
+    /// # Errors
+    /// If there is no such kind, or if its size is not known beforehand.
+    pub fn announce(&mut self, rectype: u16, key: Key) -> Result<(), Error> {
+        let size = self.announced_size(rectype, key)?;
+        let (bytes, count) = self.announced.get_or_insert((0, 0));
+        *bytes += size;
+        *count += 1;
+        self.header.has_reservations = true;
+        Ok(())
+    }
+
+    fn announced_size(&self, rectype: u16, key: Key) -> Result<u64, Error> {
+        let kind = self.by_key.get(&key).and_then(|&nth| self.kinds.get(nth));
+        let Some(kind) = kind else {
+            return Err(Error::new(self.offset, ErrorKind::Undefined(key)));
+        };
+        if rectype > 255 || is_variable(rectype) {
+            return Err(Error::new(self.offset, ErrorKind::RecordType(rectype)));
+        }
+        Ok(fixed_size(rectype, &kind.definition()) as u64)
+    }
+
+    /// Appends a record.
+    ///
+    /// # Errors
+    /// If it does not fit its definition or a frame, if it was not announced although others were, if there are more
+    /// frames than the directory can hold, and failures of the output.
+    pub fn write(&mut self, record: &Record<'_>) -> Result<(), Error> {
+        let kind = self.check(record)?;
+        let size = record.size() as u64;
+        let mut held = 0;
+        if let Some((bytes, count)) = self.announced {
+            if count == 0 {
+                return Err(Error::new(self.offset, ErrorKind::NotReserved(record.key)));
+            }
+            // The record itself is among those announced.
+            held = bytes.saturating_sub(size);
+        }
+        let filled = FRAME_HEADER_SIZE as u64
+            + u64::from(self.header.frame_reserved)
+            + self.current.size()
+            + self.pending.size();
+        if filled + held + size > u64::from(self.header.frame_size) {
+            self.close_frame(false)?;
+        }
+        self.current.push(|bytes| record.encode(bytes));
+        if let Some(used) = self.used.get_mut(kind) {
+            *used = true;
+        }
+        self.records += 1;
+        if self.announced.is_some() {
+            let size = self.announced_size(record.rectype, record.key)?;
+            if let Some((bytes, count)) = &mut self.announced {
+                *bytes = bytes.saturating_sub(size);
+                *count -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Index of the kind that a record is of, if it is as its definition says.
+    fn check(&self, record: &Record<'_>) -> Result<usize, Error> {
+        let Some(&nth) = self.by_key.get(&record.key) else {
+            return Err(Error::new(self.offset, ErrorKind::Undefined(record.key)));
+        };
+        let rectype = record.rectype;
+        if rectype > 255 {
+            return Err(Error::new(self.offset, ErrorKind::RecordType(rectype)));
+        }
+        let definition = self.kinds[nth].definition();
+        let found = record.size();
+        let fixed = fixed_size(rectype, &definition);
+        let least = fixed - 4 * usize::from(definition.arguments);
+        let expected = if is_variable(rectype) { found } else { fixed };
+        if found != expected || found < least || found > usize::from(u16::MAX) {
+            let expected = fixed;
+            let kind = ErrorKind::RecordSize { expected, found };
+            return Err(Error::new(self.offset, kind));
+        }
+        Ok(nth)
+    }
+
+    /// Writes the frame that is being filled and begins the next (step 3).
+    fn close_frame(&mut self, is_last: bool) -> Result<(), Error> {
+        let capacity = self.header.frames_per_directory;
+        let size = self.header.frame_size;
+        if self.current.is_empty() {
+            // Announced records, or those of earlier frames, leave no room for any.
+            let needed = u64::from(size) + 1;
+            let kind = ErrorKind::FrameFull { needed, size };
+            return Err(Error::new(self.offset, kind));
+        }
+        if self.entries.len() >= capacity as usize {
+            return Err(Error::new(self.offset, ErrorKind::DirectoryFull(capacity)));
+        }
+        let start = match self.entries.last() {
+            Some(entry) => entry.end,
+            None => self.current.earliest(),
+        };
+        let end = if is_last {
+            self.current.latest().max(self.pending.latest())
+        } else if self.header.by_start {
+            self.current.last_start()
+        } else {
+            self.current.last_end()
+        };
+        if start > end {
+            return Err(Error::new(self.offset, ErrorKind::Order { start, end }));
+        }
+        let [mut current, mut incoming, mut passing, mut outgoing] = [const { List::new() }; 4];
+        for record in self.pending.iter() {
+            let to = if list::end(record) <= end {
+                &mut incoming
+            } else {
+                &mut passing
+            };
+            to.copy(record);
+        }
+        for record in self.current.iter() {
+            let to = match (list::start(record) < start, list::end(record) <= end) {
+                (false, true) => &mut current,
+                (true, true) => &mut incoming,
+                (true, false) => &mut passing,
+                (false, false) => &mut outgoing,
+            };
+            to.copy(record);
+        }
+        let sectors = [&current, &incoming, &passing, &outgoing];
+        list::fill(&mut self.buffer, self.offset, size, &sectors)?;
+        self.buffer.resize(size as usize, 0);
+        let buffer = std::mem::take(&mut self.buffer);
+        self.put(self.offset, &buffer)?;
+        self.buffer = buffer;
+        let offset = self.offset;
+        self.entries.push(Entry { offset, start, end });
+        self.offset += u64::from(size);
+        self.pending = outgoing;
+        self.pending.append(&passing);
+        self.current.clear();
+        Ok(())
+    }
+
+    /// Completes the file: tables without the entries that are not used, directory, copies of records, statistics.
+    ///
+    /// # Errors
+    /// [`ErrorKind::FrameFull`] if a frame has no room for the copies that belong in it, and failures of the output.
+    pub fn finish(mut self) -> Result<(W, Written), Error> {
+        if !self.current.is_empty() || !self.pending.is_empty() {
+            self.close_frame(true)?;
+        }
+        self.drop_unused_kinds();
+        let (profile, definitions) = tables::kinds(&self.kinds);
+        self.put(self.header.profile, &profile)?;
+        self.put(self.header.definitions, &definitions)?;
+        self.header.statistics = self.offset;
+        let statistics = self.second_pass()?;
+        self.put(self.offset, &statistics)?;
+        let directory = tables::directory(&self.entries);
+        self.put(self.header.directory, &directory)?;
+        self.put(0, &self.header.encode())?;
+        let flushed = self.out.flush();
+        flushed.map_err(|error| Error::io(self.offset, error))?;
+        let written = Written {
+            header: self.header,
+            frames: self.entries.len() as u32,
+            records: self.records,
+        };
+        Ok((self.out, written))
+    }
+
+    /// Leaves out kinds that no record is of (step 5); the whole interval stays where one of its pieces does.
+    fn drop_unused_kinds(&mut self) {
+        let mut kinds: Vec<_> = self.kinds.drain(..).zip(self.used.drain(..)).collect();
+        kinds.sort_by_key(|(kind, _)| kind.display.key);
+        let mut used_type = None;
+        let mut is_any_unused = false;
+        for (kind, used) in &mut kinds {
+            let key = kind.display.key;
+            *used |= key == Key::whole(key.intvltype) && used_type == Some(key.intvltype);
+            if *used {
+                used_type = Some(key.intvltype);
+            }
+            is_any_unused |= !*used;
+        }
+        if self.records > 0 && is_any_unused {
+            kinds.retain(|(_, used)| *used);
+            for (kind, _) in &mut kinds {
+                // The library puts the strings that are left into new fields.
+                kind.display = kind.display.trimmed();
+            }
+        }
+        self.kinds = kinds.into_iter().map(|(kind, _)| kind).collect();
+    }
+
+    fn put(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let placed = self.out.seek(SeekFrom::Start(offset));
+        placed
+            .and_then(|_| self.out.write_all(bytes))
+            .map_err(|error| Error::io(offset, error))
+    }
+}

@@ -1,0 +1,102 @@
+//! The second pass (step 7): from the last frame to the first, records are copied into the frames they begin in or pass
+//! through, and the statistics are collected.
+
+use super::super::cursor::Cursor;
+use super::super::error::Error;
+use super::super::record::Record;
+use super::super::statistics::Collector;
+use super::super::types::{FRAME_HEADER_SIZE, Key};
+use super::list::{self, List};
+use super::{Kind, Writer};
+use std::collections::{HashMap, HashSet};
+use std::io::{Read, Seek, SeekFrom, Write};
+
+impl<W: Read + Write + Seek> Writer<W> {
+    /// Completes the frames, and gives the bytes of the statistics.
+    pub(super) fn second_pass(&mut self) -> Result<Vec<u8>, Error> {
+        let is_whole = |kind: &&Kind| kind.display.key == Key::whole(kind.display.key.intvltype);
+        let sets = self.kinds.iter().filter(is_whole);
+        let mut statistics = Collector::new(
+            self.bins,
+            sets.map(|kind| (kind.display.key.intvltype, kind.display.label.0.as_slice())),
+        );
+        let (Some(first), Some(last)) = (self.entries.first(), self.entries.last()) else {
+            return Ok(statistics.encode());
+        };
+        if self.header.by_start {
+            return Ok(statistics.encode());
+        }
+        statistics.span(first.start, last.end);
+        let definitions: HashMap<_, _> = self
+            .kinds
+            .iter()
+            .map(|kind| (kind.display.key, kind.definition()))
+            .collect();
+        let mut pending = List::new();
+        for nth in (0..self.entries.len()).rev() {
+            let [current, incoming, mut passing, mut outgoing] =
+                self.sectors(self.entries[nth].offset)?;
+            let entry = &mut self.entries[nth];
+            if nth == 0 {
+                entry.start = entry.start.min(pending.earliest());
+            }
+            let (offset, start) = (entry.offset, entry.start);
+            if !pending.is_empty() {
+                distribute(&pending, start, &mut passing, &mut outgoing);
+                let sectors = [&current, &incoming, &passing, &outgoing];
+                let mut buffer = std::mem::take(&mut self.buffer);
+                let used = list::fill(&mut buffer, offset, self.header.frame_size, &sectors)?;
+                // Behind its records the frame stays as it is.
+                self.put(offset, &buffer[..used])?;
+                self.buffer = buffer;
+            }
+            for list in [&current, &incoming] {
+                let mut from = Cursor::over(list.bytes(), offset, "record");
+                while !from.is_empty() {
+                    let define = |key| definitions.get(&key).copied();
+                    statistics.add(&Record::decode(&mut from, define)?);
+                }
+            }
+            pending = incoming;
+            pending.append(&passing);
+        }
+        Ok(statistics.encode())
+    }
+
+    /// Reads back the sectors of a frame.
+    fn sectors(&mut self, offset: u64) -> Result<[List; 4], Error> {
+        let size = self.header.frame_size as usize;
+        self.buffer.resize(size, 0);
+        let read = self.out.seek(SeekFrom::Start(offset));
+        read.and_then(|_| self.out.read_exact(&mut self.buffer))
+            .map_err(|error| Error::io(offset, error))?;
+        let mut from = Cursor::over(&self.buffer, offset, "frame");
+        let mut sizes = [(0, 0); 4];
+        for sector in &mut sizes {
+            *sector = (from.u32()?, from.u32()?);
+        }
+        debug_assert_eq!(from.offset() - offset, FRAME_HEADER_SIZE as u64);
+        let mut lists = [const { List::new() }; 4];
+        for (list, (bytes, count)) in lists.iter_mut().zip(sizes) {
+            *list = List::of(from.take(bytes as usize)?, count);
+        }
+        Ok(lists)
+    }
+}
+
+/// Copies records of later frames into a frame: those that begin in it and those that pass through, unless the same
+/// record is there already.
+fn distribute(pending: &List, frame_start: f64, passing: &mut List, outgoing: &mut List) {
+    let mut passing_seen: HashSet<Vec<u8>> = passing.iter().map(<[u8]>::to_vec).collect();
+    let mut outgoing_seen: HashSet<Vec<u8>> = outgoing.iter().map(<[u8]>::to_vec).collect();
+    for record in pending.iter() {
+        let (list, seen) = if list::start(record) >= frame_start {
+            (&mut *outgoing, &mut outgoing_seen)
+        } else {
+            (&mut *passing, &mut passing_seen)
+        };
+        if seen.insert(record.to_vec()) {
+            list.copy(record);
+        }
+    }
+}
