@@ -10,6 +10,7 @@ pub mod dumpi;
 pub mod edit;
 mod fault;
 pub mod model;
+mod mpe1;
 pub mod paje;
 mod pending;
 pub mod project;

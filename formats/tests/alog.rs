@@ -165,7 +165,8 @@ fn lines_are_read_with_tolerance() {
     assert_eq!(events[2].text(), b"two words");
     assert_eq!(events[2].time, Timestamp::Real(12500.0));
     assert_eq!(header.seconds(&events[2]), 4294.979795);
-    assert_eq!(header.states[0].bitmap, b"gray");
+    assert_eq!(header.states[0].color, b"light");
+    assert_eq!(header.states[0].name, b"sky");
     assert!(recognises(file));
 }
 

@@ -1,6 +1,6 @@
 //! `mpitrace convert`: from any format to any other that can hold it.
 //!
-//! Where an original tool made the same conversion (clog2TOslog2), its bytes are made; the others go through the model.
+//! Where an original tool made the same conversion (clog2TOslog2, clog2alog), its bytes are made; the others go through the model.
 
 use crate::failure::Failure;
 use crate::format::Format;
@@ -13,6 +13,7 @@ use formats::model::Losses;
 use formats::slog2::{
     Conversion, ConvertError, ConvertOptions, ErrorKind, Options, convert_telling,
 };
+use formats::{alog, clog1};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace convert run.clog2 run.slog2            as clog2TOslog2, to the byte
+  mpitrace convert old.clog old.alog              as clog2alog, to the byte
   mpitrace convert --leaf auto run.clog2 big.slog2
   mpitrace convert dumpi-2026.11.20.meta run.slog2
   mpitrace convert libtrace.*.blocks run.clog2
@@ -37,6 +39,9 @@ pub struct Arguments {
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
+    /// ALOG as MPE writes it: no names of program and processes, texts of at most 15 bytes
+    #[arg(long)]
+    mpe: bool,
     /// Tell of drawables that do not come in order of increasing end time (from CLOG2 to SLOG2)
     #[arg(long)]
     check: bool,
@@ -53,10 +58,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some((output, inputs)) = arguments.files.split_last() else {
         return Err(Failure::Call("no files".into()));
     };
-    let target = Target::new(output, arguments.to, &arguments.tree)?;
+    let mut target = Target::new(output, arguments.to, &arguments.tree)?;
+    if arguments.mpe && target.format != Format::Alog {
+        return Err(Failure::Call(format!(
+            "--mpe has no meaning for {}, which will be a {} file",
+            output.display(),
+            target.format
+        )));
+    }
+    target.mpe = arguments.mpe;
     let trace = Trace::open_all(inputs)?;
     match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
+        (Format::Clog1, Format::Alog) => {
+            clog1_to_alog(&trace, &target)?;
+            report(&Losses::default(), &target, arguments.quiet);
+            Ok(())
+        }
         _ => {
             let losses = target.write(trace.source()?.as_ref(), arguments.quiet)?;
             report(&losses, &target, arguments.quiet);
@@ -70,6 +88,25 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
     if !quiet {
         eprintln!("mpitrace: {}: written", target.path.display());
     }
+}
+
+fn clog1_to_alog(trace: &Trace, target: &Target) -> Result<(), Failure> {
+    let bad = |error: clog1::Error| Failure::Data(error.in_file(trace.name()).to_string());
+    let no_output = |error| Failure::output(target.path.display(), &error);
+    let reader = clog1::Reader::new(trace.bytes()).map_err(bad)?;
+    target.place(|path| {
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        alog::from_clog1(&reader, &mut out).map_err(|error| match error {
+            alog::FromClog1Error::Clog1(error) => bad(error),
+            alog::FromClog1Error::Alog(error) => {
+                Failure::Data(error.in_file(&target.path).to_string())
+            }
+        })?;
+        let file = out.into_inner();
+        let file = file.map_err(|error| no_output(error.into_error()))?;
+        file.persist().map_err(no_output)
+    })
 }
 
 fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {

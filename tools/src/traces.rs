@@ -6,7 +6,7 @@ use crate::input::{Input, shown};
 use crate::progress::Progress;
 use crate::tree::TreeArguments;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
-use formats::slog2;
+use formats::{alog, clog1, slog2};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -75,12 +75,18 @@ impl Trace {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
             },
+            Format::Alog => match alog::Source::new(self.bytes()) {
+                Ok(source) => Ok(Box::new(source)),
+                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
+            },
+            Format::Clog1 => match clog1::Source::new(self.bytes()) {
+                Ok(source) => Ok(Box::new(source)),
+                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
+            },
             Format::Clog2
             | Format::Dumpi
             | Format::DumpiText
             | Format::Blocks
-            | Format::Alog
-            | Format::Clog1
             | Format::Slog1
             | Format::Paje => Err(Failure::Data(format!(
                 "{name}: a {format} file cannot be read as drawables"
@@ -98,6 +104,8 @@ pub struct Target {
     pub format: Format,
     /// Shape of an SLOG2 tree.
     pub tree: TreeArguments,
+    /// ALOG as MPE writes it.
+    pub mpe: bool,
 }
 
 impl Target {
@@ -117,6 +125,7 @@ impl Target {
             path: path.to_path_buf(),
             format,
             tree: tree.clone(),
+            mpe: false,
         })
     }
 
@@ -131,13 +140,25 @@ impl Target {
                     Err(error) => Err(failure(error.into())),
                 }
             }
-            Format::Clog2 | Format::Alog | Format::Clog1 | Format::Slog1 | Format::Paje => {
-                Err(Failure::Call(format!(
-                    "{}: a {} file cannot be made of drawables",
-                    self.path.display(),
-                    self.format
-                )))
+            Format::Alog => {
+                let options = alog::Options {
+                    is_mpe: self.mpe,
+                    creator: None,
+                };
+                match alog::Sink::create(path, definitions, options) {
+                    Ok(sink) => Ok(Box::new(sink)),
+                    Err(error) => Err(failure(error.into())),
+                }
             }
+            Format::Clog1 => match clog1::Sink::create(path, definitions) {
+                Ok(sink) => Ok(Box::new(sink)),
+                Err(error) => Err(failure(error.into())),
+            },
+            Format::Clog2 | Format::Slog1 | Format::Paje => Err(Failure::Call(format!(
+                "{}: a {} file cannot be made of drawables",
+                self.path.display(),
+                self.format
+            ))),
             Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
                 "{}: a {} file holds the calls with all their arguments, which drawables do not have",
                 self.path.display(),

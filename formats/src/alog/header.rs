@@ -34,7 +34,7 @@ pub struct StateDef {
     pub end: i32,
     /// X11 colour name; empty if the reader may choose.
     pub color: Vec<u8>,
-    /// Name of a stipple pattern; empty if the reader may choose.
+    /// Name of a stipple pattern; empty if the reader may choose, as upshot then takes `gray`.
     pub bitmap: Vec<u8>,
     /// Name.
     pub name: Vec<u8>,
@@ -48,7 +48,7 @@ impl StateDef {
         let (look, name) = text.split_at(blank);
         let (color, bitmap) = match look.iter().position(|&byte| byte == b':') {
             Some(colon) => (&look[..colon], &look[colon + 1..]),
-            None => (look, &b"gray"[..]),
+            None => (look, &[][..]),
         };
         Some(StateDef {
             start: event.task,

@@ -2,6 +2,7 @@
 //!
 //! * [`Reader`] walks the lines of a file in memory; [`Event::write`] writes a line, with the bytes that were read.
 //! * [`check`] goes through a whole file and says what is wrong with it.
+//! * [`Source`] gives the drawables of a file, `Sink` makes a file of drawables.
 //! * [`from_clog1`] makes of a CLOG-1 file what MPE's `clog2alog` makes of it.
 //!
 //! ```
@@ -25,9 +26,15 @@ mod event;
 mod from_clog1;
 mod header;
 mod read;
+#[cfg(feature = "spill")]
+mod sink;
+mod source;
 
 pub use error::{Error, ErrorKind};
 pub use event::{Event, Timestamp, etype};
 pub use from_clog1::{FromClog1Error, from_clog1};
 pub use header::{Header, StateDef, check};
 pub use read::{Content, Line, Lines, Reader, recognises};
+#[cfg(feature = "spill")]
+pub use sink::{Options, Sink};
+pub use source::Source;

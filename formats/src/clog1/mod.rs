@@ -4,6 +4,7 @@
 //! * [`Reader`] walks files in memory, [`Writer`] streams one; with [`Writer::write_raw`] also what is without meaning
 //!   is kept, so that a copy has the same bytes.
 //! * Files of MPICH 1.1.2 and older have blocks of 1024 bytes, and of the very oldest the records differ: [`Layout`].
+//! * [`Source`] gives the drawables of a file, [`Sink`] makes a file of drawables.
 //! * [`print`] gives the text of the original `clog_print`. That of `clog2alog` is [`crate::alog::from_clog1`].
 //!
 //! ```
@@ -30,6 +31,8 @@ mod layout;
 pub mod print;
 mod read;
 mod record;
+mod sink;
+mod source;
 mod write;
 
 pub use error::{Error, ErrorKind};
@@ -39,4 +42,6 @@ pub use record::{
     Body, Coll, Comm, ENDLOG_TIME, EventDef, HEADER_SIZE, MAX_RECORD_SIZE, Msg, Pad, Raw, Record,
     RecordHeader, SrcLoc, StateDef, comm_etype, rectype,
 };
+pub use sink::Sink;
+pub use source::Source;
 pub use write::Writer;

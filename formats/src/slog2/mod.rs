@@ -49,6 +49,7 @@ mod x11_names;
 pub use crate::pending::PendingFile;
 pub use build::{Builder, NewDrawable, Options, Tree};
 pub use colors::Color;
+pub(crate) use colors::DefaultColors;
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
     convert_telling,
@@ -73,3 +74,4 @@ pub use views::node_view;
 pub(crate) use views::{lines as lines_of_views, views as views_of_lines};
 pub use walk::{Walk, WalkOrder};
 pub use window::{Depth, Reading, Visit, Window};
+pub(crate) use x11_names::NAMES;

@@ -1,0 +1,260 @@
+//! Makes a CLOG-1 file of drawables from any source (section 9).
+
+use super::error::Error;
+use super::layout::Layout;
+use super::record::{
+    Body, Comm, ENDLOG_TIME, EventDef, Raw, Record, RecordHeader, StateDef, comm_etype,
+};
+use super::write::Writer;
+use crate::PendingFile;
+use crate::clog2::FixedText;
+use crate::model::{self, Definitions, Drawable, Losses, Order, Stop};
+use crate::mpe1::{Emitter, Event, RECEIVE, SEND};
+use std::io::Write;
+use std::path::Path;
+
+/// The handle of MPI_COMM_WORLD: that of MPICH-1.
+const WORLD: i32 = 91;
+/// Number of the first state: MPE's for the user's.
+const FIRST_STATE: i32 = 200;
+
+/// A CLOG-1 file in the making. Wants drawables by start time.
+///
+/// States are pairs of events, numbered as MPE numbers them; messages are events -101 and -102. The definitions come
+/// first.
+pub struct Sink<W: Write> {
+    emitter: Emitter,
+    log: Log<W>,
+    complete: Complete<W>,
+}
+
+type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
+
+impl Sink<PendingFile> {
+    /// Starts the file at `path`, which gets its name when it is complete.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn create(path: impl AsRef<Path>, definitions: &Definitions) -> Result<Self, Error> {
+        let path = path.as_ref().to_path_buf();
+        let pending = PendingFile::create(&path);
+        let pending = pending.map_err(|error| Error::io(0, error).in_file(&path))?;
+        Ok(Sink::new(pending, definitions, |pending| {
+            let done = pending.persist();
+            Ok(done.map_err(|error| Error::io(0, error).in_file(path))?)
+        }))
+    }
+}
+
+impl<W: Write> Sink<W> {
+    /// Starts a file at the beginning of `out`. `complete` gets it when everything is written.
+    pub fn new(
+        out: W,
+        definitions: &Definitions,
+        complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
+    ) -> Self {
+        let mut emitter = Emitter::new(definitions, may_keep);
+        let losses = &mut emitter.book.losses;
+        let count = |is_lost: fn(&&model::Line) -> bool| {
+            definitions.lines.iter().filter(is_lost).count() as u64
+        };
+        losses.add("thread of a line", count(|line| line.thread != 0));
+        losses.add("host of a line", count(|line| line.host.is_some()));
+        losses.add("name of a line", count(|line| line.name.is_some()));
+        losses.add(
+            "name of the program",
+            u64::from(!definitions.program.is_empty()),
+        );
+        let comms = definitions.lines.iter().map(|line| {
+            let comm = if line.comm == 0 { WORLD } else { line.comm };
+            (emitter.book.place(line.id).0, comm)
+        });
+        let mut comms: Vec<(i32, i32)> = comms.collect();
+        comms.sort_unstable_by_key(|&(rank, comm)| (comm != WORLD, comm, rank));
+        comms.dedup();
+        Sink {
+            log: Log {
+                writer: Writer::new(out, Layout::default()),
+                comms,
+                origin: None,
+                shifted: false,
+                cut: 0,
+                sizeless: 0,
+            },
+            emitter,
+            complete: Box::new(complete),
+        }
+    }
+
+    fn add(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        let first = drawable
+            .vertices
+            .iter()
+            .map(|vertex| vertex.time)
+            .fold(f64::INFINITY, f64::min);
+        if self.log.origin.is_none() && first.is_finite() {
+            self.log.begin(first, &self.emitter)?;
+        }
+        let log = &mut self.log;
+        self.emitter.push(drawable, &mut |event| log.put(event))
+    }
+
+    fn close(self) -> Result<Losses, Stop> {
+        let Sink {
+            emitter,
+            mut log,
+            complete,
+        } = self;
+        if log.origin.is_none() {
+            log.begin(0.0, &emitter)?;
+        }
+        let book = emitter.finish(&mut |event| log.put(event))?;
+        let mut losses = book.losses;
+        losses.add("text cut to 15 bytes", log.cut);
+        losses.add(
+            "size of a message whose tag and size take more than 15 digits",
+            log.sizeless,
+        );
+        losses.add(
+            "time of the log's beginning, which is set to 0",
+            u64::from(log.shifted),
+        );
+        complete(log.writer.finish()?)?;
+        Ok(losses)
+    }
+}
+
+/// Whether clogTOslog2 takes these two for one state: it knows the pairs from 1 and from 500, others once they are
+/// defined.
+fn may_keep(start: i32, end: i32) -> bool {
+    let is_known = |etype: i32| (1..=360).contains(&etype) || (500..=559).contains(&etype);
+    if start == end {
+        return start % 2 == 0 && (500..=559).contains(&start);
+    }
+    match (is_known(start), is_known(end)) {
+        (true, true) => end == start + 1 && (start % 2 == 1) == (start < 500),
+        (known, _) => !known && !is_known(end),
+    }
+}
+
+impl<W: Write> model::Sink for Sink<W> {
+    fn order(&self) -> Order {
+        Order::Start
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        self.add(drawable)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Losses, Stop> {
+        (*self).close()
+    }
+}
+
+/// The records.
+struct Log<W: Write> {
+    writer: Writer<W>,
+    /// Ranks and handles of the communicators they are in.
+    comms: Vec<(i32, i32)>,
+    /// What is taken off all times; set with the first.
+    origin: Option<f64>,
+    shifted: bool,
+    cut: u64,
+    sizeless: u64,
+}
+
+impl<W: Write> Log<W> {
+    /// Writes communicators and definitions, at the time of the first event.
+    fn begin(&mut self, first: f64, emitter: &Emitter) -> Result<(), Stop> {
+        // The times of a log lie between 0 and that of ENDLOG; by that it is recognised.
+        self.shifted = !(0.0..ENDLOG_TIME).contains(&first);
+        self.origin = Some(if self.shifted { first } else { 0.0 });
+        let time = first;
+        for (rank, comm) in std::mem::take(&mut self.comms) {
+            let is_world = comm == WORLD;
+            let body = Body::Comm(Comm {
+                etype: if is_world {
+                    comm_etype::INIT
+                } else {
+                    comm_etype::CREATE
+                },
+                parent: if is_world { -1 } else { WORLD },
+                comm,
+                srcloc: 0,
+            });
+            self.write(time, rank, body)?;
+        }
+        for event in &emitter.book.events {
+            let name = self.text(&event.name);
+            let body = Body::EventDef(EventDef {
+                etype: event.etype,
+                pad: [0; 4],
+                name,
+            });
+            self.write(time, 0, body)?;
+        }
+        for (nth, state) in emitter.book.states.iter().enumerate() {
+            // MPE's own name is better than one that is cut.
+            let name = match state.short_name {
+                Some(short) if state.name.len() > 15 => short.as_bytes(),
+                _ => &state.name,
+            };
+            let name = self.text(name);
+            let body = Body::StateDef(StateDef {
+                state_id: FIRST_STATE.saturating_add(nth as i32),
+                start_etype: state.start,
+                end_etype: state.end,
+                pad: [0; 4],
+                color: self.text(state.look.as_bytes()),
+                name,
+            });
+            self.write(time, 0, body)?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, event: &Event<'_>) -> Result<(), Stop> {
+        let mut text = event.text;
+        if let SEND | RECEIVE = event.etype
+            && text.len() > 15
+        {
+            // Digits cut off would make another size.
+            text = text.split(|&byte| byte == b' ').next().unwrap_or_default();
+            self.sizeless += 1;
+        }
+        let body = Body::Raw(Raw {
+            etype: event.etype,
+            data: event.data,
+            srcloc: 0,
+            pad: [0; 4],
+            text: self.text(text),
+        });
+        self.write(event.time, event.rank, body)
+    }
+
+    fn write(&mut self, time: f64, rank: i32, body: Body) -> Result<(), Stop> {
+        let header = RecordHeader {
+            time: time - self.origin.unwrap_or(0.0),
+            rank,
+            pad: [0; 4],
+        };
+        Ok(self.writer.write(&Record { header, body })?)
+    }
+
+    /// A text in its field, cut where it does not fit.
+    fn text<const N: usize>(&mut self, text: &[u8]) -> FixedText<N> {
+        let mut field = [0; N];
+        let room = N.saturating_sub(1);
+        if text.len() > room {
+            self.cut += 1;
+        }
+        for (to, &byte) in field[..room].iter_mut().zip(text) {
+            *to = if matches!(byte, b'\n' | b'\r' | 0) {
+                b' '
+            } else {
+                byte
+            };
+        }
+        FixedText::from_bytes(field)
+    }
+}

@@ -1,0 +1,126 @@
+//! A CLOG-1 file as a source of drawables.
+
+use super::error::Error;
+use super::read::Reader;
+use super::record::{Body, Record};
+use crate::model::{self, Definitions, Drawable, Losses, Order, Stop};
+use crate::mpe1::{self, Event, Pairing, Plan, State, Survey};
+use std::io::Write;
+
+/// A CLOG-1 file that can be read as drawables: as [`crate::alog::Source`]. The states of MPE's wrappers have their
+/// names also where the definitions, which stand at the end, are missing.
+#[derive(Debug)]
+pub struct Source<'a> {
+    reader: Reader<'a>,
+    plan: Plan,
+}
+
+impl<'a> Source<'a> {
+    /// Reads the whole file once for what it defines.
+    ///
+    /// # Errors
+    /// The file is damaged, wherever.
+    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+        let (source, damage) = Source::salvaged(Reader::new(file)?);
+        damage.map_or(Ok(source), Err)
+    }
+
+    /// The same for a file that may be damaged: what stands before the damage, and the damage.
+    pub fn salvaged(reader: Reader<'a>) -> (Self, Option<Error>) {
+        let mut survey = Survey::new();
+        let mut scratch = Vec::new();
+        let mut damage = None;
+        for record in reader.records() {
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    damage = Some(error);
+                    break;
+                }
+            };
+            if let Some(event) = event(&record, &mut scratch) {
+                survey.see(&event);
+                continue;
+            }
+            match &record.body {
+                Body::StateDef(def) => survey.define_state(State {
+                    start: def.start_etype,
+                    end: def.end_etype,
+                    look: def.color.as_bytes().to_vec(),
+                    name: def.name.as_bytes().to_vec(),
+                }),
+                Body::EventDef(def) => survey.define_event(def.etype, def.name.as_bytes()),
+                body => survey.losses.add(lost(body), 1),
+            }
+        }
+        let plan = survey.plan(String::new(), true, &[]);
+        (Source { reader, plan }, damage)
+    }
+
+    /// The file.
+    pub fn reader(&self) -> &Reader<'a> {
+        &self.reader
+    }
+}
+
+/// What is lost with a record that is neither event nor definition.
+fn lost(body: &Body) -> &'static str {
+    match body {
+        Body::Comm(_) => "record of a communicator",
+        Body::SrcLoc(_) => "place in the source",
+        Body::Shift(_) => "shift of a clock",
+        _ => "record of no known type",
+    }
+}
+
+/// The event of a record, if it is one. `scratch` takes the text of a message record.
+fn event<'r>(record: &'r Record, scratch: &'r mut Vec<u8>) -> Option<Event<'r>> {
+    let header = &record.header;
+    let (etype, data, text) = match &record.body {
+        Body::Raw(raw) => (raw.etype, raw.data, raw.text.as_bytes()),
+        Body::Msg(msg) => {
+            scratch.clear();
+            if let mpe1::SEND | mpe1::RECEIVE = msg.etype {
+                // Writing to memory cannot fail.
+                let _ = write!(scratch, "{} {}", msg.tag, msg.size);
+            }
+            (msg.etype, msg.partner, scratch.as_slice())
+        }
+        Body::Coll(coll) => (coll.etype, coll.root, &[][..]),
+        _ => return None,
+    };
+    Some(Event {
+        time: header.time,
+        rank: header.rank,
+        thread: 0,
+        etype,
+        data,
+        text,
+    })
+}
+
+impl model::Source for Source<'_> {
+    fn definitions(&self) -> &Definitions {
+        &self.plan.definitions
+    }
+
+    fn order(&self) -> Order {
+        self.plan.order
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let mut pairing = Pairing::new(&self.plan);
+        let mut scratch = Vec::new();
+        for record in self.reader.records().map_while(Result::ok) {
+            if let Some(event) = event(&record, &mut scratch) {
+                pairing.push(&event, put)?;
+            }
+        }
+        let mut losses = self.plan.losses.clone();
+        losses.merge(&pairing.finish());
+        Ok(losses)
+    }
+}

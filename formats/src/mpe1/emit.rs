@@ -1,0 +1,247 @@
+//! Drawables to events.
+
+use super::numbers::{EventNumber, StateNumbers, number};
+use super::{Event, HashMap, RECEIVE, SEND, key};
+use crate::model::{
+    Category, Definitions, Drawable, Losses, Message, Point, Points, Stop, Topology, Value, What,
+    info_values, message,
+};
+use std::io::Write;
+
+/// Takes drawables in order of start and gives their events in order of time.
+#[derive(Debug)]
+pub(crate) struct Emitter {
+    points: Points,
+    /// What is known of categories and lines.
+    pub(crate) book: Book,
+}
+
+/// The numbers of categories and the places of lines.
+#[derive(Debug)]
+pub(crate) struct Book {
+    /// The states.
+    pub(crate) states: Vec<StateNumbers>,
+    /// The events.
+    pub(crate) events: Vec<EventNumber>,
+    /// What is lost.
+    pub(crate) losses: Losses,
+    categories: HashMap<i32, Kind>,
+    places: HashMap<i32, (i32, i32)>,
+    text: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Kind {
+    category: Category,
+    /// Start and end event; of an arrow the events of a message.
+    etypes: (i32, i32),
+}
+
+type Put<'a> = &'a mut dyn FnMut(&Event<'_>) -> Result<(), Stop>;
+
+impl Emitter {
+    /// Numbers the categories: see [`number`].
+    pub(crate) fn new(definitions: &Definitions, may_keep: fn(i32, i32) -> bool) -> Self {
+        let mut losses = Losses::default();
+        let (states, events) = number(definitions, may_keep, &mut losses);
+        let mut etypes: HashMap<i32, (i32, i32)> = HashMap::default();
+        etypes.extend(
+            states
+                .iter()
+                .map(|state| (state.category, (state.start, state.end))),
+        );
+        etypes.extend(
+            events
+                .iter()
+                .map(|event| (event.category, (event.etype, event.etype))),
+        );
+        let categories = definitions.categories.iter().map(|category| {
+            let etypes = etypes.get(&category.index).copied();
+            let kind = Kind {
+                category: category.clone(),
+                etypes: etypes.unwrap_or((SEND, RECEIVE)),
+            };
+            (category.index, kind)
+        });
+        Emitter {
+            points: Points::default(),
+            book: Book {
+                categories: categories.collect(),
+                states,
+                events,
+                losses,
+                places: places(definitions),
+                text: Vec::new(),
+            },
+        }
+    }
+
+    /// Takes a drawable.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    pub(crate) fn push(&mut self, drawable: &Drawable<'_>, put: Put<'_>) -> Result<(), Stop> {
+        let Emitter { points, book } = self;
+        if !book.accepts(drawable) {
+            return Ok(());
+        }
+        points.push(drawable, &mut |point| book.event(point, put))
+    }
+
+    /// Gives the rest, and says what was lost.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    pub(crate) fn finish(self, put: Put<'_>) -> Result<Book, Stop> {
+        let Emitter { points, mut book } = self;
+        points.finish(&mut |point| book.event(point, put))?;
+        Ok(book)
+    }
+}
+
+/// Rank and thread of each line. Lines of no rank get one behind all ranks.
+fn places(definitions: &Definitions) -> HashMap<i32, (i32, i32)> {
+    let highest = definitions.lines.iter().map(|line| line.rank).max();
+    let mut next = highest.unwrap_or(-1).max(-1).saturating_add(1);
+    let mut places = HashMap::default();
+    for line in &definitions.lines {
+        let rank = if line.rank >= 0 {
+            line.rank
+        } else {
+            next = next.saturating_add(1);
+            next - 1
+        };
+        places.insert(line.id, (rank, line.thread));
+    }
+    places
+}
+
+impl Book {
+    /// The lines' ranks and threads.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (i32, i32)> {
+        self.places.values().copied()
+    }
+
+    /// Rank and thread of this line.
+    pub(crate) fn place(&self, line: i32) -> (i32, i32) {
+        self.places.get(&line).copied().unwrap_or((line.max(0), 0))
+    }
+
+    fn accepts(&mut self, drawable: &Drawable<'_>) -> bool {
+        let problem = match drawable.vertices {
+            _ if !self.categories.contains_key(&drawable.category) => "drawable without a category",
+            [first, last] if drawable.topology == Topology::State && first.line != last.line => {
+                "state that begins on another line than it ends on"
+            }
+            [] => "drawable without a place",
+            vertices if vertices.iter().any(|vertex| !vertex.time.is_finite()) => {
+                "drawable at no finite time"
+            }
+            _ => return true,
+        };
+        self.losses.add(problem, 1);
+        false
+    }
+
+    fn event(&mut self, point: &Point, put: Put<'_>) -> Result<(), Stop> {
+        let Some(kind) = self.categories.get(&point.category) else {
+            return Ok(());
+        };
+        let (rank, thread) = self.place(point.line);
+        self.text.clear();
+        let (etype, data) = match point.what {
+            What::Send | What::Receive => {
+                let (partner, _) = self.place(point.partner);
+                let found = message(&kind.category, &point.info);
+                if point.what == What::Send && found.is_none() {
+                    self.losses.add("info of an arrow that is no message", 1);
+                }
+                let Message { tag, size } = found.unwrap_or_default();
+                // The texts of CLOG-1 have 15 characters; a size cut off would be another size.
+                let _ = write!(self.text, "{tag} {size}");
+                let etype = if point.what == What::Send {
+                    SEND
+                } else {
+                    RECEIVE
+                };
+                (etype, partner)
+            }
+            What::Enter | What::At => (
+                kind.etypes.0,
+                values(&kind.category, &point.info, false, &mut self.text),
+            ),
+            What::Leave => (
+                kind.etypes.1,
+                values(&kind.category, &point.info, true, &mut self.text),
+            ),
+        };
+        put(&Event {
+            time: point.time,
+            rank,
+            thread,
+            etype,
+            data,
+            text: &self.text,
+        })
+    }
+}
+
+/// What the start or the end event of a drawable carries: the data is returned, the text appended to `text`.
+///
+/// An info that was made of such events goes back into them; of others all values become the text of the start event.
+fn values(category: &Category, info: &[u8], is_end: bool, text: &mut Vec<u8>) -> i32 {
+    let is_ours = category.info_keys.iter().all(|key| {
+        let ours = [key::DATA, key::END_DATA, key::TEXT, key::END_TEXT];
+        ours.iter().any(|ours| plain(&key.0) == ours.as_bytes())
+    });
+    if !is_ours {
+        if !is_end {
+            describe(category, info, text);
+        }
+        return 0;
+    }
+    let (data_key, text_key) = if is_end {
+        (key::END_DATA, key::END_TEXT)
+    } else {
+        (key::DATA, key::TEXT)
+    };
+    let mut data = 0;
+    for (key, value) in info_values(category, info) {
+        match value {
+            Value::Integer(number) if plain(&key.0) == data_key.as_bytes() => {
+                data = i32::try_from(number).unwrap_or_default();
+            }
+            Value::Text(found) if plain(&key.0) == text_key.as_bytes() => {
+                text.extend_from_slice(found);
+            }
+            _ => {}
+        }
+    }
+    data
+}
+
+/// A key without the comma before it.
+fn plain(key: &[u8]) -> &[u8] {
+    key.strip_prefix(b", ").unwrap_or(key)
+}
+
+/// All values with their keys, as viewers show them.
+fn describe(category: &Category, info: &[u8], text: &mut Vec<u8>) {
+    let mut shown = 0;
+    for (key, value) in info_values(category, info) {
+        text.extend_from_slice(&key.0);
+        // Writing to memory cannot fail.
+        let _ = match value {
+            Value::Text(found) => text.write_all(found),
+            Value::Integer(number) => write!(text, "{number}"),
+            Value::Hex(number) => write!(text, "{number:x}"),
+            Value::Real(number) => write!(text, "{number}"),
+        };
+        shown += 1;
+    }
+    if shown > 0
+        && let Some(last) = category.info_keys.get(shown)
+    {
+        text.extend_from_slice(&last.0);
+    }
+}

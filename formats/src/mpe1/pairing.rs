@@ -1,0 +1,186 @@
+//! The second pass: events to drawables.
+
+use super::survey::{Plan, Role};
+use super::{CONSTANT, Envelope, Event, HashMap, LONGEST_TEXT, Side};
+use crate::model::{Drawable, InfoWriter, Losses, Stop, Topology, Vertex};
+use std::collections::VecDeque;
+
+/// Pairs starts with ends and sends with receipts.
+#[derive(Debug)]
+pub(crate) struct Pairing<'a> {
+    plan: &'a Plan,
+    /// By slot and line the states that are open, the latest one last.
+    open: HashMap<(usize, i32), Vec<Start>>,
+    /// By sender, receiver and tag the ends of messages that wait for the other, in order of the file.
+    waiting: HashMap<(i32, i32, i32), VecDeque<End>>,
+    info: InfoWriter,
+    losses: Losses,
+}
+
+#[derive(Debug)]
+struct Start {
+    time: f64,
+    data: i32,
+    text: Box<[u8]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct End {
+    side: Side,
+    vertex: Vertex,
+    size: i32,
+}
+
+type Put<'a> = &'a mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>;
+
+impl<'a> Pairing<'a> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        Pairing {
+            plan,
+            open: HashMap::default(),
+            waiting: HashMap::default(),
+            info: InfoWriter::default(),
+            losses: Losses::default(),
+        }
+    }
+
+    /// Takes an event and gives `put` the drawable that it completes.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    pub(crate) fn push(&mut self, event: &Event<'_>, put: Put<'_>) -> Result<(), Stop> {
+        if event.etype == CONSTANT {
+            return Ok(());
+        }
+        let place = (event.rank, event.thread);
+        let vertex = Vertex {
+            time: event.time,
+            line: self.plan.lines.get(&place).copied().unwrap_or(event.rank),
+        };
+        if let Some(envelope) = event.envelope() {
+            return self.message(envelope, vertex, put);
+        }
+        match self.plan.roles.get(&event.etype).copied() {
+            Some(Role::Start(slot)) => {
+                let start = Start {
+                    time: event.time,
+                    data: event.data,
+                    text: event.text.into(),
+                };
+                self.open
+                    .entry((slot, vertex.line))
+                    .or_default()
+                    .push(start);
+                Ok(())
+            }
+            Some(Role::End(slot)) => {
+                let open = self.open.get_mut(&(slot, vertex.line));
+                let Some(start) = open.and_then(Vec::pop) else {
+                    self.losses.add("end of a state without its start", 1);
+                    return Ok(());
+                };
+                let first = Vertex {
+                    time: start.time,
+                    line: vertex.line,
+                };
+                let data = [start.data, event.data];
+                let texts = [&start.text[..], event.text];
+                self.draw(Topology::State, slot, data, texts, &[first, vertex], put)
+            }
+            Some(Role::Solo(slot)) => {
+                let data = [event.data, 0];
+                let texts = [event.text, &[]];
+                self.draw(Topology::Event, slot, data, texts, &[vertex], put)
+            }
+            // Every number has its role, if the survey saw the same file.
+            None => {
+                self.losses.add("event without a category", 1);
+                Ok(())
+            }
+        }
+    }
+
+    fn draw(
+        &mut self,
+        topology: Topology,
+        slot: usize,
+        data: [i32; 2],
+        texts: [&[u8]; 2],
+        vertices: &[Vertex],
+        put: Put<'_>,
+    ) -> Result<(), Stop> {
+        let (category, values) = self.plan.slots[slot];
+        self.info.clear();
+        for (data, _) in data
+            .iter()
+            .zip(values.data)
+            .filter(|(_, is_there)| *is_there)
+        {
+            self.info.int(*data);
+        }
+        for (text, _) in texts
+            .iter()
+            .zip(values.text)
+            .filter(|(_, is_there)| *is_there)
+        {
+            if text.len() > LONGEST_TEXT {
+                self.losses.add("text cut at 16000 bytes", 1);
+            }
+            self.info.text(text.get(..LONGEST_TEXT).unwrap_or(text));
+        }
+        put(&Drawable {
+            topology,
+            category,
+            info: self.info.bytes(),
+            vertices,
+        })
+    }
+
+    fn message(&mut self, envelope: Envelope, vertex: Vertex, put: Put<'_>) -> Result<(), Stop> {
+        let Envelope {
+            side,
+            sender,
+            receiver,
+            tag,
+            size,
+        } = envelope;
+        let end = End { side, vertex, size };
+        let waiting = self.waiting.entry((sender, receiver, tag)).or_default();
+        let other = match waiting.front() {
+            Some(first) if first.side != side => waiting.pop_front(),
+            _ => None,
+        };
+        let Some(other) = other else {
+            waiting.push_back(end);
+            return Ok(());
+        };
+        let (send, receipt) = match side {
+            Side::Send => (end, other),
+            Side::Receive => (other, end),
+        };
+        self.info.clear().int(tag).int(send.size);
+        put(&Drawable {
+            topology: Topology::Arrow,
+            category: 0,
+            info: self.info.bytes(),
+            vertices: &[send.vertex, receipt.vertex],
+        })
+    }
+
+    /// What found no partner.
+    pub(crate) fn finish(mut self) -> Losses {
+        let open: usize = self.open.values().map(Vec::len).sum();
+        self.losses
+            .add("start of a state without its end", open as u64);
+        for end in self.waiting.values().flatten() {
+            self.losses.add(
+                match end.side {
+                    Side::Send => "message without a receive",
+                    Side::Receive => "message without a send",
+                },
+                1,
+            );
+        }
+        self.losses
+    }
+}
