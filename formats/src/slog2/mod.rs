@@ -47,7 +47,7 @@ mod window;
 mod x11_names;
 
 pub use crate::pending::PendingFile;
-pub use build::{Builder, NewDrawable, Options, Tree};
+pub use build::{Builder, NewComposite, NewDrawable, Options, Tree};
 pub use colors::Color;
 pub(crate) use colors::DefaultColors;
 pub use convert::{

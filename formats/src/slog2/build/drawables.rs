@@ -1,11 +1,15 @@
 //! The real drawables of one open node, already encoded, and their order and nesting (sections 8.2, 8.5 and 8.6).
 
+use std::cmp::Ordering;
+
 use super::super::encode::{f64_bytes, write_count};
 use super::super::types::{TimeBBox, Topology, Vertex};
 use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
 
 /// The byte before a primitive in a list.
 const PRIMITIVE_KIND: u8 = 0;
+/// The byte before a composite.
+const COMPOSITE_KIND: u8 = 1;
 /// Longest info that is encoded without looping: that of CARGO events.
 const MOST_INFO: usize = 32;
 /// Bytes of a drawable with that info and two vertices.
@@ -24,11 +28,68 @@ pub struct NewDrawable<'a> {
     pub vertices: &'a [Vertex],
 }
 
+/// Drawables that belong together, to add to the tree as one (section 4.2). It is listed among the states. In previews
+/// and summaries its primitives count, each for its own category, and it does not.
+#[derive(Clone, Copy, Debug)]
+pub struct NewComposite<'a> {
+    /// Index of its category.
+    pub category: i32,
+    /// Values, laid out as the category's types say; at most 32767 bytes.
+    pub info: &'a [u8],
+    /// What it is made of, in the order of section 8.6; 1 to 32767.
+    pub primitives: &'a [NewDrawable<'a>],
+}
+
+impl NewComposite<'_> {
+    /// Bytes in the file, without the byte for its kind.
+    pub(super) fn byte_size(&self) -> usize {
+        let primitives = self.primitives.iter().map(NewDrawable::byte_size);
+        8 + self.info.len() + primitives.sum::<usize>()
+    }
+
+    pub(super) fn bounds(&self) -> TimeBBox {
+        let mut bounds = TimeBBox::EMPTY;
+        for primitive in self.primitives {
+            bounds.include(primitive.bounds());
+        }
+        bounds
+    }
+
+    /// Whether its primitives are in the order of section 8.6.
+    pub(super) fn is_sorted(&self) -> bool {
+        self.primitives
+            .is_sorted_by(|a, b| NewDrawable::order(a, b).is_le())
+    }
+}
+
+/// How a drawable of a node is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Place {
+    /// In the node's list.
+    Listed,
+    /// Not at all, though the node is as large as if it were: what is in a leaf is found elsewhere.
+    Elsewhere,
+    /// Within a composite that is in the list.
+    Inside,
+}
+
 impl NewDrawable<'_> {
     /// Bytes in the file, without the byte for its kind.
     #[inline]
     pub(super) fn byte_size(&self) -> usize {
         8 + self.info.len() + 12 * self.vertices.len()
+    }
+
+    /// Lines of the first and the last vertex.
+    pub(super) fn lines(&self) -> Lines {
+        let line = |vertex: Option<&Vertex>| vertex.map_or(0, |vertex| vertex.line);
+        [line(self.vertices.first()), line(self.vertices.last())]
+    }
+
+    /// The order of section 8.6.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        drawable_order(self.bounds(), other.bounds())
+            .then_with(|| (self.category, self.lines()).cmp(&(other.category, other.lines())))
     }
 
     pub(super) fn bounds(&self) -> TimeBBox {
@@ -48,9 +109,9 @@ struct Item {
     bounds: TimeBBox,
     category: i32,
     lines: Lines,
-    /// Start of its bytes; they end where those of the next item begin.
+    /// Start of its bytes; they end where those of the next item begin. What is not in the list has none.
     at: u32,
-    /// Index of its weight in the node's shadows.
+    /// Index of its weight in the node's shadows; [`NONE`] for a composite.
     weight: u32,
 }
 
@@ -60,6 +121,10 @@ pub(super) struct Drawables {
     /// In order of arrival.
     items: Vec<Item>,
     bytes: Vec<u8>,
+    /// Number of items that have no bytes.
+    unlisted: usize,
+    /// Bytes of those that are written elsewhere.
+    elsewhere: usize,
     pub(super) shadows: Shadows,
     index: Index,
 }
@@ -81,14 +146,37 @@ pub(super) struct Scratch {
 
 impl Drawables {
     #[inline]
-    pub(super) fn add(&mut self, drawable: &NewDrawable<'_>, bounds: TimeBBox) {
+    pub(super) fn add(&mut self, drawable: &NewDrawable<'_>, bounds: TimeBBox, place: Place) {
         let [first, .., last] = *drawable.vertices else {
             if let [only] = *drawable.vertices {
-                self.add_at(drawable, bounds, only, only);
+                self.add_at(drawable, bounds, place, only, only);
             }
             return;
         };
-        self.add_at(drawable, bounds, first, last);
+        self.add_at(drawable, bounds, place, first, last);
+    }
+
+    /// Lists a composite. Its primitives must be added, too, as [`Place::Inside`].
+    pub(super) fn add_composite(&mut self, composite: &NewComposite<'_>, bounds: TimeBBox) {
+        let line = |primitive: Option<&NewDrawable<'_>>, end: usize| {
+            primitive.map_or(0, |primitive| primitive.lines()[end])
+        };
+        self.items.push(Item {
+            bounds,
+            category: composite.category,
+            lines: [
+                line(composite.primitives.first(), 0),
+                line(composite.primitives.last(), 1),
+            ],
+            at: self.bytes.len() as u32,
+            weight: NONE,
+        });
+        self.bytes.push(COMPOSITE_KIND);
+        self.push_head(composite.category, composite.info);
+        self.push_short(composite.primitives.len());
+        for primitive in composite.primitives {
+            self.push_primitive(primitive);
+        }
     }
 
     #[inline]
@@ -96,6 +184,7 @@ impl Drawables {
         &mut self,
         drawable: &NewDrawable<'_>,
         bounds: TimeBBox,
+        place: Place,
         first: Vertex,
         last: Vertex,
     ) {
@@ -115,7 +204,14 @@ impl Drawables {
             at: self.bytes.len() as u32,
             weight,
         });
-        self.encode(drawable);
+        if place == Place::Listed {
+            self.encode(drawable);
+        } else {
+            self.unlisted += 1;
+            if place == Place::Elsewhere {
+                self.elsewhere += 1 + drawable.byte_size();
+            }
+        }
     }
 
     /// Appends the bytes of a drawable as they stand in a node.
@@ -147,28 +243,39 @@ impl Drawables {
     #[cold]
     fn encode_long(&mut self, drawable: &NewDrawable<'_>) {
         self.bytes.push(PRIMITIVE_KIND);
-        self.bytes
-            .extend_from_slice(&drawable.category.to_be_bytes());
-        self.bytes
-            .extend_from_slice(&(drawable.info.len() as u16).to_be_bytes());
-        self.bytes.extend_from_slice(drawable.info);
-        self.bytes
-            .extend_from_slice(&(drawable.vertices.len() as u16).to_be_bytes());
+        self.push_primitive(drawable);
+    }
+
+    fn push_primitive(&mut self, drawable: &NewDrawable<'_>) {
+        self.push_head(drawable.category, drawable.info);
+        self.push_short(drawable.vertices.len());
         for vertex in drawable.vertices {
             self.bytes.extend_from_slice(&f64_bytes(vertex.time));
             self.bytes.extend_from_slice(&vertex.line.to_be_bytes());
         }
     }
 
-    /// Bytes of the list in the node, without its count.
+    fn push_head(&mut self, category: i32, info: &[u8]) {
+        self.bytes.extend_from_slice(&category.to_be_bytes());
+        self.push_short(info.len());
+        self.bytes.extend_from_slice(info);
+    }
+
+    fn push_short(&mut self, count: usize) {
+        self.bytes.extend_from_slice(&(count as u16).to_be_bytes());
+    }
+
+    /// Bytes of the list in the node, without its count; those of what is written elsewhere included.
     pub(super) fn byte_size(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.elsewhere
     }
 
     /// Computes the inclusive ratios, when all drawables of the node are there and no child is merged yet.
     pub(super) fn set_inclusive_ratios(&mut self) {
         for item in &self.items {
-            let weight = &mut self.shadows.weights[item.weight as usize];
+            let Some(weight) = self.shadows.weights.get_mut(item.weight as usize) else {
+                continue;
+            };
             let whole = self.shadows.list[weight.shadow as usize].bounds.duration();
             weight.ratios.inclusive += (item.bounds.duration() / whole) as f32;
         }
@@ -217,6 +324,9 @@ impl Drawables {
         let mut previous: Option<&Item> = None;
         for &(_, at) in order.iter() {
             let item = &self.items[at as usize];
+            let Some(weight) = self.shadows.weights.get(item.weight as usize) else {
+                continue;
+            };
             let twin = |other: &Item| {
                 (other.bounds, other.category, other.lines)
                     == (item.bounds, item.category, item.lines)
@@ -226,7 +336,7 @@ impl Drawables {
                 continue;
             }
             previous = Some(item);
-            let shadow = self.shadows.weights[item.weight as usize].shadow as usize;
+            let shadow = weight.shadow as usize;
             let mut own = item.bounds.duration();
             let mut child = self.shadows.list[shadow].last_child;
             while let Some(&(bounds, before)) = self.index.children.get(child as usize) {
@@ -247,8 +357,10 @@ impl Drawables {
         }
         reset(sums, self.shadows.weights.len(), 0.0);
         for (item, &own) in self.items.iter().zip(exclusive.iter()) {
-            let shadow = self.shadows.weights[item.weight as usize].shadow;
-            let whole = self.shadows.list[shadow as usize].bounds.duration();
+            let Some(weight) = self.shadows.weights.get(item.weight as usize) else {
+                continue;
+            };
+            let whole = self.shadows.list[weight.shadow as usize].bounds.duration();
             sums[item.weight as usize] += (own / whole) as f32;
         }
         for (weight, &sum) in self.shadows.weights.iter_mut().zip(sums.iter()) {
@@ -262,7 +374,7 @@ impl Drawables {
         if nestable {
             self.set_exclusive_ratios(scratch);
         }
-        write_count(out, self.items.len());
+        write_count(out, self.items.len() - self.unlisted);
         out.reserve(self.bytes.len());
         for &(_, at) in &scratch.order {
             let start = self.items[at as usize].at as usize;
@@ -278,6 +390,8 @@ impl Drawables {
     pub(super) fn reset(&mut self, replacement: Shadows) -> Shadows {
         self.items.clear();
         self.bytes.clear();
+        self.unlisted = 0;
+        self.elsewhere = 0;
         self.index.clear();
         std::mem::replace(&mut self.shadows, replacement)
     }

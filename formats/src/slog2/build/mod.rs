@@ -7,10 +7,12 @@ mod drawables;
 mod shadow;
 mod tree;
 
+use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
-pub use drawables::NewDrawable;
+pub(super) use drawables::Place;
 use drawables::{Drawables, Scratch};
+pub use drawables::{NewComposite, NewDrawable};
 use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
 use tree::Summary;
 pub use tree::Tree;
@@ -94,6 +96,10 @@ pub struct Builder<W> {
     directory: Vec<DirEntry>,
     largest: usize,
     count: u64,
+    /// Categories of composites, which no shadow tells.
+    composites: BTreeSet<i32>,
+    /// What is written behind the next leaf.
+    leaf_record: Vec<u8>,
     scratch: Scratch,
     shadow_order: Vec<u32>,
     shadow_weights: Vec<WeightSlot>,
@@ -120,6 +126,8 @@ impl<W: Write + Seek> Builder<W> {
             directory: Vec::new(),
             largest: 0,
             count: 0,
+            composites: BTreeSet::new(),
+            leaf_record: Vec::new(),
             scratch: Scratch::default(),
             shadow_order: Vec::new(),
             shadow_weights: Vec::new(),
@@ -140,18 +148,125 @@ impl<W: Write + Seek> Builder<W> {
     /// out; [`ErrorKind::Io`] when a node could not be written, after which the builder is of no more use.
     #[inline]
     pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
-        let size = drawable.byte_size();
-        if drawable.vertices.len() != vertex_count(drawable.topology)
-            || drawable.info.len() > i16::MAX as usize
-        {
-            return Err(self.refuse(drawable));
-        }
-        // The byte for the kind is not counted here. An empty tree takes anything, else the first leaf would stay empty.
-        if self.open[0].byte_size() + size > self.options.leaf_byte_size as usize && self.count > 0
-        {
+        if self.must_switch(drawable)? {
             self.switch_branch()?;
         }
+        self.put(drawable, |_| Place::Listed)
+    }
+
+    /// Adds a composite. Primitives that are not in order are brought into it.
+    ///
+    /// # Errors
+    /// Those of [`Builder::add`]; [`ErrorKind::NoVertices`] if there are no primitives.
+    pub fn add_composite(&mut self, composite: &NewComposite<'_>) -> Result<(), Error> {
+        if composite.is_sorted() {
+            return self.add_sorted(composite);
+        }
+        let mut primitives = composite.primitives.to_vec();
+        primitives.sort_by(NewDrawable::order);
+        self.add_sorted(&NewComposite {
+            primitives: &primitives,
+            ..*composite
+        })
+    }
+
+    fn add_sorted(&mut self, composite: &NewComposite<'_>) -> Result<(), Error> {
+        for primitive in composite.primitives {
+            self.check(primitive)?;
+        }
+        for (what, size) in [
+            ("info of a drawable", composite.info.len()),
+            ("composite", composite.primitives.len()),
+        ] {
+            if size > i16::MAX as usize {
+                let size = size as u64;
+                let kind = ErrorKind::TooLarge { what, size };
+                return Err(Error::new(self.position, kind));
+            }
+        }
+        if composite.primitives.is_empty() {
+            return Err(Error::new(self.position, ErrorKind::NoVertices));
+        }
+        let size = composite.byte_size();
+        if self.is_full(size) {
+            self.switch_branch()?;
+        }
+        let bounds = composite.bounds();
+        let (level, node) = self.node_for(bounds, size)?;
+        if level.is_none() {
+            node.bounds.earliest = bounds.earliest;
+        }
+        node.sides[1].add_composite(composite, bounds);
+        for primitive in composite.primitives {
+            let side = usize::from(primitive.topology.is_nestable());
+            node.sides[side].add(primitive, primitive.bounds(), Place::Inside);
+        }
+        self.composites.insert(composite.category);
+        self.last_latest = bounds.latest;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Whether the leaf must be closed before this drawable is added.
+    ///
+    /// # Errors
+    /// If the format cannot hold the drawable.
+    #[inline]
+    pub(super) fn must_switch(&self, drawable: &NewDrawable<'_>) -> Result<bool, Error> {
+        self.check(drawable)?;
+        Ok(self.is_full(drawable.byte_size()))
+    }
+
+    /// Whether the leaf has no room for a drawable of this size. The byte for the kind is not counted here. An empty tree
+    /// takes anything, else the first leaf would stay empty.
+    #[inline]
+    fn is_full(&self, size: usize) -> bool {
+        self.open[0].byte_size() + size > self.options.leaf_byte_size as usize && self.count > 0
+    }
+
+    /// The leaf that is open, and where it begins; negative infinity for the first, which takes what starts earlier, too.
+    pub(super) fn leaf(&self) -> (TreeNodeId, f64) {
+        let leaf = &self.open[0];
+        match leaf.id.xpos {
+            0 => (leaf.id, f64::NEG_INFINITY),
+            _ => (leaf.id, leaf.bounds.earliest),
+        }
+    }
+
+    /// Closes the leaf, as [`Builder::must_switch`] asks, and writes `record` behind it.
+    pub(super) fn switch_with(&mut self, record: &[u8]) -> Result<(), Error> {
+        self.leaf_record.clear();
+        self.leaf_record.extend_from_slice(record);
+        self.switch_branch()
+    }
+
+    /// Adds a drawable for which there is room; `place` is given the depth of its node.
+    #[inline]
+    pub(super) fn put(
+        &mut self,
+        drawable: &NewDrawable<'_>,
+        place: impl FnOnce(usize) -> Place,
+    ) -> Result<(), Error> {
         let bounds = drawable.bounds();
+        let root = self.open.len() - 1;
+        let (level, node) = self.node_for(bounds, drawable.byte_size())?;
+        if level.is_none() {
+            node.bounds.earliest = bounds.earliest;
+        }
+        let side = usize::from(drawable.topology.is_nestable());
+        node.sides[side].add(drawable, bounds, place(level.unwrap_or(root)));
+        self.last_latest = bounds.latest;
+        self.count += 1;
+        Ok(())
+    }
+
+    /// The node that a drawable goes to, and its depth if it is not the root for want of a better one.
+    #[inline]
+    fn node_for(
+        &mut self,
+        bounds: TimeBBox,
+        size: usize,
+    ) -> Result<(Option<usize>, &mut OpenNode), Error> {
         let root = self.open.len() - 1;
         let level = self
             .open
@@ -166,12 +281,17 @@ impl<W: Write + Seek> Builder<W> {
                 ErrorKind::TooLarge { what, size },
             ));
         }
-        if level.is_none() {
-            node.bounds.earliest = bounds.earliest;
+        Ok((level, node))
+    }
+
+    /// Checks that the format can hold a drawable.
+    #[inline]
+    fn check(&self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
+        if drawable.vertices.len() != vertex_count(drawable.topology)
+            || drawable.info.len() > i16::MAX as usize
+        {
+            return Err(self.refuse(drawable));
         }
-        node.sides[usize::from(drawable.topology.is_nestable())].add(drawable, bounds);
-        self.last_latest = bounds.latest;
-        self.count += 1;
         Ok(())
     }
 
@@ -263,6 +383,13 @@ impl<W: Write + Seek> Builder<W> {
             .map_err(|error| Error::io(self.position, error))?;
         self.position += out.len() as u64;
         self.largest = self.largest.max(out.len());
+        if level == 0 && !self.leaf_record.is_empty() {
+            self.out
+                .write_all(&self.leaf_record)
+                .map_err(|error| Error::io(self.position, error))?;
+            self.position += self.leaf_record.len() as u64;
+            self.leaf_record.clear();
+        }
         self.directory.push(DirEntry {
             id: node.id,
             bounds: node.bounds,
@@ -290,7 +417,13 @@ impl<W: Write + Seek> Builder<W> {
     ///
     /// # Errors
     /// [`ErrorKind::NoDrawables`] if nothing was added.
-    pub fn close(mut self) -> Result<Tree<W>, Error> {
+    pub fn close(self) -> Result<Tree<W>, Error> {
+        self.close_with(Vec::new())
+    }
+
+    /// The same, writing `record` behind the last leaf.
+    pub(super) fn close_with(mut self, record: Vec<u8>) -> Result<Tree<W>, Error> {
+        self.leaf_record = record;
         if self.count == 0 {
             return Err(Error::new(self.position, ErrorKind::NoDrawables));
         }
@@ -302,7 +435,7 @@ impl<W: Write + Seek> Builder<W> {
             return Err(Error::new(self.position, ErrorKind::NoDrawables));
         };
         Ok(Tree {
-            summary: Summary::new(&root),
+            summary: Summary::new(&root, &self.composites),
             builder: self,
             root: root.stub,
         })

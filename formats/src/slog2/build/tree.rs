@@ -1,6 +1,6 @@
 //! A tree whose nodes are all written: what its root tells about the whole log, and the rest of the file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Seek, SeekFrom, Write};
 
 use super::super::encode;
@@ -22,7 +22,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(root: &DoneShadows) -> Self {
+    pub(super) fn new(root: &DoneShadows, composites: &BTreeSet<i32>) -> Self {
         let shadows = || root.sides.iter().flat_map(|side| &side.list);
         let mut lines: Vec<i32> = shadows().flat_map(|shadow| shadow.lines).collect();
         lines.sort_unstable();
@@ -55,6 +55,10 @@ impl Summary {
                     exclusive: weight.ratios.exclusive * factor,
                 });
             }
+        }
+        // Composites are used, though their primitives are what counts.
+        for &category in composites {
+            parts.entry(category).or_default();
         }
         let sums = parts
             .iter()

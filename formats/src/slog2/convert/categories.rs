@@ -13,13 +13,22 @@ const LOW_ETYPES: usize = 8192;
 
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in crate::slog2) enum Role {
     /// Starts a state.
     Start,
     /// Ends a state.
     End,
     /// Stands alone.
     Solo,
+}
+
+/// What an event number means from some record on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::slog2) struct Binding {
+    pub(in crate::slog2) etype: i32,
+    pub(in crate::slog2) role: Role,
+    /// Index of the category.
+    pub(in crate::slog2) category: i32,
 }
 
 /// A category and what the conversion must know beside it.
@@ -57,6 +66,8 @@ pub(super) struct Categories {
     by_etype: HashMap<i32, (Role, u32)>,
     /// The same for the numbers from 0 on, which nearly all are: quicker to look up.
     low_etypes: Vec<Option<(Role, u32)>>,
+    /// What event numbers came to mean, in the order in which that became known.
+    bindings: Vec<Binding>,
     next_index: i64,
     default_colors: DefaultColors,
 }
@@ -115,6 +126,7 @@ impl Categories {
             by_index: HashMap::default(),
             by_etype: HashMap::default(),
             low_etypes: vec![None; LOW_ETYPES],
+            bindings: Vec::new(),
             next_index,
             default_colors: DefaultColors::new(),
         }
@@ -133,12 +145,23 @@ impl Categories {
     }
 
     fn set_role(&mut self, etype: i32, role: Role, slot: u32) {
+        let category = self.slots[slot as usize].category.index;
+        self.bindings.push(Binding {
+            etype,
+            role,
+            category,
+        });
         match self.low_etypes.get_mut(etype as u32 as usize) {
             Some(low) => *low = Some((role, slot)),
             None => {
                 self.by_etype.insert(etype, (role, slot));
             }
         }
+    }
+
+    /// What event numbers came to mean, in the order in which that became known.
+    pub(super) fn bindings(&self) -> &[Binding] {
+        &self.bindings
     }
 
     #[cold]

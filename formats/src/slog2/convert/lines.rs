@@ -8,7 +8,7 @@ use crate::clog2::{CommEvent, Preamble, RecordHeader};
 
 /// How lines are numbered, and which world rank each process line belongs to.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(in crate::slog2) struct Lines {
     /// Ranks of the largest MPI_COMM_WORLD.
     ranks: i32,
     /// Threads per rank.
@@ -25,7 +25,7 @@ struct Process {
 }
 
 impl Lines {
-    pub(super) fn new(preamble: &Preamble) -> Self {
+    pub(in crate::slog2) fn new(preamble: &Preamble) -> Self {
         // The original computes with 32-bit numbers that wrap; a damaged preamble must not make a division fail here.
         Lines {
             ranks: (preamble.max_comm_world_size as i32).max(1),
@@ -36,7 +36,7 @@ impl Lines {
 
     /// The line of a record, which its vertex gets.
     #[inline]
-    pub(super) fn line(&self, header: &RecordHeader) -> i32 {
+    pub(in crate::slog2) fn line(&self, header: &RecordHeader) -> i32 {
         self.process(header.icomm, header.rank)
             .wrapping_mul(self.threads)
             .wrapping_add(header.thread)

@@ -3,24 +3,152 @@
 use std::collections::hash_map::Entry;
 
 use super::HashMap;
+use super::lines::Lines;
+use crate::clog2::{Msg, RecordHeader, msg_etype};
+use crate::slog2::types::Vertex;
+
+/// The data of a CARGO event.
+pub(in crate::slog2) type Cargo = [u8; 32];
+
+/// Two records that make a drawable.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::slog2) struct Pair<I> {
+    pub(in crate::slog2) vertices: [Vertex; 2],
+    pub(in crate::slog2) info: I,
+    /// Number of drawables that were complete when the first of the two was met.
+    pub(in crate::slog2) born: u64,
+}
+
+/// What becomes of a message record.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::slog2) enum Meeting {
+    /// It is neither a send nor a receive.
+    Unknown,
+    /// Its other end is not there yet.
+    Waits,
+    /// The arrow is complete; its info is tag and size.
+    Complete(Pair<[u8; 8]>),
+}
+
+/// The records that wait for those that complete their drawables.
+#[derive(Debug)]
+pub(in crate::slog2) struct Matching {
+    states: OpenStates,
+    messages: OpenMessages,
+}
+
+impl Matching {
+    pub(in crate::slog2) fn new() -> Self {
+        Matching {
+            states: OpenStates::new(),
+            messages: OpenMessages::new(),
+        }
+    }
+
+    /// Takes a start event.
+    #[inline]
+    pub(in crate::slog2) fn start(
+        &mut self,
+        category: u32,
+        line: i32,
+        time: f64,
+        cargo: Option<&Cargo>,
+        born: u64,
+    ) {
+        let cargo = cargo.copied();
+        self.states
+            .start(category, line, Start { time, cargo, born });
+    }
+
+    /// Takes an end event. Gives the state, whose info is that of its end or else of its start.
+    #[inline]
+    pub(in crate::slog2) fn end(
+        &mut self,
+        category: u32,
+        line: i32,
+        time: f64,
+        cargo: Option<&Cargo>,
+    ) -> Option<Pair<Option<Cargo>>> {
+        let Start {
+            time: start,
+            cargo: start_cargo,
+            born,
+        } = self.states.end(category, line)?;
+        Some(Pair {
+            vertices: [start, time].map(|time| Vertex { time, line }),
+            info: cargo.copied().or(start_cargo),
+            born,
+        })
+    }
+
+    /// Takes a message record.
+    #[inline]
+    pub(in crate::slog2) fn message(
+        &mut self,
+        lines: &Lines,
+        header: &RecordHeader,
+        msg: &Msg,
+        born: u64,
+    ) -> Meeting {
+        let own = lines.process(header.icomm, header.rank);
+        let partner = lines.process(msg.icomm, msg.rank);
+        let (side, sender, receiver) = match msg.etype {
+            msg_etype::SEND => (Side::Send, own, partner),
+            msg_etype::RECV => (Side::Receive, partner, own),
+            _ => return Meeting::Unknown,
+        };
+        let tag = msg.tag;
+        let route = Route {
+            tag,
+            sender,
+            receiver,
+        };
+        let end = MessageEnd {
+            time: header.time,
+            line: lines.line(header),
+            size: msg.size,
+            born,
+        };
+        let Some(other) = self.messages.meet(route, side, end) else {
+            return Meeting::Waits;
+        };
+        // The size is the sender's, and known to the original only if the send came first.
+        let (send, receive, size) = match side {
+            Side::Send => (end, other, 0),
+            Side::Receive => (other, end, other.size),
+        };
+        let mut info = [0; 8];
+        info[..4].copy_from_slice(&tag.to_be_bytes());
+        info[4..].copy_from_slice(&size.to_be_bytes());
+        Meeting::Complete(Pair {
+            vertices: [send, receive].map(|MessageEnd { time, line, .. }| Vertex { time, line }),
+            info,
+            born: other.born,
+        })
+    }
+}
 
 /// End of a chain of indices.
 const NONE: u32 = u32::MAX;
 
 /// A start event that waits for its end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
-    pub(super) time: f64,
+struct Start {
+    time: f64,
     /// The data, if it was a CARGO event.
-    pub(super) cargo: Option<[u8; 32]>,
+    cargo: Option<Cargo>,
+    /// See [`Pair::born`].
+    born: u64,
 }
 
 /// A send or receive that waits for its other end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MessageEnd {
-    pub(super) time: f64,
-    pub(super) line: i32,
-    pub(super) size: i32,
+struct MessageEnd {
+    time: f64,
+    line: i32,
+    size: i32,
+    /// See [`Pair::born`].
+    born: u64,
 }
 
 /// First and last of a queue.
@@ -88,7 +216,7 @@ impl<T: Copy> Pool<T> {
 
 /// The open states of each category on each line.
 #[derive(Debug)]
-pub(super) struct OpenStates {
+struct OpenStates {
     /// A queue stays when it gets empty, since the next state of its kind is likely to come: there is one per category
     /// and line at most.
     queues: HashMap<u64, Queue>,
@@ -96,7 +224,7 @@ pub(super) struct OpenStates {
 }
 
 impl OpenStates {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         OpenStates {
             queues: HashMap::default(),
             pool: Pool::new(),
@@ -109,7 +237,7 @@ impl OpenStates {
     }
 
     #[inline]
-    pub(super) fn start(&mut self, category: u32, line: i32, start: Start) {
+    fn start(&mut self, category: u32, line: i32, start: Start) {
         let queue = self
             .queues
             .entry(Self::key(category, line))
@@ -119,7 +247,7 @@ impl OpenStates {
 
     /// Takes the oldest open state.
     #[inline]
-    pub(super) fn end(&mut self, category: u32, line: i32) -> Option<Start> {
+    fn end(&mut self, category: u32, line: i32) -> Option<Start> {
         self.pool
             .pop(self.queues.get_mut(&Self::key(category, line))?)
     }
@@ -127,30 +255,30 @@ impl OpenStates {
 
 /// What two ends of a message have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Route {
-    pub(super) tag: i32,
+struct Route {
+    tag: i32,
     /// Process line of the sender.
-    pub(super) sender: i32,
+    sender: i32,
     /// Process line of the receiver.
-    pub(super) receiver: i32,
+    receiver: i32,
 }
 
 /// The unmatched ends of messages. Of one route, only sends or only receives can be waiting.
 #[derive(Debug)]
-pub(super) struct OpenMessages {
+struct OpenMessages {
     queues: HashMap<Route, (Side, Queue)>,
     pool: Pool<MessageEnd>,
 }
 
 /// The two sides of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+enum Side {
     Send,
     Receive,
 }
 
 impl OpenMessages {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         OpenMessages {
             queues: HashMap::default(),
             pool: Pool::new(),
@@ -159,7 +287,7 @@ impl OpenMessages {
 
     /// Takes the oldest waiting other end and gives it back, or lets this one wait.
     #[inline]
-    pub(super) fn meet(&mut self, route: Route, side: Side, end: MessageEnd) -> Option<MessageEnd> {
+    fn meet(&mut self, route: Route, side: Side, end: MessageEnd) -> Option<MessageEnd> {
         match self.queues.entry(route) {
             Entry::Vacant(vacant) => {
                 let (_, queue) = vacant.insert((side, EMPTY));

@@ -12,15 +12,16 @@ use std::io::{Seek, Write};
 
 pub use warnings::{Warning, Warnings};
 
-use categories::{Categories, Role};
-use lines::Lines;
-use matching::{MessageEnd, OpenMessages, OpenStates, Route, Side, Start};
+use categories::Categories;
+pub(super) use categories::{Binding, Role};
+pub(super) use lines::Lines;
+pub(super) use matching::{Matching, Meeting};
 
-use super::build::{Builder, NewDrawable, Options};
+use super::build::{Builder, NewDrawable, Options, Tree};
 use super::error::Error;
 use super::types::{Header, LineIdMap, Vertex};
 use crate::clog2::{
-    self, Body, Endian, HEADER_SIZE, Msg, PREAMBLE_SIZE, Preamble, Record, RecordHeader, msg_etype,
+    self, Body, Endian, HEADER_SIZE, Msg, PREAMBLE_SIZE, Preamble, Record, RecordHeader,
     peek_rectype, peek_size, peek_time, rectype,
 };
 
@@ -122,7 +123,8 @@ pub fn convert_telling<W: Write + Seek>(
         return Err(ConvertError::LittleEndian);
     }
     let mut converter = FromClog2::new(out, reader.preamble(), options)?;
-    if !push_blocks(&mut converter, clog2, reader.preamble(), tell)? {
+    let mut push = |_, record: &[u8]| converter.push_encoded(record);
+    if !for_each_record(clog2, reader.preamble(), &mut push, tell)? {
         // The reader knows best what is wrong, and where.
         for record in reader.raw_records() {
             record?;
@@ -131,11 +133,12 @@ pub fn convert_telling<W: Write + Seek>(
     Ok(converter.finish()?)
 }
 
-/// Feeds all records of a big-endian file, as they stand in its blocks. False if they do not end with ENDLOG.
-fn push_blocks<W: Write + Seek>(
-    converter: &mut FromClog2<W>,
+/// Gives all records of a big-endian file, as they stand in its blocks, with their offsets. False if they do not end with
+/// ENDLOG.
+pub(super) fn for_each_record(
     clog2: &[u8],
     preamble: &Preamble,
+    push: &mut impl FnMut(usize, &[u8]) -> Result<(), ConvertError>,
     mut tell: impl FnMut(u64),
 ) -> Result<bool, ConvertError> {
     let end = match usize::try_from(preamble.comm_table_offset) {
@@ -143,34 +146,70 @@ fn push_blocks<W: Write + Seek>(
         _ => clog2.len(),
     };
     let blocks = clog2.get(PREAMBLE_SIZE..end).unwrap_or_default();
-    let mut done = PREAMBLE_SIZE as u64;
-    for mut block in blocks.chunks((preamble.block_size as usize).max(HEADER_SIZE)) {
-        done += block.len() as u64;
-        tell(done);
+    let mut done = PREAMBLE_SIZE;
+    for block in blocks.chunks((preamble.block_size as usize).max(HEADER_SIZE)) {
+        let mut at = 0;
         loop {
-            let size = peek_size(block);
+            let rest = &block[at..];
+            let size = peek_size(rest);
             if size == 0 {
                 return Ok(false);
             }
-            converter.push_encoded(&block[..size])?;
-            match peek_rectype(block) {
+            push(done + at, &rest[..size])?;
+            match peek_rectype(rest) {
                 rectype::ENDLOG => return Ok(true),
                 rectype::ENDBLOCK => break,
-                _ => block = &block[size..],
+                _ => at += size,
             }
         }
+        done += block.len();
+        tell(done as u64);
     }
     Ok(false)
 }
 
+/// Puts the drawables of a conversion into the tree.
+pub trait Draw<W> {
+    /// Adds a drawable; `born` is the number of drawables that were complete when the first of its records was met.
+    fn draw(
+        &mut self,
+        builder: &mut Builder<W>,
+        drawable: &NewDrawable<'_>,
+        born: u64,
+    ) -> Result<(), Error>;
+
+    /// Completes the tree.
+    fn close(&mut self, builder: Builder<W>) -> Result<Tree<W>, Error>;
+}
+
+/// Puts them where they belong, and does nothing else.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain;
+
+impl<W: Write + Seek> Draw<W> for Plain {
+    #[inline]
+    fn draw(
+        &mut self,
+        builder: &mut Builder<W>,
+        drawable: &NewDrawable<'_>,
+        _: u64,
+    ) -> Result<(), Error> {
+        builder.add(drawable)
+    }
+
+    fn close(&mut self, builder: Builder<W>) -> Result<Tree<W>, Error> {
+        builder.close()
+    }
+}
+
 /// Takes the records of a merged log and makes an SLOG2 file of them.
 #[derive(Debug)]
-pub struct FromClog2<W> {
+pub struct FromClog2<W, D = Plain> {
     builder: Builder<W>,
+    draw: D,
     categories: Categories,
     lines: Lines,
-    states: OpenStates,
-    messages: OpenMessages,
+    matching: Matching,
     views: Vec<LineIdMap>,
     warnings: Warnings,
     record_bytes: u64,
@@ -182,18 +221,40 @@ impl<W: Write + Seek> FromClog2<W> {
     /// Starts a file at the beginning of `out`, which should be empty. World size, thread count and the ranges of event
     /// numbers of the preamble must be final.
     pub fn new(out: W, preamble: &Preamble, options: ConvertOptions) -> Result<Self, Error> {
+        FromClog2::drawing(Plain, out, preamble, options)
+    }
+}
+
+impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
+    /// The same with drawables put into the tree by `draw`.
+    pub(super) fn drawing(
+        draw: D,
+        out: W,
+        preamble: &Preamble,
+        options: ConvertOptions,
+    ) -> Result<Self, Error> {
         Ok(FromClog2 {
             builder: Builder::new(out, options.tree)?,
+            draw,
             categories: Categories::new(preamble),
             lines: Lines::new(preamble),
-            states: OpenStates::new(),
-            messages: OpenMessages::new(),
+            matching: Matching::new(),
             views: Vec::new(),
             warnings: Warnings::default(),
             record_bytes: 0,
             check_end_times: options.check_end_times,
             last_end: f64::NEG_INFINITY,
         })
+    }
+
+    /// What puts the drawables into the tree.
+    pub(super) fn draw_mut(&mut self) -> &mut D {
+        &mut self.draw
+    }
+
+    /// What event numbers came to mean, in the order in which that became known.
+    pub(super) fn bindings(&self) -> &[Binding] {
+        self.categories.bindings()
     }
 
     /// Adds a view behind the three of every converted log. Its lines without drawables are left out.
@@ -294,79 +355,64 @@ impl<W: Write + Seek> FromClog2<W> {
         };
         match role {
             Role::Start => {
-                let cargo = cargo.copied();
-                self.states.start(slot, line, Start { time, cargo });
+                let born = self.builder.count();
+                self.matching.start(slot, line, time, cargo, born);
                 self.categories.slot(slot).open += 1;
                 Ok(())
             }
             Role::End => {
-                let Some(start) = self.states.end(slot, line) else {
+                let Some(state) = self.matching.end(slot, line, time, cargo) else {
                     self.warnings
                         .add(Warning::EndWithoutStart { etype, time, line });
                     return Ok(());
                 };
                 self.categories.slot(slot).open -= 1;
-                let info = cargo
-                    .or(start.cargo.as_ref())
-                    .map_or(&[][..], |bytes| bytes);
-                let first = Vertex {
-                    time: start.time,
-                    line,
-                };
-                self.draw(slot, info, &[first, Vertex { time, line }])
+                let info = state.info.as_ref().map_or(&[][..], |bytes| bytes);
+                self.draw(slot, info, &state.vertices, state.born)
             }
             Role::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);
-                self.draw(slot, info, &[Vertex { time, line }])
+                self.draw(slot, info, &[Vertex { time, line }], u64::MAX)
             }
         }
     }
 
     #[inline]
     fn message(&mut self, header: &RecordHeader, msg: &Msg) -> Result<(), Error> {
-        let own = self.lines.process(header.icomm, header.rank);
-        let partner = self.lines.process(msg.icomm, msg.rank);
-        let line = self.lines.line(header);
-        let time = header.time;
-        let (side, sender, receiver) = match msg.etype {
-            msg_etype::SEND => (Side::Send, own, partner),
-            msg_etype::RECV => (Side::Receive, partner, own),
-            etype => {
-                self.warnings
-                    .add(Warning::UndescribedEvent { etype, time, line });
-                return Ok(());
+        let born = self.builder.count();
+        match self.matching.message(&self.lines, header, msg, born) {
+            Meeting::Unknown => {
+                self.warnings.add(Warning::UndescribedEvent {
+                    etype: msg.etype,
+                    time: header.time,
+                    line: self.lines.line(header),
+                });
+                Ok(())
             }
-        };
-        let tag = msg.tag;
-        let route = Route {
-            tag,
-            sender,
-            receiver,
-        };
-        let size = msg.size;
-        let end = MessageEnd { time, line, size };
-        let Some(other) = self.messages.meet(route, side, end) else {
-            self.categories.slot(Categories::MESSAGE).open += 1;
-            return Ok(());
-        };
-        self.categories.slot(Categories::MESSAGE).open -= 1;
-        // The size is the sender's, and known to the original only if the send came first.
-        let (send, receive, size) = match side {
-            Side::Send => (end, other, 0),
-            Side::Receive => (other, end, other.size),
-        };
-        let mut info = [0; 8];
-        info[..4].copy_from_slice(&tag.to_be_bytes());
-        info[4..].copy_from_slice(&size.to_be_bytes());
-        let vertices = [send, receive].map(|end| Vertex {
-            time: end.time,
-            line: end.line,
-        });
-        self.draw(Categories::MESSAGE, &info, &vertices)
+            Meeting::Waits => {
+                self.categories.slot(Categories::MESSAGE).open += 1;
+                Ok(())
+            }
+            Meeting::Complete(arrow) => {
+                self.categories.slot(Categories::MESSAGE).open -= 1;
+                self.draw(
+                    Categories::MESSAGE,
+                    &arrow.info,
+                    &arrow.vertices,
+                    arrow.born,
+                )
+            }
+        }
     }
 
     #[inline]
-    fn draw(&mut self, slot: u32, info: &[u8], vertices: &[Vertex]) -> Result<(), Error> {
+    fn draw(
+        &mut self,
+        slot: u32,
+        info: &[u8],
+        vertices: &[Vertex],
+        born: u64,
+    ) -> Result<(), Error> {
         let (category, topology) = self.categories.use_for_drawable(slot);
         if let [first, last] = vertices {
             let (start, end) = (first.time, last.time);
@@ -381,12 +427,13 @@ impl<W: Write + Seek> FromClog2<W> {
         if self.check_end_times {
             self.check_end(vertices);
         }
-        self.builder.add(&NewDrawable {
+        let drawable = NewDrawable {
             topology,
             category,
             info,
             vertices,
-        })
+        };
+        self.draw.draw(&mut self.builder, &drawable, born)
     }
 
     fn check_end(&mut self, vertices: &[Vertex]) {
@@ -406,7 +453,7 @@ impl<W: Write + Seek> FromClog2<W> {
     pub fn finish(mut self) -> Result<(W, Conversion), Error> {
         let drawables = self.builder.count();
         let unmatched_events = self.categories.unmatched();
-        let tree = self.builder.close()?;
+        let tree = self.draw.close(self.builder)?;
         let [processes, comms] = self.lines.views(tree.lines(), &mut self.warnings);
         let mut views = vec![processes, comms, LineIdMap::identity(tree.lines())];
         views.extend(self.views.iter().map(|map| map.restricted(tree.lines())));
