@@ -4,7 +4,8 @@
 //! Texts and lists that would not fit the 16 bits of their lengths are cut; none that a log can hold is that long.
 
 use super::types::{
-    Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, LineIdMap, Text, TimeBBox, TreeNodeId,
+    Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, Text, TimeBBox,
+    TreeNodeId,
 };
 
 /// Writes the header; 108 bytes with a version string of 10 characters.
@@ -30,7 +31,10 @@ pub(super) fn header(header: &Header) -> Vec<u8> {
 }
 
 /// Writes the category map, in the order given.
-pub(super) fn categories<'c>(categories: impl ExactSizeIterator<Item = &'c Category>) -> Vec<u8> {
+pub(super) fn categories<'c>(
+    categories: impl ExactSizeIterator<Item = &'c Category>,
+    layout: Layout,
+) -> Vec<u8> {
     let mut out = Vec::new();
     write_count(&mut out, categories.len());
     for category in categories {
@@ -48,9 +52,11 @@ pub(super) fn categories<'c>(categories: impl ExactSizeIterator<Item = &'c Categ
         for id in short_list(&mut out, &category.method_ids) {
             out.extend_from_slice(&id.to_be_bytes());
         }
-        write_f32(&mut out, category.summary.inclusive);
-        write_f32(&mut out, category.summary.exclusive);
-        out.extend_from_slice(&category.summary.count.to_be_bytes());
+        if layout == Layout::V206 {
+            write_f32(&mut out, category.summary.inclusive);
+            write_f32(&mut out, category.summary.exclusive);
+            out.extend_from_slice(&category.summary.count.to_be_bytes());
+        }
     }
     out
 }
@@ -89,7 +95,7 @@ pub(super) fn directory(entries: &mut [DirEntry]) -> Vec<u8> {
     out
 }
 
-fn text(out: &mut Vec<u8>, text: &Text) {
+pub(super) fn text(out: &mut Vec<u8>, text: &Text) {
     let bytes = short_list(out, &text.0);
     out.extend_from_slice(bytes);
 }

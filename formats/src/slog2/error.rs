@@ -81,6 +81,37 @@ pub enum ErrorKind {
     },
     /// There is no drawable in the log, so there is nothing to write.
     NoDrawables,
+    /// The file is no annotation file: its leaves hold what they should.
+    NoAnnotation,
+    /// A leaf of an annotation file holds drawables.
+    LeafNotEmpty,
+    /// The CLOG2 file is not the one that the annotation file was made of.
+    OtherClog2 {
+        /// What differs.
+        what: &'static str,
+        /// What the annotation file says.
+        expected: u64,
+        /// That of the CLOG2 file.
+        found: u64,
+    },
+    /// The records of a leaf are not in the CLOG2 file.
+    LeafRange {
+        /// Where they should begin.
+        offset: u64,
+        /// How many bytes they should be.
+        length: u64,
+    },
+    /// The records of a leaf are more than fit in one, or are those of another leaf, too.
+    LeafRecords {
+        /// Bytes that they make or take.
+        found: u64,
+        /// Bytes that they can.
+        most: u64,
+    },
+    /// Where a leaf names a record, none begins.
+    LeafPlaces,
+    /// A meaning of an event number other than 0 (start), 1 (end) and 2 (event).
+    Role(u8),
     /// Reading or writing failed.
     Io(io::Error),
 }
@@ -98,6 +129,31 @@ impl fmt::Display for ErrorKind {
                 )
             }
             ErrorKind::NoDrawables => write!(f, "the log holds no drawable"),
+            ErrorKind::NoAnnotation => write!(
+                f,
+                "not an annotation file: nothing points to the CLOG2 file it was made of"
+            ),
+            ErrorKind::LeafNotEmpty => write!(f, "a leaf with drawables, expected an empty one"),
+            ErrorKind::OtherClog2 {
+                what,
+                expected,
+                found,
+            } => write!(
+                f,
+                "not the CLOG2 file that this annotation was made of: its {what} is {found}, expected {expected}"
+            ),
+            ErrorKind::LeafRange { offset, length } => write!(
+                f,
+                "records of a leaf: no {length} bytes at {offset} in the CLOG2 file"
+            ),
+            ErrorKind::LeafRecords { found, most } => write!(
+                f,
+                "records of leaves: {found} bytes, expected {most} at most"
+            ),
+            ErrorKind::LeafPlaces => write!(f, "no record begins where this leaf names one"),
+            ErrorKind::Role(found) => {
+                write!(f, "meaning of an event number {found}, expected 0 to 2")
+            }
             ErrorKind::Truncated {
                 what,
                 expected,
@@ -142,7 +198,10 @@ impl FaultKind for ErrorKind {
     fn has_place(&self) -> bool {
         !matches!(
             self,
-            ErrorKind::NotSlog2 | ErrorKind::Version { .. } | ErrorKind::NoDrawables
+            ErrorKind::NotSlog2
+                | ErrorKind::Version { .. }
+                | ErrorKind::NoDrawables
+                | ErrorKind::NoAnnotation
         )
     }
 

@@ -27,6 +27,7 @@
 //!
 //! Section numbers in this module are those of the format description the project works from (`slog2.md`).
 
+mod annotation;
 mod build;
 mod colors;
 mod convert;
@@ -38,6 +39,7 @@ mod java;
 mod node;
 mod print;
 mod read;
+mod rewrite;
 mod sink;
 mod source;
 mod types;
@@ -47,6 +49,7 @@ mod window;
 mod x11_names;
 
 pub use crate::pending::PendingFile;
+pub use annotation::{Annotated, Companion, annotate, annotate_telling};
 pub use build::{Builder, NewComposite, NewDrawable, Options, Tree};
 pub use colors::Color;
 pub(crate) use colors::DefaultColors;
@@ -62,6 +65,7 @@ pub use print::{
     time_window,
 };
 pub use read::Reader;
+pub use rewrite::rewrite;
 pub use sink::Sink;
 pub use source::Source;
 pub use types::{

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::cursor::Cursor;
-use super::encode::{write_bounds, write_count, write_node_id, write_ptr};
+use super::encode::{write_bounds, write_count, write_f32, write_node_id, write_ptr};
 use super::error::{Error, ErrorKind};
 use super::types::{FileBlockPtr, Layout, Ratios, TimeBBox, TreeNodeId, Vertex};
 
@@ -324,13 +324,28 @@ impl<'a> Shadow<'a> {
         self.primitive.byte_size() + Self::TAIL_SIZE + self.weights.len()
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
+    /// Its bytes in a file of this layout.
+    fn byte_size_as(&self, layout: Layout) -> usize {
+        self.primitive.byte_size() + Self::TAIL_SIZE + self.weights().len() * Weight::size(layout)
+    }
+
+    fn write_as(&self, layout: Layout, out: &mut Vec<u8>) {
         self.primitive.write(out);
         write_bounds(out, self.bounds);
         out.extend_from_slice(&self.count.to_be_bytes());
-        let count = self.weights.len() / Weight::size(self.layout);
-        out.extend_from_slice(&(count as u32).to_be_bytes());
-        out.extend_from_slice(self.weights);
+        write_count(out, self.weights().len());
+        if layout == self.layout {
+            out.extend_from_slice(self.weights);
+            return;
+        }
+        for Weight { category, ratios } in self.weights() {
+            out.extend_from_slice(&category.to_be_bytes());
+            write_f32(out, ratios.inclusive);
+            write_f32(out, ratios.exclusive);
+            if layout == Layout::V206 {
+                out.extend_from_slice(&ratios.count.to_be_bytes());
+            }
+        }
     }
 }
 
@@ -423,6 +438,14 @@ impl<'a> Node<'a> {
 
     /// Appends the bytes of the node to `out`, as they stand in a file of the version it was read from.
     pub fn write(&self, out: &mut Vec<u8>) {
+        let shadows = self.shadows.iter();
+        let first = shadows.flat_map(|buffer| buffer.nestless.iter().chain(&buffer.nestable));
+        let layout = first.map(|shadow| shadow.layout).next();
+        self.write_as(layout.unwrap_or(Layout::V206), out);
+    }
+
+    /// Appends its bytes as they stand in a file of this layout.
+    pub(super) fn write_as(&self, layout: Layout, out: &mut Vec<u8>) {
         self.stub.write(out);
         for drawables in [&self.nestless, &self.nestable] {
             write_count(out, drawables.len());
@@ -436,10 +459,22 @@ impl<'a> Node<'a> {
             for shadows in [&buffer.nestless, &buffer.nestable] {
                 write_count(out, shadows.len());
                 for shadow in shadows {
-                    shadow.write(out);
+                    shadow.write_as(layout, out);
                 }
             }
         }
+    }
+
+    /// Its bytes in a file of this layout.
+    pub(super) fn byte_size_as(&self, layout: Layout) -> usize {
+        let drawables = self.nestless.iter().chain(&self.nestable);
+        let drawables = drawables.map(|drawable| 1 + drawable.byte_size());
+        let buffers = self.shadows.iter().map(|buffer| {
+            let shadows = buffer.nestless.iter().chain(&buffer.nestable);
+            let shadows = shadows.map(|shadow| shadow.byte_size_as(layout));
+            Stub::SIZE + 8 + shadows.sum::<usize>()
+        });
+        Stub::SIZE + 12 + drawables.sum::<usize>() + buffers.sum::<usize>()
     }
 }
 

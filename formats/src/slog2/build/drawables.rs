@@ -80,6 +80,16 @@ impl NewDrawable<'_> {
         8 + self.info.len() + 12 * self.vertices.len()
     }
 
+    /// Appends its bytes, without the one for its kind.
+    pub(in super::super) fn encode(&self, out: &mut Vec<u8>) {
+        push_head(out, self.category, self.info);
+        push_short(out, self.vertices.len());
+        for vertex in self.vertices {
+            out.extend_from_slice(&f64_bytes(vertex.time));
+            out.extend_from_slice(&vertex.line.to_be_bytes());
+        }
+    }
+
     /// Lines of the first and the last vertex.
     pub(super) fn lines(&self) -> Lines {
         let line = |vertex: Option<&Vertex>| vertex.map_or(0, |vertex| vertex.line);
@@ -92,7 +102,7 @@ impl NewDrawable<'_> {
             .then_with(|| (self.category, self.lines()).cmp(&(other.category, other.lines())))
     }
 
-    pub(super) fn bounds(&self) -> TimeBBox {
+    pub(in super::super) fn bounds(&self) -> TimeBBox {
         let mut bounds = TimeBBox::EMPTY;
         for &Vertex { time, .. } in self.vertices {
             let earliest = time;
@@ -171,11 +181,12 @@ impl Drawables {
             at: self.bytes.len() as u32,
             weight: NONE,
         });
-        self.bytes.push(COMPOSITE_KIND);
-        self.push_head(composite.category, composite.info);
-        self.push_short(composite.primitives.len());
+        let out = &mut self.bytes;
+        out.push(COMPOSITE_KIND);
+        push_head(out, composite.category, composite.info);
+        push_short(out, composite.primitives.len());
         for primitive in composite.primitives {
-            self.push_primitive(primitive);
+            primitive.encode(out);
         }
     }
 
@@ -243,26 +254,7 @@ impl Drawables {
     #[cold]
     fn encode_long(&mut self, drawable: &NewDrawable<'_>) {
         self.bytes.push(PRIMITIVE_KIND);
-        self.push_primitive(drawable);
-    }
-
-    fn push_primitive(&mut self, drawable: &NewDrawable<'_>) {
-        self.push_head(drawable.category, drawable.info);
-        self.push_short(drawable.vertices.len());
-        for vertex in drawable.vertices {
-            self.bytes.extend_from_slice(&f64_bytes(vertex.time));
-            self.bytes.extend_from_slice(&vertex.line.to_be_bytes());
-        }
-    }
-
-    fn push_head(&mut self, category: i32, info: &[u8]) {
-        self.bytes.extend_from_slice(&category.to_be_bytes());
-        self.push_short(info.len());
-        self.bytes.extend_from_slice(info);
-    }
-
-    fn push_short(&mut self, count: usize) {
-        self.bytes.extend_from_slice(&(count as u16).to_be_bytes());
+        drawable.encode(&mut self.bytes);
     }
 
     /// Bytes of the list in the node, without its count; those of what is written elsewhere included.
@@ -394,6 +386,48 @@ impl Drawables {
         self.elsewhere = 0;
         self.index.clear();
         std::mem::replace(&mut self.shadows, replacement)
+    }
+}
+
+fn push_head(out: &mut Vec<u8>, category: i32, info: &[u8]) {
+    out.extend_from_slice(&category.to_be_bytes());
+    push_short(out, info.len());
+    out.extend_from_slice(info);
+}
+
+/// Appends a count that was checked to fit.
+fn push_short(out: &mut Vec<u8>, count: usize) {
+    out.extend_from_slice(&(count as u16).to_be_bytes());
+}
+
+/// The two lists of drawables of a node, when nothing else is of interest.
+#[derive(Debug, Default)]
+pub(in super::super) struct Lists {
+    sides: [Drawables; 2],
+}
+
+impl Lists {
+    pub(in super::super) fn add(&mut self, drawable: &NewDrawable<'_>) {
+        let side = usize::from(drawable.topology.is_nestable());
+        self.sides[side].add(drawable, drawable.bounds(), Place::Listed);
+    }
+
+    /// Number of drawables in both lists.
+    pub(in super::super) fn count(&self) -> usize {
+        self.sides.iter().map(|side| side.items.len()).sum()
+    }
+
+    /// Bytes of both lists, without their counts.
+    pub(in super::super) fn byte_size(&self) -> usize {
+        self.sides.iter().map(Drawables::byte_size).sum()
+    }
+
+    /// Appends both lists in the order of section 8.6.
+    pub(in super::super) fn write(&mut self, out: &mut Vec<u8>) {
+        let mut scratch = Scratch::default();
+        for side in &mut self.sides {
+            side.write(out, &mut scratch, false);
+        }
     }
 }
 

@@ -10,8 +10,8 @@ mod tree;
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
-pub(super) use drawables::Place;
 use drawables::{Drawables, Scratch};
+pub(super) use drawables::{Lists, Place};
 pub use drawables::{NewComposite, NewDrawable};
 use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
 use tree::Summary;
@@ -224,19 +224,9 @@ impl<W: Write + Seek> Builder<W> {
         self.open[0].byte_size() + size > self.options.leaf_byte_size as usize && self.count > 0
     }
 
-    /// The leaf that is open, and where it begins; negative infinity for the first, which takes what starts earlier, too.
-    pub(super) fn leaf(&self) -> (TreeNodeId, f64) {
-        let leaf = &self.open[0];
-        match leaf.id.xpos {
-            0 => (leaf.id, f64::NEG_INFINITY),
-            _ => (leaf.id, leaf.bounds.earliest),
-        }
-    }
-
     /// Closes the leaf, as [`Builder::must_switch`] asks, and writes `record` behind it.
-    pub(super) fn switch_with(&mut self, record: &[u8]) -> Result<(), Error> {
-        self.leaf_record.clear();
-        self.leaf_record.extend_from_slice(record);
+    pub(super) fn switch_with(&mut self, record: Vec<u8>) -> Result<(), Error> {
+        self.leaf_record = record;
         self.switch_branch()
     }
 
@@ -455,7 +445,11 @@ impl<W: Write + Seek> Builder<W> {
 }
 
 /// A pointer to a part of the file, whose size must fit in 31 bits.
-fn pointer(what: &'static str, position: u64, size: usize) -> Result<FileBlockPtr, Error> {
+pub(super) fn pointer(
+    what: &'static str,
+    position: u64,
+    size: usize,
+) -> Result<FileBlockPtr, Error> {
     match i32::try_from(size) {
         Ok(size) => Ok(FileBlockPtr {
             offset: position as i64,

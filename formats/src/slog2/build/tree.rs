@@ -7,7 +7,7 @@ use super::super::encode;
 use super::super::error::Error;
 use super::super::java::hash_map_order;
 use super::super::node::Stub;
-use super::super::types::{Category, Header, LineIdMap, Ratios, Topology, preview_index};
+use super::super::types::{Category, Header, Layout, LineIdMap, Ratios, Topology, preview_index};
 use super::Builder;
 use super::shadow::{DoneShadows, vertex_count};
 
@@ -110,6 +110,16 @@ impl<W: Write + Seek> Tree<W> {
         categories: &[Category],
         line_id_maps: &[LineIdMap],
     ) -> Result<(W, Header), Error> {
+        self.finish_with(categories, line_id_maps, &[])
+    }
+
+    /// The same with annotations at the end, if there are any.
+    pub(in super::super) fn finish_with(
+        self,
+        categories: &[Category],
+        line_id_maps: &[LineIdMap],
+        annotations: &[u8],
+    ) -> Result<(W, Header), Error> {
         let Tree {
             builder: mut tree,
             root,
@@ -140,11 +150,17 @@ impl<W: Write + Seek> Tree<W> {
             tree_root: root.ptr,
             ..Header::default()
         };
-        header.categories = tree.write_part("category map", &encode::categories(used.iter()))?;
+        header.categories = tree.write_part(
+            "category map",
+            &encode::categories(used.iter(), Layout::V206),
+        )?;
         header.line_id_maps =
             tree.write_part("line ID maps", &encode::line_id_maps(line_id_maps))?;
         let directory = encode::directory(&mut tree.directory);
         header.tree_dir = tree.write_part("tree directory", &directory)?;
+        if !annotations.is_empty() {
+            header.annotations = tree.write_part("annotations", annotations)?;
+        }
         // No part is larger than an i32 can tell, or it would not have been written.
         header.max_buffer_size = tree.largest as i32;
         let mut write = || {

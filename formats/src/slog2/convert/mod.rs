@@ -450,14 +450,20 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
     ///
     /// # Errors
     /// [`super::ErrorKind::NoDrawables`] if there was none; what is written by then is no SLOG2 file.
-    pub fn finish(mut self) -> Result<(W, Conversion), Error> {
+    pub fn finish(self) -> Result<(W, Conversion), Error> {
+        self.finish_with(&[])
+    }
+
+    /// The same with annotations at the end, if there are any.
+    pub(super) fn finish_with(mut self, annotations: &[u8]) -> Result<(W, Conversion), Error> {
         let drawables = self.builder.count();
         let unmatched_events = self.categories.unmatched();
         let tree = self.draw.close(self.builder)?;
         let [processes, comms] = self.lines.views(tree.lines(), &mut self.warnings);
         let mut views = vec![processes, comms, LineIdMap::identity(tree.lines())];
         views.extend(self.views.iter().map(|map| map.restricted(tree.lines())));
-        let (out, header) = tree.finish(&self.categories.into_insertion_order(), &views)?;
+        let categories = self.categories.into_insertion_order();
+        let (out, header) = tree.finish_with(&categories, &views, annotations)?;
         let conversion = Conversion {
             header,
             drawables,

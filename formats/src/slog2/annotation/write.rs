@@ -1,0 +1,151 @@
+//! Makes an annotation file of a CLOG2 file, in one pass, with the memory that a conversion takes.
+//!
+//! It is the conversion to SLOG2, with two differences where leaves are concerned: its drawables count for its size and
+//! its previews but are not written, and the stretch of records that it was made of is. These stretches lie end to end:
+//! a leaf's ends behind the record that completed the last drawable before the leaf was closed. What begins in one
+//! stretch and ends in a later one is noted there, because the end finds no beginning in its own.
+
+use std::io::{Seek, Write};
+
+use super::super::build::{Builder, NewDrawable, Place, Tree};
+use super::super::convert::{
+    Conversion, ConvertError, ConvertOptions, Draw, FromClog2, for_each_record,
+};
+use super::super::error::Error;
+use super::layout::{Annotation, Companion, EldersWriter, LeafRecord, Meaning, hash};
+use crate::clog2::{self, Endian, PREAMBLE_SIZE};
+
+/// Makes the annotation file of a merged CLOG2 file, given all its bytes and its name, and gives the output back.
+///
+/// # Errors
+/// Those of [`convert`](super::super::convert()).
+pub fn annotate<W: Write + Seek>(
+    clog2: &[u8],
+    name: &str,
+    out: W,
+    options: ConvertOptions,
+) -> Result<(W, Conversion), ConvertError> {
+    annotate_telling(clog2, name, out, options, |_| ())
+}
+
+/// What [`annotate`] does, calling `tell` with the number of bytes done after every block.
+///
+/// # Errors
+/// Those of [`convert`](super::super::convert()).
+pub fn annotate_telling<W: Write + Seek>(
+    clog2: &[u8],
+    name: &str,
+    out: W,
+    options: ConvertOptions,
+    tell: impl FnMut(u64),
+) -> Result<(W, Conversion), ConvertError> {
+    let reader = clog2::Reader::new(clog2)?;
+    if reader.preamble().endian == Endian::Little {
+        return Err(ConvertError::LittleEndian);
+    }
+    let leaves = Leaves {
+        clog2,
+        record: 0..0,
+        begin: PREAMBLE_SIZE,
+        end: PREAMBLE_SIZE,
+        before: 0,
+        elders: EldersWriter::default(),
+        primitive: Vec::new(),
+    };
+    let mut converter = FromClog2::drawing(leaves, out, reader.preamble(), options)?;
+    let mut meanings: Vec<Meaning> = Vec::new();
+    let mut push = |offset: usize, record: &[u8]| {
+        converter.draw_mut().record = offset..offset + record.len();
+        converter.push_encoded(record)?;
+        let known = meanings.len();
+        if converter.bindings().len() > known {
+            let from = offset as u64;
+            let new = converter.bindings()[known..].iter();
+            meanings.extend(new.map(|&binding| Meaning { from, binding }));
+        }
+        Ok(())
+    };
+    if !for_each_record(clog2, reader.preamble(), &mut push, tell)? {
+        // The reader knows best what is wrong, and where.
+        for record in reader.raw_records() {
+            record?;
+        }
+    }
+    let annotation = Annotation {
+        companion: Companion::of(name, clog2),
+        meanings,
+    };
+    Ok(converter.finish_with(&annotation.encode())?)
+}
+
+/// The leaf that is open, and its stretch of records.
+#[derive(Debug)]
+struct Leaves<'a> {
+    clog2: &'a [u8],
+    /// The record that is being converted.
+    record: std::ops::Range<usize>,
+    /// Where the stretch begins.
+    begin: usize,
+    /// Behind the record that completed the last drawable.
+    end: usize,
+    /// Number of drawables before the stretch: one that was born earlier began before it.
+    before: u64,
+    elders: EldersWriter,
+    /// Scratch memory.
+    primitive: Vec<u8>,
+}
+
+impl Leaves<'_> {
+    fn leaf_record(&self) -> Vec<u8> {
+        let records = self.clog2.get(self.begin..self.end).unwrap_or_default();
+        let mut bytes = Vec::new();
+        LeafRecord {
+            offset: self.begin as u64,
+            length: records.len() as u64,
+            hash: hash(records),
+            elders: &self.elders.bytes,
+        }
+        .encode(&mut bytes);
+        bytes
+    }
+}
+
+impl<W: Write + Seek> Draw<W> for Leaves<'_> {
+    fn draw(
+        &mut self,
+        builder: &mut Builder<W>,
+        drawable: &NewDrawable<'_>,
+        born: u64,
+    ) -> Result<(), Error> {
+        if builder.must_switch(drawable)? {
+            builder.switch_with(self.leaf_record())?;
+            self.begin = self.end;
+            self.before = builder.count();
+            self.elders.clear();
+        }
+        let mut is_leaf = false;
+        builder.put(drawable, |depth| {
+            is_leaf = depth == 0;
+            if is_leaf {
+                Place::Elsewhere
+            } else {
+                Place::Listed
+            }
+        })?;
+        if born < self.before {
+            let primitive = is_leaf.then(|| {
+                self.primitive.clear();
+                drawable.encode(&mut self.primitive);
+                self.primitive.as_slice()
+            });
+            let place = (self.record.start - self.begin) as u64;
+            self.elders.push(place, primitive);
+        }
+        self.end = self.record.end;
+        Ok(())
+    }
+
+    fn close(&mut self, builder: Builder<W>) -> Result<Tree<W>, Error> {
+        builder.close_with(self.leaf_record())
+    }
+}

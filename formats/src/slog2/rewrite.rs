@@ -1,0 +1,139 @@
+//! Writes a file that was read once more: as it was, or in the layout of another version.
+
+use std::io::{Seek, SeekFrom, Write};
+
+use super::build::pointer;
+use super::encode;
+use super::error::{Error, ErrorKind};
+use super::node::Node;
+use super::read::Reader;
+use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, VERSION, VERSION_2_0_5};
+
+/// Hash tables with keys that come from files.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
+/// Writes everything that was read: the same bytes, but for what no pointer leads to.
+///
+/// With another layout than the reader's, weights and categories lose their counts and summaries, or get zeros. To have
+/// these right, the tree must be built anew: see [`update`](super::update()).
+///
+/// # Errors
+/// What is wrong with the nodes, and what of the output.
+pub fn rewrite<W: Write + Seek>(
+    reader: &Reader<'_>,
+    layout: Layout,
+    out: W,
+) -> Result<(W, Header), Error> {
+    let mut nodes: Vec<DirEntry> = reader.whole_directory()?.iter().collect();
+    nodes.sort_by_key(|entry| entry.ptr.offset);
+    let mut relocation = Relocation::new(out, layout)?;
+    for entry in nodes {
+        relocation.put(entry.ptr, reader.node(entry.ptr)?)?;
+    }
+    relocation.finish(reader)
+}
+
+/// Writes nodes one behind the other, with pointers to where they are now.
+pub(super) struct Relocation<W> {
+    out: W,
+    layout: Layout,
+    position: u64,
+    largest: usize,
+    /// Where nodes are now, by where they were.
+    moved: HashMap<i64, FileBlockPtr>,
+    directory: Vec<DirEntry>,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write + Seek> Relocation<W> {
+    /// Starts a file at the beginning of `out`, which should be empty.
+    pub(super) fn new(out: W, layout: Layout) -> Result<Self, Error> {
+        let mut relocation = Relocation {
+            out,
+            layout,
+            position: 0,
+            largest: 0,
+            moved: HashMap::default(),
+            directory: Vec::new(),
+            bytes: Vec::new(),
+        };
+        relocation.write(&[0; HEADER_SIZE])?;
+        Ok(relocation)
+    }
+
+    /// Writes the node that was at `from`. Its children must have come before, as they do in every file.
+    pub(super) fn put(&mut self, from: FileBlockPtr, mut node: Node<'_>) -> Result<(), Error> {
+        let size = node.byte_size_as(self.layout);
+        let ptr = pointer("tree node", self.position, size)?;
+        node.stub.ptr = ptr;
+        for buffer in &mut node.shadows {
+            let child = buffer.stub.ptr;
+            buffer.stub.ptr = *self.moved.get(&child.offset).ok_or_else(|| {
+                let FileBlockPtr { offset, size } = child;
+                let what = "child of a tree node";
+                let at = from.offset as u64;
+                Error::new(at, ErrorKind::Pointer { what, offset, size })
+            })?;
+        }
+        self.moved.insert(from.offset, ptr);
+        let id = node.stub.id;
+        let bounds = node.stub.bounds;
+        self.directory.push(DirEntry { id, bounds, ptr });
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        node.write_as(self.layout, &mut bytes);
+        debug_assert_eq!(bytes.len(), size);
+        let written = self.write(&bytes);
+        self.bytes = bytes;
+        self.largest = self.largest.max(size);
+        written
+    }
+
+    /// Writes the rest of the file, and gives the output and the header.
+    pub(super) fn finish(mut self, reader: &Reader<'_>) -> Result<(W, Header), Error> {
+        let from = reader.header();
+        let root = self.moved.get(&from.tree_root.offset).copied();
+        let mut header = Header {
+            version: match self.layout {
+                Layout::V205 => VERSION_2_0_5,
+                Layout::V206 => VERSION,
+            }
+            .into(),
+            children_per_node: from.children_per_node,
+            leaf_byte_size: from.leaf_byte_size,
+            max_depth: from.max_depth,
+            tree_root: root.unwrap_or_default(),
+            ..Header::default()
+        };
+        let categories = encode::categories(reader.categories().iter(), self.layout);
+        header.categories = self.part("category map", &categories)?;
+        let maps = encode::line_id_maps(reader.line_id_maps());
+        header.line_id_maps = self.part("line ID maps", &maps)?;
+        let directory = encode::directory(&mut self.directory);
+        header.tree_dir = self.part("tree directory", &directory)?;
+        // No part is larger than an i32 can tell, or it would not have been written.
+        header.max_buffer_size = self.largest as i32;
+        let mut write = || {
+            self.out.seek(SeekFrom::Start(0))?;
+            self.out.write_all(&encode::header(&header))?;
+            self.out.flush()
+        };
+        write().map_err(|error| Error::io(0, error))?;
+        Ok((self.out, header))
+    }
+
+    fn part(&mut self, what: &'static str, bytes: &[u8]) -> Result<FileBlockPtr, Error> {
+        let ptr = pointer(what, self.position, bytes.len())?;
+        self.write(bytes)?;
+        self.largest = self.largest.max(bytes.len());
+        Ok(ptr)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.out
+            .write_all(bytes)
+            .map_err(|error| Error::io(self.position, error))?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+}
