@@ -1,8 +1,9 @@
 //! The same file again: everything that has a meaning read and written, everything else carried over.
 
+use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
 use super::read::{Directory, Frame, Reader, Sector};
-use super::types::HEADER_SIZE;
+use super::types::{Display, HEADER_SIZE};
 use std::io::Write;
 
 /// Writes a file again: header, tables, directories, frames and statistics from what they mean, the bytes without a
@@ -87,7 +88,7 @@ impl Part<'_> {
                 out.extend_from_slice(preview);
             }
             Part::Threads => table(out, reader.threads()?, |thread, out| thread.encode(out))?,
-            Part::Profile => table(out, reader.profile()?, |entry, out| entry.encode(out))?,
+            Part::Profile => profile(reader, out)?,
             Part::Definitions => {
                 table(out, reader.definitions()?, |entry, out| entry.encode(out))?;
             }
@@ -128,6 +129,18 @@ fn table<T>(
         count += 1;
     }
     out[start..start + 4].copy_from_slice(&count.to_be_bytes());
+    Ok(())
+}
+
+/// The display profile.
+fn profile(reader: &Reader<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut from = Cursor::new(reader.bytes(), reader.header().profile, "display profile");
+    let count = from.u32()?;
+    out.extend_from_slice(&count.to_be_bytes());
+    for _ in 0..count {
+        let original = from.rest();
+        Display::decode(&mut from)?.encode_like(original, out);
+    }
     Ok(())
 }
 

@@ -68,6 +68,18 @@ impl Display {
         out.push(b'\n');
     }
 
+    /// Appends the bytes of the entry, which was read from `original`, with what stands there behind the NULs.
+    pub(super) fn encode_like(&self, original: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        self.encode(out);
+        let fields = out[start..].chunks_exact_mut(FIELD);
+        for (field, original) in fields.zip(original.chunks_exact(FIELD)) {
+            if string(field) == string(original) {
+                field.copy_from_slice(original);
+            }
+        }
+    }
+
     /// The entry with its strings as they are read back.
     pub(super) fn trimmed(&self) -> Self {
         let text = |text: &Text| Text(string(&field(&text.0)).to_vec());
@@ -121,7 +133,11 @@ pub(super) fn field(text: &[u8]) -> [u8; FIELD] {
     let mut field = [0; FIELD];
     field[..text.len()].copy_from_slice(text);
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    if let Some(last) = text.iter().rposition(is_word) {
+    // The original's list of letters lacks the u: nothing is cut off where that is the only one.
+    let is_listed = |byte: &u8| is_word(byte) && *byte != b'u';
+    if text.iter().any(is_listed)
+        && let Some(last) = text.iter().rposition(is_word)
+    {
         field[last + 1] = 0;
     }
     for byte in field.iter_mut().take_while(|byte| **byte != 0) {

@@ -145,7 +145,8 @@ impl Collector {
     pub(super) fn new<'a>(bins: u32, types: impl Iterator<Item = (u16, &'a [u8])>) -> Self {
         let sets: Vec<Bins> = types
             .map(|(intvltype, label)| {
-                let mut label = profile::field(label);
+                // Twice, because the label comes from the profile, where it was put into a field before.
+                let mut label = profile::field(profile::string(&profile::field(label)));
                 label[LABEL - 1] = b'\n';
                 let bins = vec![0.0; bins as usize];
                 Bins {
