@@ -16,6 +16,7 @@ mod progress;
 mod recover;
 mod repair;
 mod run;
+mod stats;
 mod traces;
 mod tree;
 
@@ -38,6 +39,7 @@ enum Command {
     Print(print::Arguments),
     Convert(convert::Arguments),
     Recover(recover::Arguments),
+    Stats(stats::Arguments),
     Join(join::Arguments),
     Repair(repair::Arguments),
     Man(manual::ManArguments),
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Print(arguments) => print::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),
         Command::Man(arguments) => manual::man(&arguments),

@@ -1,0 +1,337 @@
+//! `mpitrace stats --dumpistats`: the tables of dumpistats.
+//!
+//! For each option -b, -m and -g and each bin the file `ROOT-bin<option>-<bin>.tbl`, a row for each rank. The tables are
+//! those of the original, to the byte, with what is odd in them (column 5 of -m and -g, MPI_Reduce_scatter under
+//! MPI_Reduce), but for what it gets wrong: a minus in a range is a minus, times in a range are times of the trace,
+//! times over two seconds are not cut to 32 bits, -l puts messages where its titles say and what is received by its own
+//! size, -p counts outside time like -t does, and communicators may be made in more ways.
+
+mod bins;
+mod columns;
+mod comms;
+mod pattern;
+mod range;
+mod traffic;
+
+use crate::failure::Failure;
+use crate::input::{Input, shown};
+use bins::{Bins, Marked, needs_traffic};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use columns::{Column, Kind, Shape};
+use formats::PendingFile;
+use formats::dumpi::functions::{FINALIZE, INIT, INIT_THREAD};
+use formats::dumpi::meta::Meta;
+use formats::dumpi::read::Reader;
+use pattern::Pattern;
+use range::{Marks, Range};
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The options of dumpistats. Their order tells the numbers of bins and the order of columns, which derived arguments do
+/// not keep.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    bins: Vec<Bins>,
+    columns: Vec<Column>,
+}
+
+const HEADING: &str = "Tables of dumpistats";
+
+/// Options that make bins: name, letter, value, help.
+const BINS: [(&str, char, &str, &str); 3] = [
+    (
+        "bin",
+        'b',
+        "RANGE",
+        "Bin of a range of time: all, mpi or A to B, with by T in bins of that width [default: all]",
+    ),
+    (
+        "mark",
+        'm',
+        "/START/END/",
+        "A bin for each interval between annotations that match; /START/END/i whatever the case",
+    ),
+    (
+        "gather",
+        'g',
+        "/START/END/",
+        "One bin for all these intervals of a rank",
+    ),
+];
+
+/// Options that make columns: the same and what they count.
+const COLUMNS: [(&str, char, Kind, &str); 7] = [
+    (
+        "count",
+        'c',
+        Kind::Count,
+        "Count calls of these functions: all, mpi, non-mpi, sends, recvs, coll, wait, io or a regular expression",
+    ),
+    (
+        "time",
+        't',
+        Kind::Time,
+        "Time in and out of these functions, by both clocks [default: mpi]",
+    ),
+    ("sent", 's', Kind::Sent, "Bytes sent by these functions"),
+    (
+        "recvd",
+        'r',
+        Kind::Received,
+        "Bytes received by these functions",
+    ),
+    (
+        "exchange",
+        'x',
+        Kind::Exchange,
+        "Bytes sent by these functions to each rank",
+    ),
+    (
+        "lump",
+        'l',
+        Kind::Lump,
+        "Messages of these functions by size",
+    ),
+    (
+        "perfctr",
+        'p',
+        Kind::Counters,
+        "Performance counters in and out of these functions",
+    ),
+];
+
+impl clap::Args for Options {
+    fn augment_args(mut command: Command) -> Command {
+        let option = |name, letter, value, help: &'static str| {
+            Arg::new(name)
+                .short(letter)
+                .long(name)
+                .value_name(value)
+                .help(help)
+                .help_heading(HEADING)
+                .action(ArgAction::Append)
+                .requires("dumpistats")
+        };
+        for (name, letter, value, help) in BINS {
+            let parse = move |text: &str| match name {
+                "bin" => Range::parse(text).map(Bins::Range),
+                _ => Marked::parse(text, name == "gather").map(Bins::Marked),
+            };
+            command = command.arg(option(name, letter, value, help).value_parser(parse));
+        }
+        for (name, letter, _, help) in COLUMNS {
+            command =
+                command.arg(option(name, letter, "FUNCTIONS", help).value_parser(Pattern::new));
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Options {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut bins = Vec::new();
+        for (name, ..) in BINS {
+            let found = matches
+                .get_many::<Bins>(name)
+                .into_iter()
+                .flatten()
+                .cloned();
+            bins.extend(matches.indices_of(name).into_iter().flatten().zip(found));
+        }
+        let mut columns = Vec::new();
+        for (name, _, kind, _) in COLUMNS {
+            let found = matches.get_many::<Pattern>(name).into_iter().flatten();
+            let found = found.map(|pattern| Column {
+                kind,
+                pattern: pattern.clone(),
+            });
+            columns.extend(matches.indices_of(name).into_iter().flatten().zip(found));
+        }
+        bins.sort_by_key(|(at, _)| *at);
+        columns.sort_by_key(|(at, _)| *at);
+        Ok(Options {
+            bins: bins.into_iter().map(|(_, bins)| bins).collect(),
+            columns: columns.into_iter().map(|(_, column)| column).collect(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The file of a rank, mapped.
+struct RankFile {
+    rank: u32,
+    path: PathBuf,
+    input: Input,
+}
+
+impl RankFile {
+    fn reader(&self) -> Result<Reader<'_>, Failure> {
+        Reader::open(&self.input).map_err(|error| self.failure(&error))
+    }
+
+    fn failure(&self, error: &dyn std::fmt::Display) -> Failure {
+        Failure::Data(format!("{}: {error}", shown(&self.path).display()))
+    }
+}
+
+/// The .bin files of a run by its .meta file, or one of them; and how many ranks there were.
+fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
+    let input = Input::open(path)?;
+    if input.starts_with(&formats::dumpi::MAGIC) {
+        let path = path.to_path_buf();
+        let file = RankFile {
+            rank: 0,
+            path,
+            input,
+        };
+        return Ok((vec![file], 1));
+    }
+    let bad = |what: String| Failure::Data(format!("{}: {what}", shown(path).display()));
+    let meta = Meta::parse(&input).map_err(|error| bad(error.to_string()))?;
+    let mut files = Vec::new();
+    for (rank, path) in (0..).zip(meta.rank_files(path)) {
+        let path = path.ok_or_else(|| bad(format!("no .bin file of rank {rank}")))?;
+        let input = Input::open(&path)?;
+        files.push(RankFile { rank, path, input });
+    }
+    if files.is_empty() {
+        let prefix = String::from_utf8_lossy(&meta.fileprefix).into_owned();
+        return Err(bad(format!("no .bin files with the prefix {prefix}")));
+    }
+    Ok((files, meta.numprocs))
+}
+
+/// Makes the tables; `root` is what their names begin with.
+pub fn run(path: &Path, root: &Path, options: &Options, quiet: bool) -> Result<(), Failure> {
+    let (files, ranks) = open(path)?;
+    let bins = match &options.bins[..] {
+        [] => vec![Bins::Range(Range::parse("all").map_err(Failure::Call)?)],
+        bins => bins.to_vec(),
+    };
+    let columns = match &options.columns[..] {
+        [] => vec![Column {
+            kind: Kind::Time,
+            pattern: Pattern::new("mpi").map_err(Failure::Call)?,
+        }],
+        columns => columns.to_vec(),
+    };
+    let counts_bytes = needs_traffic(&columns);
+
+    // First the times that ranges refer to, and what communicators there are.
+    let mut comms = comms::Collector::new(ranks);
+    let mut marks = Vec::new();
+    let mut counters = Vec::new();
+    for file in &files {
+        let reader = file.reader()?;
+        let mut found: Option<Marks> = None;
+        for record in reader.records() {
+            let record = record.map_err(|error| file.failure(&error))?;
+            let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
+            let found = found.get_or_insert(Marks {
+                first: start,
+                ..Marks::default()
+            });
+            found.last = stop;
+            match record.function.id {
+                INIT | INIT_THREAD => found.init = found.init.or(Some(start)),
+                FINALIZE => found.finalize = Some(stop),
+                _ => {}
+            }
+            if counts_bytes {
+                comms.add(file.rank, &record);
+            }
+        }
+        marks.push(found.unwrap_or_default());
+        if counters.is_empty() {
+            let labels = reader.perf_labels().map_err(|error| file.failure(&error))?;
+            let names = labels.unwrap_or_default();
+            counters = names
+                .iter()
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect();
+        }
+    }
+    let comms = comms.finish();
+
+    let shape = Shape {
+        columns: &columns,
+        ranks,
+        counters: &counters,
+    };
+    let titles = shape.titles();
+    let mut tables: BTreeMap<(usize, i64), String> = BTreeMap::new();
+    let mut lost = 0u64;
+    for (file, marks) in files.iter().zip(&marks) {
+        let reader = file.reader()?;
+        let trailer = reader.trailer().map_err(|error| file.failure(&error))?;
+        let labels = trailer.address_labels.iter();
+        let labels = labels
+            .map(|label| {
+                (
+                    label.key,
+                    String::from_utf8_lossy(&label.label).into_owned(),
+                )
+            })
+            .collect();
+        let mut rank = comms.of_rank(file.rank);
+        let mut of_rank: Vec<_> = bins
+            .iter()
+            .map(|bins| bins.of_rank(marks, &labels))
+            .collect();
+        for record in reader.records() {
+            let record = record.map_err(|error| file.failure(&error))?;
+            let mut traffic = None;
+            if counts_bytes {
+                match traffic::traffic(&record, &trailer.type_sizes, &rank) {
+                    Some(Ok(found)) => traffic = Some(found),
+                    Some(Err(())) => lost += 1,
+                    None => {}
+                }
+                rank.learn(&record);
+            }
+            for bins in &mut of_rank {
+                bins.add(&shape, &record, traffic.as_ref());
+            }
+        }
+        for (option, found) in of_rank.into_iter().enumerate() {
+            let stretch = found.stretch;
+            for (nth, row) in found.rows(file.rank) {
+                let table = tables.entry((option, nth));
+                let table = table.or_insert_with(|| bins[option].head(stretch, &titles));
+                table.push_str(&row);
+            }
+        }
+    }
+    for ((option, nth), table) in &tables {
+        let mut name = root.as_os_str().to_owned();
+        name.push(format!("-bin{option}-{nth}.tbl"));
+        let name = PathBuf::from(name);
+        let failed = |error: io::Error| Failure::output(name.display(), &error);
+        let mut file = PendingFile::create(&name).map_err(failed)?;
+        file.write_all(table.as_bytes()).map_err(failed)?;
+        file.persist().map_err(failed)?;
+    }
+    if lost > 0 {
+        eprintln!(
+            "mpitrace: warning: {}: the bytes of {lost} calls do not count: their communicators cannot be followed",
+            path.display()
+        );
+    }
+    if !quiet {
+        eprintln!(
+            "mpitrace: {} tables: {}-bin*.tbl",
+            tables.len(),
+            root.display()
+        );
+    }
+    Ok(())
+}
