@@ -484,7 +484,7 @@ fn bytes_read_grow_with_the_window_and_not_with_the_file() {
 #[test]
 fn windows_of_the_goldens() {
     let Some(folder) = golden() else { return };
-    for (name, file) in golden_files(&folder) {
+    for (_, file) in golden_files(&folder) {
         let reader = Reader::new(&file).expect("reads");
         let bounds = reader.root().expect("root").bounds;
         for (from, to) in [(0.0, 1.0), (0.25, 0.5), (0.5, 0.5), (0.9, 2.0), (-1.0, 0.0)] {

@@ -34,127 +34,107 @@ pub(super) fn hash_map_order(hashes: impl IntoIterator<Item = u32>) -> Vec<usize
 
 /// A number as `Double.toString` writes it, with the shortest digits that identify it (as Java does from 19 on).
 pub(super) fn push_double(out: &mut Vec<u8>, value: f64) {
-    if push_special(
-        out,
-        value.is_sign_negative(),
-        value.is_nan(),
-        value.is_infinite(),
-    ) {
-        return;
+    let mut buffer = zmij::Buffer::new();
+    match value.abs() {
+        // Where Java writes no exponent, the texts are the same. Of two shortest texts that are equally near both take the
+        // even one (0.28320312 for 145/512).
+        1e-3..1e7 | 0.0 => out.extend_from_slice(buffer.format_finite(value).as_bytes()),
+        size if size.is_finite() => {
+            let shortest = buffer.format_finite(value);
+            push_with_exponent(out, shortest, |text| write!(text, "{size:.1e}"));
+        }
+        _ => push_special(out, value.is_nan(), value.is_sign_negative()),
     }
-    let value = value.abs();
-    push_digits(
-        out,
-        |digits| write!(digits, "{value:e}"),
-        |digits, places| write!(digits, "{value:.places$e}"),
-        |digits| digits.parse() == Ok(value),
-    );
 }
 
 /// A number as `Float.toString` writes it; see [`push_double`].
 pub(super) fn push_float(out: &mut Vec<u8>, value: f32) {
-    if push_special(
-        out,
-        value.is_sign_negative(),
-        value.is_nan(),
-        value.is_infinite(),
-    ) {
-        return;
+    let mut buffer = zmij::Buffer::new();
+    match value.abs() {
+        1e-3..1e7 | 0.0 => out.extend_from_slice(buffer.format_finite(value).as_bytes()),
+        size if size.is_finite() => {
+            let shortest = buffer.format_finite(value);
+            push_with_exponent(out, shortest, |text| write!(text, "{size:.1e}"));
+        }
+        _ => push_special(out, value.is_nan(), value.is_sign_negative()),
     }
-    let value = value.abs();
-    push_digits(
-        out,
-        |digits| write!(digits, "{value:e}"),
-        |digits, places| write!(digits, "{value:.places$e}"),
-        |digits| digits.parse() == Ok(value),
-    );
 }
 
-/// Writes the sign, and what is no number at all; true if nothing is left to write.
-fn push_special(out: &mut Vec<u8>, negative: bool, nan: bool, infinite: bool) -> bool {
-    if nan {
-        out.extend_from_slice(b"NaN");
-        return true;
-    }
-    if negative {
+fn push_special(out: &mut Vec<u8>, is_nan: bool, is_negative: bool) {
+    let text: &[u8] = match (is_nan, is_negative) {
+        (true, _) => b"NaN",
+        (_, true) => b"-Infinity",
+        _ => b"Infinity",
+    };
+    out.extend_from_slice(text);
+}
+
+/// One digit before the point, at least one behind it, and `E`.
+///
+/// `shortest` is the number in any notation. Where it has a single digit, Java takes a second one from the exact value
+/// (4.9E-324), as `rounded` writes it without the sign: `D.De[-]X`.
+#[cold]
+fn push_with_exponent(
+    out: &mut Vec<u8>,
+    shortest: &str,
+    rounded: impl FnOnce(&mut &mut [u8]) -> std::io::Result<()>,
+) {
+    let unsigned = shortest.trim_start_matches('-');
+    if unsigned.len() < shortest.len() {
         out.push(b'-');
     }
-    if infinite {
-        out.extend_from_slice(b"Infinity");
+    let mut digits = Digits::of(unsigned.as_bytes());
+    if digits.count == 1 {
+        // At most D.De-324, so it fits.
+        let mut text = [0; 16];
+        let _ = rounded(&mut &mut text[..]);
+        let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+        digits = Digits::of(&text[..end]);
     }
-    infinite
+    out.push(digits.all[0]);
+    out.push(b'.');
+    // The digits behind those that count are zeros.
+    out.extend_from_slice(&digits.all[1..digits.count.max(2)]);
+    out.push(b'E');
+    out.extend_from_slice(itoa::Buffer::new().format(digits.exponent).as_bytes());
 }
 
-/// Lays out digits as Java does: plain from 1e-3 to below 1e7, else with one digit before the point and `E`.
-///
-/// `shortest` writes the number as Rust's `{:e}`, `rounded` as `{:.1e}` and the like, and `same` reads such a text and
-/// says whether it is the number. Java's `E` form has two digits at least, and takes the second from the exact value
-/// (4.9E-324). Of two shortest texts that are equally near Java takes the even one (0.28320312 for 145/512), which is
-/// what rounding gives; Rust takes the larger.
-fn push_digits(
-    out: &mut Vec<u8>,
-    shortest: impl FnOnce(&mut &mut [u8]) -> std::io::Result<()>,
-    rounded: impl Fn(&mut &mut [u8], usize) -> std::io::Result<()>,
-    same: impl FnOnce(&str) -> bool,
-) {
-    // 17 digits, point and exponent are at most 24 bytes, so writing to the buffer cannot fail.
-    let mut buffer = [0; 32];
-    let _ = shortest(&mut &mut buffer[..]);
-    let (mut digits, mut exponent) = split_exponent(&buffer);
-    let mut second = [0; 32];
-    if digits.len() == 1 {
-        if !(-3..7).contains(&exponent) {
-            let _ = rounded(&mut &mut second[..], 1);
-            (digits, exponent) = split_exponent(&second);
-        }
-    } else if digits.last().is_some_and(|digit| digit % 2 == 1) {
-        // D.DDD: what is neither the first digit nor the point stands behind it.
-        let _ = rounded(&mut &mut second[..], digits.len() - 2);
-        let end = second.iter().position(|&b| b == 0).unwrap_or(second.len());
-        if std::str::from_utf8(&second[..end]).is_ok_and(same) {
-            (digits, exponent) = split_exponent(&second);
-        }
-    }
-    let digits = digits.iter().copied().filter(|&b| b != b'.');
-    match exponent {
-        -3..0 => {
-            out.extend_from_slice(b"0.");
-            out.extend(std::iter::repeat_n(b'0', -exponent as usize - 1));
-            out.extend(digits);
-        }
-        0..7 => {
-            let whole = exponent as usize + 1;
-            out.extend(digits.clone().chain(std::iter::repeat(b'0')).take(whole));
-            out.push(b'.');
-            push_fraction(out, digits.skip(whole));
-        }
-        _ => {
-            out.extend(digits.clone().take(1));
-            out.push(b'.');
-            push_fraction(out, digits.skip(1));
-            let _ = write!(out, "E{exponent}");
-        }
-    }
+/// The digits of a number above 0 and the power of ten of the first one.
+struct Digits {
+    /// Zeros behind those that count.
+    all: [u8; 32],
+    count: usize,
+    exponent: i32,
 }
 
-/// The digits behind the point, of which there is at least one.
-fn push_fraction(out: &mut Vec<u8>, digits: impl Iterator<Item = u8>) {
-    let before = out.len();
-    out.extend(digits);
-    if out.len() == before {
-        out.push(b'0');
+impl Digits {
+    /// Reads `1234.5`, `0.0012`, `1.2e+16` and the like; at most 17 digits count.
+    fn of(text: &[u8]) -> Self {
+        let mut digits = Digits {
+            all: [b'0'; 32],
+            count: 0,
+            exponent: 0,
+        };
+        let mark = text.iter().position(|&b| b == b'e').unwrap_or(text.len());
+        let point = text.iter().position(|&b| b == b'.').unwrap_or(mark);
+        let mut first = None;
+        let mut seen = 0;
+        for (nth, &byte) in text[..mark].iter().filter(|&&b| b != b'.').enumerate() {
+            if byte != b'0' || first.is_some() {
+                first.get_or_insert(nth);
+                if let Some(to) = digits.all.get_mut(seen) {
+                    *to = byte;
+                    seen += 1;
+                }
+            }
+        }
+        let significant = digits.all[..seen].iter().rposition(|&b| b != b'0');
+        digits.count = significant.map_or(0, |last| last + 1);
+        let of_ten = text.get(mark + 1..).unwrap_or_default();
+        let of_ten = std::str::from_utf8(of_ten).map_or(0, |n| n.parse().unwrap_or(0));
+        digits.exponent = of_ten + point as i32 - 1 - first.unwrap_or(0) as i32;
+        digits
     }
-}
-
-/// Splits `D[.DDD]e[-]X`, followed by zero bytes, into the part before the `e` and the exponent.
-fn split_exponent(text: &[u8]) -> (&[u8], i32) {
-    let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
-    let mark = text.iter().position(|&b| b == b'e').unwrap_or(end);
-    let exponent = text
-        .get(mark + 1..end)
-        .and_then(|digits| std::str::from_utf8(digits).ok())
-        .and_then(|digits| digits.parse().ok());
-    (&text[..mark], exponent.unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -177,6 +157,9 @@ mod tests {
     fn doubles_as_java_writes_them() {
         for (value, text) in [
             (0.0, "0.0"),
+            (-1e-5, "-1.0E-5"),
+            (1.5e22, "1.5E22"),
+            (2e-323, "2.0E-323"),
             (-0.0, "-0.0"),
             (1.0, "1.0"),
             (-1.25, "-1.25"),
@@ -209,6 +192,74 @@ mod tests {
         assert_eq!(float(147.0 / 512.0), "0.28710938");
         assert_eq!(float(1e-45), "1.4E-45");
         assert_eq!(float(-f32::NAN), "NaN");
+    }
+
+    /// The same by what the standard library offers: shortest digits, exact ones, and laid out one by one.
+    fn slowly(size: f64, exact: &str, shortest: &str, is_same: impl Fn(&str) -> bool) -> String {
+        let (mut digits, mut exponent) = shortest.split_once('e').expect("an exponent");
+        let plain = size == 0.0 || (1e-3..1e7).contains(&size);
+        // Of two shortest texts that are equally near, Rust takes the larger one and rounding the even one.
+        if digits.len() == 1 && !plain || digits.len() > 1 && is_same(exact) {
+            (digits, exponent) = exact.split_once('e').expect("an exponent");
+        }
+        let exponent: i32 = exponent.parse().expect("a number");
+        let mut all: Vec<char> = digits.chars().filter(|&c| c != '.').collect();
+        if !plain {
+            all.resize(all.len().max(2), '0');
+            let behind: String = all[1..].iter().collect();
+            return format!("{}.{behind}E{exponent}", all[0]);
+        }
+        for _ in exponent..0 {
+            all.insert(0, '0');
+        }
+        let whole = exponent.max(0) as usize + 1;
+        all.resize(all.len().max(whole + 1), '0');
+        let (whole, behind) = all.split_at(whole);
+        format!("{}.{}", String::from_iter(whole), String::from_iter(behind))
+    }
+
+    fn double_slowly(value: f64) -> String {
+        let shortest = format!("{value:e}");
+        let places = shortest
+            .find('e')
+            .expect("an exponent")
+            .saturating_sub(2)
+            .max(1);
+        let exact = format!("{value:.places$e}");
+        slowly(value, &exact, &shortest, |text| text.parse() == Ok(value))
+    }
+
+    fn float_slowly(value: f32) -> String {
+        let shortest = format!("{value:e}");
+        let places = shortest
+            .find('e')
+            .expect("an exponent")
+            .saturating_sub(2)
+            .max(1);
+        let exact = format!("{value:.places$e}");
+        slowly(value.into(), &exact, &shortest, |text| {
+            text.parse() == Ok(value)
+        })
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20_000))]
+
+        #[test]
+        fn digits_are_shortest_and_even(bits: u64, seconds in 0.0..1e4f64, eighths in 0u32..1 << 26) {
+            for value in [f64::from_bits(bits >> 1), seconds, seconds * 1e-7, seconds.trunc()] {
+                if value.is_finite() {
+                    proptest::prop_assert_eq!(double(value), double_slowly(value));
+                    proptest::prop_assert_eq!(double(-value), format!("-{}", double_slowly(value)));
+                }
+            }
+            let value = f32::from_bits(bits as u32 >> 1);
+            for value in [value, seconds as f32, eighths as f32 / 8192.0, eighths as f32 / 8.0] {
+                if value.is_finite() {
+                    proptest::prop_assert_eq!(float(value), float_slowly(value));
+                }
+            }
+        }
     }
 
     #[test]

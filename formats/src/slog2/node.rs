@@ -417,23 +417,40 @@ pub struct Node<'a> {
     pub shadows: Vec<ShadowBuffer<'a>>,
 }
 
+/// Arrows and events, and states.
+pub(super) type Sides<'a> = (Vec<Drawable<'a>>, Vec<Drawable<'a>>);
+
 impl<'a> Node<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>, layout: Layout) -> Result<Self, Error> {
-        let drawable_least = Drawable::LEAST_SIZE;
-        let shadow_least = Shadow::LEAST_SIZE;
+        let stub = Stub::read(cursor)?;
+        let (nestless, nestable) = Node::read_sides(cursor)?;
         Ok(Node {
-            stub: Stub::read(cursor)?,
-            nestless: list(cursor, drawable_least, "nestless drawables", Drawable::read)?,
-            nestable: list(cursor, drawable_least, "nestable drawables", Drawable::read)?,
+            stub,
+            nestless,
+            nestable,
             shadows: list(cursor, Stub::SIZE + 8, "shadow buffers", |cursor| {
                 let read = |cursor: &mut Cursor<'a>| Shadow::read(cursor, layout);
                 Ok(ShadowBuffer {
                     stub: Stub::read(cursor)?,
-                    nestless: list(cursor, shadow_least, "nestless shadows", read)?,
-                    nestable: list(cursor, shadow_least, "nestable shadows", read)?,
+                    nestless: list(cursor, Shadow::LEAST_SIZE, "nestless shadows", read)?,
+                    nestable: list(cursor, Shadow::LEAST_SIZE, "nestable shadows", read)?,
                 })
             })?,
         })
+    }
+
+    /// Reads the drawables of a node and leaves its shadows alone.
+    pub(super) fn read_drawables(cursor: &mut Cursor<'a>) -> Result<Sides<'a>, Error> {
+        Stub::read(cursor)?;
+        Node::read_sides(cursor)
+    }
+
+    fn read_sides(cursor: &mut Cursor<'a>) -> Result<Sides<'a>, Error> {
+        let least = Drawable::LEAST_SIZE;
+        Ok((
+            list(cursor, least, "nestless drawables", Drawable::read)?,
+            list(cursor, least, "nestable drawables", Drawable::read)?,
+        ))
     }
 
     /// Appends the bytes of the node to `out`, as they stand in a file of the version it was read from.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use super::super::error::Error;
-use super::super::node::Drawable;
+use super::super::node::{Drawable, Node};
 use super::super::read::Reader;
 use super::super::types::{DirEntry, FileBlockPtr, TimeBBox};
 use super::order::Order;
@@ -67,10 +67,17 @@ pub(super) fn for_each_box<'a>(
             earliest: begin,
             latest: end,
         };
-        let merged = |part: for<'c> fn(&'c Content<'a>) -> &'c [Drawable<'a>]| {
+        if order == Order::IncreasingStart {
+            for content in floors.values_mut() {
+                content.nestable.pass_over(begin);
+                content.nestless.pass_over(begin);
+            }
+        }
+        let merged = |part: for<'c> fn(&'c Content<'a>) -> &'c List<'a>| {
             let floor = |depth: usize| {
                 let nodes = floors.range((depth, 0)..(depth + 1, 0));
-                let mut parts: Vec<&[Drawable<'a>]> = nodes.map(|(_, node)| part(node)).collect();
+                let parts = nodes.map(|(_, node)| part(node).up_to(end, order));
+                let mut parts: Vec<&[Drawable<'a>]> = parts.collect();
                 if order.is_decreasing() {
                     parts.reverse();
                 }
@@ -182,8 +189,8 @@ fn leaf_boxes(levels: &[&[DirEntry]], root: TimeBBox) -> Vec<TimeBox> {
 
 /// The drawables of a node, in order.
 struct Content<'a> {
-    nestable: Vec<Drawable<'a>>,
-    nestless: Vec<Drawable<'a>>,
+    nestable: List<'a>,
+    nestless: List<'a>,
 }
 
 impl<'a> Content<'a> {
@@ -193,18 +200,46 @@ impl<'a> Content<'a> {
         order: Order,
         kinds: Kinds,
     ) -> Result<Content<'a>, Error> {
-        let node = reader.node(ptr)?;
+        let (nestless, nestable) = Node::read_drawables(&mut reader.part(ptr, "tree node")?)?;
         let sorted = |mut drawables: Vec<Drawable<'a>>, unwanted: Kinds| {
             if kinds == unwanted {
                 drawables.clear();
             }
             drawables.sort_by(|a, b| order.compare_in_node(a, b));
-            drawables
+            let passed = 0;
+            List { drawables, passed }
         };
         Ok(Content {
-            nestable: sorted(node.nestable, Kinds::Nestless),
-            nestless: sorted(node.nestless, Kinds::Nestable),
+            nestable: sorted(nestable, Kinds::Nestless),
+            nestless: sorted(nestless, Kinds::Nestable),
         })
+    }
+}
+
+struct List<'a> {
+    drawables: Vec<Drawable<'a>>,
+    /// Those before this one are of no interest any more.
+    passed: usize,
+}
+
+impl<'a> List<'a> {
+    /// Passes over what ends before this time, as far as it stands in front.
+    fn pass_over(&mut self, begin: f64) {
+        let rest = &self.drawables[self.passed..];
+        let live = rest
+            .iter()
+            .position(|drawable| drawable.bounds().latest >= begin);
+        self.passed += live.unwrap_or(rest.len());
+    }
+
+    /// Those that were not passed over, without what stands behind and starts after this time.
+    fn up_to(&self, end: f64, order: Order) -> &[Drawable<'a>] {
+        let rest = &self.drawables[self.passed..];
+        let count = match order {
+            Order::IncreasingStart => rest.partition_point(|d| d.bounds().earliest <= end),
+            _ => rest.len(),
+        };
+        &rest[..count]
     }
 }
 

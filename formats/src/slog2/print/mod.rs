@@ -93,7 +93,8 @@ pub fn print(
                 printer.text("  *****  ");
             }
             last = Some(border);
-            printer.text(&format!("{count}: "));
+            printer.number(count);
+            printer.text(": ");
             printer.drawable(drawable);
             printer.text("\n");
             flush_if_long(&mut printer, out)?;

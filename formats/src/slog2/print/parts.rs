@@ -1,6 +1,8 @@
 //! The lines that both printing tools share: header, categories, directory, line maps, drawables (slog2-tools.md
 //! sections 4 and 5).
 
+use std::rc::Rc;
+
 use super::super::java::{push_double, push_float};
 use super::super::node::{Drawable, Primitive, Shadow};
 use super::super::read::Reader;
@@ -11,8 +13,8 @@ use super::super::types::{
 /// Text in the making. Everything is appended to bytes, because names and infos may hold any.
 pub(super) struct Printer {
     pub(super) out: Vec<u8>,
-    /// What the lines of categories begin and end with, by index; made once, since each drawable repeats it in full.
-    categories: Vec<(i32, CategoryText)>,
+    /// What is printed of each category, by index; made once, since each drawable repeats it in full.
+    categories: Rc<[(i32, CategoryText)]>,
 }
 
 /// What is printed of the category of each drawable.
@@ -20,7 +22,8 @@ struct CategoryText {
     /// The category in full, with `isUsed=true`.
     full: Vec<u8>,
     name: Text,
-    keys: Vec<Text>,
+    /// As UTF-8.
+    keys: Vec<String>,
     types: Vec<u8>,
 }
 
@@ -28,21 +31,27 @@ impl Printer {
     pub(super) fn new(reader: &Reader<'_>) -> Self {
         let mut printer = Printer {
             out: Vec::new(),
-            categories: Vec::new(),
+            categories: Rc::new([]),
         };
+        let mut categories = Vec::with_capacity(reader.categories().len());
         for category in reader.categories() {
             printer.category(category, reader.layout(), true);
             let full = std::mem::take(&mut printer.out);
+            let keys = category
+                .info_keys
+                .iter()
+                .map(|key| key.to_str().into_owned());
             let text = CategoryText {
                 full,
                 name: category.name.clone(),
-                keys: category.info_keys.clone(),
+                keys: keys.collect(),
                 types: category.info_types.clone(),
             };
-            printer.categories.push((category.index, text));
+            categories.push((category.index, text));
         }
         // Stable, and searched from the end: the last of several with one index counts, as in a map.
-        printer.categories.sort_by_key(|&(index, _)| index);
+        categories.sort_by_key(|&(index, _)| index);
+        printer.categories = categories.into();
         printer
     }
 
@@ -55,9 +64,9 @@ impl Printer {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    fn number(&mut self, number: impl Into<i64>) {
-        self.out
-            .extend_from_slice(number.into().to_string().as_bytes());
+    pub(super) fn number(&mut self, number: impl itoa::Integer) {
+        let mut buffer = itoa::Buffer::new();
+        self.out.extend_from_slice(buffer.format(number).as_bytes());
     }
 
     pub(super) fn file_block_ptr(&mut self, ptr: FileBlockPtr) {
@@ -215,7 +224,7 @@ impl Printer {
             Drawable::Primitive(primitive) => {
                 self.primitive(primitive, primitive.bounds);
                 self.text(" bsize=");
-                self.number(primitive.byte_size() as i64);
+                self.number(primitive.byte_size());
             }
             Drawable::Composite(composite) => {
                 self.text("Composite[ ");
@@ -225,7 +234,7 @@ impl Printer {
                     self.primitive(primitive, primitive.bounds);
                 }
                 self.text(" ] bsize=");
-                self.number(drawable.byte_size() as i64);
+                self.number(drawable.byte_size());
             }
         }
     }
@@ -234,7 +243,7 @@ impl Printer {
     pub(super) fn shadow(&mut self, shadow: &Shadow<'_>, layout: Layout) {
         self.primitive(&shadow.primitive, shadow.bounds);
         self.text(" bsize=");
-        self.number(shadow.byte_size() as i64);
+        self.number(shadow.byte_size());
         self.text(" Nrobjs=");
         self.number(shadow.count);
         for weight in shadow.weights() {
@@ -288,29 +297,20 @@ impl Printer {
             self.text("null: ]");
             return;
         };
-        // The text is moved out for a moment, since the printer is written to at the same time.
-        let text = std::mem::replace(
-            &mut self.categories[at].1,
-            CategoryText {
-                full: Vec::new(),
-                name: Text::default(),
-                keys: Vec::new(),
-                types: Vec::new(),
-            },
-        );
+        let categories = Rc::clone(&self.categories);
+        let text = &categories[at].1;
         self.out.extend_from_slice(&text.full);
         self.text(": ");
         self.info(&text.keys, &text.types, info);
         self.text("]");
-        self.categories[at].1 = text;
     }
 
     /// Keys and values by turns: key 0, value 0, key 1, value 1, …
-    fn info(&mut self, keys: &[Text], types: &[u8], info: &[u8]) {
+    fn info(&mut self, keys: &[String], types: &[u8], info: &[u8]) {
         if types.is_empty() {
             if info.is_empty() {
                 for key in keys {
-                    self.decoded(&key.0);
+                    self.text(key);
                 }
             } else {
                 self.text(" **** Can't decode user byte[] with Missing format chars! **** ");
@@ -324,7 +324,7 @@ impl Printer {
         let mut rest = info;
         let mut types = types.iter();
         for key in keys {
-            self.decoded(&key.0);
+            self.text(key);
             if let Some(&kind) = types.next() {
                 self.value(kind, &mut rest);
             }
