@@ -5,6 +5,7 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::shown;
+use crate::mpe1;
 use crate::progress::Progress;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
@@ -13,7 +14,6 @@ use formats::model::Losses;
 use formats::slog2::{
     Conversion, ConvertError, ConvertOptions, ErrorKind, Options, convert_telling,
 };
-use formats::{alog, clog1};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -70,9 +70,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let trace = Trace::open_all(inputs)?;
     match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
-        (Format::Clog1, Format::Alog) => {
-            clog1_to_alog(&trace, &target)?;
-            report(&Losses::default(), &target, arguments.quiet);
+        (Format::Clog1 | Format::Alog, Format::Clog1 | Format::Alog) if !arguments.mpe => {
+            let losses = mpe1::convert(&trace, &target)?;
+            report(&losses, &target, arguments.quiet);
             Ok(())
         }
         _ => {
@@ -88,25 +88,6 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
     if !quiet {
         eprintln!("mpitrace: {}: written", target.path.display());
     }
-}
-
-fn clog1_to_alog(trace: &Trace, target: &Target) -> Result<(), Failure> {
-    let bad = |error: clog1::Error| Failure::Data(error.in_file(trace.name()).to_string());
-    let no_output = |error| Failure::output(target.path.display(), &error);
-    let reader = clog1::Reader::new(trace.bytes()).map_err(bad)?;
-    target.place(|path| {
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let mut out = BufWriter::with_capacity(1 << 16, file);
-        alog::from_clog1(&reader, &mut out).map_err(|error| match error {
-            alog::FromClog1Error::Clog1(error) => bad(error),
-            alog::FromClog1Error::Alog(error) => {
-                Failure::Data(error.in_file(&target.path).to_string())
-            }
-        })?;
-        let file = out.into_inner();
-        let file = file.map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)
-    })
 }
 
 fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ mod format;
 mod input;
 mod join;
 mod manual;
+mod mpe1;
 mod paje;
 mod print;
 mod progress;

@@ -2,6 +2,7 @@
 
 use super::error::{Error, ErrorKind};
 use crate::clog1::{Body, ENDLOG_TIME, Reader, Record};
+use crate::model::Losses;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -35,8 +36,8 @@ impl std::error::Error for FromClog1Error {
 /// Writes the ALOG file that `clog2alog` makes of a CLOG-1 file.
 ///
 /// That tool keeps events and definitions; messages and collectives in records of their own lose all but their number,
-/// communicators and places in the source are left out.
-pub fn from_clog1(clog: &Reader<'_>, out: &mut impl Write) -> Result<(), FromClog1Error> {
+/// communicators and places in the source are left out. Says how much of what.
+pub fn from_clog1(clog: &Reader<'_>, out: &mut impl Write) -> Result<Losses, FromClog1Error> {
     let mut summary = Summary::default();
     let mut clock = Clock::default();
     for record in clog.records().map_while(Result::ok) {
@@ -47,11 +48,21 @@ pub fn from_clog1(clog: &Reader<'_>, out: &mut impl Write) -> Result<(), FromClo
     };
     written(summary.write(out))?;
     let mut clock = Clock::default();
+    let mut losses = Losses::default();
     for record in clog.records() {
         let record = record.map_err(FromClog1Error::Clog1)?;
         written(line(&record, &mut clock, out))?;
+        match record.body {
+            Body::Msg(_) => losses.add("partner, tag and size of a message record", 1),
+            Body::Coll(_) => losses.add("root and size of a collective record", 1),
+            Body::Comm(_) => losses.add("record of a communicator", 1),
+            Body::SrcLoc(_) => losses.add("place in the source", 1),
+            Body::Shift(_) => losses.add("shift of a clock", 1),
+            Body::Undefined | Body::Other { .. } => losses.add("record of no known type", 1),
+            _ => {}
+        }
     }
-    Ok(())
+    Ok(losses)
 }
 
 /// The times of the output: microseconds since the first event.

@@ -98,7 +98,22 @@ impl Header {
 
     /// Seconds of an event, by the timer's roll-overs.
     pub fn seconds(&self, event: &Event<'_>) -> f64 {
-        (event.time.micros() + f64::from(event.cycle) * self.rollover) / 1e6
+        seconds(self.micros(event))
+    }
+
+    /// Microseconds of an event, by the timer's roll-overs.
+    pub(crate) fn micros(&self, event: &Event<'_>) -> f64 {
+        event.time.micros() + f64::from(event.cycle) * self.rollover
+    }
+}
+
+/// Seconds of microseconds; never so few that cutting off what is behind the microseconds gives one less.
+pub(crate) fn seconds(micros: f64) -> f64 {
+    let seconds = micros / 1e6;
+    if 1e6 * seconds < micros {
+        seconds.next_up()
+    } else {
+        seconds
     }
 }
 

@@ -33,6 +33,7 @@ mod source;
 pub use error::{Error, ErrorKind};
 pub use event::{Event, Timestamp, etype};
 pub use from_clog1::{FromClog1Error, from_clog1};
+pub(crate) use header::seconds;
 pub use header::{Header, StateDef, check};
 pub use read::{Content, Line, Lines, Reader, recognises};
 #[cfg(feature = "spill")]

@@ -68,7 +68,8 @@ impl<W: Write> Sink<W> {
         options: Options,
         complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
     ) -> Result<Self, Error> {
-        let mut emitter = Emitter::new(definitions, |_, _| true);
+        let longest = if options.is_mpe { 15 } else { usize::MAX };
+        let mut emitter = Emitter::new(definitions, |_, _| true, longest);
         let book = &mut emitter.book;
         let hosts = definitions.lines.iter().filter(|line| line.host.is_some());
         book.losses.add("host of a line", hosts.count() as u64);
@@ -100,7 +101,7 @@ impl<W: Write> Sink<W> {
                 tasks: threads.len().max(1),
                 latest: BTreeMap::new(),
                 collapsed: 0,
-                longest: if options.is_mpe { 15 } else { usize::MAX },
+                longest,
                 cut: 0,
             },
             emitter,
@@ -177,7 +178,7 @@ struct Lines {
 impl Lines {
     fn put(&mut self, event: &mpe1::Event<'_>) -> Result<(), Stop> {
         // Cut off first, shifted afterwards, as clog2alog does.
-        let micros = (1e6 * event.time) as i64;
+        let micros = micros(event.time);
         let time = micros
             .saturating_sub(*self.first.get_or_insert(micros))
             .max(0) as u64;
@@ -212,6 +213,17 @@ impl Lines {
         self.processes.insert(event.rank);
         self.etypes.insert(event.etype);
         Ok(())
+    }
+}
+
+/// Microseconds, cut off; but those of times that were whole microseconds before they were seconds stay what they were.
+fn micros(seconds: f64) -> i64 {
+    let micros = 1e6 * seconds;
+    let whole = micros.round();
+    if (micros - whole).abs() <= whole.abs() * 1e-15 {
+        whole as i64
+    } else {
+        micros as i64
     }
 }
 
@@ -316,7 +328,15 @@ fn header(
 
 #[cfg(test)]
 mod tests {
-    use super::civil;
+    use super::{civil, micros};
+
+    #[test]
+    fn whole_microseconds_stay() {
+        for whole in (0..4_000_000_000i64).step_by(999_983) {
+            assert_eq!(micros(whole as f64 / 1e6), whole);
+        }
+        assert_eq!(micros(0.000_001_999), 1);
+    }
 
     #[test]
     fn dates() {

@@ -5,7 +5,8 @@
 //!   is kept, so that a copy has the same bytes.
 //! * Files of MPICH 1.1.2 and older have blocks of 1024 bytes, and of the very oldest the records differ: [`Layout`].
 //! * [`Source`] gives the drawables of a file, [`Sink`] makes a file of drawables.
-//! * [`print`] gives the text of the original `clog_print`. That of `clog2alog` is [`crate::alog::from_clog1`].
+//! * [`print`] gives the text of the original `clog_print`. That of `clog2alog` is [`crate::alog::from_clog1`];
+//!   [`from_alog`] is its inverse.
 //!
 //! ```
 //! use formats::clog1::{Body, Layout, Raw, Reader, Record, RecordHeader, Writer};
@@ -27,6 +28,7 @@
 
 mod codec;
 mod error;
+mod from_alog;
 mod layout;
 pub mod print;
 mod read;
@@ -36,6 +38,7 @@ mod source;
 mod write;
 
 pub use error::{Error, ErrorKind};
+pub use from_alog::{FromAlogError, from_alog};
 pub use layout::{Layout, recognises};
 pub use read::{RawRecord, RawRecords, Reader};
 pub use record::{

@@ -9,12 +9,14 @@ use super::write::Writer;
 use crate::PendingFile;
 use crate::clog2::FixedText;
 use crate::model::{self, Definitions, Drawable, Losses, Order, Stop};
-use crate::mpe1::{Emitter, Event, RECEIVE, SEND};
+use crate::mpe1::{Emitter, Event};
 use std::io::Write;
 use std::path::Path;
 
 /// The handle of MPI_COMM_WORLD: that of MPICH-1.
 const WORLD: i32 = 91;
+/// Bytes of a text.
+const LONGEST: usize = 15;
 /// Number of the first state: MPE's for the user's.
 const FIRST_STATE: i32 = 200;
 
@@ -53,7 +55,7 @@ impl<W: Write> Sink<W> {
         definitions: &Definitions,
         complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
     ) -> Self {
-        let mut emitter = Emitter::new(definitions, may_keep);
+        let mut emitter = Emitter::new(definitions, may_keep, LONGEST);
         let losses = &mut emitter.book.losses;
         let count = |is_lost: fn(&&model::Line) -> bool| {
             definitions.lines.iter().filter(is_lost).count() as u64
@@ -79,7 +81,6 @@ impl<W: Write> Sink<W> {
                 origin: None,
                 shifted: false,
                 cut: 0,
-                sizeless: 0,
             },
             emitter,
             complete: Box::new(complete),
@@ -111,10 +112,6 @@ impl<W: Write> Sink<W> {
         let book = emitter.finish(&mut |event| log.put(event))?;
         let mut losses = book.losses;
         losses.add("text cut to 15 bytes", log.cut);
-        losses.add(
-            "size of a message whose tag and size take more than 15 digits",
-            log.sizeless,
-        );
         losses.add(
             "time of the log's beginning, which is set to 0",
             u64::from(log.shifted),
@@ -160,7 +157,6 @@ struct Log<W: Write> {
     origin: Option<f64>,
     shifted: bool,
     cut: u64,
-    sizeless: u64,
 }
 
 impl<W: Write> Log<W> {
@@ -196,7 +192,7 @@ impl<W: Write> Log<W> {
         for (nth, state) in emitter.book.states.iter().enumerate() {
             // MPE's own name is better than one that is cut.
             let name = match state.short_name {
-                Some(short) if state.name.len() > 15 => short.as_bytes(),
+                Some(short) if state.name.len() > LONGEST => short.as_bytes(),
                 _ => &state.name,
             };
             let name = self.text(name);
@@ -214,20 +210,12 @@ impl<W: Write> Log<W> {
     }
 
     fn put(&mut self, event: &Event<'_>) -> Result<(), Stop> {
-        let mut text = event.text;
-        if let SEND | RECEIVE = event.etype
-            && text.len() > 15
-        {
-            // Digits cut off would make another size.
-            text = text.split(|&byte| byte == b' ').next().unwrap_or_default();
-            self.sizeless += 1;
-        }
         let body = Body::Raw(Raw {
             etype: event.etype,
             data: event.data,
             srcloc: 0,
             pad: [0; 4],
-            text: self.text(text),
+            text: self.text(event.text),
         });
         self.write(event.time, event.rank, body)
     }

@@ -28,6 +28,8 @@ pub(crate) struct Book {
     categories: HashMap<i32, Kind>,
     places: HashMap<i32, (i32, i32)>,
     text: Vec<u8>,
+    /// Bytes that a text may have.
+    longest: usize,
 }
 
 #[derive(Debug)]
@@ -40,8 +42,12 @@ struct Kind {
 type Put<'a> = &'a mut dyn FnMut(&Event<'_>) -> Result<(), Stop>;
 
 impl Emitter {
-    /// Numbers the categories: see [`number`].
-    pub(crate) fn new(definitions: &Definitions, may_keep: fn(i32, i32) -> bool) -> Self {
+    /// Numbers the categories: see [`number`]. Values that would make a text longer than `longest` are left out.
+    pub(crate) fn new(
+        definitions: &Definitions,
+        may_keep: fn(i32, i32) -> bool,
+        longest: usize,
+    ) -> Self {
         let mut losses = Losses::default();
         let (states, events) = number(definitions, may_keep, &mut losses);
         let mut etypes: HashMap<i32, (i32, i32)> = HashMap::default();
@@ -72,6 +78,7 @@ impl Emitter {
                 losses,
                 places: places(definitions),
                 text: Vec::new(),
+                longest,
             },
         }
     }
@@ -154,11 +161,19 @@ impl Book {
                 let (partner, _) = self.place(point.partner);
                 let found = message(&kind.category, &point.info);
                 if point.what == What::Send && found.is_none() {
-                    self.losses.add("info of an arrow that is no message", 1);
+                    self.losses
+                        .add("arrow without tag and size, written as a message", 1);
                 }
                 let Message { tag, size } = found.unwrap_or_default();
-                // The texts of CLOG-1 have 15 characters; a size cut off would be another size.
+                // Writing to memory cannot fail.
                 let _ = write!(self.text, "{tag} {size}");
+                if self.text.len() > self.longest {
+                    // Digits cut off would make another size.
+                    self.text.clear();
+                    let _ = write!(self.text, "{tag}");
+                    self.losses
+                        .add("size of a message whose tag and size do not fit", 1);
+                }
                 let etype = if point.what == What::Send {
                     SEND
                 } else {
@@ -166,14 +181,23 @@ impl Book {
                 };
                 (etype, partner)
             }
-            What::Enter | What::At => (
-                kind.etypes.0,
-                values(&kind.category, &point.info, false, &mut self.text),
-            ),
-            What::Leave => (
-                kind.etypes.1,
-                values(&kind.category, &point.info, true, &mut self.text),
-            ),
+            What::Enter | What::Leave | What::At => {
+                let is_end = point.what == What::Leave;
+                let (category, text) = (&kind.category, &mut self.text);
+                let data = match is_made_of_events(category) {
+                    true => values(category, &point.info, is_end, text),
+                    false => {
+                        if !is_end {
+                            let left_out = describe(category, &point.info, self.longest, text);
+                            self.losses
+                                .add("value of an info that does not fit", left_out);
+                        }
+                        0
+                    }
+                };
+                let (start, end) = kind.etypes;
+                (if is_end { end } else { start }, data)
+            }
         };
         put(&Event {
             time: point.time,
@@ -186,20 +210,15 @@ impl Book {
     }
 }
 
+/// Whether the infos of a category were made of events such as these, into which they go back.
+fn is_made_of_events(category: &Category) -> bool {
+    let ours = [key::DATA, key::END_DATA, key::TEXT, key::END_TEXT];
+    let mut keys = category.info_keys.iter();
+    keys.all(|key| ours.iter().any(|ours| plain(&key.0) == ours.as_bytes()))
+}
+
 /// What the start or the end event of a drawable carries: the data is returned, the text appended to `text`.
-///
-/// An info that was made of such events goes back into them; of others all values become the text of the start event.
 fn values(category: &Category, info: &[u8], is_end: bool, text: &mut Vec<u8>) -> i32 {
-    let is_ours = category.info_keys.iter().all(|key| {
-        let ours = [key::DATA, key::END_DATA, key::TEXT, key::END_TEXT];
-        ours.iter().any(|ours| plain(&key.0) == ours.as_bytes())
-    });
-    if !is_ours {
-        if !is_end {
-            describe(category, info, text);
-        }
-        return 0;
-    }
     let (data_key, text_key) = if is_end {
         (key::END_DATA, key::END_TEXT)
     } else {
@@ -225,11 +244,15 @@ fn plain(key: &[u8]) -> &[u8] {
     key.strip_prefix(b", ").unwrap_or(key)
 }
 
-/// All values with their keys, as viewers show them.
-fn describe(category: &Category, info: &[u8], text: &mut Vec<u8>) {
+/// All values with their keys, as viewers show them; returns how many were left out. A number is never cut, since it
+/// would be another number.
+fn describe(category: &Category, info: &[u8], longest: usize, text: &mut Vec<u8>) -> u64 {
     let mut shown = 0;
+    let mut left_out = 0;
     for (key, value) in info_values(category, info) {
-        text.extend_from_slice(&key.0);
+        let before = text.len();
+        let is_first = before == 0;
+        text.extend_from_slice(if is_first { plain(&key.0) } else { &key.0 });
         // Writing to memory cannot fail.
         let _ = match value {
             Value::Text(found) => text.write_all(found),
@@ -237,11 +260,17 @@ fn describe(category: &Category, info: &[u8], text: &mut Vec<u8>) {
             Value::Hex(number) => write!(text, "{number:x}"),
             Value::Real(number) => write!(text, "{number}"),
         };
+        if text.len() > longest && !matches!(value, Value::Text(_)) {
+            text.truncate(before);
+            left_out += 1;
+        }
         shown += 1;
     }
     if shown > 0
+        && left_out == 0
         && let Some(last) = category.info_keys.get(shown)
     {
         text.extend_from_slice(&last.0);
     }
+    left_out
 }

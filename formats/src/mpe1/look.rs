@@ -18,6 +18,31 @@ pub(super) fn color(look: &[u8]) -> Option<Color> {
     })
 }
 
+/// The colours given to states and events without one, by turns; with names, so that they can be written again.
+const PALETTE: [&str; 16] = [
+    "red",
+    "blue",
+    "green",
+    "yellow",
+    "magenta",
+    "cyan",
+    "orange",
+    "purple",
+    "SeaGreen",
+    "SkyBlue",
+    "coral",
+    "gold",
+    "orchid",
+    "SpringGreen",
+    "salmon",
+    "turquoise",
+];
+
+/// The nth colour for what has none.
+pub(super) fn default_color(nth: usize) -> Color {
+    Color::from_name(PALETTE[nth % PALETTE.len()]).unwrap_or(Color::PINK)
+}
+
 /// The name of a colour, or of the one nearest to it; and whether it is exactly that. No name has a blank in it.
 pub(super) fn name(color: Color) -> (&'static str, bool) {
     let [_, red, green, blue] = color.argb().map(i64::from);
@@ -45,6 +70,12 @@ mod tests {
         assert_eq!(color(b"RED"), Some(Color::rgb(0xff0000)));
         assert_eq!(color(b":gray"), None);
         assert_eq!(color(b"no colour"), None);
+    }
+
+    #[test]
+    fn colors_for_what_has_none() {
+        assert!(PALETTE.iter().all(|name| Color::from_name(name).is_some()));
+        assert_eq!(default_color(16), default_color(0));
     }
 
     #[test]

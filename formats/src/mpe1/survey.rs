@@ -4,7 +4,6 @@ use super::calls;
 use super::look;
 use super::{CONSTANT, Event, HashMap, key};
 use crate::model::{Category, Color, Definitions, Line, Losses, Order, Text, Topology};
-use crate::slog2::DefaultColors;
 use std::collections::BTreeMap;
 
 /// Definition of a state.
@@ -131,7 +130,7 @@ impl Survey {
             slots: Vec::new(),
             roles: HashMap::default(),
             etypes: BTreeMap::new(),
-            colors: DefaultColors::new(),
+            colors: 0,
             next: FIRST_FREE,
         };
         let mut conflicts = 0;
@@ -209,7 +208,7 @@ impl Survey {
             self.states.push(State {
                 start,
                 end: start + 1,
-                look: call.look.into(),
+                look: call.look.split(':').next().unwrap_or_default().into(),
                 name: call.name.into(),
             });
         }
@@ -249,7 +248,8 @@ struct Categories {
     slots: Vec<(i32, Values)>,
     roles: HashMap<i32, Role>,
     etypes: BTreeMap<i32, (i32, i32)>,
-    colors: DefaultColors,
+    /// Default colours that are in use.
+    colors: usize,
     next: i32,
 }
 
@@ -269,7 +269,7 @@ impl Categories {
         let name = self.name(&state.name, index, "state");
         let color = match look::color(&state.look) {
             Some(color) => color,
-            None if state.look.first().is_none_or(|&byte| byte == b':') => self.colors.next(),
+            None if state.look.first().is_none_or(|&byte| byte == b':') => self.color(),
             None => Color::PINK,
         };
         let slot = self.slots.len();
@@ -290,7 +290,7 @@ impl Categories {
         }
         let index = self.free_index();
         let name = self.name(name.map_or(&[], Vec::as_slice), etype, "event");
-        let color = self.colors.next();
+        let color = self.color();
         self.roles.insert(etype, Role::Solo(self.slots.len()));
         let values = Values {
             data: [carried.data, false],
@@ -298,6 +298,11 @@ impl Categories {
         };
         self.push(Category::new(index, name, Topology::Event, color), values);
         self.etypes.insert(index, (etype, etype));
+    }
+
+    fn color(&mut self) -> Color {
+        self.colors += 1;
+        look::default_color(self.colors - 1)
     }
 
     fn free_index(&mut self) -> i32 {

@@ -52,7 +52,6 @@ pub use crate::pending::PendingFile;
 pub use annotation::{Annotated, Companion, annotate, annotate_telling};
 pub use build::{Builder, NewComposite, NewDrawable, Options, Tree};
 pub use colors::Color;
-pub(crate) use colors::DefaultColors;
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
     convert_telling,
