@@ -4,6 +4,7 @@
 //! * [`Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
 //! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
 //!   what ranks exchange while they merge their logs.
+//! * [`Source`] gives a file as drawables.
 //! * [`join()`] puts several files together as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
 //! * [`print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
@@ -39,6 +40,7 @@ pub mod print;
 mod read;
 mod record;
 mod repair;
+mod source;
 mod text;
 mod write;
 
@@ -47,12 +49,13 @@ pub use comm::{CommEntry, CommKind, CommTable, Gid, UNKNOWN_LID};
 pub use error::{Error, ErrorKind};
 pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
-pub use read::{RawRecords, Reader, Records};
+pub use read::{EncodedRecords, RawRecords, Reader, Records};
 pub use record::{
     Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, Endian, EventDef, HEADER_SIZE,
     MAX_RECORD_SIZE, Msg, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype,
     rectype,
 };
 pub use repair::{Repair, repair};
+pub use source::Source;
 pub use text::FixedText;
 pub use write::{Layout, Writer};

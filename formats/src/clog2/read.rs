@@ -2,10 +2,11 @@
 //!
 //! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
 
+use super::codec::{peek_rectype, peek_size};
 use super::comm::CommTable;
 use super::error::{Error, ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
-use super::record::{Body, HEADER_SIZE, Record};
+use super::record::{Body, Endian, HEADER_SIZE, Record, rectype};
 
 /// A CLOG2 file.
 #[derive(Clone, Debug)]
@@ -68,6 +69,15 @@ impl<'a> Reader<'a> {
     /// The bytes of the file.
     pub fn bytes(&self) -> &'a [u8] {
         self.file
+    }
+
+    /// The records of a big-endian file as they are encoded, up to ENDLOG and with it.
+    ///
+    /// Of a damaged file all records before the damage come, then one error, then nothing.
+    pub fn encoded_records(&self) -> EncodedRecords<'a> {
+        EncodedRecords {
+            raw: self.raw_records(),
+        }
     }
 
     /// The communicator table that the COMM records call for, in place of one that is missing. Damage is passed over.
@@ -217,5 +227,37 @@ impl Iterator for RawRecords<'_> {
             self.blocks.len().saturating_sub(self.at)
         };
         (0, Some(left / HEADER_SIZE + 1))
+    }
+}
+
+/// Iterator over the encoded records of a big-endian file; see [`Reader::encoded_records`].
+#[derive(Clone, Debug)]
+pub struct EncodedRecords<'a> {
+    raw: RawRecords<'a>,
+}
+
+impl<'a> Iterator for EncodedRecords<'a> {
+    type Item = Result<&'a [u8], Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let raw = &mut self.raw;
+        if raw.done {
+            return None;
+        }
+        let end = raw.block_end.min(raw.blocks.len());
+        let rest = raw.blocks.get(raw.at..end).unwrap_or_default();
+        let size = peek_size(rest);
+        let rectype = peek_rectype(rest);
+        if size == 0
+            || raw.endian != Endian::Big
+            || rectype == rectype::ENDBLOCK
+            || rectype == rectype::ENDLOG
+        {
+            // The other iterator knows what to do at the end of a block, and what is wrong.
+            return Some(raw.next()?.map(|_| rest.get(..size).unwrap_or_default()));
+        }
+        raw.at += size;
+        Some(Ok(&rest[..size]))
     }
 }

@@ -52,6 +52,7 @@ pub use crate::pending::PendingFile;
 pub use annotation::{Annotated, Companion, annotate, annotate_telling};
 pub use build::{Builder, NewComposite, NewDrawable, Options, Tree};
 pub use colors::Color;
+pub(crate) use convert::Drawing;
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
     convert_telling,

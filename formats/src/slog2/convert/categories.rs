@@ -1,5 +1,6 @@
 //! Which category an event number belongs to, and what is known about the categories (section 7.1).
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::super::colors::{Color, DefaultColors};
@@ -41,6 +42,13 @@ pub(super) struct Slot {
     definitions: u64,
     /// Open states, or unmatched ends of messages.
     pub(super) open: u64,
+}
+
+/// Numbers of things that wait for their other end.
+#[derive(Debug, Default)]
+pub(super) struct Open {
+    pub(super) states: u64,
+    pub(super) messages: u64,
 }
 
 /// A range of event numbers of the preamble.
@@ -322,6 +330,45 @@ impl Categories {
             .iter()
             .map(|slot| slot.definitions * slot.open)
             .sum()
+    }
+
+    /// What waits for its other end.
+    pub(super) fn open(&self) -> Open {
+        let mut open = Open::default();
+        for (slot, entry) in self.slots.iter().enumerate() {
+            if slot as u32 == Self::MESSAGE {
+                open.messages += entry.open;
+            } else {
+                open.states += entry.open;
+            }
+        }
+        open
+    }
+
+    /// By index of each category of states or events that was met, the numbers of its start and end event.
+    pub(super) fn etypes(&self) -> BTreeMap<i32, (i32, i32)> {
+        let mut etypes = BTreeMap::new();
+        let low = (0..).zip(&self.low_etypes);
+        let low = low.filter_map(|(etype, role)| Some((etype, (*role)?)));
+        let others = self.by_etype.iter().map(|(&etype, &role)| (etype, role));
+        for (etype, (role, slot)) in low.chain(others) {
+            let index = self.slots[slot as usize].category.index;
+            let (start, end) = etypes.entry(index).or_insert((etype, etype));
+            match role {
+                Role::Start => *start = etype,
+                Role::End => *end = etype,
+                Role::Solo => {}
+            }
+        }
+        etypes
+    }
+
+    /// The categories that were described or used.
+    pub(super) fn into_entered(self) -> Vec<Category> {
+        let previews = 3;
+        let mut list = self.into_insertion_order();
+        list.drain(..previews.min(list.len()));
+        list
     }
 
     /// All categories of the category map, previews included, in the order in which the original inserts them.

@@ -24,6 +24,18 @@ struct Process {
     rank: i32,
 }
 
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) world_rank: i32,
+    pub(crate) comm: i32,
+    /// In the communicator.
+    pub(crate) rank: i32,
+    pub(crate) thread: i32,
+    /// Whether a COMM record tells so.
+    pub(crate) is_announced: bool,
+}
+
 impl Lines {
     pub(in crate::slog2) fn new(preamble: &Preamble) -> Self {
         // The original computes with 32-bit numbers that wrap; a damaged preamble must not make a division fail here.
@@ -64,27 +76,47 @@ impl Lines {
         });
     }
 
+    /// What a line is about; as its number alone tells, if no COMM record announces it.
+    pub(super) fn place(&self, line: i32) -> Place {
+        let process = line.div_euclid(self.threads);
+        let thread = line.rem_euclid(self.threads);
+        let found = self.processes.get(&process).copied();
+        let Process {
+            world_rank,
+            comm,
+            rank,
+        } = found.unwrap_or_else(|| {
+            let rank = process.rem_euclid(self.ranks);
+            Process {
+                world_rank: rank,
+                comm: process.div_euclid(self.ranks),
+                rank,
+            }
+        });
+        Place {
+            world_rank,
+            comm,
+            rank,
+            thread,
+            is_announced: found.is_some(),
+        }
+    }
+
     /// The process and the communicator view of these lines, which are ascending.
     pub(super) fn views(&self, lines: &[i32], warnings: &mut Warnings) -> [LineIdMap; 2] {
         let threads = self.threads > 1;
         let (mut processes, mut comms) = process_and_comm_views(threads);
         for &line in lines {
-            let process = line.div_euclid(self.threads);
-            let thread = line.rem_euclid(self.threads);
-            let found = self.processes.get(&process).copied();
-            let Process {
+            let Place {
                 world_rank,
                 comm,
                 rank,
-            } = found.unwrap_or_else(|| {
+                thread,
+                is_announced,
+            } = self.place(line);
+            if !is_announced {
                 warnings.add(Warning::UnannouncedLine { line });
-                let rank = process.rem_euclid(self.ranks);
-                Process {
-                    world_rank: rank,
-                    comm: process.div_euclid(self.ranks),
-                    rank,
-                }
-            });
+            }
             if threads {
                 processes.push(line, &[world_rank, thread]);
                 comms.push(line, &[comm, rank, thread]);

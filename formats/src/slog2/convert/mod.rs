@@ -4,6 +4,7 @@
 //! [`convert`] feeds it a whole file.
 
 mod categories;
+mod drawing;
 mod lines;
 mod matching;
 mod warnings;
@@ -12,17 +13,16 @@ use std::io::{Seek, Write};
 
 pub use warnings::{Warning, Warnings};
 
-use categories::Categories;
 pub(super) use categories::{Binding, Role};
+pub(crate) use drawing::Drawing;
 pub(super) use lines::Lines;
 pub(super) use matching::{Matching, Meeting};
 
 use super::build::{Builder, NewDrawable, Options, Tree};
 use super::error::Error;
-use super::types::{Header, LineIdMap, Vertex};
+use super::types::{Header, LineIdMap};
 use crate::clog2::{
-    self, Body, Endian, HEADER_SIZE, Msg, PREAMBLE_SIZE, Preamble, Record, RecordHeader,
-    peek_rectype, peek_size, peek_time, rectype,
+    self, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, Record, peek_rectype, peek_size, rectype,
 };
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
@@ -207,14 +207,8 @@ impl<W: Write + Seek> Draw<W> for Plain {
 pub struct FromClog2<W, D = Plain> {
     builder: Builder<W>,
     draw: D,
-    categories: Categories,
-    lines: Lines,
-    matching: Matching,
+    drawing: Drawing,
     views: Vec<LineIdMap>,
-    warnings: Warnings,
-    record_bytes: u64,
-    check_end_times: bool,
-    last_end: f64,
 }
 
 impl<W: Write + Seek> FromClog2<W> {
@@ -236,14 +230,8 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
         Ok(FromClog2 {
             builder: Builder::new(out, options.tree)?,
             draw,
-            categories: Categories::new(preamble),
-            lines: Lines::new(preamble),
-            matching: Matching::new(),
+            drawing: Drawing::new(preamble, options.check_end_times),
             views: Vec::new(),
-            warnings: Warnings::default(),
-            record_bytes: 0,
-            check_end_times: options.check_end_times,
-            last_end: f64::NEG_INFINITY,
         })
     }
 
@@ -254,7 +242,7 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
 
     /// What event numbers came to mean, in the order in which that became known.
     pub(super) fn bindings(&self) -> &[Binding] {
-        self.categories.bindings()
+        self.drawing.categories.bindings()
     }
 
     /// Adds a view behind the three of every converted log. Its lines without drawables are left out.
@@ -268,31 +256,9 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
     /// Of the output only; what is odd in the records becomes a [`Warning`].
     #[inline]
     pub fn push(&mut self, record: &Record) -> Result<(), Error> {
-        self.record_bytes += record.size() as u64;
-        let header = &record.header;
-        match &record.body {
-            Body::Bare { etype } => self.event(header, *etype, None),
-            Body::Cargo { etype, bytes } => self.event(header, *etype, Some(bytes)),
-            Body::Msg(msg) => self.message(header, msg),
-            Body::Comm(event) => {
-                self.lines.announce(event);
-                Ok(())
-            }
-            Body::StateDef(def) => {
-                self.categories.define_state(def, &mut self.warnings);
-                Ok(())
-            }
-            Body::EventDef(def) => {
-                self.categories.define_event(def, &mut self.warnings);
-                Ok(())
-            }
-            Body::ConstDef(_)
-            | Body::Coll { .. }
-            | Body::SrcLoc { .. }
-            | Body::TimeShift { .. }
-            | Body::EndBlock
-            | Body::EndLog => Ok(()),
-        }
+        let (draw, builder) = (&mut self.draw, &mut self.builder);
+        let mut put = |drawable: &NewDrawable<'_>, born| draw.draw(builder, drawable, born);
+        self.drawing.push(record, &mut put)
     }
 
     /// Takes the next record, big-endian as in a merged file: what [`FromClog2::push`] does, without making a [`Record`]
@@ -302,148 +268,9 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
     /// Also [`ConvertError::Clog2`] if `bytes` is no record; its offset counts from their start.
     #[inline]
     pub fn push_encoded(&mut self, bytes: &[u8]) -> Result<(), ConvertError> {
-        let int = |at: usize| {
-            let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
-            i32::from_be_bytes(bytes.copied().unwrap_or_default())
-        };
-        let header = RecordHeader {
-            time: peek_time(bytes),
-            icomm: int(8),
-            rank: int(12),
-            thread: int(16),
-        };
-        const BODY: usize = HEADER_SIZE;
-        match (peek_rectype(bytes), peek_size(bytes)) {
-            (rectype::BAREEVT, size @ 1..) => {
-                self.record_bytes += size as u64;
-                self.event(&header, int(BODY), None)?;
-            }
-            (rectype::CARGOEVT, size @ 1..) => {
-                self.record_bytes += size as u64;
-                let cargo = bytes.get(BODY + 8..).and_then(|rest| rest.first_chunk());
-                self.event(&header, int(BODY), cargo)?;
-            }
-            (rectype::MSGEVT, size @ 1..) => {
-                self.record_bytes += size as u64;
-                let msg = Msg {
-                    etype: int(BODY),
-                    icomm: int(BODY + 4),
-                    rank: int(BODY + 8),
-                    tag: int(BODY + 12),
-                    size: int(BODY + 16),
-                };
-                self.message(&header, &msg)?;
-            }
-            _ => self.push(&Record::decode(bytes, Endian::Big)?)?,
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn event(
-        &mut self,
-        header: &RecordHeader,
-        etype: i32,
-        cargo: Option<&[u8; 32]>,
-    ) -> Result<(), Error> {
-        let line = self.lines.line(header);
-        let time = header.time;
-        let Some((role, slot)) = self.categories.role(etype) else {
-            self.warnings
-                .add(Warning::UndescribedEvent { etype, time, line });
-            return Ok(());
-        };
-        match role {
-            Role::Start => {
-                let born = self.builder.count();
-                self.matching.start(slot, line, time, cargo, born);
-                self.categories.slot(slot).open += 1;
-                Ok(())
-            }
-            Role::End => {
-                let Some(state) = self.matching.end(slot, line, time, cargo) else {
-                    self.warnings
-                        .add(Warning::EndWithoutStart { etype, time, line });
-                    return Ok(());
-                };
-                self.categories.slot(slot).open -= 1;
-                let info = state.info.as_ref().map_or(&[][..], |bytes| bytes);
-                self.draw(slot, info, &state.vertices, state.born)
-            }
-            Role::Solo => {
-                let info = cargo.map_or(&[][..], |bytes| bytes);
-                self.draw(slot, info, &[Vertex { time, line }], u64::MAX)
-            }
-        }
-    }
-
-    #[inline]
-    fn message(&mut self, header: &RecordHeader, msg: &Msg) -> Result<(), Error> {
-        let born = self.builder.count();
-        match self.matching.message(&self.lines, header, msg, born) {
-            Meeting::Unknown => {
-                self.warnings.add(Warning::UndescribedEvent {
-                    etype: msg.etype,
-                    time: header.time,
-                    line: self.lines.line(header),
-                });
-                Ok(())
-            }
-            Meeting::Waits => {
-                self.categories.slot(Categories::MESSAGE).open += 1;
-                Ok(())
-            }
-            Meeting::Complete(arrow) => {
-                self.categories.slot(Categories::MESSAGE).open -= 1;
-                self.draw(
-                    Categories::MESSAGE,
-                    &arrow.info,
-                    &arrow.vertices,
-                    arrow.born,
-                )
-            }
-        }
-    }
-
-    #[inline]
-    fn draw(
-        &mut self,
-        slot: u32,
-        info: &[u8],
-        vertices: &[Vertex],
-        born: u64,
-    ) -> Result<(), Error> {
-        let (category, topology) = self.categories.use_for_drawable(slot);
-        if let [first, last] = vertices {
-            let (start, end) = (first.time, last.time);
-            if end < start {
-                self.warnings.add(Warning::Backward {
-                    category,
-                    start,
-                    end,
-                });
-            }
-        }
-        if self.check_end_times {
-            self.check_end(vertices);
-        }
-        let drawable = NewDrawable {
-            topology,
-            category,
-            info,
-            vertices,
-        };
-        self.draw.draw(&mut self.builder, &drawable, born)
-    }
-
-    fn check_end(&mut self, vertices: &[Vertex]) {
-        let end = vertices
-            .iter()
-            .fold(f64::NEG_INFINITY, |end, vertex| end.max(vertex.time));
-        let before = std::mem::replace(&mut self.last_end, end);
-        if end < before {
-            self.warnings.add(Warning::EndTimeOrder { before, end });
-        }
+        let (draw, builder) = (&mut self.draw, &mut self.builder);
+        let mut put = |drawable: &NewDrawable<'_>, born| Ok(draw.draw(builder, drawable, born)?);
+        self.drawing.push_encoded(bytes, &mut put)
     }
 
     /// Writes the rest of the file.
@@ -457,19 +284,20 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
     /// The same with annotations at the end, if there are any.
     pub(super) fn finish_with(mut self, annotations: &[u8]) -> Result<(W, Conversion), Error> {
         let drawables = self.builder.count();
-        let unmatched_events = self.categories.unmatched();
+        let mut drawing = self.drawing;
+        let unmatched_events = drawing.categories.unmatched();
         let tree = self.draw.close(self.builder)?;
-        let [processes, comms] = self.lines.views(tree.lines(), &mut self.warnings);
+        let [processes, comms] = drawing.lines.views(tree.lines(), &mut drawing.warnings);
         let mut views = vec![processes, comms, LineIdMap::identity(tree.lines())];
         views.extend(self.views.iter().map(|map| map.restricted(tree.lines())));
-        let categories = self.categories.into_insertion_order();
+        let categories = drawing.categories.into_insertion_order();
         let (out, header) = tree.finish_with(&categories, &views, annotations)?;
         let conversion = Conversion {
             header,
             drawables,
             unmatched_events,
-            record_bytes: self.record_bytes,
-            warnings: self.warnings,
+            record_bytes: drawing.record_bytes,
+            warnings: drawing.warnings,
         };
         Ok((out, conversion))
     }

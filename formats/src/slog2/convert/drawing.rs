@@ -1,0 +1,293 @@
+//! Records to drawables, one record at a time (sections 7.3 and 7.4): what FromClog2 and the source of CLOG2 share.
+
+use std::collections::BTreeMap;
+
+use super::super::build::NewDrawable;
+use super::super::types::{Category, Vertex};
+use super::categories::{Categories, Role};
+use super::lines::Lines;
+use super::matching::{Matching, Meeting};
+use super::warnings::{Warning, Warnings};
+use crate::clog2::{
+    self, Body, Endian, HEADER_SIZE, Msg, Preamble, Record, RecordHeader, peek_rectype, peek_size,
+    peek_time, rectype,
+};
+use crate::model::Losses;
+
+use super::lines::Place;
+
+/// What takes the drawables, each with the number of those that were complete when the first of its records was met.
+pub(crate) trait Put<E>: FnMut(&NewDrawable<'_>, u64) -> Result<(), E> {}
+
+impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> Put<E> for F {}
+
+/// Takes the records of a merged log in order of time and makes drawables of them.
+#[derive(Debug)]
+pub(crate) struct Drawing {
+    pub(super) categories: Categories,
+    pub(super) lines: Lines,
+    matching: Matching,
+    /// Number of drawables so far.
+    drawn: u64,
+    pub(super) warnings: Warnings,
+    odd: Odd,
+    /// Bytes of all records taken.
+    pub(super) record_bytes: u64,
+    check_end_times: bool,
+    last_end: f64,
+}
+
+/// What became no drawable.
+#[derive(Debug, Default)]
+struct Odd {
+    undescribed: u64,
+    ends_without_start: u64,
+    constants: u64,
+    shifts: u64,
+    collectives: u64,
+    places: u64,
+}
+
+impl Drawing {
+    /// World size, thread count and the ranges of event numbers of the preamble must be final.
+    pub(crate) fn new(preamble: &Preamble, check_end_times: bool) -> Self {
+        Drawing {
+            categories: Categories::new(preamble),
+            lines: Lines::new(preamble),
+            matching: Matching::new(),
+            drawn: 0,
+            warnings: Warnings::default(),
+            odd: Odd::default(),
+            record_bytes: 0,
+            check_end_times,
+            last_end: f64::NEG_INFINITY,
+        }
+    }
+
+    /// What was in the records taken that is no drawable, or not a whole one.
+    pub(crate) fn losses(&self) -> Losses {
+        let mut losses = Losses::default();
+        let open = self.categories.open();
+        for (what, number) in [
+            ("message without its other end", open.messages),
+            ("state without an end", open.states),
+            (
+                "end of a state without a start",
+                self.odd.ends_without_start,
+            ),
+            ("event that is described nowhere", self.odd.undescribed),
+            ("constant of MPI", self.odd.constants),
+            ("clock shift", self.odd.shifts),
+            ("record of a collective operation", self.odd.collectives),
+            ("place in the source", self.odd.places),
+        ] {
+            losses.add(what, number);
+        }
+        losses
+    }
+
+    /// The categories that are described or have drawables, and by index the numbers of their events.
+    pub(crate) fn into_categories(self) -> (Vec<Category>, BTreeMap<i32, (i32, i32)>) {
+        let etypes = self.categories.etypes();
+        (self.categories.into_entered(), etypes)
+    }
+
+    /// What a line is about.
+    pub(crate) fn place(&self, line: i32) -> Place {
+        self.lines.place(line)
+    }
+
+    /// Takes the next record; what is complete by it goes to `put`.
+    ///
+    /// # Errors
+    /// Those of `put`; what is odd in the records becomes a [`Warning`].
+    #[inline]
+    pub(crate) fn push<E>(&mut self, record: &Record, put: &mut impl Put<E>) -> Result<(), E> {
+        self.record_bytes += record.size() as u64;
+        let header = &record.header;
+        match &record.body {
+            Body::Bare { etype } => self.event(header, *etype, None, put),
+            Body::Cargo { etype, bytes } => self.event(header, *etype, Some(bytes), put),
+            Body::Msg(msg) => self.message(header, msg, put),
+            Body::Comm(event) => {
+                self.lines.announce(event);
+                Ok(())
+            }
+            Body::StateDef(def) => {
+                self.categories.define_state(def, &mut self.warnings);
+                Ok(())
+            }
+            Body::EventDef(def) => {
+                self.categories.define_event(def, &mut self.warnings);
+                Ok(())
+            }
+            Body::ConstDef(_) => Ok(self.odd.constants += 1),
+            Body::TimeShift { shift } => Ok(self.odd.shifts += u64::from(*shift != 0.0)),
+            Body::Coll { .. } => Ok(self.odd.collectives += 1),
+            Body::SrcLoc { .. } => Ok(self.odd.places += 1),
+            Body::EndBlock | Body::EndLog => Ok(()),
+        }
+    }
+
+    /// Takes the next record, big-endian as in a merged file: what [`Drawing::push`] does, without making a [`Record`] of
+    /// the most frequent ones.
+    ///
+    /// # Errors
+    /// Also if `bytes` is no record; the offset of that error counts from their start.
+    #[inline]
+    pub(crate) fn push_encoded<E: From<clog2::Error>>(
+        &mut self,
+        bytes: &[u8],
+        put: &mut impl Put<E>,
+    ) -> Result<(), E> {
+        let int = |at: usize| {
+            let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());
+            i32::from_be_bytes(bytes.copied().unwrap_or_default())
+        };
+        let header = RecordHeader {
+            time: peek_time(bytes),
+            icomm: int(8),
+            rank: int(12),
+            thread: int(16),
+        };
+        const BODY: usize = HEADER_SIZE;
+        match (peek_rectype(bytes), peek_size(bytes)) {
+            (rectype::BAREEVT, size @ 1..) => {
+                self.record_bytes += size as u64;
+                self.event(&header, int(BODY), None, put)?;
+            }
+            (rectype::CARGOEVT, size @ 1..) => {
+                self.record_bytes += size as u64;
+                let cargo = bytes.get(BODY + 8..).and_then(|rest| rest.first_chunk());
+                self.event(&header, int(BODY), cargo, put)?;
+            }
+            (rectype::MSGEVT, size @ 1..) => {
+                self.record_bytes += size as u64;
+                let msg = Msg {
+                    etype: int(BODY),
+                    icomm: int(BODY + 4),
+                    rank: int(BODY + 8),
+                    tag: int(BODY + 12),
+                    size: int(BODY + 16),
+                };
+                self.message(&header, &msg, put)?;
+            }
+            _ => self.push(&Record::decode(bytes, Endian::Big)?, put)?,
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn event<E>(
+        &mut self,
+        header: &RecordHeader,
+        etype: i32,
+        cargo: Option<&[u8; 32]>,
+        put: &mut impl Put<E>,
+    ) -> Result<(), E> {
+        let line = self.lines.line(header);
+        let time = header.time;
+        let Some((role, slot)) = self.categories.role(etype) else {
+            self.odd.undescribed += 1;
+            self.warnings
+                .add(Warning::UndescribedEvent { etype, time, line });
+            return Ok(());
+        };
+        match role {
+            Role::Start => {
+                self.matching.start(slot, line, time, cargo, self.drawn);
+                self.categories.slot(slot).open += 1;
+                Ok(())
+            }
+            Role::End => {
+                let Some(state) = self.matching.end(slot, line, time, cargo) else {
+                    self.odd.ends_without_start += 1;
+                    self.warnings
+                        .add(Warning::EndWithoutStart { etype, time, line });
+                    return Ok(());
+                };
+                self.categories.slot(slot).open -= 1;
+                let info = state.info.as_ref().map_or(&[][..], |bytes| bytes);
+                self.draw(slot, info, &state.vertices, state.born, put)
+            }
+            Role::Solo => {
+                let info = cargo.map_or(&[][..], |bytes| bytes);
+                self.draw(slot, info, &[Vertex { time, line }], u64::MAX, put)
+            }
+        }
+    }
+
+    #[inline]
+    fn message<E>(
+        &mut self,
+        header: &RecordHeader,
+        msg: &Msg,
+        put: &mut impl Put<E>,
+    ) -> Result<(), E> {
+        let born = self.drawn;
+        let message = Categories::MESSAGE;
+        match self.matching.message(&self.lines, header, msg, born) {
+            Meeting::Unknown => {
+                self.odd.undescribed += 1;
+                self.warnings.add(Warning::UndescribedEvent {
+                    etype: msg.etype,
+                    time: header.time,
+                    line: self.lines.line(header),
+                });
+                Ok(())
+            }
+            Meeting::Waits => {
+                self.categories.slot(message).open += 1;
+                Ok(())
+            }
+            Meeting::Complete(arrow) => {
+                self.categories.slot(message).open -= 1;
+                self.draw(message, &arrow.info, &arrow.vertices, arrow.born, put)
+            }
+        }
+    }
+
+    #[inline]
+    fn draw<E>(
+        &mut self,
+        slot: u32,
+        info: &[u8],
+        vertices: &[Vertex],
+        born: u64,
+        put: &mut impl Put<E>,
+    ) -> Result<(), E> {
+        let (category, topology) = self.categories.use_for_drawable(slot);
+        if let [first, last] = vertices {
+            let (start, end) = (first.time, last.time);
+            if end < start {
+                self.warnings.add(Warning::Backward {
+                    category,
+                    start,
+                    end,
+                });
+            }
+        }
+        if self.check_end_times {
+            self.check_end(vertices);
+        }
+        let drawable = NewDrawable {
+            topology,
+            category,
+            info,
+            vertices,
+        };
+        put(&drawable, born)?;
+        self.drawn += 1;
+        Ok(())
+    }
+
+    fn check_end(&mut self, vertices: &[Vertex]) {
+        let end = vertices
+            .iter()
+            .fold(f64::NEG_INFINITY, |end, vertex| end.max(vertex.time));
+        let before = std::mem::replace(&mut self.last_end, end);
+        if end < before {
+            self.warnings.add(Warning::EndTimeOrder { before, end });
+        }
+    }
+}
