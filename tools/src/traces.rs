@@ -5,6 +5,7 @@ use crate::format::Format;
 use crate::input::{Input, shown};
 use crate::progress::Progress;
 use crate::tree::TreeArguments;
+use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
 use formats::{alog, clog1, slog2};
 use std::ffi::OsStr;
@@ -83,14 +84,15 @@ impl Trace {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
             },
-            Format::Clog2
-            | Format::Dumpi
-            | Format::DumpiText
-            | Format::Blocks
-            | Format::Slog1
-            | Format::Paje => Err(Failure::Data(format!(
-                "{name}: a {format} file cannot be read as drawables"
-            ))),
+            Format::Clog2 => match clog2::Source::new(self.bytes()) {
+                Ok(source) => Ok(Box::new(source)),
+                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
+            },
+            Format::Dumpi | Format::DumpiText | Format::Blocks | Format::Slog1 | Format::Paje => {
+                Err(Failure::Data(format!(
+                    "{name}: a {format} file cannot be read as drawables"
+                )))
+            }
         }
     }
 }
@@ -154,7 +156,14 @@ impl Target {
                 Ok(sink) => Ok(Box::new(sink)),
                 Err(error) => Err(failure(error.into())),
             },
-            Format::Clog2 | Format::Slog1 | Format::Paje => Err(Failure::Call(format!(
+            Format::Clog2 => {
+                let options = clog2::SinkOptions::default();
+                match clog2::Sink::create(path, definitions, options) {
+                    Ok(sink) => Ok(Box::new(sink)),
+                    Err(error) => Err(failure(error.into())),
+                }
+            }
+            Format::Slog1 | Format::Paje => Err(Failure::Call(format!(
                 "{}: a {} file cannot be made of drawables",
                 self.path.display(),
                 self.format

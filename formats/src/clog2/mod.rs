@@ -4,7 +4,7 @@
 //! * [`Reader`] walks merged and local files in memory, [`Writer`] streams a merged one to disk.
 //! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
 //!   what ranks exchange while they merge their logs.
-//! * [`Source`] gives a file as drawables.
+//! * [`Source`] gives a file as drawables, [`Sink`] makes one of drawables.
 //! * [`join()`] puts several files together as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
 //! * [`print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
@@ -35,11 +35,13 @@ mod error;
 pub mod java;
 mod join;
 mod merging;
+mod numbering;
 mod preamble;
 pub mod print;
 mod read;
 mod record;
 mod repair;
+mod sink;
 mod source;
 mod text;
 mod write;
@@ -56,6 +58,7 @@ pub use record::{
     rectype,
 };
 pub use repair::{Repair, repair};
+pub use sink::{Sink, SinkOptions};
 pub use source::Source;
 pub use text::FixedText;
 pub use write::{Layout, Writer};

@@ -62,7 +62,7 @@ impl<W: Write + Seek> Writer<W> {
         Writer::start(out, preamble, None, |_| Ok(()))
     }
 
-    fn start(
+    pub(super) fn start(
         out: W,
         preamble: &Preamble,
         path: Option<PathBuf>,

@@ -41,6 +41,21 @@ impl Color {
     }
 }
 
+impl Color {
+    /// The X11 name of this colour or, if it has none, of the nearest that has; and which of the two it is. Alpha has no
+    /// say.
+    pub fn nearest_name(self) -> (&'static str, bool) {
+        let distance = |rgb: u32| -> u32 {
+            let part = |color: u32, shift: u32| i64::from((color >> shift) & 0xff);
+            let square = |shift| (part(rgb, shift) - part(self.0, shift)).pow(2) as u32;
+            square(16) + square(8) + square(0)
+        };
+        // Of several names the one in lower case: the usual ones.
+        let nearest = NAMES.iter().rev().min_by_key(|(_, rgb)| distance(*rgb));
+        nearest.map_or(("white", false), |(name, rgb)| (*name, distance(*rgb) == 0))
+    }
+}
+
 /// Brightness of `gray0` … `gray100`: percent of 255, rounded (rgb.txt rounds the halves at 50 and 90 down, at 10, 30
 /// and 70 up).
 fn numbered_gray(number: &str) -> Option<u32> {
@@ -94,6 +109,19 @@ impl DefaultColors {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_found_by_colour() {
+        for (_, rgb) in NAMES {
+            let (name, is_exact) = Color::rgb(rgb).nearest_name();
+            assert_eq!(
+                (Color::from_name(name), is_exact),
+                (Some(Color::rgb(rgb)), true)
+            );
+            assert!(name.len() < 24);
+        }
+        assert_eq!(Color(0x80ff_0100).nearest_name(), ("red1", false));
+    }
 
     #[test]
     fn names_are_sorted_and_unique() {

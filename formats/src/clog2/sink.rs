@@ -1,0 +1,329 @@
+//! Makes a CLOG2 file of drawables from any source: states as pairs of events, arrows as messages, described in front of
+//! everything else, so that every reader knows each event when it comes.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{BufWriter, Seek, Write};
+use std::path::Path;
+
+use super::comm::{CommKind, CommTable, Gid};
+use super::error::Error;
+use super::numbering::{Described, Numbering, Place};
+use super::preamble::Preamble;
+use super::record::{
+    Body, CARGO_SIZE, CommEvent, Msg, Record, RecordHeader, comm_etype, msg_etype,
+};
+use super::write::Writer;
+use crate::PendingFile;
+use crate::model::{
+    self, Definitions, Drawable, Losses, Order, Point, Points, Stop, What, message,
+};
+
+/// How to write a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SinkOptions {
+    /// Bytes of a block, at least 192.
+    pub block_size: u32,
+}
+
+impl Default for SinkOptions {
+    fn default() -> Self {
+        SinkOptions { block_size: 65536 }
+    }
+}
+
+/// A CLOG2 file in the making. Wants drawables by start time.
+#[derive(Debug)]
+pub struct Sink<W: Write + Seek> {
+    points: Points,
+    events: Events<W>,
+    begun: bool,
+}
+
+impl Sink<BufWriter<PendingFile>> {
+    /// Starts the file at `path`, which gets its name when it is complete.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn create(
+        path: impl AsRef<Path>,
+        definitions: &Definitions,
+        options: SinkOptions,
+    ) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let pending = PendingFile::create(path).map_err(|e| Error::io(0, e).in_file(path))?;
+        let out = BufWriter::with_capacity(1 << 18, pending);
+        let complete = |out: &mut BufWriter<PendingFile>| {
+            out.flush()?;
+            out.get_mut().complete()
+        };
+        Sink::start(definitions, options, |preamble| {
+            Writer::start(out, preamble, Some(path.to_path_buf()), complete)
+        })
+    }
+}
+
+impl<W: Write + Seek> Sink<W> {
+    /// Starts a file in `out`, at its position 0.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(out: W, definitions: &Definitions, options: SinkOptions) -> Result<Self, Error> {
+        Sink::start(definitions, options, |preamble| Writer::new(out, preamble))
+    }
+
+    fn start(
+        definitions: &Definitions,
+        options: SinkOptions,
+        open: impl FnOnce(&Preamble) -> Result<Writer<W>, Error>,
+    ) -> Result<Self, Error> {
+        let mut losses = Losses::default();
+        let numbering = Numbering::new(definitions, &mut losses);
+        let preamble = Preamble {
+            block_size: options.block_size.max(192),
+            ..numbering.preamble()
+        };
+        let writer = open(&preamble)?;
+        Ok(Sink {
+            points: Points::default(),
+            events: Events {
+                writer,
+                preamble,
+                numbering,
+                losses,
+                open_states: HashMap::new(),
+                open_messages: HashMap::new(),
+            },
+            begun: false,
+        })
+    }
+
+    /// Takes the next drawable.
+    ///
+    /// # Errors
+    /// When the file could not be written.
+    pub fn add(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        if !self.begun {
+            self.begun = true;
+            let times = drawable.vertices.iter().map(|vertex| vertex.time);
+            self.events.open(times.fold(0.0, f64::min))?;
+        }
+        let events = &mut self.events;
+        self.points
+            .push(drawable, &mut |point| Ok(events.put(point)?))
+    }
+
+    /// Writes the rest of the file and completes it; gives the output back, and what the format could not hold.
+    ///
+    /// # Errors
+    /// When it could not be written.
+    pub fn close(mut self) -> Result<(W, Losses), Stop> {
+        if !self.begun {
+            self.events.open(0.0)?;
+        }
+        let mut events = self.events;
+        self.points.finish(&mut |point| Ok(events.put(point)?))?;
+        let table = events.comm_table();
+        let out = events.writer.finish(&table, &events.preamble)?;
+        Ok((out, events.losses))
+    }
+}
+
+impl<W: Write + Seek> model::Sink for Sink<W> {
+    fn order(&self) -> Order {
+        Order::Start
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        self.add(drawable)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Losses, Stop> {
+        self.close().map(|(_, losses)| losses)
+    }
+}
+
+/// What two ends of a message have in common for a reader: tag, and communicator and rank of either side.
+type Route = (i32, (i32, i32), (i32, i32));
+
+/// Writes points in time as records.
+#[derive(Debug)]
+struct Events<W: Write + Seek> {
+    writer: Writer<W>,
+    preamble: Preamble,
+    numbering: Numbering,
+    losses: Losses,
+    /// Of each category on each line the numbers of the drawables that are open: readers take the oldest for the next end.
+    open_states: HashMap<(i32, i32), VecDeque<u64>>,
+    /// The same for messages of which one end was written, and whether those are sends.
+    open_messages: HashMap<Route, (bool, VecDeque<u64>)>,
+}
+
+impl<W: Write + Seek> Events<W> {
+    /// Communicators and definitions.
+    fn open(&mut self, time: f64) -> Result<(), Error> {
+        let mut records = Vec::new();
+        for member in self.numbering.members() {
+            let event = CommEvent {
+                etype: if member.comm == 0 {
+                    comm_etype::WORLD_CREATE
+                } else {
+                    comm_etype::INTRA_CREATE
+                },
+                icomm: member.comm,
+                rank: member.rank,
+                wrank: member.world_rank,
+                gid: gid(member.comm),
+            };
+            records.push((member.world_rank, Body::Comm(event)));
+        }
+        records.extend(self.numbering.definitions().map(|body| (0, body)));
+        for (rank, body) in records {
+            let header = RecordHeader {
+                time,
+                icomm: 0,
+                rank,
+                thread: 0,
+            };
+            self.writer.write(&Record { header, body })?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, point: &Point) -> Result<(), Error> {
+        // Both ends of a drawable come here, but it is one that is lost.
+        let is_first = matches!(point.what, What::Enter | What::Send | What::At);
+        let Some(described) = self.numbering.category(point.category) else {
+            let what = "drawable of an undescribed category";
+            self.losses.add(what, is_first.into());
+            return Ok(());
+        };
+        let places = [point.line, point.partner].map(|line| self.numbering.place(line));
+        let [Some(place), Some(partner)] = places else {
+            let what = "drawable on an undescribed line";
+            self.losses.add(what, is_first.into());
+            return Ok(());
+        };
+        let body = match (described, point.what) {
+            (Described::State(start, _), What::Enter) => {
+                self.enter(point);
+                Body::Bare { etype: start }
+            }
+            (Described::State(_, end), What::Leave) => {
+                self.leave(point);
+                self.event(end, &point.info)
+            }
+            (Described::Event(etype), What::At) => self.event(etype, &point.info),
+            (Described::Message, What::Send | What::Receive) => self.message(point, place, partner),
+            _ => {
+                let what = "drawable that its category does not allow";
+                self.losses.add(what, is_first.into());
+                return Ok(());
+            }
+        };
+        let header = RecordHeader {
+            time: point.time,
+            icomm: place.comm,
+            rank: place.rank,
+            thread: place.thread,
+        };
+        self.writer.write(&Record { header, body })
+    }
+
+    fn enter(&mut self, point: &Point) {
+        let open = self.open_states.entry((point.category, point.line));
+        open.or_default().push_back(point.drawable);
+    }
+
+    fn leave(&mut self, point: &Point) {
+        let Some(open) = self.open_states.get_mut(&(point.category, point.line)) else {
+            return;
+        };
+        if open.front() == Some(&point.drawable) {
+            open.pop_front();
+        } else {
+            let what = "state that overlaps one of its own category on its line, ends exchanged";
+            self.losses.add(what, 1);
+            // What a reader does.
+            open.pop_front();
+        }
+    }
+
+    fn event(&mut self, etype: i32, info: &[u8]) -> Body {
+        if info.is_empty() {
+            return Body::Bare { etype };
+        }
+        let mut bytes = [0; CARGO_SIZE];
+        let kept = info.len().min(CARGO_SIZE);
+        bytes[..kept].copy_from_slice(&info[..kept]);
+        if info.len() > CARGO_SIZE {
+            self.losses.add("info above 32 bytes, cut", 1);
+        }
+        Body::Cargo { etype, bytes }
+    }
+
+    fn message(&mut self, point: &Point, place: Place, partner: Place) -> Body {
+        let is_send = point.what == What::Send;
+        let category = self.numbering.arrow(point.category);
+        let found = category.and_then(|category| message(category, &point.info));
+        let found = found.unwrap_or_default();
+        let size = i32::try_from(found.size).unwrap_or(i32::MAX);
+        let ends = [place, partner].map(|place| (place.comm, place.rank));
+        let (from, to) = if is_send {
+            (ends[0], ends[1])
+        } else {
+            (ends[1], ends[0])
+        };
+        if is_send && i64::from(size) != found.size {
+            self.losses.add("size of a message above 2 GiB", 1);
+        }
+        let route = (found.tag, from, to);
+        let (waiting_send, waiting) = self.open_messages.entry(route).or_default();
+        if waiting.is_empty() || *waiting_send == is_send {
+            *waiting_send = is_send;
+            waiting.push_back(point.drawable);
+        } else {
+            // Readers take the oldest one that waits.
+            if waiting.pop_front() != Some(point.drawable) {
+                let what = "message that overtakes one of its own tag, ends exchanged";
+                self.losses.add(what, 1);
+            }
+            if is_send {
+                self.losses
+                    .add("size of a message that arrives before it is sent", 1);
+            }
+            if waiting.is_empty() {
+                self.open_messages.remove(&route);
+            }
+        }
+        Body::Msg(Msg {
+            etype: if is_send {
+                msg_etype::SEND
+            } else {
+                msg_etype::RECV
+            },
+            icomm: partner.comm,
+            rank: partner.rank,
+            tag: found.tag,
+            size,
+        })
+    }
+
+    /// Communicators by their numbers; those of which nothing is drawn are there for the numbers of the others.
+    fn comm_table(&self) -> CommTable {
+        let mut table = CommTable::default();
+        for (comm, is_used) in (0..).zip(self.numbering.comms()) {
+            let kind = if is_used {
+                CommKind::Intra
+            } else {
+                CommKind::Unknown
+            };
+            table.push_new(gid(comm), kind);
+        }
+        table
+    }
+}
+
+/// A GID that tells where it comes from.
+fn gid(comm: i32) -> Gid {
+    Gid::new(comm, 0.0, b"mpitrace")
+}
