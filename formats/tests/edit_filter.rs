@@ -12,7 +12,7 @@ use proptest::prelude::*;
 fn filtered(input: &[u8], filter: &Slog2Filter) -> (Vec<u8>, Rebuilt) {
     let reader = Reader::new(input).expect("reads");
     let out = Cursor::new(Vec::new());
-    let (out, rebuilt) = filter.run(&reader, out).expect("filters");
+    let (out, rebuilt) = filter.run(&reader, out, || ()).expect("filters");
     (out.into_inner(), rebuilt)
 }
 
@@ -245,7 +245,7 @@ fn nothing_left_is_an_error() {
         ..Selection::default()
     });
     let error = filter
-        .run(&reader, Cursor::new(Vec::new()))
+        .run(&reader, Cursor::new(Vec::new()), || ())
         .expect_err("nothing is left");
     assert!(matches!(error.kind, ErrorKind::NoDrawables));
 }
@@ -315,7 +315,7 @@ proptest! {
         for invert in [false, true] {
             selection.invert = invert;
             let reader = Reader::new(&input).expect("reads");
-            match of(selection.clone()).run(&reader, Cursor::new(Vec::new())) {
+            match of(selection.clone()).run(&reader, Cursor::new(Vec::new()), || ()) {
                 Ok((out, _)) => found.extend(drawn(out.get_ref())),
                 Err(error) => prop_assert!(matches!(error.kind, ErrorKind::NoDrawables)),
             }

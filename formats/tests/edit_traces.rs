@@ -133,10 +133,15 @@ fn merged_lines_stand_under_each_other() {
     assert_eq!(
         shown,
         [
-            "Process-Thread View (1 client; 2 server) [\"file\", \"world_rank\", \"thread\"] \
+            "Process-Thread View (0-1 client, 2 server) [\"world_rank\", \"thread\"] \
+             [0, 0, 0, 3, 1, 1, 4, 2, 0, 5, 2, 1]",
+            "File and Process-Thread View (1 client; 2 server) [\"file\", \"rank\", \"thread\"] \
              [0, 1, 0, 0, 3, 1, 1, 1, 4, 2, 0, 0, 5, 2, 0, 1]",
-            "Communicator-Thread View (1 client; 2 server) [\"file\", \"commID\", \"comm_rank\", \"thread\"] \
+            "File and Communicator-Thread View (1 client; 2 server) \
+             [\"file\", \"comm\", \"rank_in_comm\", \"thread\"] \
              [0, 1, 0, 0, 0, 3, 1, 0, 1, 1, 4, 2, 0, 0, 0, 5, 2, 0, 0, 1]",
+            "Communicator-Thread View [\"commID\", \"comm_rank\", \"thread\"] \
+             [0, 0, 0, 0, 3, 0, 1, 1, 4, 0, 2, 0, 5, 0, 2, 1]",
             "Identity Map [\"LineID\"] [0, 0, 3, 3, 4, 4, 5, 5]",
         ]
     );
@@ -165,19 +170,22 @@ fn views_of_different_shapes_are_joined() {
     assert_eq!(
         titles,
         [
-            "Process-Thread View (1 b; 2 a)",
-            "Communicator-Thread View (1 b; 2 a)",
-            "Node View (1 b: 0 host0, 1 host1; 2 a)",
+            "Process-Thread View (0-1 b, 2 a)",
+            "File and Process-Thread View (1 b; 2 a)",
+            "File and Communicator-Thread View (1 b; 2 a)",
+            "File and Node View (1 b: 0 host0, 1 host1; 2 a)",
+            "Communicator-Thread View",
             "Identity Map",
+            "Node View (0 host0, 1 host1)",
         ]
     );
-    let rows: Vec<&[i32]> = merged.views()[0].rows().collect();
+    let rows: Vec<&[i32]> = merged.views()[1].rows().collect();
     assert_eq!(
         rows,
         [[0, 1, 0, 0], [2, 1, 1, 0], [3, 2, 0, 0], [4, 2, 0, 1]]
     );
     // The first trace has no view by node in the second file: its lines go by their numbers.
-    let rows: Vec<&[i32]> = merged.views()[2].rows().collect();
+    let rows: Vec<&[i32]> = merged.views()[3].rows().collect();
     assert_eq!(
         rows,
         [
@@ -208,6 +216,7 @@ fn clocks_are_aligned_by_call_ids() {
             .expect("common CallIDs");
         assert_eq!((found.common, found.within), (50, 50));
         assert!((89.9..=90.1).contains(&(sign * found.shift)), "{found:?}");
+        assert_eq!(found.within_unshifted, 0);
     }
     // Operations that go on behind their calls: the median of the differences of the starts.
     let outside: Vec<Drawn> = (0..5)
@@ -282,6 +291,7 @@ fn overlapping_states_go_to_sub_lines() {
     assert_eq!(
         shown,
         [
+            "Process View, split (world_rank x 10 + sub-line) [0, 0, 2, 10, 3, 1, 4, 2]",
             "Process View, split [0, 0, 0, 2, 1, 0, 3, 0, 1, 4, 0, 2]",
             "Line View, split [0, 0, 0, 2, 2, 0, 3, 0, 1, 4, 0, 2]",
             "Process View [0, 0, 2, 1, 3, 0, 4, 0]",

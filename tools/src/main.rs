@@ -3,13 +3,18 @@
 //! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
 //! it starts.
 
+mod arrows;
 mod clock;
 mod convert;
+mod edited;
 mod failure;
+mod filter;
 mod format;
 mod input;
 mod join;
+mod lines;
 mod manual;
+mod merge;
 mod mpe1;
 mod paje;
 mod print;
@@ -39,6 +44,10 @@ enum Command {
     Run(run::Arguments),
     Print(print::Arguments),
     Convert(convert::Arguments),
+    Filter(Box<filter::Arguments>),
+    Merge(merge::Arguments),
+    Arrows(arrows::Arguments),
+    Lines(lines::Arguments),
     Recover(recover::Arguments),
     Stats(stats::Arguments),
     Join(join::Arguments),
@@ -53,6 +62,10 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
+        Command::Filter(arguments) => filter::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
+        Command::Arrows(arguments) => arrows::run(&arguments),
+        Command::Lines(arguments) => lines::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),

@@ -215,9 +215,11 @@ impl Target {
 }
 
 /// A source whose drawables are counted on the way.
-struct Counted<'a> {
-    source: &'a dyn Source,
-    progress: &'a Progress,
+pub struct Counted<'a> {
+    /// The source.
+    pub source: &'a dyn Source,
+    /// Where they are counted.
+    pub progress: &'a Progress,
 }
 
 impl Source for Counted<'_> {

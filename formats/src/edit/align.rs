@@ -13,14 +13,17 @@ pub struct Alignment {
     pub common: u64,
     /// Those of them of which the one trace's stretch of time, with this shift, lies within the other's.
     pub within: u64,
+    /// The same without a shift.
+    pub within_unshifted: u64,
 }
 
 /// Compares two traces by the CallIDs they share.
 ///
 /// A call lasts longer than what it causes. So each common CallID says in which range the shift must be for the shorter
-/// stretch of time to lie within the longer one. Taken is the shift that suits the most CallIDs: of all such the one
-/// nearest to the median of the differences of start times. If it suits not even half of them (calls that only start an
-/// operation end before it), the median itself is taken. Without a common CallID there is none.
+/// stretch of time to lie within the longer one. Taken is the middle of the range that suits the most CallIDs, as what
+/// goes before the operation is likely to take as long as what comes behind it; of several such ranges the one nearest to
+/// the median of the differences of start times. If it suits not even half of the CallIDs (calls that only start an
+/// operation end before it), the median itself is taken. Without a common CallID there is nothing.
 ///
 /// # Errors
 /// Those of the sources.
@@ -50,14 +53,18 @@ pub fn align_by_call_ids(
     let common = ranges.len() as u64;
     let ((from, to), suited) = deepest(&ranges, median);
     let shift = match 2 * suited >= common {
-        true => median.clamp(from, to),
+        true => from + (to - from) / 2.0,
         false => median,
     };
-    let holds = |&&(from, to): &&(f64, f64)| from <= shift && shift <= to;
+    let within = |shift: f64| {
+        let holds = |&&(from, to): &&(f64, f64)| from <= shift && shift <= to;
+        ranges.iter().filter(holds).count() as u64
+    };
     Ok(Some(Alignment {
         shift,
         common,
-        within: ranges.iter().filter(holds).count() as u64,
+        within: within(shift),
+        within_unshifted: within(0.0),
     }))
 }
 

@@ -103,15 +103,17 @@ impl<'s> Merged<'s> {
             name: &part.name,
             views: &part.views,
             line_offset: numbering.lines as i32,
+            lines: part.source.definitions().lines.len(),
         });
         Ok(Merged {
-            views: views::join(&parts.collect::<Vec<_>>()),
+            views: views::join(&parts.collect::<Vec<_>>(), &definitions.lines),
             parts: numbered,
             definitions,
         })
     }
 
-    /// Views in which the number of the trace stands before what its own views say.
+    /// The usual views, with ranks counted on from trace to trace, and for each view of the traces one in which the number
+    /// of the trace stands before what that view says.
     pub fn views(&self) -> &[LineIdMap] {
         &self.views
     }

@@ -1,6 +1,6 @@
 //! SLOG2 to SLOG2: the drawables of a file, judged or changed one by one, in a new tree with views that fit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Seek, Write};
 
 use super::in_order::in_order;
@@ -35,11 +35,16 @@ pub struct Rebuilt {
 }
 
 impl Slog2Filter {
-    /// Writes the drawables that are kept to `out`, an empty file.
+    /// Writes the drawables that are kept to `out`, an empty file. `seen` is called for each drawable of the input.
     ///
     /// # Errors
     /// What is wrong with the file or the output, and [`slog2::ErrorKind::NoDrawables`] if nothing is kept.
-    pub fn run<W: Write + Seek>(&self, reader: &Reader<'_>, out: W) -> Result<(W, Rebuilt), Error> {
+    pub fn run<W: Write + Seek>(
+        &self,
+        reader: &Reader<'_>,
+        out: W,
+        mut seen: impl FnMut(),
+    ) -> Result<(W, Rebuilt), Error> {
         let definitions = definitions(reader);
         let judge = Judge::new(&self.selection, &definitions);
         let tree = self.tree.unwrap_or_else(|| shape(reader));
@@ -47,6 +52,7 @@ impl Slog2Filter {
         let mut new = Rebuild::new(out, tree)?;
         let mut removed = 0;
         let mut put = |drawable: &Drawable<'_>| {
+            seen();
             let bounds = drawable.bounds();
             let lines = lines_of(drawable);
             let times = [bounds.earliest, bounds.latest].into_iter();
@@ -70,9 +76,12 @@ impl Slog2Filter {
             }
         }
         let kept = new.builder.count();
-        let tree = new.builder.close()?;
+        let mut tree = new.builder.close()?;
         let (categories, maps);
         if self.like_original {
+            for topology in previewed(reader)? {
+                tree.keep_preview(topology);
+            }
             categories = reader.categories().to_vec();
             maps = reader.line_id_maps().to_vec();
         } else {
@@ -87,6 +96,22 @@ impl Slog2Filter {
         };
         Ok((out, rebuilt))
     }
+}
+
+/// The topologies of all shadows in a file. The original takes their categories for used, whatever it writes.
+fn previewed(reader: &Reader<'_>) -> Result<BTreeSet<Topology>, Error> {
+    let mut found = BTreeSet::new();
+    for entry in reader.whole_directory()? {
+        let node = reader.node(entry.ptr)?;
+        for buffer in &node.shadows {
+            for shadow in buffer.nestless.iter().chain(&buffer.nestable) {
+                let all = [Topology::Event, Topology::State, Topology::Arrow];
+                let category = shadow.primitive.category;
+                found.extend(all.into_iter().filter(|&of| preview_index(of) == category));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The options that a file was built with.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::lines::usual_views;
 use super::slog2::is_identity;
+use crate::model::Line;
 use crate::slog2::{LineIdMap, Text};
 
 /// The views of a trace that becomes a part of another.
@@ -11,11 +13,20 @@ pub(super) struct Part<'v> {
     pub(super) views: &'v [LineIdMap],
     /// Added to its line numbers.
     pub(super) line_offset: i32,
+    /// How many lines it has.
+    pub(super) lines: usize,
 }
 
-/// Joins views of the same kind, which the first word of their titles tells. The number of the part, 1 for the first, becomes
-/// the first column, and the title tells which part that is.
-pub(super) fn join(parts: &[Part<'_>]) -> Vec<LineIdMap> {
+/// The usual views of all lines; behind the first one the parts' own views, of which those of the same kind are joined,
+/// which the first word of their titles tells. The number of the part, 1 for the first, becomes their first column, and
+/// the title tells which part that is.
+pub(super) fn join(parts: &[Part<'_>], lines: &[Line]) -> Vec<LineIdMap> {
+    let mut usual = usual_views(lines).into_iter();
+    let mut views: Vec<LineIdMap> = usual
+        .next()
+        .map(|view| with_ranges(view, parts, lines))
+        .into_iter()
+        .collect();
     let mut kinds: Vec<String> = Vec::new();
     for view in parts.iter().flat_map(|part| part.views) {
         let kind = kind(view);
@@ -23,9 +34,28 @@ pub(super) fn join(parts: &[Part<'_>]) -> Vec<LineIdMap> {
             kinds.push(kind);
         }
     }
-    let mut joined: Vec<LineIdMap> = kinds.iter().map(|kind| join_kind(kind, parts)).collect();
-    joined.push(LineIdMap::identity(&[]));
-    joined
+    views.extend(kinds.iter().map(|kind| join_kind(kind, parts)));
+    views.extend(usual);
+    views
+}
+
+/// The view by process, with a title that tells which ranks are those of which part.
+fn with_ranges(mut view: LineIdMap, parts: &[Part<'_>], lines: &[Line]) -> LineIdMap {
+    let mut rest = lines;
+    let mut ranges = Vec::new();
+    for part in parts {
+        let (own, behind) = rest.split_at(part.lines.min(rest.len()));
+        rest = behind;
+        let ranks = || own.iter().map(|line| line.rank);
+        ranges.push(match (ranks().min(), ranks().max()) {
+            (Some(from), Some(to)) if from < to => format!("{from}-{to} {}", part.name),
+            (Some(only), _) => format!("{only} {}", part.name),
+            _ => part.name.to_owned(),
+        });
+    }
+    let title = format!("{} ({})", view.title.to_str(), ranges.join(", "));
+    view.title = Text(title.into_bytes());
+    view
 }
 
 /// `Process` of `Process View` and of `Process-Thread View`.
@@ -90,12 +120,24 @@ fn join_kind(wanted: &str, parts: &[Part<'_>]) -> LineIdMap {
         None => format!("{wanted} View"),
     };
     let base = base.split(" (").next().unwrap_or_default();
-    let mut map = LineIdMap::new(&format!("{base} ({})", names.join("; ")), &["file"]);
-    map.column_labels.extend(labels);
+    let title = format!("File and {base} ({})", names.join("; "));
+    let mut map = LineIdMap::new(&title, &["file"]);
+    map.column_labels.extend(labels.iter().map(renamed));
     for (line, columns) in rows {
         map.push(line, &columns);
     }
     map
+}
+
+/// Numbers of a file must not be taken for those of the whole.
+fn renamed(label: &Text) -> Text {
+    match label.0.as_slice() {
+        b"world_rank" => "rank".into(),
+        b"commID" => "comm".into(),
+        b"comm_rank" => "rank_in_comm".into(),
+        b"node" => "node_of_file".into(),
+        _ => label.clone(),
+    }
 }
 
 /// What stands in parentheses at the end of a title.
@@ -103,49 +145,20 @@ fn explanation(title: &str) -> Option<&str> {
     title.split_once(" (")?.1.strip_suffix(')')
 }
 
-/// Views of a trace whose lines were split: first two that name the sub-lines, then the old ones, in which sub-lines are
+/// Views of a trace whose lines were split: first those that name the sub-lines, then the old ones, in which sub-lines are
 /// named as the lines they come from.
 ///
 /// `sub_lines` has for each new line the old one and the number of the sub-line; old lines, which stay as sub-line 0, are
 /// not in it.
 pub(super) fn split(views: &[LineIdMap], sub_lines: &BTreeMap<i32, (i32, i32)>) -> Vec<LineIdMap> {
-    let origin = |line: i32| sub_lines.get(&line).copied().unwrap_or((line, 0));
-    let extended = |view: &LineIdMap, with_sub: bool| {
-        let rows: BTreeMap<i32, &[i32]> = view.rows().map(|row| (row[0], &row[1..])).collect();
-        let lines = rows.keys().copied().chain(sub_lines.keys().copied());
-        let mut cells: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
-        for line in lines {
-            let (old, sub) = origin(line);
-            let Some(columns) = rows.get(&old) else {
-                continue;
-            };
-            let mut columns = columns.to_vec();
-            if with_sub {
-                columns.push(sub);
-            }
-            cells.insert(line, columns);
-        }
-        let mut new = LineIdMap {
-            cells: Vec::new(),
-            ..view.clone()
-        };
-        if with_sub {
-            new.title = Text(format!("{}, split", view.title.to_str()).into_bytes());
-            new.column_labels.push("sub-line".into());
-        }
-        for (line, columns) in cells {
-            new.push(line, &columns);
-        }
-        new
-    };
     let mut all = Vec::new();
-    all.extend(
-        views
-            .iter()
-            .find(|view| !is_identity(view))
-            .map(|view| extended(view, true)),
-    );
-    let mut by_line = LineIdMap::new("Line View, split", &["line", "sub-line"]);
+    if let Some(first) = views.iter().find(|view| !is_identity(view)) {
+        all.push(combined(first, sub_lines));
+        let mut by_sub_line = extended(first, sub_lines, |columns, sub| columns.push(sub));
+        by_sub_line.title = Text(format!("{}, split", first.title.to_str()).into_bytes());
+        by_sub_line.column_labels.push("sub-line".into());
+        all.push(by_sub_line);
+    }
     let mut lines: Vec<i32> = views
         .iter()
         .flat_map(|view| view.rows())
@@ -154,14 +167,62 @@ pub(super) fn split(views: &[LineIdMap], sub_lines: &BTreeMap<i32, (i32, i32)>) 
         .collect();
     lines.sort_unstable();
     lines.dedup();
+    let mut by_line = LineIdMap::new("Line View, split", &["line", "sub-line"]);
     for line in lines {
-        let (old, sub) = origin(line);
+        let (old, sub) = sub_lines.get(&line).copied().unwrap_or((line, 0));
         by_line.push(line, &[old, sub]);
     }
     all.push(by_line);
     all.extend(views.iter().map(|view| match is_identity(view) {
         true => view.clone(),
-        false => extended(view, false),
+        false => extended(view, sub_lines, |_, _| ()),
     }));
     all
+}
+
+/// A view in which the last number of the path is joined with that of the sub-line, as in 12 for sub-line 2 of process 1:
+/// viewers show the rows of a tree of labels only when it is unfolded, and these at once.
+fn combined(view: &LineIdMap, sub_lines: &BTreeMap<i32, (i32, i32)>) -> LineIdMap {
+    let most = sub_lines.values().map(|&(_, sub)| sub).max().unwrap_or(0);
+    let mut factor: i32 = 10;
+    while factor <= most {
+        factor = factor.saturating_mul(10);
+    }
+    let mut new = extended(view, sub_lines, |columns, sub| {
+        if let Some(last) = columns.last_mut() {
+            *last = last.saturating_mul(factor).saturating_add(sub);
+        }
+    });
+    if let Some(label) = new.column_labels.last_mut() {
+        let text = format!("{} x {factor} + sub-line", label.to_str());
+        new.title = Text(format!("{}, split ({text})", view.title.to_str()).into_bytes());
+        *label = Text(text.into_bytes());
+    }
+    new
+}
+
+/// A view with rows for the new lines: those of the lines they come from, changed by `change`.
+fn extended(
+    view: &LineIdMap,
+    sub_lines: &BTreeMap<i32, (i32, i32)>,
+    change: impl Fn(&mut Vec<i32>, i32),
+) -> LineIdMap {
+    let rows: BTreeMap<i32, &[i32]> = view.rows().map(|row| (row[0], &row[1..])).collect();
+    let mut new: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    for line in rows.keys().chain(sub_lines.keys()) {
+        let (old, sub) = sub_lines.get(line).copied().unwrap_or((*line, 0));
+        if let Some(columns) = rows.get(&old) {
+            let mut columns = columns.to_vec();
+            change(&mut columns, sub);
+            new.insert(*line, columns);
+        }
+    }
+    let cells = new.into_iter().flat_map(|(line, columns)| {
+        let columns = columns.into_iter();
+        std::iter::once(line).chain(columns)
+    });
+    LineIdMap {
+        cells: cells.collect(),
+        ..view.clone()
+    }
 }

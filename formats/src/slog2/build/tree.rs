@@ -101,6 +101,11 @@ impl<W: Write + Seek> Tree<W> {
         &self.summary.categories
     }
 
+    /// Has the preview category of a topology written even if no drawable is of it.
+    pub fn keep_preview(&mut self, topology: Topology) {
+        self.summary.topologies.push(topology);
+    }
+
     /// Writes categories, views, directory and the final header, and gives the output and the header.
     ///
     /// `categories` are all categories, in the order in which the original inserts them in its table, previews included.

@@ -1,0 +1,71 @@
+//! What the commands that make traces out of traces share: reading with views, and writing with views.
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::progress::Progress;
+use crate::traces::{Counted, Target, Trace, failure};
+use formats::PendingFile;
+use formats::edit::{usual_views, write_slog2};
+use formats::model::{Losses, Source};
+use formats::slog2::{LineIdMap, Options, Reader};
+use std::io::BufWriter;
+
+/// The views of a trace: its own if it is SLOG2, else those that it would be converted with.
+pub fn views(trace: &Trace, source: &dyn Source) -> Result<Vec<LineIdMap>, Failure> {
+    Ok(match slog2_reader(trace)? {
+        Some(reader) => reader.line_id_maps().to_vec(),
+        None => usual_views(&source.definitions().lines),
+    })
+}
+
+/// The shape of the trees of a trace: its own if it is SLOG2.
+pub fn shape(trace: &Trace) -> Result<Options, Failure> {
+    Ok(
+        slog2_reader(trace)?.map_or_else(Options::default, |reader| Options {
+            children_per_node: reader.header().children_per_node,
+            leaf_byte_size: reader.header().leaf_byte_size,
+        }),
+    )
+}
+
+fn slog2_reader(trace: &Trace) -> Result<Option<Reader<'_>>, Failure> {
+    if trace.format != Format::Slog2 {
+        return Ok(None);
+    }
+    let reader = Reader::new(trace.bytes());
+    reader
+        .map(Some)
+        .map_err(|error| Failure::Data(error.in_file(trace.name()).to_string()))
+}
+
+/// Writes a trace: as SLOG2 with these views, in any other format with what it makes of the lines.
+pub fn write(
+    target: &Target,
+    source: &dyn Source,
+    views: &[LineIdMap],
+    shape: Options,
+    quiet: bool,
+) -> Result<Losses, Failure> {
+    if target.format != Format::Slog2 {
+        return target.write(source, quiet);
+    }
+    let progress = Progress::drawables(&target.path.display().to_string(), quiet);
+    let counted = Counted {
+        source,
+        progress: &progress,
+    };
+    let tree = target
+        .tree
+        .options(source.definitions().lines.len() as u64, shape);
+    target.place(|path| {
+        let no_output = |error| Failure::output(target.path.display(), &error);
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let out = BufWriter::with_capacity(1 << 18, file);
+        let (out, _, losses) = write_slog2(&counted, views, tree, out).map_err(failure)?;
+        let file = out
+            .into_inner()
+            .map_err(|error| no_output(error.into_error()))?;
+        file.persist().map_err(no_output)?;
+        Ok(losses)
+    })
+}

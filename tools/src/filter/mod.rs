@@ -1,0 +1,171 @@
+//! `mpitrace filter`: a part of a trace. slog2filter and dumpi2dumpi in one, for every format.
+
+mod dumpi;
+mod selection;
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::progress::Progress;
+use crate::traces::{Target, Trace, tell_losses};
+use crate::tree::TreeArguments;
+use formats::PendingFile;
+use formats::edit::{Filtered, Selection, Slog2Filter};
+use formats::slog2::{ErrorKind, Reader};
+use selection::SelectionArguments;
+use std::ffi::OsStr;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// Write a part of a trace
+///
+/// What is kept must meet all conditions. SLOG2 gets a new tree with right previews and summaries, and views of the
+/// lines that are left; DUMPI files and CLOG2 files keep their records as they are; everything else goes through drawables. Without an
+/// option the whole trace is written anew.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace filter --no-category 'MPI_Comm_*' run.slog2 less.slog2
+  mpitrace filter --rank 0-3 --window 10 12.5 run.slog2 part.slog2
+  mpitrace filter --callid 0x10000000007 run.clog2 call.slog2
+  mpitrace filter -r 0,106 run.slog2 less.slog2          as slog2filter, without its defects
+  mpitrace filter -F -m MPI_Send -m MPI_Recv -i rank0.bin -o messages.bin
+  mpitrace filter --no-category 'MPI_*probe' dumpi-2026.11.20.meta newroot")]
+pub struct Arguments {
+    /// The trace and the file to write; - is stdin or stdout. Of a DUMPI run its .meta and the root of the new names
+    #[arg(num_args = 0..=2, value_name = "IN OUT")]
+    files: Vec<PathBuf>,
+    /// The file to write, instead of a second argument
+    #[arg(short, long = "output", visible_alias = "outfile", value_name = "OUT")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    selection: SelectionArguments,
+    /// Format of the output [default: by its name]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Format>,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// SLOG2: the same bytes as slog2filter, which loses what ends at the very start of the log, doubles counts and ratios and keeps empty lines
+    #[arg(long)]
+    as_slog2filter: bool,
+    #[command(flatten)]
+    dumpi: dumpi::PartArguments,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let selection = arguments.selection.selection()?;
+    let (input, output) = files(arguments)?;
+    if arguments.dumpi.metafile.is_some() || input.extension() == Some(OsStr::new("meta")) {
+        return dumpi::run(arguments, &selection, input, output);
+    }
+    let trace = Trace::open(input)?;
+    let to = arguments.to.or_else(|| Format::of_name(output));
+    // A new file without a telling name is of the format of the old one.
+    let to = to.unwrap_or(trace.format);
+    if trace.format == Format::Dumpi && to == Format::Dumpi {
+        drop(trace);
+        return dumpi::file(arguments, &selection, input, output);
+    }
+    if let Some(option) = arguments.dumpi.given() {
+        let name = trace.name().display();
+        return Err(Failure::Call(format!(
+            "{option} has no meaning for {name}, which is a {} file",
+            trace.format
+        )));
+    }
+    let target = Target::new(output, Some(to), &arguments.tree)?;
+    match (trace.format, to) {
+        (Format::Slog2, Format::Slog2) => slog2(arguments, selection, &trace, &target),
+        _ if arguments.as_slog2filter => Err(Failure::Call(
+            "--as-slog2filter needs SLOG2 as input and as output".into(),
+        )),
+        _ => {
+            let source = trace.source()?;
+            let filtered = Filtered::new(source.as_ref(), &selection);
+            let losses = target.write(&filtered, arguments.quiet)?;
+            tell_losses(&losses, &target.path);
+            let (kept, removed) = filtered.counts();
+            report(arguments, output, kept, removed);
+            Ok(())
+        }
+    }
+}
+
+/// Input and output, from wherever they are given.
+fn files(arguments: &Arguments) -> Result<(&Path, &Path), Failure> {
+    let mut rest = arguments.files.iter();
+    let named = arguments
+        .dumpi
+        .infile
+        .as_ref()
+        .or(arguments.dumpi.metafile.as_ref());
+    let input = named.or_else(|| rest.next());
+    let output = arguments.output.as_ref().or_else(|| rest.next());
+    match (input, output, rest.next()) {
+        (Some(input), Some(output), None) => Ok((input, output)),
+        (None, ..) => Err(Failure::Call("no input file".into())),
+        (_, None, _) => Err(Failure::Call("no output file".into())),
+        (.., Some(extra)) => Err(Failure::Call(format!(
+            "{}: one file too many",
+            extra.display()
+        ))),
+    }
+}
+
+fn slog2(
+    arguments: &Arguments,
+    selection: Selection,
+    trace: &Trace,
+    target: &Target,
+) -> Result<(), Failure> {
+    let bad = |error: formats::slog2::Error| {
+        let file = match error.kind {
+            ErrorKind::Io(_) => &target.path,
+            _ => trace.name(),
+        };
+        Failure::Data(error.in_file(file).to_string())
+    };
+    let reader = Reader::new(trace.bytes()).map_err(bad)?;
+    let shape = crate::edited::shape(trace)?;
+    let lines = reader
+        .line_id_maps()
+        .first()
+        .map_or(0, |map| map.rows().len());
+    let filter = Slog2Filter {
+        selection,
+        tree: Some(target.tree.options(lines as u64, shape)),
+        like_original: arguments.as_slog2filter,
+    };
+    let progress = Progress::drawables(&target.path.display().to_string(), arguments.quiet);
+    let rebuilt = target.place(|path| {
+        let no_output = |error| Failure::output(target.path.display(), &error);
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let out = BufWriter::with_capacity(1 << 18, file);
+        let (out, rebuilt) = filter
+            .run(&reader, out, || progress.step())
+            .map_err(|error| match error.kind {
+                ErrorKind::NoDrawables => Failure::Data(format!(
+                    "{}: nothing of it is selected",
+                    trace.name().display()
+                )),
+                _ => bad(error),
+            })?;
+        let file = out
+            .into_inner()
+            .map_err(|error| no_output(error.into_error()))?;
+        file.persist().map_err(no_output)?;
+        Ok(rebuilt)
+    })?;
+    drop(progress);
+    report(arguments, &target.path, rebuilt.kept, rebuilt.removed);
+    Ok(())
+}
+
+fn report(arguments: &Arguments, output: &Path, kept: u64, removed: u64) {
+    if !arguments.quiet {
+        let name = output.display();
+        eprintln!("mpitrace: {name}: {kept} drawables kept, {removed} removed");
+    }
+}

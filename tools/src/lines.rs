@@ -1,0 +1,146 @@
+//! `mpitrace lines`: other views of the lines of a trace, and sub-lines for what overlaps.
+
+use crate::edited;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::traces::{Target, Trace, failure, tell_losses};
+use crate::tree::TreeArguments;
+use clap::ValueEnum;
+use formats::edit::{Split, View, view};
+use formats::model::Source;
+use formats::slog2::LineIdMap;
+use std::path::PathBuf;
+
+/// Make views (line ID maps) of a trace, and sub-lines for what overlaps on a line
+///
+/// A view names each line by numbers; lines that it names alike share a row in a viewer. The first one is what a viewer
+/// opens. With --split, states that overlap without being nested, such as the requests of a server, go to lines of
+/// their own, which two more views name by line and sub-line.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace lines --by node,process run.slog2 nodes.slog2
+  mpitrace lines --by node --ranks-per-node 64 run.slog2 nodes.slog2
+  mpitrace lines --split server.slog2 requests.slog2")]
+pub struct Arguments {
+    /// The trace; - is stdin
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The SLOG2 file to write; - is stdout
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// The views, in this order [default: those of the trace with --split, else all that are possible]
+    #[arg(long, value_enum, value_name = "VIEWS", value_delimiter = ',')]
+    by: Vec<By>,
+    /// Ranks 0 to N-1 ran on the first node, the next N on the second and so on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
+    ranks_per_node: Option<i32>,
+    /// Move overlapping states to sub-lines
+    #[arg(long)]
+    split: bool,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// The views that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Rank in MPI_COMM_WORLD
+    Process,
+    /// Rank and thread
+    Thread,
+    /// Communicator and rank in it
+    Communicator,
+    /// Node, rank and thread
+    Node,
+    /// The line's number
+    Line,
+}
+
+impl From<By> for View {
+    fn from(by: By) -> View {
+        match by {
+            By::Process => View::Process,
+            By::Thread => View::Thread,
+            By::Communicator => View::Communicator,
+            By::Node => View::Node,
+            By::Line => View::Line,
+        }
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let trace = Trace::open(&arguments.input)?;
+    // No other format has views.
+    let target = Target::new(&arguments.output, Some(Format::Slog2), &arguments.tree)?;
+    let source = trace.source()?;
+    let mut views = views(arguments, &trace, source.as_ref())?;
+    let shape = edited::shape(&trace)?;
+    let split;
+    let mut edited: &dyn Source = source.as_ref();
+    if arguments.split {
+        split = Split::new(source.as_ref()).map_err(failure)?;
+        views = split.views(&views);
+        edited = &split;
+        if !arguments.quiet {
+            let sub_lines = split.sub_lines();
+            let mut lines: Vec<i32> = sub_lines.values().map(|&(line, _)| line).collect();
+            lines.dedup();
+            eprintln!(
+                "mpitrace: {}: {} lines have {} further sub-lines",
+                trace.name().display(),
+                lines.len(),
+                sub_lines.len()
+            );
+        }
+    }
+    let losses = edited::write(&target, edited, &views, shape, arguments.quiet)?;
+    tell_losses(&losses, &target.path);
+    if !arguments.quiet {
+        for view in &views {
+            eprintln!(
+                "mpitrace: {}: {}",
+                target.path.display(),
+                view.title.to_str()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn views(
+    arguments: &Arguments,
+    trace: &Trace,
+    source: &dyn Source,
+) -> Result<Vec<LineIdMap>, Failure> {
+    if arguments.by.is_empty() && arguments.split && arguments.ranks_per_node.is_none() {
+        return edited::views(trace, source);
+    }
+    let lines = &source.definitions().lines;
+    let node = |rank: i32| {
+        let per_node = arguments.ranks_per_node?;
+        Some(format!("node{}", rank.div_euclid(per_node)))
+    };
+    let all = By::value_variants();
+    let wanted = match arguments.by.as_slice() {
+        [] => all,
+        given => given,
+    };
+    let mut views = Vec::new();
+    for &by in wanted {
+        match view(by.into(), lines, &node) {
+            Some(view) => views.push(view),
+            None if arguments.by.is_empty() => (),
+            None => {
+                return Err(Failure::Data(format!(
+                    "{}: it does not tell on which nodes it was made; give --ranks-per-node",
+                    trace.name().display()
+                )));
+            }
+        }
+    }
+    Ok(views)
+}

@@ -1,0 +1,168 @@
+//! `mpitrace merge`: several traces as one, on one time axis.
+
+use crate::edited;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::traces::{Target, Trace, failure, tell_losses};
+use crate::tree::TreeArguments;
+use clap::ValueEnum;
+use formats::edit::{
+    CategoryPattern, Merged, Part, align_by_call_ids, align_by_category, align_starts,
+};
+use formats::model::Source;
+use std::path::{Path, PathBuf};
+
+/// Put traces together, the lines of each under those of the one before
+///
+/// The traces may be of different formats. What they call a line, their views still say, behind the number of the trace.
+/// Categories that are equal become one. Times are shifted to those of the first trace as asked for; otherwise, if the
+/// traces share CallIDs and the calls of one are not around what they caused in the other, so that they are.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace merge client.slog2 server.slog2 both.slog2
+  mpitrace merge client.clog2 server.clog2 --shift -2.25 both.slog2
+  mpitrace merge client.slog2 server.slog2 both.slog2 --align-by MPI_File_write=Flow
+  mpitrace merge a.slog2 b.slog2 c.slog2 all.slog2 --shift 1 --shift 2")]
+pub struct Arguments {
+    /// The traces, then the file to write; - is stdin or stdout
+    #[arg(required = true, num_args = 3.., value_name = "IN... OUT")]
+    files: Vec<PathBuf>,
+    /// Seconds to add to the times of the second trace; given again, of the third and so on
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
+    shift: Vec<f64>,
+    /// Find the shift of each trace: by CallIDs it shares with the first one, or so that both start at once
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "shift")]
+    align: Option<Align>,
+    /// Let the first drawable of category A in the first trace and the first of B (without it, A) in each other start at once
+    #[arg(long, value_name = "A[=B]", conflicts_with_all = ["shift", "align"])]
+    align_by: Option<String>,
+    /// Format of the output [default: by its name]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Format>,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// How traces are aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Align {
+    /// By the CallIDs that the traces share
+    Callid,
+    /// By the first time of each
+    Start,
+    /// Not at all
+    None,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err("expected a number of seconds".into()),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Some((output, inputs)) = arguments.files.split_last() else {
+        return Err(Failure::Call("no files".into()));
+    };
+    if !arguments.shift.is_empty() && arguments.shift.len() + 1 != inputs.len() {
+        return Err(Failure::Call(format!(
+            "{} shifts for {} traces behind the first",
+            arguments.shift.len(),
+            inputs.len() - 1
+        )));
+    }
+    let target = Target::new(output, arguments.to, &arguments.tree)?;
+    let traces: Vec<Trace> = inputs
+        .iter()
+        .map(|path| Trace::open(path))
+        .collect::<Result<_, _>>()?;
+    let sources: Vec<Box<dyn Source + '_>> =
+        traces.iter().map(Trace::source).collect::<Result<_, _>>()?;
+    let mut parts = Vec::new();
+    for (nth, (trace, source)) in traces.iter().zip(&sources).enumerate() {
+        let shift = match nth.checked_sub(1) {
+            None => 0.0,
+            Some(nth) => shift(arguments, nth, sources[0].as_ref(), trace, source.as_ref())?,
+        };
+        parts.push(Part {
+            source: source.as_ref(),
+            views: edited::views(trace, source.as_ref())?,
+            name: short_name(trace.name()),
+            shift,
+        });
+    }
+    let shape = edited::shape(&traces[0])?;
+    let merged = Merged::new(parts).map_err(|error| Failure::Data(error.to_string()))?;
+    let losses = edited::write(&target, &merged, merged.views(), shape, arguments.quiet)?;
+    tell_losses(&losses, &target.path);
+    if !arguments.quiet {
+        let lines = merged.definitions().lines.len();
+        eprintln!(
+            "mpitrace: {}: {} traces, {lines} lines",
+            output.display(),
+            inputs.len()
+        );
+    }
+    Ok(())
+}
+
+/// The name of a file as titles of views show it: without folder and ending.
+fn short_name(path: &Path) -> String {
+    let name = path.file_stem().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// How much the times of a trace are shifted, and the reason, on stderr.
+fn shift(
+    arguments: &Arguments,
+    nth: usize,
+    first: &dyn Source,
+    trace: &Trace,
+    source: &dyn Source,
+) -> Result<f64, Failure> {
+    let name = trace.name().display();
+    let say = |shift: f64, why: &str| {
+        if !arguments.quiet {
+            eprintln!("mpitrace: {name}: shifted by {shift} s: {why}");
+        }
+        Ok(shift)
+    };
+    let nothing = |what: &str| Err(Failure::Data(format!("{name}: {what}")));
+    if let Some(&shift) = arguments.shift.get(nth) {
+        return Ok(shift);
+    }
+    if let Some(names) = &arguments.align_by {
+        let (a, b) = names.split_once('=').unwrap_or((names, names));
+        let (a, b): (CategoryPattern, CategoryPattern) = (a.into(), b.into());
+        let found = align_by_category((first, &a), (source, &b)).map_err(failure)?;
+        return match found {
+            Some(shift) => say(shift, "to align the given categories"),
+            None => nothing("one of the traces has no drawable of the given category"),
+        };
+    }
+    match arguments.align {
+        Some(Align::None) => Ok(0.0),
+        Some(Align::Start) => match align_starts(first, source).map_err(failure)? {
+            Some(shift) => say(shift, "so that it starts with the first trace"),
+            None => nothing("one of the traces has no drawable"),
+        },
+        asked => match align_by_call_ids(first, source).map_err(failure)? {
+            None if asked.is_none() => Ok(0.0),
+            None => nothing("it has no CallID that the first trace has"),
+            // Clocks that agree are left alone.
+            Some(found) if asked.is_none() && 2 * found.within_unshifted > found.common => Ok(0.0),
+            Some(found) => say(
+                found.shift,
+                &format!(
+                    "{} of {} common CallIDs then fit into each other",
+                    found.within, found.common
+                ),
+            ),
+        },
+    }
+}
