@@ -5,7 +5,7 @@ use formats::model::{
     Vertex,
 };
 use formats::slog2;
-use formats::stats::{Collector, Histogram, Nesting, Options, Statistics, Volume};
+use formats::stats::{self, Collector, Histogram, Nesting, Options, Statistics, Volume};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -498,4 +498,42 @@ fn the_order_of_sources_does_not_matter() {
     let found = collector.finish();
     assert_eq!(found.category(1).map(|c| c.tally.exclusive), Some(3.0));
     assert_eq!(found.category(2).map(|c| c.tally.exclusive), Some(2.0));
+}
+
+#[test]
+fn windows_of_slog2_files_read_only_their_nodes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    if !folder.exists() {
+        println!("SKIPPED: no {}", folder.display());
+        return;
+    }
+    for name in [
+        "nonblk_n5.ls1k.slog2",
+        "nonblk_n5.ls1k_nc4.slog2",
+        "ring_n4.ls600_nc3.slog2",
+        "coll_n4.slog2",
+    ] {
+        let bytes = std::fs::read(folder.join(name)).expect("golden");
+        let source = slog2::Source::new(&bytes).expect("golden");
+        let (whole, losses) = stats::collect(&source, Options::default()).expect("golden");
+        assert!(losses.is_empty(), "{name}");
+        let at = |part: f64| whole.window.earliest + part * whole.span();
+        for (from, to) in [(0.0, 1.0), (0.2, 0.3), (0.5, 0.5), (0.9, 2.0), (-1.0, -0.5)] {
+            let window = TimeBBox {
+                earliest: at(from),
+                latest: at(to),
+            };
+            for nesting in [Nesting::Line, Nesting::Thread] {
+                let options = Options {
+                    window: Some(window),
+                    nesting,
+                };
+                let (expected, _) = stats::collect(&source, options).expect("golden");
+                let (found, _) =
+                    stats::collect_slog2(source.reader(), window, options).expect("golden");
+                assert!(found == expected, "{name} {from} to {to}");
+                assert_eq!(found.drawables > 0, to >= 0.0, "{name} {from} to {to}");
+            }
+        }
+    }
 }

@@ -136,12 +136,10 @@ fn the_tables_of_dumpistats() {
     let mut compared = 0;
     for (name, case, options) in TABLES {
         let case = folder.join(case);
-        let metas = fs::read_dir(&case)
+        let mut metas = fs::read_dir(&case)
             .expect("case")
             .map(|file| file.expect("file").path());
-        let meta = metas
-            .filter(|path| path.extension().is_some_and(|e| e == "meta"))
-            .next();
+        let meta = metas.find(|path| path.extension().is_some_and(|e| e == "meta"));
         let meta = meta.expect("metafile").display().to_string();
         let root = out.path().join(name).display().to_string();
         let mut arguments = vec!["stats", "--quiet", &meta, "--dumpistats", &root];
@@ -193,4 +191,89 @@ fn compare_lumps(found: &str, expected: &str) {
         assert_eq!(row[7..], expected[5..expected.len() - 2]);
         assert!(row[5..].iter().any(|count| count != "0"));
     }
+}
+
+/// A small SLOG2 file made of one in the tree.
+fn small(folder: &Path) -> String {
+    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/clog2/small.clog2");
+    let file = folder.join("small.slog2").display().to_string();
+    let output = mpitrace(&["convert", "--quiet", &log.display().to_string(), &file]);
+    assert!(output.status.success());
+    file
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = mpitrace(arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn tables_agree_with_each_other() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file = small(folder.path());
+    let all: serde_json::Value =
+        serde_json::from_str(&stdout(&["stats", "--format", "json", &file])).expect("JSON");
+    let categories = all["categories"].as_array().expect("categories");
+    let number = |row: &serde_json::Value, column: &str| row[column].as_f64().unwrap_or(0.0);
+    let sum = |table: &str, column: &str| -> f64 {
+        all[table]
+            .as_array()
+            .expect("table")
+            .iter()
+            .map(|row| number(row, column))
+            .sum()
+    };
+    assert_eq!(sum("categories", "count"), number(&all, "drawables"));
+    assert_eq!(
+        sum("threads_by_category", "count"),
+        number(&all, "drawables")
+    );
+    assert_eq!(sum("ranks", "sent"), number(&all["messages"], "count"));
+    assert_eq!(sum("pairs", "messages"), number(&all["messages"], "count"));
+    assert_eq!(sum("pairs", "bytes"), number(&all["messages"], "bytes"));
+    assert!(number(&all, "drawables") > 0.0);
+
+    let csv = stdout(&["stats", "--by", "category", "--format", "csv", &file]);
+    assert_eq!(csv.lines().count(), 1 + categories.len());
+    assert!(csv.starts_with("category,kind,count,total_s,exclusive_s,"));
+    let table = stdout(&["stats", "--by", "rank,category", &file]);
+    assert_eq!(
+        table
+            .lines()
+            .next()
+            .map(|head| head.split_whitespace().count()),
+        Some(9)
+    );
+
+    // A window that holds all gives all.
+    let (from, to) = (number(&all, "from_s") - 1.0, number(&all, "to_s") + 1.0);
+    let window = [from.to_string(), to.to_string()];
+    let wide = stdout(&[
+        "stats", "--window", &window[0], &window[1], "--format", "json", &file,
+    ]);
+    let wide: serde_json::Value = serde_json::from_str(&wide).expect("JSON");
+    assert_eq!(wide["drawables"], all["drawables"]);
+    assert_eq!(wide["pairs"], all["pairs"]);
+}
+
+#[test]
+fn wrong_calls_and_bad_files() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file = small(folder.path());
+    let code = |arguments: &[&str]| mpitrace(arguments).status.code();
+    assert_eq!(code(&["stats", "--window", "2", "1", &file]), Some(2));
+    assert_eq!(code(&["stats", "--by", "pair,size", &file]), Some(2));
+    assert_eq!(code(&["stats", "-c", "all", &file]), Some(2));
+    assert_eq!(
+        code(&["stats", "--dumpistats", "x", "-b", "never", &file]),
+        Some(2)
+    );
+    assert_eq!(code(&["stats", "--dumpistats", "x", &file]), Some(1));
+    assert_eq!(code(&["stats", "/nonexistent"]), Some(1));
+    let bytes = fs::read(&file).expect("file");
+    let cut = folder.path().join("cut.slog2").display().to_string();
+    fs::write(&cut, &bytes[..bytes.len() / 2]).expect("file");
+    assert_eq!(code(&["stats", &cut]), Some(1));
 }

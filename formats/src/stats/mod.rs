@@ -28,6 +28,8 @@ mod callids;
 mod collect;
 mod histogram;
 mod messages;
+#[cfg(feature = "spill")]
+mod slog2;
 mod tally;
 
 pub use callids::{CallIds, Caused};
@@ -36,6 +38,8 @@ pub use collect::Collector;
 pub use collect::collect;
 pub use histogram::Histogram;
 pub use messages::{Messages, Pair, SizeClass, Volume};
+#[cfg(feature = "spill")]
+pub use slog2::collect_slog2;
 pub use tally::{CategoryStatistics, Cell, Row, Statistics, Tally, Untold};
 
 use crate::model::TimeBBox;

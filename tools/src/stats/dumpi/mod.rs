@@ -36,7 +36,7 @@ pub struct Options {
     columns: Vec<Column>,
 }
 
-const HEADING: &str = "Tables of dumpistats";
+pub const HEADING: &str = "Tables of dumpistats";
 
 /// Options that make bins: name, letter, value, help.
 const BINS: [(&str, char, &str, &str); 3] = [

@@ -1,0 +1,181 @@
+//! Tables as aligned text, CSV and JSON.
+
+use crate::failure::Failure;
+use serde_json::{Map, Value};
+use std::fmt::Write as _;
+use std::io::Write;
+
+/// A value of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    Text(String),
+    Count(u64),
+    /// A number that may be negative, such as a rank.
+    Number(i64),
+    Seconds(f64),
+    /// A part of 1.
+    Share(f64),
+    /// A number with decimals.
+    Real(f64),
+    /// There is no such value.
+    None,
+}
+
+impl Cell {
+    /// `make` of a value that may not be there.
+    pub fn optional(value: Option<f64>, make: fn(f64) -> Cell) -> Cell {
+        value.map_or(Cell::None, make)
+    }
+
+    /// For people: seconds with nanoseconds, shares in percent.
+    fn shown(&self) -> String {
+        match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => count.to_string(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Seconds(seconds) => format!("{seconds:.9}"),
+            Cell::Share(share) => format!("{:.2}%", 100.0 * share),
+            Cell::Real(number) => format!("{number:.2}"),
+            Cell::None => "-".to_owned(),
+        }
+    }
+
+    /// For programs: every digit.
+    fn exact(&self) -> String {
+        match self {
+            Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => number.to_string(),
+            Cell::None => String::new(),
+            _ => self.shown(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Cell::Text(text) => Value::from(text.as_str()),
+            Cell::Count(count) => Value::from(*count),
+            Cell::Number(number) => Value::from(*number),
+            // What is no number has no JSON; it becomes null.
+            Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => {
+                Value::from(*number)
+            }
+            Cell::None => Value::Null,
+        }
+    }
+}
+
+/// Rows of values under named columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// A word for it, its key in JSON.
+    pub name: &'static str,
+    pub columns: Vec<&'static str>,
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub fn new(name: &'static str, columns: &[&'static str]) -> Self {
+        Table {
+            name,
+            columns: columns.to_vec(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Columns of texts to the left, of numbers to the right.
+    pub fn text(&self) -> String {
+        let rows: Vec<Vec<String>> = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(Cell::shown).collect())
+            .collect();
+        let width = |nth: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(nth));
+            let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
+            widest.max(self.columns[nth].chars().count())
+        };
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let is_text = |nth: usize| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
+            cells.any(|cell| matches!(cell, Cell::Text(_)))
+        };
+        let left: Vec<bool> = (0..self.columns.len()).map(is_text).collect();
+        let mut out = String::new();
+        let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+            let mut text = String::new();
+            for ((cell, &width), &left) in cells.zip(&widths).zip(&left) {
+                // Writing to a string cannot fail.
+                let _ = match left {
+                    true => write!(text, "{cell:<width$}  "),
+                    false => write!(text, "{cell:>width$}  "),
+                };
+            }
+            out.push_str(text.trim_end());
+            out.push('\n');
+        };
+        line(&mut self.columns.iter().copied());
+        for row in &rows {
+            line(&mut row.iter().map(String::as_str));
+        }
+        out
+    }
+
+    /// Writes it with its head; numbers in full, in seconds and parts of 1.
+    pub fn csv(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let mut writer = csv::Writer::from_writer(out);
+        let failed = |error: csv::Error| match error.into_kind() {
+            csv::ErrorKind::Io(error) => Failure::output("stdout", &error),
+            kind => Failure::Data(format!("stdout: {kind:?}")),
+        };
+        writer.write_record(&self.columns).map_err(failed)?;
+        for row in &self.rows {
+            writer
+                .write_record(row.iter().map(Cell::exact))
+                .map_err(failed)?;
+        }
+        writer
+            .flush()
+            .map_err(|error| Failure::output("stdout", &error))
+    }
+
+    /// An array with an object for each row.
+    pub fn json(&self) -> Value {
+        let object = |row: &Vec<Cell>| {
+            let pairs = self.columns.iter().zip(row);
+            let pairs = pairs.map(|(column, cell)| (column.to_string(), cell.json()));
+            Value::Object(pairs.collect::<Map<_, _>>())
+        };
+        self.rows.iter().map(object).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_ways_to_show_a_table() {
+        let mut table = Table::new("things", &["name", "count", "total_s", "share"]);
+        let row = |name: &str, count, seconds| {
+            let name = Cell::Text(name.to_owned());
+            vec![name, Cell::Count(count), seconds, Cell::Share(0.125)]
+        };
+        table.rows.push(row("a, \"b\"", 7, Cell::Seconds(0.1)));
+        table.rows.push(row("long name", 12345, Cell::None));
+        assert_eq!(
+            table.text(),
+            "name       count      total_s   share\n\
+             a, \"b\"         7  0.100000000  12.50%\n\
+             long name  12345            -  12.50%\n"
+        );
+        let mut csv = Vec::new();
+        table.csv(&mut csv).unwrap();
+        assert_eq!(
+            String::from_utf8(csv).unwrap(),
+            "name,count,total_s,share\n\"a, \"\"b\"\"\",7,0.1,0.125\nlong name,12345,,0.125\n"
+        );
+        assert_eq!(
+            table.json().to_string(),
+            r#"[{"count":7,"name":"a, \"b\"","share":0.125,"total_s":0.1},{"count":12345,"name":"long name","share":0.125,"total_s":null}]"#
+        );
+    }
+}

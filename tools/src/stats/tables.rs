@@ -1,0 +1,288 @@
+//! Statistics as tables.
+
+use super::output::{Cell, Table};
+use formats::model::{Definitions, Topology};
+use formats::stats::{CategoryStatistics, Statistics, Tally};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// Percentiles of durations that are shown.
+const PERCENTILES: [(f64, &str); 4] = [
+    (50.0, "p50_s"),
+    (90.0, "p90_s"),
+    (95.0, "p95_s"),
+    (99.0, "p99_s"),
+];
+
+/// Makes tables of statistics.
+pub struct Tables<'a> {
+    pub found: &'a Statistics,
+    pub definitions: &'a Definitions,
+}
+
+impl Tables<'_> {
+    fn share(&self, seconds: f64) -> Cell {
+        let whole = self.found.thread_seconds();
+        Cell::optional((whole > 0.0).then(|| seconds / whole), Cell::Share)
+    }
+
+    fn name(&self, index: i32) -> Cell {
+        let name = self.definitions.category(index).map(|c| &c.name);
+        Cell::Text(match name {
+            Some(name) if !name.is_empty() => name.to_str().into_owned(),
+            _ => format!("category {index}"),
+        })
+    }
+
+    /// States by exclusive time, then arrows and events by their number.
+    pub fn by_category(&self) -> Table {
+        let columns = [
+            "category",
+            "kind",
+            "count",
+            "total_s",
+            "exclusive_s",
+            "mean_s",
+            "min_s",
+            "p50_s",
+            "p90_s",
+            "p95_s",
+            "p99_s",
+            "max_s",
+            "inclusive",
+            "exclusive",
+        ];
+        let mut table = Table::new("categories", &columns);
+        let mut categories: Vec<&CategoryStatistics> = self.found.categories.iter().collect();
+        categories.sort_by(|a, b| {
+            let kinds = rank_of(a.topology).cmp(&rank_of(b.topology));
+            let most = |a: f64, b: f64| b.partial_cmp(&a).unwrap_or(Ordering::Equal);
+            kinds
+                .then(most(a.tally.exclusive, b.tally.exclusive))
+                .then(b.tally.count.cmp(&a.tally.count))
+                .then(a.index.cmp(&b.index))
+        });
+        for category in categories {
+            let tally = &category.tally;
+            let mut row = vec![
+                self.name(category.index),
+                Cell::Text(category.topology.name().to_lowercase()),
+                Cell::Count(tally.count),
+            ];
+            if category.topology == Topology::Event {
+                row.resize(table.columns.len(), Cell::None);
+                table.rows.push(row);
+                continue;
+            }
+            let is_state = category.topology == Topology::State;
+            let of_states = |cell: Cell| if is_state { cell } else { Cell::None };
+            row.extend([
+                Cell::Seconds(tally.total),
+                of_states(Cell::Seconds(tally.exclusive)),
+                Cell::optional(tally.mean(), Cell::Seconds),
+                Cell::Seconds(tally.min),
+            ]);
+            let percentiles = PERCENTILES.iter();
+            row.extend(percentiles.map(|&(percent, _)| {
+                Cell::optional(category.durations.percentile(percent), Cell::Seconds)
+            }));
+            row.extend([
+                Cell::Seconds(tally.max),
+                of_states(self.share(tally.total)),
+                of_states(self.share(tally.exclusive)),
+            ]);
+            table.rows.push(row);
+        }
+        table
+    }
+
+    /// Time in states and out of them, and messages.
+    pub fn by_row(&self, threads: bool) -> Table {
+        let mut columns = vec!["rank"];
+        columns.extend(threads.then_some("thread"));
+        columns.extend([
+            "states",
+            "in_states_s",
+            "in_states",
+            "outside_s",
+            "sent",
+            "sent_bytes",
+            "received",
+            "received_bytes",
+        ]);
+        let mut table = Table::new(if threads { "threads" } else { "ranks" }, &columns);
+        let joined = self.found.rows_by_rank();
+        let rows = if threads { &self.found.rows } else { &joined };
+        // States and threads of each row.
+        let key = |rank: i32, thread: i32| (rank, if threads { thread } else { 0 });
+        let mut numbers: HashMap<(i32, i32), (u64, u64)> = HashMap::new();
+        for row in &self.found.rows {
+            numbers.entry(key(row.rank, row.thread)).or_default().1 += 1;
+        }
+        for cell in &self.found.cells {
+            let category = self.found.category(cell.category);
+            if category.is_some_and(|category| category.topology == Topology::State) {
+                let states = &mut numbers.entry(key(cell.rank, cell.thread)).or_default().0;
+                *states += cell.tally.count;
+            }
+        }
+        for row in rows {
+            let found = numbers.get(&key(row.rank, row.thread));
+            let (states, lines) = found.copied().unwrap_or_default();
+            let whole = self.found.span() * lines as f64;
+            let mut cells = vec![Cell::Number(row.rank.into())];
+            cells.extend(threads.then_some(Cell::Number(row.thread.into())));
+            cells.extend([
+                Cell::Count(states),
+                Cell::Seconds(row.covered),
+                Cell::optional((whole > 0.0).then(|| row.covered / whole), Cell::Share),
+                Cell::Seconds(whole - row.covered),
+                Cell::Count(row.sent.count),
+                Cell::Count(row.sent.bytes),
+                Cell::Count(row.received.count),
+                Cell::Count(row.received.bytes),
+            ]);
+            table.rows.push(cells);
+        }
+        table
+    }
+
+    /// Every category on every rank or thread.
+    pub fn by_cell(&self, threads: bool) -> Table {
+        let mut columns = vec!["rank"];
+        columns.extend(threads.then_some("thread"));
+        columns.extend([
+            "category",
+            "kind",
+            "count",
+            "total_s",
+            "exclusive_s",
+            "mean_s",
+            "min_s",
+            "max_s",
+        ]);
+        let name = if threads {
+            "threads_by_category"
+        } else {
+            "ranks_by_category"
+        };
+        let mut table = Table::new(name, &columns);
+        let joined = self.found.cells_by_rank();
+        let cells = if threads { &self.found.cells } else { &joined };
+        for cell in cells {
+            let topology = self.found.category(cell.category).map(|c| c.topology);
+            let kind = topology.map_or(String::new(), |t| t.name().to_lowercase());
+            let mut row = vec![Cell::Number(cell.rank.into())];
+            row.extend(threads.then_some(Cell::Number(cell.thread.into())));
+            row.extend([
+                self.name(cell.category),
+                Cell::Text(kind),
+                Cell::Count(cell.tally.count),
+            ]);
+            row.extend(durations(&cell.tally, topology));
+            table.rows.push(row);
+        }
+        table
+    }
+
+    /// The communication matrix, without its empty cells.
+    pub fn by_pair(&self) -> Table {
+        let columns = ["from", "to", "messages", "bytes", "mean_bytes"];
+        let mut table = Table::new("pairs", &columns);
+        for pair in &self.found.messages.by_pair {
+            let mean = pair.volume.bytes as f64 / pair.volume.count as f64;
+            table.rows.push(vec![
+                Cell::Number(pair.from.into()),
+                Cell::Number(pair.to.into()),
+                Cell::Count(pair.volume.count),
+                Cell::Count(pair.volume.bytes),
+                Cell::Real(mean),
+            ]);
+        }
+        table
+    }
+
+    /// Messages by powers of two of their size.
+    pub fn by_size(&self) -> Table {
+        let columns = ["from_bytes", "to_bytes", "messages", "bytes"];
+        let mut table = Table::new("sizes", &columns);
+        for class in &self.found.messages.by_size {
+            table.rows.push(vec![
+                Cell::Count(class.low),
+                Cell::Count(class.high),
+                Cell::Count(class.volume.count),
+                Cell::Count(class.volume.bytes),
+            ]);
+        }
+        table
+    }
+
+    /// What calls brought about: for each category of calls all its operations, then those of each category.
+    pub fn by_callid(&self) -> Table {
+        let columns = [
+            "call",
+            "operation",
+            "calls",
+            "causing",
+            "operations",
+            "per_call",
+            "per_causing_call",
+            "most",
+        ];
+        let mut table = Table::new("callids", &columns);
+        for (&call, caused) in &self.found.callids.by_call {
+            let ratio = |of: u64, to: u64| {
+                Cell::optional((to > 0).then(|| of as f64 / to as f64), Cell::Real)
+            };
+            table.rows.push(vec![
+                self.name(call),
+                Cell::Text("all".to_owned()),
+                Cell::Count(caused.calls),
+                Cell::Count(caused.causing),
+                Cell::Count(caused.operations),
+                ratio(caused.operations, caused.calls),
+                ratio(caused.operations, caused.causing),
+                Cell::Count(caused.most),
+            ]);
+            for (&operation, &count) in &caused.by_operation {
+                table.rows.push(vec![
+                    self.name(call),
+                    self.name(operation),
+                    Cell::Count(caused.calls),
+                    Cell::None,
+                    Cell::Count(count),
+                    ratio(count, caused.calls),
+                    ratio(count, caused.causing),
+                    Cell::None,
+                ]);
+            }
+        }
+        table
+    }
+}
+
+fn rank_of(topology: Topology) -> u8 {
+    match topology {
+        Topology::State => 0,
+        Topology::Arrow => 1,
+        Topology::Event => 2,
+    }
+}
+
+/// Total, exclusive, mean, shortest and longest.
+fn durations(tally: &Tally, topology: Option<Topology>) -> [Cell; 5] {
+    if topology == Some(Topology::Event) {
+        return [const { Cell::None }; 5];
+    }
+    let exclusive = match topology {
+        Some(Topology::State) => Cell::Seconds(tally.exclusive),
+        _ => Cell::None,
+    };
+    [
+        Cell::Seconds(tally.total),
+        exclusive,
+        Cell::optional(tally.mean(), Cell::Seconds),
+        Cell::Seconds(tally.min),
+        Cell::Seconds(tally.max),
+    ]
+}
