@@ -11,6 +11,7 @@ use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
 use formats::PendingFile;
 use formats::model::Losses;
+use formats::paje;
 use formats::slog2::{
     Conversion, ConvertError, ConvertOptions, ErrorKind, Options, convert_telling,
 };
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
   mpitrace convert --leaf auto run.clog2 big.slog2
   mpitrace convert dumpi-2026.11.20.meta run.slog2
   mpitrace convert libtrace.*.blocks run.clog2
+  mpitrace convert run.slog2 run.trace            for ViTE and pajeng
   mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
 pub struct Arguments {
     /// The files of the trace, then the file to write; - is stdin or stdout
@@ -45,9 +47,32 @@ pub struct Arguments {
     /// Tell of drawables that do not come in order of increasing end time (from CLOG2 to SLOG2)
     #[arg(long)]
     check: bool,
+    /// Names of the fields in a Pajé trace: of 2012 and later, or of the first report [default: new; from Pajé to Pajé
+    /// those of the input]
+    #[arg(long, value_enum, value_name = "DIALECT")]
+    dialect: Option<Dialect>,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// Names of the fields of Pajé.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Dialect {
+    /// Type, StartContainer, EndContainer
+    New,
+    /// ContainerType, EntityType, SourceContainer, DestContainer
+    #[value(name = "2003")]
+    Old,
+}
+
+impl From<Dialect> for paje::Dialect {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::New => paje::Dialect::New,
+            Dialect::Old => paje::Dialect::Old,
+        }
+    }
 }
 
 /// Warnings that are shown in full.
@@ -67,9 +92,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     target.mpe = arguments.mpe;
+    if let Some(dialect) = arguments.dialect {
+        if target.format != Format::Paje {
+            return Err(Failure::Call(format!(
+                "--dialect has no meaning for {}, which will be a {} file",
+                output.display(),
+                target.format
+            )));
+        }
+        target.dialect = dialect.into();
+    }
     let trace = Trace::open_all(inputs)?;
     match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
+        (Format::Paje, Format::Paje) => paje_to_paje(arguments, &trace, &target),
         (Format::Clog1 | Format::Alog, Format::Clog1 | Format::Alog) if !arguments.mpe => {
             let losses = mpe1::convert(&trace, &target)?;
             report(&losses, &target, arguments.quiet);
@@ -119,6 +155,24 @@ fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Resu
     if !arguments.quiet {
         report_conversion(&conversion, &target.path);
     }
+    Ok(())
+}
+
+/// The trace as it stands, with other names of fields if that is asked for.
+fn paje_to_paje(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
+    let dialect = arguments.dialect.map(paje::Dialect::from);
+    target.place(|path| {
+        let no_output = |error| Failure::output(target.path.display(), &error);
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let mut out = BufWriter::with_capacity(1 << 18, file);
+        paje::rewrite(trace.bytes(), dialect, &mut out)
+            .map_err(|error| Failure::Data(error.in_file(trace.name()).to_string()))?;
+        let file = out
+            .into_inner()
+            .map_err(|error| no_output(error.into_error()))?;
+        file.persist().map_err(no_output)
+    })?;
+    report(&Losses::default(), target, arguments.quiet);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::tree::TreeArguments;
 use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
-use formats::{alog, clog1, slog2};
+use formats::{alog, clog1, paje, slog2};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -76,6 +76,13 @@ impl Trace {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
             },
+            Format::Paje => {
+                let trace = crate::paje::trace(self.bytes(), self.name());
+                match paje::Source::new(trace) {
+                    Ok(source) => Ok(Box::new(source)),
+                    Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
+                }
+            }
             Format::Alog => match alog::Source::new(self.bytes()) {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
@@ -88,7 +95,7 @@ impl Trace {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
             },
-            Format::Dumpi | Format::DumpiText | Format::Blocks | Format::Slog1 | Format::Paje => {
+            Format::Dumpi | Format::DumpiText | Format::Blocks | Format::Slog1 => {
                 Err(Failure::Data(format!(
                     "{name}: a {format} file cannot be read as drawables"
                 )))
@@ -108,6 +115,8 @@ pub struct Target {
     pub tree: TreeArguments,
     /// ALOG as MPE writes it.
     pub mpe: bool,
+    /// Names of fields in a Pajé trace.
+    pub dialect: paje::Dialect,
 }
 
 impl Target {
@@ -128,6 +137,7 @@ impl Target {
             format,
             tree: tree.clone(),
             mpe: false,
+            dialect: paje::Dialect::New,
         })
     }
 
@@ -138,6 +148,15 @@ impl Target {
                 let lines = definitions.lines.len() as u64;
                 let options = self.tree.options(lines, slog2::Options::default());
                 match slog2::Sink::create(path, definitions, options) {
+                    Ok(sink) => Ok(Box::new(sink)),
+                    Err(error) => Err(failure(error.into())),
+                }
+            }
+            Format::Paje => {
+                let options = paje::WriteOptions {
+                    dialect: self.dialect,
+                };
+                match paje::Sink::create(path, definitions, options) {
                     Ok(sink) => Ok(Box::new(sink)),
                     Err(error) => Err(failure(error.into())),
                 }
@@ -163,7 +182,7 @@ impl Target {
                     Err(error) => Err(failure(error.into())),
                 }
             }
-            Format::Slog1 | Format::Paje => Err(Failure::Call(format!(
+            Format::Slog1 => Err(Failure::Call(format!(
                 "{}: a {} file cannot be made of drawables",
                 self.path.display(),
                 self.format

@@ -3,9 +3,73 @@
 use std::io::{self, Write};
 
 /// A time: a decimal number that takes the whole value.
+///
+/// It is read as `pj_dump` reads it, by the number parser of Boost Spirit, which multiplies or divides the digits, as far
+/// as they fit in 64 bits, by a power of ten. Where that rounds twice the last bit differs from that of the nearest
+/// number, on which order and printed decimals can depend.
 pub fn time(value: &[u8]) -> Option<f64> {
-    let text = std::str::from_utf8(value).ok()?;
-    let number: f64 = text.parse().ok()?;
+    let (negative, value) = match value {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, value),
+    };
+    let digits = |from: &[u8]| from.iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut number = 0u64;
+    let (whole, rest) = value.split_at(digits(value));
+    let (near, excess) = whole.split_at(whole.len().min(17));
+    for digit in near {
+        number = number * 10 + u64::from(digit - b'0');
+    }
+    let mut exponent = i32::try_from(excess.len()).ok()?;
+    let mut rest = rest;
+    if let [b'.', behind @ ..] = rest {
+        let (fraction, behind) = behind.split_at(digits(behind));
+        if whole.is_empty() && fraction.is_empty() {
+            return None;
+        }
+        if excess.is_empty() {
+            for digit in fraction {
+                let more = number.checked_mul(10);
+                let Some(more) = more.and_then(|n| n.checked_add(u64::from(digit - b'0'))) else {
+                    break;
+                };
+                number = more;
+                exponent -= 1;
+            }
+        }
+        rest = behind;
+    } else if whole.is_empty() {
+        return None;
+    }
+    if let [b'e' | b'E', behind @ ..] = rest {
+        let text = std::str::from_utf8(behind).ok()?;
+        exponent = exponent.checked_add(text.parse().ok()?)?;
+    } else if !rest.is_empty() {
+        return None;
+    }
+    let number = scaled(number, exponent)?;
+    Some(if negative { -number } else { number })
+}
+
+fn scaled(number: u64, exponent: i32) -> Option<f64> {
+    let power = |exponent: i32| -> f64 {
+        const EXACT: [f64; 20] = [
+            1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+            1e16, 1e17, 1e18, 1e19,
+        ];
+        let exact = usize::try_from(exponent).ok().and_then(|at| EXACT.get(at));
+        exact
+            .copied()
+            .unwrap_or_else(|| format!("1e{exponent}").parse().unwrap_or(f64::INFINITY))
+    };
+    let number = number as f64;
+    let number = match exponent {
+        309.. => return None,
+        0.. => number * power(exponent),
+        -307.. => number / power(-exponent),
+        -614.. => number / 1e307 / power(-exponent - 307),
+        _ => return None,
+    };
     number.is_finite().then_some(number)
 }
 
@@ -140,6 +204,15 @@ mod tests {
                 prop_assert_eq!(text(|out| fixed(out, number, 0)), by_c(c"%.0f", number));
                 prop_assert_eq!(text(|out| fixed(out, number, 3)), by_c(c"%.3f", number));
             }
+        }
+
+        #[test]
+        fn times_are_read(value in "-?[0-9]{0,9}(\\.[0-9]{0,6})?(e-?[0-3])?", long in "[1-9][0-9]{0,29}(\\.[0-9]{0,30})?") {
+            // Up to 15 digits there is but one rounding.
+            let expected = value.parse::<f64>().ok();
+            prop_assert_eq!(time(value.as_bytes()).map(f64::to_bits), expected.map(f64::to_bits));
+            let (found, nearest) = (time(long.as_bytes()).expect("a number"), long.parse::<f64>().expect("a number"));
+            prop_assert!((found - nearest).abs() <= nearest.abs() * 4e-16);
         }
 
         #[test]

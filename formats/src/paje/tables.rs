@@ -10,7 +10,7 @@ use super::read::{Event, Place, shown};
 use crate::slog2::Color;
 
 /// What the things of a type are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // the names are the documentation
 pub enum Kind {
     Container,

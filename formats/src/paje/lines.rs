@@ -1,0 +1,178 @@
+//! From containers to timelines.
+
+use std::collections::HashSet;
+
+use super::tables::{Container, Tables};
+use crate::model::Line;
+
+/// What the writer calls the node of a process whose host is not known.
+pub const UNKNOWN_NODE: &str = "unknown node";
+
+/// The timelines of the containers that have one, by ascending id; and by container the id of its line.
+///
+/// Rank and thread are read from the names where all containers have such names, else the containers are numbered.
+pub fn lines(tables: &Tables, used: &[bool]) -> (Vec<Line>, Vec<Option<i32>>) {
+    let count = tables.containers.len() as u32;
+    let all = (0..count).filter(|&number| used.get(number as usize) == Some(&true));
+    let mut found: Vec<(u32, Option<Place>)> = all
+        .map(|number| (number, Place::of(tables.container(number))))
+        .collect();
+    let mut seen = HashSet::new();
+    let mut is_new = |place: &Option<Place>| place.is_some_and(|place| seen.insert(place));
+    let named = found.iter().all(|(_, place)| is_new(place));
+    if named {
+        found.sort_by_key(|(_, place)| *place);
+    }
+    let nodes = nodes(tables);
+    let mut lines = Vec::new();
+    let mut ids = vec![None; tables.containers.len()];
+    for (id, (number, place)) in (0..).zip(&found) {
+        let name = String::from_utf8_lossy(&tables.container(*number).name).into_owned();
+        let node = nodes[*number as usize].map(|node| &tables.container(node).name);
+        let host = node.map(|name| String::from_utf8_lossy(name).into_owned());
+        let host = host.filter(|host| host != UNKNOWN_NODE);
+        ids[*number as usize] = Some(id);
+        lines.push(match place.filter(|_| named) {
+            Some(place) => Line {
+                comm: place.comm,
+                host,
+                name: (name != place.name()).then_some(name),
+                ..Line::of_thread(id, place.rank, place.thread)
+            },
+            None => Line {
+                host,
+                name: Some(name),
+                ..Line::of_thread(id, id, 0)
+            },
+        });
+    }
+    (lines, ids)
+}
+
+/// By container the one that is the node it is on: itself or what is above it, of a type of that name.
+fn nodes(tables: &Tables) -> Vec<Option<u32>> {
+    let is_node: Vec<bool> = tables
+        .types
+        .iter()
+        .map(|kind| {
+            let name = String::from_utf8_lossy(&kind.name).to_lowercase();
+            matches!(name.as_str(), "node" | "host" | "machine")
+        })
+        .collect();
+    let mut nodes = vec![None; tables.containers.len()];
+    // What is above a container was made before it.
+    for (number, container) in tables.containers.iter().enumerate() {
+        nodes[number] = match is_node[container.kind as usize] {
+            true => Some(number as u32),
+            false => nodes[container.parent as usize],
+        };
+    }
+    nodes
+}
+
+/// Rank, thread and communicator of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: i32,
+    /// Thread of the process.
+    pub thread: i32,
+    /// Number of the communicator, 0 for MPI_COMM_WORLD.
+    pub comm: i32,
+}
+
+impl Place {
+    /// Of a container that the writer made (alias `R3T0`, `R3T0C1`), or one that is called `rank 3 thread 0`, `rank-3`,
+    /// `Rank 3` and the like.
+    fn of(container: &Container) -> Option<Self> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_lowercase();
+        let mut alias = Parser(text(&container.identifier));
+        let by_alias = alias.read("r", "t", "c");
+        by_alias
+            .filter(|place| {
+                container.name.starts_with(b"rank")
+                    || place.alias().as_bytes() == &*container.identifier
+            })
+            .or_else(|| Parser(text(&container.name)).read("rank", "thread", "comm"))
+    }
+
+    /// The alias of its container.
+    pub fn alias(self) -> String {
+        let Place { rank, thread, comm } = self;
+        match comm {
+            0 => format!("R{rank}T{thread}"),
+            _ => format!("R{rank}T{thread}C{comm}"),
+        }
+    }
+
+    /// The name of its container.
+    pub fn name(self) -> String {
+        let Place { rank, thread, comm } = self;
+        match comm {
+            0 => format!("rank {rank} thread {thread}"),
+            _ => format!("rank {rank} thread {thread} comm {comm}"),
+        }
+    }
+}
+
+/// Reads words with a number behind each.
+struct Parser(String);
+
+impl Parser {
+    /// Rank, then thread, then communicator, each behind its word; the last two may be left out. Nothing else.
+    fn read(&mut self, rank: &str, thread: &str, comm: &str) -> Option<Place> {
+        self.0 = self
+            .0
+            .trim()
+            .strip_prefix("mpi ")
+            .unwrap_or(self.0.trim())
+            .to_owned();
+        let rank = self.number(rank)?;
+        let thread = self.number(thread).unwrap_or(0);
+        let comm = self.number(comm).unwrap_or(0);
+        self.0.is_empty().then_some(Place { rank, thread, comm })
+    }
+
+    fn number(&mut self, word: &str) -> Option<i32> {
+        let separators = |c: char| matches!(c, ' ' | '-' | '_' | '#' | ':');
+        let rest = self.0.trim_start_matches(separators).strip_prefix(word)?;
+        let rest = rest.trim_start_matches(separators);
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let number = rest.get(..end)?.parse().ok()?;
+        self.0 = rest.get(end..)?.to_owned();
+        Some(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(alias: &str, name: &str) -> Option<(i32, i32, i32)> {
+        let container = Container {
+            identifier: alias.as_bytes().into(),
+            name: name.as_bytes().into(),
+            kind: 0,
+            parent: 0,
+            start: 0.0,
+            end: 0.0,
+            destroyed: false,
+            created: None,
+            children: Vec::new(),
+        };
+        Place::of(&container).map(|place| (place.rank, place.thread, place.comm))
+    }
+
+    #[test]
+    fn names_tell_ranks() {
+        assert_eq!(place("R3T1", "rank 3 thread 1"), Some((3, 1, 0)));
+        assert_eq!(place("R3T1C2", "I/O server"), Some((3, 1, 2)));
+        assert_eq!(place("x", "rank-12"), Some((12, 0, 0)));
+        assert_eq!(place("x", "MPI Rank 7"), Some((7, 0, 0)));
+        assert_eq!(place("x", "Rank 7 of 9"), None);
+        assert_eq!(place("r7", "node7"), None);
+        assert_eq!(place("x", "rank 99999999999"), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! Writes a trace as it stands, line by line, with the field names of one dialect.
+
+use std::io::Write;
+
+use super::error::{Error, ErrorKind, Problem};
+use super::line::{self, Token};
+use super::names::{Dialect, EventName, Field};
+use super::read::{Reader, Trace, definition_word};
+
+/// Copies a trace: definitions, order of events, order of fields and blanks stay. With a dialect, the names of fields
+/// become those of it; nothing else differs.
+///
+/// # Errors
+/// What is wrong with the trace, found while it is copied; and those of `out`.
+pub fn rewrite(bytes: &[u8], dialect: Option<Dialect>, out: &mut impl Write) -> Result<(), Error> {
+    let trace = Trace::new(bytes);
+    let mut reader = Reader::new(&trace);
+    while reader.next()?.is_some() {}
+    let mut rest = bytes;
+    let mut tokens = Vec::new();
+    let mut event = None;
+    while !rest.is_empty() {
+        let line = line::first_line(rest);
+        let offset = (bytes.len() - rest.len()) as u64;
+        rest = &rest[line.len()..];
+        let failed = |problem| {
+            Error::new(
+                offset,
+                ErrorKind {
+                    line: 0,
+                    cut: false,
+                    problem,
+                },
+            )
+        };
+        line::split(line, &mut tokens).map_err(failed)?;
+        let replaced = dialect.and_then(|dialect| renamed(line, &tokens, &mut event, dialect));
+        let written = match replaced {
+            Some((token, name)) => {
+                let (before, behind) = (&line[..token.0], &line[token.1..]);
+                out.write_all(before)
+                    .and_then(|()| out.write_all(name.as_bytes()))
+                    .and_then(|()| out.write_all(behind))
+            }
+            None => out.write_all(line),
+        };
+        written.map_err(|error| failed(Problem::Io(error)))?;
+    }
+    Ok(())
+}
+
+/// Where the name of a field stands on a line of a definition, and its name in this dialect.
+fn renamed(
+    line: &[u8],
+    tokens: &[Token],
+    event: &mut Option<EventName>,
+    dialect: Dialect,
+) -> Option<((usize, usize), &'static str)> {
+    let first = tokens.first()?.of(line);
+    if first.first() != Some(&b'%') {
+        return None;
+    }
+    let (word, rest) = definition_word(line, tokens);
+    match word {
+        b"EventDef" => {
+            *event = rest
+                .first()
+                .map(|name| EventName::from_bytes(name.of(line)));
+            None
+        }
+        b"EndEventDef" => {
+            *event = None;
+            None
+        }
+        word => {
+            let field = Field::from_bytes(word)?;
+            let start = word.as_ptr() as usize - line.as_ptr() as usize;
+            Some(((start, start + word.len()), field.name((*event)?, dialect)))
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Writes drawables as a Pajé trace that pj_dump and ViTE take without a complaint (section 7).
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use foldhash::fast::RandomState;
+
+use super::error::Error;
+use super::header::{self, Layout, Layouts, quoted};
+use super::lines::{Place, UNKNOWN_NODE};
+use super::names::Dialect;
+use crate::PendingFile;
+use crate::model::{
+    self, Category, Definitions, Drawable, Line, Losses, Order, Point, Points, Stop, Topology,
+    What, message,
+};
+
+/// How to write.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions {
+    /// Names of fields.
+    pub dialect: Dialect,
+}
+
+/// A Pajé trace in the making. In memory are the lines, the categories and the drawables that are not over yet.
+pub struct Sink<W> {
+    points: Points,
+    writer: Writer<W>,
+    complete: Complete<W>,
+}
+
+type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
+
+impl Sink<BufWriter<PendingFile>> {
+    /// Starts the file at `path`, which gets its name when it is complete.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn create(
+        path: impl AsRef<Path>,
+        definitions: &Definitions,
+        options: WriteOptions,
+    ) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let failed = |error: io::Error| Error::io(0, error).in_file(path);
+        let pending = PendingFile::create(path).map_err(failed)?;
+        let out = BufWriter::with_capacity(1 << 18, pending);
+        let named = path.to_path_buf();
+        Sink::new(out, definitions, options, |out| {
+            let pending = out.into_inner().map_err(|error| error.into_error());
+            let done = pending.and_then(PendingFile::persist);
+            done.map_err(|error| Error::io(0, error).in_file(named).into())
+        })
+        .map_err(failed)
+    }
+}
+
+impl<W: Write> Sink<W> {
+    /// Starts a trace at the beginning of `out`. `complete` gets it when everything is written.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(
+        out: W,
+        definitions: &Definitions,
+        options: WriteOptions,
+        complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
+    ) -> io::Result<Self> {
+        Ok(Sink {
+            points: Points::default(),
+            writer: Writer::new(out, definitions, options)?,
+            complete: Box::new(complete),
+        })
+    }
+}
+
+impl<W: Write> model::Sink for Sink<W> {
+    fn order(&self) -> Order {
+        Order::Start
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        let writer = &mut self.writer;
+        if writer.takes(drawable) {
+            self.points
+                .push(drawable, &mut |point| Ok(writer.point(point)?))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<Losses, Stop> {
+        let Sink {
+            points,
+            mut writer,
+            complete,
+        } = *self;
+        points.finish(&mut |point| Ok(writer.point(point)?))?;
+        writer.end()?;
+        complete(writer.out)?;
+        Ok(writer.losses)
+    }
+}
+
+struct Writer<W> {
+    out: W,
+    categories: HashMap<i32, Known, RandomState>,
+    lines: HashMap<i32, Thread, RandomState>,
+    /// Ids of the lines of each rank, by rank.
+    ranks: BTreeMap<i32, Vec<i32>>,
+    nodes: usize,
+    /// What is added to times, so that none is below 0.
+    shift: Option<f64>,
+    last: f64,
+    /// Numbers of the messages of which one end was written, by drawable.
+    messages: HashMap<u64, u64, RandomState>,
+    message_count: u64,
+    losses: Losses,
+}
+
+struct Known {
+    category: Category,
+    layout: Rc<Layout>,
+}
+
+/// A line, which becomes a container of type Thread.
+struct Thread {
+    line: Line,
+    alias: String,
+    is_created: bool,
+    /// States that were entered: drawable, category, info.
+    states: Vec<(u64, i32, Rc<[u8]>)>,
+}
+
+impl<W: Write> Writer<W> {
+    fn new(mut out: W, definitions: &Definitions, options: WriteOptions) -> io::Result<Self> {
+        let real: Vec<&Category> = definitions
+            .categories
+            .iter()
+            .filter(|category| category.index >= 0)
+            .collect();
+        let mut losses = Losses::default();
+        let mut layouts = Layouts::default();
+        let mut categories = HashMap::default();
+        for &category in &real {
+            let layout = layouts.add(category, &mut losses);
+            let category = category.clone();
+            categories.insert(category.index, Known { category, layout });
+        }
+        header::write(&mut out, &layouts, &real, options.dialect)?;
+        let mut writer = Writer {
+            out,
+            categories,
+            lines: HashMap::default(),
+            ranks: BTreeMap::new(),
+            nodes: 0,
+            shift: None,
+            last: 0.0,
+            messages: HashMap::default(),
+            message_count: 0,
+            losses,
+        };
+        writer.containers(definitions)?;
+        Ok(writer)
+    }
+
+    /// Makes the containers that are there from the start: program, nodes, ranks and their first threads.
+    fn containers(&mut self, definitions: &Definitions) -> io::Result<()> {
+        let mut taken = std::collections::HashSet::new();
+        let mut hosts: Vec<&str> = Vec::new();
+        let mut host_of = BTreeMap::new();
+        for line in &definitions.lines {
+            let place = Place {
+                rank: line.rank,
+                thread: line.thread,
+                comm: line.comm,
+            };
+            let mut alias = place.alias();
+            if !taken.insert(alias.clone()) {
+                alias = format!("L{}", line.id);
+            }
+            let host = line.host.as_deref().unwrap_or(UNKNOWN_NODE);
+            let node = hosts
+                .iter()
+                .position(|known| *known == host)
+                .unwrap_or_else(|| {
+                    hosts.push(host);
+                    hosts.len() - 1
+                });
+            host_of.entry(line.rank).or_insert(node);
+            self.ranks.entry(line.rank).or_default().push(line.id);
+            self.lines.insert(
+                line.id,
+                Thread {
+                    line: line.clone(),
+                    alias,
+                    is_created: false,
+                    states: Vec::new(),
+                },
+            );
+        }
+        let program = match definitions.program.as_str() {
+            "" => "program",
+            program => program,
+        };
+        self.create(0.0, "P", "CP", "0", program.as_bytes())?;
+        self.nodes = hosts.len();
+        for (number, host) in hosts.iter().enumerate() {
+            self.create(0.0, &format!("N{number}"), "CN", "P", host.as_bytes())?;
+        }
+        for (rank, node) in host_of {
+            let alias = format!("R{rank}");
+            let name = format!("rank {rank}");
+            self.create(0.0, &alias, "CR", &format!("N{node}"), name.as_bytes())?;
+            writeln!(self.out, "8 {:.9} VF {alias} 0", 0.0)?;
+            let lines = self.ranks.get(&rank).cloned().unwrap_or_default();
+            for id in lines {
+                if self
+                    .lines
+                    .get(&id)
+                    .is_some_and(|thread| thread.line.thread == 0)
+                {
+                    self.create_thread(id, 0.0)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn create(
+        &mut self,
+        time: f64,
+        alias: &str,
+        kind: &str,
+        parent: &str,
+        name: &[u8],
+    ) -> io::Result<()> {
+        write!(self.out, "6 {time:.9} {alias} {kind} {parent} ")?;
+        quoted(&mut self.out, name)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn create_thread(&mut self, id: i32, time: f64) -> io::Result<()> {
+        let Some(thread) = self.lines.get_mut(&id).filter(|thread| !thread.is_created) else {
+            return Ok(());
+        };
+        thread.is_created = true;
+        let Line {
+            rank,
+            thread: number,
+            comm,
+            ..
+        } = thread.line;
+        let place = Place {
+            rank,
+            thread: number,
+            comm,
+        };
+        let alias = thread.alias.clone();
+        let name = thread.line.name.clone().unwrap_or_else(|| place.name());
+        self.create(time, &alias, "CT", &format!("R{rank}"), name.as_bytes())?;
+        writeln!(self.out, "11 {time:.9} SM {alias} rn")
+    }
+
+    /// True if the drawable has a category and lines that were defined; else it is counted.
+    fn takes(&mut self, drawable: &Drawable<'_>) -> bool {
+        let times = drawable.vertices.iter().map(|vertex| vertex.time);
+        let known = self.categories.get(&drawable.category);
+        let is_known = known.is_some_and(|known| known.category.topology == drawable.topology);
+        let missing = if !times.clone().all(f64::is_finite) || drawable.vertices.is_empty() {
+            "drawable without a time"
+        } else if !drawable
+            .vertices
+            .iter()
+            .all(|vertex| self.lines.contains_key(&vertex.line))
+        {
+            "drawable on a line that is not defined"
+        } else if !is_known {
+            "drawable of a category that is not defined"
+        } else if drawable.vertices.len() > 2 {
+            "drawable with more than two corners"
+        } else {
+            let start = times.fold(f64::INFINITY, f64::min);
+            // The first one has the earliest start.
+            self.shift
+                .get_or_insert(if start < 0.0 { -start } else { 0.0 });
+            return true;
+        };
+        self.losses.add(missing, 1);
+        false
+    }
+
+    fn point(&mut self, point: &Point) -> io::Result<()> {
+        // What comes after the first drawable may be earlier only by the error of adding.
+        let time = (point.time + self.shift.unwrap_or(0.0)).max(self.last);
+        self.last = time;
+        self.create_thread(point.line, time)?;
+        match point.what {
+            What::Enter => {
+                self.push(point.line, time, point.category, &point.info)?;
+                if let Some(thread) = self.lines.get_mut(&point.line) {
+                    let info = point.info.clone();
+                    thread.states.push((point.drawable, point.category, info));
+                }
+                Ok(())
+            }
+            What::Leave => self.leave(point, time),
+            What::At => self.begin(point.line, time, point.category, &point.info, None),
+            What::Send => {
+                let number = self.message_number(point.drawable);
+                self.begin(point.line, time, point.category, &point.info, Some(number))?;
+                self.in_flight("9", point, point.line, time)
+            }
+            What::Receive => {
+                let key = self.message_number(point.drawable);
+                let Some(thread) = self.lines.get(&point.line) else {
+                    return Ok(());
+                };
+                let (alias, category) = (&thread.alias, point.category);
+                writeln!(self.out, "16 {time:.9} LM P {alias} v{category} k{key}")?;
+                self.in_flight("10", point, point.partner, time)
+            }
+        }
+    }
+
+    /// Number of the message that is this drawable; asked for at each of its two ends.
+    fn message_number(&mut self, drawable: u64) -> u64 {
+        if let Some(number) = self.messages.remove(&drawable) {
+            return number;
+        }
+        self.message_count += 1;
+        self.messages.insert(drawable, self.message_count);
+        self.message_count
+    }
+
+    fn push(&mut self, line: i32, time: f64, category: i32, info: &[u8]) -> io::Result<()> {
+        self.begin(line, time, category, info, None)
+    }
+
+    /// Begins a state or link, or tells an event: what may have fields of the user's own.
+    fn begin(
+        &mut self,
+        line: i32,
+        time: f64,
+        category: i32,
+        info: &[u8],
+        key: Option<u64>,
+    ) -> io::Result<()> {
+        let (Some(thread), Some(known)) = (self.lines.get(&line), self.categories.get(&category))
+        else {
+            return Ok(());
+        };
+        let (alias, number) = (&thread.alias, known.layout.number);
+        write!(self.out, "{number} {time:.9} ")?;
+        match known.category.topology {
+            Topology::State => write!(self.out, "SM {alias} v{category}")?,
+            Topology::Event => write!(self.out, "EU {alias} v{category}")?,
+            Topology::Arrow => {
+                let key = key.unwrap_or(0);
+                write!(self.out, "LM P {alias} v{category} k{key}")?;
+            }
+        }
+        known
+            .layout
+            .values(&mut self.out, &known.category, info, thread.line.comm)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn leave(&mut self, point: &Point, time: f64) -> io::Result<()> {
+        let Some(thread) = self.lines.get_mut(&point.line) else {
+            return Ok(());
+        };
+        let ours = |state: &(u64, i32, Rc<[u8]>)| state.0 == point.drawable;
+        let Some(at) = thread.states.iter().rposition(ours) else {
+            return Ok(());
+        };
+        let above = thread.states.split_off(at + 1);
+        thread.states.pop();
+        for _ in 0..=above.len() {
+            writeln!(self.out, "13 {time:.9} SM {}", thread.alias)?;
+        }
+        // States that overlap without one being inside the other: those that go on are begun anew.
+        self.losses
+            .add("state that another one cuts in two", above.len() as u64);
+        for state in above {
+            self.push(point.line, time, state.1, &state.2)?;
+            if let Some(thread) = self.lines.get_mut(&point.line) {
+                thread.states.push(state);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the bytes of a message to what its sender has on the way, or takes them off.
+    fn in_flight(&mut self, event: &str, point: &Point, sender: i32, time: f64) -> io::Result<()> {
+        let known = self.categories.get(&point.category);
+        let size = known.and_then(|known| message(&known.category, &point.info));
+        let (Some(size), Some(sender)) = (size, self.lines.get(&sender)) else {
+            return Ok(());
+        };
+        let (rank, size) = (sender.line.rank, size.size);
+        writeln!(self.out, "{event} {time:.9} VF R{rank} {size}")
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let time = self.last;
+        let ranks = std::mem::take(&mut self.ranks);
+        for (rank, lines) in &ranks {
+            for &id in lines {
+                self.create_thread(id, time)?;
+                if let Some(thread) = self.lines.get(&id) {
+                    writeln!(self.out, "13 {time:.9} SM {}", thread.alias)?;
+                    writeln!(self.out, "7 {time:.9} {} CT", thread.alias)?;
+                }
+            }
+            writeln!(self.out, "7 {time:.9} R{rank} CR")?;
+        }
+        for node in 0..self.nodes {
+            writeln!(self.out, "7 {time:.9} N{node} CN")?;
+        }
+        writeln!(self.out, "7 {time:.9} P CP")?;
+        self.out.flush()
+    }
+}
