@@ -13,7 +13,7 @@ use formats::PendingFile;
 use formats::model::Losses;
 use formats::paje;
 use formats::slog2::{
-    Conversion, ConvertError, ConvertOptions, ErrorKind, Options, convert_telling,
+    Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_telling, convert_telling,
 };
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,8 @@ use std::path::{Path, PathBuf};
   mpitrace convert run.clog2 run.slog2            as clog2TOslog2, to the byte
   mpitrace convert old.clog old.alog              as clog2alog, to the byte
   mpitrace convert --leaf auto run.clog2 big.slog2
+  mpitrace convert run.clog2 run.slog2a           a tree of previews, with the rest in run.clog2
+  mpitrace convert run.slog2a run.slog2           with run.clog2 beside it: the full file
   mpitrace convert dumpi-2026.11.20.meta run.slog2
   mpitrace convert libtrace.*.blocks run.clog2
   mpitrace convert run.slog2 run.trace            for ViTE and pajeng
@@ -44,6 +46,10 @@ pub struct Arguments {
     /// ALOG as MPE writes it: no names of program and processes, texts of at most 15 bytes
     #[arg(long)]
     mpe: bool,
+    /// An annotation file: SLOG2 without its leaves, which are read from the CLOG2 file that must stay beside it. The
+    /// ending .slog2a asks for it, too (from CLOG2 to SLOG2)
+    #[arg(long)]
+    annotation: bool,
     /// Tell of drawables that do not come in order of increasing end time (from CLOG2 to SLOG2)
     #[arg(long)]
     check: bool,
@@ -103,6 +109,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         target.dialect = dialect.into();
     }
     let trace = Trace::open_all(inputs)?;
+    if is_annotation(arguments, output) {
+        return annotation(arguments, &trace, &target);
+    }
     match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
         (Format::Paje, Format::Paje) => paje_to_paje(arguments, &trace, &target),
@@ -128,23 +137,84 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
 
 fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
     let input = trace.bytes();
-    let lines = formats::clog2::Reader::new(input).map_or(1, |reader| {
+    let options = clog2_options(arguments, trace, target);
+    write_clog2(arguments, trace, target, |out, tell| {
+        convert_telling(input, out, options, tell)
+    })
+}
+
+/// Whether the output is to be an annotation file.
+fn is_annotation(arguments: &Arguments, output: &Path) -> bool {
+    arguments.annotation || output.extension().is_some_and(|ending| ending == "slog2a")
+}
+
+fn annotation(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
+    let name = trace.name().file_name().and_then(|name| name.to_str());
+    let (Format::Clog2, Format::Slog2, Some(name), false) = (
+        trace.format,
+        target.format,
+        name,
+        arguments.files[0].as_os_str() == "-",
+    ) else {
+        return Err(Failure::Call(format!(
+            "{}: an annotation is an SLOG2 file that points into a CLOG2 file; {} is a {} file{}",
+            target.path.display(),
+            trace.name().display(),
+            trace.format,
+            if trace.format == Format::Clog2 {
+                " without a name that can be noted"
+            } else {
+                ""
+            }
+        )));
+    };
+    let input = trace.bytes();
+    let options = clog2_options(arguments, trace, target);
+    write_clog2(arguments, trace, target, |out, tell| {
+        annotate_telling(input, name, out, options, tell)
+    })?;
+    let beside = target.path.with_file_name(name);
+    if !beside.exists() {
+        eprintln!(
+            "mpitrace: warning: {} is read together with {}, which is not there yet",
+            target.path.display(),
+            beside.display()
+        );
+    }
+    Ok(())
+}
+
+fn clog2_options(arguments: &Arguments, trace: &Trace, target: &Target) -> ConvertOptions {
+    let lines = formats::clog2::Reader::new(trace.bytes()).map_or(1, |reader| {
         let preamble = reader.preamble();
         u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count)
     });
-    let options = ConvertOptions {
+    ConvertOptions {
         tree: target.tree.options(lines, Options::default()),
         check_end_times: arguments.check,
-    };
+    }
+}
+
+/// A file in the making.
+type Pending = BufWriter<PendingFile>;
+
+/// Writes what `make` makes of a CLOG2 file, given the output and whom to tell of the bytes done.
+fn write_clog2(
+    arguments: &Arguments,
+    trace: &Trace,
+    target: &Target,
+    make: impl FnOnce(Pending, &mut dyn FnMut(u64)) -> Result<(Pending, Conversion), ConvertError>,
+) -> Result<(), Failure> {
     let failed = |error: ConvertError| failure(error, trace.name(), &target.path);
     let shown = trace.name().display().to_string();
-    let progress = Progress::bytes(&shown, input.len() as u64, arguments.quiet);
+    let bytes = trace.bytes().len() as u64;
+    let progress = Progress::bytes(&shown, bytes, arguments.quiet);
     let conversion = target.place(|path| {
         let no_output = |error| Failure::output(target.path.display(), &error);
         let file = PendingFile::create(path).map_err(no_output)?;
         let out = BufWriter::with_capacity(1 << 18, file);
-        let tell = |done| progress.at(done);
-        let (out, conversion) = convert_telling(input, out, options, tell).map_err(failed)?;
+        let mut tell = |done| progress.at(done);
+        let (out, conversion) = make(out, &mut tell).map_err(failed)?;
         let file = out
             .into_inner()
             .map_err(|error| no_output(error.into_error()))?;

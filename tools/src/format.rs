@@ -81,7 +81,7 @@ impl Format {
     fn endings(self) -> &'static [&'static str] {
         match self {
             Format::Clog2 => &["clog2"],
-            Format::Slog2 => &["slog2"],
+            Format::Slog2 => &["slog2", "slog2a"],
             Format::Dumpi => &["bin", "meta"],
             Format::DumpiText => &["txt"],
             Format::Blocks => &["blocks"],

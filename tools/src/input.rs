@@ -15,8 +15,13 @@ pub enum Input {
 }
 
 impl Input {
-    /// Opens `path`; `-` is stdin.
+    /// Opens `path`; `-` is stdin. An annotation file is opened with its CLOG2 file, as the SLOG2 file that both make.
     pub fn open(path: &Path) -> Result<Self, Failure> {
+        crate::annotation::complete(path, Input::open_raw(path)?)
+    }
+
+    /// The bytes of `path` as they are.
+    pub fn open_raw(path: &Path) -> Result<Self, Failure> {
         let failed =
             |error: io::Error| Failure::Data(format!("{}: {error}", shown(path).display()));
         let mut bytes = Vec::new();
@@ -27,13 +32,18 @@ impl Input {
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_file() && metadata.len() > 0 {
-            // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS;
-            // the readers never write through it nor rely on two reads giving the same bytes for memory safety.
-            return Ok(Input::Mapped(unsafe { Mmap::map(&file) }.map_err(failed)?));
+            return map(&file).map_err(failed);
         }
         file.read_to_end(&mut bytes).map_err(failed)?;
         Ok(Input::Read(bytes))
     }
+}
+
+/// Maps a file that has content.
+pub fn map(file: &File) -> io::Result<Input> {
+    // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS; the
+    // readers never write through it nor rely on two reads giving the same bytes for memory safety.
+    Ok(Input::Mapped(unsafe { Mmap::map(file) }?))
 }
 
 impl Deref for Input {

@@ -4,6 +4,7 @@
 //! it starts.
 
 mod arrows;
+mod annotation;
 mod clock;
 mod convert;
 mod edited;

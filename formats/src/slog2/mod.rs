@@ -43,6 +43,7 @@ mod rewrite;
 mod sink;
 mod source;
 mod types;
+mod update;
 mod views;
 mod walk;
 mod window;
@@ -73,6 +74,7 @@ pub use types::{
     PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, TimeBBox, Topology, TreeNodeId, VERSION,
     VERSION_2_0_5, Vertex, preview_index,
 };
+pub use update::{Topologies, in_order_of_insertion, update};
 pub use views::node_view;
 #[cfg(feature = "spill")]
 pub(crate) use views::{lines as lines_of_views, views as views_of_lines};

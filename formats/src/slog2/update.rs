@@ -1,0 +1,137 @@
+//! Builds the tree of a file anew: what slog2updater does to bring files of version 2.0.5 to 2.0.6.
+
+use std::io::{Seek, Write};
+
+use super::build::{Builder, NewComposite, NewDrawable, Options};
+use super::error::Error;
+use super::node::{Drawable, Primitive};
+use super::read::Reader;
+use super::types::{Category, Header, Ratios, Topology, Vertex};
+use super::walk::{Walk, WalkOrder};
+
+/// Hash tables with keys that come from files.
+type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
+/// What drawables look like, by their category: nodes do not say it.
+#[derive(Clone, Debug, Default)]
+pub struct Topologies(HashMap<i32, Topology>);
+
+impl Topologies {
+    /// Those of these categories.
+    pub fn new(categories: &[Category]) -> Self {
+        let pairs = categories.iter().map(|c| (c.index, c.topology));
+        Topologies(pairs.collect())
+    }
+
+    /// That of a primitive; where its category is missing or of another number of vertices, what its vertices look like.
+    pub fn of(&self, primitive: &Primitive<'_>) -> Topology {
+        let known = self.0.get(&primitive.category).copied();
+        let known = known.unwrap_or(Topology::State);
+        match (primitive.vertices().len(), known) {
+            (1, _) => Topology::Event,
+            (_, Topology::Event) | (_, Topology::State)
+                if primitive.first().line != primitive.last().line =>
+            {
+                Topology::Arrow
+            }
+            (_, Topology::Event) => Topology::State,
+            (_, known) => known,
+        }
+    }
+}
+
+impl<W: Write + Seek> Builder<W> {
+    /// Adds a drawable that was read from another file.
+    ///
+    /// # Errors
+    /// Those of [`Builder::add`] and [`Builder::add_composite`].
+    pub fn add_read(
+        &mut self,
+        drawable: &Drawable<'_>,
+        topologies: &Topologies,
+    ) -> Result<(), Error> {
+        let vertices =
+            |primitive: &Primitive<'_>| -> Vec<Vertex> { primitive.vertices().collect() };
+        match drawable {
+            Drawable::Primitive(primitive) => self.add(&NewDrawable {
+                topology: topologies.of(primitive),
+                category: primitive.category,
+                info: primitive.info,
+                vertices: &vertices(primitive),
+            }),
+            Drawable::Composite(composite) => {
+                let corners: Vec<Vec<Vertex>> = composite.primitives.iter().map(vertices).collect();
+                let primitives = composite.primitives.iter().zip(&corners);
+                let primitives: Vec<NewDrawable<'_>> = primitives
+                    .map(|(primitive, vertices)| NewDrawable {
+                        topology: topologies.of(primitive),
+                        category: primitive.category,
+                        info: primitive.info,
+                        vertices,
+                    })
+                    .collect();
+                self.add_composite(&NewComposite {
+                    category: composite.category,
+                    info: composite.info,
+                    primitives: &primitives,
+                })
+            }
+        }
+    }
+}
+
+/// Builds a file of version 2.0.6 of one of any version: the drawables in order of increasing end time, the categories
+/// with summaries that are counted anew, the views as they are. Gives the output, the header and the number of drawables.
+///
+/// The original leaves out drawables that end where the log begins (section 9.2); here none is.
+///
+/// # Errors
+/// What is wrong with the file, [`super::ErrorKind::NoDrawables`] if it holds none, and what of the output.
+pub fn update<W: Write + Seek>(
+    reader: &Reader<'_>,
+    options: Options,
+    out: W,
+) -> Result<(W, Header, u64), Error> {
+    let mut builder = Builder::new(out, options)?;
+    let topologies = Topologies::new(reader.categories());
+    for drawable in Walk::new(reader, WalkOrder::End) {
+        builder.add_read(&drawable?, &topologies)?;
+    }
+    let count = builder.count();
+    let categories = in_order_of_insertion(reader.categories());
+    let (out, header) = builder
+        .close()?
+        .finish(&categories, reader.line_id_maps())?;
+    Ok((out, header, count))
+}
+
+/// Previews, as the original puts them in first, and the categories of a file, with nothing counted yet. Of categories
+/// with one index the last counts.
+pub fn in_order_of_insertion(categories: &[Category]) -> Vec<Category> {
+    let previews = [Topology::Event, Topology::State, Topology::Arrow];
+    let mut list: Vec<Category> = previews.into_iter().map(Category::preview).collect();
+    let places = list.iter().map(|category| category.index).zip(0..);
+    let mut places: HashMap<i32, usize> = places.collect();
+    for category in categories {
+        let category = Category {
+            summary: Ratios::default(),
+            ..category.clone()
+        };
+        let new = list.len();
+        match *places.entry(category.index).or_insert(new) {
+            place if place == new => list.push(category),
+            place => list[place] = category,
+        }
+    }
+    list
+}
+
+/// The shape of the tree of a file that was read.
+impl From<&Header> for Options {
+    fn from(header: &Header) -> Self {
+        Options {
+            children_per_node: header.children_per_node,
+            leaf_byte_size: header.leaf_byte_size,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! SLOG2 annotation files: their leaves are in a CLOG2 file beside them. To the commands such a file is what both make
+//! together.
+
+use crate::failure::Failure;
+use crate::input::{Input, map, shown};
+use formats::slog2::{Annotated, ConvertError, Reader};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+/// What a file of this content stands for: itself, or, if it is an annotation file, the full SLOG2 file.
+///
+/// That one is made in a temporary file, so memory does not grow with it.
+pub fn complete(path: &Path, input: Input) -> Result<Input, Failure> {
+    if !Reader::recognises(&input) {
+        return Ok(input);
+    }
+    let name = shown(path);
+    // Damage is for the command to find, in its own words.
+    let companion = Reader::new(&input).and_then(|tree| Annotated::companion_of(&tree));
+    let Ok(Some(companion)) = companion else {
+        return Ok(input);
+    };
+    let clog2 = PathBuf::from(companion.name.to_str().as_ref());
+    let Some(clog2) = clog2.file_name().map(|name| path.with_file_name(name)) else {
+        let message = "it names no CLOG2 file that it belongs to";
+        return Err(Failure::Data(format!("{}: {message}", name.display())));
+    };
+    let records = Input::open_raw(&clog2).map_err(|failure| match failure {
+        Failure::Data(message) => Failure::Data(format!(
+            "{}: an annotation file, which needs its CLOG2 file beside it: {message}",
+            name.display()
+        )),
+        other => other,
+    })?;
+    let failed = |error: ConvertError| {
+        Failure::Data(match error {
+            ConvertError::Clog2(error) => error.in_file(&clog2).to_string(),
+            ConvertError::LittleEndian => format!("{}: {error}", clog2.display()),
+            ConvertError::Slog2(error) => {
+                format!("{} ({})", error.in_file(name), clog2.display())
+            }
+        })
+    };
+    let full = || -> io::Result<Result<Input, ConvertError>> {
+        let file = tempfile::tempfile()?;
+        let out = BufWriter::with_capacity(1 << 18, file);
+        let written = Annotated::new(&input, &records).and_then(|both| both.expand(out));
+        Ok(match written {
+            Ok((out, _)) => Ok(map(&out.into_inner()?)?),
+            Err(error) => Err(error),
+        })
+    };
+    full()
+        .map_err(|error| Failure::output("a temporary file", &error))?
+        .map_err(failed)
+}
