@@ -1,7 +1,7 @@
 //! An output file that gets its name only when it is complete.
 
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file under a temporary name beside its final one. [`PendingFile::persist`] gives it its name; if that is never
@@ -62,6 +62,13 @@ impl PendingFile {
             self.temporary = None;
         }
         Ok(())
+    }
+}
+
+impl Read for PendingFile {
+    /// Reads back what was written; not from a device.
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.file.read(bytes)
     }
 }
 

@@ -1,6 +1,9 @@
 //! SLOG-1 against files and texts of the original software; skipped where these are not at hand.
 
+mod slog1_common;
+
 use formats::slog1::*;
+use slog1_common::*;
 use std::fs;
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -40,36 +43,13 @@ fn golden_files() -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-fn printed(file: &[u8], name: &str) -> Result<Vec<u8>, Error> {
-    let mut text = Vec::new();
-    print(&Reader::new(file)?, name.as_bytes(), &mut text)?;
-    Ok(text)
-}
-
-#[track_caller]
-fn assert_same(name: &str, found: &[u8], expected: &[u8]) {
-    let difference = found.iter().zip(expected).position(|(a, b)| a != b);
-    assert_eq!(
-        (difference, found.len()),
-        (None, expected.len()),
-        "{name}: {:?} against {:?}",
-        around(found, difference),
-        around(expected, difference)
-    );
-}
-
-fn around(bytes: &[u8], at: Option<usize>) -> String {
-    let at = at.unwrap_or(bytes.len());
-    let part = &bytes[at.saturating_sub(60)..bytes.len().min(at + 60)];
-    String::from_utf8_lossy(part).into_owned()
-}
-
 #[test]
 fn print_gives_the_text_of_slog_print() {
     let Some(folder) = golden() else { return };
     for (name, file) in golden_files() {
         let expected = fs::read(folder.join(format!("slog1/{name}.slog_print.txt")));
-        let text = printed(&file, &format!("{name}.slog")).expect(&name);
+        let (text, result) = printed(&file, &format!("{name}.slog"));
+        result.expect(&name);
         match expected {
             Ok(expected) => assert_same(&name, &text, &expected),
             // This one is kept compressed.

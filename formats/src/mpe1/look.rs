@@ -4,7 +4,7 @@ use crate::model::Color;
 use crate::slog2::NAMES;
 
 /// The colour of a definition's `COLOR[:BITMAP]`, in any case; `None` if it has no name that is known.
-pub(super) fn color(look: &[u8]) -> Option<Color> {
+pub(crate) fn color(look: &[u8]) -> Option<Color> {
     let name = look.split(|&byte| byte == b':').next()?;
     let name = std::str::from_utf8(name).ok()?.trim();
     if name.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn default_color(nth: usize) -> Color {
 }
 
 /// The name of a colour, or of the one nearest to it; and whether it is exactly that. No name has a blank in it.
-pub(super) fn name(color: Color) -> (&'static str, bool) {
+pub(crate) fn name(color: Color) -> (&'static str, bool) {
     let [_, red, green, blue] = color.argb().map(i64::from);
     let distance = |rgb: u32| {
         let [_, r, g, b] = Color::rgb(rgb).argb().map(i64::from);

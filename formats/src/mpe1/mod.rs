@@ -6,7 +6,7 @@
 
 mod calls;
 mod emit;
-mod look;
+pub(crate) mod look;
 mod numbers;
 mod pairing;
 mod survey;

@@ -19,6 +19,8 @@ pub fn copy(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
     parts.push((header.profile, Part::Profile));
     parts.push((header.definitions, Part::Definitions));
     parts.push((header.statistics, Part::Statistics));
+    // A file that was not finished lacks parts.
+    parts.retain(|(offset, part)| *offset != 0 || matches!(part, Part::Header));
     for directory in reader.directories() {
         let directory = directory?;
         parts.push((directory.offset, Part::Directory(directory)));

@@ -13,10 +13,14 @@ mod copy;
 mod cursor;
 mod error;
 mod from_clog1;
+mod labels;
 mod print;
 mod profile;
 mod read;
 mod record;
+#[cfg(feature = "spill")]
+mod sink;
+mod source;
 mod statistics;
 mod types;
 mod write;
@@ -30,6 +34,9 @@ pub use record::{
     ARROW, ARROW_VARIABLE, Arguments, Groups, Record, STATE, STATE_VARIABLE, Task, Words, is_arrow,
     is_variable,
 };
+#[cfg(feature = "spill")]
+pub use sink::Sink;
+pub use source::{Source, is_cut};
 pub use statistics::{Set, Statistics};
 pub use types::{
     Bebits, Definition, Display, Entry, FRAME_HEADER_SIZE, HEADER_SIZE, Header, Key, Thread,

@@ -9,7 +9,8 @@ use std::io::{self, Write};
 
 /// Writes the text that `slog_print NAME` prints of this file.
 ///
-/// `name` is what the call says; the text begins with it. Of a damaged file everything before the damage is written.
+/// `name` is what the call says; the text begins with it. Of a damaged file everything before the damage is written; of
+/// one without statistics, because it was cut off or not finished, everything else.
 ///
 /// # Errors
 /// What is wrong with the file, or [`ErrorKind::Io`] if the text could not be written.
@@ -41,7 +42,11 @@ impl<W: Write> Printer<'_, '_, W> {
     fn all(&mut self, name: &[u8]) -> Result<(), Error> {
         self.text(&[b"argv[1] = _", name, b"_\n"])?;
         self.header()?;
-        self.statistics()?;
+        // They stand at the end of the file and are the first to be missing.
+        let statistics = match self.statistics() {
+            Err(error) if matches!(error.kind, ErrorKind::Io(_)) => return Err(error),
+            result => result,
+        };
         let preview = self.reader.preview()?;
         let end = preview.iter().position(|&byte| byte == 0);
         let preview = &preview[..end.unwrap_or(preview.len())];
@@ -69,7 +74,8 @@ impl<W: Write> Printer<'_, '_, W> {
             ))?;
         }
         self.text(&[b"\nThe Frame Directory Header:\n"])?;
-        self.frames()
+        self.frames()?;
+        statistics
     }
 
     fn header(&mut self) -> Result<(), Error> {

@@ -64,7 +64,12 @@ pub struct Kind {
 }
 
 impl Kind {
-    fn definition(&self) -> Definition {
+    /// Which records.
+    pub fn key(&self) -> Key {
+        self.display.key
+    }
+
+    pub(super) fn definition(&self) -> Definition {
         let arguments = self.display.arguments.as_ref().map_or(0, Vec::len);
         Definition {
             key: self.display.key,
@@ -131,7 +136,7 @@ impl<W: Read + Write + Seek> Writer<W> {
         let mut by_key = HashMap::new();
         for (nth, kind) in tables.kinds.iter().enumerate() {
             kind.display.check()?;
-            let key = kind.display.key;
+            let key = kind.key();
             if by_key.insert(key, nth).is_some() {
                 return Err(Error::new(0, ErrorKind::Duplicate(key)));
             }
@@ -333,11 +338,11 @@ impl<W: Read + Write + Seek> Writer<W> {
     /// Leaves out kinds that no record is of (step 5); the whole interval stays where one of its pieces does.
     fn drop_unused_kinds(&mut self) {
         let mut kinds: Vec<_> = self.kinds.drain(..).zip(self.used.drain(..)).collect();
-        kinds.sort_by_key(|(kind, _)| kind.display.key);
+        kinds.sort_by_key(|(kind, _)| kind.key());
         let mut used_type = None;
         let mut is_any_unused = false;
         for (kind, used) in &mut kinds {
-            let key = kind.display.key;
+            let key = kind.key();
             *used |= key == Key::whole(key.intvltype) && used_type == Some(key.intvltype);
             if *used {
                 used_type = Some(key.intvltype);

@@ -14,11 +14,11 @@ use std::io::{Read, Seek, SeekFrom, Write};
 impl<W: Read + Write + Seek> Writer<W> {
     /// Completes the frames, and gives the bytes of the statistics.
     pub(super) fn second_pass(&mut self) -> Result<Vec<u8>, Error> {
-        let is_whole = |kind: &&Kind| kind.display.key == Key::whole(kind.display.key.intvltype);
+        let is_whole = |kind: &&Kind| kind.key() == Key::whole(kind.key().intvltype);
         let sets = self.kinds.iter().filter(is_whole);
         let mut statistics = Collector::new(
             self.bins,
-            sets.map(|kind| (kind.display.key.intvltype, kind.display.label.0.as_slice())),
+            sets.map(|kind| (kind.key().intvltype, kind.display.label.0.as_slice())),
         );
         let (Some(first), Some(last)) = (self.entries.first(), self.entries.last()) else {
             return Ok(statistics.encode());
@@ -30,7 +30,7 @@ impl<W: Read + Write + Seek> Writer<W> {
         let definitions: HashMap<_, _> = self
             .kinds
             .iter()
-            .map(|kind| (kind.display.key, kind.definition()))
+            .map(|kind| (kind.key(), kind.definition()))
             .collect();
         let mut pending = List::new();
         for nth in (0..self.entries.len()).rev() {

@@ -1,0 +1,295 @@
+//! Makes an SLOG-1 file of drawables from any source.
+
+mod kinds;
+mod plan;
+
+use super::cursor::Cursor;
+use super::error::{Error, ErrorKind};
+use super::from_clog1::Options;
+use super::labels;
+use super::record::{Arguments, Record, Task, Words};
+use super::types::{Definition, Key, Thread};
+use super::write::{Kind, Layout, Tables, TimeOrder, Writer};
+use crate::PendingFile;
+use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop, info_values};
+use kinds::{Kinds, Shape};
+use plan::Plan;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// An SLOG-1 file in the making. Wants drawables by end time, as files with statistics have their records.
+///
+/// What goes into a frame depends on the records of later ones that reach into it. So records wait in a temporary file
+/// until all are known; then frames are laid out such that each has room for its copies.
+pub struct Sink<W> {
+    kinds: Kinds,
+    threads: Threads,
+    options: Options,
+    spool: BufWriter<File>,
+    records: u64,
+    /// Bytes of the record and its arguments that are being put together.
+    scratch: (Vec<u8>, Vec<u8>),
+    losses: Losses,
+    create: Box<dyn Fn() -> io::Result<W>>,
+    complete: Complete<W>,
+}
+
+type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
+
+impl Sink<PendingFile> {
+    /// Starts the file at `path`, which gets its name when it is complete.
+    ///
+    /// # Errors
+    /// When it cannot be created, or there is no room for temporary files.
+    pub fn create(
+        path: impl AsRef<Path>,
+        definitions: &Definitions,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let path = path.as_ref().to_path_buf();
+        // The file is made at the end; that it cannot be should be known at the start.
+        drop(PendingFile::create(&path).map_err(|error| Error::io(0, error).in_file(&path))?);
+        let named = path.clone();
+        Sink::new(
+            move || PendingFile::create(&path),
+            definitions,
+            options,
+            |file| {
+                let done = file.persist();
+                Ok(done.map_err(|error| Error::io(0, error).in_file(named))?)
+            },
+        )
+    }
+}
+
+impl<W: Read + Write + Seek> Sink<W> {
+    /// Starts a file. `create` makes the output, more than once if frames have to be larger than was thought;
+    /// `complete` gets it when everything is written.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    pub fn new(
+        create: impl Fn() -> io::Result<W> + 'static,
+        definitions: &Definitions,
+        options: Options,
+        complete: impl FnOnce(W) -> Result<(), Stop> + 'static,
+    ) -> Result<Self, Error> {
+        let mut losses = Losses::default();
+        losses.add(
+            "name of the program",
+            u64::from(!definitions.program.is_empty()),
+        );
+        let spool = tempfile::tempfile().map_err(|error| Error::io(0, error))?;
+        Ok(Sink {
+            kinds: Kinds::new(&definitions.categories, &mut losses),
+            threads: Threads::new(&definitions.lines, &mut losses),
+            options,
+            spool: BufWriter::with_capacity(1 << 18, spool),
+            records: 0,
+            scratch: Default::default(),
+            losses,
+            create: Box::new(create),
+            complete: Box::new(complete),
+        })
+    }
+
+    fn add(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        let Some(shape) = self.kinds.shape(drawable.category) else {
+            self.losses.add("drawable without a category", 1);
+            return Ok(());
+        };
+        let (Some(&first), Some(&last)) = (drawable.vertices.first(), drawable.vertices.last())
+        else {
+            self.losses.add("drawable without a vertex", 1);
+            return Ok(());
+        };
+        if drawable.vertices.len() > 2 {
+            self.losses.add("vertex of a drawable beyond two", 1);
+        }
+        // An arrow that arrives before it leaves is one of a message that was received before it was sent.
+        let is_backward = last.time < first.time;
+        let (first, last) = if is_backward {
+            (last, first)
+        } else {
+            (first, last)
+        };
+        let (encoded, arguments) = &mut self.scratch;
+        arguments.clear();
+        encode_info(shape, drawable.info, arguments, &mut self.losses);
+        let (rectype, key) = shape.record(is_backward);
+        let is_arrow = shape.is_arrow();
+        let record = Record {
+            rectype,
+            key,
+            start: first.time,
+            duration: last.time - first.time,
+            origin: self.threads.task(first.line),
+            destination: is_arrow.then(|| self.threads.task(last.line)),
+            address: 0,
+            associations: Words::default(),
+            arguments: Arguments::Fixed(Words::new(arguments)),
+        };
+        encoded.clear();
+        record.encode(encoded);
+        self.spool
+            .write_all(encoded)
+            .map_err(|error| Error::io(0, error))?;
+        self.records += 1;
+        Ok(())
+    }
+
+    fn close(self) -> Result<Losses, Stop> {
+        let spool = self.spool.into_inner();
+        let mut spool = spool.map_err(|error| Error::io(0, error.into_error()))?;
+        let tables = Tables {
+            preview: Vec::new(),
+            threads: self.threads.table,
+            kinds: self.kinds.table,
+        };
+        let defined = definitions(&tables.kinds);
+        let mut plan = Plan::new(&self.options);
+        let out = loop {
+            plan.settle(|put| for_each(&mut spool, &defined, put))?;
+            let layout = Layout {
+                frame_size: plan.frame_size,
+                frame_reserved: plan.reserved,
+                frames_per_directory: plan.directory(),
+                order: TimeOrder::End,
+                bins: 512,
+                spare_entries: 0,
+            };
+            let out = (self.create)().map_err(|error| Error::io(0, error))?;
+            let mut writer = Writer::new(out, &tables, &layout)?;
+            let written = for_each(&mut spool, &defined, &mut |record| writer.write(record));
+            match written.and_then(|()| writer.finish()) {
+                Ok((out, written)) => {
+                    debug_assert_eq!(written.records, self.records);
+                    break out;
+                }
+                // Times are rounded when durations are added to starts, which moves records by a frame now and then.
+                Err(error) if matches!(error.kind, ErrorKind::FrameFull { .. }) => {
+                    plan.grow(error)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        (self.complete)(out)?;
+        Ok(self.losses)
+    }
+}
+
+impl<W: Read + Write + Seek> model::Sink for Sink<W> {
+    fn order(&self) -> Order {
+        Order::End
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        self.add(drawable)
+    }
+
+    fn finish(self: Box<Self>) -> Result<Losses, Stop> {
+        (*self).close()
+    }
+}
+
+/// Appends the values of an info as arguments, all that the kind has names for.
+fn encode_info(shape: &Shape, info: &[u8], out: &mut Vec<u8>, losses: &mut Losses) {
+    let category = &shape.category;
+    let values = info_values(category, info).zip(&category.info_types);
+    let mut lost = 0;
+    for ((_, value), &kind) in values {
+        lost += u64::from(!labels::push(kind, value, out));
+    }
+    losses.add("text or real number of an info", lost);
+    // A record has as many arguments as there are names, also where the info was shorter or there were too many.
+    out.resize(shape.arguments * 4, 0);
+}
+
+/// The definitions by which records of these kinds are read.
+fn definitions(kinds: &[Kind]) -> HashMap<Key, Definition> {
+    let all = kinds.iter().map(|kind| (kind.key(), kind.definition()));
+    all.collect()
+}
+
+/// Gives all records of the temporary file.
+fn for_each(
+    spool: &mut File,
+    defined: &HashMap<Key, Definition>,
+    put: &mut dyn FnMut(&Record<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let failed = |error| Error::io(0, error);
+    spool.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut from = BufReader::with_capacity(1 << 18, spool);
+    let mut bytes = Vec::new();
+    loop {
+        let mut size = [0; 2];
+        match from.read_exact(&mut size) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
+            result => result.map_err(failed)?,
+        }
+        bytes.clear();
+        bytes.extend_from_slice(&size);
+        bytes.resize(usize::from(u16::from_be_bytes(size)).max(2), 0);
+        from.read_exact(&mut bytes[2..]).map_err(failed)?;
+        let mut cursor = Cursor::over(&bytes, 0, "record");
+        put(&Record::decode(&mut cursor, |key| {
+            defined.get(&key).copied()
+        })?)?;
+    }
+}
+
+/// Lines as threads.
+struct Threads {
+    table: Vec<Thread>,
+    /// Node and thread of a line.
+    of_line: HashMap<i32, (u16, u32)>,
+}
+
+impl Threads {
+    /// A rank is a node; lines of other communicators are those of the same thread.
+    fn new(lines: &[Line], losses: &mut Losses) -> Self {
+        let mut threads = Threads {
+            table: Vec::new(),
+            of_line: HashMap::new(),
+        };
+        let mut seen = HashSet::new();
+        for line in lines {
+            losses.add("communicator of a line", u64::from(line.comm != 0));
+            losses.add("host of a line", u64::from(line.host.is_some()));
+            losses.add("name of a line", u64::from(line.name.is_some()));
+            let node = u16::try_from(line.rank);
+            let thread = u32::try_from(line.thread);
+            let (node, thread) = match (node, thread) {
+                (Ok(node), Ok(thread)) => (node, thread),
+                _ => {
+                    losses.add("rank or thread of a line, which has a node of its own", 1);
+                    (u16::MAX, line.id as u32)
+                }
+            };
+            threads.of_line.insert(line.id, (node, thread));
+            if seen.insert((node, thread)) {
+                threads.table.push(Thread {
+                    node,
+                    thread,
+                    application: line.rank as u32,
+                    ..Thread::default()
+                });
+            }
+        }
+        threads
+    }
+
+    fn task(&self, line: i32) -> Task {
+        let (node, thread) = match self.of_line.get(&line) {
+            Some(&place) => place,
+            None => (u16::MAX, line as u32),
+        };
+        Task {
+            node,
+            cpu: 0,
+            thread,
+        }
+    }
+}
