@@ -1,4 +1,5 @@
-//! Traces made out of traces: a part of one ([`Filtered`], and to the byte [`Slog2Filter`] and [`DumpiFilter`]), several
+//! Traces made out of traces: a part of one ([`Filtered`], and record by record [`Clog2Filter`], [`Slog2Filter`] and
+//! [`DumpiFilter`]), several
 //! under each other ([`Merged`]), one with arrows from calls to what they caused ([`Arrows`]), one whose overlapping
 //! drawables are on lines of their own ([`Split`]), one with other views ([`view`]).
 //!
@@ -10,6 +11,7 @@
 mod align;
 mod arrows;
 mod call_id;
+mod clog2;
 mod dumpi;
 mod filtered;
 mod in_order;
@@ -23,6 +25,7 @@ mod views;
 pub use align::{Alignment, align_by_call_ids, align_by_category, align_starts};
 pub use arrows::{ArrowStatistics, Arrows};
 pub use call_id::CallIds;
+pub use clog2::{Clog2Filter, Records};
 pub use dumpi::{Copied, DumpiFilter, Functions, UnknownFunction, first_wall_time};
 pub use filtered::Filtered;
 pub use lines::{View, usual_views, view};

@@ -9,7 +9,8 @@ use crate::progress::Progress;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
 use formats::PendingFile;
-use formats::edit::{Filtered, Selection, Slog2Filter};
+use formats::clog2::{Endian, Writer};
+use formats::edit::{Clog2Filter, Filtered, Selection, Slog2Filter};
 use formats::slog2::{ErrorKind, Reader};
 use selection::SelectionArguments;
 use std::ffi::OsStr;
@@ -78,6 +79,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let target = Target::new(output, Some(to), &arguments.tree)?;
     match (trace.format, to) {
         (Format::Slog2, Format::Slog2) => slog2(arguments, selection, &trace, &target),
+        (Format::Clog2, Format::Clog2) if is_merged(&trace) => {
+            clog2(arguments, &selection, &trace, &target)
+        }
         _ if arguments.as_slog2filter => Err(Failure::Call(
             "--as-slog2filter needs SLOG2 as input and as output".into(),
         )),
@@ -160,6 +164,44 @@ fn slog2(
     })?;
     drop(progress);
     report(arguments, &target.path, rebuilt.kept, rebuilt.removed);
+    Ok(())
+}
+
+/// True for what MPE calls merged: big-endian, and of all ranks.
+fn is_merged(trace: &Trace) -> bool {
+    formats::clog2::Reader::new(trace.bytes()).is_ok_and(|reader| {
+        let preamble = reader.preamble();
+        preamble.is_finalized && preamble.endian == Endian::Big
+    })
+}
+
+fn clog2(
+    arguments: &Arguments,
+    selection: &Selection,
+    trace: &Trace,
+    target: &Target,
+) -> Result<(), Failure> {
+    let bad = |error: formats::clog2::Error| {
+        let error = match error.path {
+            None => error.in_file(trace.name()),
+            Some(_) => error,
+        };
+        Failure::Data(error.to_string())
+    };
+    let filter = Clog2Filter::new(trace.bytes()).map_err(bad)?;
+    let records = target.place(|path| {
+        let writer = Writer::create(path, filter.reader().preamble()).map_err(bad)?;
+        let (_, records) = filter.run(selection, writer).map_err(bad)?;
+        Ok(records)
+    })?;
+    if !arguments.quiet {
+        eprintln!(
+            "mpitrace: {}: {} records kept, {} removed",
+            target.path.display(),
+            records.kept,
+            records.removed
+        );
+    }
     Ok(())
 }
 
