@@ -163,7 +163,7 @@ fn lines_are_read_with_tolerance() {
         .collect();
     assert_eq!(events.len(), 3);
     assert_eq!(events[2].text(), b"two words");
-    assert_eq!(events[2].time, Timestamp::Real(12500.0));
+    assert_eq!(events[2].time, Timestamp::Whole(12500));
     assert_eq!(header.seconds(&events[2]), 4294.979795);
     assert_eq!(header.states[0].color, b"light");
     assert_eq!(header.states[0].name, b"sky");

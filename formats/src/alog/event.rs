@@ -46,9 +46,9 @@ pub mod etype {
 /// A time as it stands in a file, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Timestamp {
-    /// What all writers write.
+    /// What all writers write; also other ways to say the same number.
     Whole(u64),
-    /// What readers take besides: signs, fractions, exponents.
+    /// What readers take besides: fractions, negative and very large numbers.
     Real(f64),
 }
 
@@ -191,7 +191,9 @@ impl<'a> Words<'a> {
         }
         self.at = before;
         let real: f64 = self.number(what)?;
-        if real.is_finite() {
+        if real.fract() == 0.0 && (0.0..u64::MAX as f64).contains(&real) {
+            Ok(Timestamp::Whole(real as u64))
+        } else if real.is_finite() {
             Ok(Timestamp::Real(real))
         } else {
             Err((what, self.at - word.len()))

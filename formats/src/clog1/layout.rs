@@ -48,7 +48,8 @@ impl Layout {
                     let block_size = block_size(file, endian, end);
                     return Ok(Layout {
                         block_size,
-                        is_padded: is_padded(file, endian, block_size),
+                        // The oldest files all have small blocks; elsewhere a pad may be anything, text too.
+                        is_padded: block_size == LARGE_BLOCK || is_padded(file, endian),
                         endian,
                     });
                 }
@@ -109,7 +110,7 @@ fn block_size(file: &[u8], endian: Endian, end: Option<(usize, i32)>) -> usize {
 
 /// Whether the texts of the first STATEDEF stand behind a pad: there, the colour has a name that is known, or the bytes
 /// of the pad are no text.
-fn is_padded(file: &[u8], endian: Endian, block_size: usize) -> bool {
+fn is_padded(file: &[u8], endian: Endian) -> bool {
     let is_color = |bytes: &[u8]| {
         let name = bytes
             .split(|&byte| byte == 0 || byte == b':')
@@ -117,7 +118,7 @@ fn is_padded(file: &[u8], endian: Endian, block_size: usize) -> bool {
             .unwrap_or_default();
         std::str::from_utf8(name).is_ok_and(|name| Color::from_name(name).is_some())
     };
-    for block in file.chunks(block_size) {
+    for block in file.chunks(SMALL_BLOCK) {
         let mut at = 0;
         while let Some(header) = peek(&block[at..], endian) {
             if !header.is_plausible(MAX_RANK, f64::INFINITY)

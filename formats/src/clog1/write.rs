@@ -47,7 +47,7 @@ impl<W: Write> Writer<W> {
         if record.is_end() {
             return Ok(());
         }
-        self.append(record)?;
+        self.append(record, HEADER_SIZE)?;
         if self.block.len() + RESERVE >= self.layout.block_size {
             self.end_block()?;
         }
@@ -60,7 +60,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// As [`Writer::write`].
     pub fn write_raw(&mut self, raw: &RawRecord<'_>) -> Result<(), Error> {
-        self.append(&raw.record)?;
+        self.append(&raw.record, 0)?;
         if raw.record.is_end() {
             self.close_block(raw.rest)?;
         }
@@ -73,7 +73,7 @@ impl<W: Write> Writer<W> {
     /// When the last block could not be written.
     pub fn finish(mut self) -> Result<W, Error> {
         if !self.is_ended {
-            self.append(&end_record(ENDLOG_TIME, Body::EndLog))?;
+            self.append(&end_record(ENDLOG_TIME, Body::EndLog), 0)?;
             self.close_block(&[])?;
         }
         self.out
@@ -82,16 +82,12 @@ impl<W: Write> Writer<W> {
         Ok(self.out)
     }
 
-    fn append(&mut self, record: &Record) -> Result<(), Error> {
-        let reserve = if record.is_end() { 0 } else { HEADER_SIZE };
+    /// Puts a record into the block, or into the next one if that many bytes would not be left behind it.
+    fn append(&mut self, record: &Record, reserve: usize) -> Result<(), Error> {
         let size = record.size() + reserve;
         if self.block.len() + size > self.layout.block_size {
             if size > self.layout.block_size {
-                let kind = ErrorKind::TooLarge {
-                    size: record.size(),
-                    block_size: self.layout.block_size,
-                };
-                return Err(Error::new(self.offset, kind));
+                return Err(self.too_large(record));
             }
             self.end_block()?;
         }
@@ -102,8 +98,20 @@ impl<W: Write> Writer<W> {
     }
 
     fn end_block(&mut self) -> Result<(), Error> {
-        end_record(self.time, Body::EndBlock).encode(self.layout, &mut self.block);
+        let end = end_record(self.time, Body::EndBlock);
+        if self.block.len() + end.size() > self.layout.block_size {
+            return Err(self.too_large(&end));
+        }
+        end.encode(self.layout, &mut self.block);
         self.close_block(&[])
+    }
+
+    fn too_large(&self, record: &Record) -> Error {
+        let kind = ErrorKind::TooLarge {
+            size: record.size(),
+            block_size: self.layout.block_size,
+        };
+        Error::new(self.offset + self.block.len() as u64, kind)
     }
 
     /// Writes the block, its end filled with `rest` and zeros.

@@ -1,0 +1,24 @@
+//! ALOG: lines and copies of them, definitions, drawables, the way to CLOG-1.
+#![no_main]
+
+use formats::model::Source as _;
+use formats::{alog, clog1};
+use libfuzzer_sys::fuzz_target;
+use std::io;
+
+fuzz_target!(|data: &[u8]| {
+    alog::recognises(data);
+    let reader = alog::Reader::new(data);
+    for line in reader.lines().map_while(Result::ok) {
+        if let alog::Content::Event(event) = line.content {
+            let mut copy = Vec::new();
+            event.write(&mut copy).expect("memory");
+            let again =
+                alog::Event::parse(&copy[..copy.len() - 1]).expect("what we write we can read");
+            assert_eq!(again, event);
+        }
+    }
+    let (source, _) = alog::Source::salvaged(data);
+    source.for_each(&mut |_| Ok(())).expect("nothing stops it");
+    let _ = clog1::from_alog(&reader, io::sink());
+});
