@@ -9,11 +9,13 @@ use crate::mpe1;
 use crate::progress::Progress;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
+use crate::updates::write_updated;
 use formats::PendingFile;
 use formats::model::Losses;
 use formats::paje;
 use formats::slog2::{
-    Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_telling, convert_telling,
+    self, Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_telling,
+    convert_telling,
 };
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -115,6 +117,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
         (Format::Paje, Format::Paje) => paje_to_paje(arguments, &trace, &target),
+        (Format::Slog2, Format::Slog2) => {
+            slog2_to_slog2(&trace, &target)?;
+            report(&Losses::default(), &target, arguments.quiet);
+            Ok(())
+        }
         (Format::Clog1 | Format::Alog, Format::Clog1 | Format::Alog) if !arguments.mpe => {
             let losses = mpe1::convert(&trace, &target)?;
             report(&losses, &target, arguments.quiet);
@@ -133,6 +140,27 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
     if !quiet {
         eprintln!("mpitrace: {}: written", target.path.display());
     }
+}
+
+/// The same file, or one of another shape or version, with composites and views as they are.
+fn slog2_to_slog2(trace: &Trace, target: &Target) -> Result<(), Failure> {
+    let bad = |error: slog2::Error| match &error.kind {
+        ErrorKind::Io(io) => Failure::output(target.path.display(), io),
+        _ => Failure::Data(error.in_file(trace.name()).to_string()),
+    };
+    let reader = slog2::Reader::new(trace.bytes()).map_err(bad)?;
+    if reader.layout() == slog2::Layout::V205 || target.tree.given().is_some() {
+        return write_updated(&reader, trace.name(), target).map(|_| ());
+    }
+    target.place(|path| {
+        let no_output = |error| Failure::output(target.path.display(), &error);
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let out = BufWriter::with_capacity(1 << 18, file);
+        let (out, _) = slog2::rewrite(&reader, reader.layout(), out).map_err(bad)?;
+        let file = out.into_inner();
+        let file = file.map_err(|error| no_output(error.into_error()))?;
+        file.persist().map_err(no_output)
+    })
 }
 
 fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {

@@ -26,6 +26,7 @@ mod run;
 mod stats;
 mod traces;
 mod tree;
+mod updates;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -53,6 +54,7 @@ enum Command {
     Stats(stats::Arguments),
     Join(join::Arguments),
     Repair(repair::Arguments),
+    Updates(updates::Arguments),
     Man(manual::ManArguments),
     Completions(manual::CompletionsArguments),
 }
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),
+        Command::Updates(arguments) => updates::run(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),
     };

@@ -1,0 +1,121 @@
+//! `mpitrace updates`: SLOG2 files of version 2.0.5 to 2.0.6, as slog2updater.
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::{Input, shown};
+use crate::traces::Target;
+use crate::tree::TreeArguments;
+use formats::PendingFile;
+use formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
+use std::ffi::OsStr;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+/// Bring an SLOG2 file of version 2.0.5 to 2.0.6
+///
+/// The tree is built anew of the drawables in order of increasing end time, with the counts and summaries that 2.0.5 does
+/// not have. Unlike slog2updater nothing is left out that ends where the log begins, and the summaries are right.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace updates old.slog2                  writes old.slog2.slog2, as slog2updater
+  mpitrace updates old.slog2 new.slog2
+  mpitrace updates --leaf auto old.slog2 new.slog2")]
+pub struct Arguments {
+    /// The file of version 2.0.5; - is stdin
+    input: PathBuf,
+    /// The file to write; - is stdout [default: named as slog2updater does]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let name = shown(&arguments.input);
+    let output = match &arguments.output {
+        Some(output) => output.clone(),
+        None if arguments.input == OsStr::new("-") => {
+            return Err(Failure::Call("stdin needs an output".into()));
+        }
+        None => default_name(&arguments.input),
+    };
+    let input = Input::open(&arguments.input)?;
+    let reader = Reader::new(&input)
+        .map_err(|error: Error| Failure::Data(error.in_file(name).to_string()))?;
+    if reader.layout() == Layout::V206 {
+        let message = "of version 2.0.6 already";
+        return Err(Failure::Data(format!("{}: {message}", name.display())));
+    }
+    let target = Target::new(&output, Some(Format::Slog2), &arguments.tree)?;
+    let count = write_updated(&reader, name, &target)?;
+    if !arguments.quiet {
+        eprintln!("mpitrace: {}: {count} drawables", output.display());
+    }
+    Ok(())
+}
+
+/// Writes the file of version 2.0.6, and gives its number of drawables.
+pub fn write_updated(reader: &Reader<'_>, name: &Path, target: &Target) -> Result<u64, Failure> {
+    let lines = reader
+        .line_id_maps()
+        .iter()
+        .map(|map| map.rows().len())
+        .max();
+    let lines = lines.unwrap_or(0) as u64;
+    let options = target.tree.options(lines, Options::from(reader.header()));
+    target.place(|path| {
+        let no_output = |error| Failure::output(target.path.display(), &error);
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let out = BufWriter::with_capacity(1 << 18, file);
+        let (out, _, count) = update(reader, options, out).map_err(|error| match &error.kind {
+            ErrorKind::Io(io) => Failure::output(target.path.display(), io),
+            _ => Failure::Data(error.in_file(name).to_string()),
+        })?;
+        let file = out.into_inner();
+        let file = file.map_err(|error| no_output(error.into_error()))?;
+        file.persist().map_err(no_output)?;
+        Ok(count)
+    })
+}
+
+/// The name that the original gives its output: with .slog2 behind it, in place of an ending that is a log's, and with
+/// each run of blanks and special characters made one underscore.
+fn default_name(input: &Path) -> PathBuf {
+    const SPECIAL: &str = "[]{}()~!@#$%^&*;`? \t\n\r\x0c:\\";
+    let name = input.file_name().unwrap_or_default().to_string_lossy();
+    let endings = [".clog2", ".clog", ".rlog", ".txt"];
+    let stem = endings.iter().find_map(|ending| name.strip_suffix(ending));
+    let new = stem.map_or_else(
+        || {
+            let parts = name.split(|c| SPECIAL.contains(c));
+            let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+            let plain = parts.join("_");
+            let dash = if plain.starts_with('-') { "TRACE_" } else { "" };
+            let dot = if plain.ends_with('.') { "" } else { "." };
+            format!("{dash}{plain}{dot}slog2")
+        },
+        |stem| format!("{stem}.slog2"),
+    );
+    input.with_file_name(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_original() {
+        for (input, output) in [
+            ("old.slog2", "old.slog2.slog2"),
+            ("a dir/my (old)  log", "a dir/my_old_log.slog2"),
+            ("log.clog2", "log.slog2"),
+            ("old.", "old.slog2"),
+            ("-x", "TRACE_-x.slog2"),
+        ] {
+            assert_eq!(default_name(Path::new(input)), Path::new(output));
+        }
+    }
+}
