@@ -3,8 +3,8 @@
 //! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
 //! it starts.
 
-mod arrows;
 mod annotation;
+mod arrows;
 mod clock;
 mod convert;
 mod edited;
