@@ -411,9 +411,10 @@ fn files_that_a_trace_names_are_read_where_they_are_named() {
     let inner = b"%EventDef PajePushState 1\n% Time date\n% Value string\n% Type string\n% Container string\n\
         %EndEventDef\n1 1 first S a\n3 2 S a second\n7 a P main\n".to_vec();
     let mut trace = Trace::new(main.as_bytes());
+    let name = |name: &[u8]| (0, name.to_vec());
     assert_eq!(
-        Trace::named_files(main.as_bytes()),
-        [&b"inner"[..], b"inner", b"missing"]
+        trace.missing_files(),
+        [name(b"inner"), name(b"inner"), name(b"missing")]
     );
     let number = trace.add(inner);
     trace.link(0, b"inner", number);

@@ -10,25 +10,33 @@ use std::path::Path;
 /// what is not there the reader counts.
 pub fn trace<'a>(input: &'a [u8], path: &Path) -> Trace<'a> {
     let mut trace = Trace::new(input);
-    // The names in a part, and where the part is.
-    let mut waiting = vec![(0, Trace::named_files(input), path.to_path_buf())];
-    let mut known = vec![path.canonicalize().unwrap_or_default()];
-    while let Some((part, names, path)) = waiting.pop() {
-        let folder = path.parent().unwrap_or(Path::new(""));
-        for name in names {
-            let Ok(path) = folder.join(OsStr::from_bytes(&name)).canonicalize() else {
+    // Where each part is.
+    let mut paths = vec![path.to_path_buf()];
+    let mut real = vec![path.canonicalize().unwrap_or_default()];
+    loop {
+        let mut is_complete = true;
+        for (part, name) in trace.missing_files() {
+            let folder = paths[part].parent().unwrap_or(Path::new(""));
+            let path = folder.join(OsStr::from_bytes(&name));
+            let Ok(found) = path.canonicalize() else {
                 continue;
             };
-            if let Some(at) = known.iter().position(|known| *known == path) {
-                trace.link(part, &name, at);
-            } else if let Ok(input) = Input::open(&path) {
-                let inner = Trace::named_files(&input);
-                let number = trace.add(input);
-                trace.link(part, &name, number);
-                known.push(path.clone());
-                waiting.push((number, inner, path));
-            }
+            let number = match real.iter().position(|known| *known == found) {
+                Some(number) => number,
+                None => match Input::open(&found) {
+                    Ok(input) => {
+                        paths.push(path);
+                        real.push(found);
+                        trace.add(input)
+                    }
+                    Err(_) => continue,
+                },
+            };
+            trace.link(part, &name, number);
+            is_complete = false;
+        }
+        if is_complete {
+            return trace;
         }
     }
-    trace
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Endings of the formats that hold drawables or events.
-const FORMATS: [&str; 4] = ["clog2", "slog2", "alog", "clog"];
+const FORMATS: [&str; 5] = ["clog2", "slog2", "alog", "clog", "trace"];
 
 const RANKS: i32 = 3;
 const STEPS: i32 = 20;

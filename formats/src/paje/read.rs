@@ -60,20 +60,25 @@ impl<'a> Trace<'a> {
         false
     }
 
-    /// The names of files in this part's `PajeTraceFile` events, up to where it cannot be read.
-    pub fn named_files(bytes: &'a [u8]) -> Vec<Vec<u8>> {
-        let alone = Trace::new(bytes);
-        let mut reader = Reader::new(&alone);
-        let mut names = Vec::new();
-        if !bytes.windows(13).any(|window| window == b"PajeTraceFile") {
-            return names;
+    /// The files that `PajeTraceFile` events name and that are not part of the trace yet: which part names them, and how;
+    /// up to where the trace cannot be read.
+    pub fn missing_files(&self) -> Vec<(usize, Vec<u8>)> {
+        let mut missing = Vec::new();
+        let named = |part: &Part<'_>| part.bytes.windows(13).any(|w| w == b"PajeTraceFile");
+        if !self.parts.iter().any(named) {
+            return missing;
         }
+        let mut reader = Reader::new(self);
         while let Ok(Some(event)) = reader.next() {
             if event.definition.event == EventName::TraceFile {
-                names.push(event.field(Field::Filename).to_vec());
+                let part = event.place.part as usize;
+                let name = event.field(Field::Filename);
+                if !self.parts[part].named.contains_key(name) {
+                    missing.push((part, name.to_vec()));
+                }
             }
         }
-        names
+        missing
     }
 
     /// Reads the event at a place that a reader told, and gives it to `use_event`.
