@@ -11,6 +11,7 @@ mod edited;
 mod failure;
 mod filter;
 mod format;
+mod info;
 mod input;
 mod join;
 mod lines;
@@ -51,6 +52,7 @@ enum Command {
     Arrows(arrows::Arguments),
     Lines(lines::Arguments),
     Recover(recover::Arguments),
+    Info(info::Arguments),
     Stats(stats::Arguments),
     Join(join::Arguments),
     Repair(repair::Arguments),
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Arrows(arguments) => arrows::run(&arguments),
         Command::Lines(arguments) => lines::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),

@@ -40,6 +40,7 @@ mod node;
 mod print;
 mod read;
 mod rewrite;
+mod salvage;
 mod sink;
 mod source;
 mod types;
@@ -67,6 +68,7 @@ pub use print::{
 };
 pub use read::Reader;
 pub use rewrite::rewrite;
+pub use salvage::Salvage;
 pub use sink::Sink;
 pub use source::Source;
 pub use types::{
@@ -75,9 +77,9 @@ pub use types::{
     VERSION_2_0_5, Vertex, preview_index,
 };
 pub use update::{Topologies, in_order_of_insertion, update};
-pub use views::node_view;
 #[cfg(feature = "spill")]
-pub(crate) use views::{lines as lines_of_views, views as views_of_lines};
+pub(crate) use views::views as views_of_lines;
+pub use views::{lines as lines_of_views, node_view};
 pub use walk::{Walk, WalkOrder};
 pub use window::{Depth, Reading, Visit, Window};
 pub(crate) use x11_names::NAMES;

@@ -162,7 +162,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn read_header(file: &[u8]) -> Result<Header, Error> {
+pub(super) fn read_header(file: &[u8]) -> Result<Header, Error> {
     if !Reader::recognises(file) {
         return Err(Error::new(0, ErrorKind::NotSlog2));
     }

@@ -35,7 +35,7 @@ fn named_hosts(title: &str) -> Vec<String> {
 }
 
 /// What the views tell of the lines, by ascending id. Views are known by the labels of their columns.
-pub(crate) fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
+pub fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
     let mut lines: BTreeMap<i32, Line> = BTreeMap::new();
     for map in maps {
         let column = |label: &str| {

@@ -4,7 +4,7 @@
 //! code as at MPI_Finalize, and comes out as the same files.
 
 mod groups;
-mod source;
+pub mod source;
 mod write;
 
 use crate::clock;

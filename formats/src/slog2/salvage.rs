@@ -1,0 +1,67 @@
+//! What there is of a file that was cut off or never finished: its nodes stand one behind the other from the header on,
+//! each with its own place and size, so that they can be found without the directory at the end.
+
+use super::cursor::Cursor;
+use super::error::Error;
+use super::node::{Node, Stub};
+use super::read::read_header;
+use super::types::{HEADER_SIZE, Header, Layout, VERSION_2_0_5};
+
+/// The beginning of a file.
+#[derive(Clone, Debug)]
+pub struct Salvage<'a> {
+    file: &'a [u8],
+    header: Header,
+    at: usize,
+}
+
+impl<'a> Salvage<'a> {
+    /// Reads the header. That of a file whose writer was stopped has only default values.
+    ///
+    /// # Errors
+    /// If the file ends in its header or is no SLOG2 file.
+    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+        Ok(Salvage {
+            file,
+            header: read_header(file)?,
+            at: HEADER_SIZE,
+        })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Where the nodes found so far end.
+    pub fn offset(&self) -> u64 {
+        self.at as u64
+    }
+
+    fn next_node(&mut self) -> Option<Node<'a>> {
+        let rest = self.file.get(self.at..)?;
+        let stub = Stub::read(&mut Cursor::new(rest, self.at as u64)).ok()?;
+        if usize::try_from(stub.ptr.offset).ok()? != self.at {
+            return None;
+        }
+        let size = usize::try_from(stub.ptr.size).ok()?;
+        let layout = match self.header.version.to_str().as_ref() {
+            VERSION_2_0_5 => Layout::V205,
+            _ => Layout::V206,
+        };
+        let mut part = Cursor::new(rest.get(..size)?, self.at as u64);
+        let node = Node::read(&mut part, layout).ok()?;
+        part.finish("tree node").ok()?;
+        self.at += size;
+        Some(node)
+    }
+}
+
+/// The nodes that are whole, in the order of the file.
+impl<'a> Iterator for Salvage<'a> {
+    type Item = Node<'a>;
+
+    fn next(&mut self) -> Option<Node<'a>> {
+        self.next_node()
+    }
+}

@@ -1,0 +1,233 @@
+//! DUMPI: a run by its `.meta` file, or the file of one rank.
+
+use super::report::{Report, object};
+use crate::input::Input;
+use formats::dumpi::meta::Meta;
+use formats::dumpi::read::Reader;
+use formats::dumpi::types::{FOOTER_ENTRIES, Mask};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Calls of a file, and what it takes to sum up several.
+#[derive(Default)]
+struct Calls {
+    records: u64,
+    by_function: BTreeMap<u16, (&'static str, u64)>,
+    threads: BTreeSet<u16>,
+    masks: u8,
+    /// Wall clock, ns: start of the first call and end of the last one.
+    span: Option<(i64, i64)>,
+    /// Entries into wrappers without a record.
+    ignored: u64,
+}
+
+impl Calls {
+    fn of(reader: &Reader<'_>, report: &mut Report) -> Self {
+        let mut calls = Calls::default();
+        for record in reader.records() {
+            let record = match record {
+                Ok(record) => record,
+                Err(error) => {
+                    let whole = calls.records;
+                    report.problem(format!("{error}; {whole} calls before that can be read"));
+                    break;
+                }
+            };
+            calls.records += 1;
+            let function = record.function;
+            let count = calls.by_function.entry(function.id);
+            count.or_insert((function.name, 0)).1 += 1;
+            calls.threads.insert(record.thread);
+            calls.masks |= record.mask.0;
+            let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
+            let (first, last) = calls.span.unwrap_or((start, stop));
+            calls.span = Some((first.min(start), last.max(stop)));
+        }
+        match reader.footer() {
+            Ok(Some(footer)) => {
+                let ignored = &footer.ignored[..FOOTER_ENTRIES - 1];
+                calls.ignored = ignored.iter().map(|&count| u64::from(count)).sum();
+            }
+            Ok(None) => {}
+            Err(error) => report.problem(error),
+        }
+        calls
+    }
+
+    fn join(&mut self, other: &Calls) {
+        self.records += other.records;
+        self.masks |= other.masks;
+        self.ignored += other.ignored;
+        self.threads.extend(&other.threads);
+        for (&id, &(name, count)) in &other.by_function {
+            self.by_function.entry(id).or_insert((name, 0)).1 += count;
+        }
+    }
+
+    fn put(&self, report: &mut Report) {
+        report.put("calls", self.records);
+        report.put("calls_ignored", self.ignored);
+        report.put("threads_per_rank", self.threads.len());
+        let mask = Mask(self.masks);
+        let parts = [
+            ("wall clock", mask.has(Mask::WALL)),
+            ("cpu clock", mask.has(Mask::CPU)),
+            ("statuses", mask.statuses()),
+            ("performance counters", mask.has(Mask::COUNTERS)),
+        ];
+        let recorded = parts.iter().filter(|(_, is_there)| *is_there);
+        report.put(
+            "recorded",
+            recorded
+                .map(|(what, _)| *what)
+                .collect::<Vec<_>>()
+                .join(", "),
+        );
+        let mut functions: Vec<_> = self.by_function.values().collect();
+        functions.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+        let functions = functions
+            .iter()
+            .map(|(name, count)| object([("name", (*name).into()), ("calls", (*count).into())]));
+        report.put("functions", functions.collect::<Vec<_>>());
+    }
+}
+
+/// Opens a file; one that was never completed as far as it goes.
+fn open<'a>(bytes: &'a [u8], report: &mut Report) -> Option<Reader<'a>> {
+    let error = match Reader::open(bytes) {
+        Ok(reader) => return Some(reader),
+        Err(error) => error,
+    };
+    report.problem(error);
+    Reader::salvage(bytes).ok()
+}
+
+fn seconds(ns: i64) -> f64 {
+    ns as f64 * 1e-9
+}
+
+/// One rank's file.
+pub fn describe(bytes: &[u8], report: &mut Report) {
+    let Some(reader) = open(bytes, report) else {
+        return;
+    };
+    report.put("version", reader.version().to_string());
+    report.put("byte_order", "big-endian");
+    report.put("is_complete", reader.is_complete());
+    if let Some(header) = reader.header() {
+        report.put("host", String::from_utf8_lossy(&header.hostname));
+        report.put("user", String::from_utf8_lossy(&header.username));
+        report.put("started_unix", header.starttime);
+        if !header.mesh_sizes.is_empty() {
+            report.put("mesh_sizes", header.mesh_sizes.clone());
+            report.put("mesh_coordinates", header.mesh_coords.clone());
+        }
+    }
+    let offsets = reader.offsets();
+    report.put("wall_offset_s", offsets.wall);
+    report.put("cpu_offset_s", offsets.cpu);
+    let index = reader.index();
+    let sections = [
+        ("stream", index.body),
+        ("header", index.header),
+        ("footer", index.footer),
+        ("keyvals", index.keyvals),
+        ("counter labels", index.perf_labels),
+        ("datatype sizes", index.type_sizes),
+        ("function labels", index.address_labels),
+    ];
+    let there = sections.iter().filter(|(_, at)| *at != 0);
+    report.put(
+        "sections",
+        Value::Object(
+            there
+                .map(|(name, at)| ((*name).to_owned(), (*at).into()))
+                .collect(),
+        ),
+    );
+    match reader.perf_labels() {
+        Ok(labels) => {
+            let names = labels.unwrap_or_default();
+            let names: Vec<_> = names
+                .iter()
+                .map(|name| String::from_utf8_lossy(name).into_owned())
+                .collect();
+            if !names.is_empty() {
+                report.put("counters", names);
+            }
+        }
+        Err(error) => report.problem(error),
+    }
+    let calls = Calls::of(&reader, report);
+    if let Some((from, to)) = calls.span {
+        report.span(seconds(from), seconds(to));
+    }
+    calls.put(report);
+}
+
+/// Whether this is the text of a `.meta` file.
+pub fn is_meta(bytes: &[u8]) -> bool {
+    Meta::parse(bytes).is_ok()
+}
+
+/// A run.
+pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
+    let meta = match Meta::parse(bytes) {
+        Ok(meta) => meta,
+        Err(error) => return report.problem(error),
+    };
+    report.put("version", meta.version.to_string());
+    report.put("host", String::from_utf8_lossy(&meta.hostname));
+    report.put("user", String::from_utf8_lossy(&meta.username));
+    report.put("started_unix", meta.starttime);
+    report.put("file_prefix", String::from_utf8_lossy(&meta.fileprefix));
+    report.put("ranks", meta.numprocs);
+    let files = meta.rank_files(path);
+    if files.is_empty() {
+        return report.problem("none of the .bin files is there");
+    }
+    let mut all = Calls::default();
+    let mut rows = Vec::new();
+    let mut hosts = BTreeSet::new();
+    for (rank, file) in files.iter().enumerate() {
+        let Some(file) = file else {
+            report.problem(format!("the .bin file of rank {rank} is missing"));
+            continue;
+        };
+        let input = match Input::open(file) {
+            Ok(input) => input,
+            Err(_) => {
+                report.problem(format!("{}: cannot be opened", file.display()));
+                continue;
+            }
+        };
+        let mut own = Report::default();
+        if let Some(reader) = open(&input, &mut own) {
+            let calls = Calls::of(&reader, &mut own);
+            let host = reader.header().map_or(String::new(), |header| {
+                String::from_utf8_lossy(&header.hostname).into_owned()
+            });
+            let (from, to) = calls.span.unwrap_or_default();
+            rows.push(object([
+                ("rank", rank.into()),
+                ("host", host.as_str().into()),
+                ("bytes", input.len().into()),
+                ("calls", calls.records.into()),
+                ("ignored", calls.ignored.into()),
+                ("wall_offset_s", reader.offsets().wall.into()),
+                ("cpu_offset_s", reader.offsets().cpu.into()),
+                ("from_s", seconds(from).into()),
+                ("span_s", seconds(to - from).into()),
+            ]));
+            hosts.insert(host);
+            all.join(&calls);
+        }
+        for problem in own.problems {
+            report.problem(format!("{}: {problem}", file.display()));
+        }
+    }
+    report.put("hosts", hosts.into_iter().collect::<Vec<_>>());
+    report.put("files", rows);
+    all.put(report);
+}

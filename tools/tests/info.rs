@@ -1,0 +1,243 @@
+//! `mpitrace info`: what it tells of each format, of whole and of cut files.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn info(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command
+        .arg("info")
+        .args(arguments)
+        .output()
+        .expect("mpitrace")
+}
+
+/// The object of one file, and the exit code.
+fn json(path: &Path) -> (Value, Option<i32>) {
+    let output = info(&["--json", &path.display().to_string()]);
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    (all[0].clone(), output.status.code())
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../formats/tests/data")
+        .join(name)
+}
+
+fn golden() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden");
+    if !path.exists() {
+        println!("SKIPPED: no {}", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value[name]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{name} in {value}"))
+}
+
+/// Drawables are those of their kinds, and those of the categories.
+fn adds_up(found: &Value) {
+    let kinds = ["states", "arrows", "events"].map(|kind| number(found, kind));
+    assert_eq!(
+        number(found, "drawables"),
+        kinds.iter().sum::<u64>(),
+        "{found}"
+    );
+    let categories = found["categories"].as_array().expect("categories");
+    let counts = categories.iter().map(|category| number(category, "count"));
+    assert_eq!(number(found, "drawables"), counts.sum::<u64>(), "{found}");
+}
+
+#[test]
+fn the_same_trace_in_two_formats() {
+    let folder = tempfile::tempdir().expect("folder");
+    let log = data("clog2/small.clog2");
+    let tree = folder.path().join("small.slog2");
+    let mut convert = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    let status = convert
+        .args(["convert", "--quiet"])
+        .arg(&log)
+        .arg(&tree)
+        .status();
+    assert!(status.expect("mpitrace").success());
+    let ((log, log_code), (tree, tree_code)) = (json(&log), json(&tree));
+    assert_eq!((log_code, tree_code), (Some(0), Some(0)));
+    assert_eq!(
+        (&log["format"], &tree["format"]),
+        (&"CLOG2".into(), &"SLOG2".into())
+    );
+    for what in [
+        "drawables",
+        "states",
+        "arrows",
+        "events",
+        "ranks",
+        "threads",
+        "from_s",
+        "to_s",
+    ] {
+        assert_eq!(log[what], tree[what], "{what}");
+    }
+    adds_up(&log);
+    adds_up(&tree);
+    assert_eq!(number(&tree["tree"], "nodes"), 1);
+}
+
+#[test]
+fn every_golden_is_whole() {
+    let Some(golden) = golden() else {
+        return;
+    };
+    let mut files = 0;
+    let mut folders = vec![golden.join("mpe"), golden.join("paje")];
+    for parent in ["dumpi", "legacy"] {
+        let inner = fs::read_dir(golden.join(parent)).expect("goldens");
+        folders.extend(
+            inner
+                .map(|entry| entry.expect("entry").path())
+                .filter(|path| path.is_dir()),
+        );
+    }
+    for folder in folders {
+        for entry in fs::read_dir(&folder).expect("goldens") {
+            let path = entry.expect("entry").path();
+            let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+            if ![
+                "slog2", "clog2", "bin", "meta", "alog", "log", "clog", "slog", "trace",
+            ]
+            .contains(&ending)
+            {
+                continue;
+            }
+            let (found, code) = json(&path);
+            assert_eq!(code, Some(0), "{}: {}", path.display(), found["problems"]);
+            files += 1;
+            let name = path.display().to_string();
+            let doubled = name.ends_with(".filter.slog2");
+            if found["states"].is_u64() && !doubled {
+                adds_up(&found);
+            }
+        }
+    }
+    assert!(files > 180, "only {files} goldens");
+}
+
+#[test]
+fn numbers_of_the_goldens() {
+    let Some(golden) = golden() else {
+        return;
+    };
+    // As the original converter says: 57 drawables of 2 ranks.
+    let (found, _) = json(&golden.join("mpe/ring_n2.slog2"));
+    let said = fs::read_to_string(golden.join("mpe/ring_n2.conv.txt")).expect("golden");
+    let said = said
+        .lines()
+        .find_map(|line| line.strip_prefix("Number of Drawables = "));
+    assert_eq!(
+        said.and_then(|n| n.trim().parse().ok()),
+        Some(number(&found, "drawables"))
+    );
+    assert_eq!(number(&found, "ranks"), 2);
+    let (found, _) = json(&golden.join("mpe/threads_n2.clog2"));
+    assert_eq!(
+        (number(&found, "threads"), number(&found, "sends")),
+        (6, 16)
+    );
+    assert_eq!(found["clock_shifts"].as_array().map(Vec::len), Some(2));
+    let folder = golden.join("dumpi/ring-n4-default");
+    let metas = fs::read_dir(folder)
+        .expect("golden")
+        .map(|entry| entry.expect("entry").path());
+    let meta = metas
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|e| e == "meta"));
+    let (found, _) = json(&meta.expect("metafile"));
+    assert_eq!((number(&found, "ranks"), number(&found, "calls")), (4, 163));
+    assert_eq!(found["files"][2]["calls"], 41);
+}
+
+#[test]
+fn of_cut_files_what_is_left() {
+    let folder = tempfile::tempdir().expect("folder");
+    let whole = fs::read(data("clog2/small.clog2")).expect("file");
+    let cut = folder.path().join("cut.clog2");
+    // Within the second half of the records.
+    fs::write(&cut, &whole[..1024 + 700]).expect("file");
+    let (found, code) = json(&cut);
+    assert_eq!(code, Some(1));
+    assert!(
+        found["problems"][0]
+            .as_str()
+            .is_some_and(|p| p.contains("records before that")),
+        "{found}"
+    );
+    assert!(
+        found["records"]
+            .as_object()
+            .is_some_and(|records| !records.is_empty())
+    );
+    let nothing = json(&folder.path().join("nothing"));
+    assert_eq!(nothing.1, Some(1));
+    fs::write(&cut, b"what is this").expect("file");
+    let (found, code) = json(&cut);
+    assert_eq!(code, Some(1));
+    assert!(
+        found["problems"][0]
+            .as_str()
+            .is_some_and(|p| p.contains("no known format")),
+        "{found}"
+    );
+    assert_eq!(info(&[]).status.code(), Some(2));
+}
+
+#[test]
+fn a_tree_without_its_end() {
+    let Some(golden) = golden() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("folder");
+    let whole = fs::read(golden.join("mpe/nonblk_n5.ls1k.slog2")).expect("golden");
+    let cut = folder.path().join("cut.slog2");
+    fs::write(&cut, &whole[..20000]).expect("file");
+    let (found, code) = json(&cut);
+    assert_eq!(code, Some(1));
+    assert!(number(&found, "drawables") > 100, "{found}");
+    assert!(
+        found["problems"][0]
+            .as_str()
+            .is_some_and(|p| p.contains("nodes are whole")),
+        "{found}"
+    );
+}
+
+#[test]
+fn damage_never_stops_it() {
+    let folder = tempfile::tempdir().expect("folder");
+    let damaged = folder.path().join("damaged").display().to_string();
+    for name in [
+        "clog2/small.clog2",
+        "slog2/sample.slog2",
+        "dumpi/every-kind.bin",
+        "alog/small_from_clog.alog",
+        "clog1/early.clog",
+        "slog1/small.slog",
+        "paje/mixed.trace",
+    ] {
+        let whole = fs::read(data(name)).expect("file");
+        for step in 0..40 {
+            let mut bytes = whole[..whole.len() * (40 - step % 20) / 40].to_vec();
+            let at = (step * 7919) % bytes.len();
+            bytes[at] ^= 0xFF;
+            fs::write(&damaged, &bytes).expect("file");
+            let code = info(&[&damaged]).status.code();
+            assert!(matches!(code, Some(0 | 1)), "{name} {step}: {code:?}");
+        }
+    }
+}
