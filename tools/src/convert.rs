@@ -1,12 +1,13 @@
 //! `mpitrace convert`: from any format to any other that can hold it.
 //!
-//! Where an original tool made the same conversion (clog2TOslog2, clog2alog), its bytes are made; the others go through the model.
+//! Where an original tool made the same conversion (clog2TOslog2, clog2alog, clog2slog), its bytes are made; the others go through the model.
 
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::shown;
 use crate::mpe1;
 use crate::progress::Progress;
+use crate::slog1::{self, FrameArguments};
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
 use crate::updates::write_updated;
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:
   mpitrace convert run.clog2 run.slog2            as clog2TOslog2, to the byte
   mpitrace convert old.clog old.alog              as clog2alog, to the byte
+  mpitrace convert --frame 8k --frames 12 old.clog old.slog   as clog2slog -f=8 -d=12, to the byte
   mpitrace convert --leaf auto run.clog2 big.slog2
   mpitrace convert run.clog2 run.slog2a           a tree of previews, with the rest in run.clog2
   mpitrace convert run.slog2a run.slog2           with run.clog2 beside it: the full file
@@ -45,6 +47,8 @@ pub struct Arguments {
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    frames: FrameArguments,
     /// ALOG as MPE writes it: no names of program and processes, texts of at most 15 bytes
     #[arg(long)]
     mpe: bool,
@@ -110,6 +114,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         target.dialect = dialect.into();
     }
+    if let Some(option) = arguments.frames.given() {
+        if target.format != Format::Slog1 {
+            return Err(Failure::Call(format!(
+                "{option} has no meaning for {}, which will be a {} file",
+                output.display(),
+                target.format
+            )));
+        }
+        target.frames = arguments.frames.clone();
+    }
     let trace = Trace::open_all(inputs)?;
     if is_annotation(arguments, output) {
         return annotation(arguments, &trace, &target);
@@ -124,6 +138,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         (Format::Clog1 | Format::Alog, Format::Clog1 | Format::Alog) if !arguments.mpe => {
             let losses = mpe1::convert(&trace, &target)?;
+            report(&losses, &target, arguments.quiet);
+            Ok(())
+        }
+        (Format::Clog1, Format::Slog1) => {
+            let losses = slog1::from_clog1(&trace, &target)?;
+            report(&losses, &target, arguments.quiet);
+            Ok(())
+        }
+        // With other frames it is another file.
+        (Format::Slog1, Format::Slog1) if target.frames.given().is_none() => {
+            let losses = slog1::copy(&trace, &target)?;
             report(&losses, &target, arguments.quiet);
             Ok(())
         }

@@ -24,6 +24,7 @@ mod progress;
 mod recover;
 mod repair;
 mod run;
+mod slog1;
 mod stats;
 mod traces;
 mod tree;

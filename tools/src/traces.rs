@@ -4,10 +4,11 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
 use crate::progress::Progress;
+use crate::slog1::FrameArguments;
 use crate::tree::TreeArguments;
 use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
-use formats::{alog, clog1, paje, slog2};
+use formats::{alog, clog1, paje, slog1, slog2};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -95,11 +96,13 @@ impl Trace {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
             },
-            Format::Dumpi | Format::DumpiText | Format::Blocks | Format::Slog1 => {
-                Err(Failure::Data(format!(
-                    "{name}: a {format} file cannot be read as drawables"
-                )))
-            }
+            Format::Slog1 => match slog1::Source::new(self.bytes()) {
+                Ok(source) => Ok(Box::new(source)),
+                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
+            },
+            Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Data(format!(
+                "{name}: a {format} file cannot be read as drawables"
+            ))),
         }
     }
 }
@@ -117,6 +120,8 @@ pub struct Target {
     pub mpe: bool,
     /// Names of fields in a Pajé trace.
     pub dialect: paje::Dialect,
+    /// Frames of an SLOG-1 file.
+    pub frames: FrameArguments,
 }
 
 impl Target {
@@ -138,6 +143,7 @@ impl Target {
             tree: tree.clone(),
             mpe: false,
             dialect: paje::Dialect::New,
+            frames: FrameArguments::default(),
         })
     }
 
@@ -182,11 +188,10 @@ impl Target {
                     Err(error) => Err(failure(error.into())),
                 }
             }
-            Format::Slog1 => Err(Failure::Call(format!(
-                "{}: a {} file cannot be made of drawables",
-                self.path.display(),
-                self.format
-            ))),
+            Format::Slog1 => match slog1::Sink::create(path, definitions, self.frames.options()) {
+                Ok(sink) => Ok(Box::new(sink)),
+                Err(error) => Err(failure(error.into())),
+            },
             Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
                 "{}: a {} file holds the calls with all their arguments, which drawables do not have",
                 self.path.display(),

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Endings of the formats that hold drawables or events.
-const FORMATS: [&str; 5] = ["clog2", "slog2", "alog", "clog", "trace"];
+const FORMATS: [&str; 6] = ["clog2", "slog2", "alog", "clog", "trace", "slog"];
 
 const RANKS: i32 = 3;
 const STEPS: i32 = 20;
@@ -191,6 +191,11 @@ fn from_each_format_to_each_other() {
             convert(&from, &to);
             let back = file("back.slog2");
             convert(&to, &back);
+            let mut expected = expected.clone();
+            if (first, second) == ("clog", "slog") {
+                // clog2slog leaves events out.
+                expected.remove(&(Topology::Event, "Mark".to_owned()));
+            }
             assert_same(&contents(&back), &expected, &format!("{first} to {second}"));
         }
     }

@@ -5,6 +5,7 @@ use super::record::{ARROW, Arguments, Record, STATE, Task, Words};
 use super::types::{Display, FRAME_HEADER_SIZE, Key, Thread};
 use super::write::{Kind, Layout, Tables, TimeOrder, Writer, Written};
 use crate::clog1::{self, Body, Raw, Reader, StateDef};
+use crate::model::{Losses, Text};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
@@ -17,6 +18,8 @@ pub const BACKWARD: u16 = 10002;
 /// Event of a send, and of a receive.
 const SEND: i32 = -101;
 const RECEIVE: i32 = -102;
+/// Event of a constant of the MPI in use.
+const CONSTANT: i32 = -201;
 /// The partner of a message to nobody.
 const PROC_NULL: i32 = -1;
 /// Entries that the tables have to spare.
@@ -38,12 +41,8 @@ pub struct Options {
 pub struct Conversion {
     /// What was written.
     pub written: Written,
-    /// Starts of states that did not end.
-    pub open_states: u64,
-    /// Ends of states that had not started, of which the original makes no file.
-    pub ends_without_start: u64,
-    /// Sends and receives without the other.
-    pub open_messages: u64,
+    /// What was left out. The original makes no file if a state ends that had not started; here it is counted.
+    pub losses: Losses,
     /// Where a file ends before its end; the file was made of what is there.
     pub cut: Option<clog1::Error>,
 }
@@ -193,8 +192,8 @@ impl Summary {
             display: Display {
                 key: Key::whole(intvltype),
                 class: class.into(),
-                label: crate::model::Text(label.to_vec()),
-                color: crate::model::Text(color.to_vec()),
+                label: Text(label.to_vec()),
+                color: Text(color.to_vec()),
                 arguments: None,
             },
             associations: 0,
@@ -231,16 +230,18 @@ impl Summary {
             writer: Writer::new(out, &self.tables(), layout)?,
             states: HashMap::new(),
             messages: HashMap::new(),
-            ends_without_start: 0,
+            losses: Losses::default(),
         };
         let mut cut = None;
         for record in clog.records() {
             match record {
-                Ok(record) => {
-                    if let Body::Raw(raw) = &record.body {
+                Ok(record) => match &record.body {
+                    Body::Raw(raw) => {
                         matching.event(record.header.time, record.header.rank, raw)?;
                     }
-                }
+                    Body::StateDef(_) => {}
+                    body => matching.losses.add(lost(body), 1),
+                },
                 Err(error) if is_cut(&error) => cut = Some(error),
                 Err(error) => return Err(FromClog1Error::Clog1(error)),
             }
@@ -248,15 +249,28 @@ impl Summary {
         let open = |lengths: &mut dyn Iterator<Item = usize>| lengths.sum::<usize>() as u64;
         let open_states = open(&mut matching.states.values().map(Vec::len));
         let open_messages = open(&mut matching.messages.values().map(VecDeque::len));
+        let mut losses = matching.losses;
+        losses.add("start of a state without its end", open_states);
+        losses.add("message without a send or without a receive", open_messages);
         let (out, written) = matching.writer.finish()?;
         let conversion = Conversion {
             written,
-            open_states,
-            ends_without_start: matching.ends_without_start,
-            open_messages,
+            losses,
             cut,
         };
         Ok((out, conversion))
+    }
+}
+
+/// What is lost with a record that is neither event nor description of a state.
+fn lost(body: &Body) -> &'static str {
+    match body {
+        Body::EventDef(_) => "description of an event",
+        Body::Comm(_) => "record of a communicator",
+        Body::SrcLoc(_) => "place in the source",
+        Body::Shift(_) => "shift of a clock",
+        Body::Msg(_) | Body::Coll(_) => "message or collective in a record of its own",
+        _ => "record of no known type",
     }
 }
 
@@ -282,7 +296,7 @@ struct Matching<'s, W> {
     /// By state and rank the times of starts.
     states: HashMap<(usize, i32), Vec<f64>>,
     messages: HashMap<Waiting, VecDeque<f64>>,
-    ends_without_start: u64,
+    losses: Losses,
 }
 
 impl<W: Read + Write + Seek> Matching<'_, W> {
@@ -295,11 +309,16 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
             return self.message(time, rank, raw);
         }
         let Some(&state) = self.found.ends.get(&raw.etype) else {
+            let what = match raw.etype {
+                CONSTANT => "constant of MPI",
+                _ => "event outside of states",
+            };
+            self.losses.add(what, 1);
             return Ok(());
         };
         let start = self.states.get_mut(&(state, rank)).and_then(Vec::pop);
         let Some(start) = start else {
-            self.ends_without_start += 1;
+            self.losses.add("end of a state without its start", 1);
             return Ok(());
         };
         let kind = (STATE, state_type(state));
@@ -308,6 +327,7 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
 
     fn message(&mut self, time: f64, rank: i32, raw: &Raw) -> Result<(), Error> {
         if raw.data == PROC_NULL {
+            self.losses.add("message to or from nobody", 1);
             return Ok(());
         }
         let partner = raw.data;
@@ -319,6 +339,7 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
             line.or_default().push_back(time);
             return self.writer.announce(ARROW, Key::whole(arrow_type(other)));
         };
+        self.losses.add("tag and size of a message", 1);
         let kind = (ARROW, arrow_type(raw.etype));
         self.put(kind, (start, time), partner, Some(rank))
     }
