@@ -6,7 +6,10 @@ use std::io::Cursor;
 
 use edit_common::{Drawn, any_drawn, drawn, file, golden, goldens, sort};
 use formats::edit::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
-use formats::slog2::{Drawable, ErrorKind, Reader, Walk, WalkOrder};
+use formats::slog2::{
+    Builder, Drawable, ErrorKind, LineIdMap, NewComposite, NewDrawable, Options, Reader, Vertex,
+    Walk, WalkOrder,
+};
 use proptest::prelude::*;
 
 fn filtered(input: &[u8], filter: &Slog2Filter) -> (Vec<u8>, Rebuilt) {
@@ -324,4 +327,77 @@ proptest! {
         sort(&mut list);
         prop_assert_eq!(found, list);
     }
+}
+
+#[test]
+fn composites_stay_composites() {
+    let categories = edit_common::categories();
+    let mut categories: Vec<_> = categories.into_iter().collect();
+    let mut whole = categories[1].clone();
+    whole.index = 7;
+    whole.name = "file access".into();
+    categories.push(whole);
+    let options = Options {
+        leaf_byte_size: 300,
+        ..Options::default()
+    };
+    let mut builder = Builder::new(Cursor::new(Vec::new()), options).expect("starts");
+    for nth in 0..20i32 {
+        let time = f64::from(nth);
+        let vertex = |after: f64, line| Vertex {
+            time: time + after,
+            line,
+        };
+        let outer = [vertex(0.0, nth % 3), vertex(0.75, nth % 3)];
+        let inner = [vertex(0.25, nth % 3), vertex(0.5, nth % 3)];
+        let primitive = |category, vertices| NewDrawable {
+            topology: formats::slog2::Topology::State,
+            category,
+            info: &[],
+            vertices,
+        };
+        let primitives = [primitive(2, &outer[..]), primitive(1, &inner[..])];
+        let composite = NewComposite {
+            category: 7,
+            info: &[],
+            primitives: &primitives,
+        };
+        builder.add_composite(&composite).expect("memory");
+        let alone = [vertex(0.8, nth % 3), vertex(0.9, nth % 3)];
+        builder.add(&primitive(1, &alone[..])).expect("memory");
+    }
+    let tree = builder.close().expect("drawables");
+    let identity = LineIdMap::identity(tree.lines());
+    let (out, _) = tree.finish(&categories, &[identity]).expect("memory");
+    let input = out.into_inner();
+    let listed = |file: &[u8]| -> Vec<String> {
+        let reader = Reader::new(file).expect("reads");
+        let drawables = Walk::new(&reader, WalkOrder::End);
+        drawables
+            .map(|drawable| format!("{:?}", drawable.expect("reads")))
+            .collect()
+    };
+    let (output, rebuilt) = filtered(&input, &Slog2Filter::default());
+    assert_eq!(listed(&output), listed(&input));
+    assert_eq!(rebuilt.kept, 40);
+    let (output, _) = filtered(
+        &input,
+        &of(Selection {
+            categories: remove(vec!["file access".into()]),
+            ..Selection::default()
+        }),
+    );
+    let expected: Vec<String> = listed(&input)
+        .into_iter()
+        .filter(|text| text.starts_with("Primitive"))
+        .collect();
+    assert_eq!(expected.len(), 20);
+    assert_eq!(listed(&output), expected);
+    let names: Vec<i32> = Reader::new(&output)
+        .expect("reads")
+        .categories()
+        .iter()
+        .map(|category| category.index)
+        .collect();
+    assert_eq!(names, [1, -3]);
 }

@@ -7,8 +7,9 @@ use super::in_order::in_order;
 use super::select::{Judge, Selection};
 use crate::model::{Definitions, Losses, Order, Source, Stop};
 use crate::slog2::{
-    self, Builder, Category, Drawable, Error, Header, LineIdMap, NewDrawable, Options, Primitive,
-    Ratios, Reader, Topology, Vertex, Walk, WalkOrder, lines_of_views, preview_index,
+    self, Builder, Category, Drawable, Error, Header, LineIdMap, NewComposite, NewDrawable,
+    Options, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Reader, Topology,
+    Vertex, Walk, WalkOrder, lines_of_views, preview_index,
 };
 
 /// How an SLOG2 file is filtered.
@@ -79,10 +80,10 @@ impl Slog2Filter {
         let mut tree = new.builder.close()?;
         let (categories, maps);
         if self.like_original {
-            for topology in previewed(reader)? {
-                tree.keep_preview(topology);
+            for category in touched(reader)? {
+                tree.keep_category(category);
             }
-            categories = reader.categories().to_vec();
+            categories = previews_first(reader.categories());
             maps = reader.line_id_maps().to_vec();
         } else {
             categories = renewed(reader.categories());
@@ -98,16 +99,18 @@ impl Slog2Filter {
     }
 }
 
-/// The topologies of all shadows in a file. The original takes their categories for used, whatever it writes.
-fn previewed(reader: &Reader<'_>) -> Result<BTreeSet<Topology>, Error> {
+/// The categories of all shadows and of all primitives in composites: the original takes them for used, whatever it writes.
+fn touched(reader: &Reader<'_>) -> Result<BTreeSet<i32>, Error> {
     let mut found = BTreeSet::new();
     for entry in reader.whole_directory()? {
         let node = reader.node(entry.ptr)?;
         for buffer in &node.shadows {
-            for shadow in buffer.nestless.iter().chain(&buffer.nestable) {
-                let all = [Topology::Event, Topology::State, Topology::Arrow];
-                let category = shadow.primitive.category;
-                found.extend(all.into_iter().filter(|&of| preview_index(of) == category));
+            let shadows = buffer.nestless.iter().chain(&buffer.nestable);
+            found.extend(shadows.map(|shadow| shadow.primitive.category));
+        }
+        for drawable in node.nestless.iter().chain(&node.nestable) {
+            if let Drawable::Composite(composite) = drawable {
+                found.extend(composite.primitives.iter().map(|inner| inner.category));
             }
         }
     }
@@ -135,6 +138,19 @@ pub(super) fn renewed(categories: &[Category]) -> Vec<Category> {
         }
     }
     renewed
+}
+
+/// The categories in the order in which the original inserts them in its table.
+fn previews_first(categories: &[Category]) -> Vec<Category> {
+    let rank = |index: i32| match index {
+        PREVIEW_EVENT => 0,
+        PREVIEW_STATE => 1,
+        PREVIEW_ARROW => 2,
+        _ => 3,
+    };
+    let mut sorted = categories.to_vec();
+    sorted.sort_by_key(|category| rank(category.index));
+    sorted
 }
 
 /// The views of these lines. What names lines by their own number is made anew.
@@ -197,34 +213,42 @@ impl<W: Write + Seek> Rebuild<W> {
     }
 
     /// Adds a drawable of a file.
-    pub(super) fn put(
+    pub(super) fn put<'a>(
         &mut self,
-        drawable: &Drawable<'_>,
+        drawable: &Drawable<'a>,
         topologies: &BTreeMap<i32, Topology>,
     ) -> Result<(), Error> {
-        match drawable {
-            Drawable::Primitive(primitive) => self.put_primitive(primitive, topologies),
-            Drawable::Composite(composite) => composite
-                .primitives
-                .iter()
-                .try_for_each(|primitive| self.put_primitive(primitive, topologies)),
-        }
-    }
-
-    fn put_primitive(
-        &mut self,
-        primitive: &Primitive<'_>,
-        topologies: &BTreeMap<i32, Topology>,
-    ) -> Result<(), Error> {
+        let primitives = match drawable {
+            Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
+            Drawable::Composite(composite) => composite.primitives.as_slice(),
+        };
         self.vertices.clear();
-        self.vertices.extend(primitive.vertices());
-        let topology = topologies.get(&primitive.category).copied();
-        self.builder.add(&NewDrawable {
-            topology: topology.unwrap_or_else(|| topology_of(&self.vertices)),
-            category: primitive.category,
-            info: primitive.info,
-            vertices: &self.vertices,
-        })
+        for primitive in primitives {
+            self.vertices.extend(primitive.vertices());
+        }
+        let mut rest = self.vertices.as_slice();
+        let mut new = |primitive: &Primitive<'a>| {
+            let (vertices, behind) = rest.split_at(primitive.vertices().len());
+            rest = behind;
+            let topology = topologies.get(&primitive.category).copied();
+            NewDrawable {
+                topology: topology.unwrap_or_else(|| topology_of(vertices)),
+                category: primitive.category,
+                info: primitive.info,
+                vertices,
+            }
+        };
+        match drawable {
+            Drawable::Primitive(primitive) => self.builder.add(&new(primitive)),
+            Drawable::Composite(composite) => {
+                let primitives: Vec<_> = composite.primitives.iter().map(new).collect();
+                self.builder.add_composite(&NewComposite {
+                    category: composite.category,
+                    info: composite.info,
+                    primitives: &primitives,
+                })
+            }
+        }
     }
 }
 
@@ -254,9 +278,7 @@ pub fn write_slog2<W: Write + Seek>(
     })?;
     let tree = builder.close()?;
     let maps = restricted(views, tree.lines());
-    // In the order in which the original inserts them in its table: previews first.
-    let mut categories = renewed(&source.definitions().categories);
-    categories.sort_by_key(|category| category.index >= 0);
+    let categories = previews_first(&renewed(&source.definitions().categories));
     let (out, header) = tree.finish(&categories, &maps)?;
     Ok((out, header, losses))
 }

@@ -101,9 +101,9 @@ impl<W: Write + Seek> Tree<W> {
         &self.summary.categories
     }
 
-    /// Has the preview category of a topology written even if no drawable is of it.
-    pub fn keep_preview(&mut self, topology: Topology) {
-        self.summary.topologies.push(topology);
+    /// Has a category written even if no drawable is of it.
+    pub fn keep_category(&mut self, index: i32) {
+        self.summary.parts.entry(index).or_default();
     }
 
     /// Writes categories, views, directory and the final header, and gives the output and the header.
