@@ -7,8 +7,8 @@ use std::io::Cursor;
 use std::path::Path;
 
 use formats::slog2::{
-    ConvertOptions, Kinds, Layout, Options, Order, Parts, PrintOptions, Reader, RecursiveOptions,
-    convert, print, print_recursively,
+    ConvertOptions, Kinds, Layout, Navigator, Options, Order, Parts, PrintOptions, Reader,
+    RecursiveOptions, convert, print, print_recursively,
 };
 use slog2_common::{drawables, sample};
 
@@ -22,6 +22,8 @@ fn stored(name: &str) -> Vec<u8> {
         let bytes = match name {
             "sample.slog2" => file,
             "sample.slog2.txt" => list(&file, &PrintOptions::default()).into_bytes(),
+            "sample.windows.txt" => windows(&file).into_bytes(),
+            "sample.navigate.txt" => walk(&file).into_bytes(),
             _ => recursive(&file, &RecursiveOptions::default()).into_bytes(),
         };
         fs::write(&path, bytes).expect("writable");
@@ -194,6 +196,80 @@ fn options_choose_parts_and_window() {
     assert!(
         left < all && right < all && left + right >= all,
         "{left} {right} {all}"
+    );
+}
+
+/// The middle of the log in all orders of slog2print, and what PrintRecursively merges down to a depth.
+fn windows(file: &[u8]) -> String {
+    let mut text = String::new();
+    for order in [
+        Order::IncreasingStart,
+        Order::DecreasingStart,
+        Order::IncreasingEnd,
+        Order::DecreasingEnd,
+    ] {
+        text += &list(
+            file,
+            &PrintOptions {
+                order,
+                parts: Parts::LineIdMaps,
+                window: (0.25, 0.5),
+                ..PrintOptions::default()
+            },
+        );
+    }
+    for merged in [false, true] {
+        text += &recursive(
+            file,
+            &RecursiveOptions {
+                window: (0.25, 0.5),
+                lowest_depth: 1,
+                merged,
+            },
+        );
+    }
+    text
+}
+
+/// A walk with all commands, some wrong.
+fn walk(file: &[u8]) -> String {
+    let reader = Reader::new(file).expect("reads");
+    let mut navigator = Navigator::new(&reader, false).expect("reads");
+    let mut text = Vec::new();
+    navigator.greet(&mut text).expect("memory");
+    let mut wrong = 0;
+    for line in [
+        "d=1 a",
+        "+=2.5",
+        "+",
+        ">=0.5",
+        "s",
+        ">",
+        "-",
+        "<=2 d=7",
+        "d=0",
+        "ts=0.5 tf=1.5",
+        "none",
+    ] {
+        text.extend(Navigator::PROMPT.as_bytes());
+        wrong += usize::from(navigator.obey(line, &mut text).expect("reads").is_err());
+    }
+    assert_eq!(wrong, 2);
+    text.extend(Navigator::PROMPT.as_bytes());
+    String::from_utf8(text).expect("UTF-8")
+}
+
+#[test]
+fn windows_and_walks_are_printed_as_stored() {
+    // Both texts were compared with what the original's tools print of this file.
+    let file = stored("sample.slog2");
+    assert_eq!(
+        windows(&file),
+        String::from_utf8_lossy(&stored("sample.windows.txt"))
+    );
+    assert_eq!(
+        walk(&file),
+        String::from_utf8_lossy(&stored("sample.navigate.txt"))
     );
 }
 

@@ -18,6 +18,7 @@ mod lines;
 mod manual;
 mod merge;
 mod mpe1;
+mod navigate;
 mod paje;
 mod print;
 mod progress;
@@ -52,6 +53,7 @@ enum Command {
     Merge(merge::Arguments),
     Arrows(arrows::Arguments),
     Lines(lines::Arguments),
+    Navigate(navigate::Arguments),
     Recover(recover::Arguments),
     Info(info::Arguments),
     Stats(stats::Arguments),
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Arrows(arguments) => arrows::run(&arguments),
         Command::Lines(arguments) => lines::run(&arguments),
+        Command::Navigate(arguments) => navigate::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

@@ -63,7 +63,7 @@ pub use directory::{Directory, Entries};
 pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
 pub use print::{
-    Kinds, Order, Parts, PrintOptions, RecursiveOptions, list, print, print_recursively,
+    Kinds, Navigator, Order, Parts, PrintOptions, RecursiveOptions, list, print, print_recursively,
     time_window,
 };
 pub use read::Reader;

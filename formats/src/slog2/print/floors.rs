@@ -21,13 +21,14 @@ pub enum Kinds {
     Nestless,
 }
 
-/// Calls `list` with the drawables of each leaf's time box, in order, from box to box.
+/// Calls `list` with the drawables of each leaf's time box, as far as it is in the window, in order, from box to box.
 ///
-/// As in the original, what starts exactly at the end of the log (or ends at its start, by end time) is in no box.
+/// As in the original, what starts exactly at the end of the window (or ends at its start, by end time) is in no box.
 pub(super) fn for_each_box<'a>(
     reader: &Reader<'a>,
     order: Order,
     kinds: Kinds,
+    window: TimeBBox,
     mut list: impl FnMut(&[&Drawable<'a>]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Some(root) = reader.root() else {
@@ -37,58 +38,33 @@ pub(super) fn for_each_box<'a>(
     nodes.sort_by_key(|entry| entry.id);
     // From the leaves to the root; only levels that exist, whatever depths a damaged file names.
     let levels: Vec<&[DirEntry]> = nodes.chunk_by(|a, b| a.id.depth == b.id.depth).collect();
-    let children = i32::from(reader.header().children_per_node).max(2);
     let mut boxes = leaf_boxes(&levels, root.bounds);
     if order.is_decreasing() {
         boxes.reverse();
     }
-    // By level and place in the level.
-    let mut floors: BTreeMap<(usize, usize), Content<'a>> = BTreeMap::new();
-    for TimeBox { leaf, begin, end } in boxes {
-        let mut xpos = leaf;
-        let mut wanted = Vec::with_capacity(levels.len());
-        for level in &levels {
-            let ancestor = level.partition_point(|entry| entry.id.xpos < xpos);
-            // A drawable at the very edge of the box may be in a neighbour, which touches the box.
-            let first = level.partition_point(|entry| entry.bounds.latest < begin);
-            let behind = level.partition_point(|entry| entry.bounds.earliest <= end);
-            wanted.push(first.min(ancestor)..behind.max(ancestor + 1).min(level.len()));
-            xpos /= children;
-        }
-        floors.retain(|&(level, at), _| wanted[level].contains(&at));
-        for (depth, range) in wanted.iter().enumerate() {
-            for at in range.clone() {
-                if let Entry::Vacant(vacant) = floors.entry((depth, at)) {
-                    vacant.insert(Content::read(reader, levels[depth][at].ptr, order, kinds)?);
-                }
-            }
-        }
-        let time_box = TimeBBox {
-            earliest: begin,
-            latest: end,
+    let mut floors = Floors {
+        reader,
+        order,
+        kinds,
+        levels: &levels,
+        nodes: levels.iter().map(|_| BTreeMap::new()).collect(),
+    };
+    if let Some(first) = boxes.first() {
+        floors.go_to(first)?;
+    }
+    for whole in boxes {
+        let time_box = TimeBox {
+            begin: whole.begin.max(window.earliest),
+            end: whole.end.min(window.latest),
+            ..whole
         };
-        if order == Order::IncreasingStart {
-            for content in floors.values_mut() {
-                content.nestable.pass_over(begin);
-                content.nestless.pass_over(begin);
-            }
+        let TimeBox { begin, end, .. } = time_box;
+        if begin > end {
+            continue;
         }
-        let merged = |part: for<'c> fn(&'c Content<'a>) -> &'c List<'a>| {
-            let floor = |depth: usize| {
-                let nodes = floors.range((depth, 0)..(depth + 1, 0));
-                let parts = nodes.map(|(_, node)| part(node).up_to(end, order));
-                let mut parts: Vec<&[Drawable<'a>]> = parts.collect();
-                if order.is_decreasing() {
-                    parts.reverse();
-                }
-                let all = parts.into_iter().flatten();
-                all.filter(|drawable| time_box.overlaps(drawable.bounds()))
-                    .collect()
-            };
-            merge_floors((0..levels.len()).map(floor), order)
-        };
-        let nestable = merged(|node| &node.nestable);
-        let nestless = merged(|node| &node.nestless);
+        floors.go_to(&time_box)?;
+        let nestable = floors.merged(&time_box, |node| &node.nestable);
+        let nestless = floors.merged(&time_box, |node| &node.nestless);
         let mut drawables = merge_kinds(nestable, nestless, order);
         drawables.retain(|drawable| {
             let border = order.border_time(drawable.bounds());
@@ -99,9 +75,105 @@ pub(super) fn for_each_box<'a>(
     Ok(())
 }
 
+/// The nodes in memory, level by level.
+struct Floors<'r, 'a> {
+    reader: &'r Reader<'a>,
+    order: Order,
+    kinds: Kinds,
+    /// From the leaves to the root.
+    levels: &'r [&'r [DirEntry]],
+    /// Of each level, by place in it.
+    nodes: Vec<BTreeMap<usize, Content<'a>>>,
+}
+
+impl<'a> Floors<'_, 'a> {
+    /// Reads the nodes that touch a time box and forgets others.
+    ///
+    /// As in the original, nothing is read as long as the leaves in memory cover the box. A drawable at its very edge
+    /// that is in a neighbour is then missing, in one direction.
+    fn go_to(&mut self, time_box: &TimeBox) -> Result<(), Error> {
+        let covers = |level: usize| {
+            let at = self.nodes[level]
+                .first_key_value()
+                .zip(self.nodes[level].last_key_value());
+            at.is_some_and(|((&first, _), (&last, _))| {
+                let bounds = TimeBBox {
+                    earliest: self.levels[level][first].bounds.earliest,
+                    latest: self.levels[level][last].bounds.latest,
+                };
+                bounds.covers(time_box.bounds())
+            })
+        };
+        let root = self.levels.len().saturating_sub(1);
+        let covering = (0..=root).find(|&level| covers(level)).unwrap_or(root);
+        let children = i32::from(self.reader.header().children_per_node).max(2);
+        // The way from the root to the leaf of the box.
+        let xpos = std::iter::successors(Some(time_box.leaf), |xpos| Some(xpos / children));
+        let way: Vec<i32> = xpos.take(self.levels.len()).collect();
+        for level in (0..=root).rev() {
+            let entries = self.levels[level];
+            let ancestor = entries.partition_point(|entry| entry.id.xpos < way[level]);
+            let mut missing = vec![ancestor];
+            if covering > 0 && level <= covering {
+                let touches = |at: &usize| time_box.bounds().overlaps(entries[*at].bounds);
+                self.nodes[level].retain(|at, _| *at == ancestor || touches(at));
+            }
+            if level < covering {
+                let parents = self.levels[level + 1];
+                let above = self.nodes[level + 1].keys().map(|&at| parents[at].id.xpos);
+                for parent in above {
+                    let first = parent.saturating_mul(children);
+                    let first = entries.partition_point(|entry| entry.id.xpos < first);
+                    let own = (first..entries.len()).take(children as usize);
+                    let own = own.filter(|&at| entries[at].id.xpos / children == parent);
+                    missing
+                        .extend(own.filter(|at| time_box.bounds().overlaps(entries[*at].bounds)));
+                }
+            }
+            for at in missing {
+                if at < entries.len()
+                    && let Entry::Vacant(vacant) = self.nodes[level].entry(at)
+                {
+                    let ptr = entries[at].ptr;
+                    vacant.insert(Content::read(self.reader, ptr, self.order, self.kinds)?);
+                }
+            }
+        }
+        if self.order == Order::IncreasingStart {
+            for content in self.nodes.iter_mut().flat_map(BTreeMap::values_mut) {
+                content.nestable.pass_over(time_box.begin);
+                content.nestless.pass_over(time_box.begin);
+            }
+        }
+        Ok(())
+    }
+
+    /// What overlaps a time box.
+    fn merged<'c>(
+        &'c self,
+        time_box: &TimeBox,
+        part: impl Fn(&'c Content<'a>) -> &'c List<'a>,
+    ) -> Vec<&'c Drawable<'a>> {
+        let bounds = time_box.bounds();
+        let floor = |nodes: &'c BTreeMap<usize, Content<'a>>| {
+            let parts = nodes
+                .values()
+                .map(|node| part(node).up_to(time_box.end, self.order));
+            let mut parts: Vec<&[Drawable<'a>]> = parts.collect();
+            if self.order.is_decreasing() {
+                parts.reverse();
+            }
+            let all = parts.into_iter().flatten();
+            all.filter(|drawable| bounds.overlaps(drawable.bounds()))
+                .collect()
+        };
+        merge_floors(self.nodes.iter().map(floor), self.order)
+    }
+}
+
 /// Merges the lists of the floors. As in the original, one goes on with a floor as long as no other has something earlier;
 /// the full order only decides to which floor one turns then.
-fn merge_floors<'d, 'a>(
+pub(super) fn merge_floors<'d, 'a>(
     floors: impl Iterator<Item = Vec<&'d Drawable<'a>>>,
     order: Order,
 ) -> Vec<&'d Drawable<'a>> {
@@ -161,6 +233,15 @@ struct TimeBox {
     leaf: i32,
     begin: f64,
     end: f64,
+}
+
+impl TimeBox {
+    fn bounds(&self) -> TimeBBox {
+        TimeBBox {
+            earliest: self.begin,
+            latest: self.end,
+        }
+    }
 }
 
 /// Cuts the time axis at the ends of the leaves. Boxes of no length, which contain nothing, are left out.

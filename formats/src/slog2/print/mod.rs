@@ -2,13 +2,16 @@
 //! (slog2-tools.md sections 4 and 5).
 
 mod floors;
+mod navigate;
 mod order;
 mod parts;
 mod recursive;
+mod trunk;
 
 use std::io::Write;
 
 pub use floors::Kinds;
+pub use navigate::Navigator;
 pub use order::Order;
 pub use recursive::{RecursiveOptions, print_recursively};
 
@@ -44,7 +47,9 @@ pub struct PrintOptions {
     pub kinds: Kinds,
     /// In which order.
     pub order: Order,
-    /// Only drawables that overlap this part of the time axis; factors 0 to 1 of the length of the log (`-ts`, `-tf`).
+    /// Only drawables that start in this part of the time axis (by end time: that end in it); factors 0 to 1 of the length
+    /// of the log (`-ts`, `-tf`). As in the original, those that start before it and reach into it are left out; see
+    /// [`Reader::window`] for those that are to be seen there.
     pub window: (f64, f64),
 }
 
@@ -78,14 +83,12 @@ pub fn print(
     let window = time_window(reader, options.window);
     let mut count = 0u64;
     let mut last: Option<f64> = None;
-    floors::for_each_box(reader, options.order, options.kinds, |drawables| {
+    let &PrintOptions { order, kinds, .. } = options;
+    floors::for_each_box(reader, order, kinds, window, |drawables| {
         for &drawable in drawables {
-            if options.window != (0.0, 1.0) && !window.overlaps(drawable.bounds()) {
-                continue;
-            }
+            let border = order.border_time(drawable.bounds());
             count += 1;
-            let border = options.order.border_time(drawable.bounds());
-            let backward = |last: f64| match options.order.is_decreasing() {
+            let backward = |last: f64| match order.is_decreasing() {
                 false => last > border,
                 true => last < border,
             };
@@ -116,7 +119,8 @@ pub fn list<'a>(
     order: Order,
     mut put: impl FnMut(&Drawable<'a>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    floors::for_each_box(reader, order, Kinds::All, |drawables| {
+    let window = time_window(reader, (0.0, 1.0));
+    floors::for_each_box(reader, order, Kinds::All, window, |drawables| {
         drawables.iter().try_for_each(|drawable| put(drawable))
     })
 }

@@ -8,6 +8,7 @@ use super::super::node::{Drawable, Node, ShadowBuffer, Stub};
 use super::super::read::Reader;
 use super::order::Order;
 use super::parts::Printer;
+use super::trunk::Trunk;
 use super::{Parts, flush, flush_if_long, print_head, time_window};
 
 /// What PrintRecursively's options ask for.
@@ -32,15 +33,15 @@ impl Default for RecursiveOptions {
 }
 
 /// A node to print and what is known of it before it is read.
-struct Planned {
-    stub: Stub,
+pub(super) struct Planned {
+    pub(super) stub: Stub,
     /// Number of drawables, if it is the root, else of the shadows in its parent, and their bytes.
     objects: usize,
     bytes: usize,
 }
 
 impl Planned {
-    fn root(node: &Node<'_>) -> Self {
+    pub(super) fn root(node: &Node<'_>) -> Self {
         let drawables = || node.nestless.iter().chain(&node.nestable);
         // The original counts one of the three list lengths later.
         let empty = Stub::SIZE + 8;
@@ -54,7 +55,7 @@ impl Planned {
         }
     }
 
-    fn child(buffer: &ShadowBuffer<'_>) -> Self {
+    pub(super) fn child(buffer: &ShadowBuffer<'_>) -> Self {
         Planned {
             stub: buffer.stub,
             objects: buffer.nestless.len() + buffer.nestable.len(),
@@ -73,38 +74,35 @@ pub fn print_recursively(
     print_head(&mut printer, reader, Parts::All);
     printer.text("\n");
     let window = time_window(reader, options.window);
+    if options.merged {
+        let mut trunk = Trunk::new(reader)?;
+        trunk.begin(window, i64::from(options.lowest_depth))?;
+        trunk.print_window(window, &mut printer, out)?;
+        printer.text("\n");
+        return flush(&mut printer, out);
+    }
     let root = reader.node(reader.header().tree_root)?;
     let mut level = vec![Planned::root(&root)];
     let mut bytes = 0;
-    let mut merged = Vec::new();
     // In a damaged file nodes may be the children of several others, and even of themselves.
     let mut seen = HashSet::from([root.stub.ptr.offset]);
+    let mut levels = 0;
     while !level.is_empty() {
-        if !options.merged {
-            printer.text("\n");
-            for planned in &level {
-                print_stub(&mut printer, planned);
-            }
-            printer.text("\n");
+        levels += 1;
+        printer.text("\n");
+        for planned in &level {
+            print_stub(&mut printer, planned);
         }
+        printer.text("\n");
         let mut next = Vec::new();
         for (nth, planned) in level.iter().enumerate() {
             bytes += u64::from(planned.stub.ptr.size.unsigned_abs());
             reader.check_node_bytes(bytes)?;
             let node = reader.node(planned.stub.ptr)?;
-            if options.merged {
-                let drawables = node.nestless.iter().chain(&node.nestable);
-                merged.extend(
-                    drawables
-                        .filter(|drawable| window.overlaps(drawable.bounds()))
-                        .cloned(),
-                );
-            } else {
-                if nth > 0 {
-                    printer.text("\n");
-                }
-                print_node(&mut printer, &node, reader, out)?;
+            if nth > 0 {
+                printer.text("\n");
             }
+            print_node(&mut printer, &node, reader, out)?;
             let wanted = |buffer: &&ShadowBuffer<'_>| {
                 buffer.stub.id.depth >= options.lowest_depth
                     && window.overlaps(buffer.stub.bounds)
@@ -112,22 +110,14 @@ pub fn print_recursively(
             };
             next.extend(node.shadows.iter().filter(wanted).map(Planned::child));
         }
-        if !options.merged {
-            printer.text("\n\n");
-        }
+        printer.text("\n\n");
         level = next;
     }
-    if options.merged {
-        merged.sort_by(|a: &Drawable<'_>, b| Order::IncreasingStart.compare(a, b));
-        for (drawable, nth) in merged.iter().zip(1u64..) {
-            printer.text(&format!("{nth}, "));
-            printer.drawable(drawable);
-            printer.text("\n");
-            flush_if_long(&mut printer, out)?;
-        }
-    } else {
-        printer.text("\n");
+    // The floors below, of which nothing was read, are printed like the others.
+    for _ in levels..=root.stub.id.depth {
+        printer.text("\n\n\n");
     }
+    printer.text("\n");
     flush(&mut printer, out)
 }
 
@@ -139,7 +129,7 @@ fn print_place(printer: &mut Printer, stub: &Stub) {
     printer.file_block_ptr(stub.ptr);
 }
 
-fn print_stub(printer: &mut Printer, planned: &Planned) {
+pub(super) fn print_stub(printer: &mut Printer, planned: &Planned) {
     printer.text("{ ");
     print_place(printer, &planned.stub);
     printer.text(&format!(

@@ -1,0 +1,64 @@
+//! `mpitrace navigate`: a walk through the tree of an SLOG2 file, as text.
+
+use crate::failure::Failure;
+use crate::input::Input;
+use formats::slog2::{Error, ErrorKind, Navigator, Reader};
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::PathBuf;
+
+/// Walk through the tree of an SLOG2 file
+///
+/// Reads lines from stdin and answers each with what is in memory then: of a window of time, the nodes down to a depth.
+/// The text is that of slog2navigator. Ends with the input.
+#[derive(clap::Args)]
+#[command(after_help = "Commands, several of them in a line:
+  s          print the stubs of the nodes: place, bounds, bytes, number of objects
+  a          print all drawables, and previews of what lies deeper
+  d=N        read down to this depth; 0 is that of the leaves. Counts in the first line only
+  ts=T tf=T  go from, go to this time, in seconds
+  + +=T      zoom in by 2, around the middle or around this time
+  - -=T      zoom out likewise
+  > >=F      scroll forward by the length of the window, or F times that
+  < <=F      scroll backward likewise
+
+Examples:
+  mpitrace navigate run.slog2
+  printf 'd=2\\na +=0.25\\n>\\n' | mpitrace navigate run.slog2")]
+pub struct Arguments {
+    /// The file
+    file: PathBuf,
+    /// Print all drawables from the beginning
+    #[arg(short, long, overrides_with = "stub")]
+    all: bool,
+    /// Print the stubs of nodes, the default
+    #[arg(short, long, overrides_with = "all")]
+    stub: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let input = Input::open(&arguments.file)?;
+    let failed = |error: Error| match &error.kind {
+        // The input is in memory, so only the output can fail.
+        ErrorKind::Io(cause) => Failure::output("stdout", cause),
+        _ => Failure::Data(error.in_file(&arguments.file).to_string()),
+    };
+    let reader = Reader::new(&input).map_err(failed)?;
+    let mut navigator = Navigator::new(&reader, arguments.all).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    navigator.greet(&mut out).map_err(failed)?;
+    let mut lines = io::stdin().lock().lines();
+    loop {
+        let asked = out.write_all(Navigator::PROMPT.as_bytes());
+        asked
+            .and_then(|()| out.flush())
+            .map_err(|error| Failure::output("stdout", &error))?;
+        let Some(line) = lines.next() else {
+            return Ok(());
+        };
+        let line = line.map_err(|error| Failure::Data(format!("stdin: {error}")))?;
+        if let Err(message) = navigator.obey(&line, &mut out).map_err(failed)? {
+            eprintln!("mpitrace: {message}; see --help");
+        }
+    }
+}
