@@ -283,7 +283,7 @@ fn drawables_survive_both_formats() {
 }
 
 /// Two ranks with two threads, a host, a name, a communicator, every kind of drawable, times before 0.
-fn own() -> (Definitions, Vec<(Topology, i32, Vec<u8>, Vec<Vertex>)>) {
+fn own() -> (Definitions, Vec<Made>) {
     let mut send = Category::new(
         3,
         "MPI_Send".into(),
@@ -348,7 +348,10 @@ fn own() -> (Definitions, Vec<(Topology, i32, Vec<u8>, Vec<Vertex>)>) {
     (definitions, drawables)
 }
 
-struct Own(Definitions, Vec<(Topology, i32, Vec<u8>, Vec<Vertex>)>);
+/// Topology, category, info and corners.
+type Made = (Topology, i32, Vec<u8>, Vec<Vertex>);
+
+struct Own(Definitions, Vec<Made>);
 
 impl formats::model::Source for Own {
     fn definitions(&self) -> &Definitions {
@@ -431,6 +434,28 @@ fn any_trace_becomes_alog() {
     assert_eq!(losses.count("value of an info that does not fit"), 1);
 }
 
+/// A file of nothing but numbers of events, processes and definitions that differ.
+#[test]
+fn memory_has_a_limit() {
+    let mut file = Vec::new();
+    for nth in 0..70_000 {
+        let line = format!(
+            "-13 0 {} {} 0 0 red s\n{nth} {nth} 0 0 0 0 \n",
+            2 * nth,
+            2 * nth + 1
+        );
+        file.extend_from_slice(line.as_bytes());
+    }
+    let source = alog::Source::new(&file).unwrap();
+    assert!(source.definitions().categories.len() <= 3 * 65536);
+    assert_eq!(source.definitions().lines.len(), 65536);
+    let losses = source.for_each(&mut |_| Ok(())).unwrap();
+    assert_eq!(
+        losses.count("event beyond the first 65536 lines"),
+        70_000 - 65536
+    );
+}
+
 #[test]
 fn a_trace_without_drawables_is_an_empty_log() {
     let empty = Own(Definitions::default(), Vec::new());
@@ -469,7 +494,7 @@ fn what_stands_before_the_damage_is_read() {
     }
 }
 
-fn any_drawables() -> impl Strategy<Value = Vec<(Topology, i32, Vec<u8>, Vec<Vertex>)>> {
+fn any_drawables() -> impl Strategy<Value = Vec<Made>> {
     let one = (0u8..4, 0i32..3000, 0i32..300, 0i32..4, 0i32..4, 0i32..5).prop_map(
         |(kind, start, length, line, other, tag)| {
             let vertex = |ticks, line| Vertex {

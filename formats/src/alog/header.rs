@@ -3,8 +3,9 @@
 use super::error::{Error, ErrorKind};
 use super::event::{Event, etype};
 use super::read::{Content, Line, Reader, shown};
+use crate::mpe1::MOST_DEFINITIONS;
 
-/// What a file says about itself. The lines may stand anywhere in it.
+/// What a file says about itself. The lines may stand anywhere in it; of each kind the first 65536 are taken.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     /// Who wrote it, and when.
@@ -77,10 +78,10 @@ impl Header {
             etype::TASKS => self.counts[2] = Some(event.data),
             etype::TYPES => self.counts[3] = Some(event.data),
             etype::ROLLOVER => self.rollover = event.time.micros(),
-            etype::EVENT_DEF => self.events.push((event.data, text())),
-            etype::FORMAT_DEF => self.formats.push((event.data, text())),
-            etype::MESSAGE_DEF => self.messages.push((event.data, text())),
-            etype::PROCESS_NAME => self.processes.push((event.process, text())),
+            etype::EVENT_DEF => add(&mut self.events, (event.data, text())),
+            etype::FORMAT_DEF => add(&mut self.formats, (event.data, text())),
+            etype::MESSAGE_DEF => add(&mut self.messages, (event.data, text())),
+            etype::PROCESS_NAME => add(&mut self.processes, (event.process, text())),
             etype::STATE_DEF => {
                 let state = StateDef::parse(&event).ok_or_else(|| {
                     let kind = ErrorKind::NoStateName {
@@ -89,7 +90,7 @@ impl Header {
                     };
                     Error::new(line.offset, kind)
                 })?;
-                self.states.push(state);
+                add(&mut self.states, state);
             }
             _ => {}
         }
@@ -104,6 +105,13 @@ impl Header {
     /// Microseconds of an event, by the timer's roll-overs.
     pub(crate) fn micros(&self, event: &Event<'_>) -> f64 {
         event.time.micros() + f64::from(event.cycle) * self.rollover
+    }
+}
+
+/// Adds a definition, unless there are more than any program has: a file may hold nothing else.
+fn add<T>(list: &mut Vec<T>, one: T) {
+    if list.len() < MOST_DEFINITIONS {
+        list.push(one);
     }
 }
 

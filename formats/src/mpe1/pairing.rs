@@ -53,9 +53,13 @@ impl<'a> Pairing<'a> {
             return Ok(());
         }
         let place = (event.rank, event.thread);
+        let Some(&line) = self.plan.lines.get(&place) else {
+            self.losses.add("event beyond the first 65536 lines", 1);
+            return Ok(());
+        };
         let vertex = Vertex {
             time: event.time,
-            line: self.plan.lines.get(&place).copied().unwrap_or(event.rank),
+            line,
         };
         if let Some(envelope) = event.envelope() {
             return self.message(envelope, vertex, put);
@@ -92,9 +96,8 @@ impl<'a> Pairing<'a> {
                 let texts = [event.text, &[]];
                 self.draw(Topology::Event, slot, data, texts, &[vertex], put)
             }
-            // Every number has its role, if the survey saw the same file.
             None => {
-                self.losses.add("event without a category", 1);
+                self.losses.add("event beyond the first 65536 numbers", 1);
                 Ok(())
             }
         }

@@ -2,7 +2,7 @@
 
 use super::calls;
 use super::look;
-use super::{CONSTANT, Event, HashMap, key};
+use super::{CONSTANT, Event, HashMap, MOST_DEFINITIONS, key};
 use crate::model::{Category, Color, Definitions, Line, Losses, Order, Text, Topology};
 use std::collections::BTreeMap;
 
@@ -86,12 +86,20 @@ impl Survey {
 
     /// Takes the definition of a state.
     pub(crate) fn define_state(&mut self, state: State) {
-        self.states.push(state);
+        if self.states.len() < MOST_DEFINITIONS {
+            self.states.push(state);
+        } else {
+            self.losses.add("definition beyond the first 65536", 1);
+        }
     }
 
     /// Takes the definition of a solo event; the first one counts.
     pub(crate) fn define_event(&mut self, etype: i32, name: &[u8]) {
-        self.events.entry(etype).or_insert_with(|| name.to_vec());
+        if self.events.len() < MOST_DEFINITIONS {
+            self.events.entry(etype).or_insert_with(|| name.to_vec());
+        } else {
+            self.losses.add("definition beyond the first 65536", 1);
+        }
     }
 
     /// Takes an event.
@@ -104,10 +112,14 @@ impl Survey {
         self.last_time = event.time;
         let place = (event.rank, event.thread);
         if self.last_place != Some(place) {
-            self.places.insert(place, ());
+            if self.places.len() < MOST_DEFINITIONS {
+                self.places.insert(place, ());
+            }
             self.last_place = Some(place);
         }
-        if event.envelope().is_none() {
+        if event.envelope().is_none()
+            && (self.uses.len() < MOST_DEFINITIONS || self.uses.contains_key(&event.etype))
+        {
             let found = self.uses.entry(event.etype).or_default();
             found.data |= event.data != 0;
             found.text |= !event.text.is_empty();
