@@ -3,9 +3,38 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::traces::{Target, Trace};
+use formats::clog2::Endian;
 use formats::model::Losses;
 use formats::{PendingFile, alog, clog1};
 use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Opens a CLOG-1 file, and says on stderr if it is an odd one.
+pub fn open<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Reader<'a>, Failure> {
+    let reader = clog1::Reader::new(bytes)
+        .map_err(|error| Failure::Data(error.in_file(name).to_string()))?;
+    let layout = reader.layout();
+    let name = name.display();
+    if layout.endian == Endian::Little {
+        eprintln!(
+            "mpitrace: note: {name}: is little-endian, which CLOG-1 files are not; read as it is"
+        );
+    }
+    if !layout.is_padded {
+        eprintln!(
+            "mpitrace: note: {name}: has the records of MPICH 1.1.0 and older, whose texts begin 4 bytes earlier"
+        );
+    }
+    Ok(reader)
+}
+
+/// A CLOG-1 file as drawables.
+pub fn source<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Source<'a>, Failure> {
+    match clog1::Source::salvaged(open(bytes, name)?) {
+        (source, None) => Ok(source),
+        (_, Some(error)) => Err(Failure::Data(error.in_file(name).to_string())),
+    }
+}
 
 /// Converts one to the other, or copies: a CLOG-1 file then gets blocks of the usual size and no bytes without meaning.
 pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
@@ -43,7 +72,7 @@ fn from_alog(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Los
 
 /// The bytes of clog2alog.
 fn to_alog(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losses, Failure> {
-    let reader = clog1::Reader::new(trace.bytes()).map_err(|error| clog1_input(error, trace))?;
+    let reader = open(trace.bytes(), trace.name())?;
     match alog::from_clog1(&reader, out) {
         Ok(losses) => Ok(losses),
         Err(alog::FromClog1Error::Clog1(error)) => Err(clog1_input(error, trace)),
@@ -55,7 +84,7 @@ fn to_alog(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losse
 }
 
 fn copy(trace: &Trace, target: &Target, out: &mut impl Write) -> Result<Losses, Failure> {
-    let reader = clog1::Reader::new(trace.bytes()).map_err(|error| clog1_input(error, trace))?;
+    let reader = open(trace.bytes(), trace.name())?;
     let mut writer = clog1::Writer::new(out, clog1::Layout::default());
     for record in reader.records() {
         let record = record.map_err(|error| clog1_input(error, trace))?;

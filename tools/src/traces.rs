@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
+use crate::mpe1;
 use crate::progress::Progress;
 use crate::slog1::FrameArguments;
 use crate::tree::TreeArguments;
@@ -88,10 +89,7 @@ impl Trace {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
             },
-            Format::Clog1 => match clog1::Source::new(self.bytes()) {
-                Ok(source) => Ok(Box::new(source)),
-                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
-            },
+            Format::Clog1 => Ok(Box::new(mpe1::source(self.bytes(), self.name())?)),
             Format::Clog2 => match clog2::Source::new(self.bytes()) {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),

@@ -48,6 +48,8 @@ fn files_are_printed_by_what_they_are() {
     // The oldest layout differs in the file, not in the text.
     let output = mpitrace(&["print", &data("clog1/early.clog")]);
     assert_eq!(output.stdout, fs::read(data("clog1/small.txt")).unwrap());
+    let note = "early.clog: has the records of MPICH 1.1.0 and older";
+    assert!(stderr(&output).contains(note), "{}", stderr(&output));
     let alog = data("alog/small_from_clog.alog");
     let output = mpitrace(&["print", &alog]);
     assert!(output.status.success(), "{}", stderr(&output));

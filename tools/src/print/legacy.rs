@@ -3,6 +3,7 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
+use crate::mpe1;
 use formats::{alog, clog1};
 use std::io::Write;
 
@@ -11,8 +12,8 @@ pub fn print_clog1(
     arguments: &Arguments,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let printed = clog1::Reader::new(input).and_then(|reader| clog1::print::print(&reader, out));
-    printed.map_err(|error| match &error.kind {
+    let reader = mpe1::open(input, shown(&arguments.file))?;
+    clog1::print::print(&reader, out).map_err(|error| match &error.kind {
         // The input is in memory, so only the output can fail.
         clog1::ErrorKind::Io(cause) => Failure::output("stdout", cause),
         _ => Failure::Data(error.in_file(shown(&arguments.file)).to_string()),
