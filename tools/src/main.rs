@@ -30,6 +30,7 @@ mod stats;
 mod traces;
 mod tree;
 mod updates;
+mod window;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -54,6 +55,7 @@ enum Command {
     Arrows(arrows::Arguments),
     Lines(lines::Arguments),
     Navigate(navigate::Arguments),
+    Window(window::Arguments),
     Recover(recover::Arguments),
     Info(info::Arguments),
     Stats(stats::Arguments),
@@ -75,6 +77,7 @@ fn main() -> ExitCode {
         Command::Arrows(arguments) => arrows::run(&arguments),
         Command::Lines(arguments) => lines::run(&arguments),
         Command::Navigate(arguments) => navigate::run(&arguments),
+        Command::Window(arguments) => window::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

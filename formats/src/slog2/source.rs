@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
     /// As [`Source::new`].
     pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
         let survey = Survey::of(&reader)?;
-        let mut lines = views::lines(reader.line_id_maps());
+        let mut lines = reader.lines();
         for &line in &survey.lines {
             lines.entry(line).or_insert_with(|| views::unnamed(line));
         }

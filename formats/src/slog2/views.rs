@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::read::Reader;
 use super::types::LineIdMap;
 use crate::model::Line;
 
@@ -63,6 +64,13 @@ pub fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
         }
     }
     lines
+}
+
+impl Reader<'_> {
+    /// What the views tell of the lines, by id.
+    pub fn lines(&self) -> BTreeMap<i32, Line> {
+        lines(self.line_id_maps())
+    }
 }
 
 /// A line of which nothing but the id is known.

@@ -1,0 +1,138 @@
+//! `mpitrace window`: what there is in a stretch of time of an SLOG2 file.
+
+mod json;
+mod text;
+
+use crate::failure::Failure;
+use crate::input::{Input, shown};
+use formats::model::{Line, Value, info_values};
+use formats::slog2::{Category, Depth, Error, Reader, TimeBBox, Window};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+/// Show what is in a window of an SLOG2 file
+///
+/// Reads only the nodes of the tree that the window touches, so that it takes no longer in a large file than in a small
+/// one. States, arrows and events that reach into the window come by start, then the previews of what lies deeper in the
+/// tree than was read. Times are in seconds.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace window run.slog2 1.5 1.75
+  mpitrace window run.slog2 25% 30%              parts of the log
+  mpitrace window run.slog2 0% 100% --depth 3    the whole log from its previews
+  mpitrace window run.slog2 1.5 1.75 --depth 0   every drawable, however many there are
+  mpitrace window --json run.slog2 1.5 1.75")]
+pub struct Arguments {
+    /// The file; - is stdin
+    file: PathBuf,
+    /// Where the window begins: seconds, or with % a part of the log
+    #[arg(value_name = "T0", allow_negative_numbers = true, value_parser = place)]
+    from: Place,
+    /// Where it ends
+    #[arg(value_name = "T1", allow_negative_numbers = true, value_parser = place)]
+    to: Place,
+    /// The lowest level of the tree to read; 0 is that of the leaves, so that nothing is previewed [default: as deep as
+    /// a screen can show]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(i16).range(0..))]
+    depth: Option<i16>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A place on the time axis.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Seconds(f64),
+    /// From 0 to 1, where the log is.
+    Part(f64),
+}
+
+fn place(text: &str) -> Result<Place, String> {
+    let (number, part) = match text.strip_suffix('%') {
+        Some(number) => (number, true),
+        None => (text, false),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if number.is_finite() && part => Ok(Place::Part(number / 100.0)),
+        Ok(number) if number.is_finite() => Ok(Place::Seconds(number)),
+        _ => Err("expected seconds, or a part of the log such as 25%".into()),
+    }
+}
+
+impl Place {
+    fn in_log(self, log: TimeBBox) -> f64 {
+        match self {
+            Place::Seconds(seconds) => seconds,
+            // The end itself, which is not always what the sum is.
+            Place::Part(1.0) => log.latest,
+            Place::Part(part) => log.earliest + part * log.duration(),
+        }
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let name = shown(&arguments.file);
+    let input = Input::open(&arguments.file)?;
+    let failed = |error: Error| Failure::Data(error.in_file(name).to_string());
+    let reader = Reader::new(&input).map_err(failed)?;
+    let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
+    let window = TimeBBox {
+        earliest: arguments.from.in_log(log),
+        latest: arguments.to.in_log(log),
+    };
+    if window.earliest > window.latest {
+        let TimeBBox { earliest, latest } = window;
+        let message =
+            format!("the window begins at {earliest} s and ends before that, at {latest} s");
+        return Err(Failure::Call(message));
+    }
+    let depth = (arguments.depth).map_or(Depth::screenful(reader.header()), Depth::Lowest);
+    let view = View {
+        log,
+        window: reader.window(window, depth).map_err(failed)?,
+        lines: reader.lines(),
+        categories: reader.categories().iter().map(|c| (c.index, c)).collect(),
+        depth: reader.header().max_depth,
+    };
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let written = match arguments.json {
+        true => json::write(&view, &mut out),
+        false => text::write(&view, &mut out),
+    };
+    written
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::output("stdout", &error))
+}
+
+/// A window and what the file says about what is in it.
+struct View<'a> {
+    log: TimeBBox,
+    window: Window<'a>,
+    lines: BTreeMap<i32, Line>,
+    categories: BTreeMap<i32, &'a Category>,
+    /// Of the root.
+    depth: i16,
+}
+
+impl View<'_> {
+    fn category_name(&self, index: i32) -> String {
+        match self.categories.get(&index) {
+            Some(category) if !category.name.is_empty() => category.name.to_str().into_owned(),
+            _ => format!("category {index}"),
+        }
+    }
+
+    /// Keys and values as they stand in the info.
+    fn info<'i>(&'i self, category: i32, info: &'i [u8]) -> Vec<(String, Value<'i>)> {
+        let Some(category) = self.categories.get(&category) else {
+            return Vec::new();
+        };
+        let values = info_values(category, info);
+        values
+            .map(|(key, value)| (key.to_str().into_owned(), value))
+            .collect()
+    }
+}
