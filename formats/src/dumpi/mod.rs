@@ -4,6 +4,7 @@
 //! * [`read`] opens a `.bin` and gives its records, borrowed from the bytes,
 //! * [`mod@write`] makes one, record by record,
 //! * [`mod@print`] shows one as the text of `dumpi2ascii`, [`from_text`] makes one of such a text,
+//! * [`Source`] gives the files of a run as drawables,
 //! * [`meta`] reads and writes the `.meta` file and knows the file names of a run,
 //! * [`functions`] is the table of all function ids and their fields; [`types`] and [`value`] are what records hold.
 //!
@@ -45,6 +46,7 @@ pub mod names;
 mod notation;
 pub mod print;
 pub mod read;
+mod source;
 mod stream;
 mod table;
 mod text;
@@ -54,6 +56,7 @@ pub mod value;
 pub mod write;
 
 pub use error::{Error, ErrorKind};
+pub use source::Source;
 pub use stream::Records;
 
 /// The bytes that begin a file, and as a u64 its index.

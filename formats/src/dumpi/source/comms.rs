@@ -1,0 +1,539 @@
+//! Which processes are in which communicator: the calls that made them, of all ranks, put together.
+//!
+//! Communicators are made collectively, and each rank makes the children of one in the same order as the others: so the
+//! n-th child of a communicator is the same in all its members.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+
+use super::creation::{Creation, Group, Kind, Name, Node};
+
+type Ranks = Rc<[u32]>;
+
+/// A communicator.
+#[derive(Debug)]
+struct Comm {
+    /// World ranks by rank in it; of an intercommunicator, those of one side.
+    local: Ranks,
+    /// Those of the other side.
+    remote: Option<Ranks>,
+    /// How each member names it.
+    names: Vec<(u32, Name)>,
+    /// Of a Cartesian one the size in each dimension.
+    dims: Option<Vec<usize>>,
+}
+
+/// All communicators of a run.
+#[derive(Debug)]
+pub(super) struct Comms {
+    list: Vec<Comm>,
+    /// By rank and number of the creation.
+    made: Vec<Vec<Option<u32>>>,
+    size: u32,
+    selves: u32,
+}
+
+/// Index of MPI_COMM_WORLD.
+const WORLD: u32 = 0;
+
+impl Comms {
+    /// `creations` are those of each rank that has a file, in order; `size` is that of MPI_COMM_WORLD.
+    pub(super) fn new(size: u32, creations: &[(u32, Vec<Creation>)]) -> Self {
+        let made = creations.iter().map(|(_, list)| vec![None; list.len()]);
+        let mut comms = Comms {
+            list: Vec::new(),
+            made: made.collect(),
+            size,
+            selves: creations.len() as u32,
+        };
+        if creations.iter().any(|(_, list)| !list.is_empty()) {
+            Resolution::new(&mut comms, creations).run();
+        }
+        comms
+    }
+
+    /// The communicator that a rank names so, by an index that all ranks share; `None` if it cannot be followed. `place`
+    /// is the rank's among those that have a file.
+    pub(super) fn index(&self, place: usize, name: Name) -> Option<u32> {
+        match name {
+            Name::World => Some(WORLD),
+            Name::SelfComm => Some(1 + u32::try_from(place).ok()?),
+            Name::Made(at) => *self.made.get(place)?.get(at as usize)?,
+            Name::Unknown => None,
+        }
+    }
+
+    /// World rank of the partner `peer` of the process `own` in a communicator.
+    pub(super) fn world_rank(&self, comm: u32, own: u32, peer: i32) -> Option<u32> {
+        let peer = u32::try_from(peer).ok()?;
+        if comm == WORLD {
+            return Some(peer).filter(|&peer| peer < self.size);
+        }
+        if comm <= self.selves {
+            return (peer == 0).then_some(own);
+        }
+        let comm = self.list.get((comm - self.selves - 1) as usize)?;
+        let ranks = match &comm.remote {
+            Some(remote) if comm.local.contains(&own) => remote,
+            _ => &comm.local,
+        };
+        ranks.get(peer as usize).copied()
+    }
+}
+
+/// The work of putting the calls together.
+struct Resolution<'c> {
+    comms: &'c mut Comms,
+    creations: &'c [(u32, Vec<Creation>)],
+    places: HashMap<u32, usize>,
+    /// By place and parent the creations, in order.
+    children: HashMap<(usize, Name), Vec<u32>>,
+    /// Communicators whose children are to be looked at from this one on.
+    work: VecDeque<(Work, usize)>,
+    /// Halves of intercommunicators.
+    halves: Vec<Half>,
+}
+
+/// A communicator whose children are looked at.
+#[derive(Clone, Copy)]
+enum Work {
+    World,
+    /// Of the rank at this place.
+    SelfComm(usize),
+    /// Of this place in the list.
+    Listed(usize),
+}
+
+/// One side of an intercommunicator.
+struct Half {
+    ranks: Ranks,
+    leader: u32,
+    remote_leader: u32,
+    tag: i32,
+    events: Vec<(u32, u32)>,
+}
+
+impl<'c> Resolution<'c> {
+    fn new(comms: &'c mut Comms, creations: &'c [(u32, Vec<Creation>)]) -> Self {
+        let mut children: HashMap<(usize, Name), Vec<u32>> = HashMap::new();
+        for (place, (_, list)) in creations.iter().enumerate() {
+            for (nth, creation) in (0..).zip(list) {
+                let siblings = children.entry((place, creation.parent)).or_default();
+                siblings.push(nth);
+            }
+        }
+        let places = creations.iter().map(|(rank, _)| *rank).zip(0..).collect();
+        let mut work = VecDeque::from([(Work::World, 0)]);
+        work.extend((0..creations.len()).map(|place| (Work::SelfComm(place), 0)));
+        Resolution {
+            comms,
+            creations,
+            places,
+            children,
+            work,
+            halves: Vec::new(),
+        }
+    }
+
+    fn run(mut self) {
+        // What waits for a group of a communicator that is not known yet comes again; when all wait, there is no hope.
+        let mut waits = 0;
+        while let Some((work, from)) = self.work.pop_front() {
+            let (members, sides, dims) = match work {
+                Work::World => {
+                    // Every rank takes part, so every file is needed.
+                    if self.comms.size as usize != self.creations.len() {
+                        continue;
+                    }
+                    let ranks: Ranks = (0..self.comms.size).collect();
+                    let names = ranks.iter().map(|&rank| (rank, Name::World)).collect();
+                    (names, (ranks, None), None)
+                }
+                Work::SelfComm(place) => {
+                    let rank = self.creations[place].0;
+                    let ranks: Ranks = Rc::new([rank]);
+                    (vec![(rank, Name::SelfComm)], (ranks, None), None)
+                }
+                Work::Listed(at) => {
+                    let comm = &self.comms.list[at];
+                    let sides = (comm.local.clone(), comm.remote.clone());
+                    (comm.names.clone(), sides, comm.dims.clone())
+                }
+            };
+            match self.look(&members, &sides, dims.as_deref(), from) {
+                None => waits = 0,
+                Some(at) => {
+                    waits = if at > from { 0 } else { waits + 1 };
+                    self.work.push_back((work, at));
+                    if waits > self.work.len() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the children from this one on; gives the one at which it has to wait.
+    fn look(
+        &mut self,
+        members: &[(u32, Name)],
+        sides: &(Ranks, Option<Ranks>),
+        dims: Option<&[usize]>,
+        from: usize,
+    ) -> Option<usize> {
+        for nth in from.. {
+            let mut events: Vec<(u32, u32)> = Vec::with_capacity(members.len());
+            for &(rank, name) in members {
+                let place = *self.places.get(&rank)?;
+                let event = *self.children.get(&(place, name))?.get(nth)?;
+                events.push((rank, event));
+            }
+            match self.make(&events, sides, dims) {
+                Made::Wait => return Some(nth),
+                Made::Comms(comms) => {
+                    for comm in comms {
+                        self.add(comm);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    fn add(&mut self, comm: Comm) {
+        let at = self.comms.list.len();
+        let index = self.comms.selves + 1 + at as u32;
+        for &(rank, name) in &comm.names {
+            if let (Name::Made(event), Some(&place)) = (name, self.places.get(&rank))
+                && let Some(made) = self.comms.made[place].get_mut(event as usize)
+            {
+                *made = Some(index);
+            }
+        }
+        self.comms.list.push(comm);
+        self.work.push_back((Work::Listed(at), 0));
+    }
+
+    fn creation(&self, (rank, event): (u32, u32)) -> Option<&'c Creation> {
+        let place = *self.places.get(&rank)?;
+        self.creations[place].1.get(event as usize)
+    }
+
+    /// What a call made that all members of a communicator took part in.
+    fn make(
+        &mut self,
+        events: &[(u32, u32)],
+        (local, remote): &(Ranks, Option<Ranks>),
+        dims: Option<&[usize]>,
+    ) -> Made {
+        let nothing = Made::Comms(Vec::new());
+        let calls: Option<Vec<&Creation>> =
+            events.iter().map(|&event| self.creation(event)).collect();
+        let Some(calls) = calls else {
+            return nothing;
+        };
+        let Some(first) = calls.first() else {
+            return nothing;
+        };
+        let same = |call: &&Creation| {
+            std::mem::discriminant(&call.kind) == std::mem::discriminant(&first.kind)
+        };
+        if !calls.iter().all(same) {
+            return nothing;
+        }
+        let made = |&(rank, event): &(u32, u32)| (rank, Name::Made(event));
+        let comm = |events: &[(u32, u32)], dims| Comm {
+            local: events.iter().map(|&(rank, _)| rank).collect(),
+            remote: None,
+            names: events.iter().map(made).collect(),
+            dims,
+        };
+        let one = |comm| Made::Comms(vec![comm]);
+        match &first.kind {
+            Kind::Dup => one(Comm {
+                local: local.clone(),
+                remote: remote.clone(),
+                names: events.iter().map(made).collect(),
+                dims: dims.map(<[usize]>::to_vec),
+            }),
+            Kind::Merge { .. } => {
+                let Some(remote) = remote else {
+                    return nothing;
+                };
+                let high = |ranks: &Ranks| {
+                    let of = |(_, call): &(&(u32, u32), &&Creation)| match call.kind {
+                        Kind::Merge { high } => high,
+                        _ => false,
+                    };
+                    let mut calls = events.iter().zip(&calls);
+                    calls
+                        .find(|((rank, _), _)| ranks.contains(rank))
+                        .map(|found| of(&found))
+                };
+                let ranks: Vec<u32> = match (high(local), high(remote)) {
+                    (Some(false), Some(true)) => local.iter().chain(&**remote).copied().collect(),
+                    (Some(true), Some(false)) => remote.iter().chain(&**local).copied().collect(),
+                    // Equal: the library decides.
+                    _ => return nothing,
+                };
+                let by_rank: HashMap<u32, u32> = events.iter().copied().collect();
+                let events: Option<Vec<_>> = ranks
+                    .iter()
+                    .map(|rank| Some((*rank, *by_rank.get(rank)?)))
+                    .collect();
+                events.map_or(nothing, |events| one(comm(&events, None)))
+            }
+            _ if remote.is_some() => nothing,
+            Kind::Split { .. } => {
+                let mut colors: BTreeMap<i32, Vec<(i32, usize)>> = BTreeMap::new();
+                for (nth, call) in calls.iter().enumerate() {
+                    if let Kind::Split { color, key } = call.kind
+                        && !call.is_null
+                    {
+                        colors.entry(color).or_default().push((key, nth));
+                    }
+                }
+                let parts = colors.into_values().map(|mut part| {
+                    part.sort_unstable();
+                    let part: Vec<_> = part.into_iter().map(|(_, nth)| events[nth]).collect();
+                    comm(&part, None)
+                });
+                Made::Comms(parts.collect())
+            }
+            Kind::Create(_) => self.create(events, &calls, comm),
+            Kind::Cart { dims, reorder } => {
+                let dims: Option<Vec<usize>> = dims
+                    .iter()
+                    .map(|&size| usize::try_from(size).ok())
+                    .collect();
+                let size = dims.as_ref().and_then(|dims| {
+                    dims.iter()
+                        .try_fold(1usize, |size, &dim| size.checked_mul(dim))
+                });
+                match size.and_then(|size| events.get(..size)) {
+                    Some(part) if !reorder => one(comm(part, dims)),
+                    _ => nothing,
+                }
+            }
+            Kind::Graph { nodes, reorder } => {
+                let part = usize::try_from(*nodes)
+                    .ok()
+                    .and_then(|size| events.get(..size));
+                match part {
+                    Some(part) if !reorder => one(comm(part, None)),
+                    _ => nothing,
+                }
+            }
+            Kind::CartSub { remain } => match dims {
+                Some(dims) if dims.len() == remain.len() => {
+                    let parts = slices(dims, remain, events);
+                    let kept = dims.iter().zip(remain).filter(|(_, remains)| **remains);
+                    let kept: Vec<usize> = kept.map(|(dim, _)| *dim).collect();
+                    let parts = parts.iter().map(|part| comm(part, Some(kept.clone())));
+                    Made::Comms(parts.collect())
+                }
+                _ => nothing,
+            },
+            Kind::Intercomm { leader, tag, .. } => {
+                let leader = usize::try_from(*leader)
+                    .ok()
+                    .and_then(|leader| events.get(leader));
+                let Some(&leader) = leader else {
+                    return nothing;
+                };
+                let Some(remote_leader) = self.remote_leader(leader) else {
+                    return Made::Wait;
+                };
+                let half = Half {
+                    ranks: local.clone(),
+                    leader: leader.0,
+                    remote_leader,
+                    tag: *tag,
+                    events: events.to_vec(),
+                };
+                Made::Comms(self.meet(half).into_iter().collect())
+            }
+            Kind::Opaque => nothing,
+        }
+    }
+
+    fn create(
+        &self,
+        events: &[(u32, u32)],
+        calls: &[&Creation],
+        comm: impl Fn(&[(u32, u32)], Option<Vec<usize>>) -> Comm,
+    ) -> Made {
+        let by_rank: HashMap<u32, u32> = events.iter().copied().collect();
+        let mut made = Vec::new();
+        let mut done: HashSet<u32> = HashSet::new();
+        for (&(rank, _), call) in events.iter().zip(calls) {
+            let Kind::Create(Some(group)) = &call.kind else {
+                continue;
+            };
+            if call.is_null || done.contains(&rank) {
+                continue;
+            }
+            let Some(&place) = self.places.get(&rank) else {
+                continue;
+            };
+            let mut known = HashMap::new();
+            match self.members(place, group, &mut known) {
+                Members::Wait => return Made::Wait,
+                Members::Unknown => {}
+                Members::Are(ranks) => {
+                    let part: Option<Vec<_>> = ranks
+                        .iter()
+                        .map(|rank| Some((*rank, *by_rank.get(rank)?)))
+                        .collect();
+                    if let Some(part) = part {
+                        done.extend(&ranks);
+                        made.push(comm(&part, None));
+                    }
+                }
+            }
+        }
+        Made::Comms(made)
+    }
+
+    /// The members of a group of the rank at `place`. `known` has what was found on the way, since groups share parts.
+    fn members(
+        &self,
+        place: usize,
+        node: &Rc<Node>,
+        known: &mut HashMap<*const Node, Vec<u32>>,
+    ) -> Members {
+        if let Some(ranks) = known.get(&Rc::as_ptr(node)) {
+            return Members::Are(ranks.clone());
+        }
+        let mut both = |a: &Rc<Node>, b: &Rc<Node>, join: fn(Vec<u32>, Vec<u32>) -> Vec<u32>| match (
+            self.members(place, a, known),
+            self.members(place, b, known),
+        ) {
+            (Members::Are(a), Members::Are(b)) => Members::Are(join(a, b)),
+            (Members::Wait, _) | (_, Members::Wait) => Members::Wait,
+            _ => Members::Unknown,
+        };
+        let found = match &node.group {
+            Group::Empty => Members::Are(Vec::new()),
+            Group::Of(Name::World) => Members::Are((0..self.comms.size).collect()),
+            Group::Of(Name::SelfComm) => Members::Are(vec![self.creations[place].0]),
+            Group::Of(Name::Unknown) => Members::Unknown,
+            Group::Of(name @ Name::Made(_)) => match self.comms.index(place, *name) {
+                None => Members::Wait,
+                Some(index) => {
+                    let own = self.creations[place].0;
+                    let comm = &self.comms.list[(index - self.comms.selves - 1) as usize];
+                    match &comm.remote {
+                        Some(remote) if remote.contains(&own) => Members::Are(remote.to_vec()),
+                        _ => Members::Are(comm.local.to_vec()),
+                    }
+                }
+            },
+            Group::Ranks(of, ranks, excluded) => match self.members(place, of, known) {
+                Members::Are(all) => {
+                    let at = |rank: &i32| usize::try_from(*rank).ok();
+                    if *excluded {
+                        let out: HashSet<usize> = ranks.iter().filter_map(at).collect();
+                        let kept = all.iter().enumerate().filter(|(nth, _)| !out.contains(nth));
+                        Members::Are(kept.map(|(_, rank)| *rank).collect())
+                    } else {
+                        let mut chosen = ranks.iter().map(|rank| all.get(at(rank)?).copied());
+                        let chosen: Option<Vec<u32>> = chosen.by_ref().collect();
+                        chosen.map_or(Members::Unknown, Members::Are)
+                    }
+                }
+                other => other,
+            },
+            Group::Union(a, b) => both(a, b, |mut a, b| {
+                let known: HashSet<u32> = a.iter().copied().collect();
+                a.extend(b.into_iter().filter(|rank| !known.contains(rank)));
+                a
+            }),
+            Group::Intersection(a, b) => both(a, b, |mut a, b| {
+                let other: HashSet<u32> = b.into_iter().collect();
+                a.retain(|rank| other.contains(rank));
+                a
+            }),
+            Group::Difference(a, b) => both(a, b, |mut a, b| {
+                let other: HashSet<u32> = b.into_iter().collect();
+                a.retain(|rank| !other.contains(rank));
+                a
+            }),
+        };
+        if let Members::Are(ranks) = &found {
+            known.insert(Rc::as_ptr(node), ranks.clone());
+        }
+        found
+    }
+
+    /// World rank of the leader of the other side, as the leader of this one names it.
+    fn remote_leader(&self, leader: (u32, u32)) -> Option<u32> {
+        let Kind::Intercomm {
+            remote,
+            remote_leader,
+            ..
+        } = &self.creation(leader)?.kind
+        else {
+            return None;
+        };
+        let place = *self.places.get(&leader.0)?;
+        let comm = self.comms.index(place, *remote)?;
+        self.comms.world_rank(comm, leader.0, *remote_leader)
+    }
+
+    /// Puts a half to the other one, or lets it wait.
+    fn meet(&mut self, half: Half) -> Option<Comm> {
+        let fits = |other: &Half| {
+            other.leader == half.remote_leader
+                && other.remote_leader == half.leader
+                && other.tag == half.tag
+        };
+        let Some(at) = self.halves.iter().position(fits) else {
+            self.halves.push(half);
+            return None;
+        };
+        let other = self.halves.remove(at);
+        let events = other.events.iter().chain(&half.events);
+        Some(Comm {
+            local: other.ranks,
+            remote: Some(half.ranks),
+            names: events
+                .map(|&(rank, event)| (rank, Name::Made(event)))
+                .collect(),
+            dims: None,
+        })
+    }
+}
+
+/// What a call made.
+enum Made {
+    Comms(Vec<Comm>),
+    /// Something has to be known first.
+    Wait,
+}
+
+/// The members of a group.
+enum Members {
+    Are(Vec<u32>),
+    Unknown,
+    Wait,
+}
+
+/// The parts that MPI_Cart_sub divides a grid into, each in order of its ranks.
+fn slices(dims: &[usize], remain: &[bool], events: &[(u32, u32)]) -> Vec<Vec<(u32, u32)>> {
+    let mut parts: BTreeMap<usize, Vec<(u32, u32)>> = BTreeMap::new();
+    for (rank, &event) in events.iter().enumerate() {
+        // The coordinates that are given up tell the part; ranks count the last dimension fastest.
+        let (mut rest, mut part, mut scale) = (rank, 0, 1);
+        for (&dim, &remains) in dims.iter().zip(remain).rev() {
+            let coordinate = rest % dim.max(1);
+            rest /= dim.max(1);
+            if !remains {
+                part += coordinate * scale;
+                scale *= dim.max(1);
+            }
+        }
+        parts.entry(part).or_default().push(event);
+    }
+    parts.into_values().collect()
+}

@@ -1,0 +1,275 @@
+//! The calls of a rank that make communicators and groups, in order, as the records tell them: what the resolution in
+//! [`super::comms`] works on. A walk over the records meets the same calls in the same order each time.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::functions::MAX_FIELDS;
+use super::super::value::Arg;
+
+/// A communicator as a rank names it at some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Name {
+    /// MPI_COMM_WORLD.
+    World,
+    /// MPI_COMM_SELF.
+    SelfComm,
+    /// The one that the creation of this number made.
+    Made(u32),
+    /// One whose making was not recorded.
+    Unknown,
+}
+
+/// A group, by how it was made.
+#[derive(Debug)]
+pub(super) enum Group {
+    Empty,
+    Of(Name),
+    Ranks(Rc<Node>, Vec<i32>, bool),
+    Union(Rc<Node>, Rc<Node>),
+    Intersection(Rc<Node>, Rc<Node>),
+    Difference(Rc<Node>, Rc<Node>),
+}
+
+/// A group and how many steps made it: deep ones are given up, since they are evaluated step within step.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) group: Group,
+    depth: u32,
+}
+
+const DEEPEST: u32 = 200;
+
+/// How a communicator was made.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Dup,
+    Create(Option<Rc<Node>>),
+    Split {
+        color: i32,
+        key: i32,
+    },
+    Cart {
+        dims: Vec<i32>,
+        reorder: bool,
+    },
+    Graph {
+        nodes: i32,
+        reorder: bool,
+    },
+    CartSub {
+        remain: Vec<bool>,
+    },
+    Intercomm {
+        leader: i32,
+        remote: Name,
+        remote_leader: i32,
+        tag: i32,
+    },
+    Merge {
+        high: bool,
+    },
+    /// With processes that have no part in the trace.
+    Opaque,
+}
+
+/// A call that makes a communicator.
+#[derive(Debug)]
+pub(super) struct Creation {
+    pub(super) kind: Kind,
+    pub(super) parent: Name,
+    /// Whether the caller is no member.
+    pub(super) is_null: bool,
+}
+
+const COMM_NULL: i32 = 1;
+const COMM_WORLD: i32 = 2;
+const COMM_SELF: i32 = 3;
+const GROUP_EMPTY: i32 = 2;
+
+/// What the numbers of communicators and groups stand for in one rank.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    comms: HashMap<i32, Name>,
+    groups: HashMap<i32, Rc<Node>>,
+    made: u32,
+}
+
+/// Ids of the functions looked at here.
+pub(super) fn is_creation(function: u16) -> bool {
+    matches!(function, 72..=80 | 84..=87 | 90..=92 | 99 | 101 | 111 | 130..=136)
+}
+
+impl Names {
+    /// What a number stands for.
+    pub(super) fn comm(&self, number: i32) -> Name {
+        match number {
+            COMM_WORLD => Name::World,
+            COMM_SELF => Name::SelfComm,
+            number => self.comms.get(&number).copied().unwrap_or(Name::Unknown),
+        }
+    }
+
+    fn group(&self, number: i32) -> Option<Rc<Node>> {
+        if number == GROUP_EMPTY {
+            let group = Group::Empty;
+            return Some(Rc::new(Node { group, depth: 0 }));
+        }
+        self.groups.get(&number).cloned()
+    }
+
+    /// Takes a call of one of the functions of [`is_creation`]; gives what it made, if that is a communicator.
+    pub(super) fn take(&mut self, function: u16, args: &[Arg<'_>; MAX_FIELDS]) -> Option<Creation> {
+        let int = |i: usize| match args[i] {
+            Arg::Int(value) => value,
+            _ => 0,
+        };
+        let ints = |i: usize| match args[i] {
+            Arg::Ints(values) => values.iter().collect(),
+            _ => Vec::new(),
+        };
+        let (parent, made, kind) = match function {
+            72 => {
+                let group = Group::Of(self.comm(int(0)));
+                self.set_group(int(1), Some(group), 0);
+                return None;
+            }
+            73..=75 => {
+                let (a, b) = (self.group(int(0)), self.group(int(1)));
+                let group = a.zip(b).map(|(a, b)| {
+                    let depth = a.depth.max(b.depth);
+                    let group = match function {
+                        73 => Group::Union(a, b),
+                        74 => Group::Intersection(a, b),
+                        _ => Group::Difference(a, b),
+                    };
+                    (group, depth)
+                });
+                self.set(int(2), group);
+                return None;
+            }
+            76..=79 => {
+                let excluded = function % 2 == 1;
+                let ranks = match args[2] {
+                    Arg::Ints(ranks) => Some(ranks.iter().collect()),
+                    Arg::Rows(rows) => spread(rows.iter().map(|row| row.iter().collect())),
+                    _ => None,
+                };
+                let group = self.group(int(0)).zip(ranks).map(|(group, ranks)| {
+                    let depth = group.depth;
+                    (Group::Ranks(group, ranks, excluded), depth)
+                });
+                self.set(int(3), group);
+                return None;
+            }
+            80 => {
+                self.groups.remove(&int(0));
+                return None;
+            }
+            87 => {
+                self.comms.remove(&int(0));
+                return None;
+            }
+            // The remote group of an intercommunicator is not followed.
+            90 => {
+                self.set(int(1), None);
+                return None;
+            }
+            84 => (int(0), int(1), Kind::Dup),
+            85 => (int(0), int(2), Kind::Create(self.group(int(1)))),
+            86 => {
+                let (color, key) = (int(1), int(2));
+                (int(0), int(3), Kind::Split { color, key })
+            }
+            91 => {
+                let kind = Kind::Intercomm {
+                    leader: int(1),
+                    remote: self.comm(int(2)),
+                    remote_leader: int(3),
+                    tag: int(4),
+                };
+                (int(0), int(5), kind)
+            }
+            92 => (int(0), int(2), Kind::Merge { high: int(1) != 0 }),
+            99 => {
+                let kind = Kind::Cart {
+                    dims: ints(2),
+                    reorder: int(4) != 0,
+                };
+                (int(0), int(5), kind)
+            }
+            101 => {
+                let kind = Kind::Graph {
+                    nodes: int(2),
+                    reorder: int(5) != 0,
+                };
+                (int(1), int(6), kind)
+            }
+            111 => {
+                let remain = ints(2).into_iter().map(|remains: i32| remains != 0);
+                let remain = remain.collect();
+                (int(1), int(3), Kind::CartSub { remain })
+            }
+            132 => {
+                self.comms.remove(&int(0));
+                return None;
+            }
+            130 | 131 => (int(3), int(4), Kind::Opaque),
+            133 => (0, int(0), Kind::Opaque),
+            134 => (0, int(1), Kind::Opaque),
+            135 => (int(2), int(3), Kind::Opaque),
+            136 => (int(3), int(4), Kind::Opaque),
+            _ => return None,
+        };
+        let creation = Creation {
+            kind,
+            parent: self.comm(parent),
+            is_null: made == COMM_NULL,
+        };
+        if !creation.is_null {
+            self.comms.insert(made, Name::Made(self.made));
+        }
+        self.made = self.made.saturating_add(1);
+        Some(creation)
+    }
+
+    fn set_group(&mut self, number: i32, group: Option<Group>, depth: u32) {
+        self.set(number, group.map(|group| (group, depth)));
+    }
+
+    /// A number stands for this group now, made of one of that depth.
+    fn set(&mut self, number: i32, group: Option<(Group, u32)>) {
+        match group {
+            Some((group, depth)) if depth < DEEPEST => {
+                let depth = depth + 1;
+                self.groups.insert(number, Rc::new(Node { group, depth }));
+            }
+            _ => {
+                self.groups.remove(&number);
+            }
+        }
+    }
+}
+
+/// The ranks of (first, last, stride) triples.
+fn spread(rows: impl Iterator<Item = Vec<i32>>) -> Option<Vec<i32>> {
+    const MOST: usize = 1 << 22;
+    let mut ranks = Vec::new();
+    for row in rows {
+        let [first, last, stride] = row[..] else {
+            return None;
+        };
+        if stride == 0 {
+            return None;
+        }
+        let mut rank = i64::from(first);
+        while (stride > 0 && rank <= i64::from(last)) || (stride < 0 && rank >= i64::from(last)) {
+            if ranks.len() > MOST {
+                return None;
+            }
+            ranks.push(i32::try_from(rank).ok()?);
+            rank += i64::from(stride);
+        }
+    }
+    Some(ranks)
+}

@@ -1,0 +1,186 @@
+//! What of a call's arguments is shown: partner, tag, amount of data, communicator, root, offset and name.
+
+use super::super::functions::{Code, Function, MAX_FIELDS, Shape};
+use super::super::types::Record;
+use super::super::value::Arg;
+use crate::model::InfoWriter;
+
+/// Which fields of a function are shown, and how.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shown {
+    parts: Vec<Part>,
+    /// Format of the info (clog2.md section 8).
+    pub(super) format: String,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Bytes of so many elements of a type, or those that a status tells.
+    Bytes {
+        count: usize,
+        datatype: usize,
+        status: Option<usize>,
+    },
+    Int(usize),
+    Long(usize),
+    Text(usize),
+}
+
+/// Plain integers that tell something to a reader; all others are sizes of arrays and the like.
+const TELLING: [&str; 17] = [
+    "dest",
+    "tag",
+    "root",
+    "color",
+    "key",
+    "rank",
+    "targetrank",
+    "winrank",
+    "flag",
+    "index",
+    "outcount",
+    "errorcode",
+    "maxprocs",
+    "size",
+    "result",
+    "resultlen",
+    "high",
+];
+
+/// Longest text that is shown, in bytes.
+const LONGEST: usize = 1024;
+
+impl Shown {
+    pub(super) fn new(function: &Function, counters: &[Vec<u8>]) -> Self {
+        let mut shown = Shown::default();
+        let fields = function.fields();
+        let at = |name: &str| fields.iter().position(|field| field.name == name);
+        let status = at("status");
+        for (i, field) in fields.iter().enumerate() {
+            if field.shape != Shape::One {
+                continue;
+            }
+            let datatype = match field.name {
+                "count" => at("datatype"),
+                "sendcount" => at("sendtype"),
+                "recvcount" => at("recvtype"),
+                "origincount" => at("origintype"),
+                _ => None,
+            };
+            match field.code {
+                Code::Int if datatype.is_some() => {
+                    let name = match field.name {
+                        "sendcount" => "sent",
+                        "recvcount" => "received",
+                        _ => "bytes",
+                    };
+                    let part = Part::Bytes {
+                        count: i,
+                        datatype: datatype.unwrap_or_default(),
+                        status: status.filter(|_| field.name != "sendcount"),
+                    };
+                    shown.add(name, 'l', part);
+                }
+                Code::Int if TELLING.contains(&field.name) => {
+                    shown.add(field.name, 'd', Part::Int(i))
+                }
+                Code::Src | Code::Dst | Code::Tag | Code::Comm | Code::File | Code::Win => {
+                    shown.add(field.name, 'd', Part::Int(i));
+                }
+                Code::I64 => shown.add(field.name, 'l', Part::Long(i)),
+                Code::Str => shown.add(field.name, 's', Part::Text(i)),
+                _ => {}
+            }
+        }
+        for name in counters {
+            let name = String::from_utf8_lossy(name).replace('%', "");
+            shown.key(&name, 'l');
+        }
+        shown
+    }
+
+    fn add(&mut self, name: &str, kind: char, part: Part) {
+        self.key(name, kind);
+        self.parts.push(part);
+    }
+
+    fn key(&mut self, name: &str, kind: char) {
+        if !self.format.is_empty() {
+            self.format.push_str(", ");
+        }
+        self.format.push_str(name);
+        self.format.push_str("=%");
+        self.format.push(kind);
+    }
+
+    /// Writes the info of a record. `counters` is the number of performance counters that the format has.
+    pub(super) fn write(
+        &self,
+        record: &Record<'_>,
+        args: &[Arg<'_>; MAX_FIELDS],
+        sizes: &[i32],
+        counters: usize,
+        info: &mut InfoWriter,
+    ) {
+        info.clear();
+        let int = |i: usize| match args[i] {
+            Arg::Int(value) => value,
+            _ => 0,
+        };
+        for part in &self.parts {
+            match *part {
+                Part::Int(i) => _ = info.int(int(i)),
+                Part::Long(i) => {
+                    let value = match args[i] {
+                        Arg::I64(value) => value,
+                        _ => 0,
+                    };
+                    info.long(value);
+                }
+                Part::Text(i) => {
+                    let text = match args[i] {
+                        Arg::Str(text) => text,
+                        _ => &[],
+                    };
+                    info.text(&text[..text.len().min(LONGEST)]);
+                }
+                Part::Bytes {
+                    count,
+                    datatype,
+                    status,
+                } => {
+                    let told = status.and_then(|i| match args[i] {
+                        Arg::Statuses(statuses) => statuses.iter().next(),
+                        _ => None,
+                    });
+                    info.long(match told {
+                        Some(status) => status.bytes.into(),
+                        None => bytes(int(count), int(datatype), sizes),
+                    });
+                }
+            }
+        }
+        let mut spent = record
+            .counters
+            .iter()
+            .map(|(entry, exit)| exit.wrapping_sub(entry));
+        for _ in 0..counters {
+            info.long(spent.next().unwrap_or(0));
+        }
+    }
+}
+
+/// Bytes of so many elements of a datatype.
+pub(super) fn bytes(count: i32, datatype: i32, sizes: &[i32]) -> i64 {
+    let size = usize::try_from(datatype).ok().and_then(|i| sizes.get(i));
+    i64::from(count) * i64::from(size.copied().unwrap_or(0))
+}
+
+/// The arguments of a record, in stream order.
+pub(super) fn arguments<'a>(record: &Record<'a>) -> [Arg<'a>; MAX_FIELDS] {
+    let mut args = [Arg::Absent; MAX_FIELDS];
+    for (place, (_, arg)) in args.iter_mut().zip(record.args()) {
+        *place = arg;
+    }
+    args
+}

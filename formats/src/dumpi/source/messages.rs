@@ -1,0 +1,230 @@
+//! Sends put to receives as MPI does it: messages of one sender, receiver, communicator and tag arrive in the order in
+//! which receives were posted. A receive with a wildcard counts from when its status tells what it took.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use crate::model::Losses;
+
+/// What the two ends of a message have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Channel {
+    pub(super) comm: u32,
+    /// World rank.
+    pub(super) source: u32,
+    /// World rank.
+    pub(super) dest: u32,
+    pub(super) tag: i32,
+}
+
+/// One end of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) ns: i64,
+    pub(super) line: i32,
+    pub(super) bytes: i64,
+}
+
+/// What a receive may take: `None` for anything.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) comm: u32,
+    pub(super) source: Option<u32>,
+    pub(super) dest: u32,
+    pub(super) tag: Option<i32>,
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrow {
+    pub(super) send: End,
+    pub(super) receive: End,
+    pub(super) tag: i32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    /// Posted.
+    Open,
+    Complete(End),
+    /// Takes a message of which nobody learns.
+    Forgotten,
+}
+
+#[derive(Debug, Default)]
+struct Queues {
+    sends: VecDeque<(u64, End)>,
+    /// By the order of posting.
+    receives: BTreeMap<u64, Slot>,
+}
+
+/// The messages under way.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    channels: HashMap<Channel, Queues>,
+    /// By receiver the receives with wildcards that are not complete.
+    wild: HashMap<u32, BTreeMap<u64, Wanted>>,
+    /// By receiver the channels that wait for one of those.
+    held: HashMap<u32, HashSet<Channel>>,
+    count: u64,
+    forgotten: u64,
+    /// Those that are complete, to be taken.
+    pub(super) arrows: Vec<Arrow>,
+}
+
+impl Messages {
+    /// A message is sent; gives its number.
+    pub(super) fn send(&mut self, channel: Channel, end: End) -> u64 {
+        self.count += 1;
+        let queues = self.channels.entry(channel).or_default();
+        queues.sends.push_back((self.count, end));
+        self.settle(channel);
+        self.count
+    }
+
+    /// A send was cancelled, unless the message has arrived already.
+    pub(super) fn cancel_send(&mut self, channel: Channel, number: u64) {
+        if let Some(queues) = self.channels.get_mut(&channel) {
+            queues.sends.retain(|(nth, _)| *nth != number);
+        }
+    }
+
+    /// A receive is posted; gives its number.
+    pub(super) fn post(&mut self, wanted: Wanted) -> u64 {
+        self.count += 1;
+        match channel(&wanted) {
+            Some(channel) => {
+                let queues = self.channels.entry(channel).or_default();
+                queues.receives.insert(self.count, Slot::Open);
+            }
+            None => {
+                let wild = self.wild.entry(wanted.dest).or_default();
+                wild.insert(self.count, wanted);
+            }
+        }
+        self.count
+    }
+
+    /// It took a message of this channel.
+    pub(super) fn complete(&mut self, number: u64, wanted: &Wanted, taken: Channel, end: End) {
+        self.fill(number, wanted, Some(taken), Slot::Complete(end));
+    }
+
+    /// It took one, but nobody looked.
+    pub(super) fn forget(&mut self, number: u64, wanted: &Wanted) {
+        self.forgotten += 1;
+        self.fill(number, wanted, channel(wanted), Slot::Forgotten);
+    }
+
+    /// It took none.
+    pub(super) fn cancel(&mut self, number: u64, wanted: &Wanted) {
+        if let Some(channel) = channel(wanted)
+            && let Some(queues) = self.channels.get_mut(&channel)
+        {
+            queues.receives.remove(&number);
+            self.settle(channel);
+        }
+        self.release(number, wanted.dest);
+    }
+
+    fn fill(&mut self, number: u64, wanted: &Wanted, taken: Option<Channel>, slot: Slot) {
+        if let Some(posted) = channel(wanted)
+            && taken != Some(posted)
+            && let Some(queues) = self.channels.get_mut(&posted)
+        {
+            queues.receives.remove(&number);
+        }
+        if let Some(taken) = taken {
+            let queues = self.channels.entry(taken).or_default();
+            queues.receives.insert(number, slot);
+            self.settle(taken);
+        }
+        self.release(number, wanted.dest);
+    }
+
+    /// A receive with a wildcard waits no longer, nor do those that waited for it.
+    fn release(&mut self, number: u64, dest: u32) {
+        let Some(wild) = self.wild.get_mut(&dest) else {
+            return;
+        };
+        if wild.remove(&number).is_none() {
+            return;
+        }
+        if wild.is_empty() {
+            self.wild.remove(&dest);
+        }
+        for channel in self.held.remove(&dest).unwrap_or_default() {
+            self.settle(channel);
+        }
+    }
+
+    /// Makes arrows of what can be put together.
+    fn settle(&mut self, channel: Channel) {
+        let Some(queues) = self.channels.get_mut(&channel) else {
+            return;
+        };
+        while let (Some((&number, &slot)), Some(&(_, send))) =
+            (queues.receives.first_key_value(), queues.sends.front())
+        {
+            if matches!(slot, Slot::Open) {
+                return;
+            }
+            let may_take = |wanted: &Wanted| {
+                wanted.comm == channel.comm
+                    && wanted.source.is_none_or(|source| source == channel.source)
+                    && wanted.tag.is_none_or(|tag| tag == channel.tag)
+            };
+            let wild = self.wild.get(&channel.dest);
+            if wild.is_some_and(|wild| wild.range(..number).any(|(_, wanted)| may_take(wanted))) {
+                self.held.entry(channel.dest).or_default().insert(channel);
+                return;
+            }
+            queues.receives.pop_first();
+            queues.sends.pop_front();
+            if let Slot::Complete(receive) = slot {
+                let tag = channel.tag;
+                self.arrows.push(Arrow { send, receive, tag });
+            }
+        }
+        if queues.receives.is_empty() && queues.sends.is_empty() {
+            self.channels.remove(&channel);
+        }
+    }
+
+    /// What is left at the end: receives with wildcards that never took anything hold nothing up any more.
+    pub(super) fn finish(&mut self) {
+        self.wild.clear();
+        self.held.clear();
+        let mut channels: Vec<Channel> = self.channels.keys().copied().collect();
+        channels.sort_unstable();
+        for channel in channels {
+            if let Some(queues) = self.channels.get_mut(&channel) {
+                queues
+                    .receives
+                    .retain(|_, slot| !matches!(slot, Slot::Open));
+            }
+            self.settle(channel);
+        }
+    }
+
+    /// Ends that found no other end.
+    pub(super) fn losses(&self, losses: &mut Losses) {
+        for queues in self.channels.values() {
+            losses.add("message without a receive", queues.sends.len() as u64);
+            losses.add("receive without a message", queues.receives.len() as u64);
+        }
+        losses.add(
+            "receive whose request was freed before it was complete",
+            self.forgotten,
+        );
+    }
+}
+
+/// The only channel that a receive without wildcards can take from.
+fn channel(wanted: &Wanted) -> Option<Channel> {
+    Some(Channel {
+        comm: wanted.comm,
+        source: wanted.source?,
+        dest: wanted.dest,
+        tag: wanted.tag?,
+    })
+}

@@ -1,0 +1,512 @@
+//! A DUMPI run as a source of drawables: every call a state on the line of its thread, every message an arrow, regions of
+//! the program (Function_enter, Function_exit) states around them.
+//!
+//! Arrows need to know who is who in each communicator. Those made by MPI_Comm_dup, split and create, by Cartesian and
+//! graph topologies without reordering, and from two others are followed, in runs of which all files are there; messages
+//! on others are counted as lost.
+
+mod clock;
+mod comms;
+mod creation;
+mod info;
+mod messages;
+mod rank;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+
+use super::error::Error;
+use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
+use super::read::Reader;
+use super::types::Mask;
+use super::value::Arg;
+use crate::model::{
+    self, Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Order, Stop, Topology,
+    Vertex,
+};
+use crate::project::states::{CallIds, States};
+use clock::{Axis, Ticker};
+use comms::Comms;
+use creation::{Creation, Names, is_creation};
+use info::{Shown, arguments};
+use messages::{Arrow, Messages};
+use rank::{Next, Walk};
+
+/// The files of a run.
+#[derive(Debug)]
+pub struct Source<'a> {
+    files: Vec<File<'a>>,
+    definitions: Definitions,
+    axis: Axis,
+    comms: Comms,
+    /// By number of the function what is shown of its calls.
+    shown: Vec<Shown>,
+    /// Categories of regions by file and key.
+    regions: Vec<HashMap<u64, i32>>,
+    counters: usize,
+    /// Time zero after [`File::shift`], ns.
+    zero: i64,
+    losses: Losses,
+}
+
+/// The file of a rank, and what a first pass found in it.
+#[derive(Debug)]
+struct File<'a> {
+    rank: u32,
+    reader: Reader<'a>,
+    /// Lines by thread.
+    lines: BTreeMap<u16, i32>,
+    /// Added to its times, ns.
+    shift: i64,
+}
+
+/// Category of messages, that of function 0 and that of the first region.
+const MESSAGE: i32 = 0;
+const FIRST_FUNCTION: i32 = 1;
+const FIRST_REGION: i32 = FIRST_FUNCTION + 1000;
+
+/// What labels of annotations begin with.
+const ANNOTATION: &[u8] = b"ANNOTATION: ";
+
+impl<'a> Source<'a> {
+    /// Of the `.bin` files of a run, each with its rank. `size` is the number of ranks of the run, of which files may be
+    /// missing. All records are read once, for the definitions and the communicators.
+    ///
+    /// # Errors
+    /// One of the files is damaged: its number in the list, and how. Files that were never completed are taken as far as
+    /// they go.
+    pub fn new(size: u32, files: &[(u32, &'a [u8])]) -> Result<Self, (usize, Error)> {
+        let mut opened = Vec::new();
+        let mut surveys = Vec::new();
+        let mut losses = Losses::default();
+        for (nth, &(rank, bytes)) in files.iter().enumerate() {
+            let reader = match Reader::open(bytes) {
+                Ok(reader) => reader,
+                Err(error) => {
+                    let Ok(reader) = Reader::salvage(bytes) else {
+                        return Err((nth, error));
+                    };
+                    losses.add("file that was not completed, taken as far as it goes", 1);
+                    reader
+                }
+            };
+            surveys.push(Survey::of(&reader).map_err(|error| (nth, error))?);
+            opened.push((rank, reader));
+        }
+        let size = files
+            .iter()
+            .map(|(rank, _)| rank.saturating_add(1))
+            .fold(size, u32::max);
+        losses.add(
+            "rank without a file",
+            u64::from(size) - files.len().min(size as usize) as u64,
+        );
+        Ok(Source::of(size, opened, surveys, losses))
+    }
+
+    fn of(
+        size: u32,
+        opened: Vec<(u32, Reader<'a>)>,
+        mut surveys: Vec<Survey>,
+        mut losses: Losses,
+    ) -> Self {
+        let any = |bit: u8| surveys.iter().any(|survey| survey.masks & bit != 0);
+        let axis = if any(Mask::WALL) {
+            Axis::Wall
+        } else if any(Mask::CPU) {
+            losses.add(
+                "trace without wall times, drawn by the processes' cpu times",
+                1,
+            );
+            Axis::Cpu
+        } else {
+            losses.add("trace without times, drawn with a second for each call", 1);
+            Axis::Count
+        };
+        let creations: Vec<(u32, Vec<Creation>)> = opened
+            .iter()
+            .zip(&mut surveys)
+            .map(|((rank, _), survey)| (*rank, std::mem::take(&mut survey.creations)))
+            .collect();
+        let comms = Comms::new(size, &creations);
+        let mut definitions = Definitions::default();
+        let mut files = Vec::new();
+        for ((rank, reader), survey) in opened.into_iter().zip(&surveys) {
+            let host = reader.header().map(|header| header.hostname.as_slice());
+            let host = host.map(|host| String::from_utf8_lossy(host).into_owned());
+            let mut lines = BTreeMap::new();
+            for &thread in &survey.threads {
+                let id = i32::try_from(definitions.lines.len()).unwrap_or(i32::MAX);
+                lines.insert(thread, id);
+                definitions.lines.push(Line {
+                    host: host.clone().filter(|host| !host.is_empty()),
+                    ..Line::of_thread(id, rank as i32, thread.into())
+                });
+            }
+            if definitions.program.is_empty() {
+                definitions.program = survey.program.clone();
+            }
+            let (lines, shift) = (lines, 0);
+            files.push(File {
+                rank,
+                reader,
+                lines,
+                shift,
+            });
+        }
+        let zero = align(&mut files, &surveys, axis, &mut losses);
+        let labels = files.iter().find_map(|file| {
+            let labels = file.reader.perf_labels().ok().flatten()?;
+            (!labels.is_empty()).then_some(labels)
+        });
+        let labels = labels.unwrap_or_default();
+        let all = functions::all().iter();
+        let shown: Vec<Shown> = all.map(|function| Shown::new(function, &labels)).collect();
+        let mut source = Source {
+            files,
+            definitions,
+            axis,
+            comms,
+            shown,
+            regions: Vec::new(),
+            counters: labels.len(),
+            zero,
+            losses,
+        };
+        source.define(&surveys);
+        source
+    }
+
+    /// Categories of messages, of the functions that were called, of regions.
+    fn define(&mut self, surveys: &[Survey]) {
+        let mut functions = BTreeSet::new();
+        for survey in surveys {
+            functions.extend(&survey.functions);
+        }
+        // Only a build with a damaged table of functions has none; names alone do then.
+        let table = wrappers::table().ok();
+        let states = table
+            .as_ref()
+            .map(|table| States::new(table, CallIds::None, &BTreeMap::new()));
+        let known = |name: &str| table.as_ref().and_then(|table| table.get(name));
+        let color = |name: &str| {
+            let named = known(name).and_then(|function| Color::from_name(&function.color));
+            named.unwrap_or(Color::WHITE)
+        };
+        let categories = &mut self.definitions.categories;
+        categories.push(Category::message());
+        for &id in &functions {
+            let (Some(function), Some(shown)) =
+                (functions::by_id(id), self.shown.get(usize::from(id)))
+            else {
+                continue;
+            };
+            if id == FUNCTION_ENTER || id == FUNCTION_EXIT {
+                continue;
+            }
+            let index = FIRST_FUNCTION + i32::from(id);
+            let (name, topology) = (function.name, Topology::State);
+            let mut category = Category::new(index, name.into(), topology, color(name));
+            category.set_info_format(shown.format.as_bytes());
+            categories.push(category);
+            let state = known(name).zip(states.as_ref());
+            let state = state.and_then(|(function, states)| states.get(function.id as u16));
+            if let Some(state) = state {
+                let etypes = (state.start(), state.end());
+                self.definitions.etypes.insert(index, etypes);
+            }
+        }
+        let mut by_name: HashMap<Vec<u8>, i32> = HashMap::new();
+        for (file, survey) in self.files.iter().zip(surveys) {
+            let labels = file
+                .reader
+                .address_labels()
+                .ok()
+                .flatten()
+                .unwrap_or_default();
+            let mut labels: HashMap<u64, Vec<u8>> = labels
+                .into_iter()
+                .rev()
+                .map(|label| (label.key, label.label))
+                .collect();
+            let mut regions = HashMap::new();
+            for &key in &survey.keys {
+                let label = labels
+                    .remove(&key)
+                    .unwrap_or_else(|| format!("{key:#x}").into_bytes());
+                let name = label.strip_prefix(ANNOTATION).unwrap_or(&label).to_vec();
+                let next = FIRST_REGION.saturating_add(by_name.len() as i32);
+                let index = *by_name.entry(name.clone()).or_insert_with(|| {
+                    let color = color(&String::from_utf8_lossy(&name));
+                    let name = model::Text(name);
+                    categories.push(Category::new(next, name, Topology::State, color));
+                    next
+                });
+                regions.insert(key, index);
+            }
+            self.regions.push(regions);
+        }
+    }
+
+    /// Seconds on the axis of the whole trace.
+    fn seconds(&self, ns: i64) -> f64 {
+        ns.saturating_sub(self.zero) as f64 / 1e9
+    }
+
+    fn draw_arrow(
+        &self,
+        arrow: &Arrow,
+        info: &mut InfoWriter,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        // The size of types that were never committed is not known to the sender.
+        let bytes = match arrow.send.bytes {
+            0 => arrow.receive.bytes,
+            bytes => bytes,
+        };
+        info.clear()
+            .int(arrow.tag)
+            .int(i32::try_from(bytes).unwrap_or(i32::MAX));
+        let vertices = [arrow.send, arrow.receive].map(|end| Vertex {
+            time: self.seconds(end.ns),
+            line: end.line,
+        });
+        put(&Drawable {
+            topology: Topology::Arrow,
+            category: MESSAGE,
+            info: info.bytes(),
+            vertices: &vertices,
+        })
+    }
+
+    fn draw_state(
+        &self,
+        category: i32,
+        (start, stop): (i64, i64),
+        line: i32,
+        info: &[u8],
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let vertices = [start, stop].map(|ns| Vertex {
+            time: self.seconds(ns),
+            line,
+        });
+        put(&Drawable {
+            topology: Topology::State,
+            category,
+            info,
+            vertices: &vertices,
+        })
+    }
+
+    /// Draws a call or notes a region's begin.
+    fn draw_call(
+        &self,
+        walk: &mut Walk<'a>,
+        next: &Next<'a>,
+        args: &[Arg<'a>; functions::MAX_FIELDS],
+        info: &mut InfoWriter,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<bool, Stop> {
+        let file = &self.files[walk.place];
+        let record = &next.record;
+        let line = file.lines.get(&record.thread).copied().unwrap_or(0);
+        let (start, stop) = (next.start + file.shift, next.stop + file.shift);
+        let id = record.function.id;
+        if id != FUNCTION_ENTER && id != FUNCTION_EXIT {
+            let Some(shown) = self.shown.get(usize::from(id)) else {
+                return Ok(true);
+            };
+            shown.write(record, args, &walk.sizes, self.counters, info);
+            let category = FIRST_FUNCTION + i32::from(id);
+            self.draw_state(category, (start, stop), line, info.bytes(), put)?;
+            return Ok(true);
+        }
+        let Arg::U64(key) = args[0] else {
+            return Ok(true);
+        };
+        let open = walk.open.entry(record.thread).or_default();
+        if id == FUNCTION_ENTER {
+            open.push((key, start));
+            return Ok(true);
+        }
+        let Some(at) = open.iter().rposition(|(open, _)| *open == key) else {
+            return Ok(false);
+        };
+        let (_, begun) = open.remove(at);
+        let Some(&category) = self.regions.get(walk.place).and_then(|keys| keys.get(&key)) else {
+            return Ok(true);
+        };
+        self.draw_state(category, (begun, stop), line, &[], put)?;
+        Ok(true)
+    }
+}
+
+impl model::Source for Source<'_> {
+    fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    fn order(&self) -> Order {
+        Order::Any
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let mut losses = self.losses.clone();
+        let mut messages = Messages::default();
+        let mut info = InfoWriter::default();
+        // All ranks go on together, so that few messages are under way at a time.
+        let mut heap = BinaryHeap::new();
+        let mut walks = Vec::with_capacity(self.files.len());
+        for (place, file) in self.files.iter().enumerate() {
+            let walk = Walk::new(file.rank, place, &file.reader, self.axis);
+            if let Some(next) = &walk.next {
+                heap.push(Reverse((next.stop.saturating_add(file.shift), place)));
+            }
+            walks.push(walk);
+        }
+        while let Some(Reverse((_, place))) = heap.pop() {
+            let (walk, file) = (&mut walks[place], &self.files[place]);
+            let Some(next) = walk.next else {
+                continue;
+            };
+            let args = arguments(&next.record);
+            if !self.draw_call(walk, &next, &args, &mut info, put)? {
+                losses.add("end of a region without a start", 1);
+            }
+            let line = file.lines.get(&next.record.thread).copied().unwrap_or(0);
+            walk.take(&next, &args, (file.shift, line), &self.comms, &mut messages);
+            for arrow in messages.arrows.drain(..) {
+                self.draw_arrow(&arrow, &mut info, put)?;
+            }
+            walk.advance();
+            if let Some(next) = &walk.next {
+                heap.push(Reverse((next.stop.saturating_add(file.shift), place)));
+            }
+        }
+        messages.finish();
+        for arrow in std::mem::take(&mut messages.arrows) {
+            self.draw_arrow(&arrow, &mut info, put)?;
+        }
+        messages.losses(&mut losses);
+        for walk in &walks {
+            walk.losses(&mut losses);
+            let open = walk.open.values().map(|open| open.len() as u64).sum();
+            losses.add("region without an end", open);
+        }
+        Ok(losses)
+    }
+}
+
+/// What a first pass over a file finds.
+#[derive(Debug, Default)]
+struct Survey {
+    masks: u8,
+    threads: BTreeSet<u16>,
+    functions: BTreeSet<u16>,
+    keys: BTreeSet<u64>,
+    creations: Vec<Creation>,
+    program: String,
+    /// By axis wall and cpu: the earliest start, and the end of MPI_Init, ns.
+    earliest: [Option<i64>; 2],
+    init: Option<i64>,
+}
+
+impl Survey {
+    fn of(reader: &Reader<'_>) -> Result<Self, Error> {
+        let mut survey = Survey::default();
+        let mut names = Names::default();
+        let mut tickers = [Ticker::new(Axis::Wall), Ticker::new(Axis::Cpu)];
+        let mut last_thread = None;
+        let mut last_function = None;
+        for record in reader.records() {
+            let record = match record {
+                Ok(record) => record,
+                // Of a file that was not completed this is the end.
+                Err(_) if !reader.is_complete() => break,
+                Err(error) => return Err(error),
+            };
+            survey.masks |= record.mask.0;
+            if last_thread != Some(record.thread) {
+                last_thread = Some(record.thread);
+                survey.threads.insert(record.thread);
+            }
+            let id = record.function.id;
+            if last_function != Some(id) {
+                last_function = Some(id);
+                survey.functions.insert(id);
+            }
+            let bits = [Mask::WALL, Mask::CPU];
+            for (nth, (ticker, bit)) in tickers.iter_mut().zip(bits).enumerate() {
+                if record.mask.has(bit) {
+                    let (start, stop) = ticker.times(&record);
+                    let earliest = &mut survey.earliest[nth];
+                    *earliest = Some(earliest.map_or(start, |earliest| earliest.min(start)));
+                    if bit == Mask::WALL && (id == INIT || id == INIT_THREAD) {
+                        survey.init.get_or_insert(stop);
+                    }
+                }
+            }
+            if is_creation(id) {
+                survey.creations.extend(names.take(id, &arguments(&record)));
+            } else if id == INIT || id == INIT_THREAD {
+                let argv = arguments(&record)[0];
+                if let Arg::Strs(argv) = argv
+                    && let Some(program) = argv.iter().next()
+                {
+                    survey.program = String::from_utf8_lossy(program).into_owned();
+                }
+            } else if id == FUNCTION_ENTER
+                && let Arg::U64(key) = arguments(&record)[0]
+            {
+                survey.keys.insert(key);
+            }
+        }
+        Ok(survey)
+    }
+}
+
+/// Puts the clocks of all hosts beside each other and gives the earliest time, ns.
+///
+/// The wall clock of the format is that of each host since its start. Ranks leave MPI_Init at nearly the same time, which
+/// is all there is to go by.
+fn align(files: &mut [File<'_>], surveys: &[Survey], axis: Axis, losses: &mut Losses) -> i64 {
+    let nth = match axis {
+        Axis::Wall => 0,
+        Axis::Cpu => 1,
+        Axis::Count => return 0,
+    };
+    if axis == Axis::Wall {
+        let mut inits: HashMap<Vec<u8>, i64> = HashMap::new();
+        let host = |file: &File<'_>| {
+            let header = file.reader.header();
+            header.map_or(Vec::new(), |header| header.hostname.clone())
+        };
+        for (file, survey) in files.iter().zip(surveys) {
+            if let Some(init) = survey.init {
+                let last = inits.entry(host(file)).or_insert(init);
+                *last = (*last).max(init);
+            }
+        }
+        if inits.len() > 1
+            && let Some(reference) = files
+                .first()
+                .and_then(|file| inits.get(&host(file)).copied())
+        {
+            for file in files.iter_mut() {
+                let init = inits.get(&host(file)).copied().unwrap_or(reference);
+                file.shift = reference - init;
+            }
+            let what = "host whose clock is put to the others' by the end of MPI_Init alone";
+            losses.add(what, inits.len() as u64 - 1);
+        }
+    }
+    let starts = files
+        .iter()
+        .zip(surveys)
+        .filter_map(|(file, survey)| Some(survey.earliest[nth]?.saturating_add(file.shift)));
+    starts.min().unwrap_or(0)
+}

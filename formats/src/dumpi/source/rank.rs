@@ -1,0 +1,489 @@
+//! One rank's records: what each of its calls sends, receives and completes.
+
+use std::collections::HashMap;
+
+use super::super::functions::{FUNCTION_ENTER, FUNCTION_EXIT, MAX_FIELDS};
+use super::super::read::Reader;
+use super::super::stream::Records;
+use super::super::types::Record;
+use super::super::value::{Arg, Status};
+use super::clock::{Axis, Ticker};
+use super::comms::Comms;
+use super::creation::{Names, is_creation};
+use super::info;
+use super::messages::{Channel, End, Messages, Wanted};
+use crate::model::Losses;
+use crate::project::requests::{Requests, Use};
+
+/// The next call of a rank and its times on the rank's clock, ns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Next<'a> {
+    pub(super) record: Record<'a>,
+    pub(super) start: i64,
+    pub(super) stop: i64,
+}
+
+/// What a request stands for.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    /// A send that was made already; with its channel, unless it went to nobody.
+    Sent(Option<(Channel, u64)>),
+    /// A receive that was posted.
+    Posted { number: u64, wanted: Wanted },
+    /// A persistent send, with its size.
+    SendInit {
+        channel: Option<Channel>,
+        bytes: i64,
+    },
+    /// A persistent receive.
+    RecvInit(Option<Wanted>),
+    /// Nothing that moves a message which can be followed.
+    Other,
+}
+
+/// A rank on its way through its records.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    /// World rank, and its place among the ranks that have a file.
+    pub(super) rank: u32,
+    pub(super) place: usize,
+    records: Records<'a>,
+    ticker: Ticker,
+    pub(super) next: Option<Next<'a>>,
+    pub(super) failed: Option<super::super::Error>,
+    names: Names,
+    requests: Requests<Operation>,
+    /// Started persistent receives by request.
+    started: HashMap<u64, (u64, Wanted)>,
+    cancelled: HashMap<u64, u32>,
+    pub(super) sizes: Vec<i32>,
+    /// By thread the regions that are open: key and start.
+    pub(super) open: HashMap<u16, Vec<(u64, i64)>>,
+    unknown_comms: u64,
+    unknown_sources: u64,
+}
+
+/// One past the codes that name no process: MPI_PROC_NULL and wildcards.
+fn process(rank: i32) -> bool {
+    rank >= 0
+}
+
+const ANY: i32 = -1;
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(rank: u32, place: usize, reader: &Reader<'a>, axis: Axis) -> Self {
+        let mut walk = Walk {
+            rank,
+            place,
+            records: reader.records(),
+            ticker: Ticker::new(axis),
+            next: None,
+            failed: None,
+            names: Names::default(),
+            requests: Requests::default(),
+            started: HashMap::new(),
+            cancelled: HashMap::new(),
+            sizes: reader.type_sizes().ok().flatten().unwrap_or_default(),
+            open: HashMap::new(),
+            unknown_comms: 0,
+            unknown_sources: 0,
+        };
+        walk.advance();
+        walk
+    }
+
+    pub(super) fn advance(&mut self) {
+        self.next = match self.records.next() {
+            None => None,
+            Some(Ok(record)) => {
+                let (start, stop) = self.ticker.times(&record);
+                Some(Next {
+                    record,
+                    start,
+                    stop,
+                })
+            }
+            Some(Err(error)) => {
+                self.failed = Some(error);
+                None
+            }
+        };
+    }
+
+    pub(super) fn losses(&self, losses: &mut Losses) {
+        let what = "message on a communicator that cannot be followed";
+        losses.add(what, self.unknown_comms);
+        let what = "receive from any source, or from nobody, without a status";
+        losses.add(what, self.unknown_sources);
+    }
+
+    /// Takes note of what a call does with messages. `shift` is added to times, `line` is that of its thread.
+    pub(super) fn take(
+        &mut self,
+        next: &Next<'_>,
+        args: &[Arg<'_>; MAX_FIELDS],
+        (shift, line): (i64, i32),
+        comms: &Comms,
+        messages: &mut Messages,
+    ) {
+        let id = next.record.function.id;
+        if id == FUNCTION_ENTER || id == FUNCTION_EXIT {
+            return;
+        }
+        if is_creation(id) {
+            self.names.take(id, args);
+            return;
+        }
+        let thread = i32::from(next.record.thread);
+        let int = |i: usize| match args[i] {
+            Arg::Int(value) => value,
+            _ => 0,
+        };
+        let request = |i: usize| int(i) as u32 as u64;
+        let flow = Flow {
+            start: next.start + shift,
+            stop: next.stop + shift,
+            line,
+            thread,
+        };
+        let status = |i: usize| match args[i] {
+            Arg::Statuses(statuses) => statuses.iter().next(),
+            _ => None,
+        };
+        match id {
+            // Send, Bsend, Ssend, Rsend
+            0 | 3..=5 => {
+                self.send(
+                    int(2),
+                    int(3),
+                    int(4),
+                    (int(0), int(1)),
+                    &flow,
+                    comms,
+                    messages,
+                );
+            }
+            // Isend, Ibsend, Issend, Irsend
+            8..=11 => {
+                let amount = (int(0), int(1));
+                let sent = self.send(int(2), int(3), int(4), amount, &flow, comms, messages);
+                let operation = Operation::Sent(sent);
+                self.requests
+                    .insert(request(5), operation, Use::Shared, thread);
+            }
+            1 => {
+                let wanted = self.wanted(int(2), int(3), int(4), comms);
+                self.receive(wanted, status(5), (int(0), int(1)), &flow, comms, messages);
+            }
+            12 => {
+                let operation = match self.wanted(int(2), int(3), int(4), comms) {
+                    Some(wanted) => Operation::Posted {
+                        number: messages.post(wanted),
+                        wanted,
+                    },
+                    None => Operation::Other,
+                };
+                self.requests
+                    .insert(request(5), operation, Use::Own, thread);
+            }
+            26..=29 => {
+                let channel = self.channel(int(2), int(3), int(4), comms);
+                let bytes = info::bytes(int(0), int(1), &self.sizes);
+                let operation = Operation::SendInit { channel, bytes };
+                self.requests
+                    .insert(request(5), operation, Use::Persistent, thread);
+            }
+            30 => {
+                let operation = Operation::RecvInit(self.wanted(int(2), int(3), int(4), comms));
+                self.requests
+                    .insert(request(5), operation, Use::Persistent, thread);
+            }
+            31 => self.start(request(0), &flow, messages),
+            32 => {
+                if let Arg::Ints(requests) = args[1] {
+                    for request in requests.iter() {
+                        self.start(request as u32 as u64, &flow, messages);
+                    }
+                }
+            }
+            33 => {
+                self.send(
+                    int(2),
+                    int(3),
+                    int(8),
+                    (int(0), int(1)),
+                    &flow,
+                    comms,
+                    messages,
+                );
+                let wanted = self.wanted(int(6), int(7), int(8), comms);
+                self.receive(wanted, status(9), (int(4), int(5)), &flow, comms, messages);
+            }
+            34 => {
+                self.send(
+                    int(2),
+                    int(3),
+                    int(6),
+                    (int(0), int(1)),
+                    &flow,
+                    comms,
+                    messages,
+                );
+                let wanted = self.wanted(int(4), int(5), int(6), comms);
+                self.receive(wanted, status(7), (int(0), int(1)), &flow, comms, messages);
+            }
+            // Wait, Test
+            13 => self.complete(request(0), status(1), &flow, comms, messages),
+            14 if int(1) != 0 => self.complete(request(0), status(2), &flow, comms, messages),
+            // Waitany, Testany
+            16 | 17 => {
+                let list = match args[1] {
+                    Arg::Ints(requests) => requests.iter().nth(int(2).max(0) as usize),
+                    _ => None,
+                };
+                let done = int(2) >= 0 && (id == 16 || int(3) != 0);
+                if let Some(request) = list.filter(|_| done) {
+                    let status = status(if id == 16 { 3 } else { 4 });
+                    self.complete(request as u32 as u64, status, &flow, comms, messages);
+                }
+            }
+            // Waitall, Testall
+            18 | 19 => {
+                let at = if id == 18 { 2 } else { 3 };
+                if let Arg::Ints(requests) = args[1]
+                    && (id == 18 || int(2) != 0)
+                {
+                    let mut statuses = statuses(args[at]);
+                    for request in requests.iter() {
+                        let status = statuses.next();
+                        self.complete(request as u32 as u64, status, &flow, comms, messages);
+                    }
+                }
+            }
+            // Waitsome, Testsome
+            20 | 21 => {
+                if let (Arg::Ints(requests), Arg::Ints(indices)) = (args[1], args[3]) {
+                    let requests: Vec<i32> = requests.iter().collect();
+                    let mut statuses = statuses(args[4]);
+                    for index in indices.iter() {
+                        let status = statuses.next();
+                        let request = usize::try_from(index).ok().and_then(|i| requests.get(i));
+                        if let Some(&request) = request {
+                            self.complete(request as u32 as u64, status, &flow, comms, messages);
+                        }
+                    }
+                }
+            }
+            15 => {
+                let request = request(0);
+                if let Some(Operation::Posted { number, wanted }) =
+                    self.requests.free(request, thread)
+                {
+                    messages.forget(number, &wanted);
+                }
+                if let Some((number, wanted)) = self.started.remove(&request) {
+                    messages.forget(number, &wanted);
+                }
+            }
+            24 => *self.cancelled.entry(request(0)).or_default() += 1,
+            // Any other call that gives a request back.
+            170 => {
+                let operation = Operation::Other;
+                self.requests
+                    .insert(request(0), operation, Use::Own, thread);
+            }
+            _ => {}
+        }
+    }
+
+    /// The channel of a message to `dest`; `None` if it goes to nobody or cannot be followed.
+    fn channel(&mut self, dest: i32, tag: i32, comm: i32, comms: &Comms) -> Option<Channel> {
+        if !process(dest) {
+            return None;
+        }
+        let index = comms.index(self.place, self.names.comm(comm));
+        let found = index.and_then(|comm| {
+            Some(Channel {
+                comm,
+                source: self.rank,
+                dest: comms.world_rank(comm, self.rank, dest)?,
+                tag,
+            })
+        });
+        self.unknown_comms += u64::from(found.is_none());
+        found
+    }
+
+    #[allow(clippy::too_many_arguments)] // those of the call
+    fn send(
+        &mut self,
+        dest: i32,
+        tag: i32,
+        comm: i32,
+        (count, datatype): (i32, i32),
+        flow: &Flow,
+        comms: &Comms,
+        messages: &mut Messages,
+    ) -> Option<(Channel, u64)> {
+        let channel = self.channel(dest, tag, comm, comms)?;
+        let bytes = info::bytes(count, datatype, &self.sizes);
+        Some((channel, messages.send(channel, flow.sent(bytes))))
+    }
+
+    /// What a receive may take; `None` if nothing, or if its communicator cannot be followed.
+    fn wanted(&self, source: i32, tag: i32, comm: i32, comms: &Comms) -> Option<Wanted> {
+        let comm = comms.index(self.place, self.names.comm(comm))?;
+        let source = match source {
+            ANY => None,
+            source => Some(comms.world_rank(comm, self.rank, source)?),
+        };
+        Some(Wanted {
+            comm,
+            source,
+            dest: self.rank,
+            tag: Some(tag).filter(|tag| *tag != ANY),
+        })
+    }
+
+    /// A receive that is complete when it returns.
+    fn receive(
+        &mut self,
+        wanted: Option<Wanted>,
+        status: Option<Status>,
+        (count, datatype): (i32, i32),
+        flow: &Flow,
+        comms: &Comms,
+        messages: &mut Messages,
+    ) {
+        if let Some(wanted) = wanted {
+            let number = messages.post(wanted);
+            let bytes = info::bytes(count, datatype, &self.sizes);
+            self.arrive(number, &wanted, status, bytes, flow, comms, messages);
+        }
+    }
+
+    fn start(&mut self, request: u64, flow: &Flow, messages: &mut Messages) {
+        match self.requests.start(request, flow.thread) {
+            Some(Operation::SendInit {
+                channel: Some(channel),
+                bytes,
+            }) => {
+                messages.send(channel, flow.sent(bytes));
+            }
+            Some(Operation::RecvInit(Some(wanted))) => {
+                let number = messages.post(wanted);
+                if let Some((number, wanted)) = self.started.insert(request, (number, wanted)) {
+                    messages.forget(number, &wanted);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn complete(
+        &mut self,
+        request: u64,
+        status: Option<Status>,
+        flow: &Flow,
+        comms: &Comms,
+        messages: &mut Messages,
+    ) {
+        let operation = self.requests.complete(request, flow.thread);
+        let cancelled = match status {
+            Some(status) => status.cancelled != 0,
+            // Without a status, a request that the program tried to cancel is taken to be cancelled.
+            None => self.cancelled.contains_key(&request),
+        };
+        if let Some(tries) = self.cancelled.get_mut(&request) {
+            *tries -= 1;
+            if *tries == 0 {
+                self.cancelled.remove(&request);
+            }
+        }
+        let posted = match operation {
+            Some(Operation::Posted { number, wanted }) => Some((number, wanted)),
+            Some(Operation::RecvInit(_)) => self.started.remove(&request),
+            Some(Operation::Sent(Some((channel, number)))) if cancelled => {
+                messages.cancel_send(channel, number);
+                None
+            }
+            _ => None,
+        };
+        let Some((number, wanted)) = posted else {
+            return;
+        };
+        if cancelled {
+            messages.cancel(number, &wanted);
+        } else {
+            self.arrive(number, &wanted, status, 0, flow, comms, messages);
+        }
+    }
+
+    /// A message has come to a receive.
+    #[allow(clippy::too_many_arguments)] // of which most are passed on
+    fn arrive(
+        &mut self,
+        number: u64,
+        wanted: &Wanted,
+        status: Option<Status>,
+        bytes: i64,
+        flow: &Flow,
+        comms: &Comms,
+        messages: &mut Messages,
+    ) {
+        let source = match (wanted.source, status) {
+            (Some(source), _) => Some(source),
+            (None, Some(status)) if process(status.source) => {
+                comms.world_rank(wanted.comm, self.rank, status.source)
+            }
+            (None, Some(_)) => None,
+            (None, None) => None,
+        };
+        let tag = wanted.tag.or(status.map(|status| status.tag));
+        let (Some(source), Some(tag)) = (source, tag) else {
+            // From nobody, if the status says so; else nobody knows.
+            self.unknown_sources += u64::from(status.is_none());
+            messages.cancel(number, wanted);
+            return;
+        };
+        let taken = Channel {
+            comm: wanted.comm,
+            source,
+            dest: wanted.dest,
+            tag,
+        };
+        let bytes = status.map_or(bytes, |status| status.bytes.into());
+        let end = End {
+            ns: flow.stop,
+            line: flow.line,
+            bytes,
+        };
+        messages.complete(number, wanted, taken, end);
+    }
+}
+
+/// When and where a call was.
+struct Flow {
+    start: i64,
+    stop: i64,
+    line: i32,
+    thread: i32,
+}
+
+impl Flow {
+    fn sent(&self, bytes: i64) -> End {
+        End {
+            ns: self.start,
+            line: self.line,
+            bytes,
+        }
+    }
+}
+
+fn statuses<'a>(arg: Arg<'a>) -> impl Iterator<Item = Status> + 'a {
+    let list = match arg {
+        Arg::Statuses(statuses) => Some(statuses),
+        _ => None,
+    };
+    list.into_iter().flat_map(|statuses| statuses.iter())
+}
