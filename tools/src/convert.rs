@@ -2,6 +2,7 @@
 //!
 //! Where an original tool made the same conversion (clog2TOslog2, clog2alog, clog2slog), its bytes are made; the others go through the model.
 
+use crate::dumpi;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::shown;
@@ -35,6 +36,7 @@ use std::path::{Path, PathBuf};
   mpitrace convert run.clog2 run.slog2a           a tree of previews, with the rest in run.clog2
   mpitrace convert run.slog2a run.slog2           with run.clog2 beside it: the full file
   mpitrace convert dumpi-2026.11.20.meta run.slog2
+  mpitrace convert dumpi-0000.txt dumpi-0000.bin  as ascii2dumpi tried
   mpitrace convert libtrace.*.blocks run.clog2
   mpitrace convert run.slog2 run.trace            for ViTE and pajeng
   mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
@@ -56,6 +58,9 @@ pub struct Arguments {
     /// ending .slog2a asks for it, too (from CLOG2 to SLOG2)
     #[arg(long)]
     annotation: bool,
+    /// Make the bytes of ascii2dumpi, with what it leaves out (from DUMPI text to DUMPI)
+    #[arg(long)]
+    like_original: bool,
     /// Tell of drawables that do not come in order of increasing end time (from CLOG2 to SLOG2)
     #[arg(long)]
     check: bool,
@@ -149,6 +154,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         // With other frames it is another file.
         (Format::Slog1, Format::Slog1) if target.frames.given().is_none() => {
             let losses = slog1::copy(&trace, &target)?;
+            report(&losses, &target, arguments.quiet);
+            Ok(())
+        }
+        (Format::DumpiText, Format::Dumpi) => {
+            let losses = dumpi::text_to_file(&trace, &target, arguments.like_original)?;
+            report(&losses, &target, arguments.quiet);
+            Ok(())
+        }
+        (Format::Dumpi, Format::DumpiText) => {
+            let losses = dumpi::file_to_text(&trace, &target)?;
             report(&losses, &target, arguments.quiet);
             Ok(())
         }

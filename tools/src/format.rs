@@ -46,6 +46,10 @@ impl Format {
             Some(Format::Slog1)
         } else if formats::paje::Trace::recognises(input) {
             Some(Format::Paje)
+        } else if crate::dumpi::is_meta(input) {
+            Some(Format::Dumpi)
+        } else if formats::dumpi::from_text::recognises(input) {
+            Some(Format::DumpiText)
         } else if formats::alog::recognises(input) {
             // Last, because a text of numbers is all that makes an ALOG file.
             Some(Format::Alog)

@@ -7,6 +7,7 @@ mod annotation;
 mod arrows;
 mod clock;
 mod convert;
+mod dumpi;
 mod edited;
 mod failure;
 mod filter;

@@ -1,5 +1,6 @@
 //! Traces as the commands see them, whatever their format: opened to be read as drawables, created to be filled with them.
 
+use crate::dumpi;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
@@ -21,6 +22,8 @@ pub struct Trace {
     pub files: Vec<(PathBuf, Input)>,
     /// Of the first one, which all share.
     pub format: Format,
+    /// Number of processes of the run, where something tells; else 0.
+    pub processes: u32,
 }
 
 impl Trace {
@@ -33,6 +36,7 @@ impl Trace {
     pub fn open_all(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut files = Vec::new();
         let mut format = None;
+        let mut processes = 0;
         for path in paths {
             let input = Input::open(path)?;
             let found = Format::known(&input, path)?;
@@ -42,6 +46,16 @@ impl Trace {
                 return Err(Failure::Call(format!(
                     "{name} is a {found} file and {other} a {first} file: one trace has one format"
                 )));
+            }
+            if found == Format::Dumpi && !dumpi::is_file(&input) {
+                // The metafile of a run stands for the files of its ranks.
+                let (ranks, size) = dumpi::files_of_meta(path, &input)?;
+                processes = processes.max(size);
+                for path in ranks {
+                    let input = Input::open(&path)?;
+                    files.push((path, input));
+                }
+                continue;
             }
             files.push((path.clone(), input));
         }
@@ -56,7 +70,11 @@ impl Trace {
                 files.len()
             )));
         }
-        Ok(Trace { files, format })
+        Ok(Trace {
+            files,
+            format,
+            processes,
+        })
     }
 
     /// Name of the trace for messages: that of its first file.
@@ -98,7 +116,9 @@ impl Trace {
                 Ok(source) => Ok(Box::new(source)),
                 Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
             },
-            Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Data(format!(
+            Format::Dumpi => dumpi::source(self),
+            Format::DumpiText => dumpi::text_source(self),
+            Format::Blocks => Err(Failure::Data(format!(
                 "{name}: a {format} file cannot be read as drawables"
             ))),
         }

@@ -65,6 +65,8 @@ pub(super) struct Messages {
     wild: HashMap<u32, BTreeMap<u64, Wanted>>,
     /// By receiver the channels that wait for one of those.
     held: HashMap<u32, HashSet<Channel>>,
+    /// Complete receives of which nobody knows what they took, by the order of posting.
+    unknown: BTreeMap<u64, (Wanted, End)>,
     count: u64,
     forgotten: u64,
     /// Those that are complete, to be taken.
@@ -113,6 +115,12 @@ impl Messages {
     pub(super) fn forget(&mut self, number: u64, wanted: &Wanted) {
         self.forgotten += 1;
         self.fill(number, wanted, channel(wanted), Slot::Forgotten);
+    }
+
+    /// It took a message that no status tells of, or none from nobody.
+    pub(super) fn unknown(&mut self, number: u64, wanted: &Wanted, end: End) {
+        self.unknown.insert(number, (*wanted, end));
+        self.cancel(number, wanted);
     }
 
     /// It took none.
@@ -204,6 +212,52 @@ impl Messages {
             }
             self.settle(channel);
         }
+        self.guess();
+    }
+
+    /// Gives the receives of which nobody knows what they took the messages that are left, first come, first served.
+    fn guess(&mut self) {
+        /// How many messages of other tags are passed over.
+        const LOOKED_AT: usize = 1000;
+        type Waiting = Vec<(i64, Channel, u64, End, bool)>;
+        if self.unknown.is_empty() {
+            return;
+        }
+        let mut left: HashMap<(u32, u32), (usize, Waiting)> = HashMap::new();
+        for (channel, queues) in &self.channels {
+            let (_, waiting) = left.entry((channel.comm, channel.dest)).or_default();
+            let sends = queues.sends.iter();
+            waiting.extend(sends.map(|&(number, end)| (end.ns, *channel, number, end, false)));
+        }
+        for (_, waiting) in left.values_mut() {
+            waiting.sort_unstable_by_key(|&(ns, channel, number, _, _)| (ns, channel, number));
+        }
+        self.unknown.retain(|_, (wanted, receive)| {
+            let Some((first, waiting)) = left.get_mut(&(wanted.comm, wanted.dest)) else {
+                return true;
+            };
+            while waiting.get(*first).is_some_and(|(.., taken)| *taken) {
+                *first += 1;
+            }
+            let mut candidates = waiting.iter_mut().skip(*first).take(LOOKED_AT);
+            let found = candidates.find(|(ns, channel, _, _, taken)| {
+                !taken
+                    && *ns <= receive.ns
+                    && wanted.tag.is_none_or(|tag| tag == channel.tag)
+                    && wanted.source.is_none_or(|source| source == channel.source)
+            });
+            let Some((_, channel, number, send, taken)) = found else {
+                return true;
+            };
+            *taken = true;
+            let (send, tag) = (*send, channel.tag);
+            let receive = *receive;
+            self.arrows.push(Arrow { send, receive, tag });
+            if let Some(queues) = self.channels.get_mut(channel) {
+                queues.sends.retain(|(nth, _)| nth != number);
+            }
+            false
+        });
     }
 
     /// Ends that found no other end.

@@ -60,7 +60,6 @@ pub(super) struct Walk<'a> {
     /// By thread the regions that are open: key and start.
     pub(super) open: HashMap<u16, Vec<(u64, i64)>>,
     unknown_comms: u64,
-    unknown_sources: u64,
 }
 
 /// One past the codes that name no process: MPI_PROC_NULL and wildcards.
@@ -86,7 +85,6 @@ impl<'a> Walk<'a> {
             sizes: reader.type_sizes().ok().flatten().unwrap_or_default(),
             open: HashMap::new(),
             unknown_comms: 0,
-            unknown_sources: 0,
         };
         walk.advance();
         walk
@@ -113,8 +111,6 @@ impl<'a> Walk<'a> {
     pub(super) fn losses(&self, losses: &mut Losses) {
         let what = "message on a communicator that cannot be followed";
         losses.add(what, self.unknown_comms);
-        let what = "receive from any source, or from nobody, without a status";
-        losses.add(what, self.unknown_sources);
     }
 
     /// Takes note of what a call does with messages. `shift` is added to times, `line` is that of its thread.
@@ -422,7 +418,7 @@ impl<'a> Walk<'a> {
     /// A message has come to a receive.
     #[allow(clippy::too_many_arguments)] // of which most are passed on
     fn arrive(
-        &mut self,
+        &self,
         number: u64,
         wanted: &Wanted,
         status: Option<Status>,
@@ -440,10 +436,17 @@ impl<'a> Walk<'a> {
             (None, None) => None,
         };
         let tag = wanted.tag.or(status.map(|status| status.tag));
+        let end = End {
+            ns: flow.stop,
+            line: flow.line,
+            bytes: status.map_or(bytes, |status| status.bytes.into()),
+        };
         let (Some(source), Some(tag)) = (source, tag) else {
-            // From nobody, if the status says so; else nobody knows.
-            self.unknown_sources += u64::from(status.is_none());
-            messages.cancel(number, wanted);
+            match status {
+                // From nobody.
+                Some(_) => messages.cancel(number, wanted),
+                None => messages.unknown(number, wanted, end),
+            }
             return;
         };
         let taken = Channel {
@@ -451,12 +454,6 @@ impl<'a> Walk<'a> {
             source,
             dest: wanted.dest,
             tag,
-        };
-        let bytes = status.map_or(bytes, |status| status.bytes.into());
-        let end = End {
-            ns: flow.stop,
-            line: flow.line,
-            bytes,
         };
         messages.complete(number, wanted, taken, end);
     }

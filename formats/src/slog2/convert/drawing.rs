@@ -121,10 +121,22 @@ impl Drawing {
                 self.categories.define_event(def, &mut self.warnings);
                 Ok(())
             }
-            Body::ConstDef(_) => Ok(self.odd.constants += 1),
-            Body::TimeShift { shift } => Ok(self.odd.shifts += u64::from(*shift != 0.0)),
-            Body::Coll { .. } => Ok(self.odd.collectives += 1),
-            Body::SrcLoc { .. } => Ok(self.odd.places += 1),
+            Body::ConstDef(_) => {
+                self.odd.constants += 1;
+                Ok(())
+            }
+            Body::TimeShift { shift } => {
+                self.odd.shifts += u64::from(*shift != 0.0);
+                Ok(())
+            }
+            Body::Coll { .. } => {
+                self.odd.collectives += 1;
+                Ok(())
+            }
+            Body::SrcLoc { .. } => {
+                self.odd.places += 1;
+                Ok(())
+            }
             Body::EndBlock | Body::EndLog => Ok(()),
         }
     }

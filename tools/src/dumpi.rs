@@ -1,0 +1,163 @@
+//! DUMPI among the other formats: the files of a run, its drawables, and its text.
+
+use crate::failure::Failure;
+use crate::input::{Input, shown};
+use crate::traces::{Target, Trace};
+use formats::PendingFile;
+use formats::dumpi::from_text::{FromTextError, Options, Zone, from_text};
+use formats::dumpi::meta::Meta;
+use formats::dumpi::print::{PrintError, Sections, print};
+use formats::dumpi::read::Reader;
+use formats::dumpi::{MAGIC, Source};
+use formats::model::{self, Definitions, Drawable, Losses, Order, Stop};
+use std::path::{Path, PathBuf};
+
+/// Bytes that a metafile has at most; texts of other formats are larger or no metafiles.
+const LARGEST_META: usize = 1 << 16;
+
+/// Whether these bytes are a run's metafile.
+pub fn is_meta(input: &[u8]) -> bool {
+    input.len() <= LARGEST_META && input.starts_with(b"hostname=") && Meta::parse(input).is_ok()
+}
+
+/// The `.bin` files that a metafile stands for, and the number of processes of its run.
+pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), Failure> {
+    let name = shown(path).display();
+    let meta = Meta::parse(input).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
+    let files: Vec<PathBuf> = meta.rank_files(path).into_iter().flatten().collect();
+    if files.is_empty() {
+        let prefix = String::from_utf8_lossy(&meta.fileprefix).into_owned();
+        let message = format!("{name}: none of the files {prefix}-NNNN.bin is there");
+        return Err(Failure::Data(message));
+    }
+    Ok((files, meta.numprocs))
+}
+
+/// The rank that the name of a `.bin` file ends with.
+fn rank_of(path: &Path) -> Option<u32> {
+    let stem = path.file_stem()?.to_str()?;
+    let digits = stem.rsplit('-').next()?;
+    digits.parse().ok()
+}
+
+/// A run as drawables.
+pub fn source(trace: &Trace) -> Result<Box<dyn model::Source + '_>, Failure> {
+    let mut files: Vec<(u32, usize)> = Vec::new();
+    for (nth, (path, _)) in trace.files.iter().enumerate() {
+        let rank = rank_of(path).filter(|rank| files.iter().all(|(other, _)| other != rank));
+        let free = files.iter().map(|(rank, _)| rank + 1).max().unwrap_or(0);
+        files.push((rank.filter(|rank| *rank < 1 << 24).unwrap_or(free), nth));
+    }
+    files.sort_unstable();
+    let ranks: Vec<(u32, &[u8])> = files
+        .iter()
+        .map(|&(rank, nth)| (rank, &*trace.files[nth].1))
+        .collect();
+    match Source::new(trace.processes, &ranks) {
+        Ok(source) => Ok(Box::new(source)),
+        Err((nth, error)) => {
+            let path = &trace.files[files[nth].1].0;
+            Err(Failure::Data(format!("{}: {error}", shown(path).display())))
+        }
+    }
+}
+
+/// The text of one rank as drawables: those of the file that it makes.
+pub fn text_source(trace: &Trace) -> Result<Box<dyn model::Source>, Failure> {
+    let name = trace.name();
+    let made = from_text(trace.bytes(), Vec::new(), &options(false));
+    let (bytes, made) = made.map_err(|error| bad(name, name, error))?;
+    let rank = rank_of(name).filter(|rank| *rank < 1 << 24).unwrap_or(0);
+    let source = Source::new(0, &[(rank, &bytes)])
+        .map_err(|(_, error)| Failure::Data(format!("{}: {error}", name.display())))?;
+    Ok(Box::new(OfText {
+        definitions: model::Source::definitions(&source).clone(),
+        losses: made.losses,
+        bytes,
+        rank,
+    }))
+}
+
+/// A file in memory that was made of a text.
+struct OfText {
+    bytes: Vec<u8>,
+    rank: u32,
+    definitions: Definitions,
+    losses: Losses,
+}
+
+impl model::Source for OfText {
+    fn definitions(&self) -> &Definitions {
+        &self.definitions
+    }
+
+    fn order(&self) -> Order {
+        Order::Any
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        let source = Source::new(0, &[(self.rank, &self.bytes)]).map_err(|(_, error)| error)?;
+        let mut losses = source.for_each(put)?;
+        losses.merge(&self.losses);
+        Ok(losses)
+    }
+}
+
+fn options(as_ascii2dumpi: bool) -> Options {
+    Options {
+        zone: Zone::Local,
+        as_ascii2dumpi,
+    }
+}
+
+fn bad(input: &Path, output: &Path, error: FromTextError) -> Failure {
+    match error {
+        FromTextError::Text(error) => Failure::Data(format!("{}: {error}", input.display())),
+        FromTextError::Write(error) => Failure::Data(format!("{}: {error}", output.display())),
+    }
+}
+
+/// The text of dumpi2ascii, all sections, back to a file.
+pub fn text_to_file(
+    trace: &Trace,
+    target: &Target,
+    as_ascii2dumpi: bool,
+) -> Result<Losses, Failure> {
+    let failed = |error: std::io::Error| Failure::output(target.path.display(), &error);
+    target.place(|path| {
+        let file = PendingFile::create(path).map_err(failed)?;
+        let made = from_text(trace.bytes(), file, &options(as_ascii2dumpi));
+        let (file, made) = made.map_err(|error| bad(trace.name(), &target.path, error))?;
+        file.persist().map_err(failed)?;
+        Ok(made.losses)
+    })
+}
+
+/// A file as the text of dumpi2ascii, all sections.
+pub fn file_to_text(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
+    let name = trace.name().display();
+    if trace.files.len() > 1 {
+        let message = format!("{name} and others: a DUMPI text is that of one rank");
+        return Err(Failure::Call(message));
+    }
+    let reader = Reader::open(trace.bytes());
+    let reader = reader.map_err(|error| Failure::Data(format!("{name}: {error}")))?;
+    let failed = |error: std::io::Error| Failure::output(target.path.display(), &error);
+    target.place(|path| {
+        let mut file = PendingFile::create(path).map_err(failed)?;
+        print(&reader, Sections::ALL, Zone::Local, &mut file).map_err(|error| match error {
+            PrintError::Io(error) => failed(error),
+            PrintError::File(error) => Failure::Data(format!("{name}: {error}")),
+        })?;
+        file.persist().map_err(failed)?;
+        Ok(Losses::default())
+    })
+}
+
+/// Whether an input is a `.bin` file.
+pub fn is_file(input: &Input) -> bool {
+    input.starts_with(&MAGIC)
+}
