@@ -149,11 +149,25 @@ fn ends(drawable: &Drawable<'_>) -> Option<(Vertex, Vertex)> {
     Some((*first, *last))
 }
 
+/// Sub-lines that a line can have. What does not fit goes to the last one, overlapping or not: nobody could look at more,
+/// and trying each of very many for each state would take for ever.
+const MOST: usize = 1000;
+/// Open states among which one with the CallID of a point is searched, from the innermost on.
+const SEARCHED: usize = 100;
+
 /// Which states are on which sub-lines now.
 #[derive(Debug, Default)]
 struct Placing {
     /// By line, its sub-lines.
-    lines: HashMap<i32, Vec<Vec<Open>>>,
+    lines: HashMap<i32, Vec<SubLine>>,
+}
+
+#[derive(Debug, Default)]
+struct SubLine {
+    /// Those that are not over, each within the one before.
+    open: Vec<Open>,
+    /// Those that ended when the state placed last began: a point at this time may still be in them.
+    ended: Vec<Open>,
 }
 
 /// A state that may not be over yet.
@@ -162,6 +176,29 @@ struct Open {
     start: f64,
     end: f64,
     call_id: Option<u64>,
+}
+
+impl SubLine {
+    /// Takes away what is over by now.
+    fn advance(&mut self, now: f64) {
+        self.ended.retain(|state| state.end >= now);
+        while let Some(state) = self.open.pop_if(|state| state.end <= now) {
+            if state.end == now {
+                self.ended.push(state);
+            }
+        }
+    }
+
+    /// The state around a point of now: the one with its CallID, else the one that began last.
+    fn around(&mut self, now: f64, call_id: Option<u64>) -> Option<Open> {
+        self.advance(now);
+        let states = || self.open.iter().rev().chain(self.ended.iter().rev());
+        let same = |state: &&Open| call_id.is_some() && state.call_id == call_id;
+        let with_id = states().take(SEARCHED).find(same);
+        let innermost = [self.open.last(), self.ended.last()].into_iter().flatten();
+        let last = innermost.max_by(|a, b| a.start.total_cmp(&b.start));
+        with_id.or(last).copied()
+    }
 }
 
 impl Placing {
@@ -173,31 +210,38 @@ impl Placing {
             end,
             call_id,
         };
-        for (sub, open) in sub_lines.iter_mut().enumerate() {
-            // What ends right here is not in the way, but a point at this time may still be in it.
-            open.retain(|state| state.end >= new.start);
-            let mut over = open.iter().filter(|state| state.end > new.start);
-            if over.all(|state| state.end >= new.end) {
-                open.push(new);
+        for (sub, sub_line) in sub_lines.iter_mut().enumerate() {
+            sub_line.advance(new.start);
+            if sub_line.open.last().is_none_or(|top| top.end >= new.end) {
+                sub_line.open.push(new);
                 return sub;
             }
         }
-        sub_lines.push(vec![new]);
+        if sub_lines.len() < MOST {
+            let open = vec![new];
+            let ended = Vec::new();
+            sub_lines.push(SubLine { open, ended });
+        }
         sub_lines.len() - 1
     }
 
-    /// The sub-line of a point: that of the state around it with the same CallID, else of the one that began last.
-    fn around(&self, at: Vertex, call_id: Option<u64>) -> usize {
-        let sub_lines = self.lines.get(&at.line).into_iter().flatten().enumerate();
-        let states = sub_lines.flat_map(|(sub, open)| open.iter().map(move |state| (sub, state)));
-        let around = states.filter(|(_, state)| state.start <= at.time && at.time <= state.end);
-        let best = around.max_by(|(a_sub, a), (b_sub, b)| {
-            let same = |state: &Open| call_id.is_some() && state.call_id == call_id;
-            (same(a).cmp(&same(b)))
-                .then(a.start.total_cmp(&b.start))
-                .then(b_sub.cmp(a_sub))
+    /// The sub-line of a point: that of the state around it with the same CallID, else of the one that began last. Points
+    /// must come in order of time, each before the states that begin after it.
+    fn around(&mut self, at: Vertex, call_id: Option<u64>) -> usize {
+        let Some(sub_lines) = self.lines.get_mut(&at.line) else {
+            return 0;
+        };
+        let around = sub_lines.iter_mut().enumerate().filter_map(|(sub, line)| {
+            let state = line.around(at.time, call_id)?;
+            let same = call_id.is_some() && state.call_id == call_id;
+            Some((same, state.start, sub))
         });
-        best.map_or(0, |(sub, _)| sub)
+        let best = around.max_by(|a, b| {
+            (a.0.cmp(&b.0))
+                .then(a.1.total_cmp(&b.1))
+                .then(b.2.cmp(&a.2))
+        });
+        best.map_or(0, |(_, _, sub)| sub)
     }
 }
 

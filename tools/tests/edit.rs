@@ -1,0 +1,418 @@
+//! `mpitrace filter`, `merge`, `arrows` and `lines`: options, output, exit codes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use formats::slog2::{
+    Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
+};
+
+fn mpitrace(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command.args(arguments).output().unwrap()
+}
+
+/// Runs a command that must succeed and gives what it printed.
+fn ok(arguments: &[&str]) -> String {
+    let output = mpitrace(arguments);
+    let stderr = text(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    format!("{}{stderr}", text(&output.stdout))
+}
+
+/// Runs a command that must fail and gives its exit code and what it said.
+fn fails(arguments: &[&str]) -> (i32, String) {
+    let output = mpitrace(arguments);
+    (output.status.code().unwrap(), text(&output.stderr))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder of its own for a test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let name = format!("mpitrace-edit-{}-{test}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes calls as an SLOG2 file: name of the category, CallID, line, start, end.
+fn write(path: &str, calls: &[(&str, u64, i32, f64, f64)]) {
+    let mut names: Vec<&str> = calls.iter().map(|call| call.0).collect();
+    names.sort();
+    names.dedup();
+    let mut categories: Vec<Category> = (1..)
+        .zip(&names)
+        .map(|(index, &name)| {
+            let color = Color::rgb(0x4040 * index as u32);
+            let mut category = Category::new(index, name.into(), Topology::State, color);
+            category.set_info_format(b"CallID=0x%X");
+            category
+        })
+        .collect();
+    for topology in [Topology::Event, Topology::State, Topology::Arrow] {
+        categories.push(Category::preview(topology));
+    }
+    let mut calls = calls.to_vec();
+    calls.sort_by(|a, b| a.4.total_cmp(&b.4));
+    let mut builder = Builder::new(std::io::Cursor::new(Vec::new()), Options::default()).unwrap();
+    for (name, id, line, start, end) in calls {
+        let vertex = |time| Vertex { time, line };
+        builder
+            .add(&NewDrawable {
+                topology: Topology::State,
+                category: 1 + names.iter().position(|n| *n == name).unwrap() as i32,
+                info: &id.to_be_bytes(),
+                vertices: &[vertex(start), vertex(end)],
+            })
+            .unwrap();
+    }
+    let tree = builder.close().unwrap();
+    let mut view = LineIdMap::new("Process View", &["world_rank"]);
+    for &line in tree.lines() {
+        view.push(line, &[line]);
+    }
+    let identity = LineIdMap::identity(tree.lines());
+    let (out, _) = tree.finish(&categories, &[view, identity]).unwrap();
+    fs::write(path, out.into_inner()).unwrap();
+}
+
+/// Two clients whose calls cause two overlapping operations each on a server, whose clock is 100 s ahead.
+fn client_and_server(folder: &Folder) -> (String, String) {
+    let (client, server) = (folder.path("client.slog2"), folder.path("server.slog2"));
+    let (mut calls, mut operations) = (Vec::new(), Vec::new());
+    for rank in 0..2 {
+        for nth in 0..5 {
+            let id = (rank as u64) << 40 | (nth + 1);
+            let start = 1.0 + nth as f64;
+            calls.push(("MPI_File_write", id, rank, start, start + 0.8));
+            for part in 0..2 {
+                let start = start + 100.1 + 0.2 * f64::from(part) + 0.05 * f64::from(rank);
+                operations.push((
+                    "Trove Write",
+                    id,
+                    part,
+                    start,
+                    start + 0.3 + 0.1 * rank as f64,
+                ));
+            }
+        }
+    }
+    write(&client, &calls);
+    write(&server, &operations);
+    (client, server)
+}
+
+fn titles(path: &str) -> Vec<String> {
+    let file = fs::read(path).unwrap();
+    let reader = Reader::new(&file).unwrap();
+    let maps = reader.line_id_maps().iter();
+    maps.map(|map| map.title.to_str().into_owned()).collect()
+}
+
+fn counts(path: &str) -> Vec<(String, i64)> {
+    let file = fs::read(path).unwrap();
+    let reader = Reader::new(&file).unwrap();
+    let real = reader.categories().iter().filter(|c| c.index >= 0);
+    let mut counts: Vec<_> = real
+        .map(|c| (c.name.to_str().into_owned(), c.summary.count))
+        .collect();
+    counts.sort();
+    counts
+}
+
+fn golden(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden");
+    if path.is_dir() {
+        Some(path.join(name))
+    } else {
+        println!("SKIPPED: {} is not there", path.display());
+        None
+    }
+}
+
+/// From two traces to one with arrows, as the thesis did it with MergeSlog2 and Slog2ToArrowSlog2.
+#[test]
+fn from_call_to_disk() {
+    let folder = Folder::new("chain");
+    let (client, server) = client_and_server(&folder);
+    let [both, arrows, split] =
+        ["both.slog2", "arrows.slog2", "split.slog2"].map(|n| folder.path(n));
+    let said = ok(&["merge", &client, &server, &both]);
+    assert!(said.contains("10 of 10 common CallIDs"), "{said}");
+    assert!(said.contains("2 traces, 4 lines"), "{said}");
+    assert_eq!(titles(&both)[0], "Process View (0-1 client, 2-3 server)");
+    assert_eq!(
+        counts(&both),
+        [
+            ("MPI_File_write".to_owned(), 10),
+            ("Trove Write".to_owned(), 20)
+        ]
+    );
+    let said = ok(&["arrows", &both, &arrows]);
+    assert_eq!(
+        said,
+        "Statistics:\nFound 2 categories with CallID info key.\nCounted 30 drawables.\n\
+         Found 10 different CallID values.\nOn average there are 2 arrows per CallID having any.\n"
+    );
+    assert_eq!(titles(&arrows), titles(&both));
+    assert_eq!(counts(&arrows)[2], ("triggers Trove Write".to_owned(), 20));
+    let said = ok(&["lines", "--split", &arrows, &split]);
+    assert!(said.contains("2 lines have 2 further sub-lines"), "{said}");
+    assert!(titles(&split)[0].contains("world_rank x 10 + sub-line"));
+    assert_eq!(counts(&split), counts(&arrows));
+    // What is aligned stays where it is.
+    let said = ok(&["merge", &arrows, &arrows, &both]);
+    assert!(!said.contains("shifted"), "{said}");
+}
+
+#[test]
+fn shifts_of_merged_traces() {
+    let folder = Folder::new("shift");
+    let (client, server) = client_and_server(&folder);
+    let out = folder.path("out.slog2");
+    let end = |path: &str| {
+        let file = fs::read(path).unwrap();
+        Reader::new(&file).unwrap().root().unwrap().bounds.latest
+    };
+    ok(&["merge", "-q", &client, &server, &out, "--align", "none"]);
+    assert!((end(&out) - 105.75).abs() < 0.01, "{}", end(&out));
+    ok(&["merge", "-q", &client, &server, &out, "--shift", "-95.5"]);
+    assert!((end(&out) - 10.25).abs() < 0.01, "{}", end(&out));
+    let said = ok(&["merge", &client, &server, &out, "--align", "start"]);
+    assert!(said.contains("shifted by -100.1 s"), "{said}");
+    let by = "MPI_File_*=Trove Write";
+    let said = ok(&["merge", &client, &server, &out, "--align-by", by]);
+    assert!(said.contains("shifted by -100.1 s"), "{said}");
+    ok(&[
+        "merge", "-q", &client, &server, &client, &out, "--shift", "1", "--shift", "2",
+    ]);
+    assert_eq!(
+        titles(&out)[0],
+        "Process View (0-1 client, 2-3 server, 4-5 client)"
+    );
+
+    let (code, said) = fails(&["merge", &client, &server, &out, "--align-by", "MPI_Send"]);
+    assert_eq!(code, 1, "{said}");
+    let (code, said) = fails(&[
+        "merge", &client, &server, &out, "--shift", "1", "--shift", "2",
+    ]);
+    assert_eq!(code, 2, "{said}");
+    assert_eq!(fails(&["merge", &client, &out]).0, 2);
+    assert_eq!(
+        fails(&["merge", &client, &server, &out, "--shift", "nan"]).0,
+        2
+    );
+}
+
+#[test]
+fn filter_by_what_is_said() {
+    let folder = Folder::new("filter");
+    let (client, _) = client_and_server(&folder);
+    let out = folder.path("out.slog2");
+    let count = |arguments: &[&str]| {
+        let mut all = vec!["filter", "-q", &client, &out];
+        all.extend(arguments);
+        ok(&all);
+        counts(&out)[0].1
+    };
+    assert_eq!(count(&[]), 10);
+    assert_eq!(count(&["--rank", "1"]), 5);
+    assert_eq!(count(&["--no-rank", "1", "--callid", "1-3"]), 3);
+    assert_eq!(count(&["--callid", "0x10000000002"]), 1);
+    assert_eq!(count(&["--window", "2.9", "4.5"]), 4);
+    assert_eq!(count(&["--window", "2.9", "4.5", "--invert"]), 6);
+    assert_eq!(count(&["--no-window", "-5", "2.5"]), 6);
+    assert_eq!(count(&["--category", "MPI_*,none"]), 10);
+    let said = ok(&["filter", "--rank", "0", &client, "-o", &out]);
+    assert!(said.contains("5 drawables kept, 5 removed"), "{said}");
+    let (code, said) = fails(&["filter", "-r", "1", &client, &out]);
+    assert_eq!(code, 1);
+    assert!(said.contains("nothing of it is selected"), "{said}");
+    for wrong in [
+        &["filter", &client][..],
+        &["filter"],
+        &["filter", &client, &out, &out],
+        &["filter", &client, &out, "--rank", "x"],
+        &["filter", &client, &out, "--window", "2", "1"],
+        &["filter", &client, &out, "--with-mpi", "MPI_Send"],
+    ] {
+        assert_eq!(fails(wrong).0, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn filter_from_stdin_to_stdout() {
+    let folder = Folder::new("stdio");
+    let (client, _) = client_and_server(&folder);
+    let out = folder.path("out.slog2");
+    ok(&["filter", "-q", "--rank", "0", &client, &out]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+        .args(["filter", "-q", "--rank", "0", "-", "-"])
+        .stdin(fs::File::open(&client).unwrap())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut child.stdout.take().unwrap(), &mut bytes).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(bytes == fs::read(&out).unwrap());
+}
+
+#[test]
+fn filter_as_the_originals() {
+    let Some(golden) = golden("") else { return };
+    let folder = Folder::new("originals");
+    let slog2 = golden.join("mpe/nonblk_n5.slog2");
+    let out = folder.path("out.slog2");
+    ok(&[
+        "filter",
+        "-q",
+        "--as-slog2filter",
+        "-r",
+        "0,106",
+        slog2.to_str().unwrap(),
+        &out,
+    ]);
+    let expected = fs::read(golden.join("mpe/nonblk_n5.filter.slog2")).unwrap();
+    assert!(fs::read(&out).unwrap() == expected);
+
+    let run = golden.join("dumpi/coll-n2-default");
+    for entry in fs::read_dir(&run).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        fs::copy(&path, folder.path(name)).unwrap();
+    }
+    let meta = folder.path("dumpi-2026.11.20.05.42.28.meta");
+    let root = folder.path("red");
+    let functions = [
+        "-F",
+        "-m",
+        "MPI_Init",
+        "-m",
+        "MPI_Allreduce",
+        "-m",
+        "MPI_Finalize",
+    ];
+    let mut call = vec!["filter", "--as-dumpi2dumpi", "-I", &meta, "-o", &root];
+    call.extend(functions);
+    let said = ok(&call);
+    assert!(said.contains("24 calls kept, 104 removed"), "{said}");
+    for rank in ["0000", "0001"] {
+        let expected = fs::read(golden.join(format!("dumpi/tools/d2d/red-{rank}.bin"))).unwrap();
+        assert!(fs::read(format!("{root}-{rank}.bin")).unwrap() == expected);
+    }
+    let text = fs::read_to_string(format!("{root}.meta")).unwrap();
+    let golden_text = fs::read_to_string(golden.join("dumpi/tools/d2d/red.meta")).unwrap();
+    assert_eq!(text.replace(&root, "../tools/d2d/red"), golden_text);
+
+    // In the order of the options, and by category as well.
+    let bin = folder.path("dumpi-2026.11.20.05.42.28-0000.bin");
+    let out = folder.path("out.bin");
+    let kept = |arguments: &[&str]| {
+        let mut all = vec!["filter", bin.as_str(), out.as_str()];
+        all.extend(arguments);
+        let said = ok(&all);
+        let words: Vec<&str> = said.split(' ').collect();
+        words[2].parse::<u32>().unwrap()
+    };
+    let all = kept(&[]);
+    assert_eq!(kept(&["-m", "MPI_Barrier", "-F"]), 0);
+    let barriers = kept(&["-F", "-m", "MPI_Barrier"]);
+    assert!(barriers > 0);
+    assert_eq!(kept(&["-M", "MPI_Barrier"]), all - barriers);
+    assert_eq!(kept(&["-F", "-m", "MPI_Barrier", "-f"]), all);
+    assert_eq!(kept(&["--category", "MPI_Bar*"]), barriers);
+    assert_eq!(
+        kept(&["--category", "MPI_Bar*", "--invert"]),
+        all - barriers
+    );
+    assert_eq!(fails(&["filter", &bin, &out, "-m", "MPI_Foo"]).0, 2);
+    assert_eq!(fails(&["filter", &bin, &out, "--callid", "3"]).0, 2);
+    assert_eq!(fails(&["filter", &bin, &out, "--rank", "0"]).0, 2);
+    let part = folder.path("part");
+    ok(&["filter", "--rank", "1", &meta, &part]);
+    assert!(!Path::new(&format!("{part}-0000.bin")).exists());
+    assert!(Path::new(&format!("{part}-0001.bin")).exists());
+}
+
+#[test]
+fn clog2_goes_in_and_comes_out() {
+    let folder = Folder::new("clog2");
+    let small =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/clog2/small.clog2");
+    let small = small.to_str().unwrap();
+    let [all, part, slog2, merged] =
+        ["all.clog2", "part.clog2", "part.slog2", "merged.slog2"].map(|n| folder.path(n));
+    ok(&["filter", "-q", small, &all]);
+    assert_eq!(ok(&["print", &all]), ok(&["print", small]));
+    ok(&["filter", "-q", "--no-category", "message", small, &part]);
+    let without = ok(&["print", &part]);
+    assert!(!without.contains("type=msg"));
+    assert!(ok(&["print", small]).contains("type=msg"));
+    ok(&["filter", "-q", "--no-category", "message", small, &slog2]);
+    assert!(!counts(&slog2).iter().any(|(name, _)| name == "message"));
+    // Traces of different formats are merged.
+    ok(&["merge", "-q", small, &slog2, &merged]);
+    let count = |path: &str| counts(path).iter().map(|(_, count)| count).sum::<i64>();
+    let whole = folder.path("whole.slog2");
+    ok(&["convert", "-q", small, &whole]);
+    assert_eq!(count(&merged), count(&whole) + count(&slog2));
+}
+
+#[test]
+fn views_by_name() {
+    let folder = Folder::new("views");
+    let (client, _) = client_and_server(&folder);
+    let out = folder.path("out.slog2");
+    ok(&[
+        "lines",
+        "-q",
+        "--by",
+        "node,line",
+        "--ranks-per-node",
+        "1",
+        &client,
+        &out,
+    ]);
+    assert_eq!(
+        titles(&out),
+        ["Node View (0 node0, 1 node1)", "Identity Map"]
+    );
+    ok(&["lines", "-q", &client, &out]);
+    assert_eq!(
+        titles(&out),
+        [
+            "Process View",
+            "Process-Thread View",
+            "Communicator View",
+            "Identity Map"
+        ]
+    );
+    let (code, said) = fails(&["lines", "--by", "node", &client, &out]);
+    assert_eq!(code, 1);
+    assert!(said.contains("--ranks-per-node"), "{said}");
+    assert_eq!(fails(&["lines", "--by", "planet", &client, &out]).0, 2);
+    fs::write(folder.path("bad"), b"no trace").unwrap();
+    for command in ["lines", "arrows", "filter"] {
+        let (code, said) = fails(&[command, &folder.path("bad"), &out]);
+        assert_eq!(code, 1, "{said}");
+    }
+}
