@@ -197,6 +197,18 @@ fn errors_name_line_place_and_expectation() {
     );
 }
 
+/// A count that is wrong is none that was cut off: the last event has the time of the end.
+#[test]
+fn wrong_counts_are_told_from_missing_events() {
+    let file = |announced: i32, last: i32| {
+        let head = format!("-2 0 0 {announced} 0 0\n-3 0 0 2 0 0\n-7 0 0 0 0 500\n");
+        format!("{head}11 0 0 1 0 0\n12 0 0 1 0 {last}\n")
+    };
+    let check = |file: String| check(&Reader::new(file.as_bytes())).is_ok();
+    assert!(check(file(2, 500)) && check(file(1, 400)) && check(file(6, 500)));
+    assert!(!check(file(6, 499)) && !check(file(5, 500)) && !check(file(3, 500)));
+}
+
 #[test]
 fn every_truncation_gives_the_lines_before_it_and_an_error() {
     let file = std::fs::read(data("alog/small_from_clog.alog")).unwrap();
@@ -223,6 +235,7 @@ fn other_files_are_not_recognised() {
         b"ts=0.250000 type=loc  len=9, pid=0 srcid=901\n",
         b"MPI_Init entering at walltime 8412.112844318, cputime 0.004 seconds in thread 0.\n",
         b"1 2 3 4 5\n",
+        b"1 0 33 11 0 0 0\n1 0 33 13 0 0 0\n4 0 2340 11 0 1\n",
         b"# only a comment\n",
         &[0; 100],
     ] {

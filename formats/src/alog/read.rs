@@ -24,7 +24,10 @@ impl<'a> Reader<'a> {
             at: 0,
             number: 0,
             announced: None,
+            end: None,
+            processes: 0,
             events: 0,
+            last: 0.0,
             done: false,
         }
     }
@@ -33,17 +36,18 @@ impl<'a> Reader<'a> {
 /// Lines that are looked at to recognise a file.
 const LOOK: usize = 16;
 
-/// True if these bytes begin with lines of an ALOG file.
+/// True if these bytes begin with lines of an ALOG file, one of which is a header's: other logs have lines of numbers,
+/// too (PICL).
 pub fn recognises(file: &[u8]) -> bool {
-    let mut events = 0;
+    let mut headers = 0;
     for line in Reader::new(file).lines().take(LOOK) {
         match line.map(|line| line.content) {
-            Ok(Content::Event(_)) => events += 1,
+            Ok(Content::Event(event)) => headers += u64::from(event.is_header()),
             Ok(Content::Comment(_)) => {}
-            Err(error) => return events > 0 && !matches!(error.kind, ErrorKind::Line { .. }),
+            Err(error) => return headers > 0 && !matches!(error.kind, ErrorKind::Line { .. }),
         }
     }
-    events > 0
+    headers > 0
 }
 
 /// A line and its place.
@@ -74,7 +78,13 @@ pub struct Lines<'a> {
     number: u64,
     /// The number in the `-2` line.
     announced: Option<i64>,
+    /// The time in the `-7` line, in microseconds.
+    end: Option<f64>,
+    /// The number in the `-3` line.
+    processes: i64,
     events: u64,
+    /// The time of the last event, in microseconds.
+    last: f64,
     done: bool,
 }
 
@@ -99,10 +109,15 @@ impl<'a> Lines<'a> {
                     };
                     Error::new(offset + at as u64, kind)
                 })?;
-                if !event.is_header() {
-                    self.events += 1;
-                } else if event.etype == etype::EVENTS {
-                    self.announced = Some(event.data.into());
+                match event.etype {
+                    _ if !event.is_header() => {
+                        self.events += 1;
+                        self.last = event.time.micros();
+                    }
+                    etype::EVENTS => self.announced = Some(event.data.into()),
+                    etype::PROCESSES => self.processes = event.data.into(),
+                    etype::END => self.end = Some(event.time.micros()),
+                    _ => {}
                 }
                 Content::Event(event)
             }
@@ -114,15 +129,21 @@ impl<'a> Lines<'a> {
         })
     }
 
+    /// Whether events are missing. Some files in use have a wrong number: their last event has the time of the `-7` line,
+    /// and more are missing than each process may have had at that time.
+    fn is_cut(&self, announced: i64) -> bool {
+        let missing = announced.saturating_sub_unsigned(self.events);
+        let is_whole = self.end == Some(self.last) && self.events > 0;
+        missing > 0 && !(is_whole && missing >= self.processes.saturating_mul(2).max(4))
+    }
+
     /// What is wrong with a file of which all lines are well.
     fn missing(&self) -> Option<Error> {
         let kind = match self.announced {
-            Some(announced) if i128::from(announced) > i128::from(self.events) => {
-                ErrorKind::MissingEvents {
-                    announced,
-                    found: self.events,
-                }
-            }
+            Some(announced) if self.is_cut(announced) => ErrorKind::MissingEvents {
+                announced,
+                found: self.events,
+            },
             None if self.events == 0 => ErrorKind::NoEvents,
             _ => return None,
         };

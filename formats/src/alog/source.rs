@@ -56,9 +56,16 @@ impl<'a> Source<'a> {
         for (etype, name) in &header.events {
             survey.define_event(*etype, name);
         }
+        let mut count = 0;
         for event in events(&reader) {
             survey.see(&plain(&event, &header));
+            count += 1;
         }
+        let announced = u64::try_from(header.counts[0].unwrap_or(0)).unwrap_or(0);
+        let missing = announced.saturating_sub(count);
+        survey
+            .losses
+            .add("event that the file announces but does not hold", missing);
         let formats = header
             .formats
             .iter()
