@@ -434,3 +434,89 @@ proptest! {
         prop_assert!(again == file);
     }
 }
+
+/// A CLOG-1 log of two ranks: nested states, messages in either order, some of which go on over several frames.
+fn clog() -> Vec<u8> {
+    use formats::clog1::{Body, Comm, Layout, Raw, Record, RecordHeader, StateDef, Writer};
+    use formats::clog2::FixedText;
+    let mut writer = Writer::new(Vec::new(), Layout::default());
+    let mut put = |time: f64, rank: i32, body: Body| {
+        let pad = [0; 4];
+        let header = RecordHeader { time, rank, pad };
+        writer.write(&Record { header, body }).expect("written");
+    };
+    for rank in 0..2 {
+        let (etype, parent, comm, srcloc) = (101, -1, 91, 900);
+        let body = Body::Comm(Comm {
+            etype,
+            parent,
+            comm,
+            srcloc,
+        });
+        put(0.0, rank, body);
+    }
+    let raw = |etype, data| {
+        Body::Raw(Raw {
+            etype,
+            data,
+            ..Raw::default()
+        })
+    };
+    put(0.015625, 0, raw(500, 0));
+    for step in 0..40 {
+        let at = |part: i32| f64::from(step) + f64::from(part) / 8.0;
+        let (sender, receiver) = (step % 2, (step + 1) % 2);
+        put(at(1), 0, raw(502, step));
+        put(at(2), 1, raw(504, step));
+        // Every third message is received before it is sent.
+        let (send, receive) = if step % 3 == 0 { (4, 3) } else { (3, 4) };
+        let mut ends = [
+            (send, sender, raw(-101, receiver)),
+            (receive, receiver, raw(-102, sender)),
+        ];
+        ends.sort_by_key(|end| end.0);
+        for (part, rank, body) in ends {
+            put(at(part), rank, body);
+        }
+        put(at(5), 1, raw(505, step));
+        put(at(6), 0, raw(503, step));
+    }
+    put(41.0, 0, raw(501, 0));
+    for (nth, (color, name)) in [("red", "All"), ("blue:gray3", "Part"), ("green", "Other!")]
+        .into_iter()
+        .enumerate()
+    {
+        let start_etype = 500 + 2 * nth as i32;
+        let body = Body::StateDef(StateDef {
+            state_id: 200 + nth as i32,
+            start_etype,
+            end_etype: start_etype + 1,
+            color: FixedText::new(color),
+            name: FixedText::new(name),
+            ..StateDef::default()
+        });
+        put(41.5, 0, body);
+    }
+    writer.finish().expect("finished")
+}
+
+/// The stored file has the bytes that clog2slog -f=1 -d=9 made of the stored log.
+#[test]
+fn clog1_becomes_what_clog2slog_makes() {
+    let clog = clog();
+    assert_stored("from_clog.clog", &clog);
+    let reader = formats::clog1::Reader::new(&clog).expect("clog");
+    let options = Options {
+        frame_size: Some(1024),
+        frames_per_directory: Some(9),
+    };
+    let create = || Ok(Cursor::new(Vec::new()));
+    let (file, conversion) = from_clog1(&reader, create, &options).expect("converted");
+    let file = file.into_inner();
+    assert_stored("from_clog.slog", &file);
+    assert_eq!(conversion.written.records, 1 + 3 * 40);
+    assert_eq!(check_frames(&file).len(), 1 + 3 * 40);
+    // Without options the frame is larger and there is one.
+    let (_, conversion) = from_clog1(&reader, create, &Options::default()).expect("converted");
+    assert_eq!(conversion.written.frames, 1);
+}

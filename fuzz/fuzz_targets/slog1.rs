@@ -1,0 +1,17 @@
+//! SLOG-1: the text, a copy, and all drawables.
+#![no_main]
+
+use formats::model::Source as _;
+use formats::slog1;
+use libfuzzer_sys::fuzz_target;
+use std::io;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(reader) = slog1::Reader::new(data) else {
+        return;
+    };
+    let _ = slog1::print(&reader, b"fuzz.slog", &mut io::sink());
+    let _ = slog1::copy(&reader, &mut io::sink());
+    let (source, _) = slog1::Source::salvaged(reader);
+    let _ = source.for_each(&mut |_| Ok(()));
+});
