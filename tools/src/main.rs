@@ -5,6 +5,7 @@
 
 mod annotation;
 mod arrows;
+mod check;
 mod clock;
 mod convert;
 mod dumpi;
@@ -59,6 +60,7 @@ enum Command {
     Window(window::Arguments),
     Recover(recover::Arguments),
     Info(info::Arguments),
+    Check(check::Arguments),
     Stats(stats::Arguments),
     Join(join::Arguments),
     Repair(repair::Arguments),
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         Command::Window(arguments) => window::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),

@@ -1,0 +1,243 @@
+//! DUMPI: the index and its sections, every record, call counts, datatypes and labels; of a run all its files.
+
+use super::findings::Findings;
+use crate::input::Input;
+use formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
+use formats::dumpi::meta::Meta;
+use formats::dumpi::read::Reader;
+use formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
+use formats::dumpi::value::Arg;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+/// The file of one rank. `name` is put before places, for the files of a run.
+pub fn check(bytes: &[u8], name: &str, findings: &mut Findings) {
+    let reader = match Reader::open(bytes) {
+        Ok(reader) => reader,
+        Err(error) => return findings.unreadable(format_args!("{name}{error}")),
+    };
+    let index = reader.index();
+    let sections = [
+        ("stream of calls", index.body),
+        ("header", index.header),
+        ("footer", index.footer),
+        ("keyval record", index.keyvals),
+        ("counter labels", index.perf_labels),
+        ("datatype sizes", index.type_sizes),
+        ("function labels", index.address_labels),
+    ];
+    for (section, at) in sections {
+        if at == 0 && matches!(section, "header" | "footer" | "datatype sizes") {
+            findings.warning_at(
+                "missing section",
+                format_args!("{name}index"),
+                format!("there is no {section}"),
+            );
+        }
+    }
+    let trailer = match reader.trailer() {
+        Ok(trailer) => trailer,
+        Err(error) => return findings.unreadable(format_args!("{name}{error}")),
+    };
+    let labels: HashSet<u64> = trailer
+        .address_labels
+        .iter()
+        .map(|label| label.key)
+        .collect();
+    let mut stream = Stream {
+        name,
+        sizes: &trailer.type_sizes,
+        labels,
+        calls: vec![0; FOOTER_ENTRIES],
+        regions: BTreeMap::new(),
+        last: HashMap::new(),
+        findings,
+    };
+    let mut is_whole = true;
+    let mut records = reader.records();
+    for record in records.by_ref() {
+        match record {
+            Ok(record) => stream.record(&record),
+            Err(error) => {
+                stream.findings.unreadable(format_args!("{name}{error}"));
+                is_whole = false;
+            }
+        }
+    }
+    stream.regions_close();
+    let calls = stream.calls;
+    if is_whole && index.footer != 0 && trailer.footer.called.iter().all(|&called| called == 0) {
+        if calls.iter().any(|&seen| seen > 0) {
+            let what = "the footer counts no calls, as where ascii2dumpi had a text without one";
+            let place = format_args!("{name}byte {}", index.footer);
+            findings.warning_at("call counts of the footer", place, what);
+        }
+    } else if is_whole && index.footer != 0 {
+        for (id, (&seen, (&called, &ignored))) in calls
+            .iter()
+            .zip(
+                trailer
+                    .footer
+                    .called
+                    .iter()
+                    .zip(trailer.footer.ignored.iter()),
+            )
+            .enumerate()
+            .take(FOOTER_ENTRIES - 1)
+        {
+            let recorded = u64::from(called.wrapping_sub(ignored));
+            if ignored > called || recorded != seen {
+                let function = formats::dumpi::functions::by_id(id as u16).map_or("?", |f| f.name);
+                let what = format!(
+                    "{function} called {called} times and {ignored} times ignored, but there are {seen} records of it"
+                );
+                let place = format_args!("{name}byte {}", index.footer);
+                findings.error_at("call counts of the footer", place, what);
+            }
+        }
+    }
+}
+
+struct Stream<'n, 'f> {
+    name: &'n str,
+    sizes: &'n [i32],
+    labels: HashSet<u64>,
+    calls: Vec<u64>,
+    /// Regions entered and not left, by thread and key.
+    regions: BTreeMap<(u16, u64), i64>,
+    /// End of the last call of each thread, ns.
+    last: HashMap<u16, i64>,
+    findings: &'f mut Findings,
+}
+
+impl Stream<'_, '_> {
+    fn record(&mut self, record: &formats::dumpi::types::Record<'_>) {
+        let place = format!(
+            "{}byte {}, {}",
+            self.name, record.offset, record.function.name
+        );
+        let id = record.function.id;
+        if let Some(count) = self.calls.get_mut(usize::from(id)) {
+            *count += 1;
+        }
+        for (clock, bit, Span { start, stop }) in [
+            ("wall", Mask::WALL, record.wall),
+            ("cpu", Mask::CPU, record.cpu),
+        ] {
+            if !record.mask.has(bit) {
+                continue;
+            }
+            for time in [start, stop] {
+                if !(0..1_000_000_000).contains(&time.nsec) {
+                    let what = format!(
+                        "{} ns of the {clock} clock, expected less than a second",
+                        time.nsec
+                    );
+                    self.findings.error_at("time", &place, what);
+                }
+            }
+            // The stream keeps 16 bits of seconds, so that times start again after 18 hours.
+            if stop.ns() < start.ns() && start.sec - stop.sec < 0xF000 {
+                let what = format!(
+                    "ends {} ns before it starts, by the {clock} clock",
+                    start.ns() - stop.ns()
+                );
+                self.findings.error_at("time", &place, what);
+            }
+        }
+        if record.mask.has(Mask::WALL) {
+            let stop = record.wall.stop.ns();
+            let last = self.last.insert(record.thread, stop);
+            if let Some(last) =
+                last.filter(|&last| last > stop && last - stop < 0xF000 * 1_000_000_000)
+            {
+                let what = format!(
+                    "ends {} ns before the call in front of it, of the same thread",
+                    last - stop
+                );
+                self.findings.warning_at("order of time", &place, what);
+            }
+        }
+        for (field, arg) in record.args() {
+            if field.code == Code::Dt {
+                match arg {
+                    Arg::Int(datatype) => self.datatype(&place, field.name, datatype),
+                    Arg::Handles(datatypes) => {
+                        for datatype in datatypes.iter() {
+                            self.datatype(&place, field.name, datatype.into());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if let (FUNCTION_ENTER | FUNCTION_EXIT, Arg::U64(key)) = (id, arg) {
+                if !self.labels.contains(&key) {
+                    let what = format!("region {key} has no label");
+                    self.findings.warning_at("label of a region", &place, what);
+                }
+                let depth = self.regions.entry((record.thread, key)).or_default();
+                *depth += if id == FUNCTION_ENTER { 1 } else { -1 };
+                if *depth < 0 {
+                    let what = format!("region {key} is left and was not entered");
+                    self.findings.warning_at("regions", &place, what);
+                    *depth = 0;
+                }
+            }
+        }
+    }
+
+    fn datatype(&mut self, place: &str, field: &str, datatype: i32) {
+        // 0 and 1 are MPI_DATATYPE_ERROR and MPI_DATATYPE_NULL; numbers are 16 bits wide and wrap.
+        let known = usize::try_from(datatype).is_ok_and(|at| at < self.sizes.len());
+        if datatype > 1 && !known && !self.sizes.is_empty() {
+            let what = format!("{field} {datatype}, whose size is not told");
+            self.findings.warning_at("datatype", place, what);
+        }
+    }
+
+    fn regions_close(&mut self) {
+        for ((thread, key), depth) in std::mem::take(&mut self.regions) {
+            if depth > 0 {
+                let place = format!("{}thread {thread}", self.name);
+                let what = format!("region {key} is entered and not left");
+                self.findings.warning_at("regions", place, what);
+            }
+        }
+    }
+}
+
+/// A run by the text of its `.meta` file.
+pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
+    let meta = match Meta::parse(bytes) {
+        Ok(meta) => meta,
+        Err(error) => return findings.unreadable(error),
+    };
+    let files = meta.rank_files(path);
+    if files.is_empty() {
+        let prefix = String::from_utf8_lossy(&meta.fileprefix);
+        let what = format!("no .bin file with the prefix {prefix}");
+        return findings.error_at("files of the run", "fileprefix", what);
+    }
+    for (rank, file) in files.iter().enumerate() {
+        let Some(file) = file else {
+            let what = format!(
+                "the .bin file of rank {rank} is missing, expected {}",
+                meta.numprocs
+            );
+            findings.error_at("files of the run", format_args!("rank {rank}"), what);
+            continue;
+        };
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        match Input::open(file) {
+            Ok(input) => {
+                check(&input, &format!("{name}: "), findings);
+                let version = Reader::open(&input).ok().map(|reader| reader.version());
+                if version.is_some_and(|version| version != meta.version) {
+                    let what = "the file's version is not that of the .meta file";
+                    findings.warning_at("version", &name, what);
+                }
+            }
+            Err(_) => findings.error_at("files of the run", &name, "cannot be opened"),
+        }
+    }
+}

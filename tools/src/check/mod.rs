@@ -1,0 +1,133 @@
+//! `mpitrace check`: whether a file is what its format demands.
+
+mod clog2;
+mod dumpi;
+mod findings;
+mod others;
+mod slog2;
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::{Input, shown};
+use findings::{Findings, Severity};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Check that files are what their formats demand
+///
+/// Structure, offsets and order; of trees that children and previews agree with what is below them, of logs that states
+/// close and messages match. Errors make a file bad; warnings tell of what is odd, as in logs of programs that went wrong,
+/// or known of the original tools. The exit code is 0 if all files are good and 1 if not.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace check run.slog2
+  mpitrace check --quiet *.clog2 && echo all good
+  mpitrace check --strict --json dumpi-2026.11.20.meta")]
+pub struct Arguments {
+    /// The files; - is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Show so many findings of each sort
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    most: u64,
+    /// Warnings make a file bad, too
+    #[arg(long)]
+    strict: bool,
+    /// As JSON: an array with an object for each file
+    #[arg(long)]
+    json: bool,
+    /// Say nothing of good files, nor of warnings
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let failed = |error: io::Error| Failure::output("stdout", &error);
+    let mut all = Vec::new();
+    let mut bad = Vec::new();
+    for path in &arguments.files {
+        let mut findings = Findings::new(arguments.most);
+        let format = check(path, &mut findings);
+        let name = shown(path).display().to_string();
+        let errors = findings.count(Severity::Error);
+        let warnings = findings.count(Severity::Warning);
+        let is_bad = errors > 0 || arguments.strict && warnings > 0;
+        if is_bad {
+            bad.push(name.clone());
+        }
+        if arguments.json {
+            let mut object = json!({ "file": name, "format": format, "is_good": !is_bad });
+            if let (Value::Object(object), Value::Object(found)) = (&mut object, findings.json()) {
+                object.extend(found);
+            }
+            all.push(object);
+            continue;
+        }
+        let is_wanted = |line: &String| {
+            !arguments.quiet || arguments.strict || line.starts_with(&format!("{name}: error: "))
+        };
+        for line in findings.lines(&name).iter().filter(|line| is_wanted(line)) {
+            writeln!(out, "{line}").map_err(failed)?;
+        }
+        if !arguments.quiet {
+            let verdict = if is_bad { "bad" } else { "good" };
+            let format = format.as_deref().unwrap_or("unknown format");
+            writeln!(
+                out,
+                "{name}: {verdict}: {format}, {errors} errors, {warnings} warnings"
+            )
+            .map_err(failed)?;
+        }
+    }
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &Value::Array(all))
+            .map_err(|error| Failure::output("stdout", &error.into()))?;
+        writeln!(out).map_err(failed)?;
+    }
+    match (&bad[..], arguments.files.len()) {
+        ([], _) => Ok(()),
+        ([name], 1) => Err(Failure::Data(format!("{name} is bad"))),
+        (bad, all) => Err(Failure::Data(format!(
+            "{} of {all} files are bad",
+            bad.len()
+        ))),
+    }
+}
+
+/// Checks a file and gives the name of its format.
+fn check(path: &Path, findings: &mut Findings) -> Option<String> {
+    let input = match Input::open(path) {
+        Ok(input) => input,
+        Err(Failure::Data(message) | Failure::Call(message)) => {
+            findings.unreadable(message);
+            return None;
+        }
+        Err(Failure::ClosedPipe) => return None,
+    };
+    let format = Format::of(&input);
+    if format.is_none() && formats::dumpi::meta::Meta::parse(&input).is_ok() {
+        dumpi::check_run(path, &input, findings);
+        return Some("DUMPI run".to_owned());
+    }
+    let Some(format) = format else {
+        if let Err(Failure::Data(message)) = Format::known(&input, path) {
+            findings.unreadable(message);
+        }
+        return None;
+    };
+    match format {
+        Format::Clog2 => clog2::check(&input, findings),
+        Format::Slog2 => slog2::check(&input, findings),
+        Format::Dumpi => dumpi::check(&input, "", findings),
+        Format::Blocks => others::check_blocks(&input, findings),
+        Format::Alog => others::check_alog(&input, findings),
+        Format::Clog1 => others::check_clog1(&input, findings),
+        Format::Slog1 => others::check_slog1(&input, findings),
+        Format::Paje => others::check_paje(crate::paje::trace(&input, path), findings),
+        Format::DumpiText => {}
+    }
+    Some(format.to_string())
+}

@@ -1,0 +1,333 @@
+//! ALOG, CLOG-1, SLOG-1, Pajé and block files: what their readers, and the making of drawables, find.
+
+use super::findings::Findings;
+use formats::model::{Drawable, Losses, Source, Stop};
+use formats::paje::{Reader as PajeReader, Simulator, Trace};
+use formats::slog1::{Reader as Slog1Reader, Sector};
+use formats::{alog, clog1, paje};
+use records::define::Definition;
+use records::file::File;
+use std::collections::HashSet;
+
+/// Losses that say that something is odd in the file, rather than that it has no place among drawables.
+const ODD: [&str; 9] = [
+    "without",
+    "never",
+    "not of its",
+    "not there",
+    "does not know",
+    "destroyed",
+    "cut off",
+    "are taken",
+    "backward",
+];
+
+/// Reads everything as drawables: errors of the file, and what is odd in it.
+fn drawables<E: std::fmt::Display>(source: Result<impl Source, E>, findings: &mut Findings) {
+    let source = match source {
+        Ok(source) => source,
+        Err(error) => return findings.unreadable(error),
+    };
+    let found: Result<Losses, Stop> = source.for_each(&mut |drawable: &Drawable<'_>| {
+        let times = drawable.vertices.iter().map(|vertex| vertex.time);
+        if times.clone().any(|time| !time.is_finite()) {
+            let what = format!("a drawable of category {} at no time", drawable.category);
+            findings.error_at("time", "drawables", what);
+        }
+        Ok(())
+    });
+    match found {
+        Ok(losses) => {
+            for (what, count) in losses.iter() {
+                if ODD.iter().any(|word| what.contains(word)) {
+                    findings.warning_at("odd events", "file", format!("{count} x {what}"));
+                }
+            }
+        }
+        Err(error) => findings.unreadable(error),
+    }
+}
+
+/// ALOG.
+pub fn check_alog(bytes: &[u8], findings: &mut Findings) {
+    let reader = alog::Reader::new(bytes);
+    let header = match alog::check(&reader) {
+        Ok(header) => header,
+        Err(error) => return findings.unreadable(error),
+    };
+    let (mut events, mut last) = (0i64, f64::NEG_INFINITY);
+    let mut processes = HashSet::new();
+    for line in reader.lines().map_while(Result::ok) {
+        let alog::Content::Event(event) = line.content else {
+            continue;
+        };
+        if event.is_header() {
+            continue;
+        }
+        events += 1;
+        processes.insert(event.process);
+        let time = header.seconds(&event);
+        if time < last {
+            let what = format!("time {time} s after {last} s");
+            findings.warning_at("order of time", format_args!("line {}", line.number), what);
+        }
+        last = last.max(time);
+    }
+    let [announced, announced_processes, ..] = header.counts;
+    let announced = [
+        ("events", announced, events),
+        ("processes", announced_processes, processes.len() as i64),
+    ];
+    for (what, said, found) in announced {
+        if let Some(said) = said.filter(|&said| i64::from(said) != found) {
+            let what = format!("{said} {what} announced, {found} found");
+            findings.warning_at("counts of the header", "header", what);
+        }
+    }
+    drawables(alog::Source::new(bytes), findings);
+}
+
+/// CLOG-1.
+pub fn check_clog1(bytes: &[u8], findings: &mut Findings) {
+    let reader = match clog1::Reader::new(bytes) {
+        Ok(reader) => reader,
+        Err(error) => return findings.unreadable(error),
+    };
+    let mut last = f64::NEG_INFINITY;
+    let mut is_ended = false;
+    for item in reader.raw_records() {
+        let item = match item {
+            Ok(item) => item,
+            Err(error) => return findings.unreadable(error),
+        };
+        let record = &item.record;
+        is_ended |= record.body == clog1::Body::EndLog;
+        let is_event = matches!(
+            record.body,
+            clog1::Body::Raw(_) | clog1::Body::Msg(_) | clog1::Body::Coll(_)
+        );
+        if is_event && record.header.time < last {
+            let what = format!("time {} s after {last} s", record.header.time);
+            findings.warning("order of time", item.offset, what);
+        }
+        if is_event {
+            last = last.max(record.header.time);
+        }
+        if record.header.rank < 0 {
+            let what = format!("rank {}, expected 0 or more", record.header.rank);
+            findings.error("rank", item.offset, what);
+        }
+    }
+    if !is_ended {
+        let what = "the file ends without an ENDLOG record";
+        findings.error("end of the log", bytes.len() as u64, what);
+    }
+    drawables(clog1::Source::new(bytes), findings);
+}
+
+/// SLOG-1.
+pub fn check_slog1(bytes: &[u8], findings: &mut Findings) {
+    let reader = match Slog1Reader::new(bytes) {
+        Ok(reader) => reader,
+        Err(error) => return findings.unreadable(error),
+    };
+    let mut threads = HashSet::new();
+    match reader.threads() {
+        Ok(found) => {
+            for thread in found {
+                match thread {
+                    Ok(thread) => {
+                        threads.insert((thread.node, thread.thread));
+                    }
+                    Err(error) => findings.unreadable(error),
+                }
+            }
+        }
+        Err(error) => findings.unreadable(error),
+    }
+    match reader.profile() {
+        Ok(found) => found
+            .filter_map(Result::err)
+            .for_each(|error| findings.unreadable(error)),
+        Err(error) => findings.unreadable(error),
+    }
+    match reader.definitions() {
+        Ok(found) => found
+            .filter_map(Result::err)
+            .for_each(|error| findings.unreadable(error)),
+        Err(error) => findings.unreadable(error),
+    }
+    match reader.statistics() {
+        Ok(found) => {
+            let sets = found.sets();
+            sets.filter_map(Result::err)
+                .for_each(|error| findings.unreadable(error));
+        }
+        Err(error) => findings.unreadable(error),
+    }
+    if let Err(error) = reader.preview() {
+        findings.unreadable(error);
+    }
+    let mut end = f64::NEG_INFINITY;
+    for frame in reader.frames() {
+        let frame = match frame {
+            Ok(frame) => frame,
+            Err(error) => {
+                findings.unreadable(error);
+                break;
+            }
+        };
+        let place = format!("frame {}", frame.index);
+        if frame.entry.start > frame.entry.end {
+            let what = format!("from {} to {}", frame.entry.start, frame.entry.end);
+            findings.error_at("bounds of a frame", &place, what);
+        }
+        if frame.entry.end < end {
+            let what = format!(
+                "ends at {}, before the frame in front of it at {end}",
+                frame.entry.end
+            );
+            findings.error_at("order of frames", &place, what);
+        }
+        end = frame.entry.end;
+        for sector in [
+            Sector::Incoming,
+            Sector::Passing,
+            Sector::Current,
+            Sector::Outgoing,
+        ] {
+            for record in frame.records(sector) {
+                let record = match record {
+                    Ok(record) => record,
+                    Err(error) => {
+                        findings.unreadable(error);
+                        break;
+                    }
+                };
+                if !(record.start.is_finite() && record.duration.is_finite()) {
+                    let what = format!(
+                        "a record of type {} from {} for {}",
+                        record.key.intvltype, record.start, record.duration
+                    );
+                    findings.error_at("time", &place, what);
+                }
+                let ends = [Some(record.origin), record.destination];
+                for task in ends.into_iter().flatten() {
+                    if !threads.contains(&(task.node, task.thread)) {
+                        let what = format!(
+                            "thread {} of node {} is not in the thread table",
+                            task.thread, task.node
+                        );
+                        findings.warning_at("unknown thread", &place, what);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pajé.
+pub fn check_paje(trace: Trace<'_>, findings: &mut Findings) {
+    let mut simulator = Simulator::default();
+    {
+        let mut reader = PajeReader::new(&trace);
+        loop {
+            match reader.next() {
+                Ok(Some(event)) => {
+                    if let Err(error) = simulator.step(&event) {
+                        findings.unreadable(error);
+                        return;
+                    }
+                    drop(simulator.over());
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    findings.unreadable(error);
+                    return;
+                }
+            }
+        }
+    }
+    for (count, error) in simulator.broken.values() {
+        findings.warning_at(
+            "rules of the format",
+            "file",
+            format!("{error} ({count} times)"),
+        );
+    }
+    drawables(paje::Source::new(trace), findings);
+}
+
+/// Block files.
+pub fn check_blocks(bytes: &[u8], findings: &mut Findings) {
+    let table = match wrappers::table() {
+        Ok(table) => table,
+        Err(error) => return findings.unreadable(error),
+    };
+    let file = match File::new(bytes) {
+        Ok(file) => file,
+        Err(error) => return findings.unreadable(error),
+    };
+    let info = file.info();
+    if info.table != table.fingerprint() {
+        let what = format!(
+            "function table {:016x}, expected {:016x}: written by another version of libtrace",
+            info.table,
+            table.fingerprint()
+        );
+        return findings.error("version", 0, what);
+    }
+    for damage in file.damage() {
+        findings.unreadable(damage);
+    }
+    if info.lost > 0 {
+        let what = format!("{} records could not be kept", info.lost);
+        findings.warning("lost records", 0, what);
+    }
+    if info.ended == 0 {
+        let what = "the process did not say that it ended: it was killed, or runs";
+        findings.warning("end of the run", 0, what);
+    }
+    // Functions that are not in the table, by the names that the file gives them.
+    let mut named = HashSet::new();
+    for thread in file.threads() {
+        if let Some(open) = thread.open_call() {
+            let what = format!(
+                "call {:#x} of function {} was running",
+                open.call, open.function
+            );
+            findings.warning_at(
+                "running call",
+                format_args!("thread {}", thread.number),
+                what,
+            );
+        }
+        let mut records = thread.records();
+        while let Some(record) = records.next() {
+            let place = format!("thread {}, call {:#x}", thread.number, record.call);
+            if record.is_definition() {
+                match Definition::decode(record.function, record.payload) {
+                    Some(Definition::Function { number, .. }) => {
+                        named.insert(number);
+                    }
+                    Some(_) => {}
+                    None => {
+                        let what = format!("definition {:#x} cannot be decoded", record.function);
+                        findings.error_at("definition", place, what);
+                    }
+                }
+                continue;
+            }
+            let number = record.function;
+            let is_known = usize::from(number) < table.functions.len() || named.contains(&number);
+            if !is_known {
+                let what = format!("function {number}, which has no name");
+                findings.error_at("unknown function", &place, what);
+            }
+            if record.start.checked_add(record.duration).is_none() {
+                let what = format!("lasts {} ticks from {}", record.duration, record.start);
+                findings.error_at("time", place, what);
+            }
+        }
+    }
+}
