@@ -7,6 +7,7 @@ mod annotation;
 mod arrows;
 mod check;
 mod clock;
+mod composite;
 mod convert;
 mod dumpi;
 mod edited;
@@ -64,6 +65,7 @@ enum Command {
     Stats(stats::Arguments),
     Join(join::Arguments),
     Repair(repair::Arguments),
+    Composite(composite::Arguments),
     Updates(updates::Arguments),
     Man(manual::ManArguments),
     Completions(manual::CompletionsArguments),
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),
+        Command::Composite(arguments) => composite::run(&arguments),
         Command::Updates(arguments) => updates::run(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),

@@ -145,6 +145,10 @@ impl Printer {
             }
             self.text(" >");
         }
+        if !category.method_ids.is_empty() {
+            self.text(", ");
+            self.methods(&category.method_ids);
+        }
         self.text(", vis=true, search=true");
         self.ratios(category.summary.inclusive, category.summary.exclusive, ", ");
         if layout == Layout::V206 {
@@ -216,27 +220,45 @@ impl Printer {
             }
             self.text("\n");
         }
+        if !map.method_ids.is_empty() {
+            self.methods(&map.method_ids);
+            self.text("\n");
+        }
     }
 
     /// A drawable, without the end of the line.
     pub(super) fn drawable(&mut self, drawable: &Drawable<'_>) {
         match drawable {
-            Drawable::Primitive(primitive) => {
-                self.primitive(primitive, primitive.bounds);
-                self.text(" bsize=");
-                self.number(primitive.byte_size());
-            }
+            Drawable::Primitive(primitive) => self.sized_primitive(primitive),
             Drawable::Composite(composite) => {
                 self.text("Composite[ ");
                 self.info_box(composite.bounds, composite.category, composite.info);
+                self.text(" ");
                 for primitive in &composite.primitives {
+                    self.sized_primitive(primitive);
                     self.text(" ");
-                    self.primitive(primitive, primitive.bounds);
                 }
-                self.text(" ] bsize=");
-                self.number(drawable.byte_size());
+                self.text("]");
             }
         }
+    }
+
+    fn sized_primitive(&mut self, primitive: &Primitive<'_>) {
+        self.primitive(primitive, primitive.bounds);
+        self.text(" bsize=");
+        self.number(primitive.byte_size());
+    }
+
+    /// The methods of a view or a category, in brackets.
+    fn methods(&mut self, methods: &[i32]) {
+        self.text("methods=< ");
+        for &method in methods {
+            self.text(match method {
+                1 => "CONNECT_COMPOSITE_STATE ",
+                _ => "Unknown Method ",
+            });
+        }
+        self.text(">");
     }
 
     /// A shadow and its weights, with the ends of their lines.

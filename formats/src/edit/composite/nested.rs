@@ -1,0 +1,113 @@
+//! States with what is within them on their line, found in drawables that come in order of their start.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::MOST_PARTS;
+use super::bundle::Part;
+use crate::model::{Drawable, Topology, Vertex};
+
+/// The heads that have not ended.
+#[derive(Debug, Default)]
+pub(super) struct Nested {
+    /// By line, in order of their start.
+    open: HashMap<i32, Vec<Head>>,
+    /// Ends, the earliest first.
+    ends: BinaryHeap<End>,
+    next: u64,
+}
+
+/// A state and what is within it.
+#[derive(Debug)]
+struct Head {
+    number: u64,
+    end: f64,
+    parts: Vec<Part>,
+}
+
+/// Whether a drawable became a part.
+pub(super) enum Taken {
+    Yes,
+    /// It neither is a head nor within one.
+    No,
+    /// Its composite would get too large; these are its parts so far.
+    TooMany(Vec<Part>),
+}
+
+impl Nested {
+    /// Takes the next drawable, if it is a head or within one. The outermost of them counts.
+    pub(super) fn take(&mut self, drawable: &Drawable<'_>, is_head: bool) -> Taken {
+        let (line, end) = match (drawable.topology, drawable.vertices) {
+            (Topology::Event, [Vertex { time, line }]) => (*line, *time),
+            (Topology::State, [first, last]) => (first.line, first.time.max(last.time)),
+            _ => return Taken::No,
+        };
+        let heads = self.open.entry(line).or_default();
+        if let Some(at) = heads.iter().position(|head| end <= head.end) {
+            if heads[at].parts.len() == MOST_PARTS {
+                return Taken::TooMany(heads.remove(at).parts);
+            }
+            heads[at].parts.push(Part::of(drawable));
+            return Taken::Yes;
+        }
+        if !is_head || drawable.topology != Topology::State {
+            return Taken::No;
+        }
+        let number = self.next;
+        self.next += 1;
+        heads.push(Head {
+            number,
+            end,
+            parts: vec![Part::of(drawable)],
+        });
+        self.ends.push(End { end, line, number });
+        Taken::Yes
+    }
+
+    /// A head that ended before `time`, and its parts.
+    pub(super) fn take_ended(&mut self, time: f64) -> Option<Vec<Part>> {
+        while let Some(next) = self.ends.peek() {
+            if next.end >= time && time < f64::INFINITY {
+                return None;
+            }
+            let Some(End { line, number, .. }) = self.ends.pop() else {
+                return None;
+            };
+            let heads = self.open.get_mut(&line)?;
+            // One that got too large is gone.
+            if let Some(at) = heads.iter().position(|head| head.number == number) {
+                return Some(heads.remove(at).parts);
+            }
+        }
+        None
+    }
+}
+
+/// When a head ends; the heap gives the earliest first.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    end: f64,
+    line: i32,
+    number: u64,
+}
+
+impl Ord for End {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let ends = other.end.total_cmp(&self.end);
+        ends.then(other.number.cmp(&self.number))
+    }
+}
+
+impl PartialOrd for End {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for End {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for End {}

@@ -1,0 +1,107 @@
+//! `mpitrace composite`: drawables that belong together, made one.
+
+use crate::edited;
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::progress::Progress;
+use crate::traces::{Counted, Target, Trace, failure, tell_losses};
+use crate::tree::TreeArguments;
+use formats::PendingFile;
+use formats::edit::{CategoryPattern, Composites, Together};
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+/// Put drawables that belong together into composites
+///
+/// Each state becomes one with the states and events within it on its line, or, by CallID, each call with everything that
+/// carries its CallID, on any line. The composite is of a category of its own, named after the state or call that it
+/// begins with. Viewers show its parts, and in the last view of the file ("…, composites") boxes for the whole.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace composite run.slog2 out.slog2                      outermost states with what is in them
+  mpitrace composite --head 'MPI_File_*' run.slog2 out.slog2
+  mpitrace composite --by call-id run.clog2 out.slog2")]
+pub struct Arguments {
+    /// The trace; - is stdin
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// The SLOG2 file to write; - is stdout
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// What belongs together
+    #[arg(long, value_enum, default_value_t = By::Nested)]
+    by: By,
+    /// Only what begins with drawables of this category: a name, * and ? in it for any text and character, or an index.
+    /// May be given several times [default: all]
+    #[arg(long, value_name = "CATEGORY")]
+    head: Vec<String>,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What belongs together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    /// A state, and the states and events within it on its line
+    Nested,
+    /// All that carries one CallID
+    CallId,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let trace = Trace::open(&arguments.input)?;
+    let target = Target::new(&arguments.output, Some(Format::Slog2), &arguments.tree)?;
+    let source = trace.source()?;
+    let views = edited::views(&trace, source.as_ref())?;
+    let shape = edited::shape(&trace)?;
+    let lines = source.definitions().lines.len() as u64;
+    let tree = target.tree.options(lines, shape);
+    let progress = Progress::drawables(&target.path.display().to_string(), arguments.quiet);
+    let counted = Counted {
+        source: source.as_ref(),
+        progress: &progress,
+    };
+    let heads: Vec<CategoryPattern> = arguments
+        .head
+        .iter()
+        .map(|head| CategoryPattern::from(head.as_str()))
+        .collect();
+    let together = match arguments.by {
+        By::Nested => Together::Nested,
+        By::CallId => Together::CallId,
+    };
+    let composites = Composites::new(&counted, together, &heads);
+    let losses = target.place(|path| {
+        let no_output = |error| Failure::output(target.path.display(), &error);
+        let file = PendingFile::create(path).map_err(no_output)?;
+        let out = BufWriter::with_capacity(1 << 18, file);
+        let (out, _, losses) = composites.write(&views, tree, out).map_err(failure)?;
+        let file = out.into_inner();
+        let file = file.map_err(|error| no_output(error.into_error()))?;
+        file.persist().map_err(no_output)?;
+        Ok(losses)
+    })?;
+    tell_losses(&losses, &target.path);
+    let done = composites.statistics();
+    if done.too_large > 0 {
+        eprintln!(
+            "mpitrace: warning: {}: {} groups of more than 32767 drawables are left apart",
+            target.path.display(),
+            done.too_large
+        );
+    }
+    if !arguments.quiet {
+        eprintln!(
+            "mpitrace: {}: {} of {} drawables in {} composites",
+            target.path.display(),
+            done.parts,
+            done.drawables,
+            done.composites
+        );
+    }
+    Ok(())
+}
