@@ -30,6 +30,7 @@ mod repair;
 mod run;
 mod slog1;
 mod stats;
+mod synth;
 mod traces;
 mod tree;
 mod updates;
@@ -63,6 +64,7 @@ enum Command {
     Info(info::Arguments),
     Check(check::Arguments),
     Stats(stats::Arguments),
+    Synth(synth::Arguments),
     Join(join::Arguments),
     Repair(repair::Arguments),
     Composite(composite::Arguments),
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => info::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Synth(arguments) => synth::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),
         Command::Composite(arguments) => composite::run(&arguments),

@@ -1,0 +1,266 @@
+//! The timeline as the calls of DUMPI files, one for each rank.
+
+use super::timeline::{CHECKPOINT_BYTES, Iteration, Shape, Span, Timeline};
+use crate::failure::Failure;
+use formats::PendingFile;
+use formats::dumpi::meta::{Meta, bin_path, meta_path};
+use formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
+use formats::dumpi::value::Status;
+use formats::dumpi::write::{Call, FileWriter, Head, LIBDUMPI, WriteError};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Files that are written at a time; for more ranks the timeline is made several times.
+const OPEN: u32 = 128;
+/// When the run began: the first second of 2026, in seconds since 1970.
+const STARTED: u64 = 1_767_225_600;
+
+// Numbers of functions and of predefined things.
+const ISEND: u16 = 8;
+const IRECV: u16 = 12;
+const WAITALL: u16 = 18;
+const ALLREDUCE: u16 = 65;
+const COMM_SIZE: u16 = 81;
+const COMM_RANK: u16 = 82;
+const INIT: u16 = 124;
+const FINALIZE: u16 = 125;
+const FILE_OPEN: u16 = 230;
+const FILE_CLOSE: u16 = 231;
+const FILE_WRITE_AT_ALL: u16 = 245;
+const WORLD: i32 = 2;
+const DOUBLE: i32 = 14;
+const BYTE: i32 = 5;
+const SUM: i32 = 3;
+const WRONLY: i32 = 3;
+/// The first request that a rank makes; MPICH takes the same values for those of each iteration.
+const REQUEST: i32 = 2;
+/// Bytes of the predefined datatypes, by number.
+const SIZES: [i32; 28] = [
+    0, 0, 1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 0, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20,
+];
+
+/// Writes `output`, the .meta file, and the .bin files beside it. Returns the number of calls.
+pub fn write(shape: &Shape, output: &Path) -> Result<u64, Failure> {
+    if output == OsStr::new("-") {
+        let message = "a DUMPI trace is many files: it needs a name".into();
+        return Err(Failure::Call(message));
+    }
+    let prefix = match output.extension() {
+        Some(ending) if ending == "meta" || ending == "bin" => output.with_extension(""),
+        _ => output.to_path_buf(),
+    };
+    let mut calls = 0;
+    let mut first = 0;
+    while first < shape.ranks {
+        let last = shape.ranks.min(first + OPEN);
+        calls += write_ranks(shape, &prefix, first..last).map_err(|error| match error {
+            WriteError::Io(error) => Failure::output(prefix.display(), &error),
+            error => Failure::Data(error.to_string()),
+        })?;
+        first = last;
+    }
+    let path = meta_path(&prefix);
+    let meta = Meta {
+        hostname: b"node0".to_vec(),
+        numprocs: shape.ranks,
+        username: b"synth".to_vec(),
+        starttime: STARTED,
+        fileprefix: prefix.file_name().unwrap_or_default().as_bytes().to_vec(),
+        version: Version::CURRENT,
+    };
+    let failed = |error| Failure::output(path.display(), &error);
+    let mut file = PendingFile::create(&path).map_err(failed)?;
+    file.write_all(&meta.text()).map_err(failed)?;
+    file.persist().map_err(failed)?;
+    Ok(calls)
+}
+
+fn write_ranks(
+    shape: &Shape,
+    prefix: &Path,
+    ranks: std::ops::Range<u32>,
+) -> Result<u64, WriteError> {
+    let mut timeline = Timeline::new(*shape);
+    let mut files = Vec::new();
+    for rank in ranks {
+        files.push(Rank::create(shape, prefix, rank, &timeline)?);
+    }
+    while timeline.advance() {
+        for file in &mut files {
+            file.iteration(&timeline)?;
+        }
+    }
+    let mut ends = timeline.finalize();
+    let mut calls = 0;
+    let mut at = 0;
+    for file in files {
+        let skipped = (file.rank - at) as usize;
+        at = file.rank + 1;
+        if let Some(span) = ends.nth(skipped) {
+            calls += file.finish(span)?;
+        }
+    }
+    Ok(calls)
+}
+
+/// A rank's file.
+struct Rank {
+    file: FileWriter,
+    rank: u32,
+    footer: Footer,
+    calls: u64,
+}
+
+impl Rank {
+    fn create(
+        shape: &Shape,
+        prefix: &Path,
+        rank: u32,
+        timeline: &Timeline,
+    ) -> Result<Self, WriteError> {
+        let offsets = Offsets {
+            cpu: 0,
+            wall: STARTED as i32,
+        };
+        let mut new = Rank {
+            file: FileWriter::create(&bin_path(prefix, rank, 4), offsets)?,
+            rank,
+            footer: Footer::default(),
+            calls: 0,
+        };
+        let init = timeline.iterations()[rank as usize].whole;
+        // MPI_Init, and in what is left of that time two calls that ask.
+        let size = Span {
+            start: init.end - 400,
+            end: init.end - 300,
+        };
+        let number = Span {
+            start: init.end - 200,
+            end: init.end - 100,
+        };
+        let init = Span {
+            start: init.start,
+            end: init.end - 500,
+        };
+        new.call(INIT, init, |call| {
+            call.strings(["./synth"]);
+        })?;
+        new.call(COMM_SIZE, size, |call| {
+            call.handle(WORLD).int(shape.ranks as i32);
+        })?;
+        new.call(COMM_RANK, number, |call| {
+            call.handle(WORLD).int(rank as i32);
+        })?;
+        Ok(new)
+    }
+
+    fn call(
+        &mut self,
+        id: u16,
+        span: Span,
+        arguments: impl FnOnce(&mut Call<'_, PendingFile>),
+    ) -> Result<(), WriteError> {
+        let ns = |time| STARTED * 1_000_000_000 + time;
+        let head = Head {
+            mask: Mask::DEFAULT,
+            thread: 0,
+            // The processor is busy all the time.
+            cpu: types::Span::from_ns(span.start, span.end),
+            wall: types::Span::from_ns(ns(span.start), ns(span.end)),
+        };
+        let mut call = self.file.call(id, &head, &[]);
+        arguments(&mut call);
+        call.end()?;
+        self.footer.count(id, 1, 0);
+        self.calls += 1;
+        Ok(())
+    }
+
+    fn iteration(&mut self, timeline: &Timeline) -> Result<(), WriteError> {
+        let rank = self.rank;
+        let iteration: &Iteration = &timeline.iterations()[rank as usize];
+        let neighbours = timeline.neighbours(rank).map(|rank| rank as i32);
+        let sent = timeline.sizes(rank).map(|bytes| bytes as i32);
+        // From below comes what was sent above, with the tag of that direction.
+        let received = [0, 1].map(|which: usize| {
+            let from = timeline.neighbours(rank)[which];
+            timeline.sizes(from)[1 - which] as i32
+        });
+        for which in 0..2 {
+            self.call(IRECV, iteration.receives[which], |call| {
+                call.int(received[which] / 8)
+                    .handle(DOUBLE)
+                    .int(neighbours[which]);
+                call.int(1 - which as i32)
+                    .handle(WORLD)
+                    .int(REQUEST + which as i32);
+            })?;
+        }
+        for which in 0..2 {
+            self.call(ISEND, iteration.sends[which], |call| {
+                call.int(sent[which] / 8)
+                    .handle(DOUBLE)
+                    .int(neighbours[which]);
+                call.int(which as i32)
+                    .handle(WORLD)
+                    .int(REQUEST + 2 + which as i32);
+            })?;
+        }
+        self.call(WAITALL, iteration.wait, |call| {
+            let done = [0, 1].map(|which: usize| Status {
+                bytes: received[which],
+                source: neighbours[which],
+                tag: 1 - which as i32,
+                ..Status::default()
+            });
+            let statuses = [done[0], done[1], Status::default(), Status::default()];
+            call.int(4).ints(REQUEST..REQUEST + 4).statuses(statuses);
+        })?;
+        self.call(ALLREDUCE, iteration.reduce, |call| {
+            call.int(1).handle(DOUBLE).code(SUM).handle(WORLD);
+        })?;
+        let Some(checkpoint) = iteration.checkpoint else {
+            return Ok(());
+        };
+        self.call(FILE_OPEN, checkpoint.open[0], |call| {
+            call.handle(WORLD)
+                .string(b"checkpoint")
+                .code(WRONLY)
+                .handle(0)
+                .handle(1);
+        })?;
+        self.call(FILE_WRITE_AT_ALL, checkpoint.write, |call| {
+            let status = Status {
+                bytes: CHECKPOINT_BYTES as i32,
+                ..Status::default()
+            };
+            call.handle(1)
+                .i64(i64::from(rank) * CHECKPOINT_BYTES as i64);
+            call.int(CHECKPOINT_BYTES as i32)
+                .handle(BYTE)
+                .statuses([status]);
+        })?;
+        self.call(FILE_CLOSE, checkpoint.close[0], |call| {
+            call.handle(1);
+        })
+    }
+
+    fn finish(mut self, span: Span) -> Result<u64, WriteError> {
+        self.call(FINALIZE, span, |_| {})?;
+        let trailer = Trailer {
+            header: Header {
+                starttime: STARTED,
+                hostname: b"node0".to_vec(),
+                username: b"synth".to_vec(),
+                ..Header::default()
+            },
+            footer: self.footer,
+            type_sizes: SIZES.to_vec(),
+            ..Trailer::default()
+        };
+        self.file.finish(&trailer, LIBDUMPI)?;
+        Ok(self.calls)
+    }
+}

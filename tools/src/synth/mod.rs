@@ -1,0 +1,86 @@
+//! `mpitrace synth`: traces of any size of a program that does not exist.
+//!
+//! A ring of processes iterates: it computes, passes halos on to both neighbours, sums up, and now and then writes a
+//! checkpoint through MPI-IO. [`timeline`] says when what happens, [`drawables`] and [`dumpi`] put it into files.
+
+mod drawables;
+mod dumpi;
+mod timeline;
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::traces::{Target, tell_losses};
+use crate::tree::TreeArguments;
+use drawables::Synthetic;
+use formats::model::{Order, Source};
+use std::path::PathBuf;
+use timeline::Shape;
+
+/// Make a synthetic trace
+///
+/// Its processes compute, exchange messages with both neighbours (MPI_Irecv, MPI_Isend, MPI_Waitall), sum up
+/// (MPI_Allreduce) and every twentieth time write a checkpoint (MPI_File_write_at_all with the system calls in it, which
+/// carry its CallID). They are not equally loaded, and one is late. The same options make the same trace, bit by bit.
+/// It is made as it is written, in memory that does not grow with its length.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace synth --ranks 16 --drawables 1000000 run.slog2
+  mpitrace synth --ranks 64 --drawables 100000000 --leaf auto large.slog2    some 7 GB
+  mpitrace synth --ranks 1024 --drawables 4000000 run.clog2
+  mpitrace synth --ranks 8 --drawables 100000 run.meta      DUMPI: run-0000.bin … run-0007.bin, run.meta")]
+pub struct Arguments {
+    /// The file to write; - is stdout. Of DUMPI the .meta file, beside which those of the ranks are written
+    output: PathBuf,
+    /// Processes
+    #[arg(long, value_name = "R", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    ranks: u32,
+    /// States, messages and events together; the last iteration is made whole. DUMPI gets the calls of the same trace
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    drawables: u64,
+    /// Where the random numbers begin
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Format of the output [default: by its name]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Format>,
+    #[command(flatten)]
+    tree: TreeArguments,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let target = Target::new(&arguments.output, arguments.to, &arguments.tree)?;
+    let shape = Shape {
+        ranks: arguments.ranks,
+        drawables: arguments.drawables,
+        seed: arguments.seed,
+    };
+    let what = match target.format {
+        Format::Dumpi => {
+            let calls = dumpi::write(&shape, &arguments.output)?;
+            format!("{calls} calls")
+        }
+        format => {
+            // In the order that the format is written in, nothing has to be sorted.
+            let order = match format {
+                Format::Slog2 => Order::End,
+                _ => Order::Start,
+            };
+            let source = Synthetic::new(shape, order);
+            let losses = target.write(&source as &dyn Source, arguments.quiet)?;
+            tell_losses(&losses, &target.path);
+            format!("{} drawables", source.count())
+        }
+    };
+    if !arguments.quiet {
+        eprintln!(
+            "mpitrace: {}: {what} of {} ranks",
+            target.path.display(),
+            arguments.ranks
+        );
+    }
+    Ok(())
+}
