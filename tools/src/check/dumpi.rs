@@ -1,12 +1,15 @@
 //! DUMPI: the index and its sections, every record, call counts, datatypes and labels; of a run all its files.
 
-use super::findings::Findings;
+use super::findings::{Findings, Severity};
+use super::others;
 use crate::input::Input;
+use formats::dumpi::from_text::{Options, from_text};
 use formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
 use formats::dumpi::meta::Meta;
 use formats::dumpi::read::Reader;
 use formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
 use formats::dumpi::value::Arg;
+use formats::dumpi::{MAGIC, Source};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
@@ -206,6 +209,19 @@ impl Stream<'_, '_> {
     }
 }
 
+/// The text of dumpi2ascii.
+pub fn check_text(bytes: &[u8], findings: &mut Findings) {
+    match from_text(bytes, Vec::new(), &Options::default()) {
+        Ok((made, _)) => check(&made, "as a .bin file, ", findings),
+        Err(error) => findings.unreadable(error),
+    }
+}
+
+/// Whether this is the text of a `.meta` file.
+pub fn is_meta(bytes: &[u8]) -> bool {
+    !bytes.starts_with(&MAGIC) && Meta::parse(bytes).is_ok()
+}
+
 /// A run by the text of its `.meta` file.
 pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
     let meta = match Meta::parse(bytes) {
@@ -218,7 +234,8 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
         let what = format!("no .bin file with the prefix {prefix}");
         return findings.error_at("files of the run", "fileprefix", what);
     }
-    for (rank, file) in files.iter().enumerate() {
+    let mut inputs: Vec<(u32, Input)> = Vec::new();
+    for (rank, file) in (0u32..).zip(&files) {
         let Some(file) = file else {
             let what = format!(
                 "the .bin file of rank {rank} is missing, expected {}",
@@ -236,8 +253,19 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
                     let what = "the file's version is not that of the .meta file";
                     findings.warning_at("version", &name, what);
                 }
+                inputs.push((rank, input));
             }
             Err(_) => findings.error_at("files of the run", &name, "cannot be opened"),
         }
     }
+    if inputs.len() < files.len() || findings.count(Severity::Error) > 0 {
+        return;
+    }
+    // That the halves of messages match.
+    let ranks: Vec<(u32, &[u8])> = inputs
+        .iter()
+        .map(|(rank, input)| (*rank, &**input))
+        .collect();
+    let source = Source::new(meta.numprocs, &ranks);
+    others::check_drawables(source.map_err(|(_, error)| error), findings);
 }

@@ -108,7 +108,7 @@ fn check(path: &Path, findings: &mut Findings) -> Option<String> {
         Err(Failure::ClosedPipe) => return None,
     };
     let format = Format::of(&input);
-    if format.is_none() && formats::dumpi::meta::Meta::parse(&input).is_ok() {
+    if matches!(format, None | Some(Format::Dumpi)) && dumpi::is_meta(&input) {
         dumpi::check_run(path, &input, findings);
         return Some("DUMPI run".to_owned());
     }
@@ -127,7 +127,7 @@ fn check(path: &Path, findings: &mut Findings) -> Option<String> {
         Format::Clog1 => others::check_clog1(&input, findings),
         Format::Slog1 => others::check_slog1(&input, findings),
         Format::Paje => others::check_paje(crate::paje::trace(&input, path), findings),
-        Format::DumpiText => {}
+        Format::DumpiText => dumpi::check_text(&input, findings),
     }
     Some(format.to_string())
 }

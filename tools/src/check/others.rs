@@ -23,7 +23,10 @@ const ODD: [&str; 9] = [
 ];
 
 /// Reads everything as drawables: errors of the file, and what is odd in it.
-fn drawables<E: std::fmt::Display>(source: Result<impl Source, E>, findings: &mut Findings) {
+pub fn check_drawables<E: std::fmt::Display>(
+    source: Result<impl Source, E>,
+    findings: &mut Findings,
+) {
     let source = match source {
         Ok(source) => source,
         Err(error) => return findings.unreadable(error),
@@ -39,7 +42,8 @@ fn drawables<E: std::fmt::Display>(source: Result<impl Source, E>, findings: &mu
     match found {
         Ok(losses) => {
             for (what, count) in losses.iter() {
-                if ODD.iter().any(|word| what.contains(word)) {
+                let by_choice = what.starts_with("trace without");
+                if !by_choice && ODD.iter().any(|word| what.contains(word)) {
                     findings.warning_at("odd events", "file", format!("{count} x {what}"));
                 }
             }
@@ -84,7 +88,7 @@ pub fn check_alog(bytes: &[u8], findings: &mut Findings) {
             findings.warning_at("counts of the header", "header", what);
         }
     }
-    drawables(alog::Source::new(bytes), findings);
+    check_drawables(alog::Source::new(bytes), findings);
 }
 
 /// CLOG-1.
@@ -122,7 +126,7 @@ pub fn check_clog1(bytes: &[u8], findings: &mut Findings) {
         let what = "the file ends without an ENDLOG record";
         findings.error("end of the log", bytes.len() as u64, what);
     }
-    drawables(clog1::Source::new(bytes), findings);
+    check_drawables(clog1::Source::new(bytes), findings);
 }
 
 /// SLOG-1.
@@ -255,7 +259,7 @@ pub fn check_paje(trace: Trace<'_>, findings: &mut Findings) {
             format!("{error} ({count} times)"),
         );
     }
-    drawables(paje::Source::new(trace), findings);
+    check_drawables(paje::Source::new(trace), findings);
 }
 
 /// Block files.

@@ -240,7 +240,7 @@ fn parent(id: TreeNodeId, children: i32) -> Option<TreeNodeId> {
 }
 
 /// The lines that each view names.
-fn views<'a>(reader: &'a Reader<'_>, findings: &mut Findings) -> Vec<(String, HashSet<i32>)> {
+fn views(reader: &Reader<'_>, findings: &mut Findings) -> Vec<(String, HashSet<i32>)> {
     let mut found = Vec::new();
     for map in reader.line_id_maps() {
         let title = format!("view {:?}", map.title);

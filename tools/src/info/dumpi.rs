@@ -1,10 +1,13 @@
 //! DUMPI: a run by its `.meta` file, or the file of one rank.
 
+use super::drawables;
 use super::report::{Report, object};
 use crate::input::Input;
+use formats::dumpi::from_text::{Options, from_text};
 use formats::dumpi::meta::Meta;
 use formats::dumpi::read::Reader;
 use formats::dumpi::types::{FOOTER_ENTRIES, Mask};
+use formats::dumpi::{MAGIC, Source};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -166,9 +169,17 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
     calls.put(report);
 }
 
+/// The text of dumpi2ascii: what the file says that it makes.
+pub fn describe_text(bytes: &[u8], report: &mut Report) {
+    match from_text(bytes, Vec::new(), &Options::default()) {
+        Ok((made, _)) => describe(&made, report),
+        Err(error) => report.problem(error),
+    }
+}
+
 /// Whether this is the text of a `.meta` file.
 pub fn is_meta(bytes: &[u8]) -> bool {
-    Meta::parse(bytes).is_ok()
+    !bytes.starts_with(&MAGIC) && Meta::parse(bytes).is_ok()
 }
 
 /// A run.
@@ -190,7 +201,8 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
     let mut all = Calls::default();
     let mut rows = Vec::new();
     let mut hosts = BTreeSet::new();
-    for (rank, file) in files.iter().enumerate() {
+    let mut inputs: Vec<(u32, Input)> = Vec::new();
+    for (rank, file) in (0u32..).zip(&files) {
         let Some(file) = file else {
             report.problem(format!("the .bin file of rank {rank} is missing"));
             continue;
@@ -226,8 +238,20 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
         for problem in own.problems {
             report.problem(format!("{}: {problem}", file.display()));
         }
+        inputs.push((rank, input));
     }
-    report.put("hosts", hosts.into_iter().collect::<Vec<_>>());
     report.put("files", rows);
     all.put(report);
+    if report.problems.is_empty() {
+        let ranks: Vec<(u32, &[u8])> = inputs
+            .iter()
+            .map(|(rank, input)| (*rank, &**input))
+            .collect();
+        match Source::new(meta.numprocs, &ranks) {
+            Ok(source) => drawables::describe(&source, report),
+            Err((_, error)) => report.problem(error),
+        }
+    }
+    report.put("ranks", meta.numprocs);
+    report.put("hosts", hosts.into_iter().collect::<Vec<_>>());
 }

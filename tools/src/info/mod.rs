@@ -83,7 +83,7 @@ fn describe(path: &Path) -> Report {
     };
     report.put("bytes", input.len());
     let format = Format::of(&input);
-    if format.is_none() && dumpi::is_meta(&input) {
+    if matches!(format, None | Some(Format::Dumpi)) && dumpi::is_meta(&input) {
         report.put("format", "DUMPI run");
         dumpi::describe_run(path, &input, &mut report);
         return report;
@@ -107,7 +107,7 @@ fn describe(path: &Path) -> Report {
             let trace = crate::paje::trace(&input, path);
             legacy::describe_paje(trace, &mut report);
         }
-        Format::DumpiText => {}
+        Format::DumpiText => dumpi::describe_text(&input, &mut report),
     }
     report
 }
