@@ -75,6 +75,21 @@ impl<'a> Directory<'a> {
         self.slice(start, start + count)
     }
 
+    /// Those nodes of a level that are the children of some of the level above, which follow each other.
+    pub(super) fn below(&self, parents: &Self, children: usize) -> Self {
+        let end = |parent: &[u8; ENTRY_SIZE], next: usize| {
+            let parent = usize::try_from(xpos(parent)).unwrap_or(0);
+            (parent + next).saturating_mul(children).min(self.len())
+        };
+        match (parents.entries.first(), parents.entries.last()) {
+            (Some(first), Some(last)) => {
+                let start = end(first, 0);
+                self.slice(start, end(last, 1).max(start))
+            }
+            _ => self.slice(0, 0),
+        }
+    }
+
     fn slice(&self, start: usize, end: usize) -> Self {
         Directory {
             entries: &self.entries[start..end],
@@ -88,23 +103,64 @@ impl<'a> Directory<'a> {
         sizes.map(u64::from).sum()
     }
 
-    /// Checks that the levels follow each other as the format has it, which searching relies on; looks only at their ends.
-    pub(super) fn check_levels(&self) -> Result<(), Error> {
+    /// The levels from the root's down to the leaves, of a tree whose nodes have this many children.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DirectoryOrder`] if they do not follow each other as the format has it, which searching relies on.
+    /// Only their ends are looked at.
+    pub(super) fn levels(&self, children: usize) -> Result<Vec<Self>, Error> {
+        match self.full_levels(children) {
+            Some(levels) => Ok(levels),
+            None => self.searched_levels(),
+        }
+    }
+
+    /// The levels of a tree as the original builds it: all nodes but the last of a level have all children. Then their
+    /// places follow from the number of leaves, and nothing has to be searched.
+    fn full_levels(&self, children: usize) -> Option<Vec<Self>> {
+        let mut width = usize::try_from(self.entries.last().map(xpos)?).ok()? + 1;
+        let root = usize::try_from(self.entries.first().map(depth)?).ok()?;
+        let mut levels = Vec::new();
+        let mut end = self.len();
+        for of_depth in 0..=root {
+            let level = self.slice(end.checked_sub(width)?, end);
+            if !level.is_level(i16::try_from(of_depth).ok()?) {
+                return None;
+            }
+            levels.push(level);
+            end -= width;
+            width = width.div_ceil(children.max(2));
+        }
+        levels.reverse();
+        (end == 0).then_some(levels)
+    }
+
+    fn searched_levels(&self) -> Result<Vec<Self>, Error> {
+        let mut levels = Vec::new();
         let mut rest = *self;
-        let mut expected = rest.get(0).map(|root| root.id.depth);
-        while let Some(first) = rest.get(0) {
-            let level = rest.level(first.id.depth);
-            let last = level.get(level.len().saturating_sub(1));
-            let ends = [Some(first), last].map(|entry| entry.map(|entry| entry.id.xpos));
-            let width = i32::try_from(level.len()).unwrap_or(i32::MAX);
-            if expected != Some(first.id.depth) || ends != [Some(0), Some(width - 1)] {
-                let TreeNodeId { depth, .. } = first.id;
+        let mut expected = rest.entries.first().map(depth);
+        while let (Some(of_depth), false) = (expected, rest.is_empty()) {
+            let level = rest.level(of_depth);
+            if !level.is_level(of_depth) {
+                let depth = of_depth;
                 return Err(Error::new(rest.offset, ErrorKind::DirectoryOrder { depth }));
             }
-            expected = first.id.depth.checked_sub(1);
+            levels.push(level);
             rest = rest.slice(level.len(), rest.len());
+            expected = of_depth.checked_sub(1);
         }
-        Ok(())
+        Ok(levels)
+    }
+
+    /// Whether these begin and end as the nodes of this depth.
+    fn is_level(&self, of_depth: i16) -> bool {
+        let (Some(first), Some(last)) = (self.entries.first(), self.entries.last()) else {
+            return false;
+        };
+        let last_xpos = usize::try_from(xpos(last));
+        [depth(first), depth(last)] == [of_depth; 2]
+            && xpos(first) == 0
+            && last_xpos == Ok(self.len() - 1)
     }
 }
 

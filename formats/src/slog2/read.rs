@@ -89,6 +89,11 @@ impl<'a> Reader<'a> {
         self.layout
     }
 
+    /// Children of a full inner node, at least 2.
+    pub(super) fn children(&self) -> usize {
+        usize::try_from(self.header.children_per_node).map_or(2, |children| children.max(2))
+    }
+
     /// The categories in the order of the file.
     pub fn categories(&self) -> &[Category] {
         &self.categories

@@ -164,7 +164,7 @@ impl Survey {
     fn of(reader: &Reader<'_>) -> Result<Self, Error> {
         let directory = reader.whole_directory()?;
         let mut survey = Survey {
-            ordered: directory.check_levels().is_ok(),
+            ordered: directory.levels(reader.children()).is_ok(),
             composites: 0,
             lines: HashSet::default(),
         };

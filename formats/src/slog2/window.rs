@@ -4,6 +4,7 @@
 //! drawables, not the previews. So time and bytes grow with what is shown, not with the file.
 
 use super::cursor::Cursor;
+use super::directory::Directory;
 use super::error::Error;
 use super::node::{Drawable, Shadow, Stub};
 use super::print::Order;
@@ -98,16 +99,16 @@ impl<'a> Reader<'a> {
         depth: Depth,
         visit: &mut impl Visit<'a>,
     ) -> Result<Reading, Error> {
-        let directory = self.directory();
-        directory.check_levels()?;
+        let children = self.children();
+        let levels = self.directory().levels(children)?;
         let mut reading = Reading::default();
         // In a damaged file nodes may overlap, so what they take together is bounded, too.
         let mut sizes = 0;
-        let Some(root) = directory.get(0) else {
+        let mut levels = levels.into_iter();
+        let Some(mut level) = levels.next() else {
             return Ok(reading);
         };
-        let mut level = directory.level(root.id.depth);
-        let mut depth_read = root.id.depth;
+        let mut depth_read = level.get(0).map_or(0, |root| root.id.depth);
         loop {
             // The previews of the level's nodes, in case it is the last.
             let mut previews = Vec::with_capacity(level.len());
@@ -120,14 +121,13 @@ impl<'a> Reader<'a> {
                 reading.bytes += part.offset() - ptr.offset as u64;
                 previews.push(part);
             }
-            let below = directory
-                .level(depth_read.saturating_sub(1))
-                .overlapping(bounds);
-            let deeper = match depth {
+            let below = levels.next();
+            let below = below.map(|next| next.below(&level, children).overlapping(bounds));
+            let is_wanted = |below: &Directory<'_>| match depth {
                 Depth::Lowest(lowest) => depth_read > lowest,
                 Depth::Bytes(most) => reading.bytes.saturating_add(below.node_bytes()) <= most,
             };
-            if deeper && depth_read > 0 {
+            if let Some(below) = below.filter(is_wanted) {
                 level = below;
                 depth_read -= 1;
                 continue;
