@@ -457,6 +457,36 @@ fn damage_to_calls() {
 }
 
 #[test]
+fn an_annotation_file_with_and_without_its_log() {
+    let folder = tempfile::tempdir().expect("folder");
+    let name = |file: &str| folder.path().join(file).display().to_string();
+    let (clog2, slog2) = (name("log.clog2"), name("log.slog2"));
+    fs::write(&clog2, log(&records())).expect("file");
+    let mut convert = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    let status = convert
+        .args(["convert", "--quiet", "--annotation", &clog2, &slog2])
+        .status();
+    assert!(status.expect("mpitrace").success());
+    let check = || {
+        let output = run(&["--json", &slog2]);
+        let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (output.status.code(), all[0].clone())
+    };
+    let (code, found) = check();
+    assert_eq!(
+        (code, &found["warnings"]),
+        (Some(0), &0.into()),
+        "{found:#}"
+    );
+    fs::write(&clog2, log(&records()[..7])).expect("file");
+    assert_eq!(check().0, Some(1), "another log");
+    fs::remove_file(&clog2).expect("file");
+    let (code, found) = check();
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(has(&found, "warning", "companion"), "{found:#}");
+}
+
+#[test]
 fn every_cut_is_found() {
     let bench = Bench::new();
     for name in [

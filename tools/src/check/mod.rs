@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Checks a file and gives the name of its format.
 fn check(path: &Path, findings: &mut Findings) -> Option<String> {
-    let input = match Input::open(path) {
+    let input = match Input::open_raw(path) {
         Ok(input) => input,
         Err(Failure::Data(message) | Failure::Call(message)) => {
             findings.unreadable(message);
@@ -120,7 +120,7 @@ fn check(path: &Path, findings: &mut Findings) -> Option<String> {
     };
     match format {
         Format::Clog2 => clog2::check(&input, findings),
-        Format::Slog2 => slog2::check(&input, findings),
+        Format::Slog2 => slog2::check(path, &input, findings),
         Format::Dumpi => dumpi::check(&input, "", findings),
         Format::Blocks => others::check_blocks(&input, findings),
         Format::Alog => others::check_alog(&input, findings),

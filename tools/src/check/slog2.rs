@@ -1,6 +1,8 @@
 //! SLOG2: pointers, the directory, every node with its drawables and previews, the summaries, the views.
 
 use super::findings::Findings;
+use crate::failure::Failure;
+use crate::input::Input;
 use formats::model::{TimeBBox, Topology};
 use formats::slog2::{
     Annotated, Category, DirEntry, Drawable, FileBlockPtr, HEADER_SIZE, Layout, Node, Primitive,
@@ -8,11 +10,33 @@ use formats::slog2::{
 };
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 /// How far a recomputed ratio may be from that of the file, which is a sum of floats.
 const DOUBT: f64 = 1e-3;
 
-pub fn check(bytes: &[u8], findings: &mut Findings) {
+/// A file, and if it is an annotation file also what it makes together with its CLOG2 file.
+pub fn check(path: &Path, bytes: &[u8], findings: &mut Findings) {
+    check_tree(bytes, findings);
+    let reader = Reader::new(bytes);
+    let companion = reader.and_then(|reader| Annotated::companion_of(&reader));
+    let Ok(Some(companion)) = companion else {
+        return;
+    };
+    let name = companion.name.to_str().into_owned();
+    if !path.with_file_name(&name).exists() {
+        let what =
+            format!("{name}, which has the drawables, is not beside it: they are not checked");
+        return findings.warning_at("companion", "annotations", what);
+    }
+    match Input::open(path) {
+        Ok(whole) => check_tree(&whole, findings),
+        Err(Failure::Data(message) | Failure::Call(message)) => findings.unreadable(message),
+        Err(Failure::ClosedPipe) => {}
+    }
+}
+
+fn check_tree(bytes: &[u8], findings: &mut Findings) {
     let reader = match Reader::new(bytes) {
         Ok(reader) => reader,
         Err(error) => return findings.unreadable(error),

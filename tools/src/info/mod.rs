@@ -73,7 +73,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn describe(path: &Path) -> Report {
     let mut report = Report::default();
     report.put("file", shown(path).display().to_string());
-    let input = match Input::open(path) {
+    // An annotation file is told of as it is, without what its CLOG2 file holds.
+    let input = match Input::open_raw(path) {
         Ok(input) => input,
         Err(Failure::Data(message) | Failure::Call(message)) => {
             report.problem(message);
