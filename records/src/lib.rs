@@ -17,3 +17,6 @@ pub mod file;
 pub mod handover;
 pub mod layout;
 pub mod record;
+mod rewrite;
+
+pub use rewrite::rewrite;

@@ -92,6 +92,9 @@ impl From<Dialect> for paje::Dialect {
     }
 }
 
+/// Bytes of a mapped file that are given back at a time; a whole number of pages.
+const RELEASED: usize = 8 << 20;
+
 /// Warnings that are shown in full.
 const SHOWN: usize = 10;
 
@@ -281,7 +284,18 @@ fn write_clog2(
         let no_output = |error| Failure::output(target.path.display(), &error);
         let file = PendingFile::create(path).map_err(no_output)?;
         let out = BufWriter::with_capacity(1 << 18, file);
-        let mut tell = |done| progress.at(done);
+        // What is done need not stay in memory, however large the file.
+        let mut released = 0;
+        let mut tell = |done: u64| {
+            progress.at(done);
+            let done = usize::try_from(done).unwrap_or(usize::MAX);
+            if done.saturating_sub(released) >= RELEASED
+                && let Some((_, input)) = trace.files.first()
+            {
+                input.release(released..done);
+                released = done;
+            }
+        };
         let (out, conversion) = make(out, &mut tell).map_err(failed)?;
         let file = out
             .into_inner()

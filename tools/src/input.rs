@@ -1,11 +1,11 @@
 //! The file a subcommand reads, and what it is.
 
 use crate::failure::Failure;
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::Path;
 
 /// All bytes of a file: mapped where that is possible, since a trace may be larger than memory.
@@ -44,6 +44,23 @@ pub fn map(file: &File) -> io::Result<Input> {
     // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS; the
     // readers never write through it nor rely on two reads giving the same bytes for memory safety.
     Ok(Input::Mapped(unsafe { Mmap::map(file) }?))
+}
+
+impl Input {
+    /// Gives back the memory of a part of a mapped file that will not be read again soon. It can be read all the same.
+    pub fn release(&self, part: Range<usize>) {
+        if let Input::Mapped(map) = self
+            && part.end <= map.len()
+            && !part.is_empty()
+        {
+            // SAFETY: the map is shared and read only, so its pages come back from the file as they were.
+            let released = unsafe {
+                map.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len())
+            };
+            // It is but advice: what is not taken costs memory and nothing else.
+            drop(released);
+        }
+    }
 }
 
 impl Deref for Input {

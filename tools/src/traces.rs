@@ -10,6 +10,7 @@ use crate::slog1::FrameArguments;
 use crate::tree::TreeArguments;
 use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
+use formats::project;
 use formats::{alog, clog1, paje, slog1, slog2};
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -37,7 +38,7 @@ impl Trace {
         let mut files = Vec::new();
         let mut format = None;
         let mut processes = 0;
-        for path in paths {
+        for path in &with_folders(paths)? {
             let input = Input::open(path)?;
             let found = Format::known(&input, path)?;
             let first = *format.get_or_insert(found);
@@ -90,7 +91,6 @@ impl Trace {
     /// The trace as drawables.
     pub fn source(&self) -> Result<Box<dyn Source + '_>, Failure> {
         let format = self.format;
-        let name = self.name().display();
         match format {
             Format::Slog2 => match slog2::Source::new(self.bytes()) {
                 Ok(source) => Ok(Box::new(source)),
@@ -118,9 +118,56 @@ impl Trace {
             },
             Format::Dumpi => dumpi::source(self),
             Format::DumpiText => dumpi::text_source(self),
-            Format::Blocks => Err(Failure::Data(format!(
-                "{name}: a {format} file cannot be read as drawables"
-            ))),
+            Format::Blocks => blocks_source(self),
+        }
+    }
+}
+
+/// The paths, with the block files in a folder in its place.
+fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let mut found = Vec::new();
+        for entry in fs::read_dir(path).map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            if Format::of_name(&file) == Some(Format::Blocks) {
+                found.push(file);
+            }
+        }
+        if found.is_empty() {
+            let message = format!("{}: no block files in this folder", path.display());
+            return Err(Failure::Data(message));
+        }
+        found.sort();
+        files.append(&mut found);
+    }
+    Ok(files)
+}
+
+/// The block files of a run as drawables.
+fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
+    let mut files = Vec::new();
+    for (path, input) in &trace.files {
+        let file = records::file::File::new(input);
+        let named = |error| Failure::Data(format!("{}: {error}", shown(path).display()));
+        files.push(file.map_err(named)?);
+    }
+    let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
+    let options = project::merge::Options {
+        recover: true,
+        ..project::merge::Options::default()
+    };
+    let source = project::Source::new(files, table, options);
+    match source {
+        Ok(source) => Ok(Box::new(source)),
+        Err(error) => {
+            let name = trace.name().display();
+            Err(Failure::Data(format!("{name}: {error}")))
         }
     }
 }

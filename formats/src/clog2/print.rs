@@ -9,17 +9,20 @@ use super::comm::{CommEntry, CommKind, Gid};
 use super::error::Error;
 use super::merging::Merging;
 use super::preamble::{Preamble, VERSION};
-use super::record::{Body, Endian, Msg, Record, comm_etype, msg_etype};
+use super::record::{Body, Endian, Record, comm_etype, msg_etype};
 use super::text::until_nul;
 use std::fmt;
 use std::io::{self, Write};
 
-/// Prints a file as `clog2_print` does.
+/// Text that is collected before it goes to the output, in bytes.
+const FULL: usize = 1 << 16;
+
+/// Prints a file as `clog2_print` does. Output goes out in large pieces, so `out` needs no buffer.
 ///
 /// A damaged file is printed as far as it can be read before the error is given. A file without a communicator table
 /// is printed with the communicator numbers of its records as they are.
 pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
-    let mut line = Vec::with_capacity(256);
+    let mut line = Vec::with_capacity(FULL + 1024);
     preamble(&mut line, reader.preamble()).map_err(|error| Error::io(0, error))?;
     let table = reader.comm_table();
     for entry in table.iter().flat_map(|table| &table.0) {
@@ -35,10 +38,12 @@ pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
             }
         };
         if !matches!(raw.body, Body::EndBlock | Body::EndLog) {
-            record(&mut line, &shown.apply(raw))
-                .and_then(|()| out.write_all(&line))
-                .map_err(|error| Error::io(offset, error))?;
-            line.clear();
+            record(&mut line, &shown.apply(raw)).map_err(|error| Error::io(offset, error))?;
+            if line.len() >= FULL {
+                out.write_all(&line)
+                    .map_err(|error| Error::io(offset, error))?;
+                line.clear();
+            }
         }
     }
     out.write_all(&line).map_err(|error| Error::io(0, error))?;
@@ -126,88 +131,142 @@ fn gid(out: &mut Vec<u8>, gid: &Gid) -> io::Result<()> {
 
 fn record(out: &mut Vec<u8>, record: &Record) -> io::Result<()> {
     let header = &record.header;
-    let time = Fixed(header.time);
-    write!(
+    out.extend_from_slice(b"ts=");
+    fixed(out, header.time);
+    ints(
         out,
-        "ts={time} icomm={} rank={} thd={} type=",
-        header.icomm, header.rank, header.thread
-    )?;
+        &[
+            (" icomm=", header.icomm),
+            (" rank=", header.rank),
+            (" thd=", header.thread),
+        ],
+    );
+    out.extend_from_slice(b" type=");
     match &record.body {
-        Body::EndLog => write!(out, "elog ")?,
-        Body::EndBlock => write!(out, "eblk ")?,
+        Body::EndLog => out.extend_from_slice(b"elog "),
+        Body::EndBlock => out.extend_from_slice(b"eblk "),
         Body::StateDef(def) => {
-            write!(
+            ints(
                 out,
-                "sdef state={} s_et={} e_et={}",
-                def.state_id, def.start_etype, def.final_etype
-            )?;
-            description(
-                out,
-                def.color.as_bytes(),
-                def.name.as_bytes(),
-                def.format.as_bytes(),
-            )?;
+                &[
+                    ("sdef state=", def.state_id),
+                    (" s_et=", def.start_etype),
+                    (" e_et=", def.final_etype),
+                ],
+            );
+            let (color, name) = (def.color.as_bytes(), def.name.as_bytes());
+            description(out, color, name, def.format.as_bytes());
         }
         Body::EventDef(def) => {
-            write!(out, "edef et={}", def.etype)?;
-            description(
-                out,
-                def.color.as_bytes(),
-                def.name.as_bytes(),
-                def.format.as_bytes(),
-            )?;
+            ints(out, &[("edef et=", def.etype)]);
+            let (color, name) = (def.color.as_bytes(), def.name.as_bytes());
+            description(out, color, name, def.format.as_bytes());
         }
         Body::ConstDef(def) => {
-            write!(out, "cdef et={} name=", def.etype)?;
-            out.write_all(def.name.as_bytes())?;
-            write!(out, " value={}", def.value)?;
+            ints(out, &[("cdef et=", def.etype)]);
+            out.extend_from_slice(b" name=");
+            out.extend_from_slice(def.name.as_bytes());
+            ints(out, &[(" value=", def.value)]);
         }
-        Body::Bare { etype } => write!(out, "bare et={etype}")?,
+        Body::Bare { etype } => ints(out, &[("bare et=", *etype)]),
         Body::Cargo { etype, bytes } => {
-            write!(out, "cago et={etype} bytes=")?;
-            out.write_all(until_nul(bytes))?;
+            ints(out, &[("cago et=", *etype)]);
+            out.extend_from_slice(b" bytes=");
+            out.extend_from_slice(until_nul(bytes));
         }
-        Body::Msg(Msg {
-            etype,
-            icomm,
-            rank,
-            tag,
-            size,
-        }) => {
-            match *etype {
-                msg_etype::SEND => write!(out, "msg  et=send ")?,
-                msg_etype::RECV => write!(out, "msg  et=recv ")?,
+        Body::Msg(msg) => {
+            match msg.etype {
+                msg_etype::SEND => out.extend_from_slice(b"msg  et=send "),
+                msg_etype::RECV => out.extend_from_slice(b"msg  et=recv "),
                 other => write!(out, "msg  et={other} ")?,
             }
-            write!(out, "icomm={icomm} rank={rank} tag={tag} sz={size}")?;
+            ints(
+                out,
+                &[
+                    ("icomm=", msg.icomm),
+                    (" rank=", msg.rank),
+                    (" tag=", msg.tag),
+                    (" sz=", msg.size),
+                ],
+            );
         }
-        Body::Coll { etype, root, size } => write!(out, "coll et={etype} root={root} sz={size}")?,
+        Body::Coll { etype, root, size } => ints(
+            out,
+            &[("coll et=", *etype), (" root=", *root), (" sz=", *size)],
+        ),
         Body::Comm(comm) => {
             match comm_event_name(comm.etype) {
                 Some(name) => write!(out, "comm et={name:16}")?,
                 None => write!(out, "comm et={:<16}", comm.etype)?,
             }
-            write!(
+            ints(
                 out,
-                "icomm={} rank={} wrank={} gcomm=",
-                comm.icomm, comm.rank, comm.wrank
-            )?;
+                &[
+                    ("icomm=", comm.icomm),
+                    (" rank=", comm.rank),
+                    (" wrank=", comm.wrank),
+                ],
+            );
+            out.extend_from_slice(b" gcomm=");
             gid(out, &comm.gid)?;
         }
         Body::SrcLoc { srcloc, line, file } => {
-            write!(out, "loc  srcid={srcloc} line={line} file=")?;
-            out.write_all(file.as_bytes())?;
+            ints(out, &[("loc  srcid=", *srcloc), (" line=", *line)]);
+            out.extend_from_slice(b" file=");
+            out.extend_from_slice(file.as_bytes());
         }
-        Body::TimeShift { shift } => write!(out, "shft shift={}", Fixed(*shift))?,
+        Body::TimeShift { shift } => {
+            out.extend_from_slice(b"shft shift=");
+            fixed(out, *shift);
+        }
     }
-    out.write_all(b"\n")
+    out.push(b'\n');
+    Ok(())
 }
 
-fn description(out: &mut Vec<u8>, color: &[u8], name: &[u8], format: &[u8]) -> io::Result<()> {
+fn description(out: &mut Vec<u8>, color: &[u8], name: &[u8], format: &[u8]) {
     for part in [b" color=", color, b" name=", name, b" fmt=", format] {
-        out.write_all(part)?;
+        out.extend_from_slice(part);
     }
-    Ok(())
+}
+
+/// Numbers, each behind its title.
+#[inline]
+fn ints(out: &mut Vec<u8>, fields: &[(&str, i32)]) {
+    let mut buffer = itoa::Buffer::new();
+    for (title, value) in fields {
+        out.extend_from_slice(title.as_bytes());
+        out.extend_from_slice(buffer.format(*value).as_bytes());
+    }
+}
+
+/// A number as C's `%f` prints it: [`Fixed`], faster.
+#[inline]
+fn fixed(out: &mut Vec<u8>, value: f64) {
+    /// Up to here the product is exact to a thousandth.
+    const MOST: f64 = 1e12;
+    let millionths = value * 1e6;
+    let whole = millionths.floor();
+    let rest = millionths - whole;
+    // Where rounding is close, or the sign matters, the exact way decides.
+    if !(0.0..MOST).contains(&millionths) || (rest - 0.5).abs() < 0.01 || value.is_sign_negative() {
+        // Writing to a Vec cannot fail.
+        let _ = write!(out, "{}", Fixed(value));
+        return;
+    }
+    let millionths = whole as u64 + u64::from(rest > 0.5);
+    out.extend_from_slice(
+        itoa::Buffer::new()
+            .format(millionths / 1_000_000)
+            .as_bytes(),
+    );
+    let mut digits = *b".000000";
+    let mut left = millionths % 1_000_000;
+    for digit in digits[1..].iter_mut().rev() {
+        *digit = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    out.extend_from_slice(&digits);
 }
 
 /// The name of a [`super::CommEvent::etype`], as both original tools print it.
@@ -234,6 +293,51 @@ impl fmt::Display for Fixed {
             write!(f, "{sign}nan")
         } else {
             write!(f, "{:.6}", self.0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn quick(value: f64) -> String {
+        let mut out = Vec::new();
+        fixed(&mut out, value);
+        String::from_utf8(out).expect("digits")
+    }
+
+    #[test]
+    fn borderline_numbers_are_rounded_as_by_c() {
+        for (value, text) in [
+            (0.0, "0.000000"),
+            (-0.0, "-0.000000"),
+            (1e8, "100000000.000000"),
+            (0.000_000_5, "0.000000"),
+            (0.000_001_5, "0.000002"),
+            (2.000_000_5, "2.000000"),
+            (0.999_999_9, "1.000000"),
+            (-1.25, "-1.250000"),
+            (f64::NAN, "nan"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(quick(value), text);
+            assert_eq!(Fixed(value).to_string(), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_give_the_same(value in prop_oneof![any::<f64>(), 0.0..1e3, 0.0..1e9, 0.0..1e-3]) {
+            prop_assert_eq!(quick(value), Fixed(value).to_string());
+        }
+
+        #[test]
+        fn both_ways_give_the_same_near_halves(millionths in 0u64..1 << 40, off in -3i64..4) {
+            let half = (millionths as f64 + 0.5) / 1e6;
+            let value = f64::from_bits((half.to_bits() as i64 + off) as u64);
+            prop_assert_eq!(quick(value), Fixed(value).to_string());
         }
     }
 }

@@ -9,6 +9,7 @@
 //! CLOG2: [`states`] numbers the states of all functions. Each process is read twice: [`scan`] finds what the ranks must
 //! agree on before anything can be written, [`clog2`] then gives its records in order of time. [`merge`] does for block
 //! files on one machine what MPI_Finalize does over MPI. [`outputs`] makes the files of the merged stream.
+//! [`Source`] gives it as drawables.
 
 mod calls;
 mod cancelled;
@@ -30,5 +31,8 @@ mod places;
 mod plan;
 pub mod requests;
 pub mod scan;
+mod source;
 pub mod states;
 pub mod timeline;
+
+pub use source::Source;
