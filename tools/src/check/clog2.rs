@@ -1,11 +1,15 @@
 //! CLOG2: blocks, records, order of time, communicators, states that close, messages whose halves match.
 
 use super::findings::Findings;
+use crate::progress::Progress;
 use formats::clog2::{
     Body, CommEvent, CommKind, CommTable, ENDLOG_TIME, ErrorKind, PREAMBLE_SIZE, Preamble, Reader,
     Record, UNKNOWN_LID, comm_etype, msg_etype,
 };
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+/// Records between two looks at the clock.
+const STRIDE: usize = 1 << 12;
 
 pub fn check(bytes: &[u8], findings: &mut Findings) {
     let reader = match Reader::new(bytes) {
@@ -55,9 +59,15 @@ pub fn check(bytes: &[u8], findings: &mut Findings) {
         last_time: f64::NEG_INFINITY,
         findings,
     };
-    for item in reader.raw_records() {
+    let progress = Progress::bytes("checking", bytes.len() as u64, state.findings.quiet);
+    for (nth, item) in reader.raw_records().enumerate() {
         match item {
-            Ok((offset, record)) => state.record(offset, &record),
+            Ok((offset, record)) => {
+                state.record(offset, &record);
+                if nth % STRIDE == 0 {
+                    progress.at(offset);
+                }
+            }
             Err(error) => state.findings.unreadable(error),
         }
     }

@@ -40,12 +40,15 @@ pub struct Findings {
     kept: Vec<Finding>,
     counts: BTreeMap<(Severity, &'static str), u64>,
     most: u64,
+    /// Whether progress is not to be shown.
+    pub quiet: bool,
 }
 
 impl Findings {
     /// Keeps `most` findings of each subject.
-    pub fn new(most: u64) -> Self {
+    pub fn new(most: u64, quiet: bool) -> Self {
         Findings {
+            quiet,
             kept: Vec::new(),
             counts: BTreeMap::new(),
             most,
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn few_of_each_and_the_number_of_the_others() {
-        let mut findings = Findings::new(2);
+        let mut findings = Findings::new(2, true);
         findings.warning("late", 7, "too late, expected 3");
         for byte in 0..5 {
             findings.error("order", byte, format_args!("{byte} is out of order"));

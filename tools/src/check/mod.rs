@@ -37,7 +37,7 @@ pub struct Arguments {
     /// As JSON: an array with an object for each file
     #[arg(long)]
     json: bool,
-    /// Say nothing of good files, nor of warnings
+    /// Say nothing of good files, nor of warnings, and show no progress
     #[arg(short, long)]
     quiet: bool,
 }
@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut all = Vec::new();
     let mut bad = Vec::new();
     for path in &arguments.files {
-        let mut findings = Findings::new(arguments.most);
+        let mut findings = Findings::new(arguments.most, arguments.quiet);
         let format = check(path, &mut findings);
         let name = shown(path).display().to_string();
         let errors = findings.count(Severity::Error);

@@ -1,6 +1,7 @@
 //! ALOG, CLOG-1, SLOG-1, Pajé and block files: what their readers, and the making of drawables, find.
 
 use super::findings::Findings;
+use crate::progress::Progress;
 use formats::model::{Drawable, Losses, Source, Stop};
 use formats::paje::{Reader as PajeReader, Simulator, Trace};
 use formats::slog1::{Reader as Slog1Reader, Sector};
@@ -31,7 +32,9 @@ pub fn check_drawables<E: std::fmt::Display>(
         Ok(source) => source,
         Err(error) => return findings.unreadable(error),
     };
+    let progress = Progress::drawables("checking", findings.quiet);
     let found: Result<Losses, Stop> = source.for_each(&mut |drawable: &Drawable<'_>| {
+        progress.step();
         let times = drawable.vertices.iter().map(|vertex| vertex.time);
         if times.clone().any(|time| !time.is_finite()) {
             let what = format!("a drawable of category {} at no time", drawable.category);

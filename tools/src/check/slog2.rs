@@ -3,6 +3,7 @@
 use super::findings::Findings;
 use crate::failure::Failure;
 use crate::input::Input;
+use crate::progress::Progress;
 use formats::model::{TimeBBox, Topology};
 use formats::slog2::{
     Annotated, Category, DirEntry, Drawable, FileBlockPtr, HEADER_SIZE, Layout, Node, Primitive,
@@ -69,8 +70,16 @@ fn check_tree(bytes: &[u8], findings: &mut Findings) {
         findings,
     };
     // From the leaves up, so that what is below a node is known when it comes.
+    let mut done = 0;
+    let progress = Progress::bytes(
+        "checking",
+        reader.directory().node_bytes(),
+        tree.findings.quiet,
+    );
     for entry in reader.directory().iter().rev() {
         tree.node(entry);
+        done += u64::from(entry.ptr.size.unsigned_abs());
+        progress.at(done);
     }
     if is_ordered && !is_annotation {
         tree.summaries();

@@ -1,6 +1,7 @@
 //! What any trace has that can be read as drawables.
 
 use super::report::{Report, object};
+use crate::progress::Progress;
 use formats::model::{Definitions, Drawable, Line, Source, Topology};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +62,9 @@ pub fn describe(source: &dyn Source, report: &mut Report) {
     let mut counts: BTreeMap<i32, u64> = BTreeMap::new();
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
     let mut lines = BTreeSet::new();
+    let progress = Progress::drawables("reading", report.quiet);
     let read = source.for_each(&mut |drawable: &Drawable<'_>| {
+        progress.step();
         kinds[match drawable.topology {
             Topology::Event => 0,
             Topology::State => 1,

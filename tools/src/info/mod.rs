@@ -32,6 +32,9 @@ pub struct Arguments {
     /// As JSON: an array with an object for each file
     #[arg(long)]
     json: bool,
+    /// Show no progress
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 /// Runs the subcommand.
@@ -41,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut all = Vec::new();
     let mut bad = 0;
     for (nth, path) in arguments.files.iter().enumerate() {
-        let report = describe(path);
+        let report = describe(path, arguments.quiet);
         bad += usize::from(!report.problems.is_empty());
         if arguments.json {
             all.push(report.into_json());
@@ -70,8 +73,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-fn describe(path: &Path) -> Report {
-    let mut report = Report::default();
+fn describe(path: &Path, quiet: bool) -> Report {
+    let mut report = Report {
+        quiet,
+        ..Report::default()
+    };
     report.put("file", shown(path).display().to_string());
     // An annotation file is told of as it is, without what its CLOG2 file holds.
     let input = match Input::open_raw(path) {

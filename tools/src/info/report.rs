@@ -9,6 +9,8 @@ pub struct Report {
     pub facts: Map<String, Value>,
     /// What is missing or cannot be read.
     pub problems: Vec<String>,
+    /// Whether progress is not to be shown.
+    pub quiet: bool,
 }
 
 impl Report {
@@ -188,6 +190,7 @@ mod tests {
         let json = Report {
             facts: report.facts.clone(),
             problems: report.problems.clone(),
+            quiet: true,
         };
         assert_eq!(json.into_json()["categories"][1]["count"], 12);
         assert_eq!(

@@ -6,7 +6,8 @@ mod tables;
 
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::traces::{Trace, failure, tell_losses};
+use crate::progress::Progress;
+use crate::traces::{Counted, Trace, failure, tell_losses};
 use clap::ValueEnum;
 use formats::model::{Definitions, TimeBBox};
 use formats::slog2;
@@ -46,7 +47,7 @@ pub struct Arguments {
     /// Which states nest in each other
     #[arg(long, value_enum, default_value_t = Nests::Line, value_name = "WHERE")]
     nesting: Nests,
-    /// Do not say what was left out
+    /// Do not say what was left out, nor show progress
     #[arg(short, long)]
     quiet: bool,
     /// Make the tables of dumpistats of a DUMPI run (its .meta file): ROOT-bin*.tbl
@@ -125,7 +126,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (found, definitions, losses)
     } else {
         let source = trace.source()?;
-        let (found, losses) = stats::collect(&*source, options).map_err(failure)?;
+        let progress = Progress::drawables(&trace.name().display().to_string(), arguments.quiet);
+        let counted = Counted {
+            source: &*source,
+            progress: &progress,
+        };
+        let (found, losses) = stats::collect(&counted, options).map_err(failure)?;
         (found, source.definitions().clone(), losses)
     };
     let tables = Tables {
