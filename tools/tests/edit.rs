@@ -348,7 +348,7 @@ fn filter_as_the_originals() {
     assert_eq!(fails(&["filter", &bin, &out, "--callid", "3"]).0, 2);
     assert_eq!(fails(&["filter", &bin, &out, "--rank", "0"]).0, 2);
     let part = folder.path("part");
-    ok(&["filter", "--rank", "1", &meta, &part]);
+    ok(&["filter", "--rank", "1", &meta, &format!("{part}.meta")]);
     assert!(!Path::new(&format!("{part}-0000.bin")).exists());
     assert!(Path::new(&format!("{part}-0001.bin")).exists());
 }

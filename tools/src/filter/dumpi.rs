@@ -239,6 +239,10 @@ pub fn run(
     output: &Path,
 ) -> Result<(), Failure> {
     let name = input.display();
+    // The name of the metafile to write means its root, too.
+    let without = output.with_extension("");
+    let is_meta = output.extension().is_some_and(|ending| ending == "meta");
+    let output = if is_meta { without.as_path() } else { output };
     let text = Input::open(input)?;
     let meta = Meta::parse(&text).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
     let files = meta.rank_files(input);

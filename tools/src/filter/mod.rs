@@ -58,11 +58,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let selection = arguments.selection.selection()?;
     let (input, output) = files(arguments)?;
-    if arguments.dumpi.metafile.is_some() || input.extension() == Some(OsStr::new("meta")) {
+    let to = arguments.to.or_else(|| Format::of_name(output));
+    let is_run =
+        arguments.dumpi.metafile.is_some() || input.extension() == Some(OsStr::new("meta"));
+    if is_run && to.is_none_or(|to| to == Format::Dumpi) {
         return dumpi::run(arguments, &selection, input, output);
     }
     let trace = Trace::open(input)?;
-    let to = arguments.to.or_else(|| Format::of_name(output));
     // A new file without a telling name is of the format of the old one.
     let to = to.unwrap_or(trace.format);
     if trace.format == Format::Dumpi && to == Format::Dumpi {
