@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use formats::model::{self, Definitions, Line, Sink as _, Source as _};
 use formats::slog2::{
-    Category, Color, Depth, Drawable, ErrorKind, NewDrawable, Options, Reader, Shadow, Sink,
-    Source, TimeBBox, Topology, Vertex,
+    Category, Color, Depth, Drawable, ErrorKind, Navigator, NewDrawable, Options, Reader, Shadow,
+    Sink, Source, TimeBBox, Topology, Vertex,
 };
 use proptest::prelude::*;
 use slog2_common::{Drawn, sample};
@@ -288,6 +288,11 @@ proptest! {
                     prop_assert!(found.reading.bytes <= file.len() as u64);
                     let overlap = |d: &Drawable<'_>| window.overlaps(d.bounds());
                     prop_assert!(found.drawables.iter().all(overlap));
+                }
+            }
+            if let Ok(mut navigator) = Navigator::new(&reader, true) {
+                for line in ["d=0", "+=1.5", ">", "- a", "s ts=-9 tf=9", "tf=1e9"] {
+                    let _ = navigator.obey(line, &mut std::io::sink());
                 }
             }
         }

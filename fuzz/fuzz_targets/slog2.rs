@@ -1,6 +1,7 @@
-//! SLOG2: every node, and both texts.
+//! SLOG2: every node, all texts, windows, and the drawables in order.
 #![no_main]
 
+use formats::model::Source;
 use formats::slog2;
 use libfuzzer_sys::fuzz_target;
 use std::io;
@@ -9,8 +10,25 @@ fuzz_target!(|data: &[u8]| {
     let Ok(reader) = slog2::Reader::new(data) else {
         return;
     };
-    for entry in reader.directory() {
-        let _ = reader.node(entry.ptr);
+    if let Ok(directory) = reader.whole_directory() {
+        for entry in directory {
+            let _ = reader.node(entry.ptr);
+        }
+    }
+    let window = slog2::TimeBBox {
+        earliest: 0.25,
+        latest: 2.5,
+    };
+    for depth in [slog2::Depth::Bytes(2000), slog2::Depth::Lowest(0)] {
+        let _ = reader.window(window, depth);
+    }
+    if let Ok(source) = slog2::Source::new(data) {
+        let _ = source.for_each(&mut |_| Ok(()));
+    }
+    if let Ok(mut navigator) = slog2::Navigator::new(&reader, true) {
+        for line in ["d=0", "+=1.5", ">", "- a", "s ts=-9 tf=9"] {
+            let _ = navigator.obey(line, &mut io::sink());
+        }
     }
     let _ = slog2::print(&reader, &Default::default(), &mut io::sink());
     let _ = slog2::print_recursively(&reader, &Default::default(), &mut io::sink());
