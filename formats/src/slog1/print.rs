@@ -287,7 +287,7 @@ impl fmt::Display for Time {
 }
 
 /// What stands before the point of a number and the 17 digits behind it, rounded from its exact value; `None` for
-/// numbers that are negative, very large or none. Ten times as quick as the way for all numbers.
+/// numbers that are negative, very large or none, which take the slow way that formats any number.
 fn parts(value: f64) -> Option<(u64, u64)> {
     const SCALE: u128 = 100_000_000_000_000_000;
     let bits = value.to_bits();
