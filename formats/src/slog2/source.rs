@@ -267,9 +267,11 @@ impl<'a> List<'a> {
     /// The list that stands behind this one, of which all was read: the states behind the arrows and events.
     fn behind(self) -> Result<Option<Self>, Error> {
         match self {
-            List::InFile { part, what, .. } if what == "nestless drawables" => {
-                List::begin(part, "nestable drawables").map(Some)
-            }
+            List::InFile {
+                part,
+                what: "nestless drawables",
+                ..
+            } => List::begin(part, "nestable drawables").map(Some),
             _ => Ok(None),
         }
     }

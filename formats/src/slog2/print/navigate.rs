@@ -149,13 +149,14 @@ impl Request {
                 ("+" | "-", Some(value)) => self.zoom(old, command, number(value)?),
                 ("<" | ">", Some(value)) => self.scroll(old, command, number(value)?),
                 (_, Some(_)) => return Err(format!("{}: not known", wrong())),
-                (_, None) => match &word[..word.ceil_char_boundary(1)] {
-                    sign @ ("+" | "-") => {
-                        self.zoom(old, sign, (old.earliest + old.latest) / 2.0);
-                    }
-                    sign @ ("<" | ">") => self.scroll(old, sign, 1.0),
-                    "s" => self.prints_all = Some(false),
-                    "a" => self.prints_all = Some(true),
+                // As in the original, the first letter tells.
+                (_, None) => match word.chars().next() {
+                    Some('+') => self.zoom(old, "+", (old.earliest + old.latest) / 2.0),
+                    Some('-') => self.zoom(old, "-", (old.earliest + old.latest) / 2.0),
+                    Some('<') => self.scroll(old, "<", 1.0),
+                    Some('>') => self.scroll(old, ">", 1.0),
+                    Some('s') => self.prints_all = Some(false),
+                    Some('a') => self.prints_all = Some(true),
                     _ => return Err(format!("{}: not known", wrong())),
                 },
             }
