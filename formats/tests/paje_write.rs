@@ -299,6 +299,22 @@ fn states_that_overlap_are_cut_in_two() {
 }
 
 #[test]
+fn names_that_look_like_our_aliases_get_a_blank() {
+    let mut things = Things {
+        definitions: definitions(),
+        things: vec![
+            state(2, 0, 1.0, 3.0, vec![]),
+            state(1, 0, 1.5, 2.0, info(1, 1.0, "")),
+        ],
+    };
+    things.definitions.categories[1].name = "v2".into();
+    things.definitions.categories[2].name = "rn".into();
+    let text = check(&written(&things, Dialect::New).0);
+    assert!(text.contains("1.000000, 3.000000, 2.000000, 1.000000, rn \n"));
+    assert!(text.contains("1.500000, 2.000000, 0.500000, 2.000000, v2 \n"));
+}
+
+#[test]
 fn what_has_no_place_is_counted() {
     let mut things = Things {
         definitions: definitions(),

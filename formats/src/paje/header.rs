@@ -344,6 +344,7 @@ pub fn write(
         write!(out, "5 v{} {kind} ", category.index)?;
         match (category.topology, &category.name.0[..]) {
             (Topology::Arrow, b"message") => quoted(out, b"MPI point-to-point")?,
+            (_, name) if is_alias(name) => quoted(out, &[name, b" "].concat())?,
             (_, name) => quoted(out, name)?,
         }
         let [_, r, g, b] = category.color.argb();
@@ -351,4 +352,14 @@ pub fn write(
         writeln!(out, " \"{r:.3} {g:.3} {b:.3}\"")?;
     }
     Ok(())
+}
+
+/// True for a name that an alias of ours may be: pj_dump takes two values for one of which the name is the alias of the
+/// other for the same. Such a name gets a blank behind it.
+fn is_alias(name: &[u8]) -> bool {
+    match name {
+        b"rn" => true,
+        [b'v', digits @ ..] => !digits.is_empty() && digits.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
 }

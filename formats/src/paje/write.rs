@@ -169,6 +169,7 @@ impl<W: Write> Writer<W> {
     fn containers(&mut self, definitions: &Definitions) -> io::Result<()> {
         let mut taken = std::collections::HashSet::new();
         let mut hosts: Vec<&str> = Vec::new();
+        let mut numbers = BTreeMap::new();
         let mut host_of = BTreeMap::new();
         for line in &definitions.lines {
             let place = Place {
@@ -181,13 +182,11 @@ impl<W: Write> Writer<W> {
                 alias = format!("L{}", line.id);
             }
             let host = line.host.as_deref().unwrap_or(UNKNOWN_NODE);
-            let node = hosts
-                .iter()
-                .position(|known| *known == host)
-                .unwrap_or_else(|| {
-                    hosts.push(host);
-                    hosts.len() - 1
-                });
+            let next = hosts.len();
+            let node = *numbers.entry(host).or_insert(next);
+            if node == next {
+                hosts.push(host);
+            }
             host_of.entry(line.rank).or_insert(node);
             self.ranks.entry(line.rank).or_default().push(line.id);
             self.lines.insert(

@@ -1,0 +1,49 @@
+//! Pajé: events, the text, copies in either dialect, drawables; what is made of these can be read, and breaks no rule.
+#![no_main]
+
+use formats::model::{Source as _, convert};
+use formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print, rewrite};
+use libfuzzer_sys::fuzz_target;
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+
+fuzz_target!(|data: &[u8]| {
+    Trace::recognises(data);
+    let mut trace = Trace::new(data);
+    // It names itself, and a file that has the same in it.
+    let part = trace.add(data);
+    for (by, name) in trace.missing_files() {
+        trace.link(by, &name, part);
+    }
+    let options = PrintOptions {
+        user_defined: true,
+        header: true,
+        ..PrintOptions::default()
+    };
+    let printed = print(&trace, &options, &mut io::sink()).expect("a sink takes all");
+    let _ = rewrite(data, Some(Dialect::Old), &mut io::sink());
+    let Ok(source) = Source::new(trace) else {
+        assert!(printed.error.is_some());
+        return;
+    };
+    let written = Rc::new(RefCell::new(Vec::new()));
+    let kept = written.clone();
+    let sink = Sink::new(
+        Vec::new(),
+        source.definitions(),
+        WriteOptions::default(),
+        move |bytes| {
+            *kept.borrow_mut() = bytes;
+            Ok(())
+        },
+    );
+    convert(&source, Box::new(sink.expect("memory"))).expect("nothing stops it");
+    let written = written.take();
+    let again = Trace::new(&written);
+    let printed =
+        print(&again, &PrintOptions::default(), &mut io::sink()).expect("a sink takes all");
+    assert!(printed.error.is_none(), "{:?}", printed.error);
+    assert!(printed.warnings.is_empty(), "{:?}", printed.warnings);
+    Source::new(again).expect("what we write we can read");
+});
