@@ -2,8 +2,9 @@
 //! time, with previews (shadows) in the inner nodes.
 //!
 //! * [`convert`](convert()) makes one from a CLOG2 file, [`FromClog2`] from a stream of CLOG2 records, [`Builder`] from drawables.
-//! * [`Reader`] reads one in place, node by node.
-//! * [`print()`] and [`print_recursively`] write the texts of the original's tools.
+//! * [`Reader`] reads one in place, node by node; [`Reader::window`] reads what is in a stretch of time and nothing else.
+//! * [`Source`] gives all drawables by start, for any other format; [`Sink`] makes a file of those of any other.
+//! * [`print()`], [`print_recursively`] and [`Navigator`] write the texts of the original's tools.
 //!
 //! ```
 //! use formats::clog2::{Body, Preamble, Record, RecordHeader};
