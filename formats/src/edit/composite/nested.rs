@@ -70,9 +70,7 @@ impl Nested {
             if next.end >= time && time < f64::INFINITY {
                 return None;
             }
-            let Some(End { line, number, .. }) = self.ends.pop() else {
-                return None;
-            };
+            let End { line, number, .. } = self.ends.pop()?;
             let heads = self.open.get_mut(&line)?;
             // One that got too large is gone.
             if let Some(at) = heads.iter().position(|head| head.number == number) {
