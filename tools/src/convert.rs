@@ -2,6 +2,7 @@
 //!
 //! Where an original tool made the same conversion (clog2TOslog2, clog2alog, clog2slog), its bytes are made; the others go through the model.
 
+use crate::clog2;
 use crate::dumpi;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -51,6 +52,9 @@ pub struct Arguments {
     tree: TreeArguments,
     #[command(flatten)]
     frames: FrameArguments,
+    /// Bytes of a block of a CLOG2 file [default: 65536; from CLOG2 to CLOG2 those of the input]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(192..=1 << 30))]
+    block_size: Option<u32>,
     /// ALOG as MPE writes it: no names of program and processes, texts of at most 15 bytes
     #[arg(long)]
     mpe: bool,
@@ -112,6 +116,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     target.mpe = arguments.mpe;
+    if arguments.block_size.is_some() && target.format != Format::Clog2 {
+        return Err(Failure::Call(format!(
+            "--block-size has no meaning for {}, which will be a {} file",
+            output.display(),
+            target.format
+        )));
+    }
+    target.block_size = arguments.block_size;
     if let Some(dialect) = arguments.dialect {
         if target.format != Format::Paje {
             return Err(Failure::Call(format!(
@@ -138,6 +150,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     match (trace.format, target.format) {
         (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
+        (Format::Clog2, Format::Clog2) => {
+            let losses = clog2::convert(&trace, &target)?;
+            report(&losses, &target, arguments.quiet);
+            Ok(())
+        }
         (Format::Paje, Format::Paje) => paje_to_paje(arguments, &trace, &target),
         (Format::Slog2, Format::Slog2) => {
             slog2_to_slog2(&trace, &target)?;

@@ -7,6 +7,7 @@ mod annotation;
 mod arrows;
 mod check;
 mod clock;
+mod clog2;
 mod composite;
 mod convert;
 mod dumpi;

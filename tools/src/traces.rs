@@ -181,6 +181,8 @@ pub struct Target {
     pub format: Format,
     /// Shape of an SLOG2 tree.
     pub tree: TreeArguments,
+    /// Bytes of a block of a CLOG2 file, if asked for.
+    pub block_size: Option<u32>,
     /// ALOG as MPE writes it.
     pub mpe: bool,
     /// Names of fields in a Pajé trace.
@@ -206,6 +208,7 @@ impl Target {
             path: path.to_path_buf(),
             format,
             tree: tree.clone(),
+            block_size: None,
             mpe: false,
             dialect: paje::Dialect::New,
             frames: FrameArguments::default(),
@@ -247,7 +250,8 @@ impl Target {
                 Err(error) => Err(failure(error.into())),
             },
             Format::Clog2 => {
-                let options = clog2::SinkOptions::default();
+                let mut options = clog2::SinkOptions::default();
+                options.block_size = self.block_size.unwrap_or(options.block_size);
                 match clog2::Sink::create(path, definitions, options) {
                     Ok(sink) => Ok(Box::new(sink)),
                     Err(error) => Err(failure(error.into())),

@@ -86,6 +86,25 @@ fn join_puts_files_together() {
 }
 
 #[test]
+fn a_clog2_file_is_copied_to_the_byte_or_into_other_blocks() {
+    let folder = Folder::new("copy");
+    let (small, copy) = (data("clog2/small.clog2"), folder.path("copy.clog2"));
+    done(&["convert", &small, &copy]);
+    assert!(fs::read(&copy).expect("made") == fs::read(&small).expect("small.clog2"));
+    done(&["convert", "--block-size", "1024", &small, &copy]);
+    let text = mpitrace(&["print", &copy]).stdout;
+    assert!(String::from_utf8_lossy(&text).contains("block_size = 1024"));
+    let refused = mpitrace(&[
+        "convert",
+        "--block-size",
+        "1024",
+        &small,
+        &folder.path("a.slog2"),
+    ]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
 fn repair_completes_what_was_cut_off() {
     let folder = Folder::new("repair");
     let (cut, whole) = (folder.path("cut.clog2"), folder.path("whole.clog2"));

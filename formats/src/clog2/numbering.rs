@@ -143,10 +143,18 @@ impl Numbering {
     fn number_categories(&mut self, definitions: &Definitions, losses: &mut Losses) {
         let real = || definitions.categories.iter().filter(|c| c.index >= 0);
         let mut used = HashSet::new();
+        // MPE's own numbers for the functions of MPI, if some category has none of its source.
+        let has_all = real().all(|category| definitions.etypes.contains_key(&category.index));
+        let table = (!has_all).then(wrappers::table).and_then(Result::ok);
+        let known = |category: &Category| {
+            let state = i32::from(table.as_ref()?.get(&category.name.to_str())?.state?);
+            Some((2 * state, 2 * state + 1))
+        };
         // Categories with numbers of their own come first, so that nobody takes these.
         let mut rest = Vec::new();
         for category in real() {
             let etypes = definitions.etypes.get(&category.index).copied();
+            let etypes = etypes.or_else(|| known(category));
             match (category.topology, etypes) {
                 (Topology::Arrow, _) => self.add_arrow(category, losses),
                 (topology, Some(etypes)) if fits(topology, etypes) && is_free(&used, etypes) => {
@@ -398,6 +406,15 @@ mod tests {
         let preamble = numbering.preamble();
         assert_eq!(preamble.user_state_id_count, 4);
         assert_eq!(preamble.user_solo_event_id_count, 4);
+    }
+
+    #[test]
+    fn functions_of_mpi_have_the_numbers_of_mpe() {
+        let mut definitions = definitions(&[(Topology::State, None), (Topology::State, None)]);
+        definitions.categories[1].name = "MPI_Barrier".into();
+        let numbering = Numbering::new(&definitions, &mut Losses::default());
+        assert_eq!(numbering.category(0), Some(Described::State(600, 601)));
+        assert_eq!(numbering.category(1), Some(Described::State(10, 11)));
     }
 
     #[test]

@@ -1,0 +1,40 @@
+//! CLOG2 to CLOG2: a copy to the byte, a merged file of a local one, other blocks.
+
+use crate::failure::Failure;
+use crate::traces::{Target, Trace};
+use formats::clog2::{Endian, Error, ErrorKind, Reader, Writer, join, joined_preamble, repair};
+use formats::model::Losses;
+
+/// Writes a CLOG2 file again: as it is, or, if it is the local file of a rank or other blocks are asked for, merged.
+pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
+    let name = trace.name();
+    let bad = |error: Error| match &error.kind {
+        ErrorKind::Io(io) => Failure::output(target.path.display(), io),
+        _ => Failure::Data(error.in_file(name).to_string()),
+    };
+    let reader = Reader::new(trace.bytes()).map_err(bad)?;
+    let preamble = reader.preamble().clone();
+    let is_merged = preamble.is_finalized && preamble.endian == Endian::Big;
+    target.place(|path| {
+        if is_merged && target.block_size.is_none() {
+            let writer = Writer::create(path, &preamble).map_err(bad)?;
+            let (_, done) = repair(&reader, writer).map_err(bad)?;
+            if !done.was_sound() {
+                // The walk over its records says what is wrong.
+                let damage = done.damage.into_iter().next();
+                let damage = damage.or_else(|| reader.comm_table().err());
+                let kind = ErrorKind::NoEndLog;
+                return Err(bad(damage.unwrap_or_else(|| Error::new(0, kind))));
+            }
+            return Ok(Losses::default());
+        }
+        let mut merged = joined_preamble(std::slice::from_ref(&reader));
+        merged.block_size = target.block_size.unwrap_or(merged.block_size);
+        let writer = Writer::create(path, &merged).map_err(bad)?;
+        let (_, joined) = join(std::slice::from_ref(&reader), writer).map_err(bad)?;
+        match joined.cut_off.into_iter().next() {
+            Some((_, error)) => Err(bad(error)),
+            None => Ok(Losses::default()),
+        }
+    })
+}
