@@ -415,6 +415,10 @@ impl<'c> Resolution<'c> {
         };
         let found = match &node.group {
             Group::Empty => Members::Are(Vec::new()),
+            // A size that no files stand for may be any number.
+            Group::Of(Name::World) if self.comms.size as usize != self.creations.len() => {
+                Members::Unknown
+            }
             Group::Of(Name::World) => Members::Are((0..self.comms.size).collect()),
             Group::Of(Name::SelfComm) => Members::Are(vec![self.creations[place].0]),
             Group::Of(Name::Unknown) => Members::Unknown,

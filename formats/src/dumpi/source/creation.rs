@@ -93,6 +93,8 @@ pub(super) struct Names {
     comms: HashMap<i32, Name>,
     groups: HashMap<i32, Rc<Node>>,
     made: u32,
+    /// Ranks that short triples were spread to, in all groups.
+    spread: usize,
 }
 
 /// Ids of the functions looked at here.
@@ -152,7 +154,10 @@ impl Names {
                 let excluded = function % 2 == 1;
                 let ranks = match args[2] {
                     Arg::Ints(ranks) => Some(ranks.iter().collect()),
-                    Arg::Rows(rows) => spread(rows.iter().map(|row| row.iter().collect())),
+                    Arg::Rows(rows) => {
+                        let rows = rows.iter().map(|row| row.iter().collect());
+                        spread(rows, &mut self.spread)
+                    }
                     _ => None,
                 };
                 let group = self.group(int(0)).zip(ranks).map(|(group, ranks)| {
@@ -252,7 +257,8 @@ impl Names {
 }
 
 /// The ranks of (first, last, stride) triples.
-fn spread(rows: impl Iterator<Item = Vec<i32>>) -> Option<Vec<i32>> {
+fn spread(rows: impl Iterator<Item = Vec<i32>>, so_far: &mut usize) -> Option<Vec<i32>> {
+    /// A few damaged bytes must not take up all memory.
     const MOST: usize = 1 << 22;
     let mut ranks = Vec::new();
     for row in rows {
@@ -264,7 +270,8 @@ fn spread(rows: impl Iterator<Item = Vec<i32>>) -> Option<Vec<i32>> {
         }
         let mut rank = i64::from(first);
         while (stride > 0 && rank <= i64::from(last)) || (stride < 0 && rank >= i64::from(last)) {
-            if ranks.len() > MOST {
+            *so_far += 1;
+            if *so_far > MOST {
                 return None;
             }
             ranks.push(i32::try_from(rank).ok()?);

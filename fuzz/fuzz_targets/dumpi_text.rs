@@ -1,0 +1,22 @@
+//! Texts of dumpi2ascii: what is made of one can be read.
+#![no_main]
+
+use formats::dumpi::from_text::{Options, Zone, from_text};
+use formats::dumpi::read::Reader;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    for as_ascii2dumpi in [false, true] {
+        let options = Options {
+            zone: Zone::Utc,
+            as_ascii2dumpi,
+        };
+        if let Ok((file, made)) = from_text(data, Vec::new(), &options) {
+            let reader = Reader::open(&file).expect("what we write we can read");
+            assert_eq!(
+                reader.records().filter(|r| r.is_ok()).count() as u64,
+                made.records
+            );
+        }
+    }
+});
