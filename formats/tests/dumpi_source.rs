@@ -1,5 +1,7 @@
 //! DUMPI runs as drawables: states of all calls, arrows of all messages as MPI matches them.
 
+mod dumpi_common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +12,7 @@ use formats::dumpi::value::Status;
 use formats::dumpi::write::{Call, Head, LIBDUMPI, Writer};
 use formats::dumpi::{Source, read::Reader};
 use formats::model::{Drawable, Losses, Source as _, Topology, info_values, message};
+use proptest::prelude::*;
 
 type Put<'a> = &'a dyn Fn(&mut Call<'_, Vec<u8>>);
 
@@ -556,6 +559,86 @@ fn runs_of_the_reference_lose_no_message() {
                     || path.to_string_lossy().contains("select"),
                 "{name}"
             );
+        }
+    }
+}
+
+/// The files of two ranks that make communicators and groups in many ways.
+fn makers() -> [Vec<u8>; 2] {
+    [0, 1].map(|me: i32| {
+        let mut rank = Rank::new();
+        rank.call("MPI_Comm_group", &|c| _ = c.handle(WORLD).handle(3))
+            .call("MPI_Group_range_incl", &|c| {
+                c.handle(3).int(1).rows([[0, 1, 1]]).handle(4);
+            })
+            .call("MPI_Group_union", &|c| _ = c.handle(4).handle(3).handle(5))
+            .call("MPI_Comm_create", &|c| {
+                _ = c.handle(WORLD).handle(5).handle(6)
+            })
+            .call("MPI_Comm_split", &|c| {
+                _ = c.handle(6).int(me).int(0).handle(7)
+            })
+            .call("MPI_Intercomm_create", &|c| {
+                c.handle(7)
+                    .int(0)
+                    .handle(WORLD)
+                    .int(1 - me)
+                    .int(1)
+                    .handle(8);
+            })
+            .call("MPI_Intercomm_merge", &|c| {
+                _ = c.handle(8).int(me).handle(9)
+            })
+            .call("MPI_Cart_create", &|c| {
+                c.handle(9)
+                    .int(2)
+                    .ints([1, 2])
+                    .ints([0, 0])
+                    .int(0)
+                    .handle(10);
+            })
+            .call("MPI_Cart_sub", &|c| {
+                _ = c.int(2).handle(10).ints([0, 1]).handle(11)
+            })
+            .send(1 - me, 3, 11)
+            .recv((-1, -1), 11, Some((1 - me, 3)));
+        rank.file()
+    })
+}
+
+#[test]
+fn the_files_to_be_damaged_are_sound() {
+    let [a, b] = makers();
+    let drawn = drawn(2, &[(0, &a), (1, &b)]);
+    assert_eq!(
+        (drawn.arrows.len(), drawn.losses.iter().count()),
+        (2, 0),
+        "{}",
+        drawn.losses
+    );
+}
+
+proptest! {
+    #[test]
+    fn damaged_files_never_panic(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        every_kind: bool,
+        cut in 0usize..300,
+    ) {
+        let [sound, mut damaged] = makers();
+        if every_kind {
+            damaged = dumpi_common::every_kind().expect("made");
+        }
+        for (at, to) in damage {
+            // The stream of calls is in front.
+            let at = at.index(damaged.len().min(900));
+            damaged[at] = to;
+        }
+        damaged.truncate(damaged.len() - cut);
+        for files in [[(0, &sound[..]), (1, &damaged[..])], [(0, &damaged[..]), (1, &sound[..])]] {
+            if let Ok(source) = Source::new(2, &files) {
+                prop_assert!(source.for_each(&mut |_| Ok(())).is_ok());
+            }
         }
     }
 }
