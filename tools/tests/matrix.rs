@@ -26,8 +26,8 @@ fn sample(path: &Path) {
     };
     let mut writer = Writer::create(path, &preamble).unwrap();
     let (state, event) = (
-        preamble.user_event_id_start as i32,
-        preamble.user_solo_event_id_start as i32,
+        preamble.user_event_id_start,
+        preamble.user_solo_event_id_start,
     );
     let mut records: Vec<(f64, i32, Body)> = Vec::new();
     for rank in 0..RANKS {
