@@ -7,8 +7,8 @@ use std::io::Cursor;
 use edit_common::{Drawn, any_drawn, drawn, file, golden, goldens, sort};
 use formats::edit::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
 use formats::slog2::{
-    Builder, Drawable, ErrorKind, LineIdMap, NewComposite, NewDrawable, Options, Reader, Vertex,
-    Walk, WalkOrder,
+    Builder, Drawable, ErrorKind, LineIdMap, NewComposite, NewDrawable, Options, Reader, Source,
+    Vertex, Walk,
 };
 use proptest::prelude::*;
 
@@ -253,13 +253,26 @@ fn nothing_left_is_an_error() {
     assert!(matches!(error.kind, ErrorKind::NoDrawables));
 }
 
-fn walked(file: &[u8], order: WalkOrder) -> Vec<(f64, f64)> {
+fn walked(file: &[u8]) -> Vec<(f64, f64)> {
     let reader = Reader::new(file).expect("reads");
     let bounds = |drawable: Drawable<'_>| drawable.bounds();
-    Walk::new(&reader, order)
+    Walk::new(&reader)
         .map(|drawable| bounds(drawable.expect("reads")))
         .map(|bounds| (bounds.earliest, bounds.latest))
         .collect()
+}
+
+fn started(file: &[u8]) -> Vec<(f64, f64)> {
+    let source = Source::new(file).expect("reads");
+    let mut found = Vec::new();
+    let put = &mut |drawable: &formats::model::Drawable<'_>| {
+        let times = || drawable.vertices.iter().map(|vertex| vertex.time);
+        let latest = times().fold(f64::NEG_INFINITY, f64::max);
+        found.push((times().fold(f64::INFINITY, f64::min), latest));
+        Ok(())
+    };
+    formats::model::Source::for_each(&source, put).expect("reads");
+    found
 }
 
 proptest! {
@@ -289,13 +302,13 @@ proptest! {
     }
 
     #[test]
-    fn walks_give_everything_in_order(
+    fn everything_comes_in_order(
         list in prop::collection::vec(any_drawn(6), 1..150),
         leaf in 60..900i32,
     ) {
         let input = file(&list, leaf);
-        let by_start = walked(&input, WalkOrder::Start);
-        let by_end = walked(&input, WalkOrder::End);
+        let by_start = started(&input);
+        let by_end = walked(&input);
         prop_assert_eq!(by_start.len(), list.len());
         prop_assert_eq!(by_end.len(), list.len());
         prop_assert!(by_start.is_sorted_by(|a, b| a.0 < b.0 || a.0 == b.0 && a.1 >= b.1));
@@ -372,7 +385,7 @@ fn composites_stay_composites() {
     let input = out.into_inner();
     let listed = |file: &[u8]| -> Vec<String> {
         let reader = Reader::new(file).expect("reads");
-        let drawables = Walk::new(&reader, WalkOrder::End);
+        let drawables = Walk::new(&reader);
         drawables
             .map(|drawable| format!("{:?}", drawable.expect("reads")))
             .collect()

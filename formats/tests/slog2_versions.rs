@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use formats::slog2::{
     Builder, Category, Color, Drawable, ErrorKind, Layout, LineIdMap, NewComposite, NewDrawable,
-    Options, PrintOptions, Reader, Topology, Vertex, Walk, WalkOrder, convert, print, rewrite,
-    update,
+    Options, PrintOptions, Reader, Topology, Vertex, Walk, convert, print, rewrite, update,
 };
 use proptest::prelude::*;
 
@@ -242,7 +241,7 @@ proptest! {
         let file = build(&groups, leaf, false);
         let reader = Reader::new(&file).expect("reads");
         let mut found = 0;
-        for drawable in Walk::new(&reader, WalkOrder::End) {
+        for drawable in Walk::new(&reader) {
             let Drawable::Composite(composite) = drawable.expect("reads") else {
                 panic!("a primitive on its own");
             };
@@ -268,11 +267,11 @@ proptest! {
         // Written again, in both versions, they are the same; printed, one line each.
         prop_assert!(written(&file, Layout::V206) == file);
         let again = updated(&written(&file, Layout::V205));
-        prop_assert_eq!(Walk::new(&Reader::new(&again).expect("reads"), WalkOrder::End).count(), groups.len());
+        prop_assert_eq!(Walk::new(&Reader::new(&again).expect("reads")).count(), groups.len());
         let lines = text(&file).matches(": Composite[ ").count();
         // What starts at the very end of the log is not listed, as in the original.
         let end = reader.root().expect("root").bounds.latest;
-        let starts = Walk::new(&reader, WalkOrder::Start).flatten().map(|d| d.bounds().earliest);
+        let starts = Walk::new(&reader).flatten().map(|d| d.bounds().earliest);
         prop_assert_eq!(lines, starts.filter(|&start| start < end).count());
     }
 

@@ -1,7 +1,7 @@
 //! The commands about SLOG2 files: annotations in `convert` and `print`, `updates`, `composite`.
 
 use formats::clog2::{Body, EventDef, FixedText, Preamble, Record, RecordHeader, StateDef, Writer};
-use formats::slog2::{Drawable, Layout, Reader, Walk, WalkOrder, rewrite};
+use formats::slog2::{Drawable, Layout, Reader, Walk, rewrite};
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -163,7 +163,7 @@ fn updates_bring_2_0_5_to_2_0_6() {
 /// Number of composites in a file, and of their parts.
 fn composites(file: &[u8]) -> (usize, usize) {
     let reader = Reader::new(file).unwrap();
-    let drawables = Walk::new(&reader, WalkOrder::End).map(|drawable| drawable.unwrap());
+    let drawables = Walk::new(&reader).map(|drawable| drawable.unwrap());
     drawables.fold((0, 0), |(wholes, parts), drawable| match drawable {
         Drawable::Primitive(_) => (wholes, parts),
         Drawable::Composite(composite) => (wholes + 1, parts + composite.primitives.len()),

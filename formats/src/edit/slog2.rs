@@ -9,7 +9,7 @@ use crate::model::{Definitions, Losses, Order, Source, Stop};
 use crate::slog2::{
     self, Builder, Category, Drawable, Error, Header, LineIdMap, NewComposite, NewDrawable,
     Options, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Reader, Topology,
-    Vertex, Walk, WalkOrder, lines_of_views, preview_index,
+    Vertex, Walk, lines_of_views, preview_index,
 };
 
 /// How an SLOG2 file is filtered.
@@ -72,7 +72,7 @@ impl Slog2Filter {
         if self.like_original {
             slog2::list(reader, slog2::Order::IncreasingEnd, put)?;
         } else {
-            for drawable in Walk::new(reader, WalkOrder::End) {
+            for drawable in Walk::new(reader) {
                 put(&drawable?)?;
             }
         }

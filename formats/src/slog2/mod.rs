@@ -71,6 +71,8 @@ pub use read::Reader;
 pub use rewrite::rewrite;
 pub use salvage::Salvage;
 pub use sink::Sink;
+#[cfg(feature = "spill")]
+pub(crate) use source::InModel;
 pub use source::Source;
 pub use types::{
     Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, PREVIEW_ARROW,
@@ -81,6 +83,6 @@ pub use update::{Topologies, in_order_of_insertion, update};
 #[cfg(feature = "spill")]
 pub(crate) use views::views as views_of_lines;
 pub use views::{lines as lines_of_views, node_view};
-pub use walk::{Walk, WalkOrder};
+pub use walk::Walk;
 pub use window::{Depth, Reading, Visit, Window};
 pub(crate) use x11_names::NAMES;

@@ -14,7 +14,7 @@ use super::directory::Entries;
 use super::error::Error;
 use super::node::{Drawable, Primitive, Stub};
 use super::read::Reader;
-use super::types::{DirEntry, TimeBBox, Topology, Vertex};
+use super::types::{Category, DirEntry, TimeBBox, Topology, Vertex};
 use super::views;
 use crate::model::{self, Definitions, Losses, Order, Stop};
 
@@ -26,7 +26,7 @@ type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
 pub struct Source<'a> {
     reader: Reader<'a>,
     definitions: Definitions,
-    topologies: HashMap<i32, Topology>,
+    primitives: InModel,
     survey: Survey,
 }
 
@@ -51,9 +51,8 @@ impl<'a> Source<'a> {
         }
         let real = reader.categories().iter().filter(|c| c.index >= 0);
         let categories: Vec<_> = real.cloned().collect();
-        let topologies = categories.iter().map(|c| (c.index, c.topology));
         Ok(Source {
-            topologies: topologies.collect(),
+            primitives: InModel::new(&categories),
             definitions: Definitions {
                 program: String::new(),
                 categories,
@@ -68,37 +67,6 @@ impl<'a> Source<'a> {
     /// The file.
     pub fn reader(&self) -> &Reader<'a> {
         &self.reader
-    }
-
-    fn put(
-        &self,
-        primitive: &Primitive<'_>,
-        losses: &mut Losses,
-        put: &mut dyn FnMut(&model::Drawable<'_>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let mut ends = [Vertex::default(); 2];
-        let vertices = primitive.vertices();
-        let count = vertices.len();
-        for (vertex, end) in vertices.zip(&mut ends) {
-            *end = vertex;
-        }
-        let known = self.topologies.get(&primitive.category).copied();
-        let topology = match (count, known) {
-            (1, _) => Topology::Event,
-            (2, Some(known @ (Topology::State | Topology::Arrow))) => known,
-            (2, _) if ends[0].line == ends[1].line => Topology::State,
-            (2, _) => Topology::Arrow,
-            _ => {
-                losses.add("drawable with more than two vertices", 1);
-                return Ok(());
-            }
-        };
-        put(&model::Drawable {
-            topology,
-            category: primitive.category,
-            info: primitive.info,
-            vertices: &ends[..count],
-        })
     }
 }
 
@@ -124,7 +92,7 @@ impl model::Source for Source<'_> {
         if self.survey.ordered {
             let mut merge = Merge::new(&self.reader);
             while let Some(primitive) = merge.next()? {
-                self.put(&primitive, &mut losses, put)?;
+                self.primitives.put(&primitive, &mut losses, &mut *put)?;
             }
             return Ok(losses);
         }
@@ -134,11 +102,11 @@ impl model::Source for Source<'_> {
                 while let Some(drawable) = list.next()? {
                     match drawable {
                         Drawable::Primitive(primitive) => {
-                            self.put(&primitive, &mut losses, put)?;
+                            self.primitives.put(&primitive, &mut losses, &mut *put)?;
                         }
                         Drawable::Composite(composite) => {
                             for primitive in &composite.primitives {
-                                self.put(primitive, &mut losses, put)?;
+                                self.primitives.put(primitive, &mut losses, &mut *put)?;
                             }
                         }
                     }
@@ -147,6 +115,49 @@ impl model::Source for Source<'_> {
             }
         }
         Ok(losses)
+    }
+}
+
+/// Primitives as drawables of all formats, whose look only their category tells.
+#[derive(Debug)]
+pub(crate) struct InModel(HashMap<i32, Topology>);
+
+impl InModel {
+    pub(crate) fn new(categories: &[Category]) -> Self {
+        InModel(categories.iter().map(|c| (c.index, c.topology)).collect())
+    }
+
+    /// Gives the drawable that a primitive is, or counts it as lost.
+    #[inline]
+    pub(crate) fn put<E>(
+        &self,
+        primitive: &Primitive<'_>,
+        losses: &mut Losses,
+        put: impl FnOnce(&model::Drawable<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ends = [Vertex::default(); 2];
+        let vertices = primitive.vertices();
+        let count = vertices.len();
+        for (vertex, end) in vertices.zip(&mut ends) {
+            *end = vertex;
+        }
+        let known = self.0.get(&primitive.category).copied();
+        let topology = match (count, known) {
+            (1, _) => Topology::Event,
+            (2, Some(known @ (Topology::State | Topology::Arrow))) => known,
+            (2, _) if ends[0].line == ends[1].line => Topology::State,
+            (2, _) => Topology::Arrow,
+            _ => {
+                losses.add("drawable with more than two vertices", 1);
+                return Ok(());
+            }
+        };
+        put(&model::Drawable {
+            topology,
+            category: primitive.category,
+            info: primitive.info,
+            vertices: &ends[..count],
+        })
     }
 }
 

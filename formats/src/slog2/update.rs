@@ -7,7 +7,7 @@ use super::error::Error;
 use super::node::{Drawable, Primitive};
 use super::read::Reader;
 use super::types::{Category, Header, Ratios, Topology, Vertex};
-use super::walk::{Walk, WalkOrder};
+use super::walk::Walk;
 
 /// Hash tables with keys that come from files.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -94,7 +94,7 @@ pub fn update<W: Write + Seek>(
 ) -> Result<(W, Header, u64), Error> {
     let mut builder = Builder::new(out, options)?;
     let topologies = Topologies::new(reader.categories());
-    for drawable in Walk::new(reader, WalkOrder::End) {
+    for drawable in Walk::new(reader) {
         builder.add_read(&drawable?, &topologies)?;
     }
     let count = builder.count();

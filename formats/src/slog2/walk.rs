@@ -1,55 +1,22 @@
-//! All drawables of a file in order of time, with one node of each level in memory.
+//! All drawables of a file by increasing end time, as trees are built, with one node of each level in memory.
 //!
-//! The nodes of a level follow each other in time: what is in one neither starts nor ends after what is in the next. So
-//! each level, read from left to right with the drawables of a node sorted, is in order, by start as well as by end, and
-//! merging the levels gives the whole. Unlike the lists of the original (section 9.2) nothing is left out.
+//! The nodes of a level follow each other in time: what is in one does not end after what is in the next. So each level,
+//! read from left to right with the drawables of a node sorted, is in order, and merging the levels gives the whole. Unlike
+//! the lists of the original (section 9.2) nothing is left out.
+//!
+//! [`super::Source`] goes by start. Nodes hold their drawables in that order, so it need not keep nodes and sort them.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::error::Error;
 use super::node::Drawable;
+use super::print::Order;
 use super::read::Reader;
 use super::types::DirEntry;
 
-/// By which time a [`Walk`] goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WalkOrder {
-    /// By increasing start time, the longer one first.
-    Start,
-    /// By increasing end time, the one that started last first.
-    End,
-}
-
-impl WalkOrder {
-    fn time(self, drawable: &Drawable<'_>) -> f64 {
-        match self {
-            WalkOrder::Start => drawable.bounds().earliest,
-            WalkOrder::End => drawable.bounds().latest,
-        }
-    }
-
-    /// Of drawables with equal times, that of the lower category and lines comes first.
-    fn compare(self, a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
-        let (x, y) = (a.bounds(), b.bounds());
-        let times = match self {
-            WalkOrder::Start => {
-                (x.earliest.total_cmp(&y.earliest)).then_with(|| y.latest.total_cmp(&x.latest))
-            }
-            WalkOrder::End => {
-                (x.latest.total_cmp(&y.latest)).then_with(|| y.earliest.total_cmp(&x.earliest))
-            }
-        };
-        let key = |drawable: &Drawable<'_>| {
-            (
-                drawable.category(),
-                drawable.first().line,
-                drawable.last().line,
-            )
-        };
-        times.then_with(|| key(a).cmp(&key(b)))
-    }
-}
+/// Of drawables that end at the same time the one that started last comes first, then that of the lower category and lines.
+const ORDER: Order = Order::IncreasingEnd;
 
 /// Iterator over all drawables of a file. After an error it ends.
 ///
@@ -58,7 +25,6 @@ impl WalkOrder {
 #[derive(Debug)]
 pub struct Walk<'r, 'a> {
     reader: &'r Reader<'a>,
-    order: WalkOrder,
     levels: Vec<Level<'a>>,
     /// The next drawable of each level.
     next: BinaryHeap<Reverse<Next<'a>>>,
@@ -77,12 +43,11 @@ struct Level<'a> {
 struct Next<'a> {
     drawable: Drawable<'a>,
     level: usize,
-    order: WalkOrder,
 }
 
 impl<'r, 'a> Walk<'r, 'a> {
     /// Goes over all drawables of the file.
-    pub fn new(reader: &'r Reader<'a>, order: WalkOrder) -> Self {
+    pub fn new(reader: &'r Reader<'a>) -> Self {
         let (directory, failed) = match reader.whole_directory() {
             Ok(directory) => (Some(directory), None),
             Err(error) => (None, Some(error)),
@@ -97,7 +62,6 @@ impl<'r, 'a> Walk<'r, 'a> {
         });
         let mut walk = Walk {
             reader,
-            order,
             levels: levels.collect(),
             next: BinaryHeap::new(),
             failed,
@@ -110,12 +74,12 @@ impl<'r, 'a> Walk<'r, 'a> {
 
     /// Puts the next drawable of a level into the heap.
     fn advance(&mut self, level: usize) {
-        let (order, Level { nodes, drawables }) = (self.order, &mut self.levels[level]);
+        let Level { nodes, drawables } = &mut self.levels[level];
         // Neighbours touch: what happens at the very border may be in either of them, in any order.
         while let Some(node) = nodes.last()
             && drawables
                 .last()
-                .is_none_or(|next| order.time(next) >= node.bounds.earliest)
+                .is_none_or(|next| next.bounds().latest >= node.bounds.earliest)
         {
             let ptr = node.ptr;
             nodes.pop();
@@ -123,7 +87,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 Ok(node) => {
                     drawables.extend(node.nestable);
                     drawables.extend(node.nestless);
-                    drawables.sort_by(|a, b| order.compare(b, a));
+                    drawables.sort_by(|a, b| ORDER.compare(b, a));
                 }
                 Err(error) => {
                     self.failed = Some(error);
@@ -132,11 +96,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             }
         }
         if let Some(drawable) = drawables.pop() {
-            self.next.push(Reverse(Next {
-                drawable,
-                level,
-                order,
-            }));
+            self.next.push(Reverse(Next { drawable, level }));
         }
     }
 }
@@ -157,7 +117,7 @@ impl<'a> Iterator for Walk<'_, 'a> {
 
 impl Ord for Next<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        let drawables = self.order.compare(&self.drawable, &other.drawable);
+        let drawables = ORDER.compare(&self.drawable, &other.drawable);
         drawables.then(self.level.cmp(&other.level))
     }
 }

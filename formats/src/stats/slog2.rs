@@ -1,9 +1,8 @@
 //! Statistics of a window of an SLOG2 file, from the nodes that reach into it.
 
 use super::{Collector, Options, Statistics};
-use crate::model::{Definitions, Drawable, Losses, Order, Sorter, Stop, TimeBBox, Topology};
-use crate::slog2::{self, Depth, Primitive, Reader, Shadow, Visit, lines_of_views};
-use std::collections::HashMap;
+use crate::model::{Definitions, Losses, Order, Sorter, Stop, TimeBBox};
+use crate::slog2::{self, Depth, InModel, Primitive, Reader, Shadow, Visit, lines_of_views};
 use std::io;
 
 /// Statistics of `window`, those that [`super::collect`] gives of the whole file with this window, but only nodes that
@@ -23,7 +22,7 @@ pub fn collect_slog2(
     let categories = reader.categories().iter().filter(|c| c.index >= 0);
     let categories: Vec<_> = categories.cloned().collect();
     let mut found = Found {
-        topologies: categories.iter().map(|c| (c.index, c.topology)).collect(),
+        primitives: InModel::new(&categories),
         sorter: Sorter::new(Order::Start),
         failed: None,
         losses: Losses::default(),
@@ -49,7 +48,7 @@ pub fn collect_slog2(
 
 /// Brings what is in the window into order.
 struct Found {
-    topologies: HashMap<i32, Topology>,
+    primitives: InModel,
     sorter: Sorter,
     failed: Option<io::Error>,
     losses: Losses,
@@ -57,24 +56,8 @@ struct Found {
 
 impl Found {
     fn primitive(&mut self, primitive: &Primitive<'_>) {
-        let vertices: Vec<_> = primitive.vertices().collect();
-        let known = self.topologies.get(&primitive.category).copied();
-        let topology = match (vertices.len(), known) {
-            (1, _) => Topology::Event,
-            (2, Some(known @ (Topology::State | Topology::Arrow))) => known,
-            (2, _) if vertices[0].line == vertices[1].line => Topology::State,
-            (2, _) => Topology::Arrow,
-            _ => {
-                self.losses.add("drawable with more than two vertices", 1);
-                return;
-            }
-        };
-        let pushed = self.sorter.push(&Drawable {
-            topology,
-            category: primitive.category,
-            info: primitive.info,
-            vertices: &vertices,
-        });
+        let sorter = &mut self.sorter;
+        let pushed = (self.primitives).put(primitive, &mut self.losses, |it| sorter.push(it));
         if let Err(error) = pushed {
             self.failed.get_or_insert(error);
         }
