@@ -220,6 +220,27 @@ fn golden_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     sorted(paths.map(read).collect())
 }
 
+/// What can be read as a source keeps the order that it promises.
+fn check_order(file: &[u8]) {
+    let Ok(source) = Source::new(file) else {
+        return;
+    };
+    let mut count = 0;
+    let order = source.order();
+    let mut last = f64::NEG_INFINITY;
+    let put = &mut |drawable: &model::Drawable<'_>| {
+        count += 1;
+        let times = drawable.vertices.iter().map(|v| v.time);
+        let start = times.fold(f64::INFINITY, f64::min);
+        assert!(order == model::Order::Any || last.total_cmp(&start).is_le());
+        last = start;
+        Ok(())
+    };
+    let again = source.for_each(put);
+    again.expect("what was read once can be read again");
+    assert!(count <= file.len());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -296,20 +317,7 @@ proptest! {
                 }
             }
         }
-        if let Ok(source) = Source::new(&file) {
-            let mut count = 0;
-            let order = source.order();
-            let mut last = f64::NEG_INFINITY;
-            source.for_each(&mut |drawable| {
-                count += 1;
-                let times = drawable.vertices.iter().map(|v| v.time);
-                let start = times.fold(f64::INFINITY, f64::min);
-                assert!(order == model::Order::Any || last.total_cmp(&start).is_le());
-                last = start;
-                Ok(())
-            }).expect("what was read once can be read again");
-            prop_assert!(count <= file.len());
-        }
+        check_order(&file);
     }
 }
 
@@ -321,6 +329,20 @@ fn sink_of(source: &Source<'_>, options: Options) -> Vec<u8> {
     let losses = model::convert(source, Box::new(sink)).expect("converts");
     assert_eq!(losses.count("drawable with other than 1 or 2 vertices"), 0);
     std::fs::read(&path).expect("complete")
+}
+
+#[test]
+fn a_damaged_directory_breaks_no_promise() {
+    let (file, _) = sample(3).convert(400);
+    let directory = Reader::new(&file).expect("reads").header().tree_dir;
+    let start = directory.offset as usize;
+    for at in start + 4..start + directory.size as usize {
+        for byte in [0, 1, 2, 255] {
+            let mut file = file.clone();
+            file[at] = byte;
+            check_order(&file);
+        }
+    }
 }
 
 #[test]

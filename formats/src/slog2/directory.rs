@@ -141,7 +141,7 @@ impl<'a> Directory<'a> {
         let mut expected = rest.entries.first().map(depth);
         while let (Some(of_depth), false) = (expected, rest.is_empty()) {
             let level = rest.level(of_depth);
-            if !level.is_level(of_depth) {
+            if level.offset != rest.offset || !level.is_level(of_depth) {
                 let depth = of_depth;
                 return Err(Error::new(rest.offset, ErrorKind::DirectoryOrder { depth }));
             }

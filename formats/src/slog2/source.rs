@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use super::cursor::Cursor;
-use super::directory::Entries;
+use super::directory::{Directory, Entries};
 use super::error::Error;
 use super::node::{Drawable, Primitive, Stub};
 use super::read::Reader;
@@ -90,7 +90,7 @@ impl model::Source for Source<'_> {
         let composites = self.survey.composites;
         losses.add("composite, given as its primitives", composites);
         if self.survey.ordered {
-            let mut merge = Merge::new(&self.reader);
+            let mut merge = Merge::new(&self.reader)?;
             while let Some(primitive) = merge.next()? {
                 self.primitives.put(&primitive, &mut losses, &mut *put)?;
             }
@@ -174,41 +174,49 @@ struct Survey {
 impl Survey {
     fn of(reader: &Reader<'_>) -> Result<Self, Error> {
         let directory = reader.whole_directory()?;
+        let levels = directory.levels(reader.children());
         let mut survey = Survey {
-            ordered: directory.levels(reader.children()).is_ok(),
+            ordered: levels.is_ok(),
             composites: 0,
             lines: HashSet::default(),
         };
-        let mut before: Option<DirEntry> = None;
+        for level in levels.unwrap_or_else(|_| vec![directory]) {
+            survey.look_at(reader, level)?;
+        }
+        Ok(survey)
+    }
+
+    /// Looks at the nodes of a level as [`Merge`] takes it, whatever depths a damaged directory has in the middle of it.
+    fn look_at(&mut self, reader: &Reader<'_>, level: Directory<'_>) -> Result<(), Error> {
+        let mut left = f64::NEG_INFINITY;
         // Neighbours are mostly on the same line, or on those of the drawable before.
         let mut last = [None; 2];
-        for entry in directory {
+        for entry in level {
             let begins = Key::before(entry);
-            let left = before.filter(|before| before.id.depth == entry.id.depth);
-            if left.is_some_and(|left| left.bounds.earliest.total_cmp(&begins.start).is_gt()) {
-                survey.ordered = false;
+            if left.total_cmp(&begins.start).is_gt() {
+                self.ordered = false;
             }
-            before = Some(entry);
+            left = begins.start;
             let mut lists = Some(List::nestless(reader, entry)?);
             while let Some(mut list) = lists.take() {
                 let mut previous = begins;
                 while let Some(drawable) = list.next()? {
                     let next = Key::of(drawable.bounds());
                     if previous.cmp(&next).is_gt() {
-                        survey.ordered = false;
+                        self.ordered = false;
                     }
                     previous = next;
                     let mut note = |primitive: &Primitive<'_>| {
                         let ends = [primitive.first().line, primitive.last().line].map(Some);
                         if ends != last {
                             last = ends;
-                            survey.lines.extend(ends.into_iter().flatten());
+                            self.lines.extend(ends.into_iter().flatten());
                         }
                     };
                     match &drawable {
                         Drawable::Primitive(primitive) => note(primitive),
                         Drawable::Composite(composite) => {
-                            survey.composites += 1;
+                            self.composites += 1;
                             composite.primitives.iter().for_each(note);
                         }
                     }
@@ -216,7 +224,7 @@ impl Survey {
                 lists = list.behind()?;
             }
         }
-        Ok(survey)
+        Ok(())
     }
 }
 
@@ -358,7 +366,7 @@ impl PartialEq for Head {
 impl Eq for Head {}
 
 impl<'r, 'a> Merge<'r, 'a> {
-    fn new(reader: &'r Reader<'a>) -> Self {
+    fn new(reader: &'r Reader<'a>) -> Result<Self, Error> {
         let mut merge = Merge {
             reader,
             levels: Vec::new(),
@@ -366,10 +374,8 @@ impl<'r, 'a> Merge<'r, 'a> {
             free: Vec::new(),
             heads: BinaryHeap::new(),
         };
-        let directory = reader.directory();
-        let root = directory.get(0).map_or(-1, |root| root.id.depth);
-        for depth in (0..=root).rev() {
-            let mut nodes = directory.level(depth).iter();
+        for level in reader.directory().levels(reader.children())? {
+            let mut nodes = level.iter();
             let first = nodes.next();
             if let Some(first) = first {
                 let (key, what) = (Key::before(first), Next::Node(merge.levels.len()));
@@ -377,7 +383,7 @@ impl<'r, 'a> Merge<'r, 'a> {
             }
             merge.levels.push((first, nodes));
         }
-        merge
+        Ok(merge)
     }
 
     fn next(&mut self) -> Result<Option<Primitive<'a>>, Error> {
