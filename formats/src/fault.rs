@@ -78,3 +78,44 @@ impl<K: FaultKind> std::error::Error for Fault<K> {
         self.kind.beneath()
     }
 }
+
+/// The text of the kinds `Truncated`.
+pub(crate) fn ends_in(
+    f: &mut fmt::Formatter<'_>,
+    what: &str,
+    expected: impl fmt::Display,
+    found: impl fmt::Display,
+) -> fmt::Result {
+    write!(
+        f,
+        "the file ends in a {what}: {expected} bytes expected, {found} left"
+    )
+}
+
+/// Makes a type with an arm `Io` a [`FaultKind`]: failures of the system become that arm and are the error beneath. Behind
+/// `whole_file:` stand the arms that are about a file as a whole.
+macro_rules! fault_kind {
+    ($kind:ident $(, whole_file: $whole:pat)?) => {
+        impl $crate::FaultKind for $kind {
+            $(
+                fn has_place(&self) -> bool {
+                    !matches!(self, $whole)
+                }
+            )?
+
+            fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                match self {
+                    $kind::Io(error) => Some(error),
+                    _ => None,
+                }
+            }
+        }
+
+        impl From<std::io::Error> for $kind {
+            fn from(error: std::io::Error) -> Self {
+                $kind::Io(error)
+            }
+        }
+    };
+}
+pub(crate) use fault_kind;

@@ -1,6 +1,6 @@
 //! What can be wrong with an ALOG file.
 
-use crate::{Fault, FaultKind};
+use crate::fault::{Fault, fault_kind};
 use std::fmt;
 use std::io;
 
@@ -79,21 +79,4 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-impl FaultKind for ErrorKind {
-    fn has_place(&self) -> bool {
-        !matches!(self, ErrorKind::Io(_))
-    }
-
-    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ErrorKind::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for ErrorKind {
-    fn from(error: io::Error) -> Self {
-        ErrorKind::Io(error)
-    }
-}
+fault_kind!(ErrorKind, whole_file: ErrorKind::Io(_));

@@ -1,6 +1,6 @@
 //! What can be wrong with a CLOG-1 file.
 
-use crate::{Fault, FaultKind};
+use crate::fault::{Fault, ends_in, fault_kind};
 use std::fmt;
 use std::io;
 
@@ -62,10 +62,7 @@ impl fmt::Display for ErrorKind {
                 what,
                 expected,
                 found,
-            } => write!(
-                f,
-                "the file ends in a {what}: {expected} bytes expected, {found} left"
-            ),
+            } => ends_in(f, what, expected, found),
             ErrorKind::Length {
                 rectype,
                 expected,
@@ -88,21 +85,4 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-impl FaultKind for ErrorKind {
-    fn has_place(&self) -> bool {
-        !matches!(self, ErrorKind::Io(_))
-    }
-
-    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ErrorKind::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for ErrorKind {
-    fn from(error: io::Error) -> Self {
-        ErrorKind::Io(error)
-    }
-}
+fault_kind!(ErrorKind, whole_file: ErrorKind::Io(_));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::{Fault, FaultKind};
+use crate::fault::{Fault, ends_in, fault_kind};
 
 /// An error in a CLOG2 file: what was expected, at which byte, of which file.
 pub type Error = Fault<ErrorKind>;
@@ -70,12 +70,7 @@ impl fmt::Display for ErrorKind {
                 what,
                 expected,
                 found,
-            } => {
-                write!(
-                    f,
-                    "the file ends in a {what}: {expected} bytes expected, {found} left"
-                )
-            }
+            } => ends_in(f, what, expected, found),
             ErrorKind::Version { found } => write!(
                 f,
                 "not a CLOG2 file: version {found:?}, expected \"CLOG-02.44\""
@@ -117,17 +112,4 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-impl FaultKind for ErrorKind {
-    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ErrorKind::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for ErrorKind {
-    fn from(error: io::Error) -> Self {
-        ErrorKind::Io(error)
-    }
-}
+fault_kind!(ErrorKind);

@@ -1,7 +1,7 @@
 //! What can be wrong with an SLOG-1 file, and where.
 
 use super::types::Key;
-use crate::fault::{Fault, FaultKind};
+use crate::fault::{Fault, ends_in, fault_kind};
 use std::fmt;
 use std::io;
 
@@ -112,12 +112,6 @@ pub enum ErrorKind {
     Io(io::Error),
 }
 
-impl From<io::Error> for ErrorKind {
-    fn from(error: io::Error) -> Self {
-        ErrorKind::Io(error)
-    }
-}
-
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -125,10 +119,7 @@ impl fmt::Display for ErrorKind {
                 what,
                 expected,
                 found,
-            } => write!(
-                f,
-                "the file ends in a {what}: {expected} bytes expected, {found} left"
-            ),
+            } => ends_in(f, what, expected, found),
             ErrorKind::NotSlog1 => {
                 write!(f, "not an SLOG-1 file: expected version 0.9 and its header")
             }
@@ -201,23 +192,12 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-impl FaultKind for ErrorKind {
-    fn has_place(&self) -> bool {
-        !matches!(
-            self,
-            ErrorKind::NoStatistics
-                | ErrorKind::DirectoryFull(_)
-                | ErrorKind::Order { .. }
-                | ErrorKind::NotReserved(_)
-                | ErrorKind::Duplicate(_)
-                | ErrorKind::LabelLength(_)
-        )
-    }
-
-    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ErrorKind::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+fault_kind!(
+    ErrorKind,
+    whole_file: ErrorKind::NoStatistics
+        | ErrorKind::DirectoryFull(_)
+        | ErrorKind::Order { .. }
+        | ErrorKind::NotReserved(_)
+        | ErrorKind::Duplicate(_)
+        | ErrorKind::LabelLength(_)
+);

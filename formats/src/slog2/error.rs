@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::{Fault, FaultKind};
+use crate::fault::{Fault, fault_kind};
 
 /// An error in an SLOG2 file: what was expected, at which byte, of which file.
 pub type Error = Fault<ErrorKind>;
@@ -194,27 +194,10 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-impl FaultKind for ErrorKind {
-    fn has_place(&self) -> bool {
-        !matches!(
-            self,
-            ErrorKind::NotSlog2
-                | ErrorKind::Version { .. }
-                | ErrorKind::NoDrawables
-                | ErrorKind::NoAnnotation
-        )
-    }
-
-    fn beneath(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ErrorKind::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for ErrorKind {
-    fn from(error: io::Error) -> Self {
-        ErrorKind::Io(error)
-    }
-}
+fault_kind!(
+    ErrorKind,
+    whole_file: ErrorKind::NotSlog2
+        | ErrorKind::Version { .. }
+        | ErrorKind::NoDrawables
+        | ErrorKind::NoAnnotation
+);
