@@ -1,7 +1,7 @@
 //! An output file that gets its name only when it is complete.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file under a temporary name beside its final one. [`PendingFile::persist`] gives it its name; if that is never
@@ -53,6 +53,13 @@ impl PendingFile {
     /// Gives the file its name, in place of what had it before.
     pub fn persist(mut self) -> io::Result<()> {
         self.complete()
+    }
+
+    /// The same behind a buffer, which is written out first.
+    pub fn persist_buffered(out: BufWriter<Self>) -> io::Result<()> {
+        out.into_inner()
+            .map_err(|error| error.into_error())?
+            .persist()
     }
 
     /// The same for a file that something else owns.

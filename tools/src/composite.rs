@@ -6,9 +6,7 @@ use crate::format::Format;
 use crate::progress::Progress;
 use crate::traces::{Counted, Target, Trace, failure, tell_losses};
 use crate::tree::TreeArguments;
-use formats::PendingFile;
 use formats::edit::{CategoryPattern, Composites, Together};
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 /// Put drawables that belong together into composites
@@ -75,15 +73,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         By::CallId => Together::CallId,
     };
     let composites = Composites::new(&counted, together, &heads);
-    let losses = target.place(|path| {
-        let no_output = |error| Failure::output(target.path.display(), &error);
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let out = BufWriter::with_capacity(1 << 18, file);
+    let losses = target.fill(|out| {
         let (out, _, losses) = composites.write(&views, tree, out).map_err(failure)?;
-        let file = out.into_inner();
-        let file = file.map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)?;
-        Ok(losses)
+        Ok((out, losses))
     })?;
     tell_losses(&losses, &target.path);
     let done = composites.statistics();

@@ -10,17 +10,15 @@ use crate::input::shown;
 use crate::mpe1;
 use crate::progress::Progress;
 use crate::slog1::{self, FrameArguments};
-use crate::traces::{Target, Trace, tell_losses};
+use crate::traces::{Output, Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
 use crate::updates::write_updated;
-use formats::PendingFile;
 use formats::model::Losses;
 use formats::paje;
 use formats::slog2::{
     self, Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_telling,
     convert_telling,
 };
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// Convert a trace to another format
@@ -212,14 +210,9 @@ fn slog2_to_slog2(trace: &Trace, target: &Target) -> Result<(), Failure> {
     if reader.layout() == slog2::Layout::V205 || target.tree.given().is_some() {
         return write_updated(&reader, trace.name(), target).map(|_| ());
     }
-    target.place(|path| {
-        let no_output = |error| Failure::output(target.path.display(), &error);
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let out = BufWriter::with_capacity(1 << 18, file);
+    target.fill(|out| {
         let (out, _) = slog2::rewrite(&reader, reader.layout(), out).map_err(bad)?;
-        let file = out.into_inner();
-        let file = file.map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)
+        Ok((out, ()))
     })
 }
 
@@ -283,24 +276,18 @@ fn clog2_options(arguments: &Arguments, trace: &Trace, target: &Target) -> Conve
     }
 }
 
-/// A file in the making.
-type Pending = BufWriter<PendingFile>;
-
 /// Writes what `make` makes of a CLOG2 file, given the output and whom to tell of the bytes done.
 fn write_clog2(
     arguments: &Arguments,
     trace: &Trace,
     target: &Target,
-    make: impl FnOnce(Pending, &mut dyn FnMut(u64)) -> Result<(Pending, Conversion), ConvertError>,
+    make: impl FnOnce(Output, &mut dyn FnMut(u64)) -> Result<(Output, Conversion), ConvertError>,
 ) -> Result<(), Failure> {
     let failed = |error: ConvertError| failure(error, trace.name(), &target.path);
     let shown = trace.name().display().to_string();
     let bytes = trace.bytes().len() as u64;
     let progress = Progress::bytes(&shown, bytes, arguments.quiet);
-    let conversion = target.place(|path| {
-        let no_output = |error| Failure::output(target.path.display(), &error);
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let out = BufWriter::with_capacity(1 << 18, file);
+    let conversion = target.fill(|out| {
         // What is done need not stay in memory, however large the file.
         let mut released = 0;
         let mut tell = |done: u64| {
@@ -314,11 +301,7 @@ fn write_clog2(
             }
         };
         let (out, conversion) = make(out, &mut tell).map_err(failed)?;
-        let file = out
-            .into_inner()
-            .map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)?;
-        Ok(conversion)
+        Ok((out, conversion))
     })?;
     drop(progress);
     if !arguments.quiet {
@@ -330,16 +313,10 @@ fn write_clog2(
 /// The trace as it stands, with other names of fields if that is asked for.
 fn paje_to_paje(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
     let dialect = arguments.dialect.map(paje::Dialect::from);
-    target.place(|path| {
-        let no_output = |error| Failure::output(target.path.display(), &error);
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let mut out = BufWriter::with_capacity(1 << 18, file);
+    target.fill(|mut out| {
         paje::rewrite(trace.bytes(), dialect, &mut out)
             .map_err(|error| Failure::Data(error.in_file(trace.name()).to_string()))?;
-        let file = out
-            .into_inner()
-            .map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)
+        Ok((out, ()))
     })?;
     report(&Losses::default(), target, arguments.quiet);
     Ok(())

@@ -4,11 +4,9 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::progress::Progress;
 use crate::traces::{Counted, Target, Trace, failure};
-use formats::PendingFile;
 use formats::edit::{usual_views, write_slog2};
 use formats::model::{Losses, Source};
 use formats::slog2::{LineIdMap, Options, Reader};
-use std::io::BufWriter;
 
 /// The views of a trace: its own if it is SLOG2, else those that it would be converted with.
 pub fn views(trace: &Trace, source: &dyn Source) -> Result<Vec<LineIdMap>, Failure> {
@@ -57,15 +55,8 @@ pub fn write(
     let tree = target
         .tree
         .options(source.definitions().lines.len() as u64, shape);
-    target.place(|path| {
-        let no_output = |error| Failure::output(target.path.display(), &error);
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let out = BufWriter::with_capacity(1 << 18, file);
+    target.fill(|out| {
         let (out, _, losses) = write_slog2(&counted, views, tree, out).map_err(failure)?;
-        let file = out
-            .into_inner()
-            .map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)?;
-        Ok(losses)
+        Ok((out, losses))
     })
 }

@@ -5,8 +5,8 @@ use crate::format::Format;
 use crate::traces::{Target, Trace};
 use formats::clog2::Endian;
 use formats::model::Losses;
-use formats::{PendingFile, alog, clog1};
-use std::io::{BufWriter, Write};
+use formats::{alog, clog1};
+use std::io::Write;
 use std::path::Path;
 
 /// Opens a CLOG-1 file, and says on stderr if it is an odd one.
@@ -39,9 +39,7 @@ pub fn source<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Source<'a>, Fai
 /// Converts one to the other, or copies: a CLOG-1 file then gets blocks of the usual size and no bytes without meaning.
 pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
     let no_output = |error| Failure::output(target.path.display(), &error);
-    target.place(|path| {
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+    target.fill(|mut out| {
         let losses = match (trace.format, target.format) {
             (Format::Alog, Format::Alog) => {
                 alog::check(&alog::Reader::new(trace.bytes()))
@@ -53,10 +51,7 @@ pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
             (_, Format::Alog) => to_alog(trace, target, &mut out)?,
             _ => copy(trace, target, &mut out)?,
         };
-        let file = out.into_inner();
-        let file = file.map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)?;
-        Ok(losses)
+        Ok((out, losses))
     })
 }
 

@@ -5,7 +5,6 @@ use crate::traces::{Target, Trace};
 use crate::tree::size;
 use formats::model::Losses;
 use formats::{PendingFile, clog1, slog1};
-use std::io::BufWriter;
 
 const HEADING: &str = "Frames of an SLOG-1 file";
 
@@ -38,7 +37,6 @@ impl FrameArguments {
 
 /// The same file again, without changes.
 pub fn copy(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
-    let no_output = |error| Failure::output(target.path.display(), &error);
     let failed = |error: slog1::Error| match &error.kind {
         slog1::ErrorKind::Io(cause) => Failure::output(target.path.display(), cause),
         _ => Failure::Data(error.in_file(trace.name()).to_string()),
@@ -52,14 +50,9 @@ pub fn copy(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
             slog1::ErrorKind::NoStatistics => Ok(()),
             _ => Err(failed(error)),
         })?;
-    target.place(|path| {
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+    target.fill(|mut out| {
         slog1::copy(&reader, &mut out).map_err(failed)?;
-        let file = out.into_inner();
-        let file = file.map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)?;
-        Ok(Losses::default())
+        Ok((out, Losses::default()))
     })
 }
 

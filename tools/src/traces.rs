@@ -11,10 +11,10 @@ use crate::tree::TreeArguments;
 use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
 use formats::project;
-use formats::{alog, clog1, paje, slog1, slog2};
+use formats::{PendingFile, alog, clog1, paje, slog1, slog2};
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 /// One or more files that make up a trace.
@@ -172,6 +172,9 @@ fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
     }
 }
 
+/// A file that is being written.
+pub type Output = BufWriter<PendingFile>;
+
 /// How to write what.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -279,6 +282,20 @@ impl Target {
         self.place(|path| {
             let sink = self.sink(path, source.definitions())?;
             model::convert(&counted, sink).map_err(failure)
+        })
+    }
+
+    /// Has `write` fill the file through a buffer, which it gives back with what it has to tell.
+    pub fn fill<T>(
+        &self,
+        write: impl FnOnce(Output) -> Result<(Output, T), Failure>,
+    ) -> Result<T, Failure> {
+        self.place(|path| {
+            let failed = |error: io::Error| Failure::output(self.path.display(), &error);
+            let file = PendingFile::create(path).map_err(failed)?;
+            let (out, told) = write(BufWriter::with_capacity(1 << 18, file))?;
+            PendingFile::persist_buffered(out).map_err(failed)?;
+            Ok(told)
         })
     }
 

@@ -5,10 +5,8 @@ use crate::format::Format;
 use crate::input::{Input, shown};
 use crate::traces::Target;
 use crate::tree::TreeArguments;
-use formats::PendingFile;
 use formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
 use std::ffi::OsStr;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// Bring an SLOG2 file of version 2.0.5 to 2.0.6
@@ -66,18 +64,12 @@ pub fn write_updated(reader: &Reader<'_>, name: &Path, target: &Target) -> Resul
         .max();
     let lines = lines.unwrap_or(0) as u64;
     let options = target.tree.options(lines, Options::from(reader.header()));
-    target.place(|path| {
-        let no_output = |error| Failure::output(target.path.display(), &error);
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let out = BufWriter::with_capacity(1 << 18, file);
+    target.fill(|out| {
         let (out, _, count) = update(reader, options, out).map_err(|error| match &error.kind {
             ErrorKind::Io(io) => Failure::output(target.path.display(), io),
             _ => Failure::Data(error.in_file(name).to_string()),
         })?;
-        let file = out.into_inner();
-        let file = file.map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)?;
-        Ok(count)
+        Ok((out, count))
     })
 }
 

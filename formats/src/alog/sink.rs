@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::event::{Event, Timestamp, etype};
 use crate::PendingFile;
-use crate::model::{self, Definitions, Drawable, Losses, Order, Stop};
+use crate::model::{self, Complete, Definitions, Drawable, Losses, Order, Stop};
 use crate::mpe1::{self, Book, Emitter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -33,8 +33,6 @@ pub struct Sink<W: Write> {
     complete: Complete<W>,
 }
 
-type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
-
 impl Sink<BufWriter<PendingFile>> {
     /// Starts the file at `path`, which gets its name when it is complete.
     ///
@@ -50,8 +48,7 @@ impl Sink<BufWriter<PendingFile>> {
         let pending = pending.map_err(|error| Error::io(0, error).in_file(&path))?;
         let out = BufWriter::with_capacity(1 << 16, pending);
         Sink::new(out, definitions, options, |out| {
-            let pending = out.into_inner().map_err(|error| error.into_error());
-            let done = pending.and_then(PendingFile::persist);
+            let done = PendingFile::persist_buffered(out);
             Ok(done.map_err(|error| Error::io(0, error).in_file(path))?)
         })
     }

@@ -8,7 +8,7 @@ use super::record::{
 use super::write::Writer;
 use crate::PendingFile;
 use crate::clog2::FixedText;
-use crate::model::{self, Definitions, Drawable, Losses, Order, Stop};
+use crate::model::{self, Complete, Definitions, Drawable, Losses, Order, Stop};
 use crate::mpe1::{Emitter, Event};
 use std::io::Write;
 use std::path::Path;
@@ -29,8 +29,6 @@ pub struct Sink<W: Write> {
     log: Log<W>,
     complete: Complete<W>,
 }
-
-type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
 
 impl Sink<PendingFile> {
     /// Starts the file at `path`, which gets its name when it is complete.

@@ -112,6 +112,9 @@ pub trait Source {
     ) -> Result<Losses, Stop>;
 }
 
+/// What completes the output of a [`Sink`] when everything is written.
+pub(crate) type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
+
 /// A trace that is being made of drawables.
 pub trait Sink {
     /// In which order it wants them.

@@ -13,8 +13,8 @@ use super::lines::{Place, UNKNOWN_NODE};
 use super::names::Dialect;
 use crate::PendingFile;
 use crate::model::{
-    self, Category, Definitions, Drawable, Line, Losses, Order, Point, Points, Stop, Topology,
-    What, message,
+    self, Category, Complete, Definitions, Drawable, Line, Losses, Order, Point, Points, Stop,
+    Topology, What, message,
 };
 
 /// How to write.
@@ -30,8 +30,6 @@ pub struct Sink<W> {
     writer: Writer<W>,
     complete: Complete<W>,
 }
-
-type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
 
 impl Sink<BufWriter<PendingFile>> {
     /// Starts the file at `path`, which gets its name when it is complete.
@@ -49,8 +47,7 @@ impl Sink<BufWriter<PendingFile>> {
         let out = BufWriter::with_capacity(1 << 18, pending);
         let named = path.to_path_buf();
         Sink::new(out, definitions, options, |out| {
-            let pending = out.into_inner().map_err(|error| error.into_error());
-            let done = pending.and_then(PendingFile::persist);
+            let done = PendingFile::persist_buffered(out);
             done.map_err(|error| Error::io(0, error).in_file(named).into())
         })
         .map_err(failed)

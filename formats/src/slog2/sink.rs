@@ -8,7 +8,7 @@ use super::error::{Error, ErrorKind};
 use super::types::{Category, Header, LineIdMap, Ratios, Topology};
 use super::views;
 use crate::PendingFile;
-use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
+use crate::model::{self, Complete, Definitions, Drawable, Line, Losses, Order, Stop};
 
 /// An SLOG2 file in the making. Wants drawables by end time, as the original's tree builder does.
 pub struct Sink<W> {
@@ -19,8 +19,6 @@ pub struct Sink<W> {
     losses: Losses,
     complete: Complete<W>,
 }
-
-type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
 
 impl Sink<BufWriter<PendingFile>> {
     /// Starts the file at `path`, which gets its name when it is complete.
@@ -38,8 +36,7 @@ impl Sink<BufWriter<PendingFile>> {
         let out = BufWriter::with_capacity(1 << 18, pending);
         let named = path.to_path_buf();
         Sink::new(out, definitions, options, |out| {
-            let pending = out.into_inner().map_err(|error| error.into_error());
-            let done = pending.and_then(PendingFile::persist);
+            let done = PendingFile::persist_buffered(out);
             done.map_err(|error| Error::io(0, error).in_file(named).into())
         })
         .map_err(|error| error.in_file(path))

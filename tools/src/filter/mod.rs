@@ -8,13 +8,11 @@ use crate::format::Format;
 use crate::progress::Progress;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
-use formats::PendingFile;
 use formats::clog2::{Endian, Writer};
 use formats::edit::{Clog2Filter, Filtered, Selection, Slog2Filter};
 use formats::slog2::{ErrorKind, Reader};
 use selection::SelectionArguments;
 use std::ffi::OsStr;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// Write a part of a trace
@@ -145,10 +143,7 @@ fn slog2(
         like_original: arguments.as_slog2filter,
     };
     let progress = Progress::drawables(&target.path.display().to_string(), arguments.quiet);
-    let rebuilt = target.place(|path| {
-        let no_output = |error| Failure::output(target.path.display(), &error);
-        let file = PendingFile::create(path).map_err(no_output)?;
-        let out = BufWriter::with_capacity(1 << 18, file);
+    let rebuilt = target.fill(|out| {
         let (out, rebuilt) = filter
             .run(&reader, out, || progress.step())
             .map_err(|error| match error.kind {
@@ -158,11 +153,7 @@ fn slog2(
                 )),
                 _ => bad(error),
             })?;
-        let file = out
-            .into_inner()
-            .map_err(|error| no_output(error.into_error()))?;
-        file.persist().map_err(no_output)?;
-        Ok(rebuilt)
+        Ok((out, rebuilt))
     })?;
     drop(progress);
     report(arguments, &target.path, rebuilt.kept, rebuilt.removed);

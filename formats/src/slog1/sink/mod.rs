@@ -11,7 +11,7 @@ use super::record::{Arguments, Record, Task, Words};
 use super::types::{Definition, Key, Thread};
 use super::write::{Kind, Layout, Tables, TimeOrder, Writer};
 use crate::PendingFile;
-use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop, info_values};
+use crate::model::{self, Complete, Definitions, Drawable, Line, Losses, Order, Stop, info_values};
 use kinds::{Kinds, Shape};
 use plan::Plan;
 use std::collections::{HashMap, HashSet};
@@ -35,8 +35,6 @@ pub struct Sink<W> {
     create: Box<dyn Fn() -> io::Result<W>>,
     complete: Complete<W>,
 }
-
-type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
 
 impl Sink<PendingFile> {
     /// Starts the file at `path`, which gets its name when it is complete.
