@@ -175,7 +175,7 @@ mod tests {
         );
         assert_eq!(
             table.json().to_string(),
-            r#"[{"count":7,"name":"a, \"b\"","share":0.125,"total_s":0.1},{"count":12345,"name":"long name","share":0.125,"total_s":null}]"#
+            r#"[{"name":"a, \"b\"","count":7,"total_s":0.1,"share":0.125},{"name":"long name","count":12345,"total_s":null,"share":0.125}]"#
         );
     }
 }
