@@ -126,9 +126,6 @@ impl model::Source for Made {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
-    fn order(&self) -> Order {
-        Order::Any
-    }
     fn for_each(
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,

@@ -358,10 +358,6 @@ impl formats::model::Source for Own {
         &self.0
     }
 
-    fn order(&self) -> Order {
-        Order::Any
-    }
-
     fn for_each(
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), formats::model::Stop>,

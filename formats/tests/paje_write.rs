@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use formats::model::{
-    Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Order, Source as _, Topology,
+    Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Source as _, Topology,
     Vertex, convert,
 };
 use formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print};
@@ -28,10 +28,6 @@ struct Things {
 impl formats::model::Source for Things {
     fn definitions(&self) -> &Definitions {
         &self.definitions
-    }
-
-    fn order(&self) -> Order {
-        Order::Any
     }
 
     fn for_each(

@@ -9,7 +9,7 @@ use formats::dumpi::meta::Meta;
 use formats::dumpi::print::{PrintError, Sections, print};
 use formats::dumpi::read::Reader;
 use formats::dumpi::{MAGIC, Source};
-use formats::model::{self, Definitions, Drawable, Losses, Order, Stop};
+use formats::model::{self, Definitions, Drawable, Losses, Stop};
 use std::path::{Path, PathBuf};
 
 /// Bytes that a metafile has at most; texts of other formats are larger or no metafiles.
@@ -17,7 +17,7 @@ const LARGEST_META: usize = 1 << 16;
 
 /// Whether these bytes are a run's metafile.
 pub fn is_meta(input: &[u8]) -> bool {
-    input.len() <= LARGEST_META && input.starts_with(b"hostname=") && Meta::parse(input).is_ok()
+    input.len() <= LARGEST_META && !input.starts_with(&MAGIC) && Meta::parse(input).is_ok()
 }
 
 /// The `.bin` files that a metafile stands for, and the number of processes of its run.
@@ -89,10 +89,6 @@ struct OfText {
 impl model::Source for OfText {
     fn definitions(&self) -> &Definitions {
         &self.definitions
-    }
-
-    fn order(&self) -> Order {
-        Order::Any
     }
 
     fn for_each(

@@ -105,10 +105,6 @@ impl Source for Arrows<'_> {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
-        Order::Any
-    }
-
     fn for_each(
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::views;
-use crate::model::{Category, Definitions, Drawable, Line, Losses, Order, Source, Stop, Vertex};
+use crate::model::{Category, Definitions, Drawable, Line, Losses, Source, Stop, Vertex};
 use crate::slog2::LineIdMap;
 
 /// A trace to be merged.
@@ -189,10 +189,6 @@ fn is_same(a: &Category, b: &Category) -> bool {
 impl Source for Merged<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
-    }
-
-    fn order(&self) -> Order {
-        Order::Any
     }
 
     fn for_each(

@@ -100,10 +100,6 @@ impl Source for Split<'_> {
         &self.definitions
     }
 
-    fn order(&self) -> Order {
-        Order::Any
-    }
-
     fn for_each(
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,

@@ -100,7 +100,9 @@ pub trait Source {
     fn definitions(&self) -> &Definitions;
 
     /// In which order [`Source::for_each`] gives the drawables.
-    fn order(&self) -> Order;
+    fn order(&self) -> Order {
+        Order::Any
+    }
 
     /// Gives all drawables to `put`, and then says what the file holds that is no drawable or could not be read.
     ///

@@ -34,29 +34,27 @@ pub(super) fn hash_map_order(hashes: impl IntoIterator<Item = u32>) -> Vec<usize
 
 /// A number as `Double.toString` writes it, with the shortest digits that identify it (as Java does from 19 on).
 pub(super) fn push_double(out: &mut Vec<u8>, value: f64) {
+    push_number(out, value);
+}
+
+/// A number as `Float.toString` writes it; see [`push_double`].
+pub(super) fn push_float(out: &mut Vec<u8>, value: f32) {
+    push_number(out, value);
+}
+
+#[inline]
+fn push_number(out: &mut Vec<u8>, value: impl zmij::Float + Into<f64>) {
     let mut buffer = zmij::Buffer::new();
-    match value.abs() {
+    let exact: f64 = value.into();
+    match exact.abs() {
         // Where Java writes no exponent, the texts are the same. Of two shortest texts that are equally near both take the
         // even one (0.28320312 for 145/512).
         1e-3..1e7 | 0.0 => out.extend_from_slice(buffer.format_finite(value).as_bytes()),
         size if size.is_finite() => {
             let shortest = buffer.format_finite(value);
-            push_with_exponent(out, shortest, |text| write!(text, "{size:.1e}"));
+            push_with_exponent(out, shortest, size);
         }
-        _ => push_special(out, value.is_nan(), value.is_sign_negative()),
-    }
-}
-
-/// A number as `Float.toString` writes it; see [`push_double`].
-pub(super) fn push_float(out: &mut Vec<u8>, value: f32) {
-    let mut buffer = zmij::Buffer::new();
-    match value.abs() {
-        1e-3..1e7 | 0.0 => out.extend_from_slice(buffer.format_finite(value).as_bytes()),
-        size if size.is_finite() => {
-            let shortest = buffer.format_finite(value);
-            push_with_exponent(out, shortest, |text| write!(text, "{size:.1e}"));
-        }
-        _ => push_special(out, value.is_nan(), value.is_sign_negative()),
+        _ => push_special(out, exact.is_nan(), exact.is_sign_negative()),
     }
 }
 
@@ -72,13 +70,9 @@ fn push_special(out: &mut Vec<u8>, is_nan: bool, is_negative: bool) {
 /// One digit before the point, at least one behind it, and `E`.
 ///
 /// `shortest` is the number in any notation. Where it has a single digit, Java takes a second one from the exact value
-/// (4.9E-324), as `rounded` writes it without the sign: `D.De[-]X`.
+/// without its sign (4.9E-324).
 #[cold]
-fn push_with_exponent(
-    out: &mut Vec<u8>,
-    shortest: &str,
-    rounded: impl FnOnce(&mut &mut [u8]) -> std::io::Result<()>,
-) {
+fn push_with_exponent(out: &mut Vec<u8>, shortest: &str, exact: f64) {
     let unsigned = shortest.trim_start_matches('-');
     if unsigned.len() < shortest.len() {
         out.push(b'-');
@@ -87,7 +81,7 @@ fn push_with_exponent(
     if digits.count == 1 {
         // At most D.De-324, so it fits.
         let mut text = [0; 16];
-        let _ = rounded(&mut &mut text[..]);
+        let _ = write!(&mut text[..], "{exact:.1e}");
         let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
         digits = Digits::of(&text[..end]);
     }

@@ -3,13 +3,13 @@
 use super::findings::{Findings, Severity};
 use super::others;
 use crate::input::Input;
+use formats::dumpi::Source;
 use formats::dumpi::from_text::{Options, from_text};
 use formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
 use formats::dumpi::meta::Meta;
 use formats::dumpi::read::Reader;
 use formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
 use formats::dumpi::value::Arg;
-use formats::dumpi::{MAGIC, Source};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
@@ -215,11 +215,6 @@ pub fn check_text(bytes: &[u8], findings: &mut Findings) {
         Ok((made, _)) => check(&made, "as a .bin file, ", findings),
         Err(error) => findings.unreadable(error),
     }
-}
-
-/// Whether this is the text of a `.meta` file.
-pub fn is_meta(bytes: &[u8]) -> bool {
-    !bytes.starts_with(&MAGIC) && Meta::parse(bytes).is_ok()
 }
 
 /// A run by the text of its `.meta` file.

@@ -6,6 +6,7 @@ mod findings;
 mod others;
 mod slog2;
 
+use crate::dumpi::is_meta;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
@@ -108,7 +109,7 @@ fn check(path: &Path, findings: &mut Findings) -> Option<String> {
         Err(Failure::ClosedPipe) => return None,
     };
     let format = Format::of(&input);
-    if matches!(format, None | Some(Format::Dumpi)) && dumpi::is_meta(&input) {
+    if format == Some(Format::Dumpi) && is_meta(&input) {
         dumpi::check_run(path, &input, findings);
         return Some("DUMPI run".to_owned());
     }

@@ -3,11 +3,11 @@
 use super::drawables;
 use super::report::{Report, object};
 use crate::input::Input;
+use formats::dumpi::Source;
 use formats::dumpi::from_text::{Options, from_text};
 use formats::dumpi::meta::Meta;
 use formats::dumpi::read::Reader;
 use formats::dumpi::types::{FOOTER_ENTRIES, Mask};
-use formats::dumpi::{MAGIC, Source};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -175,11 +175,6 @@ pub fn describe_text(bytes: &[u8], report: &mut Report) {
         Ok((made, _)) => describe(&made, report),
         Err(error) => report.problem(error),
     }
-}
-
-/// Whether this is the text of a `.meta` file.
-pub fn is_meta(bytes: &[u8]) -> bool {
-    !bytes.starts_with(&MAGIC) && Meta::parse(bytes).is_ok()
 }
 
 /// A run.

@@ -8,6 +8,7 @@ mod legacy;
 pub mod report;
 mod slog2;
 
+use crate::dumpi::is_meta;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
@@ -90,7 +91,7 @@ fn describe(path: &Path, quiet: bool) -> Report {
     };
     report.put("bytes", input.len());
     let format = Format::of(&input);
-    if matches!(format, None | Some(Format::Dumpi)) && dumpi::is_meta(&input) {
+    if format == Some(Format::Dumpi) && is_meta(&input) {
         report.put("format", "DUMPI run");
         dumpi::describe_run(path, &input, &mut report);
         return report;

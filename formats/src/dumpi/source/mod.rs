@@ -21,8 +21,7 @@ use super::read::Reader;
 use super::types::Mask;
 use super::value::Arg;
 use crate::model::{
-    self, Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Order, Stop, Topology,
-    Vertex,
+    self, Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
 };
 use crate::project::states::{CallIds, States};
 use clock::{Axis, Ticker};
@@ -345,10 +344,6 @@ impl<'a> Source<'a> {
 impl model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
-    }
-
-    fn order(&self) -> Order {
-        Order::Any
     }
 
     fn for_each(
