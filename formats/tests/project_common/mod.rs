@@ -12,7 +12,7 @@ use formats::clog2::{Body, Preamble, Record, Writer, comm_etype, msg_etype};
 use formats::project::clog2::Notes;
 use formats::project::merge::{Merge, Options};
 use formats::slog2::{Conversion, ConvertOptions, Drawable, Reader, Topology};
-use records::define::{ClockReading, Comm, CommKind, Definition, Origin, Predefined, Process};
+use records::define::{Comm, CommKind, Definition, Origin};
 use records::file::File;
 use records::layout::Family;
 use records::record;
@@ -23,19 +23,7 @@ pub fn rank(rank: i32, size: u32) -> Blocks {
     let mut b = Blocks::empty(Family::Mpich);
     b.rank = rank;
     b.size = size;
-    b.define(&Definition::Process(Process {
-        host: "node".to_owned(),
-        program: "p".to_owned(),
-        user: "someone".to_owned(),
-        boot: "b".to_owned(),
-    }));
-    b.define(&Definition::Clock(ClockReading {
-        ticks: 500,
-        monotonic: 500,
-        realtime: 1_700_000_000_000_000_500,
-        cpu: 0,
-    }));
-    for (name, value) in [
+    let constants = [
         ("MPI_ANY_SOURCE", -2),
         ("MPI_ANY_TAG", -1),
         ("MPI_PROC_NULL", -1),
@@ -45,41 +33,17 @@ pub fn rank(rank: i32, size: u32) -> Blocks {
         ("MPI_SEEK_SET", 600),
         ("MPI_SEEK_CUR", 602),
         ("MPI_SEEK_END", 604),
-    ] {
-        let name = name.to_owned();
-        b.define(&Definition::Constant { name, value });
-    }
-    for (name, handle) in [
+    ];
+    let predefined = [
         ("MPI_COMM_WORLD", WORLD),
         ("MPI_COMM_SELF", SELF),
         ("MPI_COMM_NULL", COMM_NULL),
-    ] {
-        let name = name.to_owned();
-        b.define(&Definition::Predefined(Predefined { handle, name }));
-    }
-    for (handle, size, name) in [
-        (INT, 4, "MPI_INT"),
-        (DOUBLE, 8, "MPI_DOUBLE"),
-        (CHAR, 1, "MPI_CHAR"),
-    ] {
-        b.datatype(handle, size, name);
-    }
+    ];
+    b.define_library("node", &constants, &predefined);
     let all: Vec<i32> = (0..size as i32).collect();
     intra(&mut b, WORLD, 0, Origin::World, rank, &all);
     intra(&mut b, SELF, 0, Origin::SelfComm, 0, &[rank]);
     b
-}
-
-pub fn intra(b: &mut Blocks, handle: u64, parent: u64, origin: Origin, rank: i32, members: &[i32]) {
-    b.define(&Definition::Comm(Comm {
-        handle,
-        parent,
-        kind: CommKind::Intra,
-        origin,
-        rank,
-        members: members.to_vec(),
-        remote: Vec::new(),
-    }));
 }
 
 pub fn inter(

@@ -100,19 +100,7 @@ impl Blocks {
     /// One with the definitions that stand in front of every trace, of a library with MPICH's values.
     pub fn new() -> Blocks {
         let mut b = Blocks::empty(Family::Mpich);
-        b.define(&Definition::Process(Process {
-            host: "node7".to_owned(),
-            program: "p".to_owned(),
-            user: "someone".to_owned(),
-            boot: "b".to_owned(),
-        }));
-        b.define(&Definition::Clock(ClockReading {
-            ticks: 500,
-            monotonic: 500,
-            realtime: 1_700_000_000_000_000_500,
-            cpu: 0,
-        }));
-        for (name, value) in [
+        let constants = [
             ("MPI_ANY_SOURCE", -2),
             ("MPI_ANY_TAG", -1),
             ("MPI_PROC_NULL", -1),
@@ -127,13 +115,8 @@ impl Blocks {
             ("MPI_DISTRIBUTE_BLOCK", 121),
             ("MPI_DISTRIBUTE_DFLT_DARG", -49767),
             ("MPI_ORDER_C", 56),
-        ] {
-            b.define(&Definition::Constant {
-                name: name.to_owned(),
-                value,
-            });
-        }
-        for (name, handle) in [
+        ];
+        let predefined = [
             ("MPI_COMM_WORLD", WORLD),
             ("MPI_COMM_SELF", SELF),
             ("MPI_COMM_NULL", COMM_NULL),
@@ -143,21 +126,46 @@ impl Blocks {
             ("MPI_INT", INT),
             ("MPI_DOUBLE", DOUBLE),
             ("MPI_CHAR", CHAR),
-        ] {
-            b.define(&Definition::Predefined(Predefined {
-                handle,
-                name: name.to_owned(),
-            }));
+        ];
+        b.define_library("node7", &constants, &predefined);
+        b.comm(WORLD, 0, &[0, 1]);
+        b
+    }
+
+    /// The definitions that the recorder writes first: of process, clock and library, and three datatypes.
+    pub fn define_library(
+        &mut self,
+        host: &str,
+        constants: &[(&str, i64)],
+        predefined: &[(&str, u64)],
+    ) {
+        self.define(&Definition::Process(Process {
+            host: host.to_owned(),
+            program: "p".to_owned(),
+            user: "someone".to_owned(),
+            boot: "b".to_owned(),
+        }));
+        self.define(&Definition::Clock(ClockReading {
+            ticks: 500,
+            monotonic: 500,
+            realtime: 1_700_000_000_000_000_500,
+            cpu: 0,
+        }));
+        for &(name, value) in constants {
+            let name = name.to_owned();
+            self.define(&Definition::Constant { name, value });
+        }
+        for &(name, handle) in predefined {
+            let name = name.to_owned();
+            self.define(&Definition::Predefined(Predefined { handle, name }));
         }
         for (handle, size, name) in [
             (INT, 4, "MPI_INT"),
             (DOUBLE, 8, "MPI_DOUBLE"),
             (CHAR, 1, "MPI_CHAR"),
         ] {
-            b.datatype(handle, size, name);
+            self.datatype(handle, size, name);
         }
-        b.comm(WORLD, 0, &[0, 1]);
-        b
     }
 
     pub fn datatype(&mut self, handle: u64, size: i64, name: &str) {
@@ -170,15 +178,7 @@ impl Blocks {
     }
 
     pub fn comm(&mut self, handle: u64, rank: i32, members: &[i32]) {
-        self.define(&Definition::Comm(Comm {
-            handle,
-            parent: 0,
-            kind: CommKind::Intra,
-            origin: Origin::Parent,
-            rank,
-            members: members.to_vec(),
-            remote: Vec::new(),
-        }));
+        intra(self, handle, 0, Origin::Parent, rank, members);
     }
 
     pub fn define(&mut self, definition: &Definition) {
@@ -269,6 +269,18 @@ impl Blocks {
         }
         file
     }
+}
+
+pub fn intra(b: &mut Blocks, handle: u64, parent: u64, origin: Origin, rank: i32, members: &[i32]) {
+    b.define(&Definition::Comm(Comm {
+        handle,
+        parent,
+        kind: CommKind::Intra,
+        origin,
+        rank,
+        members: members.to_vec(),
+        remote: Vec::new(),
+    }));
 }
 
 /// Cuts records into blocks.
