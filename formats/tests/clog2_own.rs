@@ -240,3 +240,20 @@ fn errors_name_the_place() {
         "x.clog2: byte 1056: the file ends in a record: 72 bytes expected, 68 left"
     );
 }
+
+#[test]
+fn java_cuts_blanks_at_both_ends_of_texts() {
+    let (preamble, mut records, table) = small_log();
+    let def = records
+        .iter_mut()
+        .find_map(|record| match &mut record.body {
+            Body::StateDef(def) => Some(def),
+            _ => None,
+        });
+    let def = def.unwrap();
+    def.name = FixedText::new(" \t two words ");
+    def.format = FixedText::new(" x=%d end ");
+    let file = written(&preamble, &records, &table);
+    let text = String::from_utf8(java_printed(&file).0).unwrap();
+    assert!(text.contains("name=two words, format=x=%d end ]"), "{text}");
+}

@@ -10,7 +10,7 @@ use formats::slog2::{
     ConvertOptions, Kinds, Layout, Navigator, Options, Order, Parts, PrintOptions, Reader,
     RecursiveOptions, convert, print, print_recursively,
 };
-use slog2_common::{drawables, sample};
+use slog2_common::{Log, drawables, sample};
 
 fn stored(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -184,6 +184,14 @@ fn options_choose_parts_and_window() {
     assert_eq!(has(&parts(Parts::Directory)), [false, true, false, false]);
     assert_eq!(has(&parts(Parts::LineIdMaps)), [false, false, true, false]);
     assert_eq!(has(&parts(Parts::All)), [true, true, true, false]);
+    // Each part has a blank line behind it, and println of the original one more.
+    for text in [
+        parts(Parts::Categories),
+        parts(Parts::LineIdMaps),
+        parts(Parts::All),
+    ] {
+        assert!(text.ends_with("\n\n\n"), "{:?}", &text[text.len() - 20..]);
+    }
     let window = |from, to| {
         let options = PrintOptions {
             window: (from, to),
@@ -271,6 +279,26 @@ fn windows_and_walks_are_printed_as_stored() {
         walk(&file),
         String::from_utf8_lossy(&stored("sample.navigate.txt"))
     );
+}
+
+/// As slog2print does: values that are not there are `null`.
+#[test]
+fn drawables_without_their_data_show_keys_and_null() {
+    let mut log = Log::new(1, 1);
+    log.bare(1.0, (0, 0, 0), 5000);
+    log.bare(2.0, (0, 0, 0), 600);
+    log.bare(3.0, (0, 0, 0), 601);
+    log.bare(4.0, (0, 0, 0), 5000);
+    log.state_def([600, 601], "step", "gold", "n=%d, r=%E, s=%s.");
+    log.event_def(5000, "mark", "red", "%h%l");
+    let (file, _) = log.convert(65536);
+    let text = list(&file, &PrintOptions::default());
+    let missing = " **** Missing user byte[] but Non-empty format chars! **** ]";
+    assert!(
+        text.contains(&format!("]: n=null, r=null, s=null.{missing}")),
+        "{text}"
+    );
+    assert!(text.contains(&format!("]: nullnull{missing}")), "{text}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::error::{Error, ErrorKind};
 use super::preamble::{Preamble, VERSION};
 use super::print::comm_event_name;
 use super::record::{Body, Endian, Msg, Record, RecordHeader, msg_etype};
-use super::text::FixedText;
+use super::text::{FixedText, java_text};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -107,11 +107,7 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
         }
         Body::Bare { etype } => writeln!(out, "RecBare[ etype={etype} ]"),
         Body::Cargo { etype, bytes } => {
-            writeln!(
-                out,
-                "RecCargo[ etype={etype}, bytes={} ]",
-                String::from_utf8_lossy(bytes)
-            )
+            writeln!(out, "RecCargo[ etype={etype}, bytes={} ]", java_text(bytes))
         }
         Body::Msg(Msg {
             etype,
@@ -131,7 +127,11 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
             )
         }
         Body::Coll { etype, root, size } => {
-            writeln!(out, "RecColl[ etype={etype}, root={root}, size={size} ]")
+            // The original takes the size for a communicator, and the padding for the size.
+            writeln!(
+                out,
+                "RecColl[ etype={etype}, root={root}, comm={size}, size=0 ]"
+            )
         }
         Body::Comm(comm) => {
             match comm_event_name(comm.etype) {
@@ -143,7 +143,7 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
                 ", icomm={}, rank={}, wrank={}",
                 comm.icomm, comm.rank, comm.wrank
             )?;
-            let processor = String::from_utf8_lossy(comm.gid.processor_field());
+            let processor = java_text(comm.gid.processor_field());
             writeln!(
                 out,
                 ", gcomm={}-{}-{processor} ]",
@@ -162,14 +162,14 @@ fn record(out: &mut impl Write, record: &Record) -> io::Result<()> {
     }
 }
 
-/// A text field; Java's reader makes an empty one `null`.
+/// A text field; Java's reader makes an empty one `null`, and of others cuts blanks and control characters at both ends.
 struct Text<'a, const N: usize>(&'a FixedText<N>);
 
 impl<const N: usize> fmt::Display for Text<'_, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_bytes() {
             [] => f.write_str("null"),
-            _ => f.write_str(&self.0.to_str()),
+            _ => f.write_str(java_text(self.0.as_bytes()).trim_matches(|c| c <= ' ')),
         }
     }
 }

@@ -61,4 +61,5 @@ pub use repair::{Repair, repair};
 pub use sink::{Sink, SinkOptions};
 pub use source::Source;
 pub use text::FixedText;
+pub(crate) use text::java_text;
 pub use write::{Layout, Writer};

@@ -79,3 +79,55 @@ pub(crate) fn until_nul(bytes: &[u8]) -> &[u8] {
         None => bytes,
     }
 }
+
+/// The text of these bytes as Java decodes UTF-8: U+FFFD for what is not UTF-8.
+///
+/// As `from_utf8_lossy`, but a UTF-16 surrogate in three bytes is one fault, not three.
+pub(crate) fn java_text(bytes: &[u8]) -> Cow<'_, str> {
+    let lead = |rest: &[u8]| matches!(rest, [0xED, 0xA0..=0xBF, ..]);
+    let Some(first) = bytes.windows(2).position(lead) else {
+        return String::from_utf8_lossy(bytes);
+    };
+    let mut text = String::new();
+    let (mut sound, mut rest) = bytes.split_at(first);
+    loop {
+        text.push_str(&String::from_utf8_lossy(sound));
+        if rest.is_empty() {
+            return Cow::Owned(text);
+        }
+        text.push(char::REPLACEMENT_CHARACTER);
+        let fault = if matches!(rest, [_, _, 0x80..=0xBF, ..]) {
+            3
+        } else {
+            2
+        };
+        rest = &rest[fault..];
+        let next = rest.windows(2).position(lead).unwrap_or(rest.len());
+        (sound, rest) = rest.split_at(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_of_utf_8_are_those_java_sees() {
+        // What Java 17 made of these bytes.
+        for (bytes, java) in [
+            (&b"plain \xc3\xa9"[..], "plain é"),
+            (b"\xed\xa0\x80x", "\u{fffd}x"),
+            (
+                b"\xed\xbe\xe1\x9e\xbd\x90\xd1\xc0",
+                "\u{fffd}\u{17bd}\u{fffd}\u{fffd}\u{fffd}",
+            ),
+            (b"a\xed\xbf", "a\u{fffd}"),
+            (b"\xed\xa0\x80\xed\xb0\x80", "\u{fffd}\u{fffd}"),
+            (b"\xed\x9f\xbf", "\u{d7ff}"),
+            (b"\xe0\x80\x80", "\u{fffd}\u{fffd}\u{fffd}"),
+            (b"\xff\xfe", "\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(java_text(bytes), java, "{bytes:x?}");
+        }
+    }
+}

@@ -75,10 +75,10 @@ pub fn print(
 ) -> Result<(), Error> {
     let mut printer = Printer::new(reader);
     print_head(&mut printer, reader, options.parts);
+    printer.text("\n");
     if !options.drawables {
         return flush(&mut printer, out);
     }
-    printer.text("\n");
     flush(&mut printer, out)?;
     let window = time_window(reader, options.window);
     let mut count = 0u64;

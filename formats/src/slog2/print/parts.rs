@@ -9,6 +9,7 @@ use super::super::read::Reader;
 use super::super::types::{
     Category, FileBlockPtr, Layout, LineIdMap, Text, TimeBBox, TreeNodeId, Vertex,
 };
+use crate::clog2::java_text;
 
 /// Text in the making. Everything is appended to bytes, because names and infos may hold any.
 pub(super) struct Printer {
@@ -40,7 +41,7 @@ impl Printer {
             let keys = category
                 .info_keys
                 .iter()
-                .map(|key| key.to_str().into_owned());
+                .map(|key| java_text(&key.0).into_owned());
             let text = CategoryText {
                 full,
                 name: category.name.clone(),
@@ -60,7 +61,7 @@ impl Printer {
     }
 
     fn decoded(&mut self, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes);
+        let text = java_text(bytes);
         self.out.extend_from_slice(text.as_bytes());
     }
 
@@ -134,13 +135,16 @@ impl Printer {
             ", color=({red},{green},{blue},{alpha},{}), isUsed={is_used}, width={}",
             category.is_color_changeable, category.width
         ));
-        if !category.info_keys.is_empty() {
+        let (keys, kinds) = (&category.info_keys, &category.info_types);
+        if !keys.is_empty() || !kinds.is_empty() {
             self.text(", info_fmt=< ");
-            for (nth, key) in category.info_keys.iter().enumerate() {
-                self.decoded(&key.0);
-                if let Some(kind) = category.info_types.get(nth) {
+            for nth in 0..keys.len().max(kinds.len()) {
+                if let Some(key) = keys.get(nth) {
+                    self.decoded(&key.0);
+                }
+                if let Some(&kind) = kinds.get(nth) {
                     self.text("%");
-                    self.decoded(&[*kind]);
+                    self.decoded(&[kind]);
                 }
             }
             self.text(" >");
@@ -339,17 +343,20 @@ impl Printer {
             }
             return;
         }
+        let mut rest = info;
+        for nth in 0..keys.len().max(types.len()) {
+            if let Some(key) = keys.get(nth) {
+                self.text(key);
+            }
+            match types.get(nth) {
+                // The original fails at x and X without data.
+                Some(_) if info.is_empty() => self.text("null"),
+                Some(&kind) => self.value(kind, &mut rest),
+                None => {}
+            }
+        }
         if info.is_empty() {
             self.text(" **** Missing user byte[] but Non-empty format chars! **** ");
-            return;
-        }
-        let mut rest = info;
-        let mut types = types.iter();
-        for key in keys {
-            self.text(key);
-            if let Some(&kind) = types.next() {
-                self.value(kind, &mut rest);
-            }
         }
     }
 
