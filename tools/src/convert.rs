@@ -5,6 +5,7 @@
 use crate::clog2;
 use crate::dumpi;
 use crate::failure::Failure;
+use crate::filter;
 use crate::format::Format;
 use crate::input::shown;
 use crate::mpe1;
@@ -152,6 +153,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let losses = clog2::convert(&trace, &target)?;
             report(&losses, &target, arguments.quiet);
             Ok(())
+        }
+        (Format::Dumpi, Format::Dumpi)
+            if trace.files.len() == 1
+                && output.extension().is_none_or(|ending| ending != "meta") =>
+        {
+            filter::whole_dumpi(trace.bytes(), trace.name(), &target, arguments.quiet)
         }
         (Format::Paje, Format::Paje) => paje_to_paje(arguments, &trace, &target),
         (Format::Slog2, Format::Slog2) => {

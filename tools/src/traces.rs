@@ -281,7 +281,15 @@ impl Target {
         };
         self.place(|path| {
             let sink = self.sink(path, source.definitions())?;
-            model::convert(&counted, sink).map_err(failure)
+            model::convert(&counted, sink).map_err(|stop| {
+                let error = stop.downcast_ref::<formats::slog2::Error>();
+                match error {
+                    Some(error) if matches!(error.kind, formats::slog2::ErrorKind::NoDrawables) => {
+                        Failure::Data(format!("{}: {error}", self.path.display()))
+                    }
+                    _ => failure(stop),
+                }
+            })
         })
     }
 

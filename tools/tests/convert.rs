@@ -174,6 +174,31 @@ fn a_failed_conversion_leaves_nothing() {
 }
 
 #[test]
+fn a_dumpi_file_becomes_the_same_dumpi_file() {
+    let folder = Folder::new("dumpi_copy");
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../formats/tests/data/dumpi/every-kind.bin"
+    );
+    let copy = folder.path("copy.bin");
+    let output = run(&["-q", data, &copy]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let [old, new] = [data, copy.as_str()].map(|path| fs::read(path).unwrap());
+    assert!(old == new, "{} and {} bytes", old.len(), new.len());
+
+    // Nothing that SLOG2 could hold: said with the name of the file that does not come to be.
+    let cut = folder.path("cut.bin");
+    fs::write(&cut, &old[..61]).unwrap();
+    let output = run(&["-q", &cut, &folder.path("cut.slog2")]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains("cut.slog2: the log holds no drawable"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
 fn wrong_calls_end_with_2() {
     for options in [
         ["--leaf", "0"],

@@ -231,6 +231,16 @@ pub fn file(
     damage(input, &copied)
 }
 
+/// Copies one file, with everything in it; what cannot be read of it is said.
+pub fn whole(bytes: &[u8], input: &Path, target: &Target, quiet: bool) -> Result<(), Failure> {
+    let filter = DumpiFilter::default();
+    let copied = target.place(|path| copy(bytes, input, &filter, path))?;
+    if !quiet {
+        report(&target.path, copied.kept, copied.removed);
+    }
+    damage(input, &copied)
+}
+
 /// Filters all files of a run.
 pub fn run(
     arguments: &Arguments,

@@ -52,6 +52,9 @@ pub struct Arguments {
     quiet: bool,
 }
 
+/// Copies one rank's DUMPI file, with everything in it.
+pub use dumpi::whole as whole_dumpi;
+
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let selection = arguments.selection.selection()?;
