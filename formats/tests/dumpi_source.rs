@@ -501,7 +501,7 @@ fn damaged_files_are_refused_and_unfinished_ones_taken_as_far_as_they_go() {
     assert_eq!(drawn.losses.count(what), 1);
     let mut damaged = whole.clone();
     damaged[16] = 9;
-    let (nth, error) = Source::new(1, &[(0, &damaged)]).err().expect("refused");
+    let (nth, error) = Source::new(1, &[(0, &damaged)]).expect_err("refused");
     assert_eq!((nth, error.offset), (0, 16));
 }
 

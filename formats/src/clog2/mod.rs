@@ -6,7 +6,7 @@
 //!   what ranks exchange while they merge their logs.
 //! * [`Source`] gives a file as drawables, [`Sink`] makes one of drawables.
 //! * [`join()`] puts several files together as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
-//! * [`print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
+//! * [`mod@print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
 //! use formats::clog2::{Body, Preamble, Reader, Record, RecordHeader, Writer};

@@ -98,14 +98,7 @@ impl Sorter {
             self.sort();
             let mut vertices = Vec::new();
             for item in &self.items {
-                let mut rest = &self.bytes[item.at..];
-                let (topology, category, info) = decode(&mut rest, &mut vertices);
-                put(&Drawable {
-                    topology,
-                    category,
-                    info,
-                    vertices: &vertices,
-                })?;
+                put(&decode(&self.bytes[item.at..], &mut vertices))?;
             }
             return Ok(());
         }
@@ -121,13 +114,7 @@ impl Sorter {
         }
         let mut vertices = Vec::new();
         while let Some(Reverse(mut run)) = heap.pop() {
-            let (topology, category, info) = decode(&mut run.current.as_slice(), &mut vertices);
-            put(&Drawable {
-                topology,
-                category,
-                info,
-                vertices: &vertices,
-            })?;
+            put(&decode(&run.current, &mut vertices))?;
             if run.advance()? {
                 heap.push(Reverse(run));
             }
@@ -194,7 +181,7 @@ impl Run {
         self.current.resize(encoded_size(&head), 0);
         self.file.read_exact(&mut self.current[HEAD..])?;
         let mut vertices = Vec::with_capacity(2);
-        decode(&mut self.current.as_slice(), &mut vertices);
+        decode(&self.current, &mut vertices);
         self.key = key(self.order, &vertices);
         Ok(true)
     }
@@ -258,11 +245,12 @@ fn encoded_size(head: &[u8]) -> usize {
     HEAD + number(5) * VERTEX + number(9)
 }
 
-fn decode<'a>(rest: &mut &'a [u8], vertices: &mut Vec<Vertex>) -> (Topology, i32, &'a [u8]) {
+/// The drawable at the beginning of some bytes, whose vertices replace those of the one before.
+fn decode<'a>(mut rest: &'a [u8], vertices: &'a mut Vec<Vertex>) -> Drawable<'a> {
     let whole = encoded_size(rest).min(rest.len());
     let mut take = |size: usize| {
         let (part, behind) = rest.split_at(size.min(rest.len()));
-        *rest = behind;
+        rest = behind;
         part
     };
     let head = take(HEAD);
@@ -284,7 +272,12 @@ fn decode<'a>(rest: &mut &'a [u8], vertices: &mut Vec<Vertex>) -> (Topology, i32
         });
     }
     let info = take(whole.saturating_sub(HEAD + count * VERTEX));
-    (topology.unwrap_or(Topology::Event), category, info)
+    Drawable {
+        topology: topology.unwrap_or(Topology::Event),
+        category,
+        info,
+        vertices,
+    }
 }
 
 #[cfg(test)]
