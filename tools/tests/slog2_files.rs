@@ -176,6 +176,8 @@ fn composites_are_put_together() {
     write_log(&folder.path("run.clog2"), 50);
     // outer with inner and mark; inner of rank 1 has nothing in it.
     folder.fine("composite -q run.clog2 nested.slog2");
+    // Counts and previews are those that the parts have.
+    folder.fine("check nested.slog2");
     assert_eq!(composites(&folder.read("nested.slog2")), (50, 150));
     folder.fine("composite -q --head inn* run.clog2 inner.slog2");
     assert_eq!(composites(&folder.read("inner.slog2")), (50, 100));

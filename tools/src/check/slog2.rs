@@ -402,13 +402,17 @@ impl Tree<'_, '_, '_> {
     ) {
         let bounds = drawable.bounds();
         let index = drawable.category();
-        *self.counts.entry(index).or_default() += 1;
-        *self.seconds.entry(index).or_default() += bounds.duration();
-        // Bounds pass over times that are no numbers.
         let primitives = match drawable {
             Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
             Drawable::Composite(composite) => &composite.primitives,
         };
+        // Summaries count what composites are made of, and not composites.
+        for primitive in primitives {
+            let index = primitive.category;
+            *self.counts.entry(index).or_default() += 1;
+            *self.seconds.entry(index).or_default() += primitive.bounds.duration();
+        }
+        // Bounds pass over times that are no numbers.
         let mut vertices = primitives.iter().flat_map(Primitive::vertices);
         if let Some(Vertex { time, line }) = vertices.find(|vertex| !vertex.time.is_finite()) {
             let what = format!("a drawable of category {index} on line {line} at time {time}");
