@@ -13,6 +13,10 @@ mod copy;
 mod cursor;
 mod error;
 mod from_clog1;
+#[cfg_attr(
+    not(feature = "spill"),
+    allow(dead_code, reason = "the sink writes what the source reads")
+)]
 mod labels;
 mod print;
 mod profile;
