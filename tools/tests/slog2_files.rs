@@ -178,6 +178,8 @@ fn composites_are_put_together() {
     folder.fine("composite -q run.clog2 nested.slog2");
     // Counts and previews are those that the parts have.
     folder.fine("check nested.slog2");
+    folder.fine("composite -q --leaf 500 run.clog2 levels.slog2");
+    folder.fine("check levels.slog2");
     assert_eq!(composites(&folder.read("nested.slog2")), (50, 150));
     folder.fine("composite -q --head inn* run.clog2 inner.slog2");
     assert_eq!(composites(&folder.read("inner.slog2")), (50, 100));

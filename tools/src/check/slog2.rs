@@ -347,7 +347,12 @@ impl Tree<'_, '_, '_> {
                 before = Some(drawable);
             }
         }
-        let mut below = (node.nestless.len() + node.nestable.len()) as i64;
+        // Previews stand for what composites are made of.
+        let parts = |drawable: &Drawable<'_>| match drawable {
+            Drawable::Primitive(_) => 1,
+            Drawable::Composite(composite) => composite.primitives.len() as i64,
+        };
+        let mut below: i64 = node.nestless.iter().chain(&node.nestable).map(parts).sum();
         let children = i32::from(self.reader.header().children_per_node.max(2));
         let first = entry.id.xpos.saturating_mul(children);
         let directory = self.reader.directory();
