@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         .filter(|argument| argument != "--bench")
         .collect();
     let large = match arguments.as_slice() {
-        [] => 110_000_000,
+        [] => 190_000_000,
         [number] if number.parse::<u64>().is_ok() => number.parse().unwrap_or(0),
         _ => {
             eprintln!("usage: ci/bench formats [DRAWABLES OF THE LARGE FILE]");

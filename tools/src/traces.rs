@@ -301,7 +301,7 @@ impl Target {
         self.place(|path| {
             let failed = |error: io::Error| Failure::output(self.path.display(), &error);
             let file = PendingFile::create(path).map_err(failed)?;
-            let (out, told) = write(BufWriter::with_capacity(1 << 18, file))?;
+            let (out, told) = write(BufWriter::with_capacity(1 << 21, file))?;
             PendingFile::persist_buffered(out).map_err(failed)?;
             Ok(told)
         })

@@ -10,10 +10,6 @@ use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
 const PRIMITIVE_KIND: u8 = 0;
 /// The byte before a composite.
 const COMPOSITE_KIND: u8 = 1;
-/// Longest info that is encoded without looping: that of CARGO events.
-const MOST_INFO: usize = 32;
-/// Bytes of a drawable with that info and two vertices.
-const MOST_BYTES: usize = 9 + MOST_INFO + 24;
 
 /// A drawable to add to the tree.
 #[derive(Clone, Copy, Debug)]
@@ -225,34 +221,47 @@ impl Drawables {
         }
     }
 
-    /// Appends the bytes of a drawable as they stand in a node.
+    /// Appends the bytes of a drawable as they stand in a node: quickly for the three sizes that nearly all have.
     #[inline]
     fn encode(&mut self, drawable: &NewDrawable<'_>) {
-        if drawable.info.len() > MOST_INFO {
-            self.encode_long(drawable);
-            return;
+        let Ok(vertices) = drawable.vertices.try_into() else {
+            return self.encode_any(drawable);
+        };
+        let category = drawable.category;
+        if let Ok(info) = drawable.info.try_into() {
+            self.encode_sized::<0, 33>(category, info, vertices);
+        } else if let Ok(info) = drawable.info.try_into() {
+            self.encode_sized::<8, 41>(category, info, vertices);
+        } else if let Ok(info) = drawable.info.try_into() {
+            self.encode_sized::<32, 65>(category, info, vertices);
+        } else {
+            self.encode_any(drawable);
         }
-        let mut bytes = [0; MOST_BYTES];
-        let end = 7 + drawable.info.len();
-        let whole = end + 2 + 12 * drawable.vertices.len();
+    }
+
+    /// A drawable of two vertices and an info of `INFO` bytes, which takes `SIZE` bytes.
+    #[inline]
+    fn encode_sized<const INFO: usize, const SIZE: usize>(
+        &mut self,
+        category: i32,
+        info: &[u8; INFO],
+        vertices: &[Vertex; 2],
+    ) {
+        const { assert!(SIZE == 9 + INFO + 24) };
+        let mut bytes = [0; SIZE];
         bytes[0] = PRIMITIVE_KIND;
-        bytes[1..5].copy_from_slice(&drawable.category.to_be_bytes());
-        bytes[5..7].copy_from_slice(&(drawable.info.len() as u16).to_be_bytes());
-        bytes[7..end].copy_from_slice(drawable.info);
-        bytes[end..end + 2].copy_from_slice(&(drawable.vertices.len() as u16).to_be_bytes());
-        for (vertex, to) in drawable
-            .vertices
-            .iter()
-            .zip(bytes[end + 2..].chunks_exact_mut(12))
-        {
+        bytes[1..5].copy_from_slice(&category.to_be_bytes());
+        bytes[5..7].copy_from_slice(&(INFO as u16).to_be_bytes());
+        bytes[7..7 + INFO].copy_from_slice(info);
+        bytes[7 + INFO..9 + INFO].copy_from_slice(&2u16.to_be_bytes());
+        for (vertex, to) in vertices.iter().zip(bytes[9 + INFO..].chunks_exact_mut(12)) {
             to[..8].copy_from_slice(&f64_bytes(vertex.time));
             to[8..].copy_from_slice(&vertex.line.to_be_bytes());
         }
-        push_bytes(&mut self.bytes, &bytes[..whole]);
+        self.bytes.extend_from_slice(&bytes);
     }
 
-    #[cold]
-    fn encode_long(&mut self, drawable: &NewDrawable<'_>) {
+    fn encode_any(&mut self, drawable: &NewDrawable<'_>) {
         self.bytes.push(PRIMITIVE_KIND);
         drawable.encode(&mut self.bytes);
     }
@@ -431,15 +440,15 @@ impl Lists {
     }
 }
 
-/// Appends the bytes of a drawable, quickly if it has one of the two sizes that nearly all have.
+/// Appends the bytes of a drawable, quickly if it has one of the three sizes that nearly all have.
 #[inline]
 fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    const STATE: usize = 33;
-    const MESSAGE: usize = 41;
-    if let Ok(state) = <&[u8; STATE]>::try_from(bytes) {
-        out.extend_from_slice(state);
-    } else if let Ok(message) = <&[u8; MESSAGE]>::try_from(bytes) {
-        out.extend_from_slice(message);
+    if let Ok(bytes) = <&[u8; 33]>::try_from(bytes) {
+        out.extend_from_slice(bytes);
+    } else if let Ok(bytes) = <&[u8; 41]>::try_from(bytes) {
+        out.extend_from_slice(bytes);
+    } else if let Ok(bytes) = <&[u8; 65]>::try_from(bytes) {
+        out.extend_from_slice(bytes);
     } else {
         out.extend_from_slice(bytes);
     }
