@@ -107,97 +107,59 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Call("no files".into()));
     };
     let mut target = Target::new(output, arguments.to, &arguments.tree)?;
-    if arguments.mpe && target.format != Format::Alog {
-        return Err(Failure::Call(format!(
-            "--mpe has no meaning for {}, which will be a {} file",
-            output.display(),
-            target.format
-        )));
-    }
-    target.mpe = arguments.mpe;
-    if arguments.block_size.is_some() && target.format != Format::Clog2 {
-        return Err(Failure::Call(format!(
-            "--block-size has no meaning for {}, which will be a {} file",
-            output.display(),
-            target.format
-        )));
-    }
-    target.block_size = arguments.block_size;
-    if let Some(dialect) = arguments.dialect {
-        if target.format != Format::Paje {
-            return Err(Failure::Call(format!(
-                "--dialect has no meaning for {}, which will be a {} file",
-                output.display(),
-                target.format
-            )));
-        }
-        target.dialect = dialect.into();
-    }
-    if let Some(option) = arguments.frames.given() {
-        if target.format != Format::Slog1 {
+    let options = [
+        (arguments.mpe.then_some("--mpe"), Format::Alog),
+        (arguments.block_size.map(|_| "--block-size"), Format::Clog2),
+        (arguments.dialect.map(|_| "--dialect"), Format::Paje),
+        (arguments.frames.given(), Format::Slog1),
+    ];
+    for (given, format) in options {
+        if let Some(option) = given.filter(|_| target.format != format) {
             return Err(Failure::Call(format!(
                 "{option} has no meaning for {}, which will be a {} file",
                 output.display(),
                 target.format
             )));
         }
-        target.frames = arguments.frames.clone();
     }
+    target.mpe = arguments.mpe;
+    target.block_size = arguments.block_size;
+    target.dialect = arguments.dialect.map_or(target.dialect, Into::into);
+    target.frames = arguments.frames.clone();
     let trace = Trace::open_all(inputs)?;
     if is_annotation(arguments, output) {
         return annotation(arguments, &trace, &target);
     }
-    match (trace.format, target.format) {
-        (Format::Clog2, Format::Slog2) => clog2_to_slog2(arguments, &trace, &target),
-        (Format::Clog2, Format::Clog2) => {
-            let losses = clog2::convert(&trace, &target)?;
-            report(&losses, &target, arguments.quiet);
-            Ok(())
-        }
+    let losses = match (trace.format, target.format) {
+        (Format::Clog2, Format::Slog2) => return clog2_to_slog2(arguments, &trace, &target),
+        (Format::Paje, Format::Paje) => return paje_to_paje(arguments, &trace, &target),
         (Format::Dumpi, Format::Dumpi)
             if trace.files.len() == 1
                 && output.extension().is_none_or(|ending| ending != "meta") =>
         {
-            filter::whole_dumpi(trace.bytes(), trace.name(), &target, arguments.quiet)
+            return filter::whole_dumpi(trace.bytes(), trace.name(), &target, arguments.quiet);
         }
-        (Format::Paje, Format::Paje) => paje_to_paje(arguments, &trace, &target),
+        (Format::Clog2, Format::Clog2) => clog2::convert(&trace, &target)?,
         (Format::Slog2, Format::Slog2) => {
             slog2_to_slog2(&trace, &target)?;
-            report(&Losses::default(), &target, arguments.quiet);
-            Ok(())
+            Losses::default()
         }
         (Format::Clog1 | Format::Alog, Format::Clog1 | Format::Alog) if !arguments.mpe => {
-            let losses = mpe1::convert(&trace, &target)?;
-            report(&losses, &target, arguments.quiet);
-            Ok(())
+            mpe1::convert(&trace, &target)?
         }
-        (Format::Clog1, Format::Slog1) => {
-            let losses = slog1::from_clog1(&trace, &target)?;
-            report(&losses, &target, arguments.quiet);
-            Ok(())
-        }
+        (Format::Clog1, Format::Slog1) => slog1::from_clog1(&trace, &target)?,
         // With other frames it is another file.
         (Format::Slog1, Format::Slog1) if target.frames.given().is_none() => {
-            let losses = slog1::copy(&trace, &target)?;
-            report(&losses, &target, arguments.quiet);
-            Ok(())
+            slog1::copy(&trace, &target)?
         }
         (Format::DumpiText, Format::Dumpi) => {
-            let losses = dumpi::text_to_file(&trace, &target, arguments.like_original)?;
-            report(&losses, &target, arguments.quiet);
-            Ok(())
+            dumpi::text_to_file(&trace, &target, arguments.like_original)?
         }
-        (Format::Dumpi, Format::DumpiText) => {
-            let losses = dumpi::file_to_text(&trace, &target)?;
-            report(&losses, &target, arguments.quiet);
-            Ok(())
-        }
-        _ => {
-            let losses = target.write(trace.source()?.as_ref(), arguments.quiet)?;
-            report(&losses, &target, arguments.quiet);
-            Ok(())
-        }
-    }
+        (Format::Dumpi, Format::DumpiText) => dumpi::file_to_text(&trace, &target)?,
+        _ => target.write(trace.source()?.as_ref(), arguments.quiet)?,
+    };
+    report(&losses, &target, arguments.quiet);
+    Ok(())
 }
 
 fn report(losses: &Losses, target: &Target, quiet: bool) {
