@@ -505,6 +505,19 @@ fn damaged_files_are_refused_and_unfinished_ones_taken_as_far_as_they_go() {
     assert_eq!((nth, error.offset), (0, 16));
 }
 
+#[test]
+fn communicators_without_members_and_circles_of_names_come_to_an_end() {
+    let mut rank = Rank::new();
+    rank.call("MPI_Cart_create", &|c| {
+        c.handle(WORLD).int(1).ints([0]).ints([0]).int(0).handle(11);
+    })
+    .call("MPI_Comm_dup", &|c| _ = c.handle(11).handle(12))
+    .call("MPI_Comm_dup", &|c| _ = c.handle(12).handle(12))
+    .call("MPI_Comm_dup", &|c| _ = c.handle(12).handle(11));
+    let file = rank.file();
+    assert_eq!(drawn(1, &[(0, &file)]).states.len(), 4);
+}
+
 fn goldens() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
     let Ok(entries) = fs::read_dir(&folder) else {

@@ -201,6 +201,15 @@ impl<'c> Resolution<'c> {
     }
 
     fn add(&mut self, comm: Comm) {
+        // One without members (a grid of no processes) has no children to look for. And a damaged file may name the
+        // communicator that a call makes as its parent, or make a circle of such names.
+        let is_made = |&(rank, name): &(u32, Name)| {
+            let place = self.places.get(&rank).copied();
+            place.is_some_and(|place| self.comms.index(place, name).is_some())
+        };
+        if comm.names.is_empty() || comm.names.iter().any(is_made) {
+            return;
+        }
         let at = self.comms.list.len();
         let index = self.comms.selves + 1 + at as u32;
         for &(rank, name) in &comm.names {
