@@ -107,21 +107,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Call("no files".into()));
     };
     let mut target = Target::new(output, arguments.to, &arguments.tree)?;
-    let options = [
-        (arguments.mpe.then_some("--mpe"), Format::Alog),
-        (arguments.block_size.map(|_| "--block-size"), Format::Clog2),
-        (arguments.dialect.map(|_| "--dialect"), Format::Paje),
-        (arguments.frames.given(), Format::Slog1),
-    ];
-    for (given, format) in options {
-        if let Some(option) = given.filter(|_| target.format != format) {
-            return Err(Failure::Call(format!(
-                "{option} has no meaning for {}, which will be a {} file",
-                output.display(),
-                target.format
-            )));
-        }
-    }
+    target.allow(arguments.mpe.then_some("--mpe"), Format::Alog)?;
+    let block_size = arguments.block_size.map(|_| "--block-size");
+    target.allow(block_size, Format::Clog2)?;
+    target.allow(arguments.dialect.map(|_| "--dialect"), Format::Paje)?;
+    target.allow(arguments.frames.given(), Format::Slog1)?;
     target.mpe = arguments.mpe;
     target.block_size = arguments.block_size;
     target.dialect = arguments.dialect.map_or(target.dialect, Into::into);

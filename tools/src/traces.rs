@@ -11,7 +11,7 @@ use crate::tree::TreeArguments;
 use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
 use formats::project;
-use formats::{PendingFile, alog, clog1, paje, slog1, slog2};
+use formats::{Fault, FaultKind, PendingFile, alog, clog1, paje, slog1, slog2};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -90,36 +90,39 @@ impl Trace {
 
     /// The trace as drawables.
     pub fn source(&self) -> Result<Box<dyn Source + '_>, Failure> {
-        let format = self.format;
-        match format {
-            Format::Slog2 => match slog2::Source::new(self.bytes()) {
-                Ok(source) => Ok(Box::new(source)),
-                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
-            },
-            Format::Paje => {
-                let trace = crate::paje::trace(self.bytes(), self.name());
-                match paje::Source::new(trace) {
-                    Ok(source) => Ok(Box::new(source)),
-                    Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
-                }
-            }
-            Format::Alog => match alog::Source::new(self.bytes()) {
-                Ok(source) => Ok(Box::new(source)),
-                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
-            },
-            Format::Clog1 => Ok(Box::new(mpe1::source(self.bytes(), self.name())?)),
-            Format::Clog2 => match clog2::Source::new(self.bytes()) {
-                Ok(source) => Ok(Box::new(source)),
-                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
-            },
-            Format::Slog1 => match slog1::Source::new(self.bytes()) {
-                Ok(source) => Ok(Box::new(source)),
-                Err(error) => Err(Failure::Data(error.in_file(self.name()).to_string())),
-            },
+        let (bytes, name) = (self.bytes(), self.name());
+        match self.format {
+            Format::Slog2 => opened(slog2::Source::new(bytes), name),
+            Format::Paje => opened(paje::Source::new(crate::paje::trace(bytes, name)), name),
+            Format::Alog => opened(alog::Source::new(bytes), name),
+            Format::Clog1 => Ok(Box::new(mpe1::source(bytes, name)?)),
+            Format::Clog2 => opened(clog2::Source::new(bytes), name),
+            Format::Slog1 => opened(slog1::Source::new(bytes), name),
             Format::Dumpi => dumpi::source(self),
             Format::DumpiText => dumpi::text_source(self),
             Format::Blocks => blocks_source(self),
         }
+    }
+}
+
+/// A source that was opened, or what is wrong with the file of this name.
+fn opened<'a, K: FaultKind>(
+    source: Result<impl Source + 'a, Fault<K>>,
+    name: &Path,
+) -> Result<Box<dyn Source + 'a>, Failure> {
+    match source {
+        Ok(source) => Ok(Box::new(source)),
+        Err(error) => Err(Failure::Data(error.in_file(name).to_string())),
+    }
+}
+
+/// A sink that was created, or why it could not be.
+fn created<K: FaultKind + Send + Sync + 'static>(
+    sink: Result<impl Sink + 'static, Fault<K>>,
+) -> Result<Box<dyn Sink>, Failure> {
+    match sink {
+        Ok(sink) => Ok(Box::new(sink)),
+        Err(error) => Err(failure(error.into())),
     }
 }
 
@@ -201,13 +204,7 @@ impl Target {
             let message = "its name does not tell its format: use --to";
             return Err(Failure::Call(format!("{}: {message}", path.display())));
         };
-        if let Some(option) = tree.given().filter(|_| format != Format::Slog2) {
-            return Err(Failure::Call(format!(
-                "{option} has no meaning for {}, which will be a {format} file",
-                path.display()
-            )));
-        }
-        Ok(Target {
+        let target = Target {
             path: path.to_path_buf(),
             format,
             tree: tree.clone(),
@@ -215,7 +212,21 @@ impl Target {
             mpe: false,
             dialect: paje::Dialect::New,
             frames: FrameArguments::default(),
-        })
+        };
+        target.allow(tree.given(), Format::Slog2)?;
+        Ok(target)
+    }
+
+    /// Refuses an option that means something only for another format than the target's.
+    pub fn allow(&self, option: Option<&str>, only: Format) -> Result<(), Failure> {
+        match option.filter(|_| self.format != only) {
+            None => Ok(()),
+            Some(option) => Err(Failure::Call(format!(
+                "{option} has no meaning for {}, which will be a {} file",
+                self.path.display(),
+                self.format
+            ))),
+        }
     }
 
     /// A sink that makes the file.
@@ -224,46 +235,28 @@ impl Target {
             Format::Slog2 => {
                 let lines = definitions.lines.len() as u64;
                 let options = self.tree.options(lines, slog2::Options::default());
-                match slog2::Sink::create(path, definitions, options) {
-                    Ok(sink) => Ok(Box::new(sink)),
-                    Err(error) => Err(failure(error.into())),
-                }
+                created(slog2::Sink::create(path, definitions, options))
             }
             Format::Paje => {
-                let options = paje::WriteOptions {
-                    dialect: self.dialect,
-                };
-                match paje::Sink::create(path, definitions, options) {
-                    Ok(sink) => Ok(Box::new(sink)),
-                    Err(error) => Err(failure(error.into())),
-                }
+                let dialect = self.dialect;
+                let options = paje::WriteOptions { dialect };
+                created(paje::Sink::create(path, definitions, options))
             }
             Format::Alog => {
-                let options = alog::Options {
-                    is_mpe: self.mpe,
-                    creator: None,
-                };
-                match alog::Sink::create(path, definitions, options) {
-                    Ok(sink) => Ok(Box::new(sink)),
-                    Err(error) => Err(failure(error.into())),
-                }
+                let (is_mpe, creator) = (self.mpe, None);
+                let options = alog::Options { is_mpe, creator };
+                created(alog::Sink::create(path, definitions, options))
             }
-            Format::Clog1 => match clog1::Sink::create(path, definitions) {
-                Ok(sink) => Ok(Box::new(sink)),
-                Err(error) => Err(failure(error.into())),
-            },
+            Format::Clog1 => created(clog1::Sink::create(path, definitions)),
             Format::Clog2 => {
                 let mut options = clog2::SinkOptions::default();
                 options.block_size = self.block_size.unwrap_or(options.block_size);
-                match clog2::Sink::create(path, definitions, options) {
-                    Ok(sink) => Ok(Box::new(sink)),
-                    Err(error) => Err(failure(error.into())),
-                }
+                created(clog2::Sink::create(path, definitions, options))
             }
-            Format::Slog1 => match slog1::Sink::create(path, definitions, self.frames.options()) {
-                Ok(sink) => Ok(Box::new(sink)),
-                Err(error) => Err(failure(error.into())),
-            },
+            Format::Slog1 => {
+                let options = self.frames.options();
+                created(slog1::Sink::create(path, definitions, options))
+            }
             Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
                 "{}: a {} file holds the calls with all their arguments, which drawables do not have",
                 self.path.display(),
