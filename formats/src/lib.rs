@@ -9,6 +9,7 @@ pub mod dumpi;
 #[cfg(feature = "spill")]
 pub mod edit;
 mod fault;
+pub mod io;
 pub mod model;
 mod mpe1;
 pub mod paje;

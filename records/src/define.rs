@@ -34,6 +34,90 @@ pub const IGNORED: u16 = 0x0FF4;
 /// calls have them.
 pub const ANNOTATION: u16 = 0x0FF3;
 
+/// A descriptor stands for a file from here on: see [`OpenFile`].
+pub const FILE: u16 = 0x0FF2;
+/// A view of a file: see [`View`].
+pub const VIEW: u16 = 0x0FF1;
+/// Where the individual file pointer stands before the access that follows: u64 handle of the MPI_File, i64 in etypes.
+pub const POSITION: u16 = 0x0FF0;
+/// What a process is that is no rank: see [`Server`].
+pub const SERVER: u16 = 0x0FEF;
+/// Where parts of a file lie on a device: see [`Extents`].
+pub const EXTENTS: u16 = 0x0FEE;
+
+/// What a descriptor stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenFile {
+    /// Descriptor; -1 in what is no rank's.
+    pub fd: i32,
+    /// Flags of open(2).
+    pub flags: i32,
+    /// `st_dev`.
+    pub device: u64,
+    /// `st_ino`.
+    pub inode: u64,
+    /// Absolute name at that moment.
+    pub path: String,
+}
+
+/// A view of a file: which of its bytes an MPI_File sees.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// Raw handle of the MPI_File.
+    pub file: u64,
+    /// Displacement, bytes.
+    pub displacement: i64,
+    /// Size of an etype, bytes.
+    pub etype: u64,
+    /// Extent of the filetype, bytes: where its next copy begins.
+    pub extent: i64,
+    /// Bytes of data in a filetype.
+    pub size: u64,
+    /// The pieces stand for more of them than there are: only the first and the last byte are sure.
+    pub hull: bool,
+    /// Data are converted on their way (`external32` and the like): bytes in the file are not those asked for.
+    pub converted: bool,
+    /// Offset from the displacement and length of each piece of the filetype, bytes, in the order of the type map, neighbours joined.
+    pub pieces: Vec<(i64, u64)>,
+}
+
+/// A process or device whose operations are recorded and that is no rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Server {
+    /// What it is.
+    pub role: Role,
+    /// Its number among those of its role.
+    pub number: u32,
+    /// What it is called: directory, address, device.
+    pub name: String,
+}
+
+/// What a process is that is no rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Role {
+    /// The I/O server that programs see as a file system.
+    #[default]
+    FrontEnd = 1,
+    /// A data server behind it.
+    DataServer = 2,
+    /// A block device.
+    Device = 3,
+}
+
+/// Where a file lies on a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extents {
+    /// `st_dev` of the file system.
+    pub device: u64,
+    /// `st_ino`.
+    pub inode: u64,
+    /// Name.
+    pub path: String,
+    /// Offset in the file, offset on the device, length, all in bytes.
+    pub extents: Vec<(u64, u64, u64)>,
+}
+
 /// Kind of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommKind {
@@ -233,6 +317,21 @@ pub enum Definition {
         /// Its text.
         text: String,
     },
+    /// [`FILE`].
+    File(OpenFile),
+    /// [`VIEW`].
+    View(View),
+    /// [`POSITION`].
+    Position {
+        /// Raw handle of the MPI_File.
+        file: u64,
+        /// Etypes of the view; -1 if the library did not tell.
+        etypes: i64,
+    },
+    /// [`SERVER`].
+    Server(Server),
+    /// [`EXTENTS`].
+    Extents(Extents),
 }
 
 /// All clocks read at one moment.
@@ -274,6 +373,11 @@ impl Definition {
             Definition::Lost { .. } => LOST,
             Definition::Ignored { .. } => IGNORED,
             Definition::Annotation { .. } => ANNOTATION,
+            Definition::File(_) => FILE,
+            Definition::View(_) => VIEW,
+            Definition::Position { .. } => POSITION,
+            Definition::Server(_) => SERVER,
+            Definition::Extents(_) => EXTENTS,
         }
     }
 
@@ -334,6 +438,46 @@ impl Definition {
             Definition::Annotation { key, text } => {
                 put_u64(&mut out, *key);
                 put_text(&mut out, text);
+            }
+            Definition::File(f) => {
+                put_u32(&mut out, f.fd as u32);
+                put_u32(&mut out, f.flags as u32);
+                put_u64(&mut out, f.device);
+                put_u64(&mut out, f.inode);
+                put_text(&mut out, &f.path);
+            }
+            Definition::View(v) => {
+                put_u64(&mut out, v.file);
+                put_u64(&mut out, v.displacement as u64);
+                put_u64(&mut out, v.etype);
+                put_u64(&mut out, v.extent as u64);
+                put_u64(&mut out, v.size);
+                put_u32(&mut out, u32::from(v.hull) | u32::from(v.converted) << 1);
+                put_u32(&mut out, v.pieces.len() as u32);
+                for &(offset, length) in &v.pieces {
+                    put_u64(&mut out, offset as u64);
+                    put_u64(&mut out, length);
+                }
+            }
+            Definition::Position { file, etypes } => {
+                put_u64(&mut out, *file);
+                put_u64(&mut out, *etypes as u64);
+            }
+            Definition::Server(s) => {
+                put_u32(&mut out, s.role as u32);
+                put_u32(&mut out, s.number);
+                put_text(&mut out, &s.name);
+            }
+            Definition::Extents(e) => {
+                put_u64(&mut out, e.device);
+                put_u64(&mut out, e.inode);
+                put_text(&mut out, &e.path);
+                put_u32(&mut out, e.extents.len() as u32);
+                for &(file, device, length) in &e.extents {
+                    for v in [file, device, length] {
+                        put_u64(&mut out, v);
+                    }
+                }
             }
         }
         out
@@ -403,6 +547,56 @@ impl Definition {
                 key: b.u64()?,
                 text: text(b)?,
             },
+            FILE => Definition::File(OpenFile {
+                fd: b.i32()?,
+                flags: b.i32()?,
+                device: b.u64()?,
+                inode: b.u64()?,
+                path: text(b)?,
+            }),
+            VIEW => {
+                let mut view = View {
+                    file: b.u64()?,
+                    displacement: b.i64()?,
+                    etype: b.u64()?,
+                    extent: b.i64()?,
+                    size: b.u64()?,
+                    ..View::default()
+                };
+                let flags = b.u32()?;
+                (view.hull, view.converted) = (flags & 1 != 0, flags & 2 != 0);
+                // No room is made before the pieces are seen to be there.
+                for _ in 0..b.u32()? {
+                    view.pieces.push((b.i64()?, b.u64()?));
+                }
+                Definition::View(view)
+            }
+            POSITION => Definition::Position {
+                file: b.u64()?,
+                etypes: b.i64()?,
+            },
+            SERVER => Definition::Server(Server {
+                role: match b.u32()? {
+                    1 => Role::FrontEnd,
+                    2 => Role::DataServer,
+                    3 => Role::Device,
+                    _ => return None,
+                },
+                number: b.u32()?,
+                name: text(b)?,
+            }),
+            EXTENTS => {
+                let mut file = Extents {
+                    device: b.u64()?,
+                    inode: b.u64()?,
+                    path: text(b)?,
+                    extents: Vec::new(),
+                };
+                for _ in 0..b.u32()? {
+                    file.extents.push((b.u64()?, b.u64()?, b.u64()?));
+                }
+                Definition::Extents(file)
+            }
             _ => return None,
         })
     }
@@ -427,6 +621,53 @@ mod tests {
         assert_eq!(Definition::decode(COMM, &bytes), Some(comm));
         for cut in 0..bytes.len() {
             assert_eq!(Definition::decode(COMM, &bytes[..cut]), None);
+        }
+    }
+
+    #[test]
+    fn files_round_trip() {
+        for definition in [
+            Definition::File(OpenFile {
+                fd: 7,
+                flags: 2,
+                device: 1,
+                inode: u64::MAX,
+                path: "/a b/ü".to_owned(),
+            }),
+            Definition::View(View {
+                file: 5,
+                displacement: 100,
+                etype: 8,
+                extent: 4096,
+                size: 48,
+                hull: true,
+                converted: false,
+                pieces: vec![(-8, 16), (64, 32)],
+            }),
+            Definition::Position {
+                file: 5,
+                etypes: -1,
+            },
+            Definition::Server(Server {
+                role: Role::DataServer,
+                number: 2,
+                name: "store".to_owned(),
+            }),
+            Definition::Extents(Extents {
+                device: 1,
+                inode: 2,
+                path: "x".to_owned(),
+                extents: vec![(0, 4096, 8192)],
+            }),
+        ] {
+            let bytes = definition.encode();
+            for cut in 0..bytes.len() {
+                assert_eq!(Definition::decode(definition.number(), &bytes[..cut]), None);
+            }
+            assert_eq!(
+                Definition::decode(definition.number(), &bytes),
+                Some(definition)
+            );
         }
     }
 

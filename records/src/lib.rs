@@ -4,7 +4,8 @@
 //! one record ([`record`]): a 16-byte head with function, times and CallID, then the arguments in the order of the MPI
 //! signature, packed without padding ([`encode`] writes them, [`args`] reads them back with the function table as schema).
 //! What the reader needs besides calls (communicators, datatype sizes, constants of the MPI library, clock readings) stands
-//! in the same blocks as definition records ([`define`]).
+//! in the same blocks as definition records ([`define`]). What a call does below MPI, its file operations, are records as
+//! well ([`operation`]).
 //!
 //! Because the file is a shared mapping, what was recorded survives the death of the process; [`mod@file`] reads it, whether
 //! the process finished or not. How blocks pass from thread to thread is in [`handover`].
@@ -16,7 +17,9 @@ pub mod encode;
 pub mod file;
 pub mod handover;
 pub mod layout;
+pub mod operation;
 pub mod record;
 mod rewrite;
+pub mod tids;
 
 pub use rewrite::rewrite;

@@ -12,6 +12,7 @@
 //! The bases are those of the block header until a [`define::TIME_BASE`] record sets new ones.
 
 use crate::define;
+use crate::operation;
 
 /// Bytes of the fixed head.
 pub const HEAD: usize = 16;
@@ -63,6 +64,17 @@ impl Record<'_> {
     /// Whether this is a definition and no call.
     pub fn is_definition(&self) -> bool {
         self.function >= FIRST_DEFINITION
+    }
+
+    /// Whether this is an operation below MPI ([`crate::operation`]).
+    pub fn is_operation(&self) -> bool {
+        (operation::FIRST..FIRST_UNKNOWN).contains(&self.function)
+    }
+
+    /// Whether this is an MPI call.
+    #[inline]
+    pub fn is_call(&self) -> bool {
+        !self.is_definition() && !self.is_operation()
     }
 }
 

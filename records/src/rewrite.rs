@@ -84,7 +84,7 @@ fn wanted(
     keep: &mut dyn FnMut(&Record<'_>) -> bool,
 ) -> bool {
     if found.function != define::FRAGMENT {
-        let wanted = found.is_definition() || keep(found);
+        let wanted = !found.is_call() || keep(found);
         *left_out += u64::from(!wanted);
         return wanted;
     }

@@ -32,7 +32,7 @@ pub fn read(path: &Path) -> Recorded {
         let mut records = thread.records();
         while let Some(record) = records.next() {
             recorded.bytes += record_bytes(record.payload.len());
-            if record.is_definition() {
+            if !record.is_call() {
                 continue;
             }
             let name = if record.function < FIRST_UNKNOWN {

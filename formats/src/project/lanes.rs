@@ -82,7 +82,7 @@ impl<'a> Lane<'a> {
     pub fn go_on(&mut self) -> Option<u64> {
         while self.cursor.advance() {
             let record = self.cursor.record();
-            if !record.is_definition() {
+            if record.is_call() {
                 self.key = self.key.max(record.start);
                 self.next = Next::Start;
                 return Some(self.key);

@@ -27,6 +27,8 @@ pub struct Scan {
     pub threads: u32,
     /// Recorded calls.
     pub calls: u64,
+    /// Recorded operations below MPI.
+    pub operations: u64,
     /// Calls that were counted and not recorded, because the settings say so.
     pub ignored: u64,
     /// Records that could not be kept.
@@ -52,6 +54,7 @@ impl Scan {
             functions: FunctionSet::default(),
             threads: u32::try_from(file.threads().len()).unwrap_or(u32::MAX),
             calls: 0,
+            operations: 0,
             ignored: 0,
             lost: info.lost,
             lost_reasons: Vec::new(),
@@ -64,8 +67,12 @@ impl Scan {
         let mut timeline = Timeline::new(file);
         while let Some(item) = timeline.next() {
             let record = item.record;
-            if !record.is_definition() {
+            if record.is_call() {
                 scan.call(record.function, record.start, record.stop());
+                continue;
+            }
+            if record.is_operation() {
+                scan.operations += 1;
                 continue;
             }
             match Definition::decode(record.function, record.payload) {

@@ -325,6 +325,15 @@ pub fn check_blocks(bytes: &[u8], findings: &mut Findings) {
                 }
                 continue;
             }
+            if record.is_operation() {
+                if records::operation::kind(record.function).is_none()
+                    || records::operation::Operation::decode(record.payload).is_none()
+                {
+                    let what = format!("operation {:#x} cannot be decoded", record.function);
+                    findings.error_at("operation", place, what);
+                }
+                continue;
+            }
             let number = record.function;
             let is_known = usize::from(number) < table.functions.len() || named.contains(&number);
             if !is_known {

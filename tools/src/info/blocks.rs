@@ -55,6 +55,7 @@ pub fn describe(path: &Path, bytes: &[u8], report: &mut Report) {
         .iter()
         .map(|thread| thread.blocks())
         .sum();
+    report.put("operations", scan.operations);
     report.put("threads", scan.threads);
     report.put("blocks", blocks);
     report.put("started_ns", source.started);

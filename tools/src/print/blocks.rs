@@ -18,6 +18,7 @@ use formats::project::timeline::Timeline;
 use records::args::Args;
 use records::define::{Comm, Definition};
 use records::file::File;
+use records::operation::{self, Operation};
 use records::record::Record;
 use std::fmt::Write as _;
 use std::io::Write;
@@ -99,6 +100,8 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
                     }
                     None => line.push_str("damaged definition"),
                 }
+            } else if record.is_operation() {
+                self.operation(&mut line, item.thread, &record);
             } else {
                 self.call(&mut line, item.thread, &record, &library);
             }
@@ -118,6 +121,63 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
             )?;
         }
         Ok(())
+    }
+
+    fn operation(&self, line: &mut String, thread: u32, record: &Record<'_>) {
+        let _ = write!(
+            line,
+            "{thread} {} {} {:#x} ",
+            self.since_first(record.start),
+            seconds(
+                self.scan
+                    .clock
+                    .ns(record.stop())
+                    .wrapping_sub(self.scan.clock.ns(record.start))
+            ),
+            self.call_id(record.call)
+        );
+        let kind = operation::kind(record.function);
+        match (kind, Operation::decode(record.payload)) {
+            (Some(kind), Some(o)) => {
+                let _ = write!(
+                    line,
+                    "{}(fd={}, offset={}, size={}) = {}",
+                    kind.name, o.fd, o.offset, o.size, o.result
+                );
+                if record.code != 0 {
+                    let _ = write!(line, " errno {}", record.code);
+                }
+                for (flag, text) in [
+                    (operation::OUTSIDE, "outside MPI"),
+                    (operation::DEFERRED, "deferred"),
+                    (operation::DIRECT, "direct"),
+                ] {
+                    if o.flags & flag != 0 {
+                        let _ = write!(line, ", {text}");
+                    }
+                }
+                if let Some(call) = o.call {
+                    let _ = write!(line, ", for {call:#x}");
+                }
+                if let Some(control) = o.control {
+                    let _ = write!(line, ", control {control:#x}");
+                }
+                if let Some((read, written)) = o.sectors {
+                    let _ = write!(line, ", sectors {read} read {written} dirtied");
+                }
+                if let Some(r) = o.request {
+                    let _ = write!(
+                        line,
+                        ", request {} of thread {} on inode {}",
+                        r.unique, r.tid, r.inode
+                    );
+                }
+                if let Some((fd, offset)) = o.peer {
+                    let _ = write!(line, ", other fd {fd} at {offset}");
+                }
+            }
+            _ => line.push_str("damaged operation"),
+        }
     }
 
     /// Seconds from the first call to `ticks`.
@@ -214,6 +274,46 @@ fn define(line: &mut String, definition: &Definition) {
         Definition::Annotation { key, text } => {
             write!(line, "annotation {key}: {}", one(Some(text.as_bytes())))
         }
+        Definition::File(f) => write!(
+            line,
+            "descriptor {} is {}, device {:#x}, inode {}, flags {:#o}",
+            f.fd,
+            one(Some(f.path.as_bytes())),
+            f.device,
+            f.inode,
+            f.flags
+        ),
+        Definition::View(v) => write!(
+            line,
+            "view of file {:#x}: displacement {}, etype {}, extent {}, {} bytes in {} pieces{}{}: {:?}",
+            v.file,
+            v.displacement,
+            v.etype,
+            v.extent,
+            v.size,
+            v.pieces.len(),
+            if v.hull { ", hull" } else { "" },
+            if v.converted { ", converted" } else { "" },
+            v.pieces
+        ),
+        Definition::Position { file, etypes } => {
+            write!(line, "position of file {file:#x}: {etypes} etypes")
+        }
+        Definition::Server(s) => write!(
+            line,
+            "{:?} {}: {}",
+            s.role,
+            s.number,
+            one(Some(s.name.as_bytes()))
+        ),
+        Definition::Extents(e) => write!(
+            line,
+            "extents of {}, device {:#x}, inode {}: {:?}",
+            one(Some(e.path.as_bytes())),
+            e.device,
+            e.inode,
+            e.extents
+        ),
     };
 }
 

@@ -105,6 +105,12 @@ impl<'t> Converter<'t> {
             | Definition::Sync(_)
             | Definition::Process(_)
             | Definition::Lost { .. }
+            // DUMPI knows nothing of what is below MPI.
+            | Definition::File(_)
+            | Definition::View(_)
+            | Definition::Position { .. }
+            | Definition::Server(_)
+            | Definition::Extents(_)
             // Where it stands, it is shown.
             | Definition::Annotation { .. } => {}
         }

@@ -244,6 +244,9 @@ impl About {
         let mut timeline = Timeline::new(file);
         while let Some(item) = timeline.next() {
             let record = item.record;
+            if record.is_operation() {
+                continue;
+            }
             if !record.is_definition() {
                 earliest = earliest.min(record.start);
                 continue;
@@ -335,6 +338,10 @@ fn stream<W: Write>(
                 Some(definition) => converter.define(&definition),
                 None => {}
             }
+            continue;
+        }
+        // DUMPI knows MPI calls only.
+        if record.is_operation() {
             continue;
         }
         let head = head();

@@ -1,0 +1,13 @@
+//! From an MPI-IO call down to the disk: which operations it caused, and whose data they carry.
+//!
+//! Two relations are kept apart. An operation is *triggered* by the call in which it happens; it *carries* data of the calls
+//! whose bytes it moves. In a collective write these differ: the aggregator's call triggers a transfer that carries data of
+//! all ranks.
+//!
+//! [`fact`] is what is found out, in the form in which everything else takes it: the pictures, the report, the commands.
+
+pub mod fact;
+
+pub use fact::{
+    Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
+};

@@ -1,0 +1,356 @@
+//! Operations below MPI: file calls that a rank makes into libc, requests that an I/O server gets, pieces of them that it
+//! passes on, and transfers of a block device. Each is one record like that of a call, in a number range of its own.
+//!
+//! ```text
+//! head   function FIRST + position in KINDS, start, duration; ERROR: errno; the call is that of the MPI call around it
+//! 0   u32  flags
+//! 4   i32  descriptor; of a device -1
+//! 8   i64  offset in the file (device: in the device), bytes; -1 where there is none or it is not known
+//! 16  i64  bytes asked for; of resizing calls the new size
+//! 24  i64  result; of transfers the bytes moved
+//! 32       CALL: u64 CallID | CONTROL: u64 | SECTORS: u64, u64 | REQUEST: u64, u64, u32, u64 | PEER: i32, i64
+//! ```
+
+use crate::args::Bytes;
+
+/// Number of the first kind of operation.
+pub const FIRST: u16 = 0x0C00;
+
+/// No MPI call is running on the thread.
+pub const OUTSIDE: u32 = 1;
+/// The MPI call around it is none of MPI_File_*: work that such a call has put off.
+pub const DEFERRED: u32 = 2;
+/// A CallID follows: that of the MPI call on whose behalf a process that is no rank works.
+pub const CALL: u32 = 4;
+/// The address of a control block follows: what joins the start of an asynchronous operation with its completion.
+pub const CONTROL: u32 = 8;
+/// Sectors of 512 bytes follow: read from the device, newly to be written to it, as the kernel charged the thread.
+pub const SECTORS: u32 = 16;
+/// A [`Request`] follows.
+pub const REQUEST: u32 = 32;
+/// The other descriptor and its offset follow (copy_file_range, sendfile, dup2).
+pub const PEER: u32 = 64;
+/// The transfer bypasses the page cache (O_DIRECT).
+pub const DIRECT: u32 = 128;
+
+/// Where an operation takes place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Layer {
+    /// A call into libc, by a rank or by an I/O server for its own disk.
+    Libc,
+    /// A request that an I/O server works on, from its arrival to the answer.
+    Request,
+    /// A piece of a request at one of several data servers.
+    Stripe,
+    /// A transfer of a block device, from queue to completion.
+    Device,
+}
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Effect {
+    /// Moves bytes from the file.
+    Read,
+    /// Moves bytes to the file.
+    Write,
+    /// Begins to move bytes; [`Effect::Complete`] tells the end.
+    StartRead,
+    /// As [`Effect::StartRead`], to the file.
+    StartWrite,
+    /// Tells the result of what was begun.
+    Complete,
+    /// Opens a file.
+    Open,
+    /// Closes a descriptor.
+    Close,
+    /// Waits until data are on the device.
+    Sync,
+    /// Takes or frees a lock of a range.
+    Lock,
+    /// Changes the size of the file or reserves space.
+    Resize,
+    /// Changes or asks for names and attributes.
+    Name,
+    /// Moves the file position.
+    Seek,
+    /// Maps the file into memory.
+    Map,
+}
+
+/// A kind of operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// What it is called; libc calls have the name of the function without 64.
+    pub name: &'static str,
+    /// Where.
+    pub layer: Layer,
+    /// What.
+    pub effect: Effect,
+}
+
+macro_rules! kinds {
+    ($($layer:ident { $($constant:ident $name:literal $effect:ident)* })*) => {
+        /// All kinds; the number of a record is [`FIRST`] and the position here. New ones go to the end of their layer's
+        /// list only together with a new [`crate::layout::VERSION`].
+        pub const KINDS: &[Kind] = &[$($(Kind {
+            name: $name,
+            layer: Layer::$layer,
+            effect: Effect::$effect,
+        },)*)*];
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        enum Position { $($($constant,)*)* }
+        $($(
+            #[doc = concat!("Number of `", $name, "`.")]
+            pub const $constant: u16 = FIRST + Position::$constant as u16;
+        )*)*
+    };
+}
+
+kinds! {
+    Libc {
+        OPEN "open" Open
+        OPENAT "openat" Open
+        CREAT "creat" Open
+        CLOSE "close" Close
+        READ "read" Read
+        WRITE "write" Write
+        PREAD "pread" Read
+        PWRITE "pwrite" Write
+        READV "readv" Read
+        WRITEV "writev" Write
+        PREADV "preadv" Read
+        PWRITEV "pwritev" Write
+        PREADV2 "preadv2" Read
+        PWRITEV2 "pwritev2" Write
+        LSEEK "lseek" Seek
+        FTRUNCATE "ftruncate" Resize
+        TRUNCATE "truncate" Resize
+        FALLOCATE "fallocate" Resize
+        POSIX_FALLOCATE "posix_fallocate" Resize
+        FSYNC "fsync" Sync
+        FDATASYNC "fdatasync" Sync
+        SYNC_FILE_RANGE "sync_file_range" Sync
+        FCNTL_LOCK "fcntl lock" Lock
+        FCNTL_UNLOCK "fcntl unlock" Lock
+        FLOCK "flock" Lock
+        UNLINK "unlink" Name
+        UNLINKAT "unlinkat" Name
+        RENAME "rename" Name
+        AIO_READ "aio_read" StartRead
+        AIO_WRITE "aio_write" StartWrite
+        AIO_FSYNC "aio_fsync" Sync
+        AIO_RETURN "aio_return" Complete
+        LIO_LISTIO "lio_listio" Name
+        MMAP "mmap" Map
+        MSYNC "msync" Sync
+        COPY_FILE_RANGE "copy_file_range" Write
+        SENDFILE "sendfile" Write
+    }
+    Request {
+        REQUEST_LOOKUP "request lookup" Name
+        REQUEST_GETATTR "request getattr" Name
+        REQUEST_SETATTR "request setattr" Resize
+        REQUEST_OPEN "request open" Open
+        REQUEST_CREATE "request create" Open
+        REQUEST_READ "request read" Read
+        REQUEST_WRITE "request write" Write
+        REQUEST_FLUSH "request flush" Close
+        REQUEST_RELEASE "request release" Close
+        REQUEST_FSYNC "request fsync" Sync
+        REQUEST_FALLOCATE "request fallocate" Resize
+        REQUEST_UNLINK "request unlink" Name
+        REQUEST_RENAME "request rename" Name
+        REQUEST_READDIR "request readdir" Name
+        REQUEST_OTHER "request other" Name
+        REQUEST_QUEUED "queued" Name
+    }
+    Stripe {
+        STRIPE_READ "stripe read" Read
+        STRIPE_WRITE "stripe write" Write
+        STRIPE_SYNC "stripe sync" Sync
+        STRIPE_RESIZE "stripe resize" Resize
+        STRIPE_OTHER "stripe other" Name
+    }
+    Device {
+        DEVICE_READ "device read" Read
+        DEVICE_WRITE "device write" Write
+        DEVICE_FLUSH "device flush" Sync
+        DEVICE_DISCARD "device discard" Resize
+        DEVICE_METADATA_READ "device metadata read" Name
+        DEVICE_METADATA_WRITE "device metadata write" Name
+    }
+}
+
+/// The kind of operation that records of this number are of.
+#[inline]
+pub fn kind(number: u16) -> Option<&'static Kind> {
+    KINDS.get(usize::from(number.checked_sub(FIRST)?))
+}
+
+/// Where a request came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Number of the request, equal in all records that work on it.
+    pub unique: u64,
+    /// Inode number of the file in the store.
+    pub inode: u64,
+    /// Thread ID of the system of who asked; 0 where the kernel asked by itself.
+    pub tid: u32,
+    /// When it arrived, ticks.
+    pub arrived: u64,
+}
+
+/// An operation as its record has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operation {
+    /// [`OUTSIDE`], [`DEFERRED`], [`DIRECT`]; the flags of the optional parts are set when it is encoded.
+    pub flags: u32,
+    /// Descriptor, -1 where there is none.
+    pub fd: i32,
+    /// Offset in bytes, -1 where there is none or it is not known.
+    pub offset: i64,
+    /// Bytes asked for.
+    pub size: i64,
+    /// What was returned; of transfers the bytes moved.
+    pub result: i64,
+    /// CallID of the MPI call it is done for, where the head cannot tell it.
+    pub call: Option<u64>,
+    /// Address of the control block.
+    pub control: Option<u64>,
+    /// Sectors of 512 bytes read from the device, and newly to be written to it.
+    pub sectors: Option<(u64, u64)>,
+    /// Where the request came from.
+    pub request: Option<Request>,
+    /// The other descriptor and its offset.
+    pub peer: Option<(i32, i64)>,
+}
+
+/// Most bytes of an encoded operation.
+pub const MOST: usize = 32 + 8 + 8 + 16 + 28 + 12;
+
+impl Operation {
+    /// The payload, and how many bytes of it there are.
+    pub fn encode(&self) -> ([u8; MOST], usize) {
+        let mut out = [0; MOST];
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            out[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        let optional = CALL | CONTROL | SECTORS | REQUEST | PEER;
+        let mut flags = self.flags & !optional;
+        for (is, flag) in [
+            (self.call.is_some(), CALL),
+            (self.control.is_some(), CONTROL),
+            (self.sectors.is_some(), SECTORS),
+            (self.request.is_some(), REQUEST),
+            (self.peer.is_some(), PEER),
+        ] {
+            flags |= if is { flag } else { 0 };
+        }
+        put(&flags.to_ne_bytes());
+        put(&self.fd.to_ne_bytes());
+        put(&self.offset.to_ne_bytes());
+        put(&self.size.to_ne_bytes());
+        put(&self.result.to_ne_bytes());
+        if let Some(call) = self.call {
+            put(&call.to_ne_bytes());
+        }
+        if let Some(control) = self.control {
+            put(&control.to_ne_bytes());
+        }
+        if let Some((read, written)) = self.sectors {
+            put(&read.to_ne_bytes());
+            put(&written.to_ne_bytes());
+        }
+        if let Some(request) = self.request {
+            put(&request.unique.to_ne_bytes());
+            put(&request.inode.to_ne_bytes());
+            put(&request.tid.to_ne_bytes());
+            put(&request.arrived.to_ne_bytes());
+        }
+        if let Some((fd, offset)) = self.peer {
+            put(&fd.to_ne_bytes());
+            put(&offset.to_ne_bytes());
+        }
+        (out, at)
+    }
+
+    /// The operation of this payload; `None` if it is damaged.
+    pub fn decode(payload: &[u8]) -> Option<Operation> {
+        let b = &mut Bytes::new(payload);
+        let flags = b.u32()?;
+        let has = |flag| flags & flag != 0;
+        Some(Operation {
+            flags: flags & !(CALL | CONTROL | SECTORS | REQUEST | PEER),
+            fd: b.i32()?,
+            offset: b.i64()?,
+            size: b.i64()?,
+            result: b.i64()?,
+            call: if has(CALL) { Some(b.u64()?) } else { None },
+            control: if has(CONTROL) { Some(b.u64()?) } else { None },
+            sectors: if has(SECTORS) {
+                Some((b.u64()?, b.u64()?))
+            } else {
+                None
+            },
+            request: if has(REQUEST) {
+                Some(Request {
+                    unique: b.u64()?,
+                    inode: b.u64()?,
+                    tid: b.u32()?,
+                    arrived: b.u64()?,
+                })
+            } else {
+                None
+            },
+            peer: if has(PEER) {
+                Some((b.i32()?, b.i64()?))
+            } else {
+                None
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::FIRST_UNKNOWN;
+
+    #[test]
+    fn numbers_are_below_those_of_unknown_functions() {
+        assert!(FIRST as usize + KINDS.len() <= FIRST_UNKNOWN as usize);
+        assert_eq!(kind(PWRITE).map(|k| k.name), Some("pwrite"));
+        assert_eq!(kind(DEVICE_FLUSH).map(|k| k.layer), Some(Layer::Device));
+        assert_eq!(kind(FIRST - 1), None);
+    }
+
+    #[test]
+    fn operations_round_trip() {
+        for parts in 0..32u64 {
+            let operation = Operation {
+                flags: DEFERRED,
+                fd: 7,
+                offset: -1,
+                size: 1 << 40,
+                result: -1,
+                call: (parts & 1 != 0).then_some(3),
+                control: (parts & 2 != 0).then_some(4),
+                sectors: (parts & 4 != 0).then_some((5, 6)),
+                request: (parts & 8 != 0).then_some(Request {
+                    unique: 1,
+                    inode: 2,
+                    tid: 3,
+                    arrived: 4,
+                }),
+                peer: (parts & 16 != 0).then_some((9, 10)),
+            };
+            let (bytes, size) = operation.encode();
+            assert_eq!(Operation::decode(&bytes[..size]), Some(operation));
+            for cut in 0..size {
+                assert_eq!(Operation::decode(&bytes[..cut]), None);
+            }
+        }
+    }
+}
