@@ -18,6 +18,8 @@ mod format;
 mod info;
 mod input;
 mod join;
+#[allow(dead_code, reason = "written by commands that arrive one by one")]
+mod journal;
 mod lines;
 mod manual;
 mod merge;
