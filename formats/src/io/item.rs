@@ -1,0 +1,187 @@
+//! What is found in one process's records, made ready for the join: an item says what happened, who did it, and all that
+//! only this process's other records could have told (what a handle stood for, which view held, which call was running).
+//!
+//! Items of one process come in order of time. A data access comes when it begins, with its arguments, though these are
+//! recorded when it ends; an operation comes when it ends. So an access is known before the operations that happen in it.
+
+use super::fact::{Actor, FileRole};
+use records::operation as op;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Who did it.
+    pub actor: Actor,
+    /// On which of its threads, numbered as in the block file.
+    pub thread: u32,
+    /// What.
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// There is a thread.
+    Thread {
+        /// Its ID in the system.
+        tid: u64,
+        /// Stands for the machine and its boot: thread IDs mean something among processes with the same one.
+        machine: u64,
+    },
+    /// MPI_File_open has succeeded.
+    Opened(Opened),
+    /// MPI_File_close has returned.
+    Closed {
+        /// Which of the process's MPI_File handles ([`Opened::handle`]).
+        handle: u32,
+    },
+    /// Part of the view that holds from now on.
+    View(ViewPart),
+    /// A data access begins.
+    Access(Access),
+    /// An access is complete: it has returned, or what it began has been waited for.
+    Complete {
+        /// CallID of the access.
+        call: u64,
+        /// Bytes moved, if a status told.
+        moved: Option<u64>,
+    },
+    /// A descriptor stands for a file.
+    File(SeenFile),
+    /// An asynchronous transfer begins; it comes again as [`What::Operation`] when its result has been asked for.
+    Begins(Operation),
+    /// An operation has ended.
+    Operation(Operation),
+    /// The outermost MPI call on this thread, in which there were operations, has returned: none comes any more.
+    Returned {
+        /// Its CallID.
+        call: u64,
+    },
+    /// Where parts of a file lie on a device.
+    Extents(ExtentsPart),
+}
+
+/// A file handle of MPI.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Its number among all handles that the process ever got.
+    pub handle: u32,
+    /// Equal on all processes that opened it together, different for all else: made of the communicator and the number of
+    /// files opened on it before.
+    pub key: u128,
+    /// How many processes opened it together.
+    pub members: u32,
+    /// Rank of the process among them.
+    pub rank: u32,
+    /// Name, as given to MPI_File_open.
+    pub name: String,
+}
+
+/// Part of a view: pieces are sent in parts so that no item is large.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewPart {
+    /// Handle that it is a view of.
+    pub handle: u32,
+    /// Whether this is the first part.
+    pub first: bool,
+    /// Whether it is the last one.
+    pub last: bool,
+    /// The view; of its pieces those of this part.
+    pub view: records::define::View,
+}
+
+/// Where an access begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// At this many etypes in the view.
+    At(i64),
+    /// Behind the accesses of the lower ranks of its group.
+    Ordered,
+    /// Not known beforehand: the shared pointer decides, or nothing tells.
+    Unknown,
+}
+
+/// A data access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// CallID.
+    pub call: u64,
+    /// Function number in the function table.
+    pub function: u16,
+    /// When it was called, ns on rank 0's clock.
+    pub start: i64,
+    /// When it returned.
+    pub stop: i64,
+    /// Handle; `None` where a call never returned, of which arguments are not known.
+    pub handle: Option<u32>,
+    /// Number among the collective accesses of the handle.
+    pub sequence: Option<u64>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Where it begins.
+    pub position: Position,
+    /// Bytes asked for; `None` if the size of the datatype is not known.
+    pub bytes: Option<u64>,
+    /// Whether work may go on when it has returned: it is nonblocking, or the first half of a split access.
+    pub outlasts: bool,
+}
+
+/// A file as a descriptor stands for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenFile {
+    /// Its number among the definitions of the process.
+    pub seen: u32,
+    /// Handle of MPI through which it was opened.
+    pub handle: Option<u32>,
+    /// What it is.
+    pub role: FileRole,
+    /// `st_dev`, 0 if not known.
+    pub device: u64,
+    /// `st_ino`, 0 if not known.
+    pub inode: u64,
+    /// Name, absolute or as given to MPI_File_open.
+    pub name: String,
+}
+
+/// The MPI call in which an operation happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// CallID.
+    pub call: u64,
+    /// Function number in the function table.
+    pub function: u16,
+    /// When it was called, ns on rank 0's clock.
+    pub start: i64,
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Number of its kind ([`records::operation::KINDS`]).
+    pub kind: u16,
+    /// Which of the lines of its thread it is drawn on ([`super::Lane::lane`]).
+    pub lane: u32,
+    /// When it began, ns on rank 0's clock.
+    pub start: i64,
+    /// When it ended.
+    pub stop: i64,
+    /// errno.
+    pub error: i32,
+    /// Its record.
+    pub record: op::Operation,
+    /// File, by [`SeenFile::seen`].
+    pub file: Option<u32>,
+    /// MPI call around it.
+    pub inside: Option<Inside>,
+    /// Whether it was under way somewhere else and not running on its thread.
+    pub outstanding: bool,
+    /// Of requests, when they arrived, ns on rank 0's clock.
+    pub arrived: i64,
+}
+
+/// Where parts of a file lie on a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtentsPart {
+    /// The file and some of its extents.
+    pub extents: records::define::Extents,
+}
