@@ -5,18 +5,20 @@
 //! all ranks.
 //!
 //! [`fact`] is what is found out, in the form in which everything else takes it: the pictures, the report, the commands.
+//! [`draw`] makes drawables of it, and facts of these again.
 
+pub mod draw;
 pub mod extract;
 pub mod fact;
 mod files;
 pub mod item;
 pub mod join;
 
+pub use draw::{Drawer, facts_of};
 pub use extract::Extract;
-pub use files::join_files;
-pub use item::Item;
-pub use join::{Joined, Joiner};
-
 pub use fact::{
     Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
 };
+pub use files::join_files;
+pub use item::Item;
+pub use join::{Joined, Joiner};

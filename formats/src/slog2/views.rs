@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 
 use super::read::Reader;
 use super::types::LineIdMap;
+use crate::io::draw::{columns_of_lane, lane_of, name_of_columns, named_lane};
 use crate::model::Line;
 
 /// Hosts whose names stand in the title of the view by node; a view has room for numbers only.
 const NAMED_HOSTS: usize = 8;
 const NODE_VIEW: &str = "Node View";
+/// Title of the view by layer, which has lines of servers, devices and operations that overlap.
+const IO_VIEW: &str = "I/O View (layers: 0 ranks, 1 servers, 2 data servers, 3 devices)";
+/// Its columns.
+const IO_COLUMNS: [&str; 4] = ["layer", "number", "layer_thread", "lane"];
 
 /// The view by node: host, rank, thread. It has no rows yet.
 pub fn node_view(hosts: &[String]) -> LineIdMap {
@@ -46,13 +51,16 @@ pub fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
         };
         let labels = ["world_rank", "thread", "commID", "comm_rank", "node"];
         let columns = labels.map(column);
+        let layers = IO_COLUMNS.map(column);
         let hosts = named_hosts(&map.title.to_str());
         for row in map.rows() {
             let line = lines.entry(row[0]).or_insert_with(|| unnamed(row[0]));
             let [rank, thread, comm, comm_rank, node] = columns.map(|at| row.get(at?).copied());
             if let Some(rank) = rank {
                 line.rank = rank;
-                line.name = None;
+                if named_lane(line).is_none() {
+                    line.name = None;
+                }
             }
             line.thread = thread.unwrap_or(line.thread);
             line.comm = comm.unwrap_or(line.comm);
@@ -60,6 +68,12 @@ pub fn lines(maps: &[LineIdMap]) -> BTreeMap<i32, Line> {
             if let Some(node) = node {
                 let named = usize::try_from(node).ok().and_then(|at| hosts.get(at));
                 line.host = Some(named.map_or_else(|| format!("node {node}"), Clone::clone));
+            }
+            let layers = layers.map(|at| row.get(at?).copied());
+            if let [Some(layer), Some(number), Some(thread), Some(lane)] = layers
+                && let Some(name) = name_of_columns([layer, number, thread, lane])
+            {
+                line.name = Some(name);
             }
         }
     }
@@ -107,6 +121,13 @@ pub(crate) fn views(lines: &[&Line]) -> Vec<LineIdMap> {
     }
     let ids: Vec<i32> = lines.iter().map(|line| line.id).collect();
     let mut views = vec![processes, comms, LineIdMap::identity(&ids)];
+    if lines.iter().any(|line| named_lane(line).is_some()) {
+        let mut by_layer = LineIdMap::new(IO_VIEW, &IO_COLUMNS);
+        for line in lines {
+            by_layer.push(line.id, &columns_of_lane(lane_of(line)));
+        }
+        views.push(by_layer);
+    }
     if !hosts.is_empty() {
         let mut by_node = node_view(&hosts);
         by_node.cells = nodes;
@@ -138,7 +159,8 @@ pub(super) fn unnamed_in_views(lines: &[&Line]) -> [u64; 2] {
     let mut hosts: Vec<&str> = lines.iter().filter_map(|l| l.host.as_deref()).collect();
     hosts.sort_unstable();
     hosts.dedup();
-    let names = lines.iter().filter(|line| line.name.is_some()).count();
+    let has_name = |line: &&&Line| line.name.is_some() && named_lane(line).is_none();
+    let names = lines.iter().filter(has_name).count();
     let unnamed = hosts.len().saturating_sub(NAMED_HOSTS);
     [names as u64, unnamed as u64]
 }
@@ -178,6 +200,32 @@ mod tests {
                 back
             );
         }
+    }
+
+    #[test]
+    fn lanes_of_operations_survive_the_views() {
+        let named = |id: i32, rank: i32, thread: i32, name: &str| Line {
+            name: Some(name.to_owned()),
+            ..Line::of_thread(id, rank, thread)
+        };
+        let lines = [
+            Line::of_thread(0, 0, 0),
+            named(1, 0, 1, "rank 0 thread 0 AIO 1"),
+            named(2, 1, 0, "server 0 thread 0"),
+            named(3, 1, 2, "server 0 thread 1 lane 1"),
+            named(4, 2, 0, "device 0 thread 0"),
+        ];
+        let all: Vec<&Line> = lines.iter().collect();
+        let views = views(&all);
+        assert_eq!(unnamed_in_views(&all), [0, 0]);
+        let back: Vec<Line> = super::lines(&views).into_values().collect();
+        assert_eq!(back, lines);
+        let mut turned = views;
+        turned.reverse();
+        assert_eq!(
+            super::lines(&turned).into_values().collect::<Vec<_>>(),
+            lines
+        );
     }
 
     #[test]

@@ -1,0 +1,199 @@
+//! The categories of operations, edges, calls and files: numbers, names, colours and what their infos hold.
+
+use records::operation::{Effect, FIRST, KINDS, Kind, Layer};
+
+use crate::io::fact::Relation;
+use crate::model::{Category, Color, Topology};
+
+/// How many numbers the categories take at most.
+pub const COUNT: i32 = 2 + 4 * KINDS.len() as i32;
+
+/// Name of the events of calls.
+const ACCESS: &str = "I/O access";
+const FILE: &str = "file";
+/// Behind the name of operations that no call is known of.
+const NO_CALL: &str = " (no call)";
+
+pub(super) const FILE_OFFSET: i32 = 0;
+pub(super) const ACCESS_OFFSET: i32 = 1;
+
+/// Pixels of an arrow, as of messages.
+const WIDTH: i8 = 3;
+
+const OPERATION_FORMAT: &str =
+    "file=%d, fd=%d, offset=%l, size=%l, result=%l, filler=%l, errno=%d, details=%s, operation=%l";
+const ACCESS_FORMAT: &str = "CallID=0x%X, function=%s, file=%d, sequence=%l, bytes=%l, first=%l, behind=%l, pieces=%l, lasts=%l ns, complete=%l ns, writes=%d, number=%d";
+const EDGE_FORMAT: &str = "CallID=0x%X, bytes=%l, precision=%s, operation=%l";
+const FILE_FORMAT: &str = "file=%d, role=%s, path=%s, device=0x%X, inode=%l";
+
+/// What the drawables of a category are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    File,
+    Access,
+    /// Number of the kind, and whether the call is known.
+    Operation(u16, bool),
+    /// Number of the kind.
+    Edge(u16, Relation),
+}
+
+fn position(kind: u16) -> Option<i32> {
+    let position = kind.checked_sub(FIRST)?;
+    (usize::from(position) < KINDS.len()).then_some(i32::from(position))
+}
+
+/// Where the category of an operation stands among all.
+pub(super) fn state(kind: u16, has_call: bool) -> Option<i32> {
+    Some(2 + 4 * position(kind)? + i32::from(!has_call))
+}
+
+/// Where the category of an edge stands among all.
+pub(super) fn arrow(kind: u16, relation: Relation) -> Option<i32> {
+    let carries = relation == Relation::Carries;
+    Some(4 + 4 * position(kind)? + i32::from(carries))
+}
+
+/// What stands at this place among all categories.
+fn what(offset: i32) -> Option<What> {
+    let kind = |at: i32| {
+        let position = u16::try_from(at / 4).ok()?;
+        (usize::from(position) < KINDS.len()).then_some(FIRST + position)
+    };
+    Some(match offset {
+        FILE_OFFSET => What::File,
+        ACCESS_OFFSET => What::Access,
+        _ => {
+            let at = offset - 2;
+            let kind = kind(at)?;
+            match at % 4 {
+                0 => What::Operation(kind, true),
+                1 => What::Operation(kind, false),
+                2 => What::Edge(kind, Relation::Triggers),
+                _ => What::Edge(kind, Relation::Carries),
+            }
+        }
+    })
+}
+
+/// The category at this place, numbered from `first` on.
+pub(super) fn category(first: i32, offset: i32) -> Category {
+    let index = first.saturating_add(offset);
+    let of = |name: &str, topology, color, format: &str| {
+        let mut category = Category::new(index, name.into(), topology, color);
+        category.set_info_format(format.as_bytes());
+        category
+    };
+    let kind = |number: u16| records::operation::kind(number).unwrap_or(&KINDS[0]);
+    match what(offset) {
+        None | Some(What::File) => of(FILE, Topology::Event, Color::rgb(0xffd700), FILE_FORMAT),
+        Some(What::Access) => of(ACCESS, Topology::Event, Color::rgb(0x87cefa), ACCESS_FORMAT),
+        Some(What::Operation(number, true)) => {
+            let format = format!("CallID=0x%X, {OPERATION_FORMAT}");
+            let kind = kind(number);
+            of(kind.name, Topology::State, color(kind), &format)
+        }
+        Some(What::Operation(number, false)) => {
+            let kind = kind(number);
+            let name = format!("{}{NO_CALL}", kind.name);
+            of(&name, Topology::State, color(kind), OPERATION_FORMAT)
+        }
+        Some(What::Edge(number, relation)) => {
+            let kind = kind(number);
+            let name = format!("{} {}", verb(relation), kind.name);
+            let mut arrow = of(&name, Topology::Arrow, color(kind), EDGE_FORMAT);
+            arrow.width = WIDTH;
+            arrow
+        }
+    }
+}
+
+fn verb(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Triggers => "triggers",
+        Relation::Carries => "carries",
+    }
+}
+
+/// What the drawables of a category of a trace are, if they are any of these: name and layout of the info must be right.
+pub(super) fn recognise(found: &Category) -> Option<What> {
+    let name = found.name.to_str();
+    let kind = |name: &str| {
+        let position = KINDS.iter().position(|kind| kind.name == name)?;
+        Some(FIRST + position as u16)
+    };
+    let offset = match &*name {
+        FILE => FILE_OFFSET,
+        ACCESS => ACCESS_OFFSET,
+        name => {
+            let edge = [Relation::Triggers, Relation::Carries]
+                .into_iter()
+                .find_map(|relation| {
+                    let rest = name.strip_prefix(verb(relation))?.strip_prefix(' ')?;
+                    Some((kind(rest)?, relation))
+                });
+            match (edge, name.strip_suffix(NO_CALL)) {
+                (Some((kind, relation)), _) => arrow(kind, relation)?,
+                (None, Some(name)) => state(kind(name)?, false)?,
+                (None, None) => state(kind(name)?, true)?,
+            }
+        }
+    };
+    let expected = category(0, offset);
+    let same = found.topology == expected.topology && found.info_types == expected.info_types;
+    // Readers may have dropped an empty key at the end.
+    let keys = expected.info_types.len();
+    let same = same && found.info_keys.get(..keys) == expected.info_keys.get(..keys);
+    what(offset).filter(|_| same)
+}
+
+/// Reads are green, writes orange, waiting for the device red, locks magenta; what looks after names and sizes is pale. Layers differ in
+/// brightness. MPI-IO calls, around and above all this, are blue, pink and brown.
+fn color(kind: &Kind) -> Color {
+    let at = match kind.layer {
+        Layer::Libc => 0,
+        Layer::Request => 1,
+        Layer::Stripe => 2,
+        Layer::Device => 3,
+    };
+    let shades: [u32; 4] = match kind.effect {
+        Effect::Read => [0x00e676, 0x9ccc65, 0xc5e1a5, 0x2e7d32],
+        Effect::Write => [0xff9100, 0xffc107, 0xffe082, 0xe65100],
+        Effect::StartRead => [0x64ffda; 4],
+        Effect::StartWrite => [0xffd180; 4],
+        Effect::Complete => [0xfff59d; 4],
+        Effect::Open => [0xb39ddb, 0xd1c4e9, 0xd1c4e9, 0xd1c4e9],
+        Effect::Close => [0x9575cd, 0xb0a0d8, 0xb0a0d8, 0xb0a0d8],
+        Effect::Sync => [0xff1744, 0xff5252, 0xff8a80, 0xb71c1c],
+        Effect::Lock => [0xe040fb; 4],
+        Effect::Resize => [0xbcaaa4, 0xd7ccc8, 0xefebe9, 0x8d6e63],
+        Effect::Name => [0xcfd8dc, 0xeceff1, 0xeceff1, 0xb0bec5],
+        Effect::Seek => [0xf0f4c3; 4],
+        Effect::Map => [0x80deea; 4],
+    };
+    Color::rgb(shades[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_category_is_recognised_as_what_it_is() {
+        let mut names = HashSet::new();
+        for offset in 0..COUNT {
+            let made = category(1000, offset);
+            assert_eq!(made.index, 1000 + offset);
+            assert!(
+                names.insert(made.name.to_str().into_owned()),
+                "{:?}",
+                made.name
+            );
+            assert_eq!(recognise(&made), what(offset), "{:?}", made.name);
+            let mut other = made.clone();
+            other.info_types.pop();
+            assert_eq!(recognise(&other), None);
+        }
+        assert_eq!(what(COUNT), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! Facts from the drawables of a trace.
+
+use std::collections::HashMap;
+
+use super::categories::{self, What};
+use super::{info, place};
+use crate::io::fact::{Fact, Lane, Place};
+use crate::model::{Category, Drawable, Source, Stop, info_values};
+
+/// Gives the facts that were drawn into a trace, in the order in which they come from the join: files, then calls and operations,
+/// then edges. Times are ns since the trace's zero. Goes over the trace three times, as facts are not in that order there.
+///
+/// # Errors
+/// Those of `put` and of the source.
+pub fn facts_of(
+    source: &dyn Source,
+    put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let definitions = source.definitions();
+    let known: HashMap<i32, (What, &Category)> = definitions
+        .categories
+        .iter()
+        .filter_map(|c| Some((c.index, (categories::recognise(c)?, c))))
+        .collect();
+    let lanes: HashMap<i32, Lane> = definitions
+        .lines
+        .iter()
+        .map(|line| (line.id, place::lane_of(line)))
+        .collect();
+    let turn = |what: What| match what {
+        What::File => 0,
+        What::Access | What::Operation(..) => 1,
+        What::Edge(..) => 2,
+    };
+    for now in 0..3 {
+        if !known.values().any(|(what, _)| turn(*what) == now) {
+            continue;
+        }
+        source.for_each(&mut |drawable: &Drawable<'_>| {
+            let Some(&(what, category)) = known.get(&drawable.category) else {
+                return Ok(());
+            };
+            if turn(what) != now {
+                return Ok(());
+            }
+            let mut places = [Place {
+                lane: Lane {
+                    actor: crate::io::Actor::Rank(0),
+                    thread: 0,
+                    lane: 0,
+                },
+                ns: 0,
+            }; 2];
+            let count = drawable.vertices.len().min(2);
+            for (place, vertex) in places.iter_mut().zip(drawable.vertices) {
+                place.ns = (vertex.time * 1e9).round() as i64;
+                if let Some(lane) = lanes.get(&vertex.line) {
+                    place.lane = *lane;
+                }
+            }
+            let values = info_values(category, drawable.info).map(|(_, value)| value);
+            match info::read(what, values, &places[..count]) {
+                Some(fact) => put(&fact),
+                None => Ok(()),
+            }
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Facts as drawables, and drawables as facts.
+//!
+//! * An **operation** is a state of a category named after its kind, on the line of its thread, where it is nested in the state of
+//!   the MPI call; where operations overlap, on a sub-line. Operations that no call is known of have a category of their own, without
+//!   CallID.
+//! * An **edge** is an arrow from the start of the call to the start of the operation: `triggers NAME` or `carries NAME`.
+//! * A **call** that accesses data is an event `I/O access` at its start, which says what its state has no room for: file, sequence,
+//!   bytes and their place in the file, completion.
+//! * A **file** is an event `file`, where something that names it is drawn first.
+//!
+//! All of a fact is in the info, so that [`facts_of`] gives from a trace what was drawn. Categories and lines are made when they
+//! are first needed; their numbers come behind those of the trace.
+
+mod categories;
+mod facts;
+mod info;
+mod place;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place};
+use crate::model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
+
+pub use categories::COUNT as CATEGORIES;
+pub use facts::facts_of;
+pub use place::lane_of;
+pub(crate) use place::{columns_of_lane, name_of_columns, named_lane};
+
+/// What the trace has already into which facts are drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Base {
+    /// Time zero, ns on rank 0's clock.
+    pub zero_ns: i64,
+    /// Ranks; servers and devices are drawn under them.
+    pub ranks: u32,
+    /// Threads of a rank: thread t of rank r has line r × threads + t.
+    pub threads: u32,
+    /// First number that no line has.
+    pub first_line: i32,
+    /// First of [`CATEGORIES`] numbers that no category has.
+    pub first_category: i32,
+}
+
+/// Makes drawables of facts. Remembers neither calls nor operations.
+#[derive(Debug)]
+pub struct Drawer {
+    base: Base,
+    /// By offset of its number.
+    categories: BTreeMap<i32, Category>,
+    /// Lines beyond those of the ranks' threads.
+    lines: BTreeMap<Lane, i32>,
+    next_line: i64,
+    /// Files that nothing drawn has named so far.
+    files: BTreeMap<u32, OpenedFile>,
+    drawn_files: BTreeSet<u32>,
+    info: InfoWriter,
+}
+
+impl Drawer {
+    /// Draws into a trace like this.
+    pub fn new(base: Base) -> Self {
+        Drawer {
+            base,
+            categories: BTreeMap::new(),
+            lines: BTreeMap::new(),
+            next_line: i64::from(base.first_line),
+            files: BTreeMap::new(),
+            drawn_files: BTreeSet::new(),
+            info: InfoWriter::default(),
+        }
+    }
+
+    /// Draws a fact.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    pub fn draw(
+        &mut self,
+        fact: &Fact,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        match fact {
+            Fact::File(file) => {
+                if !self.drawn_files.contains(&file.id) {
+                    self.files.insert(file.id, file.clone());
+                }
+                Ok(())
+            }
+            Fact::Call(call) => self.call(call, put),
+            Fact::Operation(operation) => self.operation(operation, put),
+            Fact::Edge(edge) => self.edge(edge, put),
+        }
+    }
+
+    /// Draws the files that nothing has named, at time zero.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    pub fn finish(
+        &mut self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        for file in std::mem::take(&mut self.files).into_values() {
+            self.file(&file, Vertex { time: 0.0, line: 0 }, put)?;
+        }
+        Ok(())
+    }
+
+    /// The categories of what was drawn, by ascending number.
+    pub fn categories(&self) -> Vec<Category> {
+        self.categories.values().cloned().collect()
+    }
+
+    /// The lines of what was drawn that are not those of threads of ranks, by ascending number.
+    pub fn lines(&self) -> Vec<Line> {
+        place::lines(&self.base, &self.lines)
+    }
+
+    fn operation(
+        &mut self,
+        operation: &Operation,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let Some(offset) = categories::state(operation.kind, operation.call.is_some()) else {
+            return Ok(());
+        };
+        let start = self.vertex(operation.place);
+        if let Some(id) = operation.file {
+            self.name_file(id, start, put)?;
+        }
+        let end = Vertex {
+            time: self.seconds(operation.stop.max(operation.place.ns)),
+            ..start
+        };
+        info::write_operation(operation, &mut self.info);
+        self.put(offset, &[start, end], put)
+    }
+
+    fn call(
+        &mut self,
+        call: &Call,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let at = self.vertex(call.place);
+        self.name_file(call.file, at, put)?;
+        info::write_call(call, &mut self.info);
+        self.put(categories::ACCESS_OFFSET, &[at], put)
+    }
+
+    fn edge(
+        &mut self,
+        edge: &Edge,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let Some(offset) = categories::arrow(edge.kind, edge.relation) else {
+            return Ok(());
+        };
+        let ends = [self.vertex(edge.from), self.vertex(edge.to)];
+        info::write_edge(edge, &mut self.info);
+        self.put(offset, &ends, put)
+    }
+
+    /// Something names a file: if it is the first, the file is drawn there.
+    fn name_file(
+        &mut self,
+        id: u32,
+        at: Vertex,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        match self.files.remove(&id) {
+            Some(file) => self.file(&file, at, put),
+            None => Ok(()),
+        }
+    }
+
+    fn file(
+        &mut self,
+        file: &OpenedFile,
+        at: Vertex,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.drawn_files.insert(file.id);
+        info::write_file(file, &mut self.info);
+        self.put(categories::FILE_OFFSET, &[at], put)
+    }
+
+    /// Gives a drawable with the info that was written.
+    fn put(
+        &mut self,
+        offset: i32,
+        vertices: &[Vertex],
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let first = self.base.first_category;
+        let category = self.categories.entry(offset);
+        let category = category.or_insert_with(|| categories::category(first, offset));
+        put(&Drawable {
+            topology: category.topology,
+            category: category.index,
+            info: self.info.bytes(),
+            vertices,
+        })
+    }
+
+    fn seconds(&self, ns: i64) -> f64 {
+        ns.wrapping_sub(self.base.zero_ns) as f64 / 1e9
+    }
+
+    fn vertex(&mut self, place: Place) -> Vertex {
+        Vertex {
+            time: self.seconds(place.ns),
+            line: self.line(place.lane),
+        }
+    }
+
+    fn line(&mut self, lane: Lane) -> i32 {
+        if let Some(line) = place::own_line(&self.base, lane) {
+            return line;
+        }
+        if let Some(&line) = self.lines.get(&lane) {
+            return line;
+        }
+        // Where numbers have run out, what overlaps is drawn over each other.
+        let Ok(line) = i32::try_from(self.next_line) else {
+            return place::own_line(&self.base, Lane { lane: 0, ..lane }).unwrap_or(0);
+        };
+        self.next_line += 1;
+        self.lines.insert(lane, line);
+        line
+    }
+}
