@@ -13,6 +13,7 @@ pub mod fact;
 mod files;
 pub mod item;
 pub mod join;
+pub mod report;
 
 pub use draw::{Drawer, facts_of};
 pub use extract::Extract;

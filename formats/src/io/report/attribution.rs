@@ -1,0 +1,150 @@
+//! How exactly it is known whose data operations carry.
+
+use super::calls::HashMap;
+use super::kinds::{Doing, KindKey, Who, duration, moved};
+use crate::io::{Edge, Operation, Precision};
+use records::operation::Layer;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Operations whose edges may still come.
+const REMEMBERED: usize = 1 << 17;
+
+/// A stage on the way from a call to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Stage {
+    /// Whose operations.
+    pub who: Who,
+    /// Which of them.
+    pub layer: Layer,
+}
+
+/// Bytes of the transfers of a stage by what is known of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attribution {
+    /// Transfers.
+    pub transfers: u64,
+    /// Those of which every byte has a call or is filler, without a guess.
+    pub settled: u64,
+    /// Bytes that they moved.
+    pub moved: u64,
+    /// Bytes that no call had asked for, which is known exactly.
+    pub filler: u64,
+    /// Bytes known to be of a call: to the byte.
+    pub exact: u64,
+    /// By pages of 4 KiB.
+    pub page: u64,
+    /// By the range between first and last byte of the call.
+    pub hull: u64,
+    /// Bytes that may have served a call; several transfers moved them, and each counts.
+    pub may_serve: u64,
+    /// Bytes of which no call is known.
+    pub unattributed: u64,
+}
+
+impl Attribution {
+    fn add(&mut self, precision: Precision, bytes: u64) {
+        let sum = match precision {
+            Precision::Exact => &mut self.exact,
+            Precision::Page => &mut self.page,
+            Precision::Hull => &mut self.hull,
+            Precision::MayServe => &mut self.may_serve,
+        };
+        *sum = sum.saturating_add(bytes);
+    }
+}
+
+/// What is remembered of an operation for the edges that lead to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    /// The call during which it happened.
+    pub call: Option<u64>,
+    /// How long it took, ns.
+    pub ns: u64,
+    /// Where in the file, -1 if not known.
+    pub offset: i64,
+    stage: Option<Stage>,
+    /// Bytes without a call so far.
+    left: u64,
+    guessed: bool,
+}
+
+/// Operations, and how many of their bytes found their calls.
+#[derive(Debug, Default)]
+pub(super) struct Attributions {
+    seen: HashMap<u64, Seen>,
+    order: VecDeque<u64>,
+    stages: BTreeMap<Stage, Attribution>,
+}
+
+impl Attributions {
+    /// The next operation; `counts` if its bytes should have a call.
+    pub fn operation(&mut self, operation: &Operation, counts: bool) {
+        let key = KindKey::of(operation.place.lane.actor, operation.kind);
+        let is_transfer = Doing::of(operation.kind).is_transfer();
+        let layer = key.describe().map(|kind| kind.layer);
+        let stage = layer.filter(|_| counts && is_transfer);
+        let stage = stage.map(|layer| Stage {
+            who: key.who,
+            layer,
+        });
+        let bytes = moved(operation);
+        if let Some(stage) = stage {
+            let sums = self.stages.entry(stage).or_default();
+            sums.transfers += 1;
+            sums.moved = sums.moved.saturating_add(bytes);
+            sums.filler = sums.filler.saturating_add(operation.filler);
+        }
+        let seen = Seen {
+            call: operation.call,
+            ns: duration(operation),
+            offset: operation.record.offset,
+            stage,
+            left: bytes.saturating_sub(operation.filler),
+            guessed: false,
+        };
+        if self.seen.insert(operation.id, seen).is_none() {
+            self.order.push_back(operation.id);
+        }
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.settle(oldest);
+        }
+    }
+
+    /// That an operation carries data of a call. Gives what is known of the operation.
+    pub fn carries(&mut self, edge: &Edge) -> Option<Seen> {
+        let seen = self.seen.get_mut(&edge.operation)?;
+        seen.left = seen.left.saturating_sub(edge.bytes);
+        seen.guessed |= edge.precision != Precision::Exact;
+        let seen = *seen;
+        if let Some(stage) = seen.stage {
+            let sums = self.stages.entry(stage).or_default();
+            sums.add(edge.precision, edge.bytes);
+        }
+        Some(seen)
+    }
+
+    /// What is known of an operation.
+    pub fn get(&self, operation: u64) -> Option<&Seen> {
+        self.seen.get(&operation)
+    }
+
+    fn settle(&mut self, operation: u64) {
+        let Some(seen) = self.seen.remove(&operation) else {
+            return;
+        };
+        if let Some(stage) = seen.stage {
+            let sums = self.stages.entry(stage).or_default();
+            sums.unattributed = sums.unattributed.saturating_add(seen.left);
+            sums.settled += u64::from(seen.left == 0 && !seen.guessed);
+        }
+    }
+
+    pub fn finish(mut self) -> BTreeMap<Stage, Attribution> {
+        while let Some(operation) = self.order.pop_front() {
+            self.settle(operation);
+        }
+        self.stages
+    }
+}

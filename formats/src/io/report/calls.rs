@@ -1,0 +1,239 @@
+//! Calls whose operations may still come: what was seen of each, until it can be added up.
+
+use super::access::Times;
+use super::collectives::{Busy, Waits};
+use super::kinds::{Doing, KindKey, duration, moved};
+use crate::io::{Operation, Place};
+use records::operation::{self as op, Effect};
+
+/// Type of maps with keys that come from files.
+pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+/// Type of sets with members that come from files.
+pub(super) type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
+
+/// Calls that are remembered at once.
+const REMEMBERED: usize = 1 << 16;
+/// Calls of which it is remembered that they were forgotten.
+const FORGOTTEN: usize = 1 << 20;
+/// Operations of a call that are kept one by one.
+const LONGEST: usize = 6;
+
+/// A data access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// CallID.
+    pub call: u64,
+    /// Name of the function.
+    pub name: std::rc::Rc<str>,
+    /// Where it was made, and when it began.
+    pub place: Place,
+    /// When it returned, ns.
+    pub stop: i64,
+    /// When what it began was complete, ns.
+    pub complete: i64,
+    /// Number of the file.
+    pub file: u32,
+    /// Number among the collective accesses of the handle.
+    pub sequence: Option<u64>,
+    /// Whether it writes.
+    pub writes: bool,
+    /// Bytes asked for.
+    pub bytes: u64,
+    /// First byte and the one behind the last.
+    pub hull: Option<(u64, u64)>,
+    /// Pieces of these bytes in the file, 0 if not known.
+    pub pieces: u64,
+}
+
+impl Made {
+    /// Time in it, ns.
+    pub fn duration(&self) -> u64 {
+        u64::try_from(self.stop.saturating_sub(self.place.ns)).unwrap_or(0)
+    }
+
+    /// Time from its return until what it began was complete, ns.
+    pub fn pending(&self) -> u64 {
+        u64::try_from(self.complete.saturating_sub(self.stop)).unwrap_or(0)
+    }
+
+    /// Whether it returned when all was done, and others of its group may have waited in it.
+    pub(super) fn is_blocking_collective(&self) -> bool {
+        self.sequence.is_some() && self.complete <= self.stop
+    }
+}
+
+/// Operations of one kind that a call caused or that carry its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caused {
+    /// Their kind.
+    pub key: KindKey,
+    /// How many.
+    pub operations: u64,
+    /// Bytes that they moved; of operations of other calls those that they moved for this one.
+    pub bytes: u64,
+    /// Their time, ns.
+    pub ns: u64,
+    /// That of the longest, ns.
+    pub longest: u64,
+}
+
+/// An operation in few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brief {
+    /// Its kind.
+    pub key: KindKey,
+    /// Where and when it began.
+    pub place: Place,
+    /// How long it took, ns.
+    pub ns: u64,
+    /// Where in the file, -1 if not known.
+    pub offset: i64,
+    /// Bytes that it moved.
+    pub bytes: u64,
+    /// Whether it happened in another call and carries data of this one.
+    pub elsewhere: bool,
+}
+
+/// What was seen of a call.
+#[derive(Debug, Default)]
+pub(super) struct Open {
+    pub made: Option<Made>,
+    pub caused: Vec<Caused>,
+    pub longest: Vec<Brief>,
+    pub carried: u64,
+    pub filler_read: u64,
+    pub filler_written: u64,
+    pub read: u64,
+    pub operations: u64,
+    pub transfers: u64,
+    pub times: Times,
+    pub busy: Busy,
+    pub waits: Option<Waits>,
+    touched: u64,
+}
+
+impl Open {
+    /// An operation that happened during it.
+    pub fn triggers(&mut self, operation: &Operation) {
+        let key = KindKey::of(operation.place.lane.actor, operation.kind);
+        let (bytes, ns) = (moved(operation), duration(operation));
+        self.cause(Brief {
+            key,
+            place: operation.place,
+            ns,
+            offset: operation.record.offset,
+            bytes,
+            elsewhere: false,
+        });
+        if !key.is_of_rank() {
+            return;
+        }
+        let doing = Doing::of(operation.kind);
+        self.operations += 1;
+        self.transfers += u64::from(doing.is_transfer());
+        self.times.add(doing, operation.outstanding, ns);
+        match doing {
+            Doing::Read => {
+                self.filler_read += operation.filler;
+                self.read += bytes;
+            }
+            Doing::Write => self.filler_written += operation.filler,
+            _ => {}
+        }
+        if !operation.outstanding {
+            self.busy.add(operation.place.ns, operation.stop, doing);
+        }
+    }
+
+    /// An operation that happened in another call, and of which these bytes were its own.
+    pub fn cause(&mut self, brief: Brief) {
+        // What tells of an operation that was submitted elsewhere is none of its own.
+        if op::kind(brief.key.kind).is_some_and(|kind| kind.effect == Effect::Complete) {
+            return;
+        }
+        let found = self.caused.iter_mut().find(|c| c.key == brief.key);
+        match found {
+            Some(caused) => {
+                caused.operations += 1;
+                caused.bytes = caused.bytes.saturating_add(brief.bytes);
+                caused.ns = caused.ns.saturating_add(brief.ns);
+                caused.longest = caused.longest.max(brief.ns);
+            }
+            None => self.caused.push(Caused {
+                key: brief.key,
+                operations: 1,
+                bytes: brief.bytes,
+                ns: brief.ns,
+                longest: brief.ns,
+            }),
+        }
+        if self.longest.len() < LONGEST {
+            self.longest.push(brief);
+            return;
+        }
+        let shortest = self.longest.iter_mut().min_by_key(|one| one.ns);
+        if let Some(one) = shortest.filter(|one| one.ns < brief.ns) {
+            *one = brief;
+        }
+    }
+
+    /// Calls of ranks into libc among what it caused.
+    pub fn of_ranks(&self) -> u64 {
+        let of_ranks = self.caused.iter().filter(|c| c.key.is_of_rank());
+        of_ranks.map(|caused| caused.operations).sum()
+    }
+}
+
+/// All calls whose operations may still come.
+#[derive(Debug, Default)]
+pub(super) struct OpenCalls {
+    open: HashMap<u64, Open>,
+    forgotten: HashSet<u64>,
+    clock: u64,
+}
+
+impl OpenCalls {
+    /// What was seen of this call; `None` if it was added up already.
+    pub fn get(&mut self, call: u64) -> Option<&mut Open> {
+        if !self.open.contains_key(&call) && self.forgotten.contains(&call) {
+            return None;
+        }
+        self.clock += 1;
+        let open = self.open.entry(call).or_default();
+        open.touched = self.clock;
+        Some(open)
+    }
+
+    /// The same without counting as a sign of life.
+    pub fn look(&mut self, call: u64) -> Option<&mut Open> {
+        self.open.get_mut(&call)
+    }
+
+    /// The calls to be added up because there are too many: the half that nothing was heard of for the longest time.
+    pub fn overdue(&self) -> Vec<u64> {
+        if self.open.len() < REMEMBERED {
+            return Vec::new();
+        }
+        let mut ages: Vec<(u64, u64)> = self.open.iter().map(|(&id, o)| (o.touched, id)).collect();
+        ages.sort_unstable();
+        ages.truncate(REMEMBERED / 2);
+        ages.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// All calls, in the order in which they were last heard of.
+    pub fn all(&self) -> Vec<u64> {
+        let mut ages: Vec<(u64, u64)> = self.open.iter().map(|(&id, o)| (o.touched, id)).collect();
+        ages.sort_unstable();
+        ages.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Takes a call out.
+    pub fn take(&mut self, call: u64) -> Option<Open> {
+        let open = self.open.remove(&call)?;
+        if self.forgotten.len() >= FORGOTTEN {
+            self.forgotten.clear();
+        }
+        self.forgotten.insert(call);
+        Some(open)
+    }
+}

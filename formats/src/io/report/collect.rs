@@ -1,0 +1,332 @@
+//! Takes facts one by one and adds them up.
+
+use super::access::{Access, OtherCalls};
+use super::attribution::Attributions;
+use super::calls::{Brief, HashSet, Made, Open, OpenCalls};
+use super::collectives::Groups;
+use super::kinds::{Doing, KindKey, Who, moved};
+use super::slowest::Slowest;
+use super::{Aggregator, Cache, Options, Report};
+use crate::io::{Actor, Call, Edge, Fact, FileRole, OpenedFile, Operation, Relation};
+use crate::stats::Volume;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Pairs of ranks of which it is told how much one moved for the other.
+const PAIRS: usize = 1 << 20;
+/// Files that are told apart.
+const FILES: usize = 1 << 16;
+
+/// Makes a [`Report`] of facts, which must come in the order of [`crate::io::fact`].
+///
+/// Memory depends on ranks, files, functions and on what is outstanding, not on the length of the trace.
+#[derive(Debug)]
+pub struct Collector {
+    options: Options,
+    report: Report,
+    selected: HashSet<u32>,
+    calls: OpenCalls,
+    groups: Groups,
+    attributions: Attributions,
+    slowest: Slowest,
+    names: BTreeMap<u16, Rc<str>>,
+    served: BTreeMap<(u32, u32), Volume>,
+}
+
+impl Collector {
+    /// For a report like this.
+    pub fn new(options: Options) -> Self {
+        Collector {
+            slowest: Slowest::new(options.slowest),
+            options,
+            report: Report::default(),
+            selected: HashSet::default(),
+            calls: OpenCalls::default(),
+            groups: Groups::default(),
+            attributions: Attributions::default(),
+            names: BTreeMap::new(),
+            served: BTreeMap::new(),
+        }
+    }
+
+    /// Takes the next fact.
+    pub fn put(&mut self, fact: &Fact) {
+        match fact {
+            Fact::File(file) => self.file(file),
+            Fact::Call(call) => self.call(call),
+            Fact::Operation(operation) => self.operation(operation),
+            Fact::Edge(edge) => self.edge(edge),
+        }
+        let overdue = self.calls.overdue();
+        if !overdue.is_empty() {
+            self.close(overdue);
+        }
+    }
+
+    fn file(&mut self, file: &OpenedFile) {
+        if let Some(part) = &self.options.file {
+            if !file.name.contains(part.as_str()) {
+                return;
+            }
+            self.selected.insert(file.id);
+        }
+        if self.report.files.len() < FILES {
+            self.report.files.insert(file.id, file.clone());
+        }
+    }
+
+    fn has_file(&self, file: Option<u32>) -> bool {
+        self.options.file.is_none() || file.is_some_and(|file| self.selected.contains(&file))
+    }
+
+    fn has_rank(&self, actor: Actor, call: Option<u64>) -> bool {
+        let Some(wanted) = self.options.rank else {
+            return true;
+        };
+        match actor {
+            Actor::Rank(rank) => rank == wanted,
+            _ => call.is_some_and(|call| {
+                let rank = call.checked_shr(self.options.counter_bits);
+                rank.unwrap_or(0) == u64::from(wanted)
+            }),
+        }
+    }
+
+    fn call(&mut self, call: &Call) {
+        let Actor::Rank(rank) = call.place.lane.actor else {
+            return;
+        };
+        if !self.has_file(Some(call.file)) || !self.has_rank(call.place.lane.actor, None) {
+            return;
+        }
+        self.report.lasts(call.place.ns, call.stop);
+        let name = self.names.entry(call.function);
+        let name = name.or_insert_with(|| Rc::from(call.name.as_str()));
+        let made = Made {
+            call: call.call,
+            name: Rc::clone(name),
+            place: call.place,
+            stop: call.stop,
+            complete: call.complete,
+            file: call.file,
+            sequence: call.sequence,
+            writes: call.writes,
+            bytes: call.bytes,
+            hull: call.hull,
+            pieces: call.pieces,
+        };
+        let group = made.sequence.filter(|_| made.is_blocking_collective());
+        let Some(open) = self.calls.get(call.call) else {
+            self.report.late += 1;
+            return;
+        };
+        open.made = Some(made);
+        if let Some(sequence) = group {
+            let key = (call.file, sequence);
+            self.groups.join(&mut self.calls, key, call.call, rank);
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        let actor = operation.place.lane.actor;
+        if !self.has_file(operation.file) || !self.has_rank(actor, operation.call) {
+            return;
+        }
+        self.report.lasts(operation.place.ns, operation.stop);
+        let key = KindKey::of(actor, operation.kind);
+        self.report.kinds.entry(key).or_default().add(operation);
+        self.report.below.add(operation);
+        let role = operation.file.and_then(|file| self.report.files.get(&file));
+        let is_data = role.is_none_or(|file| file.role == FileRole::Data);
+        let is_libc = key.who == Who::Rank;
+        let counts = is_data && (operation.call.is_some() || !is_libc);
+        self.attributions.operation(operation, counts);
+        let doing = Doing::of(operation.kind);
+        if is_libc && counts && doing.is_transfer() {
+            let bytes = moved(operation);
+            let (sizes, cache) = match doing {
+                Doing::Read => (&mut self.report.read_sizes, &mut self.report.cache_reads),
+                _ => (&mut self.report.write_sizes, &mut self.report.cache_writes),
+            };
+            sizes.add(bytes);
+            cache.add(operation, doing, bytes);
+        }
+        let Some(call) = operation.call else {
+            return;
+        };
+        match self.calls.get(call) {
+            Some(open) => open.triggers(operation),
+            None => self.report.late += 1,
+        }
+    }
+
+    fn edge(&mut self, edge: &Edge) {
+        if !self.has_rank(edge.from.lane.actor, Some(edge.call)) {
+            return;
+        }
+        if edge.relation == Relation::Triggers {
+            let seen = self.attributions.get(edge.operation).is_some();
+            self.report.triggers += u64::from(seen || self.options.file.is_none());
+            return;
+        }
+        let seen = self.attributions.carries(edge);
+        if seen.is_none() && self.options.file.is_some() {
+            return;
+        }
+        self.report.carries += 1;
+        let actor = edge.to.lane.actor;
+        self.report.below.carries(actor, edge.kind);
+        let key = KindKey::of(actor, edge.kind);
+        if let Some(row) = self.report.kinds.get_mut(&key) {
+            row.carried_calls += 1;
+        }
+        if let (Actor::Rank(worker), Actor::Rank(owner)) = (actor, edge.from.lane.actor)
+            && Doing::of(edge.kind).is_transfer()
+            && (self.served.len() < PAIRS || self.served.contains_key(&(worker, owner)))
+        {
+            let volume = self.served.entry((worker, owner)).or_default();
+            volume.count += 1;
+            volume.bytes = volume.bytes.saturating_add(edge.bytes);
+        }
+        let Some(open) = self.calls.get(edge.call) else {
+            self.report.late += 1;
+            return;
+        };
+        if key.is_of_rank() {
+            open.carried = open.carried.saturating_add(edge.bytes);
+        }
+        // What happened during the call itself was counted when the operation came.
+        if seen.is_none_or(|seen| seen.call != Some(edge.call)) {
+            open.cause(Brief {
+                key,
+                place: edge.to,
+                ns: seen.map_or(0, |seen| seen.ns),
+                offset: seen.map_or(-1, |seen| seen.offset),
+                bytes: edge.bytes,
+                elsewhere: true,
+            });
+        }
+    }
+
+    /// Adds up these calls, after the groups that they belong to.
+    fn close(&mut self, calls: Vec<u64>) {
+        for &call in &calls {
+            let open = self.calls.look(call);
+            let made = open.as_ref().and_then(|open| open.made.as_ref());
+            if let Some(made) = made.filter(|made| made.is_blocking_collective())
+                && let Some(sequence) = made.sequence
+            {
+                let key = (made.file, sequence);
+                self.groups.close(&mut self.calls, key);
+            }
+        }
+        for call in calls {
+            if let Some(open) = self.calls.take(call) {
+                self.add(open);
+            }
+        }
+    }
+
+    fn add(&mut self, mut open: Open) {
+        let causes: u64 = open.caused.iter().map(|caused| caused.operations).sum();
+        let report = &mut self.report;
+        report.callids += 1;
+        report.causing += u64::from(causes > 0);
+        report.caused += causes;
+        let Some(made) = open.made.take() else {
+            let other = &mut report.other;
+            other.calls += 1;
+            other.operations += open.operations;
+            other.transfers += open.transfers;
+            other.filler += open.filler_read.saturating_add(open.filler_written);
+            other.times.join(&open.times);
+            return;
+        };
+        let Actor::Rank(rank) = made.place.lane.actor else {
+            return;
+        };
+        let name = made.name.to_string();
+        add(report.functions.entry(name).or_default(), &made, &open);
+        let file = (made.file, made.writes);
+        add(report.by_file.entry(file).or_default(), &made, &open);
+        add(report.by_rank.entry(rank).or_default(), &made, &open);
+        add(
+            if made.writes {
+                &mut report.writes
+            } else {
+                &mut report.reads
+            },
+            &made,
+            &open,
+        );
+        self.slowest.add(&made, &mut open);
+    }
+
+    /// The report.
+    pub fn finish(mut self) -> Report {
+        self.groups.close_all(&mut self.calls);
+        let calls = self.calls.all();
+        self.close(calls);
+        let mut report = self.report;
+        report.collectives = self.groups.found;
+        report.attribution = self.attributions.finish();
+        report.slowest = self.slowest.finish();
+        for ((worker, owner), volume) in self.served {
+            let aggregator: &mut Aggregator = report.aggregators.entry(worker).or_default();
+            if worker == owner {
+                aggregator.own_bytes = volume.bytes;
+            } else {
+                aggregator.serves.insert(owner, volume);
+            }
+        }
+        report.aggregators.retain(|_, a| !a.serves.is_empty());
+        report
+    }
+}
+
+/// Adds a call to a row.
+fn add(row: &mut Access, made: &Made, open: &Open) {
+    row.calls += 1;
+    row.writes = made.writes;
+    row.asked = row.asked.saturating_add(made.bytes);
+    row.carried = row.carried.saturating_add(open.carried);
+    row.filler_read = row.filler_read.saturating_add(open.filler_read);
+    row.filler_written = row.filler_written.saturating_add(open.filler_written);
+    row.modifying += u64::from(made.writes && open.read > 0);
+    row.operations += open.operations;
+    row.transfers += open.transfers;
+    row.ns = row.ns.saturating_add(made.duration());
+    row.times.join(&open.times);
+    row.pending = row.pending.saturating_add(made.pending());
+    row.deferred += u64::from(made.pending() > 0);
+    row.durations.add(made.duration() as f64);
+    row.sizes.add(made.bytes);
+    row.caused.add(open.of_ranks());
+    for caused in &open.caused {
+        let per_call = row.kinds.entry(caused.key).or_default();
+        per_call.add(caused.operations);
+    }
+}
+
+impl Cache {
+    fn add(&mut self, operation: &Operation, doing: Doing, bytes: u64) {
+        let Some((read, written)) = operation.record.sectors else {
+            return;
+        };
+        let sectors = if doing == Doing::Read { read } else { written };
+        self.transfers += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.sectors = self.sectors.saturating_add(sectors);
+        if sectors == 0 {
+            self.cached += 1;
+            self.cached_bytes = self.cached_bytes.saturating_add(bytes);
+        }
+    }
+}
+
+impl OtherCalls {
+    /// Whether there are any.
+    pub fn is_empty(&self) -> bool {
+        self.calls == 0
+    }
+}

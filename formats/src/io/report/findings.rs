@@ -1,0 +1,209 @@
+//! What of a report is worth a second look.
+
+use super::kinds::{Doing, Who};
+use super::{Access, Report};
+
+/// Accesses below this size are small.
+pub const SMALL: u64 = 4096;
+
+/// Fewer calls or transfers than this are not worth a word.
+const FEW: u64 = 50;
+
+/// Something that costs time and could perhaps be done in another way.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// Many calls ask for less than [`SMALL`] bytes.
+    SmallCalls {
+        /// So many.
+        small: u64,
+        /// Of so many.
+        calls: u64,
+    },
+    /// Many transfers move less than [`SMALL`] bytes.
+    SmallTransfers {
+        /// So many.
+        small: u64,
+        /// Of so many.
+        transfers: u64,
+        /// Calls that asked for that.
+        calls: u64,
+    },
+    /// Much was moved that no call had asked for.
+    Filler {
+        /// Whether by writing calls.
+        writes: bool,
+        /// Bytes asked for.
+        asked: u64,
+        /// Bytes moved.
+        moved: u64,
+    },
+    /// Writing calls read what they then wrote back.
+    ReadModifyWrite {
+        /// So many.
+        calls: u64,
+        /// Of so many writing calls.
+        of: u64,
+        /// Bytes read for it.
+        bytes: u64,
+    },
+    /// Locks take much of the time of the calls.
+    Locks {
+        /// Time in them, ns.
+        ns: u64,
+        /// Of the time in calls, ns.
+        of: u64,
+    },
+    /// Waiting for the device takes long, compared with the accesses themselves.
+    Sync {
+        /// Time in it, ns.
+        ns: u64,
+        /// Time in data accesses, ns.
+        accesses: u64,
+    },
+    /// In collective accesses one rank did the work of all.
+    OneWorker {
+        /// Groups in which it was so.
+        groups: u64,
+        /// Of so many.
+        of: u64,
+        /// Ranks that took part in collective accesses.
+        ranks: u64,
+    },
+    /// Much of the time in collective accesses is spent waiting.
+    CollectiveWait {
+        /// For operations of other ranks, ns.
+        others: u64,
+        /// For ranks that had not come, ns.
+        late: u64,
+        /// Of the time in collective accesses, ns.
+        of: u64,
+    },
+    /// Nonblocking calls that had done everything when they returned.
+    NotDeferred {
+        /// Name of the function.
+        function: String,
+        /// So many calls.
+        calls: u64,
+    },
+    /// Data servers have unequal loads.
+    Imbalance {
+        /// Bytes of the one with most, in parts of the mean.
+        most: f64,
+    },
+    /// Operations failed.
+    Failed {
+        /// So many.
+        operations: u64,
+    },
+    /// Writes moved less than they were asked to.
+    ShortWrites {
+        /// So many.
+        operations: u64,
+    },
+}
+
+impl Report {
+    /// What is worth a second look, in the order of the report.
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let access = [&self.reads, &self.writes];
+        let calls = self.reads.calls + self.writes.calls;
+        let small: u64 = access.iter().map(|a| a.sizes.below(SMALL).count).sum();
+        if small >= FEW && small * 5 >= calls {
+            found.push(Finding::SmallCalls { small, calls });
+        }
+        let sizes = [&self.read_sizes, &self.write_sizes];
+        let small: u64 = sizes.iter().map(|sizes| sizes.below(SMALL).count).sum();
+        let transfers: u64 = sizes.iter().map(|sizes| sizes.all().count).sum();
+        if small >= FEW && small * 5 >= transfers && transfers > 2 * calls {
+            found.push(Finding::SmallTransfers {
+                small,
+                transfers,
+                calls,
+            });
+        }
+        found.extend(access.into_iter().filter_map(filler));
+        if self.writes.modifying > 0 {
+            found.push(Finding::ReadModifyWrite {
+                calls: self.writes.modifying,
+                of: self.writes.calls,
+                bytes: self.writes.filler_read,
+            });
+        }
+        let ns = self.reads.ns.saturating_add(self.writes.ns);
+        let locks = self.reads.times.lock.saturating_add(self.writes.times.lock);
+        if locks > 0 && locks >= ns / 10 {
+            found.push(Finding::Locks { ns: locks, of: ns });
+        }
+        let sync = self.kinds.iter().filter(|(key, _)| key.who == Who::Rank);
+        let sync = sync.filter(|(key, _)| Doing::of(key.kind) == Doing::Sync);
+        let sync: u64 = sync.map(|(_, row)| row.ns).sum();
+        if sync > ns / 5 && sync > 0 {
+            found.push(Finding::Sync {
+                ns: sync,
+                accesses: ns,
+            });
+        }
+        self.in_collectives(&mut found);
+        self.nonblocking(&mut found);
+        if let Some(most) = self.below.imbalance().filter(|&most| most >= 1.25) {
+            found.push(Finding::Imbalance { most });
+        }
+        let failed = self.kinds.values().map(|row| row.failed).sum();
+        if failed > 0 {
+            found.push(Finding::Failed { operations: failed });
+        }
+        let writes = self.kinds.iter().filter(|(key, _)| key.is_of_rank());
+        let writes = writes.filter(|(key, _)| Doing::of(key.kind) == Doing::Write);
+        let short = writes.map(|(_, row)| row.short).sum();
+        if short > 0 {
+            found.push(Finding::ShortWrites { operations: short });
+        }
+        found
+    }
+
+    fn in_collectives(&self, found: &mut Vec<Finding>) {
+        let collectives = &self.collectives;
+        let ranks = collectives.ranks.len() as u64;
+        let (one, groups) = (collectives.with_one_worker, collectives.groups);
+        if one > 0 && one * 2 >= groups {
+            found.push(Finding::OneWorker {
+                groups: one,
+                of: groups,
+                ranks,
+            });
+        }
+        let sum = |part: fn(&super::Waits) -> u64| {
+            let parts = collectives.ranks.values().map(|rank| part(&rank.waits));
+            parts.fold(0, u64::saturating_add)
+        };
+        let (others, late, of) = (sum(|w| w.others), sum(|w| w.late), sum(super::Waits::all));
+        if of > 0 && others.saturating_add(late) >= of / 3 {
+            found.push(Finding::CollectiveWait { others, late, of });
+        }
+    }
+
+    fn nonblocking(&self, found: &mut Vec<Finding>) {
+        for (name, access) in &self.functions {
+            let begins = name.starts_with("MPI_File_i");
+            let done = access.kinds.keys().any(|key| key.is_of_rank())
+                && access.times.outstanding == 0
+                && access.times.transfer > 0;
+            if begins && done {
+                found.push(Finding::NotDeferred {
+                    function: name.clone(),
+                    calls: access.calls,
+                });
+            }
+        }
+    }
+}
+
+fn filler(access: &Access) -> Option<Finding> {
+    let filler = access.filler_read.saturating_add(access.filler_written);
+    (filler > 0 && filler >= access.asked / 4).then(|| Finding::Filler {
+        writes: access.writes,
+        asked: access.asked,
+        moved: access.moved(),
+    })
+}

@@ -1,0 +1,231 @@
+//! Operations by their kind and by who does them.
+
+use crate::io::{Actor, Operation};
+use crate::stats::{Histogram, SizeClass, Volume};
+use records::operation::{self as op, Effect, Kind, Layer};
+
+/// Whose work an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Who {
+    /// A rank.
+    Rank,
+    /// The I/O server that programs see.
+    FrontEnd,
+    /// A data server behind it.
+    DataServer,
+    /// A block device.
+    Device,
+}
+
+impl Who {
+    /// Whose this actor's work is.
+    pub fn of(actor: Actor) -> Self {
+        match actor {
+            Actor::Rank(_) => Who::Rank,
+            Actor::FrontEnd(_) => Who::FrontEnd,
+            Actor::DataServer(_) => Who::DataServer,
+            Actor::Device(_) => Who::Device,
+        }
+    }
+}
+
+/// What operations are told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KindKey {
+    /// Who does it.
+    pub who: Who,
+    /// Number of its kind ([`records::operation::KINDS`]).
+    pub kind: u16,
+}
+
+impl KindKey {
+    /// That of an operation of this kind which is drawn there.
+    pub fn of(actor: Actor, kind: u16) -> Self {
+        let who = Who::of(actor);
+        KindKey { who, kind }
+    }
+
+    /// What the kind is; `None` for numbers of none.
+    pub fn describe(self) -> Option<&'static Kind> {
+        op::kind(self.kind)
+    }
+
+    /// Whether it is a call into libc by a rank.
+    pub fn is_of_rank(self) -> bool {
+        self.who == Who::Rank
+    }
+}
+
+/// What an operation does, as far as its time is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Doing {
+    /// Moves bytes from the file.
+    Read,
+    /// Moves bytes to the file.
+    Write,
+    /// Takes and frees locks.
+    Lock,
+    /// Waits for the device.
+    Sync,
+    /// Opens and closes.
+    Open,
+    /// All else: sizes, names, positions.
+    Other,
+}
+
+impl Doing {
+    /// What operations of this kind do.
+    pub fn of(kind: u16) -> Self {
+        match op::kind(kind).map(|kind| kind.effect) {
+            Some(Effect::Read | Effect::StartRead) => Doing::Read,
+            Some(Effect::Write | Effect::StartWrite) => Doing::Write,
+            Some(Effect::Lock) => Doing::Lock,
+            Some(Effect::Sync) => Doing::Sync,
+            Some(Effect::Open | Effect::Close) => Doing::Open,
+            _ => Doing::Other,
+        }
+    }
+
+    /// Whether it moves bytes of the file.
+    pub fn is_transfer(self) -> bool {
+        matches!(self, Doing::Read | Doing::Write)
+    }
+}
+
+/// Bytes that an operation moved; 0 if it moves none.
+pub fn moved(operation: &Operation) -> u64 {
+    if !Doing::of(operation.kind).is_transfer() {
+        return 0;
+    }
+    let record = &operation.record;
+    let bytes = match op::kind(operation.kind).map(|kind| kind.layer) {
+        // A device moves a request as a whole or not at all.
+        Some(Layer::Device) if operation.error == 0 => record.result.max(record.size),
+        _ => record.result,
+    };
+    u64::try_from(bytes).unwrap_or(0)
+}
+
+/// How long an operation took, ns.
+pub fn duration(operation: &Operation) -> u64 {
+    u64::try_from(operation.stop.saturating_sub(operation.place.ns)).unwrap_or(0)
+}
+
+/// All operations of one kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KindRow {
+    /// How many.
+    pub count: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How many moved less than they were asked to, without an error: the end of the file, or a full disk.
+    pub short: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Bytes among them that no call had asked for.
+    pub filler: u64,
+    /// Time, ns; of outstanding ones from submission to result.
+    pub ns: u64,
+    /// Those that were outstanding and not running.
+    pub outstanding: u64,
+    /// Calls whose data they carried, all together.
+    pub carried_calls: u64,
+    /// Operations for which no call is known.
+    pub without_call: u64,
+    /// Their durations, ns.
+    pub durations: Histogram,
+}
+
+impl KindRow {
+    pub(super) fn add(&mut self, operation: &Operation) {
+        let (bytes, ns) = (moved(operation), duration(operation));
+        self.count += 1;
+        self.failed += u64::from(operation.error != 0);
+        let is_short = operation.error == 0
+            && Doing::of(operation.kind).is_transfer()
+            && u64::try_from(operation.record.size).is_ok_and(|size| bytes < size);
+        self.short += u64::from(is_short);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.filler = self.filler.saturating_add(operation.filler);
+        self.ns = self.ns.saturating_add(ns);
+        self.outstanding += u64::from(operation.outstanding);
+        self.without_call += u64::from(operation.call.is_none());
+        self.durations.add(ns as f64);
+    }
+}
+
+/// Numbers and bytes by powers of two of a size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizes {
+    classes: [Volume; 65],
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes {
+            classes: [Volume::default(); 65],
+        }
+    }
+}
+
+impl Sizes {
+    pub(super) fn add(&mut self, bytes: u64) {
+        // 0 for 0, else the number of binary digits.
+        let class = &mut self.classes[(u64::BITS - bytes.leading_zeros()) as usize];
+        class.count += 1;
+        class.bytes = class.bytes.saturating_add(bytes);
+    }
+
+    /// The classes 0, 1, 2 to 3, 4 to 7, …; empty ones left out.
+    pub fn classes(&self) -> impl Iterator<Item = SizeClass> + '_ {
+        let classes = self.classes.iter().enumerate();
+        let used = classes.filter(|(_, volume)| volume.count > 0);
+        used.map(|(class, &volume)| SizeClass {
+            low: if class == 0 { 0 } else { 1 << (class - 1) },
+            high: u64::MAX.checked_shr(64 - class as u32).unwrap_or(0),
+            volume,
+        })
+    }
+
+    /// All together.
+    pub fn all(&self) -> Volume {
+        self.below(u64::MAX)
+    }
+
+    /// Those of classes that lie below this size, a power of two.
+    pub fn below(&self, size: u64) -> Volume {
+        let mut all = Volume::default();
+        for class in self.classes().filter(|class| class.high <= size) {
+            all.count += class.volume.count;
+            all.bytes = all.bytes.saturating_add(class.volume.bytes);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_of_sizes() {
+        let mut sizes = Sizes::default();
+        for size in [0, 1, 2, 3, 4095, 4096, u64::MAX] {
+            sizes.add(size);
+        }
+        let classes: Vec<_> = sizes
+            .classes()
+            .map(|c| (c.low, c.high, c.volume.count))
+            .collect();
+        let expected = [
+            (0, 0, 1),
+            (1, 1, 1),
+            (2, 3, 2),
+            (2048, 4095, 1),
+            (4096, 8191, 1),
+            (1 << 63, u64::MAX, 1),
+        ];
+        assert_eq!(classes, expected);
+        assert_eq!((sizes.below(4096).count, sizes.all().count), (5, 7));
+    }
+}

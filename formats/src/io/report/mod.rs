@@ -1,0 +1,168 @@
+//! The report on a run's I/O: which operations its MPI-IO calls caused, what these cost, and whose data they carried.
+//!
+//! A [`Collector`] takes [`Fact`](crate::io::Fact)s one by one; [`Report`] is what it found, without any layout. Memory
+//! depends on ranks, files, functions and on what is outstanding, not on the length of the trace: percentiles come of
+//! [`Histogram`](crate::stats::Histogram)s, and of calls that end long before the last of their operations it is said how
+//! many operations came too late ([`Report::late`]).
+//!
+//! [`chain`] is about one call: everything that it caused, down to the disk.
+
+mod access;
+mod attribution;
+mod calls;
+pub mod chain;
+mod collect;
+mod collectives;
+mod findings;
+mod kinds;
+mod servers;
+mod slowest;
+
+pub use access::{Access, OtherCalls, PerCall, Times};
+pub use attribution::{Attribution, Stage};
+pub use calls::{Brief, Caused, Made};
+pub use collect::Collector;
+pub use collectives::{Collectives, RankWaits, WaitedFor, Waits};
+pub use findings::{Finding, SMALL};
+pub use kinds::{Doing, KindKey, KindRow, Sizes, Who, duration, moved};
+pub use servers::{Below, DeviceRow, ServerRow, Work};
+pub use slowest::Slow;
+
+use crate::io::OpenedFile;
+use crate::stats::Volume;
+use std::collections::BTreeMap;
+
+/// What a report is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many of the slowest calls are kept.
+    pub slowest: usize,
+    /// Only calls of this rank, and operations that it did or that were done on its behalf.
+    pub rank: Option<u32>,
+    /// Only files whose names contain this.
+    pub file: Option<String>,
+    /// Bits of the counter in a CallID; the rank is above.
+    pub counter_bits: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            slowest: 5,
+            rank: None,
+            file: None,
+            counter_bits: 40,
+        }
+    }
+}
+
+/// Transfers and what the kernel charged their threads with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cache {
+    /// Transfers of which it is known.
+    pub transfers: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+    /// Sectors of 512 bytes that reads got from the device, or that writes made dirty that were clean.
+    pub sectors: u64,
+    /// Transfers without any: reads that the page cache served, writes to pages that were dirty already.
+    pub cached: u64,
+    /// Bytes of these.
+    pub cached_bytes: u64,
+}
+
+/// A rank that moved data of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Aggregator {
+    /// Bytes of its own calls that it moved.
+    pub own_bytes: u64,
+    /// By rank: transfers that carried its data, and bytes of it.
+    pub serves: BTreeMap<u32, Volume>,
+}
+
+impl Aggregator {
+    /// Bytes of other ranks that it moved.
+    pub fn served_bytes(&self) -> u64 {
+        let bytes = self.serves.values().map(|volume| volume.bytes);
+        bytes.fold(0, u64::saturating_add)
+    }
+}
+
+/// What was found out about a run's I/O.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// From the start of the first to the end of the last call or operation, ns on rank 0's clock.
+    pub span: Option<(i64, i64)>,
+    /// The files by number.
+    pub files: BTreeMap<u32, OpenedFile>,
+    /// All reading calls.
+    pub reads: Access,
+    /// All writing calls.
+    pub writes: Access,
+    /// Calls by function.
+    pub functions: BTreeMap<String, Access>,
+    /// Calls by file and by whether they write.
+    pub by_file: BTreeMap<(u32, bool), Access>,
+    /// Calls by rank.
+    pub by_rank: BTreeMap<u32, Access>,
+    /// Calls that caused operations and are no data accesses.
+    pub other: OtherCalls,
+    /// Operations by who did them and by kind.
+    pub kinds: BTreeMap<KindKey, KindRow>,
+    /// Reading transfers of ranks, by bytes moved.
+    pub read_sizes: Sizes,
+    /// Writing transfers of ranks, by bytes moved.
+    pub write_sizes: Sizes,
+    /// Reading transfers of ranks: disk or cache.
+    pub cache_reads: Cache,
+    /// Writing transfers of ranks: newly dirty or not.
+    pub cache_writes: Cache,
+    /// Ranks that moved data of others.
+    pub aggregators: BTreeMap<u32, Aggregator>,
+    /// Blocking collective accesses.
+    pub collectives: Collectives,
+    /// The slowest calls, the slowest first.
+    pub slowest: Vec<Slow>,
+    /// Servers and devices.
+    pub below: Below,
+    /// How exact the relation between calls and bytes is, by stage.
+    pub attribution: BTreeMap<Stage, Attribution>,
+    /// Different CallIDs.
+    pub callids: u64,
+    /// CallIDs that caused operations.
+    pub causing: u64,
+    /// Operations that CallIDs caused or that carry their data, each counted with every such CallID.
+    pub caused: u64,
+    /// Edges of kind "triggers".
+    pub triggers: u64,
+    /// Edges of kind "carries".
+    pub carries: u64,
+    /// Facts about calls that had been added up already, and that are missing in numbers per call.
+    pub late: u64,
+}
+
+impl Report {
+    fn lasts(&mut self, start: i64, stop: i64) {
+        let (first, last) = self.span.unwrap_or((start, stop));
+        self.span = Some((first.min(start), last.max(stop)));
+    }
+
+    /// Operations of all kinds.
+    pub fn operations(&self) -> u64 {
+        self.kinds.values().map(|row| row.count).sum()
+    }
+
+    /// Kinds of drawables that have a CallID: functions, and kinds of operations.
+    pub fn categories_with_callid(&self) -> usize {
+        let with_call = self
+            .kinds
+            .values()
+            .filter(|row| row.without_call < row.count);
+        self.functions.len() + with_call.count()
+    }
+
+    /// Operations per CallID that caused any; `None` if none did.
+    pub fn operations_per_causing_call(&self) -> Option<f64> {
+        (self.causing > 0).then(|| self.caused as f64 / self.causing as f64)
+    }
+}

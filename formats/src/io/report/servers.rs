@@ -1,0 +1,179 @@
+//! What I/O servers and block devices did.
+
+use super::kinds::{Doing, duration, moved};
+use crate::io::{Actor, Operation};
+use crate::stats::{Histogram, Volume};
+use records::operation::{self as op, Effect, Layer};
+use std::collections::BTreeMap;
+
+/// Operations of a kind at one server or device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    /// How many, and how many bytes they moved.
+    pub volume: Volume,
+    /// Their durations, ns.
+    pub durations: Histogram,
+    /// Sum of these.
+    pub ns: u64,
+}
+
+impl Work {
+    fn add(&mut self, operation: &Operation) {
+        let ns = duration(operation);
+        self.volume.count += 1;
+        self.volume.bytes = self.volume.bytes.saturating_add(moved(operation));
+        self.durations.add(ns as f64);
+        self.ns = self.ns.saturating_add(ns);
+    }
+}
+
+/// An I/O server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerRow {
+    /// Requests to read, and pieces of such.
+    pub reads: Work,
+    /// Requests to write, and pieces of such.
+    pub writes: Work,
+    /// All other requests.
+    pub others: Work,
+    /// Time that requests lay in the queue.
+    pub queued: Work,
+    /// Its own reads from its disk.
+    pub disk_reads: Work,
+    /// Its own writes to its disk.
+    pub disk_writes: Work,
+    /// All other calls of its own.
+    pub disk_others: Work,
+    /// Pieces of requests that it passed on to other servers.
+    pub passed_on: Work,
+}
+
+impl ServerRow {
+    /// Bytes of requests.
+    pub fn bytes(&self) -> u64 {
+        let (read, written) = (self.reads.volume.bytes, self.writes.volume.bytes);
+        read.saturating_add(written)
+    }
+
+    fn add(&mut self, operation: &Operation) {
+        let Some(kind) = op::kind(operation.kind) else {
+            return;
+        };
+        let is_front_end = matches!(operation.place.lane.actor, Actor::FrontEnd(_));
+        let doing = Doing::of(operation.kind);
+        let work = match (kind.layer, doing) {
+            _ if operation.kind == op::REQUEST_QUEUED => &mut self.queued,
+            (Layer::Stripe, _) if is_front_end => &mut self.passed_on,
+            (Layer::Request | Layer::Stripe, Doing::Read) => &mut self.reads,
+            (Layer::Request | Layer::Stripe, Doing::Write) => &mut self.writes,
+            (Layer::Request | Layer::Stripe, _) => &mut self.others,
+            (_, Doing::Read) => &mut self.disk_reads,
+            (_, Doing::Write) => &mut self.disk_writes,
+            _ => &mut self.disk_others,
+        };
+        work.add(operation);
+    }
+}
+
+/// A block device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeviceRow {
+    /// Data read.
+    pub reads: Work,
+    /// Data written.
+    pub writes: Work,
+    /// Of these those that the kernel wrote by itself, on behalf of no call.
+    pub by_kernel: Volume,
+    /// Calls whose data were in writes, added up over the writes: the rest were merged by the page cache.
+    pub calls_in_writes: u64,
+    /// Flushes of the device's own cache.
+    pub flushes: Work,
+    /// Data of the file system itself, and discards.
+    pub metadata: Work,
+}
+
+impl DeviceRow {
+    fn add(&mut self, operation: &Operation) {
+        let work = match op::kind(operation.kind).map(|kind| kind.effect) {
+            Some(Effect::Read) => &mut self.reads,
+            Some(Effect::Write) => {
+                if operation.call.is_none() {
+                    self.by_kernel.count += 1;
+                    self.by_kernel.bytes = self.by_kernel.bytes.saturating_add(moved(operation));
+                }
+                &mut self.writes
+            }
+            Some(Effect::Sync) => &mut self.flushes,
+            _ => &mut self.metadata,
+        };
+        work.add(operation);
+    }
+}
+
+/// All servers and devices.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Below {
+    /// Servers, front ends before data servers.
+    pub servers: BTreeMap<Actor, ServerRow>,
+    /// Devices by number.
+    pub devices: BTreeMap<u32, DeviceRow>,
+    /// By file: transfers of ranks, and requests that they became. Files without requests are on no server.
+    transfers: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Below {
+    pub(super) fn add(&mut self, operation: &Operation) {
+        match operation.place.lane.actor {
+            Actor::Rank(_) => {
+                if let Some(transfers) = self.transfers_of(operation) {
+                    transfers.0 += 1;
+                }
+            }
+            Actor::Device(number) => self.devices.entry(number).or_default().add(operation),
+            server => {
+                self.servers.entry(server).or_default().add(operation);
+                let layer = op::kind(operation.kind).map(|kind| kind.layer);
+                if layer == Some(Layer::Request)
+                    && let Some(transfers) = self.transfers_of(operation)
+                {
+                    transfers.1 += 1;
+                }
+            }
+        }
+    }
+
+    fn transfers_of(&mut self, operation: &Operation) -> Option<&mut (u64, u64)> {
+        let is_transfer = Doing::of(operation.kind).is_transfer();
+        let file = operation.file.filter(|_| is_transfer)?;
+        Some(self.transfers.entry(file).or_default())
+    }
+
+    pub(super) fn carries(&mut self, actor: Actor, kind: u16) {
+        if let Actor::Device(number) = actor
+            && Doing::of(kind) == Doing::Write
+        {
+            self.devices.entry(number).or_default().calls_in_writes += 1;
+        }
+    }
+
+    /// Requests for each transfer of a rank; `None` without servers.
+    pub fn requests_per_transfer(&self) -> Option<f64> {
+        let served = self
+            .transfers
+            .values()
+            .filter(|(_, requests)| *requests > 0);
+        let (transfers, requests) = served.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        (transfers > 0).then(|| requests as f64 / transfers as f64)
+    }
+
+    /// Bytes of the data server with most of them, in parts of what each would have if all had as much; `None` if there
+    /// are not several, or no bytes.
+    pub fn imbalance(&self) -> Option<f64> {
+        let servers = self.servers.iter();
+        let data = servers.filter(|(actor, _)| matches!(actor, Actor::DataServer(_)));
+        let bytes: Vec<u64> = data.map(|(_, row)| row.bytes()).collect();
+        let all: u64 = bytes.iter().fold(0, |sum, &b| sum.saturating_add(b));
+        let most = bytes.iter().copied().max()?;
+        (bytes.len() > 1 && all > 0).then(|| most as f64 * bytes.len() as f64 / all as f64)
+    }
+}
