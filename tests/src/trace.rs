@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Time limit of one run; the slowest of ours takes some seconds on two cores.
-pub const LIMIT: Duration = Duration::from_secs(90);
+pub const LIMIT: Duration = Duration::from_secs(300);
 
 /// A traced run and its folder.
 pub struct Run {

@@ -8,7 +8,7 @@ use tests::tally::Counts;
 use tests::trace::Tracing;
 use tests::{Finished, Mpi, Run, compile, mpi};
 
-const LIMIT: Duration = Duration::from_secs(240);
+const LIMIT: Duration = Duration::from_secs(900);
 
 /// `/usr/lib/<triplet>/...` whatever the machine; prints a line where nothing is there.
 fn debian(path: &str) -> Option<PathBuf> {
