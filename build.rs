@@ -32,8 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             "cargo::warning=declared otherwise than in the function table, recorded by name only: {misfit}"
         );
     }
+    println!("cargo::rustc-check-cfg=cfg(large_counts)");
+    let declares = |name: &str| header.functions.iter().any(|f| f.name == name);
+    if declares("MPI_Type_get_envelope_c") && declares("MPI_Type_get_contents_c") {
+        println!("cargo::rustc-cfg=large_counts");
+    }
     fs::write(out.join("mpi.rs"), &header.types)?;
     fs::write(out.join("wrappers.rs"), &generated.source)?;
-    fs::write(out.join("constants.rs"), constants::read(&mpicc, &out)?)?;
+    fs::write(
+        out.join("constants.rs"),
+        constants::read(&mpicc, &out, &header.constants)?,
+    )?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The values of an MPI library's constants, found out by compiling and running a small program with its compiler wrapper.
 //! Most are casts, which no binding generator sees; some are addresses of objects in the library, which that program names.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
@@ -42,10 +43,22 @@ MPI_THREAD_FUNNELED MPI_THREAD_SERIALIZED MPI_THREAD_MULTIPLE MPI_TYPECLASS_REAL
 MPI_TYPECLASS_COMPLEX MPI_LOCK_SHARED MPI_LOCK_EXCLUSIVE MPI_SEEK_SET MPI_SEEK_CUR MPI_SEEK_END MPI_MODE_RDONLY \
 MPI_MODE_RDWR MPI_MODE_WRONLY MPI_MODE_CREATE MPI_MODE_EXCL MPI_MODE_DELETE_ON_CLOSE MPI_MODE_UNIQUE_OPEN \
 MPI_MODE_SEQUENTIAL MPI_MODE_APPEND MPI_MODE_NOCHECK MPI_MODE_NOSTORE MPI_MODE_NOPUT MPI_MODE_NOPRECEDE \
-MPI_MODE_NOSUCCEED";
+MPI_MODE_NOSUCCEED MPI_COMBINER_HINDEXED_BLOCK MPI_DISPLACEMENT_CURRENT";
 
-/// Rust source with the constants.
-pub fn read(mpicc: &str, out: &Path) -> Result<String, Box<dyn Error>> {
+/// Integers that some libraries lack.
+const OPTIONAL: &[&str] = &[
+    "MPI_COMBINER_HVECTOR_INTEGER",
+    "MPI_COMBINER_HINDEXED_INTEGER",
+    "MPI_COMBINER_STRUCT_INTEGER",
+    "MPI_COMBINER_VALUE_INDEX",
+];
+
+/// Rust source with the constants. `declared` are those that the header's declarations show.
+pub fn read(
+    mpicc: &str,
+    out: &Path,
+    declared: &BTreeMap<String, i64>,
+) -> Result<String, Box<dyn Error>> {
     let mut program = String::from(
         "#define _GNU_SOURCE\n#define OMPI_OMIT_MPI1_COMPAT_DECLS 0\n#include <dlfcn.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#include <mpi.h>\n\
          static void object(const char *list, const char *name, uintptr_t value) {\n\
@@ -95,7 +108,14 @@ pub fn read(mpicc: &str, out: &Path) -> Result<String, Box<dyn Error>> {
     if !printed.status.success() {
         return Err(format!("{} failed: {}", binary.display(), printed.status).into());
     }
-    Ok(rust(&String::from_utf8(printed.stdout)?))
+    let mut source = rust(&String::from_utf8(printed.stdout)?);
+    source += "/// Integer constants that other libraries lack.\npub const OPTIONAL: &[(&str, i64)] = &[\n";
+    for name in OPTIONAL {
+        if let Some(value) = declared.get(*name) {
+            writeln!(source, "    (\"{name}\", {value}),")?;
+        }
+    }
+    Ok(source + "];\n")
 }
 
 fn place(value: &str) -> String {

@@ -128,6 +128,13 @@ impl Call {
         unsafe { &raw mut (*self.thread).before }
     }
 
+    /// The thread, for definitions that belong before the record.
+    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
+    pub fn thread(&self) -> &mut Thread {
+        // SAFETY: the state of the running thread, of which nobody else has a reference before its call is made.
+        unsafe { &mut *self.thread }
+    }
+
     /// Takes the time and makes the CallID of the call of function number `function` visible to lower layers.
     #[inline(always)]
     pub fn start(self, function: u16) -> Running {

@@ -65,15 +65,29 @@ pub const fn in_place() -> usize {
     number(MPI_IN_PLACE_AT)
 }
 
-const fn integer(name: &str) -> c_int {
+const fn find(list: &[(&str, i64)], name: &str) -> Option<i64> {
     let mut i = 0;
-    while i < INTEGERS.len() {
-        if same(INTEGERS[i].0, name) {
-            return INTEGERS[i].1 as c_int;
+    while i < list.len() {
+        if same(list[i].0, name) {
+            return Some(list[i].1);
         }
         i += 1;
     }
-    panic!("no such constant")
+    None
+}
+
+const fn integer(name: &str) -> c_int {
+    match find(INTEGERS, name) {
+        Some(value) => value as c_int,
+        None => panic!("no such constant"),
+    }
+}
+
+const fn optional(name: &str) -> Option<c_int> {
+    match find(OPTIONAL, name) {
+        Some(value) => Some(value as c_int),
+        None => None,
+    }
 }
 
 const fn same(a: &str, b: &str) -> bool {
@@ -105,6 +119,38 @@ pub const DIST_GRAPH: c_int = integer("MPI_DIST_GRAPH");
 pub const IN_STATUS: c_int = integer("MPI_ERR_IN_STATUS");
 /// MPI_ERR_OTHER.
 pub const ERR_OTHER: c_int = integer("MPI_ERR_OTHER");
+
+/// MPI_ORDER_C.
+pub const ORDER_C: c_int = integer("MPI_ORDER_C");
+/// MPI_DISTRIBUTE_NONE.
+pub const DISTRIBUTE_NONE: c_int = integer("MPI_DISTRIBUTE_NONE");
+/// MPI_DISTRIBUTE_BLOCK.
+pub const DISTRIBUTE_BLOCK: c_int = integer("MPI_DISTRIBUTE_BLOCK");
+/// MPI_DISTRIBUTE_CYCLIC.
+#[cfg(test)]
+pub const DISTRIBUTE_CYCLIC: c_int = integer("MPI_DISTRIBUTE_CYCLIC");
+/// MPI_DISTRIBUTE_DFLT_DARG.
+pub const DISTRIBUTE_DFLT_DARG: c_int = integer("MPI_DISTRIBUTE_DFLT_DARG");
+/// MPI_DISPLACEMENT_CURRENT.
+pub const DISPLACEMENT_CURRENT: i64 = match find(INTEGERS, "MPI_DISPLACEMENT_CURRENT") {
+    Some(value) => value,
+    None => panic!("no such constant"),
+};
+
+/// How datatypes are made: MPI_COMBINER_*.
+pub mod combiner {
+    use super::{c_int, integer, optional};
+
+    macro_rules! combiners {
+        ($find:ident -> $type:ty: $($name:ident)*) => {$(
+            #[doc = concat!("MPI_COMBINER_", stringify!($name), ".")]
+            pub const $name: $type = $find(concat!("MPI_COMBINER_", stringify!($name)));
+        )*};
+    }
+    combiners! { integer -> c_int: NAMED DUP CONTIGUOUS VECTOR HVECTOR INDEXED HINDEXED INDEXED_BLOCK HINDEXED_BLOCK
+    STRUCT SUBARRAY DARRAY F90_REAL F90_COMPLEX F90_INTEGER RESIZED }
+    combiners! { optional -> Option<c_int>: HVECTOR_INTEGER HINDEXED_INTEGER STRUCT_INTEGER VALUE_INDEX }
+}
 
 /// Addresses of sentinels that are objects; 1 is not looked up yet.
 static UNWEIGHTED: AtomicUsize = AtomicUsize::new(1);

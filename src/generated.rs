@@ -23,6 +23,7 @@ use crate::define::{self, Made};
 use crate::entry::{self, Code};
 use crate::lengths;
 use crate::life;
+use crate::views;
 use records::layout::{Family, POINTER_BYTES};
 use std::ffi::{CStr, c_char, c_void};
 

@@ -2,7 +2,7 @@
 //!
 //! A call enters through [`entry`] into its wrapper ([`generated`], by build.rs from `wrappers/`), which turns it into one
 //! record ([`call`], [`arg`], [`lengths`], [`status`]) in the running thread's block ([`thread`], [`blocks`], [`fill`], [`process`]).
-//! [`define`] adds what readers must know besides; [`start`] and [`life`] handle beginnings and ends, [`annotate`]
+//! [`define`] and [`views`] add what readers must know besides; [`start`] and [`life`] handle beginnings and ends, [`annotate`]
 //! what the program says about itself; [`finalize`] merges the ranks' records into files.
 //!
 //! Nothing in here may change what the program computes, end it, or make it wait.
@@ -32,3 +32,4 @@ mod start;
 mod status;
 mod table;
 mod thread;
+mod views;

@@ -2,7 +2,9 @@
 
 use super::{names, pointer_type, rust_name, signature};
 use crate::header::Declared;
-use crate::{Carrier, Class, Direction, Elem, Function, Kind, Len, Param, Query, Sentinel};
+use crate::{
+    Carrier, Class, Direction, Elem, Function, Kind, Len, Param, Phase, Pointer, Query, Sentinel,
+};
 use std::fmt::Write;
 
 /// The wrapper of one function.
@@ -43,6 +45,12 @@ impl Wrapper<'_> {
         );
         put!(s, "    let call = Call::enter({}, P == 0);", self.index);
         put!(s, "    if call.ignored() {{");
+        if let Some(file) = self.closes() {
+            put!(
+                s,
+                "        views::closing(arg::handle_at(a{file}.cast_const()));"
+            );
+        }
         put!(s, "        let r = real({});", names(d));
         self.definitions(s, true);
         put!(s, "        call.leave();");
@@ -64,6 +72,7 @@ impl Wrapper<'_> {
                 ignore(&params[i])
             );
         }
+        self.position(s);
         put!(s, "    let running = call.start({});", self.number);
         put!(s, "    let r = real({});", names(d));
         put!(s, "    let stopped = running.stop();");
@@ -167,6 +176,27 @@ impl Wrapper<'_> {
                 put!(s, "    let mut own{i} = arg::unset_status();");
             }
             _ => {}
+        }
+    }
+
+    /// The file that the call closes.
+    fn closes(&self) -> Option<usize> {
+        let f = self.function.filter(|f| f.class == Class::FileClose)?;
+        f.params.iter().position(|p| p.kind == Kind::File)
+    }
+
+    /// Writes down where an access begins that does not say it, and forgets a file that is going to be closed.
+    fn position(&self, s: &mut String) {
+        if let Some(file) = self.closes() {
+            put!(s, "    views::closing(before{file});");
+        }
+        if let Some(f) = self.function
+            && let Some(io) = f.io
+            && io.pointer == Pointer::Individual
+            && io.phase != Phase::End
+            && let Some(file) = f.params.iter().position(|p| p.kind == Kind::File)
+        {
+            put!(s, "    views::position(&call, a{file});");
         }
     }
 
@@ -356,7 +386,7 @@ impl Wrapper<'_> {
         }
     }
 
-    /// Writes definitions of the communicators and datatypes that the call made, also of a call that is not recorded.
+    /// Writes definitions of the communicators, datatypes and views that the call made, also of a call that is not recorded.
     fn definitions(&self, s: &mut String, ignored: bool) {
         let Some(f) = self.function else { return };
         match f.class {
@@ -367,6 +397,9 @@ impl Wrapper<'_> {
             _ => {}
         }
         let mut lines = Vec::new();
+        if f.name == "MPI_File_set_view" {
+            lines.push("views::set(t, a0, a1, a2, a3, a4);".to_owned());
+        }
         for (i, p) in f.params.iter().enumerate() {
             let made = f.creates.contains(&i)
                 || (p.kind == Kind::Datatype && p.direction == Direction::Out);
@@ -381,6 +414,7 @@ impl Wrapper<'_> {
                     };
                     lines.push(format!("define::comm(t, *a{i}, {parent}, {});", origin(f)));
                 }
+                (Kind::File, false) if !ignored => lines.push(format!("views::opened(*a{i});")),
                 (Kind::Datatype, false) => lines.push(format!("define::datatype(t, *a{i});")),
                 (Kind::Datatype, true) if !ignored => lines.push(format!(
                     "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, *a{i}.add(j)); }}"
