@@ -95,6 +95,26 @@ fn a_collective_write() {
 }
 
 #[test]
+fn edges_may_come_before_their_operations() {
+    let story = two_phase();
+    let (edges, others): (Vec<Fact>, Vec<Fact>) = story
+        .facts
+        .iter()
+        .cloned()
+        .partition(|fact| matches!(fact, Fact::Edge(_)));
+    let (files, others) = others.split_at(1);
+    let as_drawn = [files, &edges, others].concat();
+    for rank in [None, Some(0), Some(1)] {
+        let options = Options {
+            rank,
+            ..Options::default()
+        };
+        let expected = report(&story.facts, options.clone());
+        assert_eq!(report(&as_drawn, options), expected);
+    }
+}
+
+#[test]
 fn where_the_time_of_a_collective_write_went() {
     let found = report(&two_phase().facts, Options::default());
     let collectives = &found.collectives;

@@ -15,7 +15,7 @@ pub mod item;
 pub mod join;
 pub mod report;
 
-pub use draw::{Drawer, facts_of};
+pub use draw::{Drawer, facts_by_time, facts_of};
 pub use extract::Extract;
 pub use fact::{
     Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,

@@ -16,6 +16,26 @@ pub fn facts_of(
     source: &dyn Source,
     put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
+    passes(source, &[&[0], &[1], &[2]], put)
+}
+
+/// As [`facts_of`], but only the files come first, and all else as it is drawn: an edge may come before its ends, yet not long
+/// before, so that who takes them need not wait until the end of the trace.
+///
+/// # Errors
+/// Those of `put` and of the source.
+pub fn facts_by_time(
+    source: &dyn Source,
+    put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    passes(source, &[&[0], &[1, 2]], put)
+}
+
+fn passes(
+    source: &dyn Source,
+    passes: &[&[u8]],
+    put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+) -> Result<(), Stop> {
     let definitions = source.definitions();
     let known: HashMap<i32, (What, &Category)> = definitions
         .categories
@@ -32,15 +52,15 @@ pub fn facts_of(
         What::Access | What::Operation(..) => 1,
         What::Edge(..) => 2,
     };
-    for now in 0..3 {
-        if !known.values().any(|(what, _)| turn(*what) == now) {
+    for now in passes {
+        if !known.values().any(|(what, _)| now.contains(&turn(*what))) {
             continue;
         }
         source.for_each(&mut |drawable: &Drawable<'_>| {
             let Some(&(what, category)) = known.get(&drawable.category) else {
                 return Ok(());
             };
-            if turn(what) != now {
+            if !now.contains(&turn(what)) {
                 return Ok(());
             }
             let mut places = [Place {

@@ -22,7 +22,7 @@ use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place};
 use crate::model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
 pub use categories::COUNT as CATEGORIES;
-pub use facts::facts_of;
+pub use facts::{facts_by_time, facts_of};
 pub use place::lane_of;
 pub(crate) use place::{columns_of_lane, name_of_columns, named_lane};
 

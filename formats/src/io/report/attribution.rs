@@ -62,6 +62,8 @@ pub(super) struct Seen {
     pub ns: u64,
     /// Where in the file, -1 if not known.
     pub offset: i64,
+    /// Whether it is one of those that the report is about.
+    pub is_selected: bool,
     stage: Option<Stage>,
     /// Bytes without a call so far.
     left: u64,
@@ -77,8 +79,8 @@ pub(super) struct Attributions {
 }
 
 impl Attributions {
-    /// The next operation; `counts` if its bytes should have a call.
-    pub fn operation(&mut self, operation: &Operation, counts: bool) {
+    /// The next operation; `counts` if its bytes should have a call, `is_selected` if the report is about it.
+    pub fn operation(&mut self, operation: &Operation, counts: bool, is_selected: bool) {
         let key = KindKey::of(operation.place.lane.actor, operation.kind);
         let is_transfer = Doing::of(operation.kind).is_transfer();
         let layer = key.describe().map(|kind| kind.layer);
@@ -98,6 +100,7 @@ impl Attributions {
             call: operation.call,
             ns: duration(operation),
             offset: operation.record.offset,
+            is_selected,
             stage,
             left: bytes.saturating_sub(operation.filler),
             guessed: false,

@@ -2,7 +2,7 @@
 
 use super::access::{Access, OtherCalls};
 use super::attribution::Attributions;
-use super::calls::{Brief, HashSet, Made, Open, OpenCalls};
+use super::calls::{Brief, HashMap, HashSet, Made, Open, OpenCalls};
 use super::collectives::Groups;
 use super::kinds::{Doing, KindKey, Who, moved};
 use super::slowest::Slowest;
@@ -17,7 +17,10 @@ const PAIRS: usize = 1 << 20;
 /// Files that are told apart.
 const FILES: usize = 1 << 16;
 
-/// Makes a [`Report`] of facts, which must come in the order of [`crate::io::fact`].
+/// Edges that wait for their operation.
+const WAITING: usize = 1 << 18;
+
+/// Makes a [`Report`] of facts, which come in the order of [`crate::io::fact`] or, after the files, in order of time.
 ///
 /// Memory depends on ranks, files, functions and on what is outstanding, not on the length of the trace.
 #[derive(Debug)]
@@ -28,6 +31,9 @@ pub struct Collector {
     calls: OpenCalls,
     groups: Groups,
     attributions: Attributions,
+    /// By operation, which has not come.
+    waiting: HashMap<u64, Vec<Edge>>,
+    waiting_count: usize,
     slowest: Slowest,
     names: BTreeMap<u16, Rc<str>>,
     served: BTreeMap<(u32, u32), Volume>,
@@ -44,6 +50,8 @@ impl Collector {
             calls: OpenCalls::default(),
             groups: Groups::default(),
             attributions: Attributions::default(),
+            waiting: HashMap::default(),
+            waiting_count: 0,
             names: BTreeMap::new(),
             served: BTreeMap::new(),
         }
@@ -129,7 +137,11 @@ impl Collector {
 
     fn operation(&mut self, operation: &Operation) {
         let actor = operation.place.lane.actor;
-        if !self.has_file(operation.file) || !self.has_rank(actor, operation.call) {
+        let has_file = self.has_file(operation.file);
+        if !has_file || !self.has_rank(actor, operation.call) {
+            // It may carry data of a call that is selected.
+            self.attributions.operation(operation, false, has_file);
+            self.take_waiting(operation.id);
             return;
         }
         self.report.lasts(operation.place.ns, operation.stop);
@@ -140,7 +152,7 @@ impl Collector {
         let is_data = role.is_none_or(|file| file.role == FileRole::Data);
         let is_libc = key.who == Who::Rank;
         let counts = is_data && (operation.call.is_some() || !is_libc);
-        self.attributions.operation(operation, counts);
+        self.attributions.operation(operation, counts, true);
         let doing = Doing::of(operation.kind);
         if is_libc && counts && doing.is_transfer() {
             let bytes = moved(operation);
@@ -151,28 +163,60 @@ impl Collector {
             sizes.add(bytes);
             cache.add(operation, doing, bytes);
         }
-        let Some(call) = operation.call else {
-            return;
-        };
-        match self.calls.get(call) {
-            Some(open) => open.triggers(operation),
-            None => self.report.late += 1,
+        if let Some(call) = operation.call {
+            match self.calls.get(call) {
+                Some(open) => open.triggers(operation),
+                None => self.report.late += 1,
+            }
         }
+        self.take_waiting(operation.id);
     }
 
     fn edge(&mut self, edge: &Edge) {
         if !self.has_rank(edge.from.lane.actor, Some(edge.call)) {
             return;
         }
+        if self.attributions.get(edge.operation).is_some() {
+            self.settled_edge(edge);
+            return;
+        }
+        // In order of time an arrow comes before the operation that it leads to.
+        let waiting = self.waiting.entry(edge.operation).or_default();
+        waiting.push(edge.clone());
+        self.waiting_count += 1;
+        if self.waiting_count > WAITING {
+            self.give_up_waiting();
+        }
+    }
+
+    /// Takes the edges that have waited for this operation.
+    fn take_waiting(&mut self, operation: u64) {
+        let waiting = self.waiting.remove(&operation);
+        for edge in waiting.into_iter().flatten() {
+            self.waiting_count -= 1;
+            self.settled_edge(&edge);
+        }
+    }
+
+    /// Takes the edges whose operations have not come, and that may have been taken long ago.
+    fn give_up_waiting(&mut self) {
+        self.waiting_count = 0;
+        let mut edges: Vec<Edge> = self.waiting.drain().flat_map(|(_, edges)| edges).collect();
+        edges.sort_by_key(|edge| edge.operation);
+        edges.iter().for_each(|edge| self.settled_edge(edge));
+    }
+
+    fn settled_edge(&mut self, edge: &Edge) {
+        let known = self.attributions.get(edge.operation);
+        let is_selected = known.map_or(self.options.file.is_none(), |seen| seen.is_selected);
+        if !is_selected {
+            return;
+        }
         if edge.relation == Relation::Triggers {
-            let seen = self.attributions.get(edge.operation).is_some();
-            self.report.triggers += u64::from(seen || self.options.file.is_none());
+            self.report.triggers += 1;
             return;
         }
         let seen = self.attributions.carries(edge);
-        if seen.is_none() && self.options.file.is_some() {
-            return;
-        }
         self.report.carries += 1;
         let actor = edge.to.lane.actor;
         self.report.below.carries(actor, edge.kind);
@@ -264,6 +308,7 @@ impl Collector {
 
     /// The report.
     pub fn finish(mut self) -> Report {
+        self.give_up_waiting();
         self.groups.close_all(&mut self.calls);
         let calls = self.calls.all();
         self.close(calls);
