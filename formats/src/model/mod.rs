@@ -20,7 +20,7 @@ pub use info::{InfoWriter, Message, Value, info_values, message};
 pub use losses::Losses;
 pub use points::{Point, Points, What};
 #[cfg(feature = "spill")]
-pub use sort::{Sorter, convert};
+pub use sort::{Sorted, Sorter, convert};
 
 /// What stops a conversion: the error of the source or of the sink, which names its file.
 pub type Stop = Box<dyn std::error::Error + Send + Sync>;

@@ -2,8 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 use super::{Drawable, Losses, Order, Sink, Source, Stop, Topology, Vertex};
 
@@ -33,6 +35,8 @@ pub fn convert(source: &dyn Source, mut sink: Box<dyn Sink>) -> Result<Losses, S
 pub struct Sorter {
     order: Order,
     piece: usize,
+    /// Where temporary files are made; without one, where the system has them.
+    folder: Option<PathBuf>,
     items: Vec<Item>,
     /// The drawables of `items`, encoded.
     bytes: Vec<u8>,
@@ -65,9 +69,18 @@ impl Sorter {
         Sorter {
             order,
             piece,
+            folder: None,
             items: Vec::new(),
             bytes: Vec::new(),
             runs: Vec::new(),
+        }
+    }
+
+    /// The same with temporary files in this folder. They have no name there and are gone with the process.
+    pub fn in_folder(order: Order, folder: &Path) -> Self {
+        Sorter {
+            folder: Some(folder.to_path_buf()),
+            ..Sorter::new(order)
         }
     }
 
@@ -91,40 +104,54 @@ impl Sorter {
     /// # Errors
     /// Those of `put` and of the temporary files.
     pub fn finish(
-        mut self,
+        self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
+        let mut sorted = self.sorted()?;
+        while let Some(drawable) = sorted.next()? {
+            put(&drawable)?;
+        }
+        Ok(())
+    }
+
+    /// The drawables in order, to be taken one by one.
+    ///
+    /// # Errors
+    /// Those of the temporary files.
+    pub fn sorted(mut self) -> io::Result<Sorted> {
+        let mut sorted = Sorted {
+            items: Vec::new().into_iter(),
+            bytes: Vec::new(),
+            runs: BinaryHeap::new(),
+            current: Vec::new(),
+            vertices: Vec::new(),
+        };
         if self.runs.is_empty() {
             self.sort();
-            let mut vertices = Vec::new();
-            for item in &self.items {
-                put(&decode(&self.bytes[item.at..], &mut vertices))?;
-            }
-            return Ok(());
+            sorted.items = self.items.into_iter();
+            sorted.bytes = self.bytes;
+            return Ok(sorted);
         }
         self.spill()?;
-        self.bytes = Vec::new();
-        self.items = Vec::new();
-        let mut heap = BinaryHeap::new();
         for (number, run) in self.runs.into_iter().enumerate() {
             let mut run = Run::new(run, number, self.order)?;
             if run.advance()? {
-                heap.push(Reverse(run));
+                sorted.runs.push(Reverse(run));
             }
         }
-        let mut vertices = Vec::new();
-        while let Some(Reverse(mut run)) = heap.pop() {
-            put(&decode(&run.current, &mut vertices))?;
-            if run.advance()? {
-                heap.push(Reverse(run));
-            }
-        }
-        Ok(())
+        Ok(sorted)
     }
 
     fn sort(&mut self) {
         if self.order != Order::Any {
             self.items.sort_by(|a, b| a.key.cmp(b.key));
+        }
+    }
+
+    fn file(&self) -> io::Result<File> {
+        match &self.folder {
+            Some(folder) => tempfile::tempfile_in(folder),
+            None => tempfile::tempfile(),
         }
     }
 
@@ -134,7 +161,7 @@ impl Sorter {
             return Ok(());
         }
         self.sort();
-        let mut out = BufWriter::with_capacity(1 << 18, tempfile::tempfile()?);
+        let mut out = BufWriter::with_capacity(1 << 18, self.file()?);
         for item in &self.items {
             let rest = &self.bytes[item.at..];
             out.write_all(&rest[..encoded_size(rest)])?;
@@ -148,7 +175,49 @@ impl Sorter {
     }
 }
 
+/// Drawables in order.
+#[derive(Debug, Default)]
+pub struct Sorted {
+    /// Of those in memory, what is left, and their bytes.
+    items: std::vec::IntoIter<Item>,
+    bytes: Vec<u8>,
+    /// Those on disk.
+    runs: BinaryHeap<Reverse<Run>>,
+    current: Vec<u8>,
+    vertices: Vec<Vertex>,
+}
+
+impl Sorted {
+    /// The time by which the next one comes: its start or its end.
+    pub fn peek(&self) -> Option<f64> {
+        let in_memory = self.items.as_slice().first().map(|item| item.key);
+        let key = in_memory.or_else(|| self.runs.peek().map(|Reverse(run)| run.key));
+        key.map(|key| key.0)
+    }
+
+    /// The next one.
+    ///
+    /// # Errors
+    /// Those of the temporary files.
+    #[allow(clippy::should_implement_trait, reason = "it lends from its buffers")]
+    pub fn next(&mut self) -> io::Result<Option<Drawable<'_>>> {
+        if let Some(item) = self.items.next() {
+            let bytes = self.bytes.get(item.at..).unwrap_or_default();
+            return Ok(Some(decode(bytes, &mut self.vertices)));
+        }
+        let Some(mut first) = self.runs.peek_mut() else {
+            return Ok(None);
+        };
+        std::mem::swap(&mut self.current, &mut first.0.current);
+        if !first.0.advance()? {
+            PeekMut::pop(first);
+        }
+        Ok(Some(decode(&self.current, &mut self.vertices)))
+    }
+}
+
 /// A temporary file that is being read, with the drawable that comes next.
+#[derive(Debug)]
 struct Run {
     file: BufReader<File>,
     number: usize,

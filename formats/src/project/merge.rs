@@ -183,6 +183,26 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         self.gids.table()
     }
 
+    /// The processes, in order of rank.
+    pub fn processes(&self) -> impl Iterator<Item = (&'f File<'a>, &Scan)> {
+        self.processes.iter().map(|p| (p.file, &p.scan))
+    }
+
+    /// What calls mean.
+    pub fn schema(&self) -> &Schema<'t> {
+        &self.schema
+    }
+
+    /// Time zero on rank 0's clock, ns.
+    pub fn zero_ns(&self) -> i64 {
+        self.zero_ns
+    }
+
+    /// End of the last call, ns on rank 0's clock.
+    pub fn last_ns(&self) -> i64 {
+        self.last_ns
+    }
+
     /// What was found out about each process, in order of rank.
     pub fn scans(&self) -> impl Iterator<Item = &Scan> {
         self.processes.iter().map(|p| &p.scan)

@@ -8,7 +8,8 @@
 //!
 //! CLOG2: [`states`] numbers the states of all functions. Each process is read twice: [`scan`] finds what the ranks must
 //! agree on before anything can be written, [`clog2`] then gives its records in order of time. [`merge`] does for block
-//! files on one machine what MPI_Finalize does over MPI. [`outputs`] makes the files of the merged stream.
+//! files on one machine what MPI_Finalize does over MPI. [`outputs`] makes the files of the merged stream, with [`operations`] below
+//! MPI drawn in.
 //! [`Source`] gives it as drawables.
 
 mod calls;
@@ -26,6 +27,9 @@ mod lanes;
 pub mod library;
 pub mod merge;
 mod messages;
+#[cfg(feature = "spill")]
+pub mod operations;
+#[cfg(feature = "spill")]
 pub mod outputs;
 mod places;
 mod plan;
@@ -35,4 +39,4 @@ mod source;
 pub mod states;
 pub mod timeline;
 
-pub use source::Source;
+pub use source::{Source, SourceError};

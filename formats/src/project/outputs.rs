@@ -1,8 +1,11 @@
 //! The files made from the merged stream: CLOG2 and SLOG2, in one pass. If one of them fails, the other goes on.
 
+use super::operations::Drawn;
 use crate::clog2::{
-    self, Body, CommTable, Endian, Preamble, Record, comm_etype, peek_rectype, rectype,
+    self, Body, CommTable, Endian, Preamble, Record, comm_etype, peek_rectype, peek_time, rectype,
 };
+use crate::io::draw::{Base, CATEGORIES};
+use crate::model::Sorted;
 use crate::slog2::{self, ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
@@ -43,6 +46,8 @@ pub struct Outputs {
     plan: Plan,
     clog2: Option<clog2::Writer<PendingFile>>,
     slog2: Option<Box<Slog2>>,
+    /// Drawables that are in no record.
+    drawn: Option<Drawn>,
     /// World rank, communicator's rank and thread by line.
     lines: BTreeMap<i32, [i32; 3]>,
     failures: Vec<String>,
@@ -80,6 +85,7 @@ impl Outputs {
         let mut outputs = Outputs {
             clog2: None,
             slog2: None,
+            drawn: None,
             lines: BTreeMap::new(),
             failures: Vec::new(),
             plan,
@@ -161,11 +167,63 @@ impl Outputs {
             view.cells.push(*line);
             view.cells.extend(columns);
         }
+        for line in self.drawn.iter().flat_map(|drawn| &drawn.lines) {
+            let rank = usize::try_from(line.rank).ok();
+            let node = rank.and_then(|rank| self.plan.nodes.get(rank));
+            view.push(
+                line.id,
+                &[node.copied().unwrap_or(-1), line.rank, line.thread],
+            );
+        }
         view
+    }
+
+    /// What operations are drawn into: `None` if no SLOG2 file is being written. `zero_ns` is the time zero of the records, `comms`
+    /// the number of communicators. To be asked before the first record.
+    pub fn base(&mut self, zero_ns: i64, comms: usize) -> Option<Base> {
+        let slog2 = self.slog2.as_mut()?;
+        let ranks = self.plan.preamble.max_comm_world_size;
+        let threads = self.plan.preamble.max_thread_count;
+        Some(Base {
+            zero_ns,
+            ranks,
+            threads,
+            first_line: Base::line_behind(ranks, threads, comms),
+            first_category: slog2.reserve_categories(CATEGORIES),
+        })
+    }
+
+    /// Adds operations to the SLOG2 file; before the first record.
+    pub fn draw(&mut self, drawn: Drawn) {
+        self.drawn = Some(drawn);
+    }
+
+    /// Draws operations that end at `time` or before.
+    fn draw_until(&mut self, time: f64) {
+        let (Some(drawn), Some(slog2)) = (&mut self.drawn, &mut self.slog2) else {
+            return;
+        };
+        let why = match drawn.until(time, |drawable| slog2.add(drawable)) {
+            Ok(Ok(())) => return,
+            Ok(Err(e)) => {
+                self.slog2 = None;
+                e.to_string()
+            }
+            Err(e) => {
+                drawn.drawables = Sorted::default();
+                format!("operations below MPI are not all there: {e}")
+            }
+        };
+        let path = with_ending(&self.plan.base, ".slog2");
+        self.failures.push(format!("{}: {why}", path.display()));
     }
 
     /// Takes the next record of the stream, encoded.
     pub fn record(&mut self, bytes: &[u8]) {
+        if self.drawn.is_some() {
+            // What ends together with a call is nested in it.
+            self.draw_until(peek_time(bytes));
+        }
         if let Some(clog2) = &mut self.clog2
             && let Err(e) = clog2.write_encoded(bytes)
         {
@@ -188,6 +246,7 @@ impl Outputs {
 
     /// Ends the files. Gives those that are complete, and why others are not.
     pub fn finish(mut self, table: &CommTable) -> (Vec<Finished>, Vec<String>) {
+        self.draw_until(f64::INFINITY);
         let mut done = Vec::new();
         let mut note = |base: &Path, ending: &str| {
             let path = with_ending(base, ending);
@@ -197,6 +256,9 @@ impl Outputs {
         let view = self.node_view();
         if let Some(mut slog2) = self.slog2.take() {
             slog2.add_line_map(view);
+            if let Some(drawn) = self.drawn.take() {
+                slog2.describe(drawn.categories, drawn.lines);
+            }
             let ended = slog2
                 .finish()
                 .map_err(|e| e.to_string())

@@ -1,12 +1,38 @@
-//! The block files of a run as a source of drawables: those that its CLOG2 file would give.
+//! The block files of a run as a source of drawables: those that its CLOG2 file would give, and the operations below MPI, of the
+//! ranks and of servers and devices, with their edges. The files of servers and devices alone can be drawn, too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::fmt;
 
-use super::merge::{Error, Merge, Options};
+use super::merge::{self, Merge, Options};
+use crate::io::draw::{Base, CATEGORIES};
+use crate::io::{Actor, Drawer, Fact, join_files};
 use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
 use crate::slog2::Drawing;
-use records::file::File;
+use records::define::Definition;
+use records::file::{File, Thread};
 use wrappers::Table;
+
+/// Why a run cannot be drawn.
+#[derive(Debug)]
+pub enum SourceError {
+    /// Its files cannot be merged.
+    Merge(merge::Error),
+    /// Operations could not be joined with calls.
+    Join(Stop),
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceError::Merge(error) => error.fmt(f),
+            SourceError::Join(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SourceError {}
 
 /// The block files of a run, ready to be drawn.
 #[derive(Debug)]
@@ -15,64 +41,101 @@ pub struct Source<'a> {
     table: Table,
     options: Options,
     definitions: Definitions,
+    /// Whether there are ranks.
+    has_ranks: bool,
+    /// Where operations are drawn; `None` if there are none.
+    base: Option<Base>,
 }
 
 impl<'a> Source<'a> {
-    /// Of the files of one run. They are read twice, once for the definitions.
+    /// Of the files of one run, and of servers and devices that worked for it. They are read twice, once for the definitions.
     ///
     /// # Errors
     /// If the files do not belong together, or were made with another table of functions than `table`.
-    pub fn new(files: Vec<File<'a>>, table: Table, options: Options) -> Result<Self, Error> {
+    pub fn new(files: Vec<File<'a>>, table: Table, options: Options) -> Result<Self, SourceError> {
         let mut source = Source {
             files,
             table,
             options,
             definitions: Definitions::default(),
+            has_ranks: true,
+            base: None,
         };
-        let merge = source.merge()?;
-        let mut hosts: BTreeMap<i32, String> = BTreeMap::new();
-        let mut program = String::new();
-        for scan in merge.scans() {
-            let process = scan.library.process();
-            if program.is_empty() {
-                program = process.program.clone();
+        let has_servers = source.files.iter().any(is_server);
+        let calls = match source.merge() {
+            Ok(merge) => Calls::of(&merge),
+            Err(merge::Error::NoRank) if has_servers => {
+                source.has_ranks = false;
+                source.without_ranks()?
             }
-            if !process.host.is_empty() {
-                hosts.insert(scan.info.rank, process.host.clone());
-            }
+            Err(error) => return Err(SourceError::Merge(error)),
+        };
+        let mut lines = calls.lines.clone();
+        let mut operations = Drawer::new(calls.base);
+        if has_servers || calls.has_operations {
+            source.base = Some(calls.base);
+            let used = &mut lines;
+            operations = source
+                .operations(calls.base, &mut |drawable| {
+                    used.extend(drawable.vertices.iter().map(|vertex| vertex.line));
+                    Ok(())
+                })
+                .map_err(SourceError::Join)?;
         }
-        let mut lines = BTreeSet::new();
-        let (drawing, _) = draw(&merge, &mut |drawable: &Drawable<'_>| {
-            lines.extend(drawable.vertices.iter().map(|vertex| vertex.line));
-            Ok::<(), std::convert::Infallible>(())
-        })
-        .unwrap_or_else(|never| match never {});
-        drop(merge);
-        let place = |id| {
-            let place = drawing.place(id);
-            Line {
-                id,
-                rank: place.world_rank,
-                thread: place.thread,
-                comm: place.comm,
-                comm_rank: place.rank,
-                host: hosts.get(&place.world_rank).cloned(),
-                name: None,
-            }
-        };
-        let lines = lines.into_iter().map(place).collect();
-        let (categories, etypes) = drawing.into_categories();
-        source.definitions = Definitions {
-            program,
-            categories,
-            lines,
-            etypes,
-        };
+        source.definitions = calls.definitions(&lines);
+        source.definitions.lines.extend(operations.lines());
+        let categories = operations.categories();
+        source.definitions.categories.extend(categories);
         Ok(source)
     }
 
-    fn merge(&self) -> Result<Merge<'_, 'a, '_>, Error> {
+    fn merge(&self) -> Result<Merge<'_, 'a, '_>, merge::Error> {
         Merge::new(&self.files, &self.table, self.options)
+    }
+
+    /// Time zero is where the first operation begins.
+    fn without_ranks(&self) -> Result<Calls, SourceError> {
+        let mut zero_ns = i64::MAX;
+        join_files(&self.files, &self.table, &mut |fact| {
+            if let Fact::Operation(operation) = fact {
+                zero_ns = zero_ns.min(operation.place.ns);
+            }
+            Ok(())
+        })
+        .map_err(SourceError::Join)?;
+        Ok(Calls {
+            base: Base {
+                zero_ns,
+                ranks: 0,
+                threads: 1,
+                first_line: 0,
+                first_category: 1,
+            },
+            drawing: None,
+            has_operations: true,
+            lines: BTreeSet::new(),
+            hosts: BTreeMap::new(),
+            program: String::new(),
+        })
+    }
+
+    /// Draws operations and edges.
+    fn operations(
+        &self,
+        base: Base,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Drawer, Stop> {
+        let mut drawer = Drawer::new(base);
+        join_files(
+            &self.files,
+            &self.table,
+            &mut |fact| match is_of_run(fact, base.zero_ns) {
+                true => drawer.draw(fact, put),
+                false => Ok(()),
+            },
+        )?;
+        drawer.finish(put)?;
+        Ok(drawer)
     }
 }
 
@@ -90,12 +153,123 @@ impl model::Source for Source<'_> {
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
-        let merge = self.merge()?;
-        let (drawing, mut losses) = draw(&merge, &mut |drawable: &Drawable<'_>| put(drawable))?;
-        losses.merge(&drawing.losses());
-        let lost = merge.scans().map(|scan| scan.lost).sum();
-        losses.add("call that the recorder could not keep", lost);
+        let mut losses = Losses::default();
+        if self.has_ranks {
+            let merge = self.merge()?;
+            let (drawing, found) = draw(&merge, &mut |drawable: &Drawable<'_>| put(drawable))?;
+            losses.merge(&found);
+            losses.merge(&drawing.losses());
+            let lost = merge.scans().map(|scan| scan.lost).sum();
+            losses.add("call that the recorder could not keep", lost);
+        }
+        if let Some(base) = self.base {
+            self.operations(base, put)?;
+        }
         Ok(losses)
+    }
+}
+
+/// What the calls of the ranks tell about the trace.
+struct Calls {
+    base: Base,
+    drawing: Option<Drawing>,
+    has_operations: bool,
+    lines: BTreeSet<i32>,
+    hosts: BTreeMap<i32, String>,
+    program: String,
+}
+
+impl Calls {
+    fn of(merge: &Merge<'_, '_, '_>) -> Calls {
+        let mut lines = BTreeSet::new();
+        let (mut drawing, _) = draw(merge, &mut |drawable: &Drawable<'_>| {
+            lines.extend(drawable.vertices.iter().map(|vertex| vertex.line));
+            Ok::<(), Infallible>(())
+        })
+        .unwrap_or_else(|never| match never {});
+        let mut hosts = BTreeMap::new();
+        let mut program = String::new();
+        for scan in merge.scans() {
+            let process = scan.library.process();
+            if program.is_empty() {
+                program = process.program.clone();
+            }
+            if !process.host.is_empty() {
+                hosts.insert(scan.info.rank, process.host.clone());
+            }
+        }
+        let preamble = merge.preamble();
+        Calls {
+            base: Base {
+                zero_ns: merge.zero_ns(),
+                ranks: preamble.max_comm_world_size,
+                threads: preamble.max_thread_count,
+                first_line: Base::line_behind(
+                    preamble.max_comm_world_size,
+                    preamble.max_thread_count,
+                    merge.comm_table().0.len(),
+                ),
+                first_category: drawing.reserve_categories(CATEGORIES),
+            },
+            drawing: Some(drawing),
+            has_operations: merge.scans().any(|scan| scan.operations > 0),
+            lines,
+            hosts,
+            program,
+        }
+    }
+
+    /// Definitions of these lines, as far as they are not those of operations, and of all categories of calls.
+    fn definitions(self, lines: &BTreeSet<i32>) -> Definitions {
+        let Some(drawing) = self.drawing else {
+            return Definitions::default();
+        };
+        let line = |&id: &i32| {
+            let place = drawing.place(id);
+            Line {
+                id,
+                rank: place.world_rank,
+                thread: place.thread,
+                comm: place.comm,
+                comm_rank: place.rank,
+                host: self.hosts.get(&place.world_rank).cloned(),
+                name: None,
+            }
+        };
+        let lines = lines.range(..self.base.first_line).map(line).collect();
+        let (categories, etypes) = drawing.into_categories();
+        Definitions {
+            program: self.program,
+            categories,
+            lines,
+            etypes,
+        }
+    }
+}
+
+/// True for a file of a server or device. It says so before its first operation.
+fn is_server(file: &File<'_>) -> bool {
+    let says_so = |thread: &Thread<'_>| {
+        let mut records = thread.records();
+        while let Some(record) = records.next().filter(|record| record.is_definition()) {
+            let definition = Definition::decode(record.function, record.payload);
+            if let Some(Definition::Server(_)) = definition {
+                return true;
+            }
+        }
+        false
+    };
+    file.info().rank < 0 && file.threads().iter().any(says_so)
+}
+
+/// False for what a server or device did before the run began, for nobody in it.
+fn is_of_run(fact: &Fact, zero_ns: i64) -> bool {
+    match fact {
+        Fact::Operation(operation) => {
+            let is_rank = matches!(operation.place.lane.actor, Actor::Rank(_));
+            is_rank || operation.call.is_some() || operation.stop >= zero_ns
+        }
+        _ => true,
     }
 }
 

@@ -41,6 +41,14 @@ pub struct Base {
     pub first_category: i32,
 }
 
+impl Base {
+    /// First number behind those of the lines of this many ranks and threads on each of `comms` communicators.
+    pub fn line_behind(ranks: u32, threads: u32, comms: usize) -> i32 {
+        let lines = (u64::from(ranks) * u64::from(threads)).saturating_mul(comms as u64);
+        i32::try_from(lines).unwrap_or(i32::MAX)
+    }
+}
+
 /// Makes drawables of facts. Remembers neither calls nor operations.
 #[derive(Debug)]
 pub struct Drawer {

@@ -140,6 +140,13 @@ impl Categories {
         }
     }
 
+    /// Takes `count` numbers that no other category gets then; gives the first.
+    pub(super) fn reserve(&mut self, count: i32) -> i32 {
+        let first = self.next_index;
+        self.next_index += i64::from(count);
+        i32::try_from(first).unwrap_or(i32::MAX)
+    }
+
     /// What an event number does, and for which slot; `None` if nothing is known about it.
     #[inline]
     pub(super) fn role(&mut self, etype: i32) -> Option<(Role, u32)> {

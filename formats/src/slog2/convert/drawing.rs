@@ -92,6 +92,11 @@ impl Drawing {
         (self.categories.into_entered(), etypes)
     }
 
+    /// Takes `count` numbers that no other category gets then; gives the first.
+    pub(crate) fn reserve_categories(&mut self, count: i32) -> i32 {
+        self.categories.reserve(count)
+    }
+
     /// What a line is about.
     pub(crate) fn place(&self, line: i32) -> Place {
         self.lines.place(line)

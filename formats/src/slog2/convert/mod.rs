@@ -20,10 +20,12 @@ pub(super) use matching::{Matching, Meeting};
 
 use super::build::{Builder, NewDrawable, Options, Tree};
 use super::error::Error;
-use super::types::{Header, LineIdMap};
+use super::types::{Category, Header, LineIdMap};
+use super::views;
 use crate::clog2::{
     self, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, Record, peek_rectype, peek_size, rectype,
 };
+use crate::model::Line;
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
@@ -209,6 +211,15 @@ pub struct FromClog2<W, D = Plain> {
     draw: D,
     drawing: Drawing,
     views: Vec<LineIdMap>,
+    others: Others,
+}
+
+/// What drawables use that came from elsewhere than from records.
+#[derive(Debug, Default)]
+struct Others {
+    categories: Vec<Category>,
+    /// By ascending id.
+    lines: Vec<Line>,
 }
 
 impl<W: Write + Seek> FromClog2<W> {
@@ -232,7 +243,26 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
             draw,
             drawing: Drawing::new(preamble, options.check_end_times),
             views: Vec::new(),
+            others: Others::default(),
         })
+    }
+
+    /// Takes `count` numbers that no category of the log gets then, for those of other drawables; gives the first.
+    pub fn reserve_categories(&mut self, count: i32) -> i32 {
+        self.drawing.reserve_categories(count)
+    }
+
+    /// Adds a drawable that is in no record. Those of both kinds should come by increasing end time.
+    ///
+    /// # Errors
+    /// When the output could not be written.
+    pub fn add(&mut self, drawable: &NewDrawable<'_>) -> Result<(), Error> {
+        self.draw.draw(&mut self.builder, drawable, 0)
+    }
+
+    /// What [`FromClog2::add`] used: categories, and lines beyond those of the log, by ascending id.
+    pub fn describe(&mut self, categories: Vec<Category>, lines: Vec<Line>) {
+        self.others = Others { categories, lines };
     }
 
     /// What puts the drawables into the tree.
@@ -287,10 +317,10 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
         let mut drawing = self.drawing;
         let unmatched_events = drawing.categories.unmatched();
         let tree = self.draw.close(self.builder)?;
-        let [processes, comms] = drawing.lines.views(tree.lines(), &mut drawing.warnings);
-        let mut views = vec![processes, comms, LineIdMap::identity(tree.lines())];
+        let mut views = self.others.views(tree.lines(), &mut drawing);
         views.extend(self.views.iter().map(|map| map.restricted(tree.lines())));
-        let categories = drawing.categories.into_insertion_order();
+        let mut categories = drawing.categories.into_insertion_order();
+        categories.extend(self.others.categories);
         let (out, header) = tree.finish_with(&categories, &views, annotations)?;
         let conversion = Conversion {
             header,
@@ -300,5 +330,35 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
             warnings: drawing.warnings,
         };
         Ok((out, conversion))
+    }
+}
+
+impl Others {
+    /// The views of these lines, which are ascending.
+    fn views(&self, used: &[i32], drawing: &mut Drawing) -> Vec<LineIdMap> {
+        let find = |id: &i32| {
+            let at = self.lines.binary_search_by_key(id, |line| line.id).ok()?;
+            self.lines.get(at)
+        };
+        let of_log: Vec<i32> = used
+            .iter()
+            .copied()
+            .filter(|id| find(id).is_none())
+            .collect();
+        let [processes, comms] = drawing.lines.views(&of_log, &mut drawing.warnings);
+        if of_log.len() == used.len() {
+            return vec![processes, comms, LineIdMap::identity(used)];
+        }
+        let of_record = |id: i32| {
+            let place = drawing.place(id);
+            Line {
+                comm: place.comm,
+                comm_rank: place.rank,
+                ..Line::of_thread(id, place.world_rank, place.thread)
+            }
+        };
+        let line = |id: &i32| find(id).cloned().unwrap_or_else(|| of_record(*id));
+        let lines: Vec<Line> = used.iter().map(line).collect();
+        views::views(&lines.iter().collect::<Vec<_>>())
     }
 }
