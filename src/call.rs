@@ -143,7 +143,9 @@ impl Call {
         unsafe {
             let t = this.thread;
             let header: &BlockHeader = &*(*t).block.header();
-            header.open_call.store((*t).next_call - 1, Relaxed);
+            let number = (*t).next_call - 1;
+            header.open_call.store(number, Relaxed);
+            (*t).seen.store((*t).rank.load(Relaxed) | number, Relaxed);
             let start = if UNUSUAL.load(Relaxed) {
                 unusual_start(&mut *t)
             } else {
@@ -177,6 +179,7 @@ impl Drop for Running {
             (*(*self.thread).block.header())
                 .open_function
                 .store(0, Relaxed);
+            (*self.thread).seen.store(0, Relaxed);
             (*self.thread).depth = 0;
         }
     }
@@ -194,8 +197,11 @@ impl Running {
     #[inline(always)]
     pub fn stop(self) -> Stopped {
         let this = ManuallyDrop::new(self);
+        let thread = this.thread;
+        // SAFETY: the state of the running thread. From here on its record may be half written.
+        unsafe { (*thread).busy = 1 };
         Stopped {
-            thread: this.thread,
+            thread,
             start: this.start,
             duration: clock::now().wrapping_sub(this.start),
         }
@@ -217,7 +223,9 @@ impl Stopped {
             let t = &mut *self.thread;
             t.ignored[usize::from(index)] += 1;
             (*t.block.header()).open_function.store(0, Relaxed);
+            t.seen.store(0, Relaxed);
             t.depth = 0;
+            t.busy = 0;
         }
     }
 
@@ -286,7 +294,9 @@ impl Writer {
                 fill::publish_large(&mut *t, self.args.position());
             }
             (*(*t).block.header()).open_function.store(0, Relaxed);
+            (*t).seen.store(0, Relaxed);
             (*t).depth = 0;
+            (*t).busy = 0;
         }
     }
 }

@@ -95,6 +95,20 @@ pub fn clocks(t: &mut Thread) {
     put_definition(t, &Definition::Clock(crate::clock::reading()));
 }
 
+/// File calls that should have been recorded and could not be. `t` may be null.
+pub fn left_out(t: *mut Thread) {
+    // SAFETY: the state of the running thread.
+    let Some(t) = (unsafe { t.as_mut() }) else {
+        return;
+    };
+    for (count, reason) in crate::posix::left_out() {
+        if count > 0 {
+            let reason = reason.to_owned();
+            put_definition(t, &Definition::Lost { count, reason });
+        }
+    }
+}
+
 /// The predefined handles, and sizes of predefined datatypes: once MPI is initialised.
 pub fn library(t: &mut Thread) {
     static DONE: AtomicBool = AtomicBool::new(false);

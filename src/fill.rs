@@ -5,7 +5,7 @@ use crate::blocks::Block;
 use crate::call::CPU_TIME;
 use crate::clock;
 use crate::process;
-use crate::thread::Thread;
+use crate::thread::{Busy, Thread};
 use records::args::Bytes;
 use records::define::{Definition, FRAGMENT, TIME_BASE};
 use records::encode::{Cursor, Head};
@@ -55,8 +55,16 @@ pub fn reserve_calls(t: &mut Thread) {
 
 /// Changes to a new block.
 fn change_block(t: &mut Thread, now: u64, call: u64) {
-    // SAFETY: the thread's own block, which it leaves.
-    unsafe { (*t.block.header()).open_function.store(0, Relaxed) };
+    let _busy = Busy::own(t);
+    // SAFETY: the thread's own block, which it leaves. A call that is still running goes on in the next one.
+    let open = unsafe {
+        let header = &*t.block.header();
+        (
+            header.open_function.swap(0, Relaxed),
+            header.open_start.load(Relaxed),
+            header.open_call.load(Relaxed),
+        )
+    };
     if t.discarding {
         count_lost(t);
     }
@@ -69,9 +77,16 @@ fn change_block(t: &mut Thread, now: u64, call: u64) {
     t.discarding = next.is_none();
     t.block = next.unwrap_or_else(|| private_block(t));
     begin_block(t, now);
-    t.call_base = call;
+    // A definition has the number of the next call, and the record of the running one may follow it.
+    t.call_base = call.min(t.next_call.saturating_sub(1));
     // SAFETY: the thread's own block.
-    unsafe { (*t.block.header()).call_base = call };
+    unsafe {
+        let header = t.block.header();
+        (*header).call_base = t.call_base;
+        (*header).open_call.store(open.2, Relaxed);
+        (*header).open_start.store(open.1, Relaxed);
+        (*header).open_function.store(open.0, Relaxed);
+    }
 }
 
 /// Memory of the thread's own to write to when the file cannot grow; what is in it is lost.
@@ -153,7 +168,7 @@ pub struct OddCall {
 
 /// Makes room for a record of at most `total` bytes of call `call` that started at `start`. Gives the place for it: in the
 /// thread's block, or in its buffer for large records.
-fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
+pub fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
     let free = |t: &Thread| t.end as usize - t.at as usize;
     if total + BASE_RECORD > free(t) && total + BASE_RECORD <= BLOCK_SIZE - BLOCK_HEADER {
         change_block(t, start, call);
@@ -175,6 +190,8 @@ fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
 
 /// Writes a record that sets new bases. There must be room for it.
 fn set_base(t: &mut Thread, time: u64, call: u64) {
+    // As in change_block.
+    let call = call.min(t.next_call.saturating_sub(1));
     let mut payload = [0; 16];
     payload[..8].copy_from_slice(&time.to_ne_bytes());
     payload[8..].copy_from_slice(&call.to_ne_bytes());
@@ -262,18 +279,28 @@ pub fn publish_large(t: &mut Thread, end: *const u8) {
 
 /// Writes a definition into the thread's block.
 pub fn put_definition(t: &mut Thread, definition: &Definition) {
+    put_encoded(t, definition.number(), &definition.encode(), clock::now());
+}
+
+/// Writes a definition that stands in memory already, of time `time`.
+pub fn put_encoded(t: &mut Thread, number: u16, payload: &[u8], time: u64) {
+    let _busy = Busy::new(t);
+    if time.wrapping_sub(t.time_base) > u64::from(u32::MAX) {
+        make_room(t, record::HEAD, time, t.next_call);
+    }
     let head = Head {
-        word: definition.number(),
+        word: number,
         start: 0,
         duration: 0,
         call: t.next_call.wrapping_sub(t.call_base) as u32,
     };
-    put_any(t, head, clock::now(), 0, &definition.encode());
+    put_any(t, head, time, 0, payload);
 }
 
 /// As [`put_definition`], for what stands for a moment of the run: its time is exact, and it has the CPU time where calls
 /// have it. It must not be larger than a block.
 pub fn put_moment(t: &mut Thread, definition: &Definition) {
+    let _busy = Busy::new(t);
     let now = clock::now();
     let mut word = definition.number();
     let mut payload = Vec::new();

@@ -23,6 +23,7 @@ mod generated;
 mod lengths;
 mod library;
 mod life;
+mod posix;
 mod printf;
 mod process;
 mod say;

@@ -3,9 +3,11 @@
 use crate::annotate::annotate;
 use crate::arg;
 use crate::call::{self, Call, MODE, OFF};
+use crate::define;
 use crate::entry::{self, Code};
 use crate::finalize;
 use crate::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
+use crate::posix;
 use crate::printf::Arguments;
 use crate::process;
 use crate::say;
@@ -34,10 +36,12 @@ pub fn at_first_call() {
     unsafe {
         libc::pthread_atfork(None, None, Some(in_forked_child));
     }
+    posix::start();
 }
 
 /// Runs when the library is loaded: a private MPI library must be made global before anybody looks for one.
 extern "C" fn at_load() {
+    posix::at_load();
     crate::library::configured();
 }
 
@@ -54,6 +58,7 @@ static AT_UNLOAD: extern "C" fn() = at_exit;
 unsafe extern "C" fn in_forked_child() {
     STATE.store(FINISHED, Relaxed);
     MODE.iter().for_each(|m| m.store(OFF, Relaxed));
+    posix::switch(false);
     entry::bypass();
 }
 
@@ -219,6 +224,7 @@ pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
         if initialized != 0 && STATE.load(Relaxed) == INITIALIZED && !ONCE.swap(true, Relaxed) {
             // From here on nothing is recorded, whichever thread still calls.
             process::want(false);
+            define::left_out(thread::current());
             if let Some(store) = process::store() {
                 store.header().ended.store(ended::FINALIZED, Relaxed);
             }

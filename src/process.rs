@@ -8,10 +8,11 @@ use crate::define;
 use crate::fill::{begin_block, private_block, reserve_calls};
 use crate::floating::SetAside;
 use crate::generated::{COUNT, FAMILY, NAMES};
+use crate::posix;
 use crate::settings::{Conversions, Setting, Settings};
 use crate::signals::HeldBack;
 use crate::start::World;
-use crate::thread::{self, Thread};
+use crate::thread::{self, Busy, Thread};
 use parking_lot::{Mutex, RwLock};
 use records::define::ClockReading;
 use records::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
@@ -56,6 +57,7 @@ pub fn inside() -> bool {
 /// signal of too large files held back.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {
     let _program = (SetAside::new(), HeldBack::new());
+    let _busy = Busy::own(thread::current());
     let before = INSIDE.replace(true);
     let value = f();
     INSIDE.set(before);
@@ -126,6 +128,15 @@ pub fn callid(number: u64) -> u64 {
     rank << header.counter_bits | number
 }
 
+/// The rank is known: threads put it into the CallIDs that others see.
+pub fn rank_is_known() {
+    for thread in THREADS.lock().iter() {
+        // SAFETY: states live until the process ends; this part of them is atomic.
+        let rank = unsafe { &(*thread.0.as_ptr()).rank };
+        rank.store(callid(0), Relaxed);
+    }
+}
+
 /// The process's working directory at its first MPI call.
 pub fn home() -> &'static Path {
     HOME.get().map_or(Path::new(""), PathBuf::as_path)
@@ -164,6 +175,7 @@ pub fn apply(settings: Settings) {
     if !SWITCHED.load(Relaxed) {
         WANTED.store(settings.start, Relaxed);
     }
+    posix::apply(&settings);
     *SETTINGS.write() = Some(settings);
     set_modes();
 }
@@ -186,6 +198,7 @@ fn set_modes() {
         return;
     };
     let on = wanted();
+    posix::switch(on);
     for (function, mode) in MODE.iter().enumerate() {
         let name = NAMES[function].to_str().unwrap_or("P");
         let value = match settings.setting_of(name.strip_prefix('P').unwrap_or(name)) {
@@ -289,11 +302,14 @@ pub fn start_thread() -> *mut Thread {
             return std::ptr::null_mut();
         };
         let number = NEXT_THREAD.fetch_add(1, Relaxed);
+        // SAFETY: asks for a number.
+        let tid = unsafe { libc::syscall(libc::SYS_gettid) } as u64;
         let thread = Box::new(Thread {
             depth: 0,
+            // Until it is set up.
+            busy: thread::OWN_CALLS,
             number,
-            // SAFETY: asks for a number.
-            tid: unsafe { libc::syscall(libc::SYS_gettid) } as u64,
+            tid,
             at: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
             block: Block::private(NonNull::dangling()),
@@ -310,6 +326,8 @@ pub fn start_thread() -> *mut Thread {
             discarding: false,
             ignored: Box::new([0; COUNT]),
             store,
+            seen: posix::tids::place(tid as u32),
+            rank: AtomicU64::new(callid(0)),
         });
         let t = Box::leak(thread);
         let block = store.take();
@@ -322,6 +340,7 @@ pub fn start_thread() -> *mut Thread {
         if number == 0 {
             define::process(t);
         }
+        t.busy = 0;
         t
     })
 }

@@ -108,6 +108,7 @@ pub fn world(t: *mut Thread) {
         header.rank.store(rank as u32, Relaxed);
         header.size.store(size as u32, Relaxed);
         header.run.store(greeting.run, Relaxed);
+        process::rank_is_known();
     }
     let world = World {
         rank,
@@ -175,5 +176,6 @@ pub fn session(t: *mut Thread) {
         header.rank.store(rank, Relaxed);
         let size = size.into_iter().find_map(env).unwrap_or(1);
         header.size.store(size, Relaxed);
+        process::rank_is_known();
     }
 }

@@ -5,11 +5,15 @@
 
 use crate::blocks::{Block, Store};
 use crate::generated::COUNT;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst, compiler_fence};
 
 /// State of one thread. Only the thread itself touches it, but for `ignored`, which Finalize adds up.
 pub struct Thread {
     /// MPI calls that this thread is inside of.
     pub depth: u32,
+    /// How many activities of the recorder are going on: what calls libc meanwhile, be it a signal handler, is passed through,
+    /// because a record may be half written.
+    pub busy: u32,
     /// Number in the order of first MPI calls.
     pub number: u32,
     /// Thread ID of the operating system.
@@ -46,6 +50,54 @@ pub struct Thread {
     pub ignored: Box<[u64; COUNT]>,
     /// The file that blocks come from.
     pub store: &'static Store,
+    /// Where a server sees which call the thread is in.
+    pub seen: &'static AtomicU64,
+    /// The rank's part of CallIDs.
+    pub rank: AtomicU64,
+}
+
+/// Added to `busy` while the recorder itself calls libc.
+pub const OWN_CALLS: u32 = 1 << 16;
+
+/// While this lives the recorder is busy on the thread.
+pub struct Busy {
+    thread: *mut Thread,
+    added: u32,
+}
+
+impl Busy {
+    /// Busy with a record from here on.
+    #[inline(always)]
+    pub fn new(t: *mut Thread) -> Busy {
+        Busy::with(t, 1)
+    }
+
+    /// Busy, calling libc itself. `t` may be null.
+    pub fn own(t: *mut Thread) -> Busy {
+        Busy::with(t, OWN_CALLS)
+    }
+
+    #[inline(always)]
+    fn with(thread: *mut Thread, added: u32) -> Busy {
+        // SAFETY: null, or the state of the running thread, which nobody else writes.
+        if let Some(t) = unsafe { thread.as_mut() } {
+            t.busy += added;
+        }
+        // Before anything of a record is written, as a signal handler of this thread sees it.
+        compiler_fence(SeqCst);
+        Busy { thread, added }
+    }
+}
+
+impl Drop for Busy {
+    #[inline(always)]
+    fn drop(&mut self) {
+        compiler_fence(SeqCst);
+        // SAFETY: as above; states live until the process ends.
+        if let Some(t) = unsafe { self.thread.as_mut() } {
+            t.busy -= self.added;
+        }
+    }
 }
 
 std::arch::global_asm!(

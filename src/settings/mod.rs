@@ -41,7 +41,7 @@ pub use self::{
     names::{Names, expand, job_id},
     options::{OPTIONS, Settings, SettingsOption},
     sets::{Debug, Outputs, Tracing},
-    values::{CallIds, ClockSync, Conversions, Setting, Timestamp},
+    values::{CallIds, ClockSync, Conversions, Posix, Setting, Timestamp},
 };
 
 use std::{fs::File, io, io::Read, path::Path};

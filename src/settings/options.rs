@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
-    sets::{Counters, Debug, Outputs, Tracing},
+    sets::{Counters, Debug, Outputs, Tracing, Words},
     values::*,
 };
 
@@ -184,6 +184,21 @@ options! {
         /// The variable takes a comma list. Without PAPI in the build they are left out, as with SST-DUMPI.
         "PAPI" => counters: Counters = Vec::new();
 
+        /// File calls into libc (`open`, `pwrite`, `fsync` …) on regular files: those that MPI_File functions make, at once or
+        /// later in other MPI functions; all, so that the program's own are there, too; none.
+        "posix" => posix: Posix = Posix::Mpiio;
+
+        /// Only calls on files whose absolute name is one of these: `*` stands for any characters, `?` for one, and a name that
+        /// ends with `/` for everything below it. Names may have patterns as those of files have. Each line adds some.
+        "posix-include" => posix_include: Words = Vec::new();
+
+        /// Calls on these files are left out, also where `posix-include` names them.
+        "posix-exclude" => posix_exclude: Words = Vec::new();
+
+        /// Whether transfers are recorded with the sectors that the kernel read from the device for them and has newly to
+        /// write: whether a read found its data in memory. About 0.5 µs per transfer.
+        "rusage" => rusage: OnOff = false;
+
         /// Width of the rank in a CallID in bits; the call counter has the other 64 minus this.
         "rank-bits" => rank_bits: Number<8, 32> = 24;
     }
@@ -273,6 +288,10 @@ pub const OTHER_VARIABLES: &[(&str, &str)] = &[
     (
         "TRACE_CLOCK",
         "`monotonic` takes times from CLOCK_MONOTONIC where the time-stamp counter would do, at twice the cost; read before the settings",
+    ),
+    (
+        "TRACE_TIDS",
+        "the file in shared memory in which threads say which MPI call they are in, for an I/O server on the same machine; it must be there",
     ),
     (
         "TRACE_LIBMPI",

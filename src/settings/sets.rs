@@ -1,6 +1,6 @@
 //! The kinds of options whose values are sets or lists of words: outputs, counters, tracing, debug.
 
-use super::values::Kind;
+use super::{names::escape, values::Kind};
 
 /// Which files a run leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +74,31 @@ impl Kind for Outputs {
 
     fn allowed() -> String {
         "a comma list of dumpi, clog2, slog2; all, none".into()
+    }
+}
+
+/// Patterns of file names, in the order given.
+pub struct Words;
+
+impl Kind for Words {
+    type Value = Vec<String>;
+
+    const ACCUMULATES: bool = true;
+    const LIST: bool = true;
+
+    fn take(value: &mut Vec<String>, text: &str) -> Option<()> {
+        let words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+        let before = value.len();
+        value.extend(words.map(escape));
+        (value.len() > before).then_some(())
+    }
+
+    fn texts(value: &Vec<String>) -> Vec<String> {
+        value.clone()
+    }
+
+    fn allowed() -> String {
+        "names, with patterns".into()
     }
 }
 

@@ -132,6 +132,18 @@ words! {
     }
 }
 
+words! {
+    /// Which file calls into libc are recorded.
+    Posix {
+        /// What MPI_File calls do, at once or later.
+        Mpiio: "mpiio",
+        /// The program's own as well.
+        All: "all",
+        /// None.
+        Off: "off",
+    }
+}
+
 /// `yes` or `no`; MPE's spellings of truth values are taken, too.
 pub struct YesNo;
 

@@ -1,0 +1,121 @@
+//! POSIX asynchronous I/O. The transfers themselves are made by threads inside libc and are not seen: there is a record of
+//! the beginning and one of aio_return, joined by the address of the control block. aio_error is not even wrapped: MPI
+//! libraries ask it millions of times.
+
+use super::calls::{errno, watched};
+use super::record::{self, Said};
+use crate::clock;
+use libc::aiocb;
+use records::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};
+use std::ffi::c_int;
+
+/// What is recorded of a control block.
+fn said(kind: u16, block: &aiocb) -> Said {
+    let mut said = Said::new(
+        kind,
+        block.aio_fildes,
+        block.aio_offset,
+        block.aio_nbytes as i64,
+    );
+    said.control = Some(std::ptr::from_ref(block) as u64);
+    said
+}
+
+/// aio_read, aio_write and aio_fsync.
+///
+/// # Safety
+/// The control block is what the program gave to libc.
+#[inline(always)]
+pub unsafe fn begin(real: impl FnOnce() -> c_int, kind: u16, block: *const aiocb) -> c_int {
+    // SAFETY: promised by the caller.
+    let Some(block) = (unsafe { block.as_ref() }) else {
+        return real();
+    };
+    let Some((now, _)) = watched(block.aio_fildes) else {
+        return real();
+    };
+    let mut said = said(kind, block);
+    if kind == AIO_FSYNC {
+        (said.offset, said.size) = (-1, 0);
+    }
+    let start = clock::now();
+    let r = real();
+    let stop = clock::now();
+    said.result = r.into();
+    said.error = if r == -1 { errno() } else { 0 };
+    record::operation(&now, start, stop, &said);
+    r
+}
+
+/// aio_return.
+///
+/// # Safety
+/// The control block is what the program gave to libc.
+#[inline(always)]
+pub unsafe fn end(real: impl FnOnce() -> isize, block: *mut aiocb) -> isize {
+    // SAFETY: promised by the caller.
+    let Some(state) = (unsafe { block.as_ref() }) else {
+        return real();
+    };
+    let Some((now, _)) = watched(state.aio_fildes) else {
+        return real();
+    };
+    let mut said = said(AIO_RETURN, state);
+    let start = clock::now();
+    let r = real();
+    let stop = clock::now();
+    said.result = r as i64;
+    if r == -1 {
+        // SAFETY: as above; asking leaves errno alone.
+        said.error = unsafe { libc::aio_error(block) }.max(0);
+    }
+    record::operation(&now, start, stop, &said);
+    r
+}
+
+/// lio_listio: one record for each transfer in the list, and one for the call.
+///
+/// # Safety
+/// The list is what the program gave to libc.
+#[inline(always)]
+pub unsafe fn begin_list(
+    real: impl FnOnce() -> c_int,
+    list: *const *mut aiocb,
+    count: c_int,
+) -> c_int {
+    if list.is_null() || count <= 0 {
+        return real();
+    }
+    // SAFETY: promised by the caller.
+    let list = unsafe { std::slice::from_raw_parts(list, count as usize) };
+    let start = clock::now();
+    let r = real();
+    let stop = clock::now();
+    let error = if r == -1 { errno() } else { 0 };
+    let mut last = None;
+    for &block in list {
+        // SAFETY: as promised; entries may be null.
+        let Some(state) = (unsafe { block.as_ref() }) else {
+            continue;
+        };
+        let kind = match state.aio_lio_opcode {
+            libc::LIO_READ => AIO_READ,
+            libc::LIO_WRITE => AIO_WRITE,
+            _ => continue,
+        };
+        if let Some((now, _)) = watched(state.aio_fildes) {
+            let mut said = said(kind, state);
+            said.result = r.into();
+            said.error = error;
+            record::operation(&now, start, stop, &said);
+            last = Some(now);
+        }
+    }
+    if let Some(now) = last {
+        let mut said = Said::new(LIO_LISTIO, -1, -1, count.into());
+        said.result = r.into();
+        said.error = error;
+        record::operation(&now, start, stop, &said);
+    }
+    r
+}

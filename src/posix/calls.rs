@@ -1,0 +1,466 @@
+//! What is done round a call: by kinds of calls, so that [`super::exports`] has one line per function.
+//!
+//! Each of these runs the real function exactly once, gives back what it gave and leaves errno as it left it.
+
+use super::descriptors::{self, DIRECT, Description, OF_MPI};
+use super::paths::Path;
+use super::record::{self, Said};
+use super::system;
+use super::watch::{COUNTERS, Now};
+use crate::clock;
+use records::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOCK, SENDFILE};
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What a function of libc gives back.
+pub trait Returned: Copy {
+    /// As a number, -1 where the call failed.
+    fn number(self) -> i64;
+}
+
+impl Returned for c_int {
+    fn number(self) -> i64 {
+        self.into()
+    }
+}
+
+impl Returned for isize {
+    fn number(self) -> i64 {
+        self as i64
+    }
+}
+
+impl Returned for i64 {
+    fn number(self) -> i64 {
+        self
+    }
+}
+
+impl Returned for *mut c_void {
+    fn number(self) -> i64 {
+        self as i64
+    }
+}
+
+impl Returned for () {
+    fn number(self) -> i64 {
+        0
+    }
+}
+
+/// errno of this thread, which the recorder leaves as it found it.
+#[inline(always)]
+pub fn errno() -> c_int {
+    // SAFETY: the place of errno of this thread.
+    unsafe { *libc::__errno_location() }
+}
+
+/// A call that runs.
+struct Running {
+    start: u64,
+    sectors: Option<(u64, u64)>,
+}
+
+impl Running {
+    #[inline(always)]
+    fn start() -> Running {
+        Running {
+            sectors: None,
+            start: clock::now(),
+        }
+    }
+
+    /// Of a call that moves bytes.
+    #[inline(always)]
+    fn start_transfer() -> Running {
+        let sectors = COUNTERS.load(Relaxed).then(system::sectors);
+        Running {
+            sectors,
+            start: clock::now(),
+        }
+    }
+
+    /// What the kernel charged for since.
+    #[inline(always)]
+    fn sectors(&self) -> Option<(u64, u64)> {
+        let (read, written) = self.sectors?;
+        let now = system::sectors();
+        Some((now.0.wrapping_sub(read), now.1.wrapping_sub(written)))
+    }
+
+    /// Ends it.
+    #[inline(always)]
+    fn stop(self, now: &Now, stop: u64, mut said: Said, result: i64) {
+        said.result = result;
+        if result == -1 && said.error == 0 {
+            said.error = errno();
+        }
+        record::operation(now, self.start, stop, &said);
+    }
+}
+
+/// The state as calls on this description have it.
+#[inline(always)]
+fn on(now: Now, description: &Description) -> Now {
+    Now {
+        flags: now.flags_on(description.is(OF_MPI)),
+        ..now
+    }
+}
+
+/// State and description of a call on `fd` that is recorded.
+#[inline(always)]
+pub fn watched(fd: c_int) -> Option<(Now, &'static Description)> {
+    let now = Now::of(fd)?;
+    let description = descriptors::find(&now, fd)?;
+    Some((on(now, description), description))
+}
+
+/// Whether a kind of operation writes.
+#[inline(always)]
+fn writes(kind: u16) -> bool {
+    use operation::{PWRITE, PWRITEV, PWRITEV2, WRITE, WRITEV};
+    matches!(kind, WRITE | PWRITE | WRITEV | PWRITEV | PWRITEV2)
+}
+
+/// A transfer of at most `size` bytes at `offset`; -1 is the descriptor's position.
+#[inline(always)]
+pub fn transfer(
+    real: impl FnOnce() -> isize,
+    kind: u16,
+    fd: c_int,
+    offset: i64,
+    size: i64,
+) -> isize {
+    let Some((now, description)) = watched(fd) else {
+        return real();
+    };
+    let call = Running::start_transfer();
+    let r = real();
+    let stop = clock::now();
+    let mut said = Said::new(kind, fd, offset, size);
+    let moved = r.max(0) as i64;
+    said.offset = if offset == -1 {
+        description.advance(fd, moved, writes(kind))
+    } else {
+        description.place(fd, offset, moved, writes(kind))
+    };
+    if description.is(DIRECT) {
+        said.flags |= operation::DIRECT;
+    }
+    said.sectors = call.sectors();
+    call.stop(&now, stop, said, r as i64);
+    r
+}
+
+/// Bytes in a vector of buffers; 0 where the program gives none.
+///
+/// # Safety
+/// It must be what the program gave to libc.
+#[inline(always)]
+pub unsafe fn bytes_of(vector: *const libc::iovec, count: c_int) -> i64 {
+    if vector.is_null() || !(1..=libc::UIO_MAXIOV).contains(&count) {
+        return 0;
+    }
+    // SAFETY: promised by the caller.
+    let vector = unsafe { std::slice::from_raw_parts(vector, count as usize) };
+    vector.iter().map(|v| v.iov_len as i64).sum()
+}
+
+/// A call on a file as a whole or a range of it that moves nothing.
+#[inline(always)]
+pub fn plain<R: Returned>(
+    real: impl FnOnce() -> R,
+    kind: u16,
+    fd: c_int,
+    offset: i64,
+    size: i64,
+) -> R {
+    let Some((now, _)) = watched(fd) else {
+        return real();
+    };
+    let call = Running::start();
+    let r = real();
+    let stop = clock::now();
+    call.stop(&now, stop, Said::new(kind, fd, offset, size), r.number());
+    r
+}
+
+/// A call that gives back what errno would be: posix_fallocate.
+#[inline(always)]
+pub fn coded(real: impl FnOnce() -> c_int, kind: u16, fd: c_int, offset: i64, size: i64) -> c_int {
+    let Some((now, _)) = watched(fd) else {
+        return real();
+    };
+    let call = Running::start();
+    let r = real();
+    let stop = clock::now();
+    let mut said = Said::new(kind, fd, offset, size);
+    said.error = r;
+    call.stop(&now, stop, said, if r == 0 { 0 } else { -1 });
+    r
+}
+
+/// lseek.
+#[inline(always)]
+pub fn seek(real: impl FnOnce() -> i64, kind: u16, fd: c_int) -> i64 {
+    let Some((now, description)) = watched(fd) else {
+        return real();
+    };
+    let call = Running::start();
+    let r = real();
+    let stop = clock::now();
+    if r >= 0 {
+        description.seek(r);
+    }
+    call.stop(&now, stop, Said::new(kind, fd, r, 0), r);
+    r
+}
+
+/// A call that gives a new descriptor for the file `name` in `directory`.
+///
+/// # Safety
+/// `name` is what the program gave to libc.
+#[inline(always)]
+pub unsafe fn opening(
+    real: impl FnOnce() -> c_int,
+    kind: u16,
+    directory: c_int,
+    name: *const c_char,
+    flags: c_int,
+) -> c_int {
+    let Some(now) = Now::of(-1).filter(|now| !now.put_off) else {
+        let fd = real();
+        descriptors::forget(fd);
+        return fd;
+    };
+    let call = Running::start();
+    let fd = real();
+    let stop = clock::now();
+    // SAFETY: as promised.
+    unsafe { note_open(&now, call, stop, kind, directory, name, flags, fd) };
+    fd
+}
+
+/// Records what [`opening`] has done.
+#[cold]
+#[inline(never)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "all that is known of a call that opens a file"
+)]
+unsafe fn note_open(
+    now: &Now,
+    call: Running,
+    stop: u64,
+    kind: u16,
+    directory: c_int,
+    name: *const c_char,
+    flags: c_int,
+    fd: c_int,
+) {
+    if fd < 0 {
+        let error = errno();
+        // SAFETY: promised by the caller; a name that is no address has made the call fail so.
+        if error != libc::EFAULT && unsafe { Path::of_name(directory, name) }.is_wanted() {
+            call.stop(now, stop, Said::new(kind, fd, -1, 0), -1);
+        }
+        return;
+    }
+    // SAFETY: promised by the caller, and the call succeeded.
+    let path = unsafe { Path::of_name(directory, name) };
+    let Some(status) = system::status(fd) else {
+        return;
+    };
+    if descriptors::opened(now, call.start, fd, flags, &status, &path, 0).is_some() {
+        call.stop(now, stop, Said::new(kind, fd, -1, 0), fd.into());
+    }
+}
+
+/// A call on the file `name` in `directory`, without a descriptor.
+///
+/// # Safety
+/// `name` is what the program gave to libc.
+#[inline(always)]
+pub unsafe fn named(
+    real: impl FnOnce() -> c_int,
+    kind: u16,
+    directory: c_int,
+    name: *const c_char,
+    size: i64,
+) -> c_int {
+    let Some(now) = Now::of(-1).filter(|now| !now.put_off) else {
+        return real();
+    };
+    // SAFETY: as promised.
+    let wanted = unsafe { note_name(&now, directory, name) };
+    if !wanted {
+        return real();
+    }
+    let call = Running::start();
+    let r = real();
+    let stop = clock::now();
+    call.stop(&now, stop, Said::new(kind, -1, -1, size), r.into());
+    r
+}
+
+/// Says which file the next call without a descriptor is about; whether it is wanted.
+#[cold]
+#[inline(never)]
+unsafe fn note_name(now: &Now, directory: c_int, name: *const c_char) -> bool {
+    let saved = errno();
+    if name.is_null() || name as usize == usize::MAX {
+        return false;
+    }
+    // SAFETY: promised by the caller.
+    let path = unsafe { Path::of_name(directory, name) };
+    if !path.is_wanted() {
+        return false;
+    }
+    // SAFETY: promised by the caller.
+    let status = system::status_of_name(directory, unsafe { std::ffi::CStr::from_ptr(name) });
+    if let Some(status) = status {
+        record::file(now, clock::now(), -1, 0, &status, &path);
+    }
+    // SAFETY: the place of errno of this thread.
+    unsafe { *libc::__errno_location() = saved };
+    true
+}
+
+/// close, or what closes it at last (fclose). It is forgotten before: another thread may get its number at once.
+#[inline(always)]
+pub fn closing<R: Returned>(real: impl FnOnce() -> R, fd: c_int) -> R {
+    let Some(description) = descriptors::known(fd) else {
+        descriptors::forget(fd);
+        return real();
+    };
+    let now = Now::of(fd).filter(|now| !now.put_off || description.is(OF_MPI));
+    let now = now.map(|now| on(now, description));
+    descriptors::forget(fd);
+    let Some(now) = now else {
+        return real();
+    };
+    let call = Running::start();
+    let r = real();
+    let stop = clock::now();
+    call.stop(&now, stop, Said::new(CLOSE, fd, -1, 0), r.number());
+    r
+}
+
+/// dup and fcntl(F_DUPFD): a new descriptor for the same file.
+#[inline(always)]
+pub fn duplicate(real: impl FnOnce() -> c_int, old: c_int) -> c_int {
+    let now = Now::of(old);
+    let new = real();
+    if new >= 0 {
+        descriptors::forget(new);
+        if let Some(now) = now {
+            descriptors::duplicated(&now, old, new);
+        }
+    }
+    new
+}
+
+/// dup2 and dup3: `new` is closed before, unless it is `old` or the call fails.
+#[inline(always)]
+pub fn duplicate_to(real: impl FnOnce() -> c_int, old: c_int, new: c_int) -> c_int {
+    let now = Now::of(old);
+    let r = real();
+    if r >= 0 && old != new {
+        descriptors::forget(new);
+        if let Some(now) = now {
+            descriptors::duplicated(&now, old, new);
+        }
+    }
+    r
+}
+
+/// close_range: what is closed is forgotten.
+#[inline(always)]
+pub fn close_all<R: Returned>(real: impl FnOnce() -> R, first: u32, last: u32, flags: c_int) -> R {
+    const CLOEXEC: c_int = 4;
+    if flags & CLOEXEC == 0 && first <= last {
+        descriptors::forget_range(first, last);
+    }
+    real()
+}
+
+/// fcntl: locks are recorded, what makes or changes descriptors is followed.
+///
+/// # Safety
+/// The arguments are what the program gave to libc.
+#[inline(always)]
+pub unsafe fn control(
+    real: impl FnOnce() -> c_int,
+    fd: c_int,
+    command: c_int,
+    argument: usize,
+) -> c_int {
+    match command {
+        libc::F_SETLK | libc::F_SETLKW | libc::F_OFD_SETLK | libc::F_OFD_SETLKW => {
+            // SAFETY: these commands take a struct flock, or fail.
+            let Some(lock) = (unsafe { (argument as *const libc::flock).as_ref() }) else {
+                return real();
+            };
+            let kind = if c_int::from(lock.l_type) == libc::F_UNLCK {
+                FCNTL_UNLOCK
+            } else {
+                FCNTL_LOCK
+            };
+            let offset = if c_int::from(lock.l_whence) == libc::SEEK_SET {
+                lock.l_start
+            } else {
+                -1
+            };
+            plain(real, kind, fd, offset, lock.l_len)
+        }
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => duplicate(real, fd),
+        libc::F_SETFL => {
+            let r = real();
+            if r >= 0
+                && let Some(description) = descriptors::known(fd)
+            {
+                description.set_flags(argument as c_int);
+            }
+            r
+        }
+        _ => real(),
+    }
+}
+
+/// copy_file_range and sendfile: `size` bytes from `from` to `to`, at the places behind the pointers or at the positions.
+///
+/// # Safety
+/// The pointers are what the program gave to libc.
+#[inline(always)]
+pub unsafe fn copy(
+    real: impl FnOnce() -> isize,
+    kind: u16,
+    (from, from_at): (c_int, *const i64),
+    (to, to_at): (c_int, *const i64),
+    size: i64,
+) -> isize {
+    debug_assert!(kind == COPY_FILE_RANGE || kind == SENDFILE);
+    let (source, target) = (watched(from), watched(to));
+    let Some((now, _)) = target.or(source) else {
+        return real();
+    };
+    // SAFETY: as promised; a pointer that is none makes the call fail, but it is read before that only if it is not null.
+    let given = |at: *const i64| unsafe { at.as_ref().copied() };
+    let (before_from, before_to) = (given(from_at), given(to_at));
+    let call = Running::start_transfer();
+    let r = real();
+    let stop = clock::now();
+    let moved = r.max(0) as i64;
+    let place = |fd, at: Option<i64>, file: Option<(Now, &Description)>, writes| match (at, file) {
+        (Some(at), _) => at,
+        (None, Some((_, description))) => description.advance(fd, moved, writes),
+        (None, None) => -1,
+    };
+    let mut said = Said::new(kind, to, -1, size);
+    said.peer = Some((from, place(from, before_from, source, false)));
+    said.offset = place(to, before_to, target, true);
+    said.sectors = call.sectors();
+    call.stop(&now, stop, said, r as i64);
+    r
+}

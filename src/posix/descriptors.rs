@@ -1,0 +1,286 @@
+//! Descriptors that are watched: those of regular files. Where their positions stand is followed here, because asking costs
+//! more than the record. Descriptors made from each other by dup share one position.
+
+use super::paths::Path;
+use super::record;
+use super::system;
+use super::watch::Now;
+use crate::clock;
+use std::ffi::c_int;
+use std::sync::atomic::{
+    AtomicBool, AtomicI64, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Relaxed},
+};
+
+/// Descriptors from here on are not watched.
+const MOST: usize = 1 << 16;
+
+/// Opened, or first used, by an MPI_File_* function.
+pub const OF_MPI: u32 = 1;
+/// Writes go to the end of the file.
+pub const APPENDS: u32 = 2;
+/// Transfers bypass the page cache.
+pub const DIRECT: u32 = 4;
+/// Others than the calls seen here may move the position: it must be asked for.
+pub const SHARED: u32 = 8;
+
+/// An open file description, as open(2) calls it: what descriptors made from each other share.
+pub struct Description {
+    /// Descriptors that stand for it; 0 where the place is free.
+    descriptors: AtomicU32,
+    flags: AtomicU32,
+    position: AtomicI64,
+}
+
+/// A descriptor is not known.
+const UNKNOWN: u32 = 0;
+/// It is no regular file, or not wanted.
+const OTHER: u32 = 1;
+/// It stands for the description of this number and less.
+const WATCHED: u32 = 2;
+
+static DESCRIPTORS: [AtomicU32; MOST] = [const { AtomicU32::new(UNKNOWN) }; MOST];
+static DESCRIPTIONS: [Description; MOST] = [const {
+    Description {
+        descriptors: AtomicU32::new(0),
+        flags: AtomicU32::new(0),
+        position: AtomicI64::new(0),
+    }
+}; MOST];
+
+/// Whether this process has forked: its children have its descriptors.
+static FORKED: AtomicBool = AtomicBool::new(false);
+/// Calls on descriptors that are not watched because of their number.
+static BEYOND: AtomicU64 = AtomicU64::new(0);
+
+/// Calls on descriptors beyond the watched ones.
+pub fn beyond() -> u64 {
+    BEYOND.load(Relaxed)
+}
+
+/// The process forks: positions are no longer its own.
+pub extern "C" fn share() {
+    FORKED.store(true, Relaxed);
+}
+
+impl Description {
+    /// Whether an MPI_File_* function has opened it.
+    #[inline(always)]
+    pub fn is(&self, flag: u32) -> bool {
+        self.flags.load(Relaxed) & flag != 0
+    }
+
+    /// Takes what fcntl has set anew.
+    pub fn set_flags(&self, of_open: c_int) {
+        let kept = self.flags.load(Relaxed) & (OF_MPI | SHARED);
+        self.flags.store(kept | from_open(of_open), Relaxed);
+    }
+
+    /// Others move the position, too.
+    pub fn share(&self) {
+        self.flags.fetch_or(SHARED, Relaxed);
+    }
+
+    /// The position has been set.
+    pub fn seek(&self, to: i64) {
+        self.position.store(to, Relaxed);
+    }
+
+    /// A transfer at the position has moved `moved` bytes through descriptor `fd`: where it began, -1 if that is not known.
+    #[inline(always)]
+    pub fn advance(&self, fd: c_int, moved: i64, writes: bool) -> i64 {
+        let flags = self.flags.load(Relaxed);
+        if flags & SHARED != 0 || flags & APPENDS != 0 && writes || FORKED.load(Relaxed) {
+            return self.ask(fd, moved);
+        }
+        self.position.fetch_add(moved, Relaxed)
+    }
+
+    #[cold]
+    fn ask(&self, fd: c_int, moved: i64) -> i64 {
+        match system::position(fd) {
+            Some(now) => {
+                self.position.store(now, Relaxed);
+                now - moved
+            }
+            None => -1,
+        }
+    }
+
+    /// Where a transfer at `offset` really took place: writes to a file that is appended to go to its end all the same.
+    #[inline(always)]
+    pub fn place(&self, fd: c_int, offset: i64, moved: i64, writes: bool) -> i64 {
+        if writes && moved > 0 && self.is(APPENDS) {
+            return system::status(fd).map_or(-1, |s| s.st_size - moved);
+        }
+        offset
+    }
+}
+
+fn from_open(flags: c_int) -> u32 {
+    let mut own = 0;
+    if flags & libc::O_APPEND != 0 {
+        own |= APPENDS;
+    }
+    if flags & libc::O_DIRECT != 0 {
+        own |= DIRECT;
+    }
+    own
+}
+
+fn entry(fd: c_int) -> Option<&'static AtomicU32> {
+    DESCRIPTORS.get(usize::try_from(fd).ok()?)
+}
+
+/// Whether calls on it are recorded.
+pub fn is_watched(fd: c_int) -> bool {
+    entry(fd).is_some_and(|e| e.load(Relaxed) >= WATCHED)
+}
+
+/// What is known of it already; `None` where it is not watched.
+#[inline(always)]
+pub fn known(fd: c_int) -> Option<&'static Description> {
+    let number = entry(fd)?.load(Relaxed).checked_sub(WATCHED)?;
+    DESCRIPTIONS.get(number as usize)
+}
+
+/// The description of a descriptor on which a call is to be recorded; `None` where it is not.
+#[inline(always)]
+pub fn find(now: &Now, fd: c_int) -> Option<&'static Description> {
+    if fd as usize >= MOST {
+        count_beyond(now, fd);
+        return None;
+    }
+    match entry(fd)?.load(Relaxed) {
+        UNKNOWN if now.put_off => None,
+        UNKNOWN => first_use(now, fd),
+        OTHER => None,
+        known => {
+            let description = DESCRIPTIONS.get((known - WATCHED) as usize)?;
+            (!now.put_off || description.is(OF_MPI)).then_some(description)
+        }
+    }
+}
+
+#[cold]
+fn count_beyond(now: &Now, fd: c_int) {
+    if fd >= 0 && !now.put_off {
+        BEYOND.fetch_add(1, Relaxed);
+    }
+}
+
+/// Looks at a descriptor that nobody has seen being opened.
+#[cold]
+fn first_use(now: &Now, fd: c_int) -> Option<&'static Description> {
+    let status = system::status(fd)?;
+    let path = Path::of_descriptor(fd);
+    // Who has given it to us may use it as well.
+    let flags = system::flags(fd);
+    opened(now, clock::now(), fd, flags, &status, &path, SHARED)
+}
+
+/// Descriptor `fd` stands for a file from `time` on. Gives its description if it is watched; then its definition has been written.
+pub fn opened(
+    now: &Now,
+    time: u64,
+    fd: c_int,
+    flags: c_int,
+    status: &libc::stat,
+    path: &Path,
+    more: u32,
+) -> Option<&'static Description> {
+    if fd as usize >= MOST {
+        count_beyond(now, fd);
+        return None;
+    }
+    let entry = entry(fd)?;
+    if status.st_mode & libc::S_IFMT != libc::S_IFREG || !path.is_wanted() {
+        forget(fd);
+        entry.store(OTHER, Relaxed);
+        return None;
+    }
+    let of_mpi = if now.in_file { OF_MPI } else { 0 };
+    let position = if more & SHARED != 0 {
+        system::position(fd).unwrap_or(0)
+    } else {
+        0
+    };
+    let number = describe(fd, from_open(flags) | of_mpi | more, position)?;
+    stand_for(fd, number);
+    record::file(now, time, fd, flags, status, path);
+    DESCRIPTIONS.get(number as usize)
+}
+
+/// A free place for a description.
+fn describe(fd: c_int, flags: u32, position: i64) -> Option<u32> {
+    for i in 0..MOST {
+        let number = (fd as usize + i) % MOST;
+        let place = DESCRIPTIONS.get(number)?;
+        if place
+            .descriptors
+            .compare_exchange(0, 1, AcqRel, Relaxed)
+            .is_ok()
+        {
+            place.flags.store(flags, Relaxed);
+            place.position.store(position, Relaxed);
+            return Some(number as u32);
+        }
+    }
+    None
+}
+
+/// Descriptor `fd` has description `number`, of which it has been counted.
+fn stand_for(fd: c_int, number: u32) {
+    if let Some(entry) = entry(fd) {
+        release(entry.swap(number + WATCHED, AcqRel));
+    }
+}
+
+fn release(entry: u32) {
+    if let Some(number) = entry.checked_sub(WATCHED)
+        && let Some(description) = DESCRIPTIONS.get(number as usize)
+    {
+        description.descriptors.fetch_sub(1, AcqRel);
+    }
+}
+
+/// The descriptor is closed, or about to be.
+#[inline(always)]
+pub fn forget(fd: c_int) {
+    if let Some(entry) = entry(fd)
+        && entry.load(Relaxed) != UNKNOWN
+    {
+        release(entry.swap(UNKNOWN, AcqRel));
+    }
+}
+
+/// All descriptors from `first` to `last` are closed.
+pub fn forget_range(first: u32, last: u32) {
+    for fd in first..=last.min(MOST as u32 - 1) {
+        forget(fd as c_int);
+    }
+}
+
+/// Descriptor `new` stands for what `old` stands for.
+pub fn duplicated(now: &Now, old: c_int, new: c_int) {
+    if old == new {
+        return;
+    }
+    forget(new);
+    let Some(description) = find(now, old) else {
+        return;
+    };
+    if new as usize >= MOST {
+        return;
+    }
+    description.descriptors.fetch_add(1, AcqRel);
+    let number = entry(old).map_or(UNKNOWN, |e| e.load(Relaxed));
+    let Some(number) = number.checked_sub(WATCHED) else {
+        return;
+    };
+    stand_for(new, number);
+    if let Some(status) = system::status(new) {
+        let path = Path::of_descriptor(new);
+        record::file(now, clock::now(), new, system::flags(new), &status, &path);
+    }
+}

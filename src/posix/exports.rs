@@ -1,0 +1,225 @@
+//! The functions of libc that are found in place of its own: one line for each, with its other names, its arguments, the
+//! system call that stands in while it cannot be looked up, and what is done round it.
+//!
+//! An exported function is a few instructions that jump on to the real one, all registers as they are, unless the thread is
+//! inside MPI (or calls outside are recorded as well). Those marked `always` are followed wherever they are called, because
+//! they end what a descriptor stands for.
+
+use super::aio::{begin as begin_aio, begin_list, end as end_aio};
+use super::calls::{
+    bytes_of, close_all, closing, coded, control, copy, duplicate, duplicate_to, named, opening,
+    plain, seek, transfer,
+};
+use super::maps::{map, sync as sync_map};
+use super::real::{self, Function};
+use super::stdio::{close_stream, open_stream, use_stream};
+use super::watch;
+use crate::thread::Thread;
+use libc::*;
+use records::operation::*;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::mem::offset_of;
+
+type Data = *mut c_void;
+type Name = *const c_char;
+type File = *mut FILE;
+
+/// There is no system call with the same arguments.
+const NONE: i64 = -1;
+
+/// Makes a module for each name: the real function, what finds it, what records, and what is exported.
+macro_rules! functions {
+    ($($when:ident [$($name:ident)+] $arguments:tt -> $result:ty, $raw:expr => $how:ident $given:tt;)*) => {
+        $($(function!($when $name $arguments -> $result, $raw => $how $given);)+)*
+
+        /// All of them.
+        static FUNCTIONS: &[&Function] = &[$($(&$name::REAL),+),*];
+    };
+}
+
+macro_rules! function {
+    ($when:ident $name:ident ($($argument:ident: $type:ty),*) -> $result:ty, $raw:expr => $how:ident($($given:expr),*)) => {
+        mod $name {
+            #[allow(unused_imports, reason = "each uses some of them")]
+            use super::*;
+
+            pub static REAL: Function = Function::new(
+                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => c"",
+                },
+                first,
+                raw,
+            );
+
+            #[unsafe(naked)]
+            unsafe extern "C" fn first() {
+                std::arch::naked_asm!(
+                    "lea r11, [rip + {function}]",
+                    "jmp {first_call}",
+                    function = sym REAL,
+                    first_call = sym real::first_call,
+                )
+            }
+
+            #[unsafe(naked)]
+            unsafe extern "C" fn raw() {
+                std::arch::naked_asm!(
+                    "mov rax, {number}",
+                    "mov r10, rcx",
+                    "syscall",
+                    "cmp rax, -4095",
+                    "jae {failed}",
+                    "ret",
+                    number = const $raw,
+                    failed = sym real::failed,
+                )
+            }
+
+            #[allow(unused_variables, reason = "some arguments are only passed on")]
+            unsafe extern "C" fn record($($argument: $type),*) -> $result {
+                // SAFETY: the real function has this signature, and gets what the program gave.
+                let real = || unsafe {
+                    std::mem::transmute::<
+                        crate::entry::Code,
+                        unsafe extern "C" fn($($type),*) -> $result,
+                    >(REAL.target())($($argument),*)
+                };
+                // SAFETY: the arguments are the program's.
+                #[allow(unused_unsafe, reason = "not all look behind pointers")]
+                unsafe {
+                    $how(real, $($given),*)
+                }
+            }
+
+            enter!($when $name);
+        }
+    };
+}
+
+/// The exported function itself.
+macro_rules! enter {
+    (inside $name:ident) => {
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            std::arch::naked_asm!(
+                "mov r11, qword ptr [rip + trace_current_thread@GOTTPOFF]",
+                "mov r11, qword ptr fs:[r11]",
+                "test r11, r11",
+                "je 2f",
+                "cmp dword ptr [r11 + {depth}], 0",
+                "jne 3f",
+                "2:",
+                "cmp byte ptr [rip + {outside}], 0",
+                "jne 3f",
+                "jmp qword ptr [rip + {real}]",
+                "3:",
+                "jmp {record}",
+                depth = const offset_of!(Thread, depth),
+                outside = sym watch::ALSO_OUTSIDE,
+                real = sym REAL,
+                record = sym record,
+            )
+        }
+    };
+    (always $name:ident) => {
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            std::arch::naked_asm!("jmp {record}", record = sym record)
+        }
+    };
+}
+
+functions! {
+    inside [open open64](path: Name, flags: c_int, mode: c_uint) -> c_int, SYS_open
+        => opening(OPEN, AT_FDCWD, path, flags);
+    inside [__open_2 __open64_2](path: Name, flags: c_int) -> c_int, SYS_open
+        => opening(OPEN, AT_FDCWD, path, flags);
+    inside [openat openat64](directory: c_int, path: Name, flags: c_int, mode: c_uint) -> c_int, SYS_openat
+        => opening(OPENAT, directory, path, flags);
+    inside [__openat_2 __openat64_2](directory: c_int, path: Name, flags: c_int) -> c_int, SYS_openat
+        => opening(OPENAT, directory, path, flags);
+    inside [creat creat64](path: Name, mode: c_uint) -> c_int, SYS_creat
+        => opening(CREAT, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC);
+    always [close](fd: c_int) -> c_int, SYS_close => closing(fd);
+
+    inside [read](fd: c_int, to: Data, size: usize) -> isize, SYS_read
+        => transfer(READ, fd, -1, size as i64);
+    inside [__read_chk](fd: c_int, to: Data, size: usize, room: usize) -> isize, SYS_read
+        => transfer(READ, fd, -1, size as i64);
+    inside [write](fd: c_int, from: Data, size: usize) -> isize, SYS_write
+        => transfer(WRITE, fd, -1, size as i64);
+    inside [pread pread64](fd: c_int, to: Data, size: usize, at: i64) -> isize, SYS_pread64
+        => transfer(PREAD, fd, at, size as i64);
+    inside [__pread_chk __pread64_chk](fd: c_int, to: Data, size: usize, at: i64, room: usize) -> isize, SYS_pread64
+        => transfer(PREAD, fd, at, size as i64);
+    inside [pwrite pwrite64](fd: c_int, from: Data, size: usize, at: i64) -> isize, SYS_pwrite64
+        => transfer(PWRITE, fd, at, size as i64);
+    inside [readv](fd: c_int, to: *const iovec, count: c_int) -> isize, SYS_readv
+        => transfer(READV, fd, -1, bytes_of(to, count));
+    inside [writev](fd: c_int, from: *const iovec, count: c_int) -> isize, SYS_writev
+        => transfer(WRITEV, fd, -1, bytes_of(from, count));
+    inside [preadv preadv64](fd: c_int, to: *const iovec, count: c_int, at: i64) -> isize, SYS_preadv
+        => transfer(PREADV, fd, at, bytes_of(to, count));
+    inside [pwritev pwritev64](fd: c_int, from: *const iovec, count: c_int, at: i64) -> isize, SYS_pwritev
+        => transfer(PWRITEV, fd, at, bytes_of(from, count));
+    inside [preadv2 preadv64v2](fd: c_int, to: *const iovec, count: c_int, at: i64, how: c_int) -> isize, NONE
+        => transfer(PREADV2, fd, at, bytes_of(to, count));
+    inside [pwritev2 pwritev64v2](fd: c_int, from: *const iovec, count: c_int, at: i64, how: c_int) -> isize, NONE
+        => transfer(PWRITEV2, fd, at, bytes_of(from, count));
+    inside [copy_file_range](from: c_int, from_at: *mut i64, to: c_int, to_at: *mut i64, size: usize, how: c_uint) -> isize, NONE
+        => copy(COPY_FILE_RANGE, (from, from_at), (to, to_at), size as i64);
+    inside [sendfile sendfile64](to: c_int, from: c_int, from_at: *mut i64, size: usize) -> isize, SYS_sendfile
+        => copy(SENDFILE, (from, from_at), (to, std::ptr::null()), size as i64);
+
+    inside [lseek lseek64](fd: c_int, to: i64, from: c_int) -> i64, SYS_lseek
+        => seek(LSEEK, fd);
+    inside [ftruncate ftruncate64](fd: c_int, size: i64) -> c_int, SYS_ftruncate
+        => plain(FTRUNCATE, fd, -1, size);
+    inside [truncate truncate64](path: Name, size: i64) -> c_int, SYS_truncate
+        => named(TRUNCATE, AT_FDCWD, path, size);
+    inside [fallocate fallocate64](fd: c_int, mode: c_int, at: i64, size: i64) -> c_int, SYS_fallocate
+        => plain(FALLOCATE, fd, at, size);
+    inside [posix_fallocate posix_fallocate64](fd: c_int, at: i64, size: i64) -> c_int, NONE
+        => coded(POSIX_FALLOCATE, fd, at, size);
+    inside [fsync](fd: c_int) -> c_int, SYS_fsync => plain(FSYNC, fd, -1, 0);
+    inside [fdatasync](fd: c_int) -> c_int, SYS_fdatasync => plain(FDATASYNC, fd, -1, 0);
+    inside [sync_file_range](fd: c_int, at: i64, size: i64, how: c_uint) -> c_int, SYS_sync_file_range
+        => plain(SYNC_FILE_RANGE, fd, at, size);
+    inside [flock](fd: c_int, what: c_int) -> c_int, SYS_flock => plain(FLOCK, fd, -1, 0);
+    inside [fcntl fcntl64](fd: c_int, command: c_int, argument: usize) -> c_int, SYS_fcntl
+        => control(fd, command, argument);
+
+    inside [unlink](path: Name) -> c_int, SYS_unlink => named(UNLINK, AT_FDCWD, path, 0);
+    inside [unlinkat](directory: c_int, path: Name, flags: c_int) -> c_int, SYS_unlinkat
+        => named(UNLINKAT, directory, path, 0);
+    inside [rename](old: Name, new: Name) -> c_int, SYS_rename => named(RENAME, AT_FDCWD, old, 0);
+
+    inside [aio_read aio_read64](block: *mut aiocb) -> c_int, NONE => begin_aio(AIO_READ, block);
+    inside [aio_write aio_write64](block: *mut aiocb) -> c_int, NONE => begin_aio(AIO_WRITE, block);
+    inside [aio_fsync aio_fsync64](how: c_int, block: *mut aiocb) -> c_int, NONE => begin_aio(AIO_FSYNC, block);
+    inside [aio_return aio_return64](block: *mut aiocb) -> isize, NONE => end_aio(block);
+    inside [lio_listio lio_listio64](mode: c_int, list: *const *mut aiocb, count: c_int, then: Data) -> c_int, NONE
+        => begin_list(list, count);
+
+    inside [mmap mmap64](address: Data, size: usize, protection: c_int, how: c_int, fd: c_int, at: i64) -> Data, NONE
+        => map(size, fd, at);
+    inside [msync](address: Data, size: usize, how: c_int) -> c_int, SYS_msync => sync_map(address, size);
+
+    inside [dup](old: c_int) -> c_int, SYS_dup => duplicate(old);
+    always [dup2](old: c_int, new: c_int) -> c_int, SYS_dup2 => duplicate_to(old, new);
+    always [dup3](old: c_int, new: c_int, flags: c_int) -> c_int, SYS_dup3 => duplicate_to(old, new);
+    always [close_range](first: c_uint, last: c_uint, flags: c_int) -> c_int, SYS_close_range
+        => close_all(first, last, flags);
+    always [closefrom](first: c_int) -> (), NONE => close_all(first.max(0) as c_uint, c_uint::MAX, 0);
+    inside [fopen fopen64](path: Name, mode: Name) -> File, NONE => open_stream(path, mode);
+    always [fdopen](fd: c_int, mode: Name) -> File, NONE => use_stream(fd);
+    always [fclose](stream: File) -> c_int, NONE => close_stream(stream);
+}
+
+/// Finds the real functions when the library is loaded, so that a signal handler need not.
+pub fn at_load() {
+    real::resolve_all(FUNCTIONS);
+}

@@ -1,0 +1,67 @@
+//! Mappings of watched files: only those are recorded, and msync names an address, not a file.
+
+use super::calls::{plain, watched};
+use records::operation::{MMAP, MSYNC};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+/// Mappings that are remembered.
+const MOST: usize = 256;
+
+struct Mapping {
+    start: AtomicUsize,
+    length: AtomicUsize,
+    fd: AtomicU64,
+    offset: AtomicU64,
+}
+
+static MAPPINGS: [Mapping; MOST] = [const {
+    Mapping {
+        start: AtomicUsize::new(0),
+        length: AtomicUsize::new(0),
+        fd: AtomicU64::new(0),
+        offset: AtomicU64::new(0),
+    }
+}; MOST];
+/// Mappings made so far; a new one takes the place of the one MOST before.
+static MADE: AtomicUsize = AtomicUsize::new(0);
+
+/// mmap.
+#[inline(always)]
+pub fn map(
+    real: impl FnOnce() -> *mut c_void,
+    length: usize,
+    fd: c_int,
+    offset: i64,
+) -> *mut c_void {
+    if fd < 0 || watched(fd).is_none() {
+        return real();
+    }
+    let r = plain(real, MMAP, fd, offset, length as i64);
+    if r != libc::MAP_FAILED {
+        let mapping = &MAPPINGS[MADE.fetch_add(1, Relaxed) % MOST];
+        mapping.length.store(0, Relaxed);
+        mapping.start.store(r as usize, Relaxed);
+        mapping.fd.store(fd as u64, Relaxed);
+        mapping.offset.store(offset as u64, Relaxed);
+        mapping.length.store(length, Relaxed);
+    }
+    r
+}
+
+/// msync: recorded where the address lies in a mapping of a watched file. The latest that holds it counts.
+#[inline(always)]
+pub fn sync(real: impl FnOnce() -> c_int, address: *mut c_void, length: usize) -> c_int {
+    let made = MADE.load(Relaxed);
+    let address = address as usize;
+    for i in (made.saturating_sub(MOST)..made).rev() {
+        let mapping = &MAPPINGS[i % MOST];
+        let start = mapping.start.load(Relaxed);
+        if address >= start && address - start < mapping.length.load(Relaxed) {
+            let offset = mapping.offset.load(Relaxed) as i64 + (address - start) as i64;
+            let fd = mapping.fd.load(Relaxed) as c_int;
+            return plain(real, MSYNC, fd, offset, length as i64);
+        }
+    }
+    real()
+}

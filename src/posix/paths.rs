@@ -1,0 +1,210 @@
+//! Names of files: made absolute, and chosen by the settings `posix-include` and `posix-exclude`.
+
+use super::system;
+use crate::define;
+use crate::settings::{Names, expand};
+use std::ffi::{CStr, c_char, c_int};
+use std::io::Write;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+/// Most bytes of a name that are kept; as much as Linux takes.
+const MOST: usize = 4096;
+
+/// A name, on the stack.
+pub struct Path {
+    bytes: [u8; MOST],
+    length: usize,
+}
+
+impl Path {
+    fn empty() -> Path {
+        Path {
+            bytes: [0; MOST],
+            length: 0,
+        }
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let room = &mut self.bytes[self.length..];
+        let n = bytes.len().min(room.len());
+        room[..n].copy_from_slice(&bytes[..n]);
+        self.length += n;
+    }
+
+    /// The file that `name` means in directory `directory` (a descriptor or AT_FDCWD).
+    ///
+    /// # Safety
+    /// `name` must end with 0; it is what the program has given to libc.
+    pub unsafe fn of_name(directory: c_int, name: *const c_char) -> Path {
+        let mut path = Path::empty();
+        if name.is_null() {
+            return path;
+        }
+        // SAFETY: promised by the caller.
+        let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+        if !name.starts_with(b"/") {
+            if directory == libc::AT_FDCWD {
+                path.length = system::working_directory(&mut path.bytes);
+            } else {
+                path = Path::of_descriptor(directory);
+            }
+            path.push(b"/");
+        }
+        path.push(name.strip_prefix(b"./").unwrap_or(name));
+        path
+    }
+
+    /// The file that a descriptor stands for, as the kernel names it.
+    pub fn of_descriptor(fd: c_int) -> Path {
+        let mut path = Path::empty();
+        let mut link = [0; 32];
+        // It is long enough, with a 0 at the end.
+        let _ = write!(&mut link[..31], "/proc/self/fd/{fd}");
+        if let Ok(link) = CStr::from_bytes_until_nul(&link) {
+            path.length = system::link(link, &mut path.bytes);
+        }
+        path
+    }
+
+    /// Whether calls on this file are wanted.
+    pub fn is_wanted(&self) -> bool {
+        let path = self.bytes();
+        let begins = |with: &[u8]| path.starts_with(with);
+        if begins(b"/proc/") || begins(b"/sys/") || begins(b"/dev/") && !begins(b"/dev/shm/") {
+            return false;
+        }
+        // SAFETY: what is there has been leaked and is never changed.
+        let Some(choice) = (unsafe { CHOICE.load(Relaxed).as_ref() }) else {
+            return true;
+        };
+        let any = |patterns: &[Vec<u8>]| patterns.iter().any(|p| matches(p, path));
+        (choice.include.is_empty() || any(&choice.include)) && !any(&choice.exclude)
+    }
+}
+
+/// Patterns of names.
+struct Choice {
+    include: Vec<Vec<u8>>,
+    exclude: Vec<Vec<u8>>,
+}
+
+static CHOICE: AtomicPtr<Choice> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Takes the patterns of the settings.
+pub fn choose(include: &[String], exclude: &[String]) {
+    if include.is_empty() && exclude.is_empty() && CHOICE.load(Relaxed).is_null() {
+        return;
+    }
+    let (program, host) = (define::program(), define::host());
+    let names = Names {
+        program: &program,
+        job: "",
+        date: "",
+        host: &host,
+        ranks: 0,
+        rank: define::rank_from_launcher().unwrap_or(0),
+        pid: std::process::id(),
+    };
+    let expanded = |patterns: &[String]| {
+        let expand = |p: &String| expand(p, &names).into_bytes();
+        patterns.iter().map(expand).collect()
+    };
+    // The old one may be in use; settings come twice at most.
+    let choice = Box::leak(Box::new(Choice {
+        include: expanded(include),
+        exclude: expanded(exclude),
+    }));
+    CHOICE.store(choice, Relaxed);
+}
+
+/// Whether `path` is what `pattern` says: `*` stands for any characters, `?` for one, and what ends with `/` is meant with
+/// everything below it.
+fn matches(pattern: &[u8], path: &[u8]) -> bool {
+    let below = pattern.ends_with(b"/");
+    // Where to go on after a mismatch: behind the last star, one character later.
+    let (mut p, mut s, mut again) = (0, 0, None);
+    loop {
+        if p == pattern.len() && (below || s == path.len()) {
+            return true;
+        }
+        match pattern.get(p) {
+            Some(b'*') => {
+                again = Some((p + 1, s));
+                p += 1;
+                continue;
+            }
+            Some(&c) if s < path.len() && (c == b'?' || c == path[s]) => {
+                p += 1;
+                s += 1;
+                continue;
+            }
+            _ => {}
+        }
+        match again {
+            Some((star, from)) if from < path.len() => {
+                again = Some((star, from + 1));
+                p = star;
+                s = from + 1;
+            }
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, path, is) in [
+            ("/a/b", "/a/b", true),
+            ("/a/b", "/a/bc", false),
+            ("*.nc", "/x/y.nc", true),
+            ("*.nc", "/x/y.nc4", false),
+            ("/a/", "/a/b/c", true),
+            ("/a/", "/ab", false),
+            ("/*/c?", "/a/b/c1", true),
+            ("*a*b", "/a/a/c", false),
+            ("*", "/anything", true),
+            ("", "/a", false),
+            ("*/", "/a/b", true),
+            ("/a?/", "/ab/", true),
+        ] {
+            assert_eq!(
+                matches(pattern.as_bytes(), path.as_bytes()),
+                is,
+                "{pattern} {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_are_absolute() {
+        let here = std::env::current_dir().unwrap();
+        // SAFETY: literals.
+        let of = |name: &CStr| unsafe { Path::of_name(libc::AT_FDCWD, name.as_ptr()) };
+        assert_eq!(of(c"/a/./b").bytes(), b"/a/./b");
+        assert_eq!(
+            of(c"b").bytes(),
+            here.join("b").as_os_str().as_encoded_bytes()
+        );
+        assert_eq!(
+            of(c"./b").bytes(),
+            here.join("b").as_os_str().as_encoded_bytes()
+        );
+        let file = std::fs::File::open(&here).unwrap();
+        let fd = std::os::fd::AsRawFd::as_raw_fd(&file);
+        assert_eq!(
+            Path::of_descriptor(fd).bytes(),
+            here.as_os_str().as_encoded_bytes()
+        );
+        assert!(!of(c"/proc/cpuinfo").is_wanted());
+        assert!(of(c"/dev/shm/x").is_wanted());
+    }
+}

@@ -1,0 +1,183 @@
+//! The real functions behind ours.
+//!
+//! A slot holds libc's function, or that of another tool in line. Until it is known it holds code that finds it: the loader
+//! runs [`resolve_all`], but other libraries' constructors may call before that. `dlsym` itself may lead to calls (an
+//! allocator of the program's that opens a file); these are made as raw system calls.
+
+use crate::entry::Code;
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+/// One function.
+#[repr(C)]
+pub struct Function {
+    /// Where its calls go on. First, because exported functions jump through it.
+    target: AtomicPtr<c_void>,
+    /// What it is called.
+    name: &'static CStr,
+    /// Makes the system call that it comes to, where there is one with the same arguments.
+    raw: unsafe extern "C" fn(),
+}
+
+impl Function {
+    /// The function `name`, found by `first` at its first call.
+    pub const fn new(
+        name: &'static CStr,
+        first: unsafe extern "C" fn(),
+        raw: unsafe extern "C" fn(),
+    ) -> Function {
+        Function {
+            target: AtomicPtr::new(first as *mut c_void),
+            name,
+            raw,
+        }
+    }
+
+    /// What to call.
+    #[inline(always)]
+    pub fn target(&self) -> Code {
+        self.target.load(Relaxed)
+    }
+
+    fn find(&self) -> Option<*mut c_void> {
+        let in_libc = |library: *mut c_void| {
+            // SAFETY: dlsym takes any name.
+            let found = unsafe { libc::dlsym(library, self.name.as_ptr()) };
+            (!found.is_null()).then_some(found)
+        };
+        in_libc(libc::RTLD_NEXT).or_else(|| {
+            // Before glibc 2.34 the aio functions were in a library of their own, which only a plugin may have loaded.
+            // SAFETY: dlopen takes any name; nothing is loaded.
+            let library = unsafe {
+                libc::dlopen(c"librt.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD)
+            };
+            if library.is_null() {
+                None
+            } else {
+                in_libc(library)
+            }
+        })
+    }
+}
+
+/// Finds `function`; called by its first call.
+pub extern "C" fn resolve(function: &Function) -> Code {
+    let raw = function.raw as Code;
+    if is_resolving() {
+        return raw;
+    }
+    // SAFETY: the place of errno of this thread.
+    let errno = unsafe { *libc::__errno_location() };
+    set_resolving(true);
+    let found = function.find();
+    set_resolving(false);
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    match found {
+        Some(code) => {
+            function.target.store(code, Relaxed);
+            code
+        }
+        None => raw,
+    }
+}
+
+/// Finds all of `functions` ahead of their first calls, which may come from a signal handler.
+pub fn resolve_all(functions: &[&Function]) {
+    for function in functions {
+        resolve(function);
+    }
+}
+
+std::arch::global_asm!(
+    ".section .tbss.trace_resolving,\"awT\",@nobits",
+    ".hidden trace_resolving",
+    ".globl trace_resolving",
+    ".type trace_resolving,@object",
+    ".size trace_resolving,8",
+    ".balign 8",
+    "trace_resolving:",
+    ".zero 8",
+    ".text",
+);
+
+/// Whether this thread is inside `dlsym`.
+fn is_resolving() -> bool {
+    let value: u64;
+    // SAFETY: reads the variable declared above; no memory is written.
+    unsafe {
+        std::arch::asm!(
+            "mov {v}, qword ptr [rip + trace_resolving@GOTTPOFF]",
+            "mov {v}, qword ptr fs:[{v}]",
+            v = out(reg) value,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    value != 0
+}
+
+fn set_resolving(is: bool) {
+    // SAFETY: writes the variable declared above, which only this thread sees.
+    unsafe {
+        std::arch::asm!(
+            "mov {p}, qword ptr [rip + trace_resolving@GOTTPOFF]",
+            "mov qword ptr fs:[{p}], {v}",
+            p = out(reg) _,
+            v = in(reg) u64::from(is),
+            options(nostack, preserves_flags),
+        );
+    }
+}
+
+/// Finds the function that r11 points to without changing a register that could hold an argument, and jumps there. None of
+/// them takes floating-point arguments.
+#[unsafe(naked)]
+pub unsafe extern "C" fn first_call() {
+    std::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "push rdi",
+        "push rsi",
+        "push rdx",
+        "push rcx",
+        "push r8",
+        "push r9",
+        "push rax",
+        "push r10",
+        "mov rdi, r11",
+        "and rsp, -16",
+        "call {resolve}",
+        "mov r11, rax",
+        "lea rsp, [rbp - 64]",
+        "pop r10",
+        "pop rax",
+        "pop r9",
+        "pop r8",
+        "pop rcx",
+        "pop rdx",
+        "pop rsi",
+        "pop rdi",
+        "pop rbp",
+        "jmp r11",
+        resolve = sym resolve,
+    )
+}
+
+/// Ends a raw system call that failed as libc does. The kernel's answer is in rax.
+#[unsafe(naked)]
+pub unsafe extern "C" fn failed() {
+    std::arch::naked_asm!(
+        "sub rsp, 8",
+        "mov edi, eax",
+        "call {set}",
+        "add rsp, 8",
+        "ret",
+        set = sym set_errno,
+    )
+}
+
+extern "C" fn set_errno(answer: c_int) -> isize {
+    // SAFETY: the place of errno of this thread.
+    unsafe { *libc::__errno_location() = -answer };
+    -1
+}

@@ -1,0 +1,138 @@
+//! Records of operations and definitions of files, written into the running thread's block.
+
+use super::paths::Path;
+use super::watch::Now;
+use crate::fill;
+use crate::thread::{Busy, Thread};
+use records::define::FILE;
+use records::encode::{Cursor, Head, SLACK};
+use records::operation::{self, CONTROL, PEER, SECTORS};
+use records::record::{ERROR, HEAD, HEAD_EXTRA, LONG};
+use std::ffi::c_int;
+
+/// Room that is made for a record.
+const ROOM: usize = HEAD + HEAD_EXTRA + operation::MOST + SLACK;
+
+/// What a record says, but for times and CallID. See [`operation::Operation`].
+#[derive(Clone, Copy)]
+pub struct Said {
+    /// Number of the kind.
+    pub kind: u16,
+    /// Flags besides those of the state.
+    pub flags: u32,
+    /// Descriptor.
+    pub fd: c_int,
+    /// Offset.
+    pub offset: i64,
+    /// Bytes asked for.
+    pub size: i64,
+    /// What was returned.
+    pub result: i64,
+    /// What errno was, where the call failed.
+    pub error: c_int,
+    /// Address of the control block.
+    pub control: Option<u64>,
+    /// Sectors read and to be written.
+    pub sectors: Option<(u64, u64)>,
+    /// The other descriptor and its offset.
+    pub peer: Option<(c_int, i64)>,
+}
+
+impl Said {
+    /// Nothing but this.
+    pub fn new(kind: u16, fd: c_int, offset: i64, size: i64) -> Said {
+        Said {
+            kind,
+            flags: 0,
+            fd,
+            offset,
+            size,
+            result: 0,
+            error: 0,
+            control: None,
+            sectors: None,
+            peer: None,
+        }
+    }
+}
+
+/// Writes the record of an operation that ran from `start` to `stop`.
+#[inline(always)]
+pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
+    // SAFETY: the state of the running thread, which nobody else writes; the guard holds off signal handlers.
+    let t: &mut Thread = unsafe { &mut *now.thread };
+    let _busy = Busy::new(t);
+    let duration = stop.wrapping_sub(start);
+    // SAFETY: ROOM bytes are free where the record begins, and no record is larger.
+    unsafe {
+        let is_far = start.wrapping_sub(t.time_base) >> 32 != 0;
+        let at = if is_far || ROOM > (t.end as usize) - (t.at as usize) {
+            fill::make_room(t, ROOM, start, now.call)
+        } else {
+            t.at
+        };
+        let mut word = said.kind;
+        let mut out = Cursor::new(at.add(HEAD));
+        let mut short = duration as u32;
+        if duration >> 32 != 0 {
+            word |= LONG;
+            short = 0;
+            out.i64(duration as i64);
+        }
+        if said.error != 0 {
+            word |= ERROR;
+            out.i32(said.error);
+        }
+        let mut flags = now.flags | said.flags;
+        let place_of_flags = out.position();
+        out.u32(0);
+        out.i32(said.fd);
+        out.i64(said.offset);
+        out.i64(said.size);
+        out.i64(said.result);
+        if let Some(control) = said.control {
+            flags |= CONTROL;
+            out.i64(control as i64);
+        }
+        if let Some((read, written)) = said.sectors {
+            flags |= SECTORS;
+            out.i64(read as i64);
+            out.i64(written as i64);
+        }
+        if let Some((fd, offset)) = said.peer {
+            flags |= PEER;
+            out.i32(fd);
+            out.i64(offset);
+        }
+        place_of_flags.cast::<u32>().write_unaligned(flags);
+        let size = (out.position() as usize - at as usize).next_multiple_of(4);
+        Head {
+            word,
+            start: start.wrapping_sub(t.time_base) as u32,
+            duration: short,
+            call: now.call.wrapping_sub(t.call_base) as u32,
+        }
+        .write(at, size);
+        t.at = at.add(size);
+        let committed = t.at as usize - t.block.start() as usize;
+        (*t.block.header()).committed.publish(committed as u32);
+    }
+}
+
+/// Writes that descriptor `fd` stands for a file from `time` on. With -1 it says which file the operation without a descriptor
+/// is about that follows.
+#[cold]
+pub fn file(now: &Now, time: u64, fd: c_int, flags: c_int, status: &libc::stat, path: &Path) {
+    const FIXED: usize = 4 + 4 + 8 + 8 + 4;
+    let name = path.bytes();
+    let mut payload = [0; FIXED + 4096];
+    payload[..4].copy_from_slice(&fd.to_ne_bytes());
+    payload[4..8].copy_from_slice(&flags.to_ne_bytes());
+    payload[8..16].copy_from_slice(&status.st_dev.to_ne_bytes());
+    payload[16..24].copy_from_slice(&status.st_ino.to_ne_bytes());
+    payload[24..FIXED].copy_from_slice(&(name.len() as u32).to_ne_bytes());
+    payload[FIXED..FIXED + name.len()].copy_from_slice(name);
+    // SAFETY: the state of the running thread.
+    let t = unsafe { &mut *now.thread };
+    fill::put_encoded(t, FILE, &payload[..FIXED + name.len()], time);
+}

@@ -1,0 +1,86 @@
+//! Streams of C's stdio. What libc does inside for them is not seen; but what descriptors stand for is followed, and that a
+//! stream moves the position unseen.
+
+use super::calls::{self, closing};
+use super::descriptors;
+use libc::FILE;
+use records::operation::OPEN;
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int};
+
+/// A stream's descriptor, -1 if it has none.
+///
+/// # Safety
+/// The stream is open, or null.
+unsafe fn descriptor(stream: *mut FILE) -> c_int {
+    if stream.is_null() {
+        return -1;
+    }
+    let saved = calls::errno();
+    // SAFETY: promised by the caller; then the place of errno.
+    unsafe {
+        let fd = libc::fileno(stream);
+        *libc::__errno_location() = saved;
+        fd
+    }
+}
+
+/// What open(2) would be given for `mode`.
+fn flags_of(mode: &[u8]) -> c_int {
+    let both = mode.contains(&b'+');
+    let access = |one| if both { libc::O_RDWR } else { one };
+    match mode.first() {
+        Some(b'r') => access(libc::O_RDONLY),
+        Some(b'a') => access(libc::O_WRONLY) | libc::O_CREAT | libc::O_APPEND,
+        _ => access(libc::O_WRONLY) | libc::O_CREAT | libc::O_TRUNC,
+    }
+}
+
+/// fopen: recorded as the open that it is.
+///
+/// # Safety
+/// The names are what the program gave to libc.
+pub unsafe fn open_stream(
+    real: impl FnOnce() -> *mut FILE,
+    path: *const c_char,
+    mode: *const c_char,
+) -> *mut FILE {
+    if path.is_null() || mode.is_null() {
+        return real();
+    }
+    // SAFETY: as promised.
+    let flags = flags_of(unsafe { CStr::from_ptr(mode) }.to_bytes());
+    let stream = Cell::new(std::ptr::null_mut());
+    let open = || {
+        stream.set(real());
+        // SAFETY: just opened, or null.
+        unsafe { descriptor(stream.get()) }
+    };
+    // SAFETY: as promised.
+    let fd = unsafe { calls::opening(open, OPEN, libc::AT_FDCWD, path, flags) };
+    if let Some(description) = descriptors::known(fd) {
+        description.share();
+    }
+    stream.get()
+}
+
+/// fdopen: from now on the stream moves the position.
+pub fn use_stream(real: impl FnOnce() -> *mut FILE, fd: c_int) -> *mut FILE {
+    let stream = real();
+    if !stream.is_null()
+        && let Some(description) = descriptors::known(fd)
+    {
+        description.share();
+    }
+    stream
+}
+
+/// fclose: closes the descriptor.
+///
+/// # Safety
+/// The stream is what the program gave to libc.
+pub unsafe fn close_stream(real: impl FnOnce() -> c_int, stream: *mut FILE) -> c_int {
+    // SAFETY: as promised.
+    let fd = unsafe { descriptor(stream) };
+    closing(real, fd)
+}

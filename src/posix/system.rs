@@ -1,0 +1,123 @@
+//! System calls of the recorder itself: not through libc, whose functions are ours, and without touching errno.
+
+use std::arch::asm;
+use std::ffi::{CStr, c_int, c_long};
+use std::mem::MaybeUninit;
+
+/// Makes system call `number`; gives the kernel's answer, -errno where it failed.
+///
+/// # Safety
+/// The arguments must be what the call wants.
+#[inline(always)]
+unsafe fn call(number: c_long, a: usize, b: usize, c: usize, d: usize) -> isize {
+    let answer: isize;
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => answer,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    answer
+}
+
+/// Where the descriptor's position stands; `None` where it has none.
+pub fn position(fd: c_int) -> Option<i64> {
+    // SAFETY: asks for a number.
+    let at = unsafe { call(libc::SYS_lseek, fd as usize, 0, libc::SEEK_CUR as usize, 0) };
+    (at >= 0).then_some(at as i64)
+}
+
+/// What the descriptor stands for; `None` if it is none.
+pub fn status(fd: c_int) -> Option<libc::stat> {
+    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: a place for the result, which is there when the call succeeds.
+    unsafe {
+        let answer = call(
+            libc::SYS_fstat,
+            fd as usize,
+            status.as_mut_ptr() as usize,
+            0,
+            0,
+        );
+        (answer == 0).then(|| status.assume_init())
+    }
+}
+
+/// What the name stands for, itself if it is a symbolic link; `None` if there is nothing.
+pub fn status_of_name(directory: c_int, name: &CStr) -> Option<libc::stat> {
+    let mut status = MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: a name that ends with 0, and a place for the result, which is there when the call succeeds.
+    unsafe {
+        let answer = call(
+            libc::SYS_newfstatat,
+            directory as usize,
+            name.as_ptr() as usize,
+            status.as_mut_ptr() as usize,
+            libc::AT_SYMLINK_NOFOLLOW as usize,
+        );
+        (answer == 0).then(|| status.assume_init())
+    }
+}
+
+/// The descriptor's flags, as open(2) has them.
+pub fn flags(fd: c_int) -> c_int {
+    // SAFETY: asks for a number.
+    let flags = unsafe { call(libc::SYS_fcntl, fd as usize, libc::F_GETFL as usize, 0, 0) };
+    flags.max(0) as c_int
+}
+
+/// The working directory, into `room`; how many bytes.
+pub fn working_directory(room: &mut [u8]) -> usize {
+    // SAFETY: room for the result and its length.
+    let n = unsafe {
+        call(
+            libc::SYS_getcwd,
+            room.as_mut_ptr() as usize,
+            room.len(),
+            0,
+            0,
+        )
+    };
+    // With the 0 at the end.
+    (n.max(1) - 1) as usize
+}
+
+/// What the symbolic link stands for, into `room`; how many bytes.
+pub fn link(name: &CStr, room: &mut [u8]) -> usize {
+    // SAFETY: a name that ends with 0; room for the result and its length.
+    let n = unsafe {
+        call(
+            libc::SYS_readlink,
+            name.as_ptr() as usize,
+            room.as_mut_ptr() as usize,
+            room.len(),
+            0,
+        )
+    };
+    n.max(0) as usize
+}
+
+/// Sectors of 512 bytes that the kernel has charged this thread with: read from devices, to be written to them.
+pub fn sectors() -> (u64, u64) {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: room for the result; it is all numbers.
+    let usage = unsafe {
+        call(
+            libc::SYS_getrusage,
+            libc::RUSAGE_THREAD as usize,
+            usage.as_mut_ptr() as usize,
+            0,
+            0,
+        );
+        usage.assume_init()
+    };
+    (usage.ru_inblock as u64, usage.ru_oublock as u64)
+}

@@ -1,0 +1,59 @@
+//! The table by which a server on this machine sees which MPI call a thread is in ([`records::tids`]): `TRACE_TIDS` names it.
+//! Without one the threads store to places of their own that nobody reads.
+
+use records::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, claim};
+use std::fs::OpenOptions;
+use std::os::fd::AsRawFd;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
+
+static TABLE: OnceLock<Option<&'static [Slot]>> = OnceLock::new();
+
+/// The place in which thread `tid` says which call it is in.
+pub fn place(tid: u32) -> &'static AtomicU64 {
+    let table = TABLE.get_or_init(|| {
+        let path = std::env::var_os("TRACE_TIDS")?;
+        map(path.as_ref())
+            .inspect_err(|e| {
+                crate::say::on_first_rank(&format!(
+                    "trace: TRACE_TIDS: {}: {e}; the server cannot see which call a request belongs to",
+                    path.display()
+                ));
+            })
+            .ok()
+    });
+    match table.and_then(|slots| claim(slots, tid)) {
+        Some(slot) => &slot.call,
+        None => Box::leak(Box::new(AtomicU64::new(0))),
+    }
+}
+
+fn map(path: &std::path::Path) -> std::io::Result<&'static [Slot]> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    if file.metadata()?.len() != TIDS_SIZE as u64 {
+        return Err(std::io::Error::other("is not a table of thread IDs"));
+    }
+    // SAFETY: a new mapping of a file of that size, which stays; a child must not write to it.
+    unsafe {
+        let table = libc::mmap(
+            std::ptr::null_mut(),
+            TIDS_SIZE,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        );
+        if table == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        let table = table.cast::<u8>().cast_const();
+        if std::slice::from_raw_parts(table, TIDS_MAGIC.len()) != TIDS_MAGIC {
+            return Err(std::io::Error::other("is not a table of thread IDs"));
+        }
+        // Slots are atomics, which any process may change.
+        Ok(std::slice::from_raw_parts(
+            table.add(TIDS_HEADER).cast::<Slot>(),
+            SLOTS,
+        ))
+    }
+}

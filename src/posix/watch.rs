@@ -1,0 +1,225 @@
+//! Which calls are recorded.
+//!
+//! - `posix mpiio`: those on regular files inside MPI_File_* functions; inside other MPI functions those on descriptors that
+//!   an MPI_File_* function has opened: work that it has put off.
+//! - `posix all`: also all others on regular files, inside MPI and outside, but for what MPI_Init and MPI_Finalize do.
+//!
+//! Nothing inside MPI calls that are not recorded themselves, in forked children, and while the recorder is busy on the thread.
+
+use super::{descriptors, paths};
+use crate::generated::{COUNT, NAMES, NUMBERS};
+use crate::process;
+use crate::settings::{Posix, Settings};
+use crate::thread::{self, Thread};
+use records::operation::{DEFERRED, OUTSIDE};
+use records::record::FUNCTION;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
+
+/// Nothing is recorded.
+const NOTHING: u8 = 0;
+/// What MPI_File_* functions do.
+const MPI_FILE: u8 = 1;
+/// Everything on regular files.
+const EVERYTHING: u8 = 2;
+
+/// What is recorded now.
+static LEVEL: AtomicU8 = AtomicU8::new(NOTHING);
+/// What is recorded while recording is on.
+static WANTED: AtomicU8 = AtomicU8::new(NOTHING);
+/// Whether calls outside MPI are recorded now; exported functions look at it.
+pub static ALSO_OUTSIDE: AtomicBool = AtomicBool::new(false);
+/// Whether the kernel's counters are read round transfers.
+pub static COUNTERS: AtomicBool = AtomicBool::new(false);
+/// Calls that came while the recorder was busy on their thread: made by signal handlers.
+static INTERRUPTING: AtomicU64 = AtomicU64::new(0);
+
+/// A byte that is 1 in this process and 0 in every child, however it was forked.
+static ALONE: AtomicPtr<u8> = AtomicPtr::new(&raw const ALWAYS as *mut u8);
+static ALWAYS: u8 = 1;
+
+/// What an MPI function has to do with files.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Nothing, but it may make progress.
+    Other,
+    /// MPI_File_*.
+    File,
+    /// It begins or ends MPI.
+    Never,
+}
+
+/// By number of the function.
+static CLASSES: [Class; FUNCTION as usize + 1] = {
+    const fn begins(name: &[u8], with: &[u8]) -> bool {
+        let mut i = 0;
+        while i < with.len() {
+            if i >= name.len() || name[i] != with[i] {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+    let mut classes = [Class::Other; FUNCTION as usize + 1];
+    let mut i = 0;
+    while i < COUNT {
+        let name = NAMES[i].to_bytes();
+        let number = (NUMBERS[i] & FUNCTION) as usize;
+        if begins(name, b"PMPI_File_") {
+            classes[number] = Class::File;
+        } else if begins(name, b"PMPI_Init")
+            || begins(name, b"PMPI_Finalize")
+            || begins(name, b"PMPI_Session_init")
+            || begins(name, b"PMPI_Session_finalize")
+        {
+            classes[number] = Class::Never;
+        }
+        i += 1;
+    }
+    classes
+};
+
+/// Takes what the settings say.
+pub fn apply(settings: &Settings) {
+    let level = match settings.posix {
+        Posix::Off => NOTHING,
+        Posix::Mpiio => MPI_FILE,
+        Posix::All => EVERYTHING,
+    };
+    WANTED.store(level, Relaxed);
+    COUNTERS.store(settings.rusage, Relaxed);
+    paths::choose(&settings.posix_include, &settings.posix_exclude);
+    switch(process::wanted());
+}
+
+/// Recording is switched on or off.
+pub fn switch(on: bool) {
+    let level = if on { WANTED.load(Relaxed) } else { NOTHING };
+    LEVEL.store(level, Relaxed);
+    ALSO_OUTSIDE.store(level == EVERYTHING, Relaxed);
+}
+
+/// The process begins to record.
+pub fn start() {
+    // SAFETY: a new mapping; the system says whether it can be wiped.
+    unsafe {
+        let page = libc::mmap(
+            std::ptr::null_mut(),
+            4096,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        if page == libc::MAP_FAILED {
+            return;
+        }
+        // Without it (Linux before 4.14) there is the handler of pthread_atfork.
+        libc::madvise(page, 4096, libc::MADV_WIPEONFORK);
+        let byte = page.cast::<u8>();
+        byte.write(1);
+        ALONE.store(byte, Relaxed);
+    }
+    // SAFETY: the handler is a function of this library, which is never unloaded.
+    unsafe { libc::pthread_atfork(None, Some(descriptors::share), None) };
+}
+
+/// Calls that should have been recorded and were not: how many, and why.
+pub fn left_out() -> [(u64, &'static str); 2] {
+    [
+        (
+            INTERRUPTING.load(Relaxed),
+            "file calls of signal handlers that interrupted the recorder",
+        ),
+        (
+            descriptors::beyond(),
+            "file calls on descriptors from 65536 on",
+        ),
+    ]
+}
+
+/// The state in which a call is made that may have to be recorded.
+#[derive(Clone, Copy)]
+pub struct Now {
+    /// The running thread.
+    pub thread: *mut Thread,
+    /// Number of the call that it belongs to: the MPI call that is running, else the next one.
+    pub call: u64,
+    /// Flags of the record.
+    pub flags: u32,
+    /// Whether an MPI_File_* function is running.
+    pub in_file: bool,
+    /// Whether only descriptors are recorded that an MPI_File_* function has opened.
+    pub put_off: bool,
+}
+
+impl Now {
+    /// The state of the running thread, if anything at all may be recorded in it. `fd` is what the call is on, -1 for none.
+    #[inline(always)]
+    pub fn of(fd: c_int) -> Option<Now> {
+        let level = LEVEL.load(Relaxed);
+        let t = thread::current();
+        if level == NOTHING || t.is_null() {
+            return None;
+        }
+        // SAFETY: the state of the running thread, and the header of its own block.
+        let (busy, depth, next, open) = unsafe {
+            (
+                (*t).busy,
+                (*t).depth,
+                (*t).next_call,
+                (*(*t).block.header()).open_function.load(Relaxed),
+            )
+        };
+        if busy != 0 {
+            interrupting(busy, fd);
+            return None;
+        }
+        // SAFETY: one byte of a page that is never unmapped.
+        if unsafe { ALONE.load(Relaxed).read_volatile() } == 0 {
+            return None;
+        }
+        if depth == 0 {
+            return (level == EVERYTHING).then_some(Now {
+                thread: t,
+                call: next,
+                flags: OUTSIDE,
+                in_file: false,
+                put_off: false,
+            });
+        }
+        // No call is open while one is passed through that is not recorded.
+        let number = open.checked_sub(1)?;
+        let class = CLASSES[(number as u16 & FUNCTION) as usize];
+        if class == Class::Never {
+            return None;
+        }
+        let in_file = class == Class::File;
+        Some(Now {
+            thread: t,
+            call: next - 1,
+            flags: 0,
+            in_file,
+            put_off: !in_file && level == MPI_FILE,
+        })
+    }
+
+    /// Flags of a record on a descriptor that an MPI_File_* function has opened (`of_mpi`) or not.
+    #[inline(always)]
+    pub fn flags_on(&self, of_mpi: bool) -> u32 {
+        if of_mpi && !self.in_file && self.flags & OUTSIDE == 0 {
+            self.flags | DEFERRED
+        } else {
+            self.flags
+        }
+    }
+}
+
+/// A call while the recorder is busy: its own, or a signal handler's.
+#[cold]
+fn interrupting(busy: u32, fd: c_int) {
+    if busy < thread::OWN_CALLS && descriptors::is_watched(fd) {
+        INTERRUPTING.fetch_add(1, Relaxed);
+    }
+}
