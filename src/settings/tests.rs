@@ -133,7 +133,8 @@ fn separators_and_comments_are_dumpis() {
 fn every_key_reaches_its_field() {
     let settings = good(
         "start off\nMPI_Default success\ntimestamp none\nstatuses disable\ntracing disable\nextensions disable\n\
-         conversions record\nPAPI PAPI_TOT_CYC\nPAPI_2 PAPI_L1_DCM\nrank-bits 32\noutputs dumpi, slog2\n\
+         conversions record\nPAPI PAPI_TOT_CYC\nPAPI_2 PAPI_L1_DCM\n\
+         posix all\nposix-include /a/*.nc b/\nposix-exclude /c\nrusage on\nrank-bits 32\noutputs dumpi, slog2\n\
          directory /d\noutput o-%n\nfileroot f/r\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 64M\n\
          disk-limit 3M\ndeadline 7\nclock-sync no\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
          callids all\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
@@ -151,6 +152,10 @@ fn every_key_reaches_its_field() {
         extensions: false,
         conversions: Conversions::Record,
         counters: vec!["PAPI_TOT_CYC".into(), "PAPI_L1_DCM".into()],
+        posix: Posix::All,
+        posix_include: vec!["/a/*.nc".into(), "b/".into()],
+        posix_exclude: vec!["/c".into()],
+        rusage: true,
         rank_bits: 32,
         outputs: Outputs {
             dumpi: true,
