@@ -175,6 +175,9 @@ fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
     }
 }
 
+/// Bytes that are written at once: enough for the file system, and little enough to stay in the processor's cache.
+const BUFFER: usize = 1 << 18;
+
 /// A file that is being written.
 pub type Output = BufWriter<PendingFile>;
 
@@ -294,7 +297,7 @@ impl Target {
         self.place(|path| {
             let failed = |error: io::Error| Failure::output(self.path.display(), &error);
             let file = PendingFile::create(path).map_err(failed)?;
-            let (out, told) = write(BufWriter::with_capacity(1 << 21, file))?;
+            let (out, told) = write(BufWriter::with_capacity(BUFFER, file))?;
             PendingFile::persist_buffered(out).map_err(failed)?;
             Ok(told)
         })

@@ -38,6 +38,7 @@ mod encode;
 mod error;
 mod java;
 mod node;
+mod places;
 mod print;
 mod read;
 mod rewrite;

@@ -333,8 +333,12 @@ impl Replay<'_> {
             Role::Start => self.matching.start(category as u32, line, time, cargo, 0),
             Role::End => {
                 if let Some(state) = self.matching.end(category as u32, line, time, cargo) {
-                    let info = state.info.as_ref().map_or(&[][..], |bytes| bytes);
-                    self.draw(Topology::State, category, info, &state.vertices);
+                    self.draw(
+                        Topology::State,
+                        category,
+                        state.info.bytes(),
+                        &state.vertices,
+                    );
                 }
             }
             Role::Solo => {

@@ -138,8 +138,10 @@ pub(super) struct Drawables {
 /// Memory that closing a node needs for a while.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Items in the order of section 8.6, with the keys of their start times.
-    order: Vec<(u64, u32)>,
+    /// Items in the order of section 8.6.
+    order: Vec<u32>,
+    /// Their start times and indices.
+    keys: Vec<u64>,
     /// Of each item, its duration without what is nested in it.
     exclusive: Vec<f64>,
     /// Of each item, the one below it on the stack of its line.
@@ -248,7 +250,12 @@ impl Drawables {
         vertices: &[Vertex; 2],
     ) {
         const { assert!(SIZE == 9 + INFO + 24) };
-        let mut bytes = [0; SIZE];
+        // Written where they stay: a copy would have to wait for all these small writes.
+        let at = self.bytes.len();
+        self.bytes.resize(at + SIZE, 0);
+        let Some(bytes) = self.bytes[at..].first_chunk_mut::<SIZE>() else {
+            return;
+        };
         bytes[0] = PRIMITIVE_KIND;
         bytes[1..5].copy_from_slice(&category.to_be_bytes());
         bytes[5..7].copy_from_slice(&(INFO as u16).to_be_bytes());
@@ -258,7 +265,6 @@ impl Drawables {
             to[..8].copy_from_slice(&f64_bytes(vertex.time));
             to[8..].copy_from_slice(&vertex.line.to_be_bytes());
         }
-        self.bytes.extend_from_slice(&bytes);
     }
 
     fn encode_any(&mut self, drawable: &NewDrawable<'_>) {
@@ -289,24 +295,36 @@ impl Drawables {
 
     /// Brings `scratch.order` into the order of section 8.6.
     fn sort(&self, scratch: &mut Scratch) {
-        let order = &mut scratch.order;
+        let Scratch { order, keys, .. } = scratch;
         order.clear();
-        let keys = self
-            .items
-            .iter()
-            .zip(0..)
-            .map(|(item, at)| (time_key(item.bounds.earliest), at));
-        order.extend(keys);
-        // Most start times differ, so the short keys decide nearly always; what is equal is sorted again in full.
-        order.sort_unstable();
-        for run in order.chunk_by_mut(|a, b| a.0 == b.0) {
+        keys.clear();
+        let times = self.items.iter().map(|item| time_key(item.bounds.earliest));
+        keys.extend(times);
+        let (Some(&low), Some(&high)) = (keys.iter().min(), keys.iter().max()) else {
+            return;
+        };
+        // One number with the upper bits of the time and the index below is sorted much quicker than the two.
+        let index_bits = keys.len().ilog2() + 1;
+        let time_bits = u64::BITS - (high - low).leading_zeros();
+        let cut = (time_bits + index_bits).saturating_sub(u64::BITS);
+        for (key, at) in keys.iter_mut().zip(0..) {
+            *key = (*key - low) >> cut << index_bits | at;
+        }
+        keys.sort_unstable();
+        let index = (1 << index_bits) - 1;
+        order.extend(keys.iter().map(|key| (key & index) as u32));
+        // Most start times differ, so that nearly always decides; what is equal so far is sorted again in full.
+        let mut start = 0;
+        for run in keys.chunk_by(|a, b| a >> index_bits == b >> index_bits) {
+            let end = start + run.len();
             if run.len() > 1 {
-                run.sort_by(|&(_, a), &(_, b)| {
+                order[start..end].sort_by(|&a, &b| {
                     let (a, b) = (&self.items[a as usize], &self.items[b as usize]);
                     drawable_order(a.bounds, b.bounds)
                         .then((a.category, a.lines).cmp(&(b.category, b.lines)))
                 });
             }
+            start = end;
         }
     }
 
@@ -318,12 +336,13 @@ impl Drawables {
             below,
             top,
             sums,
+            ..
         } = scratch;
         reset(exclusive, self.items.len(), 0.0);
         reset(below, self.items.len(), NONE);
         reset(top, self.shadows.list.len(), NONE);
         let mut previous: Option<&Item> = None;
-        for &(_, at) in order.iter() {
+        for &at in order.iter() {
             let item = &self.items[at as usize];
             let Some(weight) = self.shadows.weights.get(item.weight as usize) else {
                 continue;
@@ -377,7 +396,7 @@ impl Drawables {
         }
         write_count(out, self.items.len() - self.unlisted);
         out.reserve(self.bytes.len());
-        for &(_, at) in &scratch.order {
+        for &at in &scratch.order {
             let start = self.items[at as usize].at as usize;
             let end = match self.items.get(at as usize + 1) {
                 Some(next) => next.at as usize,

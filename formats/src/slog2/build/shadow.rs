@@ -1,16 +1,11 @@
 //! Shadows (previews) of one node: averages over its real drawables and those of its children (section 8.5).
 
 use std::cmp::Ordering;
-use std::collections::hash_map::Entry;
-
-use foldhash::fast::RandomState;
 
 use super::super::encode::{write_bounds, write_count, write_f32, write_f64};
 use super::super::node::Stub;
+use super::super::places::{Key, Places};
 use super::super::types::{Ratios, TimeBBox, Topology, preview_index};
-
-/// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
-pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
 /// End of a chain of indices.
 pub(super) const NONE: u32 = u32::MAX;
@@ -18,18 +13,12 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Lines of the first and the last vertex; the same one twice for an event.
 pub(super) type Lines = [i32; 2];
 
-/// Lines, and topology or category, in the two words that are quickest to hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key(u64, u32);
-
-impl Key {
-    #[inline]
-    fn new([first, last]: Lines, number: i32) -> Self {
-        Key(
-            u64::from(first as u32) << 32 | u64::from(last as u32),
-            number as u32,
-        )
-    }
+#[inline]
+fn key([first, last]: Lines, number: i32) -> Key {
+    Key(
+        u64::from(first as u32) << 32 | u64::from(last as u32),
+        number as u32,
+    )
 }
 
 /// What a category contributes to a shadow, and the next category of that shadow.
@@ -72,8 +61,8 @@ pub(super) struct Shadows {
 /// Finds shadows, and the weights of the node's own drawables, by what they are for. Only nodes that are open have one.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    shadows: HashMap<Key, u32>,
-    weights: HashMap<Key, u32>,
+    shadows: Places,
+    weights: Places,
     /// Bounds of children's shadows, each with the one before in its chain.
     pub(super) children: Vec<(TimeBBox, u32)>,
 }
@@ -103,13 +92,7 @@ impl Shadows {
         times: [f64; 2],
         bounds: TimeBBox,
     ) -> u32 {
-        let slot = match index.weights.entry(Key::new(lines, category)) {
-            Entry::Occupied(found) => *found.get(),
-            Entry::Vacant(vacant) => {
-                let shadow = self.shadow(&mut index.shadows, topology, lines);
-                *vacant.insert(self.push_weight(shadow, category, Ratios::default()))
-            }
-        };
+        let slot = self.weight(index, topology, category, lines);
         let weight = &mut self.weights[slot as usize];
         weight.ratios.count += 1;
         let shadow = &mut self.list[weight.shadow as usize];
@@ -127,27 +110,57 @@ impl Shadows {
         slot
     }
 
-    /// The shadow of this key, a new one if need be.
-    fn shadow(&mut self, index: &mut HashMap<Key, u32>, topology: Topology, lines: Lines) -> u32 {
-        let new = self.list.len() as u32;
-        let found = *index
-            .entry(Key::new(lines, topology.number()))
-            .or_insert(new);
-        if found == new {
-            self.list.push(Shadow {
-                topology,
-                lines,
-                times: [0.0; 2],
-                bounds: TimeBBox::EMPTY,
-                count: 0,
-                first_weight: NONE,
-                last_weight: NONE,
-                weights: 0,
-                last_child: NONE,
-                has_real: false,
-            });
+    /// The weight of the node's own drawables of this category on these lines, a new one if need be.
+    #[inline]
+    fn weight(
+        &mut self,
+        index: &mut Index,
+        topology: Topology,
+        category: i32,
+        lines: Lines,
+    ) -> u32 {
+        let key_of = |(list, weights): (&[Shadow], &[WeightSlot]), at: usize| {
+            let weight = &weights[at];
+            key(list[weight.shadow as usize].lines, weight.category)
+        };
+        let wanted = key(lines, category);
+        let is_it = |at| key_of((&self.list, &self.weights), at) == wanted;
+        if let Some(found) = index.weights.find(wanted, is_it) {
+            return found;
         }
-        found
+        let shadow = self.shadow(index, topology, lines);
+        let slot = self.push_weight(shadow, category, Ratios::default());
+        let key_of = |at| key_of((&self.list, &self.weights), at);
+        index.weights.insert(wanted, slot, key_of);
+        slot
+    }
+
+    /// The shadow of this key, a new one if need be.
+    #[inline]
+    fn shadow(&mut self, index: &mut Index, topology: Topology, lines: Lines) -> u32 {
+        let key_of = |shadow: &Shadow| key(shadow.lines, shadow.topology.number());
+        let wanted = key(lines, topology.number());
+        let is_it = |at: usize| key_of(&self.list[at]) == wanted;
+        if let Some(found) = index.shadows.find(wanted, is_it) {
+            return found;
+        }
+        let new = self.list.len() as u32;
+        index
+            .shadows
+            .insert(wanted, new, |at| key_of(&self.list[at]));
+        self.list.push(Shadow {
+            topology,
+            lines,
+            times: [0.0; 2],
+            bounds: TimeBBox::EMPTY,
+            count: 0,
+            first_weight: NONE,
+            last_weight: NONE,
+            weights: 0,
+            last_child: NONE,
+            has_real: false,
+        });
+        new
     }
 
     fn push_weight(&mut self, shadow: u32, category: i32, ratios: Ratios) -> u32 {
@@ -181,7 +194,7 @@ impl Shadows {
     /// Merges the shadows of a child, which is complete, into these.
     pub(super) fn merge(&mut self, index: &mut Index, child: &Shadows) {
         for other in &child.list {
-            let at = self.shadow(&mut index.shadows, other.topology, other.lines);
+            let at = self.shadow(index, other.topology, other.lines);
             let own = &mut self.list[at as usize];
             if own.count == 0 {
                 own.times = other.times;

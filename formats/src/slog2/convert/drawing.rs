@@ -224,8 +224,7 @@ impl Drawing {
                     return Ok(());
                 };
                 self.categories.slot(slot).open -= 1;
-                let info = state.info.as_ref().map_or(&[][..], |bytes| bytes);
-                self.draw(slot, info, &state.vertices, state.born, put)
+                self.draw(slot, state.info.bytes(), &state.vertices, state.born, put)
             }
             Role::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);

@@ -5,10 +5,33 @@ use std::collections::hash_map::Entry;
 use super::HashMap;
 use super::lines::Lines;
 use crate::clog2::{Msg, RecordHeader, msg_etype};
+use crate::slog2::places::{Key, Places};
 use crate::slog2::types::Vertex;
 
 /// The data of a CARGO event.
 pub(in crate::slog2) type Cargo = [u8; 32];
+
+/// The data of a state's end, or else of its start; empty if neither has any.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::slog2) struct StateInfo {
+    bytes: Cargo,
+    is_there: bool,
+}
+
+impl StateInfo {
+    #[inline]
+    fn new(cargo: Option<&Cargo>) -> Self {
+        StateInfo {
+            bytes: *cargo.unwrap_or(&[0; 32]),
+            is_there: cargo.is_some(),
+        }
+    }
+
+    #[inline]
+    pub(in crate::slog2) fn bytes(&self) -> &[u8] {
+        if self.is_there { &self.bytes } else { &[] }
+    }
+}
 
 /// Two records that make a drawable.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +78,7 @@ impl Matching {
         cargo: Option<&Cargo>,
         born: u64,
     ) {
-        let cargo = cargo.copied();
+        let cargo = StateInfo::new(cargo);
         self.states
             .start(category, line, Start { time, cargo, born });
     }
@@ -68,7 +91,7 @@ impl Matching {
         line: i32,
         time: f64,
         cargo: Option<&Cargo>,
-    ) -> Option<Pair<Option<Cargo>>> {
+    ) -> Option<Pair<StateInfo>> {
         let Start {
             time: start,
             cargo: start_cargo,
@@ -76,7 +99,10 @@ impl Matching {
         } = self.states.end(category, line)?;
         Some(Pair {
             vertices: [start, time].map(|time| Vertex { time, line }),
-            info: cargo.copied().or(start_cargo),
+            info: match cargo {
+                Some(_) => StateInfo::new(cargo),
+                None => start_cargo,
+            },
             born,
         })
     }
@@ -136,7 +162,7 @@ const NONE: u32 = u32::MAX;
 struct Start {
     time: f64,
     /// The data, if it was a CARGO event.
-    cargo: Option<Cargo>,
+    cargo: StateInfo,
     /// See [`Pair::born`].
     born: u64,
 }
@@ -217,39 +243,51 @@ impl<T: Copy> Pool<T> {
 /// The open states of each category on each line.
 #[derive(Debug)]
 struct OpenStates {
-    /// A queue stays when it gets empty, since the next state of its kind is likely to come: there is one per category
-    /// and line at most.
-    queues: HashMap<u64, Queue>,
+    /// Each with its key. A queue stays when it gets empty, since the next state of its kind is likely to come: there is
+    /// one per category and line at most.
+    queues: Vec<(Key, Queue)>,
+    places: Places,
     pool: Pool<Start>,
 }
 
 impl OpenStates {
     fn new() -> Self {
         OpenStates {
-            queues: HashMap::default(),
+            queues: Vec::new(),
+            places: Places::default(),
             pool: Pool::new(),
         }
     }
 
     #[inline]
-    fn key(category: u32, line: i32) -> u64 {
-        u64::from(category) << 32 | u64::from(line as u32)
+    fn key(category: u32, line: i32) -> Key {
+        Key(u64::from(line as u32), category)
     }
 
     #[inline]
     fn start(&mut self, category: u32, line: i32, start: Start) {
-        let queue = self
-            .queues
-            .entry(Self::key(category, line))
-            .or_insert(EMPTY);
-        self.pool.push(queue, start);
+        let key = Self::key(category, line);
+        let at = match self.places.find(key, |at| self.queues[at].0 == key) {
+            Some(found) => found,
+            None => self.add(key),
+        };
+        self.pool.push(&mut self.queues[at as usize].1, start);
+    }
+
+    #[cold]
+    fn add(&mut self, key: Key) -> u32 {
+        let new = self.queues.len() as u32;
+        self.queues.push((key, EMPTY));
+        self.places.insert(key, new, |at| self.queues[at].0);
+        new
     }
 
     /// Takes the oldest open state.
     #[inline]
     fn end(&mut self, category: u32, line: i32) -> Option<Start> {
-        self.pool
-            .pop(self.queues.get_mut(&Self::key(category, line))?)
+        let key = Self::key(category, line);
+        let at = self.places.find(key, |at| self.queues[at].0 == key)?;
+        self.pool.pop(&mut self.queues[at as usize].1)
     }
 }
 
