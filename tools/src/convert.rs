@@ -2,15 +2,15 @@
 //!
 //! Where an original tool made the same conversion (clog2TOslog2, clog2alog, clog2slog), its bytes are made; the others go through the model.
 
-use crate::clog2;
-use crate::dumpi;
 use crate::failure::Failure;
 use crate::filter;
 use crate::format::Format;
 use crate::input::shown;
-use crate::mpe1;
+use crate::per_format::clog2;
+use crate::per_format::dumpi;
+use crate::per_format::mpe1;
+use crate::per_format::slog1::{self, FrameArguments};
 use crate::progress::Progress;
-use crate::slog1::{self, FrameArguments};
 use crate::traces::{Output, Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
 use crate::updates::write_updated;
@@ -273,8 +273,12 @@ fn write_clog2(
 fn paje_to_paje(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(), Failure> {
     let dialect = arguments.dialect.map(paje::Dialect::from);
     target.fill(|mut out| {
-        paje::rewrite(trace.bytes(), dialect, &mut out)
-            .map_err(|error| Failure::Data(error.in_file(trace.name()).to_string()))?;
+        paje::rewrite(trace.bytes(), dialect, &mut out).map_err(|error| {
+            match &error.kind.problem {
+                paje::Problem::Io(cause) => Failure::output(target.path.display(), cause),
+                _ => Failure::Data(error.in_file(trace.name()).to_string()),
+            }
+        })?;
         Ok((out, ()))
     })?;
     report(&Losses::default(), target, arguments.quiet);

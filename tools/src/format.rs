@@ -46,7 +46,7 @@ impl Format {
             Some(Format::Slog1)
         } else if formats::paje::Trace::recognises(input) {
             Some(Format::Paje)
-        } else if crate::dumpi::is_meta(input) {
+        } else if crate::per_format::dumpi::is_meta(input) {
             Some(Format::Dumpi)
         } else if formats::dumpi::from_text::recognises(input) {
             Some(Format::DumpiText)

@@ -17,7 +17,7 @@ pub enum Input {
 impl Input {
     /// Opens `path`; `-` is stdin. An annotation file is opened with its CLOG2 file, as the SLOG2 file that both make.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        crate::annotation::complete(path, Input::open_raw(path)?)
+        crate::per_format::annotation::complete(path, Input::open_raw(path)?)
     }
 
     /// The bytes of `path` as they are.

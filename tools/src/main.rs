@@ -3,14 +3,11 @@
 //! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
 //! it starts.
 
-mod annotation;
 mod arrows;
 mod check;
 mod clock;
-mod clog2;
 mod composite;
 mod convert;
-mod dumpi;
 mod edited;
 mod failure;
 mod filter;
@@ -23,15 +20,13 @@ mod journal;
 mod lines;
 mod manual;
 mod merge;
-mod mpe1;
 mod navigate;
-mod paje;
+mod per_format;
 mod print;
 mod progress;
 mod recover;
 mod repair;
 mod run;
-mod slog1;
 mod stats;
 mod synth;
 mod traces;

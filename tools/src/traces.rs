@@ -1,18 +1,19 @@
 //! Traces as the commands see them, whatever their format: opened to be read as drawables, created to be filled with them.
 
-use crate::dumpi;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
-use crate::mpe1;
+use crate::per_format::dumpi;
+use crate::per_format::mpe1;
+use crate::per_format::slog1::FrameArguments;
 use crate::progress::Progress;
-use crate::slog1::FrameArguments;
 use crate::tree::TreeArguments;
 use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
 use formats::project;
 use formats::{Fault, FaultKind, PendingFile, alog, clog1, paje, slog1, slog2};
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -93,7 +94,10 @@ impl Trace {
         let (bytes, name) = (self.bytes(), self.name());
         match self.format {
             Format::Slog2 => opened(slog2::Source::new(bytes), name),
-            Format::Paje => opened(paje::Source::new(crate::paje::trace(bytes, name)), name),
+            Format::Paje => opened(
+                paje::Source::new(crate::per_format::paje::trace(bytes, name)),
+                name,
+            ),
             Format::Alog => opened(alog::Source::new(bytes), name),
             Format::Clog1 => Ok(Box::new(mpe1::source(bytes, name)?)),
             Format::Clog2 => opened(clog2::Source::new(bytes), name),
@@ -116,13 +120,65 @@ fn opened<'a, K: FaultKind>(
     }
 }
 
-/// A sink that was created, or why it could not be.
+/// A sink that was created, or why it could not be. Whatever goes wrong with it says of which file.
 fn created<K: FaultKind + Send + Sync + 'static>(
     sink: Result<impl Sink + 'static, Fault<K>>,
+    path: &Path,
 ) -> Result<Box<dyn Sink>, Failure> {
+    let path = path.to_path_buf();
     match sink {
-        Ok(sink) => Ok(Box::new(sink)),
-        Err(error) => Err(failure(error.into())),
+        Ok(sink) => Ok(Box::new(Named { sink, path })),
+        Err(error) => Err(failure(named(error.into(), &path))),
+    }
+}
+
+/// A sink whose errors name its file.
+struct Named<S> {
+    sink: S,
+    path: PathBuf,
+}
+
+impl<S: Sink> Sink for Named<S> {
+    fn order(&self) -> Order {
+        self.sink.order()
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        let done = self.sink.put(drawable);
+        done.map_err(|stop| named(stop, &self.path))
+    }
+
+    fn finish(self: Box<Self>) -> Result<Losses, Stop> {
+        let Named { sink, path } = *self;
+        Box::new(sink).finish().map_err(|stop| named(stop, &path))
+    }
+}
+
+/// The error with the name of the file it is about, unless that is told already.
+fn named(stop: Stop, path: &Path) -> Stop {
+    let name = path.display().to_string();
+    if stop.to_string().starts_with(&name) {
+        return stop;
+    }
+    Box::new(OfFile { name, stop })
+}
+
+/// An error and the name of the file it is about.
+#[derive(Debug)]
+struct OfFile {
+    name: String,
+    stop: Stop,
+}
+
+impl fmt::Display for OfFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.stop)
+    }
+}
+
+impl std::error::Error for OfFile {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.stop.as_ref())
     }
 }
 
@@ -238,27 +294,27 @@ impl Target {
             Format::Slog2 => {
                 let lines = definitions.lines.len() as u64;
                 let options = self.tree.options(lines, slog2::Options::default());
-                created(slog2::Sink::create(path, definitions, options))
+                created(slog2::Sink::create(path, definitions, options), path)
             }
             Format::Paje => {
                 let dialect = self.dialect;
                 let options = paje::WriteOptions { dialect };
-                created(paje::Sink::create(path, definitions, options))
+                created(paje::Sink::create(path, definitions, options), path)
             }
             Format::Alog => {
                 let (is_mpe, creator) = (self.mpe, None);
                 let options = alog::Options { is_mpe, creator };
-                created(alog::Sink::create(path, definitions, options))
+                created(alog::Sink::create(path, definitions, options), path)
             }
-            Format::Clog1 => created(clog1::Sink::create(path, definitions)),
+            Format::Clog1 => created(clog1::Sink::create(path, definitions), path),
             Format::Clog2 => {
                 let mut options = clog2::SinkOptions::default();
                 options.block_size = self.block_size.unwrap_or(options.block_size);
-                created(clog2::Sink::create(path, definitions, options))
+                created(clog2::Sink::create(path, definitions, options), path)
             }
             Format::Slog1 => {
                 let options = self.frames.options();
-                created(slog1::Sink::create(path, definitions, options))
+                created(slog1::Sink::create(path, definitions, options), path)
             }
             Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
                 "{}: a {} file holds the calls with all their arguments, which drawables do not have",
@@ -277,15 +333,7 @@ impl Target {
         };
         self.place(|path| {
             let sink = self.sink(path, source.definitions())?;
-            model::convert(&counted, sink).map_err(|stop| {
-                let error = stop.downcast_ref::<formats::slog2::Error>();
-                match error {
-                    Some(error) if matches!(error.kind, formats::slog2::ErrorKind::NoDrawables) => {
-                        Failure::Data(format!("{}: {error}", self.path.display()))
-                    }
-                    _ => failure(stop),
-                }
-            })
+            model::convert(&counted, sink).map_err(failure)
         })
     }
 

@@ -216,3 +216,31 @@ fn wrong_calls_end_with_2() {
     }
     assert_eq!(run(&[&small()]).status.code(), Some(2));
 }
+
+/// A disk that gets full: the message names the file, whatever its format, and nothing is left of it.
+#[test]
+fn a_full_disk_is_told_with_the_name_of_the_file() {
+    let folder = Folder::new("full");
+    let input = folder.path("in.clog2");
+    let made = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+        .args(["synth", "--quiet", "--ranks", "4", "--drawables", "20000"])
+        .arg(&input)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    for ending in ["slog2", "clog2", "alog", "clog", "slog", "trace"] {
+        let output = folder.path(&format!("out.{ending}"));
+        // Writing more than some 64 KiB of a file fails, without the signal that would end the process.
+        let limited = Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$@\"", "sh"])
+            .args([env!("CARGO_BIN_EXE_mpitrace"), "convert", "--quiet"])
+            .args([&input, &output])
+            .output()
+            .unwrap();
+        let message = stderr(&limited);
+        assert_eq!(limited.status.code(), Some(1), "{ending}: {message}");
+        let named = format!("mpitrace: {output}: ");
+        assert!(message.contains(&named), "{ending}: {message}");
+        assert_eq!(folder.names(), ["in.clog2"], "{ending}");
+    }
+}

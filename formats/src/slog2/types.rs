@@ -61,6 +61,7 @@ impl TimeBBox {
     }
 
     /// Grows so that it contains `other`.
+    #[inline]
     pub fn include(&mut self, other: TimeBBox) {
         if other.earliest < self.earliest {
             self.earliest = other.earliest;

@@ -3,7 +3,7 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
-use crate::mpe1;
+use crate::per_format::mpe1;
 use formats::{alog, clog1};
 use std::io::Write;
 

@@ -7,7 +7,7 @@ use formats::paje::{PrintOptions, print as print_trace};
 use std::io::Write;
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let trace = crate::paje::trace(input, &arguments.file);
+    let trace = crate::per_format::paje::trace(input, &arguments.file);
     let options = PrintOptions {
         user_defined: arguments.user_defined,
         ignore_incomplete_links: arguments.ignore_incomplete_links,

@@ -14,6 +14,9 @@ const PERCENTILES: [(f64, &str); 4] = [
     (99.0, "p99_s"),
 ];
 
+/// Columns about how long drawables take.
+const DURATIONS: [&str; 5] = ["total_s", "exclusive_s", "mean_s", "min_s", "max_s"];
+
 /// Makes tables of statistics.
 pub struct Tables<'a> {
     pub found: &'a Statistics,
@@ -36,22 +39,11 @@ impl Tables<'_> {
 
     /// States by exclusive time, then arrows and events by their number.
     pub fn by_category(&self) -> Table {
-        let columns = [
-            "category",
-            "kind",
-            "count",
-            "total_s",
-            "exclusive_s",
-            "mean_s",
-            "min_s",
-            "p50_s",
-            "p90_s",
-            "p95_s",
-            "p99_s",
-            "max_s",
-            "inclusive",
-            "exclusive",
-        ];
+        let mut columns = vec!["category", "kind", "count"];
+        let [total, exclusive, mean, min, max] = DURATIONS;
+        columns.extend([total, exclusive, mean, min]);
+        columns.extend(PERCENTILES.map(|(_, column)| column));
+        columns.extend([max, "inclusive", "exclusive"]);
         let mut table = Table::new("categories", &columns);
         let mut categories: Vec<&CategoryStatistics> = self.found.categories.iter().collect();
         categories.sort_by(|a, b| {
@@ -74,23 +66,21 @@ impl Tables<'_> {
                 table.rows.push(row);
                 continue;
             }
-            let is_state = category.topology == Topology::State;
-            let of_states = |cell: Cell| if is_state { cell } else { Cell::None };
-            row.extend([
-                Cell::Seconds(tally.total),
-                of_states(Cell::Seconds(tally.exclusive)),
-                Cell::optional(tally.mean(), Cell::Seconds),
-                Cell::Seconds(tally.min),
-            ]);
+            let [total, exclusive, mean, min, max] = durations(tally, Some(category.topology));
+            row.extend([total, exclusive, mean, min]);
             let percentiles = PERCENTILES.iter();
             row.extend(percentiles.map(|&(percent, _)| {
                 Cell::optional(category.durations.percentile(percent), Cell::Seconds)
             }));
-            row.extend([
-                Cell::Seconds(tally.max),
-                of_states(self.share(tally.total)),
-                of_states(self.share(tally.exclusive)),
-            ]);
+            row.push(max);
+            let is_state = category.topology == Topology::State;
+            for seconds in [tally.total, tally.exclusive] {
+                row.push(if is_state {
+                    self.share(seconds)
+                } else {
+                    Cell::None
+                });
+            }
             table.rows.push(row);
         }
         table
@@ -98,8 +88,7 @@ impl Tables<'_> {
 
     /// Time in states and out of them, and messages.
     pub fn by_row(&self, threads: bool) -> Table {
-        let mut columns = vec!["rank"];
-        columns.extend(threads.then_some("thread"));
+        let mut columns = row_columns(threads);
         columns.extend([
             "states",
             "in_states_s",
@@ -130,8 +119,7 @@ impl Tables<'_> {
             let found = numbers.get(&key(row.rank, row.thread));
             let (states, lines) = found.copied().unwrap_or_default();
             let whole = self.found.span() * lines as f64;
-            let mut cells = vec![Cell::Number(row.rank.into())];
-            cells.extend(threads.then_some(Cell::Number(row.thread.into())));
+            let mut cells = row_cells(row.rank, row.thread, threads);
             cells.extend([
                 Cell::Count(states),
                 Cell::Seconds(row.covered),
@@ -149,18 +137,9 @@ impl Tables<'_> {
 
     /// Every category on every rank or thread.
     pub fn by_cell(&self, threads: bool) -> Table {
-        let mut columns = vec!["rank"];
-        columns.extend(threads.then_some("thread"));
-        columns.extend([
-            "category",
-            "kind",
-            "count",
-            "total_s",
-            "exclusive_s",
-            "mean_s",
-            "min_s",
-            "max_s",
-        ]);
+        let mut columns = row_columns(threads);
+        columns.extend(["category", "kind", "count"]);
+        columns.extend(DURATIONS);
         let name = if threads {
             "threads_by_category"
         } else {
@@ -172,8 +151,7 @@ impl Tables<'_> {
         for cell in cells {
             let topology = self.found.category(cell.category).map(|c| c.topology);
             let kind = topology.map_or(String::new(), |t| t.name().to_lowercase());
-            let mut row = vec![Cell::Number(cell.rank.into())];
-            row.extend(threads.then_some(Cell::Number(cell.thread.into())));
+            let mut row = row_cells(cell.rank, cell.thread, threads);
             row.extend([
                 self.name(cell.category),
                 Cell::Text(kind),
@@ -269,7 +247,21 @@ fn rank_of(topology: Topology) -> u8 {
     }
 }
 
-/// Total, exclusive, mean, shortest and longest.
+/// The first columns of tables about ranks or threads.
+fn row_columns(threads: bool) -> Vec<&'static str> {
+    let mut columns = vec!["rank"];
+    columns.extend(threads.then_some("thread"));
+    columns
+}
+
+/// The first cells of their rows.
+fn row_cells(rank: i32, thread: i32, threads: bool) -> Vec<Cell> {
+    let mut cells = vec![Cell::Number(rank.into())];
+    cells.extend(threads.then_some(Cell::Number(thread.into())));
+    cells
+}
+
+/// What stands in the columns of [`DURATIONS`].
 fn durations(tally: &Tally, topology: Option<Topology>) -> [Cell; 5] {
     if topology == Some(Topology::Event) {
         return [const { Cell::None }; 5];

@@ -98,6 +98,7 @@ impl NewDrawable<'_> {
             .then_with(|| (self.category, self.lines()).cmp(&(other.category, other.lines())))
     }
 
+    #[inline]
     pub(in super::super) fn bounds(&self) -> TimeBBox {
         let mut bounds = TimeBBox::EMPTY;
         for &Vertex { time, .. } in self.vertices {
@@ -117,8 +118,10 @@ struct Item {
     lines: Lines,
     /// Start of its bytes; they end where those of the next item begin. What is not in the list has none.
     at: u32,
-    /// Index of its weight in the node's shadows; [`NONE`] for a composite.
+    /// Index of its weight in the node's shadows, once these are made; [`NONE`] for a composite.
     weight: u32,
+    /// `None` for a composite.
+    topology: Option<Topology>,
 }
 
 /// The drawables of a node that are nestless, or those that are nestable, and the shadows they make.
@@ -127,6 +130,8 @@ pub(super) struct Drawables {
     /// In order of arrival.
     items: Vec<Item>,
     bytes: Vec<u8>,
+    /// Of items whose vertices are not at the ends of their bounds, the index and the times of the vertices.
+    odd_times: Vec<(u32, [f64; 2])>,
     /// Number of items that have no bytes.
     unlisted: usize,
     /// Bytes of those that are written elsewhere.
@@ -178,6 +183,7 @@ impl Drawables {
             ],
             at: self.bytes.len() as u32,
             weight: NONE,
+            topology: None,
         });
         let out = &mut self.bytes;
         out.push(COMPOSITE_KIND);
@@ -198,20 +204,18 @@ impl Drawables {
         last: Vertex,
     ) {
         let lines = [first.line, last.line];
-        let weight = self.shadows.add(
-            &mut self.index,
-            drawable.topology,
-            drawable.category,
-            lines,
-            [first.time, last.time],
-            bounds,
-        );
+        let bits = |times: [f64; 2]| times.map(f64::to_bits);
+        let times = [first.time, last.time];
+        if bits(times) != bits([bounds.earliest, bounds.latest]) {
+            self.odd_times.push((self.items.len() as u32, times));
+        }
         self.items.push(Item {
             bounds,
             category: drawable.category,
             lines,
             at: self.bytes.len() as u32,
-            weight,
+            weight: NONE,
+            topology: Some(drawable.topology),
         });
         if place == Place::Listed {
             self.encode(drawable);
@@ -273,12 +277,32 @@ impl Drawables {
     }
 
     /// Bytes of the list in the node, without its count; those of what is written elsewhere included.
+    #[inline]
     pub(super) fn byte_size(&self) -> usize {
         self.bytes.len() + self.elsewhere
     }
 
-    /// Computes the inclusive ratios, when all drawables of the node are there and no child is merged yet.
-    pub(super) fn set_inclusive_ratios(&mut self) {
+    /// Makes the shadows of the drawables, when all of the node are there and no child is merged yet. A loop of its own
+    /// is quicker than doing it as each drawable arrives.
+    pub(super) fn make_shadows(&mut self) {
+        let mut odd = self.odd_times.iter().peekable();
+        for (item, at) in self.items.iter_mut().zip(0..) {
+            let Some(topology) = item.topology else {
+                continue;
+            };
+            let times = match odd.next_if(|(of, _)| *of == at) {
+                Some(&(_, times)) => times,
+                None => [item.bounds.earliest, item.bounds.latest],
+            };
+            item.weight = self.shadows.add(
+                &mut self.index,
+                topology,
+                item.category,
+                item.lines,
+                times,
+                item.bounds,
+            );
+        }
         for item in &self.items {
             let Some(weight) = self.shadows.weights.get_mut(item.weight as usize) else {
                 continue;
@@ -410,6 +434,7 @@ impl Drawables {
     pub(super) fn reset(&mut self, replacement: Shadows) -> Shadows {
         self.items.clear();
         self.bytes.clear();
+        self.odd_times.clear();
         self.unlisted = 0;
         self.elsewhere = 0;
         self.index.clear();

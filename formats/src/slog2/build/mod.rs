@@ -77,6 +77,7 @@ impl OpenNode {
     }
 
     /// Bytes of the node's own drawables, and of a node around them.
+    #[inline]
     fn byte_size(&self) -> usize {
         EMPTY_NODE_SIZE + self.sides.iter().map(Drawables::byte_size).sum::<usize>()
     }
@@ -340,7 +341,7 @@ impl<W: Write + Seek> Builder<W> {
         let mut shadow_bounds = node.bounds;
         let done_below = below.last().map_or(&[][..], |child| &child.done);
         for side in &mut node.sides {
-            side.set_inclusive_ratios();
+            side.make_shadows();
         }
         for done in done_below {
             for (side, shadows) in node.sides.iter_mut().zip(&done.sides) {
