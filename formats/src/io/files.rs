@@ -1,11 +1,20 @@
 //! The block files of a run on one machine, joined: what MPI_Finalize does with items over MPI, done in one process.
 
+use super::extract::{Extract, server_of};
+use super::item::Item;
 use super::{Fact, Joined, Joiner};
 use crate::model::Stop;
+use crate::project::clog2::Schema;
+use crate::project::merge;
+use crate::project::scan::Scan;
+use crate::project::states::CallIds;
 use records::file::File;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use wrappers::Table;
 
 /// Joins the records of ranks, servers and devices in `files`, which were made with `table`, and gives what is found to `put`.
+/// Files of processes whose MPI_Init has not returned are passed over.
 ///
 /// # Errors
 /// Those of `put`, and if the files do not belong together.
@@ -14,6 +23,73 @@ pub fn join_files(
     table: &Table,
     put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
 ) -> Result<Joined, Stop> {
-    let _ = files;
-    Joiner::new(table).finish(put)
+    let mut joiner = Joiner::new(table);
+    items_of_files(files, table, &mut |time, item| joiner.push(time, item, put))?;
+    joiner.finish(put)
+}
+
+/// The items of all files in order of time.
+fn items_of_files(
+    files: &[File<'_>],
+    table: &Table,
+    put: &mut dyn FnMut(i64, Item) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let expected = table.fingerprint();
+    let mut scans = Vec::new();
+    let (mut run, mut ranks) = (None, BTreeMap::new());
+    for (i, file) in files.iter().enumerate() {
+        let info = file.info();
+        let rank = u32::try_from(info.rank).ok();
+        if rank.is_none() && server_of(file).is_none() {
+            continue;
+        }
+        if info.table != expected {
+            return Err(merge::Error::OtherTable {
+                file: i,
+                found: info.table,
+                expected,
+            }
+            .into());
+        }
+        if let Some(rank) = rank {
+            if *run.get_or_insert(info.run) != info.run {
+                return Err(merge::Error::OtherRun { file: i }.into());
+            }
+            if ranks.insert(rank, i).is_some() {
+                return Err(merge::Error::SameRank { file: i, rank }.into());
+            }
+        }
+        scans.push((file, Scan::new(file)));
+    }
+    // All times are those of the lowest rank's clock.
+    scans.sort_by_key(|(_, scan)| scan.rank().unwrap_or(u32::MAX));
+    merge::adopt_clocks(scans.iter_mut().map(|(_, scan)| scan));
+    let unknown = BTreeMap::new();
+    let family = scans.iter().find(|(_, s)| s.rank().is_some());
+    let Some(family) = family.or(scans.first()).map(|(_, s)| s.info.family) else {
+        return Ok(());
+    };
+    let schema = Schema::new(table, family, CallIds::None, &unknown);
+    let mut extracts: Vec<Extract<'_>> = scans
+        .iter()
+        .map(|(file, scan)| Extract::new(file, scan, &schema))
+        .collect();
+    let mut next = BinaryHeap::new();
+    let mut items: Vec<Option<Item>> = Vec::new();
+    for (i, extract) in extracts.iter_mut().enumerate() {
+        let first = extract.next();
+        next.extend(first.as_ref().map(|(time, _)| Reverse((*time, i))));
+        items.push(first.map(|(_, item)| item));
+    }
+    while let Some(Reverse((time, i))) = next.pop() {
+        let (Some(slot), Some(extract)) = (items.get_mut(i), extracts.get_mut(i)) else {
+            continue;
+        };
+        let then = extract.next();
+        next.extend(then.as_ref().map(|(time, _)| Reverse((*time, i))));
+        if let Some(item) = std::mem::replace(slot, then.map(|(_, item)| item)) {
+            put(time, item)?;
+        }
+    }
+    Ok(())
 }

@@ -53,10 +53,7 @@ pub enum What {
     /// An operation has ended.
     Operation(Operation),
     /// The outermost MPI call on this thread, in which there were operations, has returned: none comes any more.
-    Returned {
-        /// Its CallID.
-        call: u64,
-    },
+    Returned(Inside),
     /// Where parts of a file lie on a device.
     Extents(ExtentsPart),
 }

@@ -13,6 +13,7 @@ pub mod fact;
 mod files;
 pub mod item;
 pub mod join;
+pub mod ranges;
 pub mod report;
 
 pub use draw::{Drawer, facts_by_time, facts_of};

@@ -25,7 +25,7 @@ use wrappers::Table;
 /// What is the same for all processes of a run: what their calls mean, and how they are drawn.
 #[derive(Debug)]
 pub struct Schema<'t> {
-    pub(super) plans: Vec<Plan<'t>>,
+    pub(crate) plans: Vec<Plan<'t>>,
     pub(super) states: States,
     /// Number of MPI_Cancel.
     cancel: Option<u16>,

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 /// A map whose keys are handles or other small things.
-pub(super) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// 192 bits that stand for all words put in: three lanes, each multiplied and rotated with constants of its own. Not meant
 /// to resist people, only chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Wide(pub [u64; 3]);
+pub(crate) struct Wide(pub [u64; 3]);
 
 impl Wide {
     const SEED: [u64; 3] = [

@@ -63,14 +63,14 @@ impl Library {
         self.sizes.get(&handle).copied()
     }
 
-    pub(super) fn set_type_size(&mut self, handle: u64, size: Option<u64>) {
+    pub(crate) fn set_type_size(&mut self, handle: u64, size: Option<u64>) {
         match size {
             Some(size) => self.sizes.insert(handle, size),
             None => self.sizes.remove(&handle),
         };
     }
 
-    pub(super) fn forget_types(&mut self) {
+    pub(crate) fn forget_types(&mut self) {
         self.types.clear();
         self.sizes.clear();
     }

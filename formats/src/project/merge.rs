@@ -130,30 +130,16 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             }
         }
         let mut processes: Vec<_> = by_rank.into_values().collect();
+        adopt_clocks(processes.iter_mut().map(|p| &mut p.scan));
         let Some(first) = processes.first() else {
             return Err(Error::NoRank);
         };
         let family = first.scan.info.family;
-        let boot = first.scan.library.process().boot.clone();
-        // Processes on the first one's machine have its clock, whatever the comparisons say.
-        let source = first.scan.info.clock;
-        let near = |scan: &Scan| {
-            !boot.is_empty() && scan.library.process().boot == boot && scan.info.clock == source
-        };
-        let clock = processes
-            .iter()
-            .map(|p| &p.scan)
-            .filter(|scan| near(scan))
-            .max_by_key(|scan| scan.clock.span())
-            .map(|scan| scan.clock.clone());
         let mut functions = FunctionSet::default();
         let mut unknown = BTreeMap::new();
         let mut gids = GidTable::new(&first.scan.gids());
         for process in &mut processes {
             let scan = &mut process.scan;
-            if let Some(clock) = clock.as_ref().filter(|_| near(scan)) {
-                scan.clock.adopt(clock);
-            }
             functions.join(&scan.functions);
             unknown.extend(scan.library.functions().clone());
             gids.absorb(scan.gids().into_iter().map(|(gid, _)| gid));
@@ -249,6 +235,26 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             }
         }
         Ok(notes)
+    }
+}
+
+/// Gives processes on the first one's machine one clock, the best known: it is the same, whatever the comparisons say.
+pub(crate) fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {
+    let mut scans: Vec<&mut Scan> = scans.collect();
+    let Some(first) = scans.first() else { return };
+    let boot = first.library.process().boot.clone();
+    let source = first.info.clock;
+    let near = |scan: &Scan| {
+        !boot.is_empty() && scan.library.process().boot == boot && scan.info.clock == source
+    };
+    let clocks = scans.iter().filter(|scan| near(scan)).map(|s| &s.clock);
+    let Some(clock) = clocks.max_by_key(|clock| clock.span()).cloned() else {
+        return;
+    };
+    for scan in &mut scans {
+        if near(scan) {
+            scan.clock.adopt(&clock);
+        }
     }
 }
 

@@ -8,11 +8,11 @@ use records::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, Class, Function, Io, Kind, Table};
 
 /// Number of a parameter.
-pub(super) type Param = usize;
+pub(crate) type Param = usize;
 
 /// The sending part of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SendPart {
+pub(crate) struct SendPart {
     pub count: Param,
     pub datatype: Param,
     pub dest: Param,
@@ -22,7 +22,7 @@ pub(super) struct SendPart {
 
 /// The receiving part of a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RecvPart {
+pub(crate) struct RecvPart {
     pub count: Param,
     pub datatype: Param,
     /// Source and tag; not there where a message is received that was matched before.
@@ -32,7 +32,7 @@ pub(super) struct RecvPart {
 
 /// What a call is, as far as the projection to CLOG2 is concerned.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// Nothing but a state.
     Plain,
     /// Sends, receives, or both, before it returns.
@@ -61,7 +61,7 @@ pub(super) enum Role {
 
 /// What a call does to a file handle without accessing the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum FileCall {
+pub(crate) enum FileCall {
     Open {
         file: Param,
         amode: Param,
@@ -99,7 +99,7 @@ impl FileCall {
 
 /// Everything about one function.
 #[derive(Clone, Debug)]
-pub(super) struct Plan<'t> {
+pub(crate) struct Plan<'t> {
     function: &'t Function,
     family: Family,
     pub role: Role,
@@ -119,7 +119,7 @@ pub(super) struct Plan<'t> {
 }
 
 /// Plans of all functions of `table`.
-pub(super) fn plans(table: &Table, family: Family) -> Vec<Plan<'_>> {
+pub(crate) fn plans(table: &Table, family: Family) -> Vec<Plan<'_>> {
     table
         .functions
         .iter()
@@ -222,6 +222,11 @@ impl<'t> Plan<'t> {
     /// The file offset.
     pub fn offset(&self) -> Option<Param> {
         self.function.first(Kind::Offset)
+    }
+
+    /// The request that the call makes.
+    pub fn request(&self) -> Option<Param> {
+        self.function.first(Kind::Request)
     }
 
     /// All arguments.

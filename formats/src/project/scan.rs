@@ -39,7 +39,7 @@ pub struct Scan {
     /// Start of the first call and end of the last one, or start of a running one, ticks; annotations count, too.
     ticks: Option<(u64, u64)>,
     /// By thread, the communicators its definitions stand for, in their order.
-    pub(super) defined: Vec<Vec<CommId>>,
+    pub(crate) defined: Vec<Vec<CommId>>,
 }
 
 impl Scan {

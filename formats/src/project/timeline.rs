@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 /// One thread with its next record looked at.
 #[derive(Debug)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     /// Number of the thread.
     pub thread: u32,
     records: ThreadRecords<'a>,

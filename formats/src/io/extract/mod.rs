@@ -1,26 +1,132 @@
 //! One block file becomes its items, in order of time.
+//!
+//! A call's record stands behind those of the operations in it, since it is written when the call returns. What the join
+//! needs first is the call. So each thread is read by two cursors ([`walk`]): one runs ahead to the next call, the other one
+//! follows with the operations. Nothing is kept but the two places.
+//!
+//! [`rank`] makes items of a rank's calls, [`operations`] of its operations, [`handles`] knows its open files; [`server`]
+//! is for processes that are no ranks.
 
-use super::item::Item;
+mod handles;
+mod operations;
+mod rank;
+mod server;
+mod walk;
+
+use super::fact::Actor;
+use super::item::{Item, What};
 use crate::project::clog2::Schema;
 use crate::project::scan::Scan;
+use records::define::{Definition, Role, SERVER, Server};
 use records::file::File;
+use std::collections::VecDeque;
 
 /// The items of one block file.
 #[derive(Debug)]
 pub struct Extract<'a> {
-    scan: &'a Scan,
+    kind: Kind<'a>,
+    out: Out,
+}
+
+#[derive(Debug)]
+enum Kind<'a> {
+    Rank(Box<rank::Rank<'a>>),
+    Server(Box<server::Others<'a>>),
+    /// A process whose MPI_Init has not returned.
+    Nobody,
+}
+
+/// Items that are ready.
+#[derive(Debug)]
+struct Out {
+    actor: Actor,
+    ready: VecDeque<(i64, Item)>,
+    last: i64,
+}
+
+impl Out {
+    /// At `ns`, or at the time of the item before if that is later.
+    fn put(&mut self, ns: i64, thread: u32, what: What) {
+        self.last = self.last.max(ns);
+        let actor = self.actor;
+        let item = Item {
+            actor,
+            thread,
+            what,
+        };
+        self.ready.push_back((self.last, item));
+    }
 }
 
 impl<'a> Extract<'a> {
     /// Of the file that `scan` was made of; times are those of its clock.
-    pub fn new(_file: &File<'a>, scan: &'a Scan, _schema: &'a Schema<'_>) -> Extract<'a> {
-        Extract { scan }
+    pub fn new(file: &File<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> Extract<'a> {
+        let mut out = Out {
+            actor: Actor::Rank(scan.rank().unwrap_or(0)),
+            ready: VecDeque::new(),
+            last: i64::MIN,
+        };
+        let kind = if scan.rank().is_some() {
+            Kind::Rank(Box::new(rank::Rank::new(file, scan, schema, &mut out)))
+        } else if let Some(server) = server_of(file) {
+            out.actor = actor(&server);
+            Kind::Server(Box::new(server::Others::new(file, scan, &mut out)))
+        } else {
+            Kind::Nobody
+        };
+        Extract { kind, out }
     }
 
     /// The next item and its time, ns on rank 0's clock; times never go back.
     #[allow(clippy::should_implement_trait, reason = "named by those who need it")]
     pub fn next(&mut self) -> Option<(i64, Item)> {
-        let _ = self.scan;
-        None
+        while self.out.ready.is_empty() {
+            let more = match &mut self.kind {
+                Kind::Rank(rank) => rank.step(&mut self.out),
+                Kind::Server(server) => server.step(&mut self.out),
+                Kind::Nobody => false,
+            };
+            if !more && self.out.ready.is_empty() {
+                return None;
+            }
+        }
+        self.out.ready.pop_front()
     }
+}
+
+/// What the process of `file` is, if it is no rank but one of those whose operations are followed.
+pub(super) fn server_of(file: &File<'_>) -> Option<Server> {
+    // It stands among the first definitions.
+    let mut records = file.threads().first()?.records();
+    while let Some(record) = records.next() {
+        if !record.is_definition() {
+            return None;
+        }
+        if record.function == SERVER
+            && let Some(Definition::Server(server)) = Definition::decode(SERVER, record.payload)
+        {
+            return Some(server);
+        }
+    }
+    None
+}
+
+fn actor(server: &Server) -> Actor {
+    match server.role {
+        Role::FrontEnd => Actor::FrontEnd(server.number),
+        Role::DataServer => Actor::DataServer(server.number),
+        Role::Device => Actor::Device(server.number),
+    }
+}
+
+/// A number for a machine and its boot; 0 if it is not known.
+fn machine(scan: &Scan) -> u64 {
+    let process = scan.library.process();
+    if process.boot.is_empty() {
+        return 0;
+    }
+    // FNV-1a: equal in all processes, unlike the hashes of maps.
+    process.boot.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, b| {
+        (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)
+    })
 }

@@ -1,10 +1,36 @@
 //! Items of all processes, in order of time, become facts.
+//!
+//! A transfer inside of a data access belongs to that access, one inside of any other call to what the rank had begun before
+//! on that file and not completed. Collective accesses are groups, one call of each rank with the file handle. A group
+//! waits until all its calls are complete; then each of its transfers is shared out among the calls by the bytes that they
+//! asked for ([`group`]). What happens below the ranks, at servers and devices, hangs on the ranks' operations ([`below`]).
+//!
+//! Kept is only what is not complete: groups with their transfers, the views of open files.
 
-use super::item::Item;
-use crate::model::Stop;
-use wrappers::Table;
+mod below;
+mod files;
+mod group;
+mod link;
+mod out;
+mod pages;
+mod process;
 
 use super::Fact;
+use super::fact::{Actor, FileRole, Lane, Place};
+use super::item::{self, Item, What};
+use crate::model::Stop;
+use crate::project::hash::Map;
+use below::Below;
+use group::{Group, Member, Transfer};
+use link::{Link, Resolved};
+use out::Out;
+use process::{Begun, Key, Process};
+use records::operation::{Effect, kind};
+use std::collections::BTreeMap;
+use wrappers::Table;
+
+/// Takes facts.
+type Put<'p> = &'p mut dyn FnMut(&Fact) -> Result<(), Stop>;
 
 /// What came of the join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,9 +68,13 @@ pub struct Joined {
 /// Puts items together.
 #[derive(Debug)]
 pub struct Joiner<'t> {
-    #[expect(dead_code, reason = "names of functions")]
     table: &'t Table,
-    joined: Joined,
+    out: Out,
+    processes: Map<u32, Process>,
+    groups: BTreeMap<Key, Group>,
+    /// Of each key of a file handle, how many processes have it open.
+    open: Map<u128, u32>,
+    below: Below,
 }
 
 impl<'t> Joiner<'t> {
@@ -52,7 +82,11 @@ impl<'t> Joiner<'t> {
     pub fn new(table: &'t Table) -> Joiner<'t> {
         Joiner {
             table,
-            joined: Joined::default(),
+            out: Out::default(),
+            processes: Map::default(),
+            groups: BTreeMap::new(),
+            open: Map::default(),
+            below: Below::default(),
         }
     }
 
@@ -62,10 +96,39 @@ impl<'t> Joiner<'t> {
     /// Those of `put`.
     pub fn push(
         &mut self,
-        _time: i64,
-        _item: Item,
-        _put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+        time: i64,
+        item: Item,
+        put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
+        let (actor, thread) = (item.actor, item.thread);
+        let Actor::Rank(rank) = actor else {
+            return self
+                .below
+                .push(actor, thread, item.what, &mut self.out, put);
+        };
+        match item.what {
+            What::Thread { tid, machine } => self.below.thread(actor, thread, tid, machine),
+            What::Opened(opened) => {
+                *self.open.entry(opened.key).or_default() += 1;
+                self.processes.entry(rank).or_default().open(opened);
+            }
+            What::Closed { handle } => return self.closed(rank, handle, put),
+            What::View(part) => self.processes.entry(rank).or_default().view(part),
+            What::Access(access) => return self.access(rank, thread, access, put),
+            What::Complete { call, moved } => return self.complete(rank, call, moved, time, put),
+            What::File(seen) => self.file(rank, seen),
+            What::Begins(operation) => {
+                let seen = self.seen(rank, &operation);
+                self.below.begins(actor, seen.map(|s| s.file), &operation);
+            }
+            What::Operation(operation) => return self.operation(rank, thread, operation, put),
+            What::Returned(inside) => {
+                return self
+                    .below
+                    .returned(actor, thread, inside, &mut self.out, put);
+            }
+            What::Extents(_) => {}
+        }
         Ok(())
     }
 
@@ -73,7 +136,324 @@ impl<'t> Joiner<'t> {
     ///
     /// # Errors
     /// Those of `put`.
-    pub fn finish(self, _put: &mut dyn FnMut(&Fact) -> Result<(), Stop>) -> Result<Joined, Stop> {
-        Ok(self.joined)
+    pub fn finish(
+        mut self,
+        put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
+    ) -> Result<Joined, Stop> {
+        while let Some((key, _)) = self.groups.first_key_value() {
+            let key = *key;
+            self.close(key, put)?;
+        }
+        self.below.finish(&mut self.out, put)?;
+        Ok(self.out.joined)
     }
+
+    /// Groups and operations that wait to be completed: what the memory depends on.
+    pub fn waiting(&self) -> usize {
+        let transfers = self.groups.values().map(|g| g.transfers.len());
+        self.groups.len() + transfers.sum::<usize>() + self.below.waiting()
+    }
+
+    fn file(&mut self, rank: u32, seen: item::SeenFile) {
+        let process = self.processes.entry(rank).or_default();
+        let opened = seen.handle.and_then(|h| process.handles.get(&h));
+        let opened = opened.map(|h| (h.opened.key, h.opened.name.as_str()));
+        let inode = (seen.device, seen.inode);
+        let file = self.out.files.seen(seen.role, inode, &seen.name, opened);
+        let (role, handle) = (seen.role, seen.handle);
+        let entry = process::Seen { file, role, handle };
+        process.seen.insert(seen.seen, entry);
+    }
+
+    fn seen(&self, rank: u32, operation: &item::Operation) -> Option<process::Seen> {
+        let seen = &self.processes.get(&rank)?.seen;
+        seen.get(&operation.file?).copied()
+    }
+
+    fn access(
+        &mut self,
+        rank: u32,
+        thread: u32,
+        access: item::Access,
+        put: Put<'_>,
+    ) -> Result<(), Stop> {
+        let process = self.processes.entry(rank).or_default();
+        let known = access
+            .handle
+            .and_then(|h| Some((h, process.handles.get(&h)?)));
+        let Some((number, handle)) = known else {
+            return Ok(());
+        };
+        let opened = &handle.opened;
+        let file = self.out.files.of_key(opened.key, &opened.name);
+        let key = match access.sequence {
+            Some(sequence) if opened.members > 1 => Key::Collective(opened.key, sequence),
+            _ => Key::Single(access.call),
+        };
+        process.begun.push(Begun {
+            key,
+            call: access.call,
+            handle: number,
+            file,
+            writes: access.writes,
+            outlasts: access.outlasts,
+            start: access.start,
+        });
+        let function = self.table.functions.get(usize::from(access.function));
+        let place = Place {
+            lane: Lane {
+                actor: Actor::Rank(rank),
+                thread,
+                lane: 0,
+            },
+            ns: access.start,
+        };
+        let outlasts = access.outlasts;
+        let member = Member::new(
+            access,
+            function.map_or_else(String::new, |f| f.name.clone()),
+            place,
+            rank,
+            opened.rank,
+            file,
+            handle.layout.clone(),
+        );
+        let expected = match key {
+            Key::Collective(..) => opened.members,
+            Key::Single(_) => 1,
+        };
+        let at_once = expected == 1 && !outlasts && member.ranges.is_some();
+        if at_once {
+            self.out.call(member.call(), put)?;
+        }
+        let group = self.groups.entry(key).or_insert_with(|| Group {
+            expected,
+            complete: 0,
+            writes: member.access.writes,
+            members: Vec::new(),
+            transfers: Vec::new(),
+            at_once,
+        });
+        group.members.push(member);
+        Ok(())
+    }
+
+    fn complete(
+        &mut self,
+        rank: u32,
+        call: u64,
+        moved: Option<u64>,
+        time: i64,
+        put: Put<'_>,
+    ) -> Result<(), Stop> {
+        let process = self.processes.entry(rank).or_default();
+        let Some(begun) = process.completed(call) else {
+            return Ok(());
+        };
+        let Some(group) = self.groups.get_mut(&begun.key) else {
+            return Ok(());
+        };
+        if let Some(member) = group.member(call) {
+            member.moved = moved;
+            member.complete = Some(time);
+        }
+        group.complete += 1;
+        if group.is_complete() {
+            self.close(begun.key, put)?;
+        }
+        Ok(())
+    }
+
+    /// A rank has closed a file: what it has begun on it is complete, and when all ranks have closed it, so is all else.
+    fn closed(&mut self, rank: u32, handle: u32, put: Put<'_>) -> Result<(), Stop> {
+        let process = self.processes.entry(rank).or_default();
+        let Some(closed) = process.handles.remove(&handle) else {
+            return Ok(());
+        };
+        let left: Vec<Key> = process
+            .begun
+            .extract_if(.., |b| b.handle == handle)
+            .map(|b| b.key)
+            .collect();
+        for key in left {
+            if matches!(key, Key::Single(_)) {
+                self.close(key, put)?;
+            }
+        }
+        let key = closed.opened.key;
+        if let Some(open) = self.open.get_mut(&key) {
+            *open -= 1;
+            if *open == 0 {
+                self.open.remove(&key);
+                let all = Key::Collective(key, 0)..=Key::Collective(key, u64::MAX);
+                let left: Vec<Key> = self.groups.range(all).map(|(&key, _)| key).collect();
+                for key in left {
+                    self.close(key, put)?;
+                }
+                self.out.files.closed(key);
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(
+        &mut self,
+        rank: u32,
+        thread: u32,
+        operation: item::Operation,
+        put: Put<'_>,
+    ) -> Result<(), Stop> {
+        let actor = Actor::Rank(rank);
+        let seen = self.seen(rank, &operation);
+        let file = seen.map(|s| s.file);
+        let link = self.below.operation(actor, thread, file, &operation);
+        let range = moved(&operation);
+        let data = seen
+            .filter(|s| s.role == FileRole::Data || self.out.files.role(s.file) == FileRole::Data);
+        let range = range.filter(|_| data.is_some());
+        if let (Some(range), Some(seen)) = (range, data) {
+            let writes = writes(&operation);
+            if writes {
+                let inode = self.out.files.inode(seen.file);
+                let ns = operation.stop;
+                self.below.written(inode, range, ns, &link);
+            }
+            if let Some(key) = self.owner(rank, seen, &operation, range, writes)
+                && let Some(group) = self.groups.get_mut(&key)
+            {
+                let transfer = Transfer {
+                    operation,
+                    world: rank,
+                    thread,
+                    file,
+                    range,
+                    link,
+                };
+                if !group.at_once {
+                    let claims = group.members.iter().any(|m| m.access.outlasts);
+                    group.take(transfer, claims);
+                    return Ok(());
+                }
+                let members = group.members.iter_mut();
+                let credits = members.filter_map(|m| m.credit(range)).collect();
+                let resolved = self.out.resolve(
+                    &transfer.operation,
+                    (actor, thread),
+                    file,
+                    Some(range),
+                    credits,
+                    put,
+                )?;
+                return self.known(&transfer.link, resolved, put);
+            }
+        }
+        let who = (actor, thread);
+        let resolved = self
+            .out
+            .resolve(&operation, who, file, range, Vec::new(), put)?;
+        self.known(&link, resolved, put)
+    }
+
+    fn known(&mut self, link: &Link, resolved: Resolved, put: Put<'_>) -> Result<(), Stop> {
+        for lower in link.resolve(resolved) {
+            self.below.lower(lower, &mut self.out, put)?;
+        }
+        Ok(())
+    }
+
+    /// The access or group that a transfer belongs to (rules 5 and 6).
+    fn owner(
+        &self,
+        rank: u32,
+        seen: process::Seen,
+        operation: &item::Operation,
+        range: (u64, u64),
+        writes: bool,
+    ) -> Option<Key> {
+        let process = self.processes.get(&rank)?;
+        let inside = operation.inside?;
+        let of_file = |b: &&Begun| {
+            let handle = seen.handle.is_none_or(|h| h == b.handle);
+            b.writes == writes && b.file == seen.file && (handle || b.call == inside.call)
+        };
+        let mine = process.begun.iter().filter(of_file);
+        // The access in which it happens comes first.
+        let own = mine.clone().find(|b| b.call == inside.call);
+        let others =
+            mine.filter(|b| b.outlasts && b.call != inside.call && b.start <= operation.start);
+        let mut candidates = own.into_iter().chain(others).map(|b| b.key);
+        let first = candidates.next()?;
+        let Some(second) = candidates.next() else {
+            return Some(first);
+        };
+        let all = || {
+            let rest = candidates.clone();
+            [first, second].into_iter().chain(rest)
+        };
+        let asks = |key: Key| self.groups.get(&key).map_or((0, 0), |g| g.asks_for(range));
+        let unknown = |key: Key| self.groups.get(&key).is_some_and(Group::has_unknown);
+        // One that still needs these bytes; one that has asked for them; one of which that is not known.
+        all()
+            .find(|&key| asks(key).1 > 0)
+            .or_else(|| all().find(|&key| asks(key).0 > 0))
+            .or_else(|| all().find(|&key| unknown(key)))
+            .or(Some(first))
+    }
+
+    /// All that belongs to a group is there.
+    fn close(&mut self, key: Key, put: Put<'_>) -> Result<(), Stop> {
+        let Some(mut group) = self.groups.remove(&key) else {
+            return Ok(());
+        };
+        if !group.at_once {
+            group.place_shared();
+        }
+        let independent = group.is_independent();
+        self.out.joined.independent += u64::from(independent);
+        if !independent && !group.writes {
+            group.find_twice();
+        }
+        if !group.at_once {
+            for member in &group.members {
+                self.out.call(member.call(), put)?;
+            }
+        }
+        for transfer in std::mem::take(&mut group.transfers) {
+            let world = transfer.world;
+            let credits = group
+                .members
+                .iter_mut()
+                .filter(|m| !independent || m.world == world)
+                .filter_map(|m| m.credit(transfer.range))
+                .collect();
+            let who = (Actor::Rank(world), transfer.thread);
+            let (file, range) = (transfer.file, Some(transfer.range));
+            let operation = &transfer.operation;
+            let resolved = self
+                .out
+                .resolve(operation, who, file, range, credits, put)?;
+            self.known(&transfer.link, resolved, put)?;
+        }
+        let missing = group.members.iter().map(Member::missing);
+        self.out.joined.unattributed += missing.sum::<u64>();
+        Ok(())
+    }
+}
+
+/// Bytes of the file that an operation moved.
+fn moved(operation: &item::Operation) -> Option<(u64, u64)> {
+    use Effect::{Read, StartRead, StartWrite, Write};
+    let effect = kind(operation.kind)?.effect;
+    if !matches!(effect, Read | Write | StartRead | StartWrite) {
+        return None;
+    }
+    let start = u64::try_from(operation.record.offset).ok()?;
+    let bytes = u64::try_from(operation.record.result).ok()?;
+    let end = start.checked_add(bytes)?;
+    (bytes > 0).then_some((start, end))
+}
+
+fn writes(operation: &item::Operation) -> bool {
+    let effect = kind(operation.kind).map(|k| k.effect);
+    matches!(effect, Some(Effect::Write | Effect::StartWrite))
 }

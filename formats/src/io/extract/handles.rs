@@ -1,0 +1,221 @@
+//! The MPI_File handles of a rank: what they stand for, how many collective accesses there were, where the pointer stands.
+
+use super::walk::Pending;
+use crate::io::item::{Access, Opened, Position};
+use crate::project::comms::{CommId, Comms};
+use crate::project::hash::{Map, Wide};
+use crate::project::library::Library;
+use crate::project::plan::{FileCall, Param, Plan};
+use records::define::View;
+use records::record::Record;
+use wrappers::{Io, Phase, Pointer};
+
+/// An open file.
+#[derive(Clone, Debug)]
+pub(super) struct Handle {
+    /// Its number.
+    pub number: u32,
+    pub name: String,
+    /// Collective accesses so far.
+    accesses: u64,
+    /// Bytes of an etype of the view; 0 if not known.
+    etype: u64,
+    /// The individual file pointer in etypes.
+    position: Option<i64>,
+    /// CallID of the split access that has begun.
+    pub begun: Option<u64>,
+}
+
+/// The handles of a rank.
+#[derive(Debug, Default)]
+pub(super) struct Handles {
+    by_handle: Map<u64, Handle>,
+    /// Files opened on each communicator.
+    opened_on: Map<CommId, u64>,
+    count: u32,
+}
+
+impl Handles {
+    pub fn get(&self, handle: u64) -> Option<&Handle> {
+        self.by_handle.get(&handle)
+    }
+
+    pub fn get_mut(&mut self, handle: u64) -> Option<&mut Handle> {
+        self.by_handle.get_mut(&handle)
+    }
+
+    pub fn remove(&mut self, handle: u64) -> Option<Handle> {
+        self.by_handle.remove(&handle)
+    }
+
+    /// MPI_File_open is called on `comm`. What it opened, if it will succeed.
+    pub fn open(
+        &mut self,
+        plan: &Plan<'_>,
+        call: &Record<'_>,
+        file: Param,
+        appends: bool,
+        comm: Option<CommId>,
+        comms: &Comms,
+    ) -> Option<Opened> {
+        // Failed ones count: whether the call fails is agreed on, but not whether a rank recorded it as a failure.
+        let before = comm.map(|id| {
+            let opened = self.opened_on.entry(id).or_default();
+            *opened += 1;
+            *opened
+        });
+        if call.code != 0 {
+            return None;
+        }
+        let handle = plan.handle(call.payload, file)?;
+        let args = plan.decode(call.payload)?;
+        let name = (0..args.values().len()).find_map(|i| args.text(i));
+        let name = String::from_utf8_lossy(name.unwrap_or_default()).into_owned();
+        let number = self.count;
+        self.count += 1;
+        let comm = comm.and_then(|id| comms.get(id));
+        let mut hash = Wide::new().word(before.unwrap_or(0));
+        match comm {
+            Some(comm) => {
+                for word in comm.gid.0.chunks_exact(8) {
+                    hash = hash.word(word.iter().fold(0, |w, &b| w << 8 | u64::from(b)));
+                }
+            }
+            // Not known on which one: it is taken for a file of this process alone.
+            None => {
+                let own = comms.get(CommId::SELF).map_or(&[][..], |c| &c.members[..]);
+                hash = hash.list(own).word(u64::from(number));
+            }
+        }
+        let [high, low, _] = hash.finish().0;
+        self.by_handle.insert(
+            handle,
+            Handle {
+                number,
+                name: name.clone(),
+                accesses: 0,
+                etype: 1,
+                position: (!appends).then_some(0),
+                begun: None,
+            },
+        );
+        Some(Opened {
+            handle: number,
+            key: u128::from(high) << 64 | u128::from(low),
+            members: comm.map_or(1, |c| c.members.len()).try_into().unwrap_or(1),
+            rank: comm.map_or(0, |c| c.rank).try_into().unwrap_or(0),
+            name,
+        })
+    }
+
+    /// A call that moves the pointer without accessing the file has returned without an error. Gives the view if it set one.
+    pub fn follow(
+        &mut self,
+        what: FileCall,
+        plan: &Plan<'_>,
+        call: &Record<'_>,
+        library: &Library,
+        pending: &mut Vec<Pending>,
+    ) -> Option<(u32, View)> {
+        let payload = call.payload;
+        let raw = plan.handle(payload, what.file())?;
+        let open = self.by_handle.get_mut(&raw)?;
+        match what {
+            FileCall::View { etype, .. } => {
+                let written = pending.iter().rposition(|p| match p {
+                    Pending::View(view) => view.file == raw,
+                    _ => false,
+                });
+                let view = match written.map(|i| pending.swap_remove(i)) {
+                    Some(Pending::View(view)) => view,
+                    // Nothing is known of it but what the call says.
+                    _ => View {
+                        etype: plan
+                            .handle(payload, etype)
+                            .and_then(|t| library.type_size(t))
+                            .unwrap_or(0),
+                        hull: true,
+                        ..View::default()
+                    },
+                };
+                open.etype = view.etype;
+                open.position = Some(0);
+                return Some((open.number, view));
+            }
+            FileCall::Seek { offset, whence, .. } => {
+                let is = |name| plan.int(payload, whence) == library.constant(name);
+                let offset = plan.int(payload, offset);
+                open.position = if is("MPI_SEEK_SET") {
+                    offset
+                } else if is("MPI_SEEK_CUR") {
+                    open.position.zip(offset).map(|(a, b)| a.saturating_add(b))
+                } else {
+                    None
+                };
+            }
+            FileCall::Position { offset, .. } => open.position = plan.int(payload, offset),
+            FileCall::Open { .. } | FileCall::Close { .. } => {}
+        }
+        None
+    }
+
+    /// What a data access asks for. `told` is where the individual file pointer stood, as far as the recorder wrote it down.
+    pub fn access(
+        &mut self,
+        io: Io,
+        file: Param,
+        plan: &Plan<'_>,
+        call: &Record<'_>,
+        library: &Library,
+        told: Option<i64>,
+    ) -> Access {
+        let payload = call.payload;
+        let bytes = plan.amount().and_then(|(count, datatype)| {
+            let count = u64::try_from(plan.int(payload, count)?).ok()?;
+            if count == 0 {
+                return Some(0);
+            }
+            count.checked_mul(library.type_size(plan.handle(payload, datatype)?)?)
+        });
+        let open = plan
+            .handle(payload, file)
+            .and_then(|handle| self.by_handle.get_mut(&handle));
+        let mut access = Access {
+            call: 0,
+            function: call.function,
+            start: 0,
+            stop: 0,
+            handle: None,
+            sequence: None,
+            writes: io.write,
+            position: Position::Unknown,
+            bytes,
+            outlasts: matches!(io.phase, Phase::Nonblocking | Phase::Begin),
+        };
+        let Some(open) = open else {
+            return access;
+        };
+        access.handle = Some(open.number);
+        if io.collective {
+            access.sequence = Some(open.accesses);
+            open.accesses += 1;
+        }
+        access.position = match io.pointer {
+            Pointer::Explicit => {
+                let offset = plan.offset().and_then(|i| plan.int(payload, i));
+                offset.map_or(Position::Unknown, Position::At)
+            }
+            Pointer::Individual => {
+                let at = told.filter(|&etypes| etypes >= 0).or(open.position);
+                open.position = at.and_then(|at| {
+                    let etypes = bytes?.checked_div(open.etype)?;
+                    at.checked_add(i64::try_from(etypes).ok()?)
+                });
+                at.map_or(Position::Unknown, Position::At)
+            }
+            Pointer::Shared if io.collective => Position::Ordered,
+            Pointer::Shared => Position::Unknown,
+        };
+        access
+    }
+}

@@ -1,0 +1,385 @@
+//! The items of a rank's calls.
+
+use super::Out;
+use super::handles::Handles;
+use super::operations::Operations;
+use super::walk::{Next, Pending, Walk};
+use crate::io::item::{Inside, ViewPart, What};
+use crate::project::clog2::Schema;
+use crate::project::comms::{self, CommId};
+use crate::project::library::Library;
+use crate::project::plan::{FileCall, Plan, Role};
+use crate::project::requests::{Requests, Use};
+use crate::project::scan::Scan;
+use records::define::View;
+use records::file::File;
+use records::record::Record;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use wrappers::Phase;
+
+/// Pieces of a view in one item.
+const PIECES: usize = 1024;
+
+/// The calls of a rank.
+#[derive(Debug)]
+pub(super) struct Rank<'a> {
+    walks: Vec<Walk<'a>>,
+    /// What each thread does next, the earliest on top.
+    next: BinaryHeap<Reverse<(u64, usize)>>,
+    nexts: Vec<Next>,
+    core: Core<'a>,
+}
+
+#[derive(Debug)]
+struct Core<'a> {
+    schema: &'a Schema<'a>,
+    scan: &'a Scan,
+    library: Library,
+    comms: comms::Handles,
+    handles: Handles,
+    /// CallIDs of the accesses that requests stand for.
+    requests: Requests<u64>,
+    operations: Operations,
+    pending_error: Option<i64>,
+    append: i64,
+    /// When the last call returned, ns on rank 0's clock.
+    last_ns: i64,
+}
+
+impl<'a> Rank<'a> {
+    pub fn new(file: &File<'a>, scan: &'a Scan, schema: &'a Schema<'_>, out: &mut Out) -> Rank<'a> {
+        let mut library = scan.library.clone();
+        library.forget_types();
+        let mut comms = comms::Handles::default();
+        for (name, id) in [
+            ("MPI_COMM_WORLD", CommId::WORLD),
+            ("MPI_COMM_SELF", CommId::SELF),
+        ] {
+            if let Some(handle) = library.handle(name) {
+                comms.insert(handle, id);
+            }
+        }
+        let mut rank = Rank {
+            walks: Vec::new(),
+            next: BinaryHeap::new(),
+            nexts: Vec::new(),
+            core: Core {
+                schema,
+                scan,
+                comms,
+                handles: Handles::default(),
+                requests: Requests::default(),
+                operations: Operations::default(),
+                pending_error: library.constant("MPI_ERR_PENDING"),
+                append: library.constant("MPI_MODE_APPEND").unwrap_or(0),
+                last_ns: scan.last_ns().unwrap_or(0),
+                library,
+            },
+        };
+        let first = scan.first_ns().unwrap_or(0);
+        for (i, thread) in file.threads().iter().enumerate() {
+            let what = What::Thread {
+                tid: thread.tid,
+                machine: super::machine(scan),
+            };
+            out.put(first, thread.number, what);
+            let defined = scan.defined.get(i).map_or(&[][..], Vec::as_slice);
+            let mut walk = Walk::new(thread, defined);
+            let next = walk.go_on();
+            rank.nexts.push(next.map_or(Next::Stop, |(_, next)| next));
+            rank.next.extend(next.map(|(key, _)| Reverse((key, i))));
+            rank.walks.push(walk);
+        }
+        rank
+    }
+
+    /// The next thing that happens; false at the end.
+    pub fn step(&mut self, out: &mut Out) -> bool {
+        let Some(Reverse((key, i))) = self.next.pop() else {
+            let ns = self.core.last_ns;
+            self.core.operations.finish(ns, out);
+            return false;
+        };
+        let (Some(walk), Some(next)) = (self.walks.get_mut(i), self.nexts.get_mut(i)) else {
+            return true;
+        };
+        let ns = if key == u64::MAX {
+            self.core.last_ns.max(out.last)
+        } else {
+            self.core.scan.clock.ns(key)
+        };
+        match *next {
+            Next::Start => self.core.start(walk, ns, out),
+            Next::Operation { inside } => self.core.operation(walk, inside, ns, out),
+            Next::Stop => self.core.stop(walk, ns, out),
+        }
+        if let Some((key, then)) = walk.after(*next) {
+            *next = then;
+            self.next.push(Reverse((key, i)));
+        }
+        true
+    }
+}
+
+impl<'a> Core<'a> {
+    /// CallID of the call with this counter.
+    fn call_id(&self, counter: u64) -> u64 {
+        let bits = self.scan.info.counter_bits.clamp(1, 63);
+        let rank = u64::from(self.scan.rank().unwrap_or(0));
+        (rank << bits) | (counter & ((1 << bits) - 1))
+    }
+
+    fn plan(&self, call: &Record<'_>) -> Option<&'a Plan<'a>> {
+        let schema: &'a Schema<'a> = self.schema;
+        schema.plans.get(usize::from(call.function))
+    }
+
+    fn start(&mut self, walk: &mut Walk<'_>, ns: i64, out: &mut Out) {
+        let Some(call) = walk.call() else {
+            self.operations.begin(walk.thread, None);
+            return;
+        };
+        let plan = self.plan(&call);
+        let made = plan.and_then(|p| p.handle(call.payload, p.new_comm?));
+        let makes_type = plan.is_some_and(|p| p.new_type);
+        let thread = walk.thread;
+        let mut told = None;
+        let mut pending = std::mem::take(&mut walk.pending);
+        let Some(call) = walk.call() else { return };
+        pending.retain(|pending| match *pending {
+            // What the call itself has made does not exist before it ends.
+            Pending::Type { .. } if makes_type => true,
+            Pending::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
+            Pending::View(_) => true,
+            Pending::Position { file, etypes } => {
+                told = Some((file, etypes));
+                false
+            }
+            Pending::Type { handle, size } => {
+                self.library.set_type_size(handle, size);
+                false
+            }
+            Pending::Comm(id) => {
+                self.define_comm(id);
+                false
+            }
+        });
+        let mut named = None;
+        match plan.map(|p| (p, p.role)) {
+            Some((plan, Role::Access { io, file })) => {
+                let raw = plan.handle(call.payload, file);
+                named = raw;
+                if io.phase != Phase::End {
+                    let told = told.filter(|(file, _)| Some(*file) == raw);
+                    let told = told.map(|(_, etypes)| etypes);
+                    let library = &self.library;
+                    let mut access = self.handles.access(io, file, plan, &call, library, told);
+                    access.call = self.call_id(call.call);
+                    access.start = ns;
+                    access.stop = self.scan.clock.ns(call.stop()).max(ns);
+                    if io.phase == Phase::Begin
+                        && let Some(open) = raw.and_then(|raw| self.handles.get_mut(raw))
+                    {
+                        open.begun = Some(access.call);
+                    }
+                    out.put(ns, thread, What::Access(access));
+                }
+            }
+            Some((plan, Role::File(FileCall::Open { file, amode }))) => {
+                let appends = plan
+                    .int(call.payload, amode)
+                    .is_none_or(|m| m & self.append != 0);
+                let comm = plan
+                    .handle(call.payload, plan.comm.unwrap_or(0))
+                    .and_then(|handle| self.comms.lookup(handle));
+                let comms = &self.scan.comms;
+                let opened = self.handles.open(plan, &call, file, appends, comm, comms);
+                named = plan.handle(call.payload, file);
+                if let Some(opened) = opened {
+                    out.put(ns, thread, What::Opened(opened));
+                }
+            }
+            Some((plan, Role::File(what))) => named = plan.handle(call.payload, what.file()),
+            _ => {}
+        }
+        let handle = named.and_then(|raw| self.handles.get(raw));
+        let inside = Inside {
+            call: self.call_id(call.call),
+            function: call.function,
+            start: ns,
+        };
+        let opening = matches!(
+            plan.map(|p| p.role),
+            Some(Role::File(FileCall::Open { .. }))
+        );
+        let handle = handle.map(|h| (h.number, h.name.as_str()));
+        self.operations
+            .begin(thread, Some((inside, handle, opening)));
+        walk.pending = pending;
+    }
+
+    fn operation(&mut self, walk: &mut Walk<'_>, inside: bool, ns: i64, out: &mut Out) {
+        let thread = walk.thread;
+        for file in std::mem::take(&mut walk.files) {
+            self.operations.file(thread, file, ns, out);
+        }
+        if let (Some(open), true) = (walk.open_call(), inside) {
+            self.operations.inside_open(
+                thread,
+                Inside {
+                    call: self.call_id(open.call),
+                    function: open.function,
+                    start: self.scan.clock.ns(open.start),
+                },
+            );
+        }
+        let clock = &self.scan.clock;
+        self.operations
+            .operation(thread, &walk.operation(), inside, clock, out);
+    }
+
+    fn stop(&mut self, walk: &mut Walk<'_>, ns: i64, out: &mut Out) {
+        let thread = walk.thread;
+        let mut pending = std::mem::take(&mut walk.pending);
+        for file in std::mem::take(&mut walk.files) {
+            self.operations.file(thread, file, ns, out);
+        }
+        let ended = self.operations.end(thread, ns, out);
+        if let (Some(inside), 1..) = (ended, walk.inside) {
+            out.put(ns, thread, What::Returned(inside));
+        }
+        let Some(call) = walk.call() else { return };
+        if let Some(plan) = self.plan(&call) {
+            self.end(thread, plan, &call, &mut pending, ns, out);
+        }
+        for pending in pending.drain(..) {
+            match pending {
+                Pending::Type { handle, size } => self.library.set_type_size(handle, size),
+                Pending::Comm(id) => self.define_comm(id),
+                Pending::View(_) | Pending::Position { .. } => {}
+            }
+        }
+        walk.pending = pending;
+    }
+
+    /// What a recorded call changes when it returns.
+    fn end(
+        &mut self,
+        thread: u32,
+        plan: &Plan<'_>,
+        call: &Record<'_>,
+        pending: &mut Vec<Pending>,
+        ns: i64,
+        out: &mut Out,
+    ) {
+        let payload = call.payload;
+        let owner = i32::try_from(thread).unwrap_or(i32::MAX);
+        let id = self.call_id(call.call);
+        let mut complete = |call, moved| out.put(ns, thread, What::Complete { call, moved });
+        match plan.role {
+            Role::Access { io, file } => {
+                let status = plan.status.and_then(|i| plan.status(payload, i));
+                let moved = status.filter(|_| call.code == 0).map(|s| s.bytes);
+                let raw = plan.handle(payload, file);
+                match io.phase {
+                    Phase::Blocking => complete(id, moved),
+                    Phase::Nonblocking => {
+                        let request = plan.request().filter(|_| call.code == 0);
+                        let request = request.and_then(|i| plan.handle(payload, i));
+                        match request {
+                            Some(request) => {
+                                // A handle that is given out again stands for something that is over.
+                                if let Some(old) = self.requests.get(request) {
+                                    complete(old, None);
+                                }
+                                self.requests.insert(request, id, Use::Own, owner);
+                            }
+                            None => complete(id, None),
+                        }
+                    }
+                    Phase::Begin if call.code != 0 => complete(id, None),
+                    Phase::Begin => {}
+                    Phase::End => {
+                        let open = raw.and_then(|raw| self.handles.get_mut(raw));
+                        if let Some(begun) = open.and_then(|open| open.begun.take()) {
+                            complete(begun, moved);
+                        }
+                    }
+                }
+            }
+            Role::Complete(completion) if !self.requests.is_empty() => {
+                completion.each(plan, call, self.pending_error, |done| {
+                    if let Some(access) = self.requests.complete(done.request, owner) {
+                        complete(access, done.status.filter(|_| done.worked).map(|s| s.bytes));
+                    }
+                });
+            }
+            _ if call.code != 0 => {}
+            Role::File(FileCall::Close { file }) => {
+                let raw = plan.handle(payload, file);
+                if let Some(closed) = raw.and_then(|raw| self.handles.remove(raw)) {
+                    let handle = closed.number;
+                    out.put(ns, thread, What::Closed { handle });
+                }
+            }
+            Role::File(what) => {
+                let library = &self.library;
+                if let Some((handle, view)) =
+                    self.handles.follow(what, plan, call, library, pending)
+                {
+                    put_view(handle, view, thread, ns, out);
+                }
+            }
+            Role::FreeRequest { request } if !self.requests.is_empty() => {
+                if let Some(handle) = plan.handle(payload, request) {
+                    self.requests.free(handle, owner);
+                }
+            }
+            Role::Nonblocking { request }
+            | Role::Init { request }
+            | Role::OtherRequest { request }
+                if !self.requests.is_empty() =>
+            {
+                if let Some(handle) = plan.handle(payload, request) {
+                    self.requests.forget(handle, owner);
+                }
+            }
+            Role::FreeComm { comm } => {
+                let handle = plan.handle(payload, comm);
+                if let Some((handle, id)) = handle.and_then(|h| Some((h, self.comms.lookup(h)?))) {
+                    self.comms.release(handle, id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn handle_of(&self, id: CommId) -> Option<u64> {
+        self.scan.comms.get(id).map(|c| c.handle)
+    }
+
+    fn define_comm(&mut self, id: CommId) {
+        if let Some(handle) = self.handle_of(id) {
+            self.comms.insert(handle, id);
+        }
+    }
+}
+
+fn put_view(handle: u32, mut view: View, thread: u32, ns: i64, out: &mut Out) {
+    let pieces = std::mem::take(&mut view.pieces);
+    let parts = pieces.chunks(PIECES).count().max(1);
+    for i in 0..parts {
+        let part = pieces.chunks(PIECES).nth(i).unwrap_or_default();
+        let part = ViewPart {
+            handle,
+            first: i == 0,
+            last: i + 1 == parts,
+            view: View {
+                pieces: part.to_vec(),
+                ..view.clone()
+            },
+        };
+        out.put(ns, thread, What::View(part));
+    }
+}

@@ -1,0 +1,149 @@
+//! The items of a process that is no rank: an I/O server, or what follows a device.
+
+use super::Out;
+use crate::io::fact::{Actor, FileRole};
+use crate::io::item::{ExtentsPart, Operation, SeenFile, What};
+use crate::project::hash::Map;
+use crate::project::scan::Scan;
+use crate::project::timeline::Timeline;
+use records::define::{Definition, EXTENTS, Extents, FILE};
+use records::file::File;
+use records::operation::{self as op, kind};
+
+/// Extents in one item.
+const PARTS: usize = 1024;
+/// Intervals of a line that are remembered to tell whether an operation encloses them.
+const REMEMBERED: usize = 256;
+
+/// The records of such a process.
+#[derive(Debug)]
+pub(super) struct Others<'a> {
+    scan: &'a Scan,
+    timeline: Timeline<'a>,
+    seen: u32,
+    lanes: Map<u32, Vec<Line>>,
+}
+
+/// What stands on a line: intervals that do not overlap, those inside of others left out.
+#[derive(Debug, Default)]
+struct Line {
+    taken: Vec<(i64, i64)>,
+}
+
+impl Line {
+    /// Whether it can have this interval: beside all others, or, where `nests`, around some of them.
+    fn put(&mut self, start: i64, stop: i64, nests: bool) -> bool {
+        let from = self.taken.partition_point(|&(_, end)| end <= start);
+        let inner = self.taken.get(from..).unwrap_or_default();
+        let fits = inner.iter().all(|&(s, e)| nests && s >= start && e <= stop);
+        if fits {
+            self.taken.truncate(from);
+            self.taken.push((start, stop));
+            if self.taken.len() > REMEMBERED {
+                self.taken.drain(..REMEMBERED / 2);
+            }
+        }
+        fits
+    }
+}
+
+impl<'a> Others<'a> {
+    pub fn new(file: &File<'a>, scan: &'a Scan, out: &mut Out) -> Others<'a> {
+        // In front of all else: ranks write before a device does.
+        let first = i64::MIN;
+        for thread in file.threads() {
+            let what = What::Thread {
+                tid: thread.tid,
+                machine: super::machine(scan),
+            };
+            out.put(first, thread.number, what);
+        }
+        // Extents are found out at the end, and needed from the beginning on.
+        for thread in file.threads() {
+            let mut records = thread.records();
+            while let Some(record) = records.next() {
+                if record.function == EXTENTS
+                    && let Some(Definition::Extents(extents)) =
+                        Definition::decode(EXTENTS, record.payload)
+                {
+                    put_extents(&extents, thread.number, first, out);
+                }
+            }
+        }
+        Others {
+            scan,
+            timeline: Timeline::new(file),
+            seen: 0,
+            lanes: Map::default(),
+        }
+    }
+
+    /// The next record; false at the end.
+    pub fn step(&mut self, out: &mut Out) -> bool {
+        let Some(item) = self.timeline.next() else {
+            return false;
+        };
+        let (record, thread) = (item.record, item.thread);
+        let clock = &self.scan.clock;
+        let (start, stop) = (clock.ns(record.start), clock.ns(record.stop()));
+        if record.function == FILE {
+            if let Some(Definition::File(file)) = Definition::decode(FILE, record.payload) {
+                let seen = SeenFile {
+                    seen: self.seen,
+                    handle: None,
+                    role: FileRole::Other,
+                    device: file.device,
+                    inode: file.inode,
+                    name: file.path,
+                };
+                self.seen = self.seen.saturating_add(1);
+                out.put(out.last, thread, What::File(seen));
+            }
+            return true;
+        }
+        let (Some(_), Some(what)) = (
+            kind(record.function).filter(|_| record.is_operation()),
+            op::Operation::decode(record.payload),
+        ) else {
+            return true;
+        };
+        // Work of a device is nowhere nested.
+        let nests = !matches!(out.actor, Actor::Device(_));
+        let lines = self.lanes.entry(thread).or_default();
+        let fits = lines.iter_mut().position(|l| l.put(start, stop, nests));
+        let lane = fits.unwrap_or_else(|| {
+            let mut line = Line::default();
+            line.put(start, stop, nests);
+            lines.push(line);
+            lines.len() - 1
+        });
+        let arrived = what.request.map_or(start, |r| match r.arrived {
+            0 => start,
+            ticks => clock.ns(ticks),
+        });
+        let operation = Operation {
+            kind: record.function,
+            lane: u32::try_from(lane).unwrap_or(u32::MAX),
+            start,
+            stop: stop.max(start),
+            error: record.code,
+            record: what,
+            file: None,
+            inside: None,
+            outstanding: false,
+            arrived,
+        };
+        out.put(stop, thread, What::Operation(operation));
+        true
+    }
+}
+
+fn put_extents(extents: &Extents, thread: u32, ns: i64, out: &mut Out) {
+    for part in extents.extents.chunks(PARTS) {
+        let extents = Extents {
+            extents: part.to_vec(),
+            ..extents.clone()
+        };
+        out.put(ns, thread, What::Extents(ExtentsPart { extents }));
+    }
+}

@@ -1,0 +1,231 @@
+//! The records of one thread, each call twice: when it begins and when it returns, and in between the operations in it.
+
+use crate::project::comms::CommId;
+use crate::project::timeline::Cursor;
+use records::define::{self, Definition, OpenFile, View};
+use records::file::{OpenCall, Thread};
+use records::operation::{OUTSIDE, Operation};
+use records::record::Record;
+
+/// A definition that stands in front of a call.
+#[derive(Debug)]
+pub(super) enum Pending {
+    /// A datatype: handle, and size in bytes if it has one.
+    Type { handle: u64, size: Option<u64> },
+    /// A communicator.
+    Comm(CommId),
+    /// The view that the call has set.
+    View(View),
+    /// Where an individual file pointer stands: handle, etypes.
+    Position { file: u64, etypes: i64 },
+}
+
+/// What happens next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The call begins.
+    Start,
+    /// An operation has ended; [`Walk::operation`].
+    Operation {
+        /// Whether it is one of the call.
+        inside: bool,
+    },
+    /// The call has returned.
+    Stop,
+}
+
+/// One thread.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    pub thread: u32,
+    /// Stands at the call.
+    ahead: Cursor<'a>,
+    /// Stands at the next operation.
+    behind: Cursor<'a>,
+    /// Records that `behind` has not passed yet, although they have been dealt with.
+    skip: u64,
+    /// Records in front of the call that `behind` has still to give.
+    left: u64,
+    /// Definitions in front of the call.
+    pub pending: Vec<Pending>,
+    /// Files that descriptors stand for when the next operation happens.
+    pub files: Vec<OpenFile>,
+    defined: std::slice::Iter<'a, CommId>,
+    open: Option<OpenCall>,
+    /// Whether there is a call behind the operations: the recorded one, or the one that never returned.
+    state: State,
+    begun: bool,
+    /// Operations seen in the call.
+    pub inside: u64,
+    key: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Call,
+    Open(OpenCall),
+    End,
+}
+
+impl<'a> Walk<'a> {
+    /// Before the first record of `thread`, whose communicators are `defined`.
+    pub fn new(thread: &Thread<'a>, defined: &'a [CommId]) -> Self {
+        Walk {
+            thread: thread.number,
+            ahead: Cursor::new(thread),
+            behind: Cursor::new(thread),
+            skip: 0,
+            left: 0,
+            pending: Vec::new(),
+            files: Vec::new(),
+            defined: defined.iter(),
+            open: thread.open_call(),
+            state: State::End,
+            begun: false,
+            inside: 0,
+            key: 0,
+        }
+    }
+
+    /// The call, where it was recorded.
+    pub fn call(&self) -> Option<Record<'_>> {
+        matches!(self.state, State::Call).then(|| self.ahead.record())
+    }
+
+    /// The call that never returned.
+    pub fn open_call(&self) -> Option<OpenCall> {
+        match self.state {
+            State::Open(open) => Some(open),
+            _ => None,
+        }
+    }
+
+    /// The operation that [`Next::Operation`] is about.
+    pub fn operation(&self) -> Record<'_> {
+        self.behind.record()
+    }
+
+    /// Goes to the next call. Gives what happens first, and when, in ticks; `None` at the end.
+    pub fn go_on(&mut self) -> Option<(u64, Next)> {
+        let (mut records, mut any) = (0, false);
+        self.begun = false;
+        self.inside = 0;
+        self.state = loop {
+            if !self.ahead.advance() {
+                // A call that was completed is in the records, too.
+                let open = self.open.take().filter(|open| open.start >= self.key);
+                break open.map_or(State::End, State::Open);
+            }
+            let record = self.ahead.record();
+            if record.is_call() {
+                break State::Call;
+            }
+            records += 1;
+            any |= record.is_operation() || record.function == define::FILE;
+            Self::define(&mut self.pending, &mut self.defined, &record);
+        };
+        if any {
+            for _ in 0..self.skip {
+                self.behind.advance();
+            }
+            self.skip = 1;
+            self.left = records;
+            self.behind.advance();
+        } else {
+            self.skip += records + 1;
+            self.left = 0;
+        }
+        self.settle()
+    }
+
+    fn define(
+        pending: &mut Vec<Pending>,
+        defined: &mut std::slice::Iter<'a, CommId>,
+        record: &Record<'_>,
+    ) {
+        match record.function {
+            define::COMM => pending.extend(defined.next().map(|&id| Pending::Comm(id))),
+            define::TYPE | define::VIEW | define::POSITION => {
+                pending.extend(match Definition::decode(record.function, record.payload) {
+                    Some(Definition::Type(t)) => Some(Pending::Type {
+                        handle: t.handle,
+                        size: u64::try_from(t.size).ok(),
+                    }),
+                    Some(Definition::View(view)) => Some(Pending::View(view)),
+                    Some(Definition::Position { file, etypes }) => {
+                        Some(Pending::Position { file, etypes })
+                    }
+                    _ => None,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// What happens after that which has just been dealt with.
+    pub fn after(&mut self, done: Next) -> Option<(u64, Next)> {
+        match done {
+            Next::Start => {}
+            Next::Operation { inside } => {
+                self.inside += u64::from(inside);
+                self.pass();
+            }
+            Next::Stop => return self.go_on(),
+        }
+        self.settle()
+    }
+
+    fn pass(&mut self) {
+        self.left -= 1;
+        if self.left > 0 {
+            self.behind.advance();
+        }
+    }
+
+    fn settle(&mut self) -> Option<(u64, Next)> {
+        let (number, start, stop) = match self.state {
+            State::Call => {
+                let call = self.ahead.record();
+                (Some(call.call), call.start, call.stop())
+            }
+            State::Open(open) => (Some(open.call), open.start, u64::MAX),
+            State::End => (None, 0, 0),
+        };
+        while self.left > 0 {
+            let record = self.behind.record();
+            if record.is_operation() {
+                let inside = Some(record.call) == number
+                    && Operation::decode(record.payload).is_some_and(|o| o.flags & OUTSIDE == 0);
+                if inside && !self.begun {
+                    self.begun = true;
+                    return self.at(start, Next::Start);
+                }
+                let stop = record.stop();
+                return self.at(stop, Next::Operation { inside });
+            }
+            if record.function == define::FILE
+                && let Some(Definition::File(file)) =
+                    Definition::decode(define::FILE, record.payload)
+            {
+                self.files.push(file);
+            }
+            self.pass();
+        }
+        if number.is_none() {
+            return None;
+        }
+        if !self.begun {
+            self.begun = true;
+            return self.at(start, Next::Start);
+        }
+        self.at(stop, Next::Stop)
+    }
+
+    fn at(&mut self, ticks: u64, next: Next) -> Option<(u64, Next)> {
+        if ticks != u64::MAX {
+            self.key = self.key.max(ticks);
+            return Some((self.key, next));
+        }
+        Some((ticks, next))
+    }
+}

@@ -1,0 +1,582 @@
+//! What happens below the ranks: requests at servers, their pieces and disk calls, transfers of devices.
+//!
+//! A request names the thread that asked. The operation of a rank that was running on that thread at that time has caused it
+//! (section 4); a thread that nobody knows is glibc's, at work on an asynchronous transfer, and is found by the bytes. All
+//! else at servers bears the number of the request. What a device does is found by thread, or by pages.
+
+use super::Put;
+use super::link::{Link, Resolved};
+use super::out::{Known, Out};
+use super::pages::{Inode, Pages};
+use crate::io::fact::{Actor, Lane, Place, Precision};
+use crate::io::item::{Inside, Operation, What};
+use crate::model::Stop;
+use crate::project::hash::Map;
+use records::operation::{DIRECT, Effect, Layer, REQUEST_QUEUED, kind};
+use std::collections::VecDeque;
+
+/// Operations of a thread that are remembered: what they asked for may come later (reading ahead).
+const RECENT: usize = 16;
+/// Requests of a thread that wait for the operation they belong to.
+const PENDING: usize = 4096;
+/// Requests whose number is remembered.
+const REQUESTS: usize = 65536;
+
+/// An operation below a rank's.
+#[derive(Debug)]
+pub(super) struct Lower {
+    operation: Operation,
+    actor: Actor,
+    thread: u32,
+    /// What triggered it.
+    trigger: Option<Link>,
+    /// The operations whose bytes it moved, and which bytes of the file that these worked on.
+    carries: Vec<(Link, (u64, u64))>,
+    /// Bytes of its file that it moved.
+    pieces: Vec<(u64, u64)>,
+    /// What has to be added to offsets of its own file to get those of the file that the link is about.
+    shift: i64,
+    /// Whether it was found by pages.
+    by_page: bool,
+    /// For what happens below it.
+    own: Link,
+}
+
+#[derive(Debug)]
+struct Recent {
+    start: i64,
+    stop: i64,
+    link: Link,
+}
+
+/// A thread by its ID in the system.
+#[derive(Debug, Default)]
+struct Thread {
+    /// What it asked for and is not known yet why.
+    pending: VecDeque<Lower>,
+    recent: VecDeque<Recent>,
+}
+
+/// An asynchronous transfer that is under way.
+#[derive(Debug)]
+struct Asynchronous {
+    actor: Actor,
+    control: Option<u64>,
+    file: Option<u32>,
+    writes: bool,
+    range: (u64, u64),
+    link: Link,
+}
+
+/// All that is known of the lower layers.
+#[derive(Debug, Default)]
+pub(super) struct Below {
+    /// Whether there are any.
+    active: bool,
+    /// Machine and thread ID of each thread.
+    threads: Map<(Actor, u32), (u64, u64)>,
+    tids: Map<(u64, u64), Thread>,
+    machines: Map<Actor, u64>,
+    asynchronous: Vec<Asynchronous>,
+    /// Requests by number, and in the order in which they came.
+    requests: Map<u64, Link>,
+    order: VecDeque<u64>,
+    /// What belongs to a request that has not come yet.
+    parts: Map<u64, Vec<Lower>>,
+    /// Device of an inode at a server.
+    devices: Map<(Actor, u64), u64>,
+    pages: Pages,
+}
+
+impl Below {
+    /// Number of things that are kept.
+    pub fn waiting(&self) -> usize {
+        let pending = self.tids.values().map(|t| t.pending.len());
+        let parts = self.parts.values().map(Vec::len);
+        pending.sum::<usize>()
+            + parts.sum::<usize>()
+            + self.asynchronous.len()
+            + self.pages.waiting()
+    }
+
+    pub fn thread(&mut self, actor: Actor, thread: u32, tid: u64, machine: u64) {
+        self.active |= !matches!(actor, Actor::Rank(_));
+        self.threads.insert((actor, thread), (machine, tid));
+        self.machines.insert(actor, machine);
+        // A device has no threads, only somebody who follows it.
+        if tid != 0 && !matches!(actor, Actor::Device(_)) {
+            self.tids.entry((machine, tid)).or_default();
+        }
+    }
+
+    /// A rank has begun an asynchronous transfer.
+    pub fn begins(&mut self, actor: Actor, file: Option<u32>, operation: &Operation) {
+        let effect = kind(operation.kind).map(|k| k.effect);
+        let record = &operation.record;
+        let start = u64::try_from(record.offset).unwrap_or(0);
+        if !self.active {
+            return;
+        }
+        self.asynchronous.push(Asynchronous {
+            actor,
+            control: record.control,
+            file,
+            writes: effect == Some(Effect::StartWrite),
+            range: (start, start.saturating_add_signed(record.size.max(0))),
+            link: Link::new(),
+        });
+    }
+
+    /// An operation of a rank has ended: those below it hang on the link.
+    pub fn operation(
+        &mut self,
+        actor: Actor,
+        thread: u32,
+        _file: Option<u32>,
+        operation: &Operation,
+    ) -> Link {
+        if !self.active {
+            return Link::new();
+        }
+        let control = operation.record.control;
+        let begun = self
+            .asynchronous
+            .iter()
+            .position(|a| operation.outstanding && a.actor == actor && a.control == control);
+        if let Some(begun) = begun {
+            return self.asynchronous.swap_remove(begun).link;
+        }
+        let link = Link::new();
+        self.ended(actor, thread, operation, &link);
+        link
+    }
+
+    /// An operation on this thread has ended. Whatever the thread asked for in the meantime belongs to it.
+    fn ended(&mut self, actor: Actor, thread: u32, operation: &Operation, link: &Link) {
+        let Some(id) = self.threads.get(&(actor, thread)) else {
+            return;
+        };
+        let Some(known) = self.tids.get_mut(id) else {
+            return;
+        };
+        if known.recent.len() >= RECENT {
+            known.recent.pop_front();
+        }
+        let (start, stop) = (operation.start, operation.stop);
+        let link = link.clone();
+        let pending = std::mem::take(&mut known.pending);
+        known.recent.push_back(Recent {
+            start,
+            stop,
+            link: link.clone(),
+        });
+        let (its, others): (VecDeque<Lower>, VecDeque<Lower>) = pending
+            .into_iter()
+            .partition(|l| (start..=stop).contains(&l.operation.arrived));
+        known.pending = others;
+        for lower in its {
+            // Nothing is known of the link yet: there they wait.
+            for lower in self.hang(lower, &link) {
+                link.wait(lower);
+            }
+        }
+    }
+
+    /// What caused `lower` has been found. It waits until all is known of that, and so do the parts of the request that it is.
+    fn found(
+        &mut self,
+        lower: Lower,
+        link: &Link,
+        out: &mut Out,
+        put: Put<'_>,
+    ) -> Result<(), Stop> {
+        for lower in self.hang(lower, link) {
+            self.lower(lower, out, put)?;
+        }
+        Ok(())
+    }
+
+    /// Hangs `lower`, and its parts if it is a request, on what caused them.
+    fn hang(&mut self, lower: Lower, link: &Link) -> Vec<Lower> {
+        let mut all = vec![lower];
+        if let Some(unique) = all.iter().find_map(Lower::request) {
+            all.extend(self.parts.remove(&unique).unwrap_or_default());
+            self.remember(unique, link);
+        }
+        for lower in &mut all {
+            lower.trigger = Some(link.clone());
+            if lower.carries.is_empty() {
+                lower.carry(link);
+            }
+        }
+        all
+    }
+
+    fn remember(&mut self, unique: u64, link: &Link) {
+        self.requests.insert(unique, link.clone());
+        self.order.push_back(unique);
+        if self.order.len() > REQUESTS
+            && let Some(old) = self.order.pop_front()
+        {
+            self.requests.remove(&old);
+        }
+    }
+
+    /// The MPI call on this thread, in which there were operations, has returned: what the thread asked for in it outside of
+    /// them has no other cause than the call.
+    pub fn returned(
+        &mut self,
+        actor: Actor,
+        thread: u32,
+        inside: Inside,
+        out: &mut Out,
+        put: Put<'_>,
+    ) -> Result<(), Stop> {
+        let id = self.threads.get(&(actor, thread));
+        let Some(known) = id.and_then(|id| self.tids.get_mut(id)) else {
+            return Ok(());
+        };
+        let lane = Lane {
+            actor,
+            thread,
+            lane: 0,
+        };
+        let ns = inside.start;
+        for lower in std::mem::take(&mut known.pending) {
+            let trigger =
+                (lower.operation.arrived >= ns).then_some((inside.call, Place { lane, ns }));
+            let link = Link::known(Resolved {
+                trigger,
+                ..Resolved::default()
+            });
+            self.found(lower, &link, out, put)?;
+        }
+        Ok(())
+    }
+
+    /// A rank has written to a file.
+    pub fn written(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &Link) {
+        if self.active {
+            self.pages.write(inode, range, ns, link);
+        }
+    }
+
+    /// An item of what is no rank.
+    pub fn push(
+        &mut self,
+        actor: Actor,
+        thread: u32,
+        what: What,
+        out: &mut Out,
+        put: Put<'_>,
+    ) -> Result<(), Stop> {
+        match what {
+            What::Thread { tid, machine } => self.thread(actor, thread, tid, machine),
+            What::File(seen) => {
+                self.devices.insert((actor, seen.inode), seen.device);
+            }
+            What::Extents(part) => self.pages.extents(&part.extents),
+            What::Operation(operation) => {
+                let lower = Lower::new(operation, actor, thread);
+                return match kind(lower.operation.kind).map(|k| k.layer) {
+                    Some(Layer::Device) => self.device(lower, out, put),
+                    Some(Layer::Request) if lower.request().is_some() => {
+                        self.request(lower, out, put)
+                    }
+                    _ => self.part(lower, out, put),
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A request that a server has answered.
+    fn request(&mut self, lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+        let Some((lower, found)) = self.asked(lower) else {
+            return Ok(());
+        };
+        match found.or_else(|| self.of_asynchronous(&lower, out)) {
+            Some(link) => self.found(lower, &link, out, put),
+            None => self.found(lower, &super::out::nothing(), out, put),
+        }
+    }
+
+    /// Looks for the operation on the thread that asked for it. Given back, with it, if it is known; without it, if that
+    /// thread is not known; kept until the operation ends, else.
+    fn asked(&mut self, lower: Lower) -> Option<(Lower, Option<Link>)> {
+        let tid = lower.operation.record.request.map_or(0, |r| r.tid);
+        let machine = self.machines.get(&lower.actor).copied().unwrap_or(0);
+        let Some(known) = self.tids.get_mut(&(machine, u64::from(tid))) else {
+            return Some((lower, None));
+        };
+        let arrived = lower.operation.arrived;
+        let mut recent = known.recent.iter().rev();
+        let found = recent.find(|r| (r.start..=r.stop).contains(&arrived));
+        let Some(found) = found.map(|r| r.link.clone()) else {
+            known.pending.push_back(lower);
+            if known.pending.len() > PENDING {
+                return known.pending.pop_front().map(|lower| (lower, None));
+            }
+            return None;
+        };
+        Some((lower, Some(found)))
+    }
+
+    /// The asynchronous transfer whose bytes a request is about.
+    fn of_asynchronous(&self, lower: &Lower, out: &Out) -> Option<Link> {
+        let range = *lower.pieces.first()?;
+        let writes = kind(lower.operation.kind)?.effect == Effect::Write;
+        let fits =
+            |a: &&Asynchronous| a.writes == writes && a.range.0 <= range.0 && range.1 <= a.range.1;
+        let inode = lower.operation.record.request.map_or(0, |r| r.inode);
+        let same_file = |a: &&Asynchronous| a.file.is_some_and(|f| out.files.inode(f).1 == inode);
+        let mut all = self.asynchronous.iter().filter(fits);
+        let named = all.clone().find(same_file);
+        named.or_else(|| all.next()).map(|a| a.link.clone())
+    }
+
+    /// Part of a request.
+    fn part(&mut self, mut lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+        let operation = &lower.operation;
+        let layer = kind(operation.kind).map(|k| k.layer);
+        let Some(request) = operation.record.request else {
+            lower.trigger = Some(super::out::nothing());
+            return self.lower(lower, out, put);
+        };
+        if layer == Some(Layer::Libc) {
+            let own = lower.own.clone();
+            let (actor, thread) = (lower.actor, lower.thread);
+            self.ended(actor, thread, &lower.operation, &own);
+            if let (Some(&range), true) = (lower.pieces.first(), super::writes(&lower.operation)) {
+                let device = self.devices.get(&(actor, request.inode)).copied();
+                let inode = (device.unwrap_or(0), request.inode);
+                self.pages.write(inode, range, lower.operation.stop, &own);
+            }
+        }
+        if layer == Some(Layer::Stripe) && matches!(lower.actor, Actor::DataServer(_)) {
+            self.place_in_stripe(request.unique, &lower);
+        }
+        match self.requests.get(&request.unique).cloned() {
+            Some(link) => {
+                lower.trigger = Some(link.clone());
+                lower.carry(&link);
+                self.lower(lower, out, put)
+            }
+            None => {
+                self.parts.entry(request.unique).or_default().push(lower);
+                Ok(())
+            }
+        }
+    }
+
+    /// The disk calls of a data server count from the start of its store; the stripe that they are for tells where in the
+    /// file that is.
+    fn place_in_stripe(&mut self, unique: u64, stripe: &Lower) {
+        let Some(parts) = self.parts.get_mut(&unique) else {
+            return;
+        };
+        let (from, to) = (stripe.operation.start, stripe.operation.stop);
+        let inner = |l: &&mut Lower| {
+            let libc = kind(l.operation.kind).is_some_and(|k| k.layer == Layer::Libc);
+            let place = (l.actor, l.thread) == (stripe.actor, stripe.thread);
+            libc && place && l.operation.start >= from && l.operation.stop <= to
+        };
+        let offsets = parts
+            .iter_mut()
+            .filter(inner)
+            .map(|l| l.operation.record.offset);
+        let Some(first) = offsets.filter(|&o| o >= 0).min() else {
+            return;
+        };
+        let shift = stripe.operation.record.offset.saturating_sub(first);
+        for lower in parts.iter_mut().filter(inner) {
+            lower.shift = shift;
+        }
+    }
+
+    /// A transfer of a device.
+    fn device(&mut self, mut lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+        let operation = &lower.operation;
+        let queued = operation.start;
+        let effect = kind(operation.kind).map(|k| k.effect);
+        let mut pieces = Vec::new();
+        if matches!(effect, Some(Effect::Read | Effect::Write))
+            && let Ok(start) = u64::try_from(operation.record.offset)
+        {
+            let bytes = u64::try_from(operation.record.size).unwrap_or(0);
+            pieces = self.pages.files(start, start.saturating_add(bytes));
+        }
+        if effect == Some(Effect::Write) && operation.record.flags & DIRECT == 0 {
+            for &(inode, range) in &pieces {
+                for link in self.pages.take(inode, range, queued) {
+                    if !lower
+                        .carries
+                        .iter()
+                        .any(|(l, r)| l.same(&link) && *r == range)
+                    {
+                        lower.carries.push((link, range));
+                    }
+                }
+            }
+            lower.by_page = !lower.carries.is_empty();
+        }
+        lower.pieces = pieces.into_iter().map(|(_, range)| range).collect();
+        match self.asked(lower) {
+            None => Ok(()),
+            Some((lower, Some(link))) => self.found(lower, &link, out, put),
+            Some((lower, None)) => self.lower(lower, out, put),
+        }
+    }
+
+    /// Gives an operation as soon as all is known that it hangs on.
+    pub fn lower(&mut self, lower: Lower, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+        let mut ready = vec![lower];
+        while let Some(lower) = ready.pop() {
+            let links = lower
+                .trigger
+                .iter()
+                .chain(lower.carries.iter().map(|c| &c.0));
+            let unknown = links.into_iter().find(|l| l.get().is_none()).cloned();
+            match unknown {
+                Some(link) => link.wait(lower),
+                None => {
+                    let resolved = give(&lower, out, put)?;
+                    ready.extend(lower.own.resolve(resolved));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// There is nothing more to come.
+    pub fn finish(&mut self, out: &mut Out, put: Put<'_>) -> Result<(), Stop> {
+        let asynchronous = std::mem::take(&mut self.asynchronous);
+        for left in asynchronous {
+            for lower in left.link.resolve(Resolved::default()) {
+                self.lower(lower, out, put)?;
+            }
+        }
+        let pending: Vec<Lower> = self
+            .tids
+            .values_mut()
+            .flat_map(|t| std::mem::take(&mut t.pending))
+            .collect();
+        for lower in pending {
+            self.found(lower, &super::out::nothing(), out, put)?;
+        }
+        let parts: Vec<Lower> = self.parts.drain().flat_map(|(_, parts)| parts).collect();
+        for mut lower in parts {
+            lower.trigger = Some(super::out::nothing());
+            self.lower(lower, out, put)?;
+        }
+        Ok(())
+    }
+}
+
+impl Lower {
+    fn new(operation: Operation, actor: Actor, thread: u32) -> Lower {
+        Lower {
+            pieces: super::moved(&operation).into_iter().collect(),
+            operation,
+            actor,
+            thread,
+            trigger: None,
+            carries: Vec::new(),
+            shift: 0,
+            by_page: false,
+            own: Link::new(),
+        }
+    }
+
+    /// It moved the bytes of this operation.
+    fn carry(&mut self, link: &Link) {
+        let pieces = self.pieces.iter();
+        self.carries = pieces.map(|&range| (link.clone(), range)).collect();
+    }
+
+    /// The number of the request that it is.
+    fn request(&self) -> Option<u64> {
+        let layer = kind(self.operation.kind)?.layer;
+        let is = layer == Layer::Request && self.operation.kind != REQUEST_QUEUED;
+        self.operation
+            .record
+            .request
+            .filter(|_| is)
+            .map(|r| r.unique)
+    }
+}
+
+fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
+    let at = |offset: u64| offset.saturating_add_signed(by);
+    (at(start), at(end))
+}
+
+/// Gives an operation of which all is known.
+fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolved, Stop> {
+    let trigger = lower.trigger.as_ref().and_then(Link::get);
+    let trigger_call = trigger.as_ref().and_then(|t| t.trigger);
+    let mut resolved = Resolved {
+        file: trigger.as_ref().and_then(|t| t.file),
+        trigger: trigger_call,
+        shift: trigger.as_ref().map_or(0, |t| t.shift) + lower.shift,
+        ..Resolved::default()
+    };
+    let mut carried: Vec<(u64, Place, u64, Precision)> = Vec::new();
+    for (link, range) in &lower.carries {
+        let Some(upper) = link.get() else { continue };
+        let range = shifted(*range, upper.shift + lower.shift);
+        let range = match upper.range {
+            Some((start, end)) => (range.0.clamp(start, end), range.1.clamp(start, end)),
+            None => continue,
+        };
+        resolved.file = resolved.file.or(upper.file);
+        let (start, end) = resolved.range.unwrap_or(range);
+        resolved.range = Some((start.min(range.0), end.max(range.1)));
+        for credit in &upper.credits {
+            let bytes = credit.within(range);
+            if bytes == 0 {
+                continue;
+            }
+            let precision = match credit.precision {
+                Precision::Exact if lower.by_page => Precision::Page,
+                other => other,
+            };
+            if lower.by_page {
+                out.joined.page += bytes;
+            }
+            match carried.iter_mut().find(|c| c.0 == credit.call) {
+                Some(known) => {
+                    known.2 += bytes;
+                    known.3 = known.3.max(precision);
+                }
+                None => carried.push((credit.call, credit.from, bytes, precision)),
+            }
+            resolved.credits.push(credit.clone());
+        }
+    }
+    let record = &lower.operation.record;
+    let named = record.call.filter(|&call| call != 0);
+    if lower.request().is_some() {
+        match (trigger_call, named) {
+            (None, _) => out.joined.server_unattributed += 1,
+            (Some((call, _)), Some(named)) if call == named => out.joined.server_agreements += 1,
+            (Some(_), Some(_)) => out.joined.server_differences += 1,
+            (Some(_), None) => {}
+        }
+    }
+    let moved: u64 = lower.pieces.iter().map(|(a, b)| b - a).sum();
+    let asked: u64 = carried.iter().map(|c| c.2).sum();
+    let known = Known {
+        operation: &lower.operation,
+        actor: lower.actor,
+        thread: lower.thread,
+        file: resolved.file,
+        trigger: trigger_call,
+        named,
+        carried: &carried,
+        filler: moved.saturating_sub(asked),
+    };
+    out.operation(&known, put)?;
+    Ok(resolved)
+}

@@ -1,0 +1,125 @@
+//! Which names, handles and descriptors stand for one and the same file.
+
+use crate::io::fact::{FileRole, OpenedFile};
+use crate::project::hash::Map;
+
+/// All files of a run.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    all: Vec<Known>,
+    /// By device and inode.
+    by_inode: Map<(u64, u64), u32>,
+    /// By what processes that opened it together have in common.
+    by_key: Map<u128, u32>,
+}
+
+#[derive(Debug)]
+struct Known {
+    file: OpenedFile,
+    /// MPI handles that stand for it now: as long as there are any, its inode is not used again for another file.
+    open: u32,
+    /// Whether it has been given as it is now.
+    given: bool,
+}
+
+impl Files {
+    /// The file of a descriptor. `key` is that of the MPI_File it was opened through, and the name that it had there.
+    pub fn seen(
+        &mut self,
+        role: FileRole,
+        (device, inode): (u64, u64),
+        name: &str,
+        opened: Option<(u128, &str)>,
+    ) -> u32 {
+        let name = opened.map_or(name, |(_, name)| name);
+        let by_key = opened.and_then(|(key, _)| self.by_key.get(&key).copied());
+        let by_inode = (inode != 0)
+            .then(|| self.by_inode.get(&(device, inode)).copied())
+            .flatten()
+            .filter(|&id| {
+                let known = self.all.get(id as usize);
+                known.is_some_and(|k| k.open > 0 || k.file.name == name || role == FileRole::Other)
+            });
+        let id = by_key.or(by_inode).unwrap_or_else(|| {
+            let id = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+            self.all.push(Known {
+                file: OpenedFile {
+                    id,
+                    role,
+                    name: name.to_owned(),
+                    device,
+                    inode,
+                },
+                open: 0,
+                given: false,
+            });
+            id
+        });
+        if let Some(known) = self.all.get_mut(id as usize) {
+            if known.file.inode == 0 && inode != 0 {
+                (known.file.device, known.file.inode) = (device, inode);
+            }
+            if role == FileRole::Data && known.file.role != FileRole::Data {
+                known.file.role = role;
+                name.clone_into(&mut known.file.name);
+                known.given = false;
+            }
+        }
+        if inode != 0 {
+            self.by_inode.insert((device, inode), id);
+        }
+        if let Some((key, _)) = opened
+            && by_key.is_none()
+        {
+            self.by_key.insert(key, id);
+            self.open(id);
+        }
+        id
+    }
+
+    fn open(&mut self, id: u32) {
+        if let Some(known) = self.all.get_mut(id as usize) {
+            known.open += 1;
+        }
+    }
+
+    /// The file of an MPI_File of which no descriptor has been seen.
+    pub fn of_key(&mut self, key: u128, name: &str) -> u32 {
+        match self.by_key.get(&key) {
+            Some(&id) => id,
+            None => self.seen(FileRole::Data, (0, 0), name, Some((key, name))),
+        }
+    }
+
+    /// All processes have closed the MPI_File with this key.
+    pub fn closed(&mut self, key: u128) {
+        if let Some(known) = self
+            .by_key
+            .remove(&key)
+            .and_then(|id| self.all.get_mut(id as usize))
+        {
+            known.open = known.open.saturating_sub(1);
+        }
+    }
+
+    /// The file, if it has not been given yet.
+    pub fn give(&mut self, id: u32) -> Option<OpenedFile> {
+        let known = self.all.get_mut(id as usize)?;
+        let first = !std::mem::replace(&mut known.given, true);
+        first.then(|| known.file.clone())
+    }
+
+    /// What it is.
+    pub fn role(&self, id: u32) -> FileRole {
+        self.all
+            .get(id as usize)
+            .map_or(FileRole::Other, |k| k.file.role)
+    }
+
+    /// Device and inode.
+    pub fn inode(&self, id: u32) -> (u64, u64) {
+        self.all
+            .get(id as usize)
+            .map_or((0, 0), |k| (k.file.device, k.file.inode))
+    }
+}

@@ -1,0 +1,263 @@
+//! Data accesses that belong together, the transfers in them, and whose bytes these moved (rules 4 to 8).
+
+use super::link::{Credit, Link};
+use crate::io::fact::{Call, Place, Precision};
+use crate::io::item::{self, Access, Position};
+use crate::io::ranges::{Intervals, Layout, Ranges};
+use std::sync::Arc;
+
+/// One rank's call in a group.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub access: Access,
+    /// Name of the function.
+    pub name: String,
+    pub place: Place,
+    /// Rank in MPI_COMM_WORLD.
+    pub world: u32,
+    /// Rank among those that opened the file.
+    pub rank: u32,
+    /// Number of the file.
+    pub file: u32,
+    pub layout: Option<Arc<Layout>>,
+    pub ranges: Option<Ranges>,
+    /// Bytes that it moved, if a status told.
+    pub moved: Option<u64>,
+    /// When it was complete.
+    pub complete: Option<i64>,
+    /// Its bytes that transfers have been given to it for.
+    claimed: Intervals,
+    /// Its bytes that have been found in a transfer, and those found in more than one.
+    delivered: Intervals,
+    twice: Intervals,
+}
+
+impl Member {
+    pub fn new(
+        access: Access,
+        name: String,
+        place: Place,
+        world: u32,
+        rank: u32,
+        file: u32,
+        layout: Option<Arc<Layout>>,
+    ) -> Member {
+        let ranges = match (access.position, access.bytes, &layout) {
+            (Position::At(etypes), Some(bytes), Some(layout)) => Ranges::new(layout, etypes, bytes),
+            _ => None,
+        };
+        Member {
+            access,
+            name,
+            place,
+            world,
+            rank,
+            file,
+            layout,
+            ranges,
+            moved: None,
+            complete: None,
+            claimed: Intervals::default(),
+            delivered: Intervals::default(),
+            twice: Intervals::default(),
+        }
+    }
+
+    /// The fact.
+    pub fn call(&self) -> Call {
+        Call {
+            call: self.access.call,
+            function: self.access.function,
+            name: self.name.clone(),
+            place: self.place,
+            stop: self.access.stop,
+            complete: self.complete.unwrap_or(self.access.stop),
+            file: self.file,
+            sequence: self.access.sequence,
+            writes: self.access.writes,
+            bytes: self.access.bytes.unwrap_or(0),
+            hull: self.ranges.as_ref().and_then(Ranges::hull),
+            pieces: self.ranges.as_ref().map_or(0, Ranges::pieces),
+        }
+    }
+
+    /// Bytes that it moved, or asked for where that is not known, and that no transfer moved.
+    pub fn missing(&self) -> u64 {
+        let bytes = self.access.bytes.unwrap_or(0);
+        let bytes = bytes.min(self.moved.unwrap_or(u64::MAX));
+        bytes.saturating_sub(self.delivered.covered())
+    }
+
+    fn overlap(&self, range: (u64, u64)) -> (u64, u64) {
+        let ranges = self.ranges.as_ref();
+        ranges.map_or((0, 0), |r| r.overlap(range.0, range.1))
+    }
+
+    /// What it gets of a transfer.
+    pub fn credit(&mut self, range: (u64, u64)) -> Option<Credit> {
+        let span = self.overlap(range);
+        let ranges = self.ranges.clone()?;
+        let new = self.delivered.add(span.0, span.1);
+        let bytes = if self.access.writes {
+            new
+        } else {
+            span.1 - span.0
+        };
+        let precision = if !ranges.is_exact() {
+            Precision::Hull
+        } else if self.twice.within(span.0, span.1) > 0 {
+            Precision::MayServe
+        } else {
+            Precision::Exact
+        };
+        (bytes > 0).then(|| Credit {
+            call: self.access.call,
+            from: self.place,
+            ranges,
+            span,
+            bytes,
+            precision,
+        })
+    }
+}
+
+/// A transfer that waits until it is known whose bytes it moved.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    pub operation: item::Operation,
+    pub world: u32,
+    pub thread: u32,
+    pub file: Option<u32>,
+    /// Bytes of the file that it moved.
+    pub range: (u64, u64),
+    pub link: Link,
+}
+
+/// The calls of a collective access, or a single call.
+#[derive(Debug)]
+pub(super) struct Group {
+    /// How many calls there will be.
+    pub expected: u32,
+    pub complete: u32,
+    pub writes: bool,
+    pub members: Vec<Member>,
+    pub transfers: Vec<Transfer>,
+    /// Whether nothing has to be waited for: the one call is known, with its ranges, and returns when all is done.
+    pub at_once: bool,
+}
+
+impl Group {
+    /// Whether all calls have come and are complete.
+    pub fn is_complete(&self) -> bool {
+        self.complete >= self.expected
+    }
+
+    pub fn member(&mut self, call: u64) -> Option<&mut Member> {
+        self.members.iter_mut().find(|m| m.access.call == call)
+    }
+
+    /// Bytes of these that calls of the group ask for, and of them those that no transfer has been given to it for.
+    pub fn asks_for(&self, range: (u64, u64)) -> (u64, u64) {
+        self.members.iter().fold((0, 0), |(all, new), m| {
+            let (a, b) = m.overlap(range);
+            (
+                all + (b - a),
+                new + (b - a).saturating_sub(m.claimed.within(a, b)),
+            )
+        })
+    }
+
+    /// Whether the range of some of its calls is known only from its transfers.
+    pub fn has_unknown(&self) -> bool {
+        self.members
+            .iter()
+            .any(|m| m.ranges.is_none() && m.access.bytes != Some(0))
+    }
+
+    /// Takes a transfer. Where it may be asked later whether it needs more, `claims`.
+    pub fn take(&mut self, transfer: Transfer, claims: bool) {
+        if claims {
+            for member in &mut self.members {
+                let (a, b) = member.overlap(transfer.range);
+                member.claimed.add(a, b);
+            }
+        }
+        self.transfers.push(transfer);
+    }
+
+    /// Finds out where accesses by the shared pointer took place: their own transfers tell.
+    pub fn place_shared(&mut self) {
+        self.place_ordered();
+        for member in &mut self.members {
+            let (None, Some(bytes), Some(layout)) =
+                (&member.ranges, member.access.bytes, &member.layout)
+            else {
+                continue;
+            };
+            let call = member.access.call;
+            let own = self
+                .transfers
+                .iter()
+                .filter(|t| t.operation.inside.is_some_and(|i| i.call == call));
+            let first = own.map(|t| t.range.0).min();
+            member.ranges = first
+                .and_then(|first| layout.data_at(first))
+                .and_then(|from| Ranges::from_data(layout, from, bytes));
+        }
+    }
+
+    /// Ordered accesses stand one behind the other in the order of ranks; the first one begins where the first transfer does.
+    fn place_ordered(&mut self) {
+        let ordered = |m: &Member| m.access.position == Position::Ordered;
+        if !self.members.iter().any(ordered) {
+            return;
+        }
+        self.members.sort_by_key(|m| m.rank);
+        let first = self.transfers.iter().map(|t| t.range.0).min();
+        let Some(layout) = self.members.iter().find_map(|m| m.layout.clone()) else {
+            return;
+        };
+        let mut from = first.and_then(|first| layout.data_at(first));
+        for member in &mut self.members {
+            let (Some(at), Some(bytes)) = (from, member.access.bytes) else {
+                return;
+            };
+            let layout = member.layout.as_ref().unwrap_or(&layout);
+            member.ranges = Ranges::from_data(layout, at, bytes);
+            from = at.checked_add(bytes);
+        }
+    }
+
+    /// Whether every rank's own transfers cover what it asked for: then each has worked for itself (rule 8).
+    pub fn is_independent(&self) -> bool {
+        if self.members.len() < 2 {
+            return false;
+        }
+        self.members.iter().all(|member| {
+            let Some(ranges) = &member.ranges else {
+                return member.access.bytes == Some(0);
+            };
+            let wanted = ranges.bytes().min(member.moved.unwrap_or(u64::MAX));
+            let mut own = Intervals::default();
+            for transfer in self.transfers.iter().filter(|t| t.world == member.world) {
+                let (a, b) = ranges.overlap(transfer.range.0, transfer.range.1);
+                own.add(a, b);
+            }
+            own.covered() >= wanted
+        })
+    }
+
+    /// Finds out which bytes are read by several transfers.
+    pub fn find_twice(&mut self) {
+        for member in &mut self.members {
+            let mut once = Intervals::default();
+            for transfer in &self.transfers {
+                let (a, b) = member.overlap(transfer.range);
+                let twice = &mut member.twice;
+                once.add_and_tell(a, b, |from, to| {
+                    twice.add(from, to);
+                });
+            }
+        }
+    }
+}

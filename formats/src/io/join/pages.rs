@@ -1,0 +1,105 @@
+//! From a place on a device to the writes whose bytes lie there: extents, and per page of the page cache the transfers since
+//! it was last written out (section 6).
+
+use super::link::Link;
+use crate::project::hash::Map;
+use records::define::Extents;
+use std::collections::BTreeMap;
+
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+
+/// A file: device and inode.
+pub(super) type Inode = (u64, u64);
+
+#[derive(Debug)]
+struct Written {
+    /// First page, and the one behind the last.
+    pages: (u64, u64),
+    /// When the transfer had ended, ns.
+    ns: i64,
+    link: Link,
+}
+
+/// All that is known of a run's pages.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    /// By offset on the device: length, file, offset in the file.
+    extents: BTreeMap<u64, (u64, Inode, u64)>,
+    written: Map<Inode, Vec<Written>>,
+}
+
+impl Pages {
+    /// Where parts of a file lie.
+    pub fn extents(&mut self, file: &Extents) {
+        let inode = (file.device, file.inode);
+        for &(offset, device, length) in &file.extents {
+            self.extents.insert(device, (length, inode, offset));
+        }
+    }
+
+    /// Number of transfers that are remembered.
+    pub fn waiting(&self) -> usize {
+        self.written.values().map(Vec::len).sum()
+    }
+
+    /// A transfer has put bytes into the page cache. Only files whose place is known are followed.
+    pub fn write(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &Link) {
+        if self.extents.is_empty() {
+            return;
+        }
+        let pages = (range.0 / PAGE, range.1.div_ceil(PAGE));
+        let link = link.clone();
+        let written = Written { pages, ns, link };
+        self.written.entry(inode).or_default().push(written);
+    }
+
+    /// Which bytes of which files lie between these offsets of the device.
+    pub fn files(&self, start: u64, end: u64) -> Vec<(Inode, (u64, u64))> {
+        let before = self.extents.range(..start).next_back();
+        let inside = self.extents.range(start..end);
+        before
+            .into_iter()
+            .chain(inside)
+            .filter_map(|(&at, &(length, inode, offset))| {
+                let from = start.max(at);
+                let to = end.min(at.saturating_add(length));
+                let place = |on_device: u64| offset.saturating_add(on_device - at);
+                (from < to).then(|| (inode, (place(from), place(to))))
+            })
+            .collect()
+    }
+
+    /// The pages of these bytes were put in the queue at `ns`: the transfers that had filled them until then. They count as
+    /// written out from now on.
+    pub fn take(&mut self, inode: Inode, range: (u64, u64), ns: i64) -> Vec<Link> {
+        let pages = (range.0 / PAGE, range.1.div_ceil(PAGE));
+        let Some(written) = self.written.get_mut(&inode) else {
+            return Vec::new();
+        };
+        let mut links = Vec::new();
+        let mut kept = Vec::with_capacity(written.len());
+        for w in written.drain(..) {
+            if w.ns > ns || w.pages.1 <= pages.0 || w.pages.0 >= pages.1 {
+                kept.push(w);
+                continue;
+            }
+            links.push(w.link.clone());
+            for rest in [
+                (w.pages.0, pages.0.min(w.pages.1)),
+                (pages.1.max(w.pages.0), w.pages.1),
+            ] {
+                if rest.0 < rest.1 {
+                    let link = w.link.clone();
+                    kept.push(Written {
+                        pages: rest,
+                        ns: w.ns,
+                        link,
+                    });
+                }
+            }
+        }
+        *written = kept;
+        links
+    }
+}

@@ -1,0 +1,97 @@
+//! What is known of a rank while its items come: its open files, and what it has begun and not completed.
+
+use crate::io::fact::FileRole;
+use crate::io::item::{Opened, ViewPart};
+use crate::io::ranges::Layout;
+use crate::project::hash::Map;
+use records::define::View;
+use std::sync::Arc;
+
+/// What a group is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// The calls of all processes that opened the file together: key of the file handle, number of the access.
+    Collective(u128, u64),
+    /// One call alone.
+    Single(u64),
+}
+
+/// An MPI_File.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub opened: Opened,
+    pub layout: Option<Arc<Layout>>,
+    /// The view that is being put together.
+    partial: Option<View>,
+}
+
+/// A file that a descriptor stood for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    pub file: u32,
+    pub role: FileRole,
+    pub handle: Option<u32>,
+}
+
+/// An access that has begun and is not complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    pub key: Key,
+    pub call: u64,
+    pub handle: u32,
+    pub file: u32,
+    pub writes: bool,
+    /// Whether work may go on in other calls.
+    pub outlasts: bool,
+    pub start: i64,
+}
+
+/// A rank.
+#[derive(Debug, Default)]
+pub(super) struct Process {
+    pub handles: Map<u32, Handle>,
+    pub seen: Map<u32, Seen>,
+    /// In the order in which they began.
+    pub begun: Vec<Begun>,
+}
+
+impl Process {
+    pub fn open(&mut self, opened: Opened) {
+        self.handles.insert(
+            opened.handle,
+            Handle {
+                opened,
+                layout: Some(Arc::new(Layout::bytes())),
+                partial: None,
+            },
+        );
+    }
+
+    /// Part of a view has come.
+    pub fn view(&mut self, part: ViewPart) {
+        let Some(handle) = self.handles.get_mut(&part.handle) else {
+            return;
+        };
+        let mut view = match handle.partial.take() {
+            Some(mut view) if !part.first => {
+                view.pieces.extend(part.view.pieces);
+                view
+            }
+            _ => part.view,
+        };
+        if !part.last {
+            handle.partial = Some(view);
+            return;
+        }
+        // Of a view that says nothing of its pieces, ranges are not known.
+        view.pieces.shrink_to_fit();
+        handle.layout = (!view.pieces.is_empty() || view.size == 0 && !view.hull)
+            .then(|| Arc::new(Layout::new(&view)));
+    }
+
+    /// An access is complete.
+    pub fn completed(&mut self, call: u64) -> Option<Begun> {
+        let place = self.begun.iter().position(|b| b.call == call)?;
+        Some(self.begun.remove(place))
+    }
+}

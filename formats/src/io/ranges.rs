@@ -1,0 +1,545 @@
+//! Which bytes of a file an access asks for: a view, a position in it, and a number of bytes.
+//!
+//! Nothing is ever laid out byte by byte or piece by piece. A view's data bytes have an order, that of their offsets in the
+//! file (MPI demands that displacements do not go back), so the bytes of an access between two offsets of the file are one
+//! interval of the access's bytes, and both of its ends are found by a binary search.
+
+use records::define::View;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How often copies of a filetype may overlap before only the hull of an access is looked at.
+const MOST_OVERLAPPING: i128 = 4096;
+
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// Offset from the start of the filetype's copy.
+    offset: i128,
+    length: u64,
+    /// Bytes in the pieces before.
+    before: u64,
+}
+
+/// The bytes of a file that a view shows.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    displacement: i128,
+    etype: u64,
+    extent: i128,
+    /// Bytes of data in a filetype.
+    size: u64,
+    /// Bytes in all pieces: more than `size` where they stand for more pieces than are there.
+    covered: u64,
+    pieces: Vec<Piece>,
+    /// Whether bytes in the file stand in the order of the data, and each is as it is in memory.
+    exact: bool,
+    /// Whether copies do not reach into the next one.
+    apart: bool,
+}
+
+impl Layout {
+    /// The view that a file has when it has been opened: all its bytes.
+    pub fn bytes() -> Layout {
+        Layout::new(&View {
+            etype: 1,
+            extent: 1,
+            size: 1,
+            pieces: vec![(0, 1)],
+            ..View::default()
+        })
+    }
+
+    /// Of a view.
+    pub fn new(view: &View) -> Layout {
+        let mut exact = !view.hull && !view.converted;
+        let mut sorted: Vec<(i64, u64)> = view.pieces.iter().copied().filter(|p| p.1 > 0).collect();
+        if !sorted.is_sorted_by_key(|p| p.0) {
+            exact = false;
+            sorted.sort_by_key(|p| p.0);
+        }
+        let (mut covered, mut end) = (0_u64, i128::MIN);
+        let mut pieces = Vec::with_capacity(sorted.len());
+        for (offset, length) in sorted {
+            let offset = i128::from(offset);
+            exact &= offset >= end;
+            pieces.push(Piece {
+                offset,
+                length,
+                before: covered,
+            });
+            covered = covered.saturating_add(length);
+            end = end.max(offset + i128::from(length));
+        }
+        let extent = i128::from(view.extent);
+        let first = pieces.first().map_or(0, |p| p.offset);
+        Layout {
+            displacement: i128::from(view.displacement),
+            etype: view.etype,
+            extent,
+            size: view.size,
+            covered,
+            apart: end - first <= extent,
+            exact: exact && view.size == covered,
+            pieces,
+        }
+    }
+
+    /// Bytes of an etype.
+    pub fn etype(&self) -> u64 {
+        self.etype
+    }
+
+    fn is_empty(&self) -> bool {
+        self.size == 0 || self.covered == 0
+    }
+
+    fn first(&self) -> i128 {
+        self.pieces.first().map_or(0, |p| p.offset)
+    }
+
+    fn end(&self) -> i128 {
+        self.pieces
+            .last()
+            .map_or(0, |p| p.offset + i128::from(p.length))
+    }
+
+    /// Whether the data lie in the file without gaps.
+    fn contiguous(&self) -> bool {
+        self.pieces.len() == 1 && i128::from(self.covered) == self.extent
+    }
+
+    /// Bytes of data of one copy in front of `at`, counted from the copy's start.
+    fn inner(&self, at: i128) -> u64 {
+        let i = self.pieces.partition_point(|p| p.offset < at);
+        let Some(p) = i.checked_sub(1).and_then(|i| self.pieces.get(i)) else {
+            return 0;
+        };
+        let part = (at - p.offset).clamp(0, i128::from(p.length)) as u64;
+        let bytes = p.before.saturating_add(part);
+        if self.size == self.covered {
+            return bytes;
+        }
+        (u128::from(bytes) * u128::from(self.size) / u128::from(self.covered)) as u64
+    }
+
+    /// Where byte number `data` of the view lies in the file.
+    fn offset_of(&self, data: u64) -> i128 {
+        let (copy, rest) = (data / self.size, data % self.size);
+        let rest = if self.size == self.covered {
+            rest
+        } else {
+            (u128::from(rest) * u128::from(self.covered) / u128::from(self.size)) as u64
+        };
+        let i = self.pieces.partition_point(|p| p.before <= rest);
+        let inner = match i.checked_sub(1).and_then(|i| self.pieces.get(i)) {
+            Some(p) => p.offset + i128::from(rest - p.before),
+            None => 0,
+        };
+        i128::from(copy)
+            .saturating_mul(self.extent)
+            .saturating_add(self.displacement + inner)
+    }
+
+    /// Number of the first byte of the view that does not lie in front of this offset of the file; `None` where the view
+    /// shows nothing or does not go forward.
+    pub fn data_at(&self, offset: u64) -> Option<u64> {
+        if self.is_empty() || self.extent <= 0 {
+            return None;
+        }
+        let at = i128::from(offset) - self.displacement;
+        let copy = (at - self.first()).div_euclid(self.extent).max(0);
+        let inner = i128::from(self.inner(at - copy * self.extent));
+        let data = copy.saturating_mul(self.size.into()).saturating_add(inner);
+        u64::try_from(data).ok()
+    }
+}
+
+/// The bytes of a file that an access asks for.
+#[derive(Clone, Debug)]
+pub struct Ranges {
+    layout: Arc<Layout>,
+    /// First byte of the view, and how many.
+    from: u64,
+    bytes: u64,
+}
+
+impl Ranges {
+    /// `bytes` bytes from `etypes` etypes on. `None` where the position makes no sense or the view shows nothing.
+    pub fn new(layout: &Arc<Layout>, etypes: i64, bytes: u64) -> Option<Ranges> {
+        let from = u64::try_from(etypes).ok()?.checked_mul(layout.etype)?;
+        Ranges::from_data(layout, from, bytes)
+    }
+
+    /// `bytes` bytes from byte `from` of the view on.
+    pub fn from_data(layout: &Arc<Layout>, from: u64, bytes: u64) -> Option<Ranges> {
+        from.checked_add(bytes)?;
+        if layout.is_empty() && bytes > 0 {
+            return None;
+        }
+        Some(Ranges {
+            layout: layout.clone(),
+            from,
+            bytes,
+        })
+    }
+
+    /// How many bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether it is known to the byte where each of them lies.
+    pub fn is_exact(&self) -> bool {
+        self.layout.exact && (self.layout.apart || self.overlapping() <= MOST_OVERLAPPING)
+    }
+
+    /// First copy of the filetype, bytes left out of it, last copy, bytes taken of it.
+    fn copies(&self) -> (u64, u64, u64, u64) {
+        let size = self.layout.size.max(1);
+        let last = (self.from + self.bytes.saturating_sub(1)) / size;
+        let end = self.from + self.bytes - last * size;
+        (self.from / size, self.from % size, last, end)
+    }
+
+    /// How many copies of the filetype a byte can be in.
+    fn overlapping(&self) -> i128 {
+        let l = &*self.layout;
+        let (first, _, last, _) = self.copies();
+        let copies = i128::from(last - first) + 1;
+        if l.extent <= 0 {
+            return copies;
+        }
+        copies.min((l.end() - l.first()) / l.extent + 1)
+    }
+
+    /// How many of its bytes lie in front of this offset of the file.
+    pub fn before(&self, offset: u64) -> u64 {
+        let l = &*self.layout;
+        if self.bytes == 0 || l.is_empty() {
+            return 0;
+        }
+        let at = i128::from(offset) - l.displacement;
+        if l.apart && l.extent > 0 {
+            let copy = (at - l.first()).div_euclid(l.extent).max(0);
+            let inner = i128::from(l.inner(at - copy * l.extent));
+            let data = copy.saturating_mul(l.size.into()).saturating_add(inner);
+            let from = i128::from(self.from);
+            return (data - from).clamp(0, i128::from(self.bytes)) as u64;
+        }
+        if self.overlapping() > MOST_OVERLAPPING {
+            let Some((low, high)) = self.hull() else {
+                return 0;
+            };
+            let part = u128::from(offset.clamp(low, high) - low) * u128::from(self.bytes);
+            return (part / u128::from((high - low).max(1))) as u64;
+        }
+        self.before_in_overlapping(at)
+    }
+
+    /// As [`Ranges::before`], where copies of the filetype reach into each other.
+    fn before_in_overlapping(&self, at: i128) -> u64 {
+        let l = &*self.layout;
+        let (first, left_out, last, taken) = self.copies();
+        let mut sum = 0_u64;
+        // Copies that end in front of the place count in full.
+        let behind = if l.extent > 0 {
+            (at - l.end())
+                .div_euclid(l.extent)
+                .clamp(i128::from(first) - 1, i128::from(last))
+        } else {
+            i128::from(first) - 1
+        };
+        if behind >= i128::from(first) {
+            let copies = (behind - i128::from(first) + 1) as u64;
+            sum = copies.saturating_mul(l.size) - left_out;
+            if behind == i128::from(last) {
+                return self.bytes;
+            }
+        }
+        for copy in (behind + 1)..=i128::from(last) {
+            let start = copy * l.extent;
+            if l.extent > 0 && start + l.first() >= at {
+                break;
+            }
+            let mut inner = l.inner(at - start);
+            if copy == i128::from(last) {
+                inner = inner.min(taken);
+            }
+            if copy == i128::from(first) {
+                inner = inner.max(left_out) - left_out;
+            }
+            sum = sum.saturating_add(inner);
+        }
+        sum.min(self.bytes)
+    }
+
+    /// Its bytes between these offsets of the file, as an interval of its bytes in the order of the file.
+    pub fn overlap(&self, start: u64, end: u64) -> (u64, u64) {
+        (self.before(start), self.before(end))
+    }
+
+    /// First byte in the file, and the byte behind the last one.
+    pub fn hull(&self) -> Option<(u64, u64)> {
+        let l = &*self.layout;
+        if self.bytes == 0 || l.is_empty() {
+            return None;
+        }
+        let (low, high) = if l.apart && l.extent > 0 {
+            let last = l.offset_of(self.from + self.bytes - 1);
+            (l.offset_of(self.from), last + 1)
+        } else {
+            let (first, _, last, _) = self.copies();
+            let (a, b) = (i128::from(first) * l.extent, i128::from(last) * l.extent);
+            (
+                l.displacement + a.min(b) + l.first(),
+                l.displacement + a.max(b) + l.end(),
+            )
+        };
+        let clamp = |at: i128| at.clamp(0, i128::from(u64::MAX)) as u64;
+        Some((clamp(low), clamp(high)))
+    }
+
+    /// In how many pieces they lie in the file.
+    pub fn pieces(&self) -> u64 {
+        let l = &*self.layout;
+        if self.bytes == 0 || l.is_empty() {
+            return 0;
+        }
+        if l.contiguous() || l.size != l.covered {
+            return 1;
+        }
+        let index = |data: u64| {
+            let (copy, rest) = (data / l.size, data % l.size);
+            let inner = l.pieces.partition_point(|p| p.before <= rest).max(1) - 1;
+            (copy, inner as u64)
+        };
+        let (first, last) = (index(self.from), index(self.from + self.bytes - 1));
+        let copies = last.0 - first.0;
+        let all = copies
+            .saturating_mul(l.pieces.len() as u64)
+            .saturating_add(last.1)
+            - first.1
+            + 1;
+        // The last piece of a copy and the first one of the next touch.
+        if l.end() - l.first() == l.extent {
+            all - copies
+        } else {
+            all
+        }
+    }
+
+    /// The pieces in the file, offset and length, in the order of the data.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let l = &*self.layout;
+        let mut at = self.from;
+        let end = if l.is_empty() {
+            at
+        } else {
+            self.from + self.bytes
+        };
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
+            let offset = l.offset_of(at);
+            let length = if l.contiguous() {
+                end - at
+            } else {
+                let rest = at % l.size;
+                let i = l.pieces.partition_point(|p| p.before <= rest).max(1) - 1;
+                let p = l.pieces.get(i)?;
+                let left = p.before.saturating_add(p.length).min(l.size);
+                left.saturating_sub(rest).clamp(1, end - at)
+            };
+            at += length;
+            Some((u64::try_from(offset).unwrap_or(0), length))
+        })
+    }
+}
+
+/// A set of numbers, kept as intervals.
+#[derive(Clone, Debug, Default)]
+pub struct Intervals {
+    /// Start and end of each; they neither overlap nor touch.
+    by_start: BTreeMap<u64, u64>,
+    covered: u64,
+}
+
+impl Intervals {
+    /// How many numbers are in it.
+    pub fn covered(&self) -> u64 {
+        self.covered
+    }
+
+    /// How many of the numbers from `start` to before `end` are in it.
+    pub fn within(&self, start: u64, end: u64) -> u64 {
+        if start >= end {
+            return 0;
+        }
+        let before = self.by_start.range(..start).next_back();
+        let first = before.map_or(0, |(_, &e)| e.min(end).saturating_sub(start));
+        let others = self.by_start.range(start..end);
+        others.fold(first, |sum, (&s, &e)| sum + (e.min(end) - s))
+    }
+
+    /// Adds the numbers from `start` to before `end`; tells how many were not in it.
+    pub fn add(&mut self, start: u64, end: u64) -> u64 {
+        self.add_and_tell(start, end, |_, _| {})
+    }
+
+    /// As [`Intervals::add`]; gives those that were in it to `known`.
+    pub fn add_and_tell(&mut self, start: u64, end: u64, mut known: impl FnMut(u64, u64)) -> u64 {
+        if start >= end {
+            return 0;
+        }
+        let (mut low, mut high, mut old) = (start, end, 0);
+        while let Some((&s, &e)) = self.by_start.range(..=high).next_back() {
+            if e < low {
+                break;
+            }
+            let (from, to) = (s.max(start), e.min(end));
+            if from < to {
+                old += to - from;
+                known(from, to);
+            }
+            (low, high) = (low.min(s), high.max(e));
+            self.by_start.remove(&s);
+        }
+        self.by_start.insert(low, high);
+        let new = (end - start) - old;
+        self.covered += new;
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Every byte of the access one by one.
+    fn truth(view: &View, from: u64, bytes: u64) -> Vec<u64> {
+        let mut inner = Vec::new();
+        for &(offset, length) in &view.pieces {
+            inner.extend((0..length as i64).map(|i| offset + i));
+        }
+        (from..from + bytes)
+            .map(|d| {
+                let (copy, rest) = (d / view.size, d % view.size);
+                (view.displacement + copy as i64 * view.extent + inner[rest as usize]) as u64
+            })
+            .collect()
+    }
+
+    fn views() -> impl Strategy<Value = View> {
+        let pieces = prop::collection::vec((0..20_i64, 1..9_u64), 1..6);
+        (pieces, 0..100_i64, 0..40_i64, 1..5_u64).prop_map(|(gaps, displacement, more, etype)| {
+            let mut at = 0;
+            let mut pieces: Vec<(i64, u64)> = Vec::new();
+            for (gap, units) in gaps {
+                at += gap;
+                let length = units * etype;
+                match pieces.last_mut() {
+                    Some(last) if last.0 + last.1 as i64 == at => last.1 += length,
+                    _ => pieces.push((at, length)),
+                }
+                at += length as i64;
+            }
+            View {
+                displacement,
+                etype,
+                extent: at + more,
+                size: pieces.iter().map(|p| p.1).sum(),
+                pieces,
+                ..View::default()
+            }
+        })
+    }
+
+    fn check(view: &View, etypes: u64, count: u64) -> Result<(), TestCaseError> {
+        let layout = Arc::new(Layout::new(view));
+        let (from, bytes) = (etypes * view.etype, count * view.etype);
+        let ranges = Ranges::new(&layout, etypes as i64, bytes).expect("ranges");
+        let truth = truth(view, from, bytes);
+        prop_assert!(ranges.is_exact());
+        let flat: Vec<u64> = ranges.iter().flat_map(|(o, n)| o..o + n).collect();
+        prop_assert_eq!(&flat, &truth);
+        let end = truth.iter().max().map_or(0, |m| m + 3);
+        for at in 0..end {
+            let before = truth.iter().filter(|&&b| b < at).count() as u64;
+            prop_assert_eq!(ranges.before(at), before, "before {}", at);
+        }
+        if bytes > 0 {
+            let (low, high) = ranges.hull().expect("a hull");
+            let bounds = (truth.iter().min(), truth.iter().max().map(|m| m + 1));
+            if layout.apart {
+                prop_assert_eq!((Some(&low), Some(high)), bounds);
+                let jumps = truth.windows(2).filter(|w| w[0] + 1 != w[1]).count() as u64;
+                prop_assert_eq!(ranges.pieces(), jumps + 1);
+                prop_assert_eq!(layout.data_at(low), Some(from));
+            } else {
+                prop_assert!(Some(&low) <= bounds.0 && Some(high) >= bounds.1);
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_are_where_brute_force_finds_them(view in views(), at in 0..60_u64, n in 0..200_u64) {
+            check(&view, at, n)?;
+        }
+
+        #[test]
+        fn copies_may_reach_into_each_other(view in views(), at in 0..60_u64, n in 0..100_u64, less in 1..40_i64) {
+            let view = View { extent: (view.extent - less).max(1), ..view };
+            check(&view, at, n)?;
+        }
+
+        #[test]
+        fn intervals_are_sets(adds in prop::collection::vec((0..200_u64, 0..30_u64), 0..60), q in (0..230_u64, 0..230_u64)) {
+            let mut set = std::collections::BTreeSet::new();
+            let mut intervals = Intervals::default();
+            for (start, length) in adds {
+                let new = (start..start + length).filter(|n| set.insert(*n)).count() as u64;
+                prop_assert_eq!(intervals.add(start, start + length), new);
+            }
+            prop_assert_eq!(intervals.covered(), set.len() as u64);
+            let within = (q.0..q.1).filter(|n| set.contains(n)).count() as u64;
+            prop_assert_eq!(intervals.within(q.0, q.1), within);
+        }
+
+        #[test]
+        fn whatever_a_damaged_view_says_nothing_panics(
+            displacement: i64, etype: u64, extent: i64, size: u64, hull: bool, at: i64, bytes: u64, offset: u64,
+            pieces in prop::collection::vec((any::<i64>(), any::<u64>()), 0..5),
+        ) {
+            let view = View { displacement, etype, extent, size, hull, pieces, ..View::default() };
+            let layout = Arc::new(Layout::new(&view));
+            if let Some(ranges) = Ranges::new(&layout, at, bytes) {
+                let (low, high) = ranges.overlap(offset / 2, offset);
+                prop_assert!(high.saturating_sub(low) <= bytes);
+                ranges.hull();
+                ranges.pieces();
+                ranges.iter().take(10).for_each(drop);
+                layout.data_at(offset);
+            }
+        }
+    }
+
+    #[test]
+    fn a_hull_is_shared_out_evenly() {
+        let view = View {
+            etype: 1,
+            extent: 1000,
+            size: 100,
+            hull: true,
+            pieces: vec![(0, 1000)],
+            ..View::default()
+        };
+        let ranges = Ranges::new(&Arc::new(Layout::new(&view)), 0, 200).unwrap();
+        assert!(!ranges.is_exact());
+        assert_eq!(ranges.overlap(500, 1500), (50, 150));
+        assert_eq!(ranges.overlap(0, 2000), (0, 200));
+    }
+}
