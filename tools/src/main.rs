@@ -14,8 +14,8 @@ mod filter;
 mod format;
 mod info;
 mod input;
+mod ioserver;
 mod join;
-#[allow(dead_code, reason = "written by commands that arrive one by one")]
 mod journal;
 mod lines;
 mod manual;
@@ -66,6 +66,7 @@ enum Command {
     Join(join::Arguments),
     Repair(repair::Arguments),
     Composite(composite::Arguments),
+    Ioserver(Box<ioserver::Arguments>),
     Updates(updates::Arguments),
     Man(manual::ManArguments),
     Completions(manual::CompletionsArguments),
@@ -91,6 +92,7 @@ fn main() -> ExitCode {
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),
         Command::Composite(arguments) => composite::run(&arguments),
+        Command::Ioserver(arguments) => ioserver::run(&arguments),
         Command::Updates(arguments) => updates::run(&arguments),
         Command::Man(arguments) => manual::man(&arguments),
         Command::Completions(arguments) => manual::completions(&arguments),

@@ -1,0 +1,66 @@
+//! Scripts must be able to wait until the file system is there: what is told then, and the way to the background.
+
+use crate::failure::Failure;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Ends what is told.
+const READY: &str = "IOSERVER=ready";
+
+/// Starts this very command in the background and waits until it is ready.
+pub fn start() -> Result<(), Failure> {
+    let failed = |e: std::io::Error| Failure::Data(format!("the background: {e}"));
+    let arguments = std::env::args_os().skip(1);
+    let arguments = arguments.filter(|a| a != "--background");
+    let mut child = Command::new(std::env::current_exe().map_err(failed)?)
+        .args(arguments)
+        .arg("--detach")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).lines() {
+            match line.map_err(failed)? {
+                line if line == READY => return Ok(()),
+                line => println!("{line}"),
+            }
+        }
+    }
+    // It has said why.
+    let status = child.wait().map_err(failed)?;
+    std::process::exit(status.code().unwrap_or(1).max(1));
+}
+
+/// Tells that the file system is there, on stdout and in the file `ready`. With `detach`, stdout and stderr are left to
+/// whoever reads them.
+pub fn tell(what: &str, ready: Option<&Path>, detach: bool) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    // Whether somebody listens does not matter to the file system.
+    drop(out.write_all(what.as_bytes()));
+    if detach {
+        drop(writeln!(out, "{READY}"));
+    }
+    drop(out.flush());
+    if detach {
+        let null = std::fs::File::options().write(true).open("/dev/null");
+        if let Ok(null) = null {
+            let _ = rustix::stdio::dup2_stdout(&null);
+            let _ = rustix::stdio::dup2_stderr(&null);
+        }
+    }
+    let Some(path) = ready else {
+        return Ok(());
+    };
+    let write = || {
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+        file.write_all(what.as_bytes())?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|e: std::io::Error| Failure::Data(format!("{}: {e}", path.display())))
+}

@@ -1,0 +1,229 @@
+//! What is recorded of the work on a request: the request itself, and nested in it the server's own calls for its disk.
+//! Everything that one piece of work does has its CallID, that of the MPI call in which the asking thread was when the
+//! request arrived.
+
+use super::tids::Tids;
+use crate::journal::{Journal, JournalThread, now};
+use records::define::Definition;
+use records::operation::{self, Operation, Request};
+use rustix::io::Errno;
+use std::cell::RefCell;
+use std::os::fd::{AsRawFd, RawFd};
+
+/// What calls of the system give.
+pub type Result<T> = std::result::Result<T, Errno>;
+
+/// What a process records. It is one per process, because threads keep their place in its file.
+pub struct Recorder {
+    journal: Option<Journal>,
+    tids: Option<Tids>,
+}
+
+thread_local! {
+    static WRITER: RefCell<Option<JournalThread>> = const { RefCell::new(None) };
+}
+
+impl Recorder {
+    /// Records to `journal`, if there is one, with the CallIDs that `tids` tells.
+    pub fn new(journal: Option<Journal>, tids: Option<Tids>) -> Recorder {
+        Recorder { journal, tids }
+    }
+
+    /// Begins work on a request of thread `tid` that has just arrived.
+    pub fn request(&self, kind: u16, unique: u64, inode: u64, tid: u32) -> Work<'_> {
+        // A request of the kernel itself, such as the last close, is in nobody's call.
+        let call = match (&self.tids, tid) {
+            (Some(tids), 1..) => tids.call_of(tid),
+            _ => None,
+        };
+        self.work(kind, unique, inode, tid, call)
+    }
+
+    /// Begins work that was passed on from where its call is known.
+    pub fn work(
+        &self,
+        kind: u16,
+        unique: u64,
+        inode: u64,
+        tid: u32,
+        call: Option<u64>,
+    ) -> Work<'_> {
+        let now = now();
+        Work {
+            recorder: self,
+            kind,
+            call,
+            request: Request {
+                unique,
+                inode,
+                tid,
+                arrived: now,
+            },
+            offset: -1,
+            size: -1,
+        }
+    }
+
+    /// Writes a definition in front of what the thread records next.
+    pub fn define(&self, definition: &Definition) {
+        self.with_writer(|writer| writer.define(definition));
+    }
+
+    /// Completes the file.
+    pub fn finish(&self) {
+        if let Some(journal) = &self.journal {
+            journal.finish();
+        }
+    }
+
+    /// Records that there was no room for.
+    pub fn lost(&self) -> u64 {
+        self.journal.as_ref().map_or(0, Journal::lost)
+    }
+
+    fn with_writer(&self, write: impl FnOnce(&mut JournalThread)) {
+        let Some(journal) = &self.journal else {
+            return;
+        };
+        WRITER.with_borrow_mut(|writer| write(writer.get_or_insert_with(|| journal.thread())));
+    }
+}
+
+/// Work on one request.
+pub struct Work<'r> {
+    recorder: &'r Recorder,
+    kind: u16,
+    /// CallID of the MPI call it is done for.
+    pub call: Option<u64>,
+    /// Where it came from.
+    pub request: Request,
+    /// Offset in the file, -1 where there is none.
+    pub offset: i64,
+    /// Bytes asked for, or the new size; -1 where there are none.
+    pub size: i64,
+}
+
+impl Work<'_> {
+    /// The range of the file it is about.
+    pub fn range(mut self, offset: u64, size: u64) -> Self {
+        self.offset = offset as i64;
+        self.size = size as i64;
+        self
+    }
+
+    /// Who records it.
+    pub fn recorder(&self) -> &Recorder {
+        self.recorder
+    }
+
+    /// Makes a call for the disk and records it. `inode` is that of the file in the store.
+    pub fn disk<T: Moved>(
+        &self,
+        kind: u16,
+        inode: u64,
+        fd: Option<&dyn AsRawFd>,
+        (offset, size): (i64, i64),
+        call: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let start = now();
+        let result = call();
+        let operation = Operation {
+            fd: fd.map_or(-1, |fd| fd.as_raw_fd() as RawFd),
+            offset,
+            size,
+            request: Some(Request {
+                inode,
+                ..self.request
+            }),
+            ..self.operation()
+        };
+        self.put(kind, start, operation, &result);
+        result
+    }
+
+    /// Waits until `lock` gives what it guards; if somebody else holds it, the time is recorded.
+    pub fn wait<G>(&self, attempt: impl FnOnce() -> Option<G>, lock: impl FnOnce() -> G) -> G {
+        if let Some(guard) = attempt() {
+            return guard;
+        }
+        let start = now();
+        let guard = lock();
+        let queued: Result<i64> = Ok(0);
+        self.put(operation::REQUEST_QUEUED, start, self.operation(), &queued);
+        guard
+    }
+
+    /// Records a piece of the work that was done elsewhere and took from `start` until now.
+    pub fn piece(&self, kind: u16, start: u64, (offset, size): (i64, i64), result: &Result<i64>) {
+        let operation = Operation {
+            offset,
+            size,
+            ..self.operation()
+        };
+        self.put(kind, start, operation, result);
+    }
+
+    /// Ends the work: it is answered now. `moved` are the bytes of a transfer, else 0.
+    pub fn end<T>(self, result: &Result<T>, moved: impl FnOnce(&T) -> i64) {
+        let result = result.as_ref().map(moved).map_err(|&errno| errno);
+        self.put(self.kind, self.request.arrived, self.operation(), &result);
+    }
+
+    fn operation(&self) -> Operation {
+        Operation {
+            fd: -1,
+            offset: self.offset,
+            size: self.size,
+            call: self.call,
+            request: Some(self.request),
+            ..Operation::default()
+        }
+    }
+
+    fn put<T: Moved>(&self, kind: u16, start: u64, operation: Operation, result: &Result<T>) {
+        if self.recorder.journal.is_none() {
+            return;
+        }
+        let stop = now();
+        let (result, errno) = match result {
+            Ok(value) => (value.moved(), 0),
+            Err(errno) => (-1, errno.raw_os_error()),
+        };
+        let operation = Operation {
+            result,
+            ..operation
+        };
+        self.recorder
+            .with_writer(|writer| writer.put(kind, start, stop, errno, &operation));
+    }
+}
+
+/// What a call gives as its number in a record.
+pub trait Moved {
+    /// Bytes moved, or the descriptor, or 0.
+    fn moved(&self) -> i64;
+}
+
+impl Moved for usize {
+    fn moved(&self) -> i64 {
+        *self as i64
+    }
+}
+
+impl Moved for i64 {
+    fn moved(&self) -> i64 {
+        *self
+    }
+}
+
+impl Moved for () {
+    fn moved(&self) -> i64 {
+        0
+    }
+}
+
+impl Moved for std::os::fd::OwnedFd {
+    fn moved(&self) -> i64 {
+        i64::from(self.as_raw_fd())
+    }
+}
