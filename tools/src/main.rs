@@ -4,6 +4,7 @@
 //! it starts.
 
 mod arrows;
+mod blk;
 mod check;
 mod clock;
 mod composite;
@@ -50,6 +51,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Arguments),
+    Blk(blk::Arguments),
     Print(print::Arguments),
     Convert(convert::Arguments),
     Filter(Box<filter::Arguments>),
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse_from(spell_out(std::env::args_os().collect()));
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Blk(arguments) => blk::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),

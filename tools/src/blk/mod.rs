@@ -1,0 +1,397 @@
+//! `mpitrace blk`: follows the transfers of the block devices on which files lie.
+//!
+//! The kernel's events of the block layer become operations in a block file of our own format: one for each transfer, from the
+//! moment it was queued until the device was done with it, with the thread that asked for it. EXTENTS definitions tell where
+//! the files lie on the device. What that means for MPI calls is found out with the ranks' block files, later.
+//!
+//! [`Session`] is the same for other subcommands.
+
+mod device;
+mod events;
+mod extents;
+mod follow;
+mod notify;
+mod reader;
+mod ring;
+mod state;
+mod tracefs;
+mod transfers;
+
+use crate::failure::Failure;
+use clap::{Args, Subcommand};
+use serde_json::Value;
+use state::{Found, Order};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Follow the transfers of block devices (root; files on ext4 or xfs)
+///
+/// From `start` to `stop`, each transfer of the devices on which the named files lie is recorded: what, where on the device,
+/// from when to when, and which thread asked for it. Together with the block files of the ranks that tells which MPI-IO calls
+/// reached the disk, when, and whose data a transfer carried.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  mpitrace blk start --output disk.blocks /scratch/out
+  mpiexec -n 4 ./app /scratch/out/data
+  mpitrace blk stop
+
+Needs the right to use the kernel's tracing, which only root has, and files on ext4 or xfs, directly on a disk, a
+partition or a loop device. Where that is not given it says why. What a session that was killed left behind is removed by
+the next `start`, `stop` or `status`.")]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    Start(StartArguments),
+    Stop(StopArguments),
+    Status(StatusArguments),
+    #[command(hide = true)]
+    Reader(ReaderArguments),
+}
+
+/// Begin to follow, in the background
+#[derive(Args)]
+struct StartArguments {
+    /// Block file to write; for each further device one more, with a number in its name
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "mpitrace-device.blocks"
+    )]
+    output: PathBuf,
+    /// Where the session is noted
+    #[arg(long, value_name = "FILE", default_value = state::USUAL)]
+    state: PathBuf,
+    /// Do not say what is followed
+    #[arg(short, long)]
+    quiet: bool,
+    /// Files, also such as are made later, and directories with all that is in them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+}
+
+/// Write the followed files out, take their places, and end
+#[derive(Args)]
+struct StopArguments {
+    /// Where the session is noted
+    #[arg(long, value_name = "FILE", default_value = state::USUAL)]
+    state: PathBuf,
+    /// Directory with block files of ranks: the files that they opened are taken too
+    #[arg(long, value_name = "DIR")]
+    blocks: Option<PathBuf>,
+    /// Say nothing unless something went wrong
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Say what a session has seen so far; exit code 1 if there is none
+#[derive(Args)]
+struct StatusArguments {
+    /// Where the session is noted
+    #[arg(long, value_name = "FILE", default_value = state::USUAL)]
+    state: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct ReaderArguments {
+    #[arg(long)]
+    output: PathBuf,
+    #[arg(long)]
+    state: PathBuf,
+    #[arg(long)]
+    with_parent: bool,
+    paths: Vec<PathBuf>,
+}
+
+/// A session: devices that are followed by a process in the background.
+#[derive(Debug)]
+pub struct Session {
+    state: PathBuf,
+    /// What was said at its beginning.
+    begun: Value,
+}
+
+/// What a session is to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Files and directories whose devices are followed.
+    pub paths: Vec<PathBuf>,
+    /// Block file that is written, which must not be there yet; further devices have a number in their names.
+    pub output: PathBuf,
+    /// State file.
+    pub state: PathBuf,
+    /// Whether it ends by itself when this process does.
+    pub with_parent: bool,
+}
+
+impl Session {
+    /// Begins to follow; comes back when every later transfer is seen.
+    ///
+    /// # Errors
+    /// Why that is not possible here.
+    pub fn start(options: &Options) -> Result<Session, Failure> {
+        let absolute = |path: &Path| {
+            std::path::absolute(path)
+                .map_err(|error| Failure::Call(format!("{}: {error}", path.display())))
+        };
+        let paths = options
+            .paths
+            .iter()
+            .map(|path| absolute(path))
+            .collect::<Result<Vec<_>, _>>()?;
+        // Refusals come before anything is touched.
+        follow::devices(&paths).map_err(|refusal| Failure::Call(refusal.to_string()))?;
+        tracefs::probe().map_err(Failure::Call)?;
+        let state = absolute(&options.state)?;
+        match state::find(&state).map_err(Failure::Call)? {
+            Found::Runs { pid } => {
+                return Err(Failure::Call(format!(
+                    "process {pid} follows block devices already: `mpitrace blk stop`, or name another --state"
+                )));
+            }
+            Found::Dead { .. } => state::remove(&state),
+            Found::None => {}
+        }
+        let program = std::env::current_exe()
+            .map_err(|error| Failure::Data(format!("this program: {error}")))?;
+        let mut command = Command::new(program);
+        command
+            .args(["blk", "reader", "--output"])
+            .arg(absolute(&options.output)?)
+            .arg("--state")
+            .arg(&state);
+        if options.with_parent {
+            command.arg("--with-parent");
+        }
+        let mut child = command
+            .arg("--")
+            .args(&paths)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            // What goes wrong comes through stdout.
+            .stderr(Stdio::null())
+            // Ctrl-C is for the program that is followed.
+            .process_group(0)
+            .spawn()
+            .map_err(|error| Failure::Data(format!("the reader: {error}")))?;
+        let mut line = String::new();
+        if let Some(output) = child.stdout.take() {
+            drop(BufReader::new(output).read_line(&mut line));
+        }
+        let begun: Value = serde_json::from_str(&line).unwrap_or_default();
+        if begun.get("pid").is_some() {
+            return Ok(Session { state, begun });
+        }
+        drop(child.wait());
+        tracefs::clean();
+        Err(Failure::Call(
+            match begun.get("error").and_then(Value::as_str) {
+                Some(error) => error.to_owned(),
+                None => "the reader ended before it had begun".to_owned(),
+            },
+        ))
+    }
+
+    /// The session that has its state in this file, if there is one.
+    fn at(state: &Path) -> Result<Session, Failure> {
+        let state = std::path::absolute(state)
+            .map_err(|error| Failure::Call(format!("--state: {error}")))?;
+        Ok(Session {
+            state,
+            begun: Value::Null,
+        })
+    }
+
+    /// The block files, one for each device.
+    pub fn outputs(&self) -> Vec<PathBuf> {
+        let devices = self.begun.get("devices").and_then(Value::as_array);
+        let files = devices.into_iter().flatten().filter_map(|d| d.get("file"));
+        files.filter_map(Value::as_str).map(PathBuf::from).collect()
+    }
+
+    /// Those of its own files that lie on the devices of `paths`.
+    fn own_traffic(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+        let device = |path: &PathBuf| {
+            let meta = path
+                .metadata()
+                .or_else(|_| follow::folder_of(path).metadata());
+            meta.ok().map(|meta| meta.dev())
+        };
+        let devices: Vec<_> = paths.iter().filter_map(device).collect();
+        let mut outputs = self.outputs();
+        outputs.retain(|output| device(output).is_some_and(|d| devices.contains(&d)));
+        outputs
+    }
+
+    /// Takes the places of the files, also of those that block files in `blocks` name, and ends. What was seen comes back
+    /// (members as `mpitrace blk status --json` has them).
+    ///
+    /// # Errors
+    /// If the session has died, or what else went wrong.
+    pub fn stop(&self, blocks: Option<&Path>) -> Result<Value, Failure> {
+        stop(&self.state, blocks)
+    }
+}
+
+fn stop(state: &Path, blocks: Option<&Path>) -> Result<Value, Failure> {
+    let blocks = match blocks.map(std::path::absolute).transpose() {
+        Ok(blocks) => blocks,
+        Err(error) => return Err(Failure::Call(format!("--blocks: {error}"))),
+    };
+    match state::find(state).map_err(Failure::Call)? {
+        Found::None => {
+            tracefs::clean();
+            Err(Failure::Call(format!(
+                "{}: no block devices are followed",
+                state.display()
+            )))
+        }
+        Found::Runs { .. } => {
+            let answer = state::tell(state, &Order::Stop { blocks });
+            answer.map_err(Failure::Data)
+        }
+        Found::Dead { pid, outputs } => {
+            state::remove(state);
+            tracefs::clean();
+            let names: Vec<String> = outputs.iter().map(|p| p.display().to_string()).collect();
+            Err(Failure::Data(format!(
+                "process {pid}, which followed the devices, has died: transfers since then and the places of files are not in {}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.command {
+        What::Start(arguments) => {
+            let session = Session::start(&Options {
+                paths: arguments.paths.clone(),
+                output: arguments.output.clone(),
+                state: arguments.state.clone(),
+                with_parent: false,
+            })?;
+            if !arguments.quiet {
+                say(&session.begun, false);
+                for output in session.own_traffic(&arguments.paths) {
+                    eprintln!(
+                        "mpitrace: {} lies on a device that is followed: writing it will be seen there",
+                        output.display()
+                    );
+                }
+            }
+            Ok(())
+        }
+        What::Stop(arguments) => {
+            let session = Session::at(&arguments.state)?;
+            let report = session.stop(arguments.blocks.as_deref())?;
+            if !arguments.quiet {
+                say(&report, true);
+            }
+            Ok(())
+        }
+        What::Status(arguments) => status(arguments),
+        What::Reader(arguments) => reader::run(&reader::Task {
+            paths: arguments.paths.clone(),
+            output: arguments.output.clone(),
+            state: arguments.state.clone(),
+            with_parent: arguments.with_parent,
+        })
+        .map_err(Failure::Data),
+    }
+}
+
+fn status(arguments: &StatusArguments) -> Result<(), Failure> {
+    let state = std::path::absolute(&arguments.state)
+        .map_err(|error| Failure::Call(format!("--state: {error}")))?;
+    match state::find(&state).map_err(Failure::Call)? {
+        Found::Runs { .. } => {
+            let report = state::tell(&state, &Order::Status).map_err(Failure::Data)?;
+            if arguments.json {
+                println!("{report:#}");
+            } else {
+                say(&report, true);
+            }
+            Ok(())
+        }
+        Found::Dead { pid, .. } => {
+            state::remove(&state);
+            tracefs::clean();
+            Err(Failure::Data(format!(
+                "process {pid}, which followed block devices, has died; what it left is removed"
+            )))
+        }
+        Found::None => {
+            tracefs::clean();
+            Err(Failure::Data("no block devices are followed".to_owned()))
+        }
+    }
+}
+
+/// Says on stderr what a session reports.
+pub fn say(report: &Value, counts: bool) {
+    let number = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let text = |value: &Value, key: &str| {
+        let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
+        text.to_owned()
+    };
+    for device in report
+        .get("devices")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        eprintln!(
+            "mpitrace: transfers of {} to {}",
+            text(device, "device"),
+            text(device, "file")
+        );
+    }
+    if counts {
+        eprintln!(
+            "mpitrace: {} transfers, {} bytes read, {} bytes written, {} files followed",
+            number("operations"),
+            number("bytes_read"),
+            number("bytes_written"),
+            number("files")
+        );
+    }
+    for (key, what) in [
+        (
+            "events_lost",
+            "events were lost: the kernel had no room for them",
+        ),
+        (
+            "records_lost",
+            "transfers were lost: there was no room on the disk",
+        ),
+        (
+            "unfinished",
+            "transfers were given up: their ends were not seen",
+        ),
+    ] {
+        if number(key) > 0 {
+            eprintln!("mpitrace: {} {what}", number(key));
+        }
+    }
+    for note in report
+        .get("notes")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
+        eprintln!("mpitrace: {note}");
+    }
+}

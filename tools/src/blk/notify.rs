@@ -1,0 +1,187 @@
+//! inotify: what happens to the names in a directory.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What is asked for.
+const MASK: u32 = libc::IN_CREATE
+    | libc::IN_MOVED_TO
+    | libc::IN_CLOSE_WRITE
+    | libc::IN_DELETE
+    | libc::IN_ONLYDIR
+    | libc::IN_EXCL_UNLINK;
+/// Bytes in front of the name in a message.
+const HEAD: usize = size_of::<libc::inotify_event>();
+
+/// Watches directories.
+#[derive(Debug)]
+pub struct Notify {
+    descriptor: OwnedFd,
+}
+
+/// Something happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// To a name in a watched directory.
+    Name {
+        /// The directory.
+        watch: i32,
+        /// The name.
+        name: OsString,
+        /// Whether it is that of a directory.
+        folder: bool,
+        /// It is new there.
+        appeared: bool,
+        /// The file was closed by one who could write to it.
+        closed: bool,
+        /// It is gone.
+        removed: bool,
+    },
+    /// The directory itself is gone.
+    Gone {
+        /// The directory.
+        watch: i32,
+    },
+    /// Something of which the kernel could not tell us.
+    Lost,
+}
+
+impl Notify {
+    /// Watches nothing yet.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new() -> io::Result<Notify> {
+        // SAFETY: a plain call; what it gives is nobody else's.
+        unsafe {
+            match libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) {
+                -1 => Err(io::Error::last_os_error()),
+                fd => Ok(Notify {
+                    descriptor: OwnedFd::from_raw_fd(fd),
+                }),
+            }
+        }
+    }
+
+    /// Watches a directory; gives its number, equal if it was watched already.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn watch(&mut self, path: &Path) -> io::Result<i32> {
+        let path = CString::new(path.as_os_str().as_bytes())?;
+        // SAFETY: our descriptor and a string that ends with zero.
+        match unsafe { libc::inotify_add_watch(self.descriptor.as_raw_fd(), path.as_ptr(), MASK) } {
+            -1 => Err(io::Error::last_os_error()),
+            watch => Ok(watch),
+        }
+    }
+
+    /// What happened since the last call.
+    pub fn changes(&mut self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut buffer = [0u8; 16 * 1024];
+        // More than this at once is left for the next time.
+        for _ in 0..64 {
+            // SAFETY: the buffer has as many bytes.
+            let read = unsafe {
+                libc::read(
+                    self.descriptor.as_raw_fd(),
+                    buffer.as_mut_ptr().cast(),
+                    buffer.len(),
+                )
+            };
+            let Ok(read @ 1..) = usize::try_from(read) else {
+                break;
+            };
+            parse(&buffer[..read], &mut changes);
+        }
+        changes
+    }
+}
+
+impl AsRawFd for Notify {
+    fn as_raw_fd(&self) -> RawFd {
+        self.descriptor.as_raw_fd()
+    }
+}
+
+fn parse(mut bytes: &[u8], changes: &mut Vec<Change>) {
+    let word = |bytes: &[u8], at: usize| {
+        let word = bytes.get(at..)?.first_chunk()?;
+        Some(u32::from_ne_bytes(*word))
+    };
+    while let (Some(watch), Some(mask), Some(length)) =
+        (word(bytes, 0), word(bytes, 4), word(bytes, 12))
+    {
+        let end = HEAD.saturating_add(length as usize);
+        let Some(name) = bytes.get(HEAD..end) else {
+            return;
+        };
+        bytes = &bytes[end..];
+        let watch = watch as i32;
+        let name = &name[..name.iter().position(|&c| c == 0).unwrap_or(name.len())];
+        let has = |flags| mask & flags != 0;
+        if has(libc::IN_Q_OVERFLOW) {
+            changes.push(Change::Lost);
+        } else if has(libc::IN_IGNORED) {
+            changes.push(Change::Gone { watch });
+        } else if !name.is_empty() {
+            changes.push(Change::Name {
+                watch,
+                name: OsStr::from_bytes(name).to_os_string(),
+                folder: has(libc::IN_ISDIR),
+                appeared: has(libc::IN_CREATE | libc::IN_MOVED_TO),
+                closed: has(libc::IN_CLOSE_WRITE),
+                removed: has(libc::IN_DELETE),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_and_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut notify = Notify::new().unwrap();
+        let number = notify.watch(folder.path()).unwrap();
+        std::fs::write(folder.path().join("a"), "x").unwrap();
+        std::fs::remove_file(folder.path().join("a")).unwrap();
+        std::fs::create_dir(folder.path().join("b")).unwrap();
+        let found: Vec<_> = notify
+            .changes()
+            .into_iter()
+            .map(|change| match change {
+                Change::Name {
+                    watch,
+                    name,
+                    folder,
+                    appeared,
+                    closed,
+                    removed,
+                } => {
+                    assert_eq!(watch, number);
+                    let name = name.into_string().unwrap();
+                    (name, folder, appeared, closed, removed)
+                }
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("a".to_owned(), false, true, false, false),
+                ("a".to_owned(), false, false, true, false),
+                ("a".to_owned(), false, false, false, true),
+                ("b".to_owned(), true, true, false, false),
+            ]
+        );
+        drop(folder);
+        assert!(notify.changes().contains(&Change::Gone { watch: number }));
+    }
+}
