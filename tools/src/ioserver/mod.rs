@@ -1,14 +1,21 @@
 //! `mpitrace ioserver`: a directory shown at another place, where every request is recorded together with the MPI call that
 //! caused it. A measuring instrument and no file system to work with.
 
+mod address;
 mod background;
+pub mod data_server;
 mod filesystem;
 mod inodes;
+mod layout;
 mod mount;
+mod objects;
 mod recording;
 mod requests;
+mod servers;
 mod store;
+mod stripe;
 mod tids;
+mod wire;
 
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -37,7 +44,8 @@ pub enum Mode {
   mpitrace ioserver --background --trace io.blocks /data/base /mnt/x >started
   export $(cat started)       # TRACE_TIDS, for the ranks
   mpitrace run -- mpiexec -n 4 ./app /mnt/x/file
-  umount /mnt/x               # fusermount3 -u /mnt/x, as a user")]
+  umount /mnt/x               # fusermount3 -u /mnt/x, as a user
+  mpitrace ioserver --servers 3 --stripe 64K /data/base /mnt/x")]
 pub struct Arguments {
     /// The directory
     base: PathBuf,
@@ -64,6 +72,22 @@ pub struct Arguments {
     /// The table by which ranks tell their calls [default: /dev/shm/mpitrace-tids.PID]
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
+    /// Stripe files over N data servers, which are started; BASE is then theirs alone
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    servers: Option<u32>,
+    /// Bytes of a stripe
+    #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = bytes)]
+    stripe: u64,
+    /// How data servers that are started are connected to: unix, tcp or tcp:HOST
+    #[arg(long, value_name = "HOW", default_value = "unix")]
+    listen: servers::Listen,
+    /// Stripe files over data servers that run already (mpitrace dataserver), in this order
+    #[arg(
+        long = "data-server",
+        value_name = "ADDRESS",
+        conflicts_with = "servers"
+    )]
+    data_servers: Vec<address::Address>,
     /// Go to the background once it is mounted
     #[arg(long)]
     background: bool,
@@ -77,7 +101,7 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let place = mount::Place::check(&arguments.base, &arguments.mount)?;
+    let mut place = mount::Place::check(&arguments.base, &arguments.mount)?;
     if arguments.background {
         return background::start();
     }
@@ -87,19 +111,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = table.unwrap_or_else(|| format!("/dev/shm/mpitrace-tids.{pid}").into());
     let table = absolute(&table)?;
     let tids = tids::Tids::create(&table).map_err(|e| at(&table, &e))?;
-    let name = place.mount.display().to_string();
     let trace = trace(arguments, &format!("ioserver.{pid}.blocks"))?;
-    let recorder = recorder(trace.as_deref(), Role::FrontEnd, 0, name, Some(tids))?;
-    let inodes =
-        inodes::Inodes::new(&place.base, &place.mount).map_err(|e| at(&place.base, &e.into()))?;
-    let mut server = requests::Server::new(inodes, Box::new(store::Plain), Arc::clone(&recorder));
-    server.is_direct = arguments.mode == Mode::Direct;
-    server.is_parallel = arguments.parallel;
-    server.max_write = u32::try_from(arguments.max_write).unwrap_or(u32::MAX);
     let mut told = format!("IOSERVER_PID={pid}\nTRACE_TIDS={}\n", table.display());
     if let Some(trace) = &trace {
         told.push_str(&format!("IOSERVER_TRACE={}\n", trace.display()));
     }
+    let (store, children) = store(arguments, &mut place, trace.as_deref())?;
+    let name = place.mount.display().to_string();
+    let recorder = recorder(trace.as_deref(), Role::FrontEnd, 0, name, Some(tids))?;
+    let inodes =
+        inodes::Inodes::new(&place.base, &place.mount).map_err(|e| at(&place.base, &e.into()))?;
+    let mut server = requests::Server::new(inodes, store, Arc::clone(&recorder));
+    server.is_direct = arguments.mode == Mode::Direct;
+    server.is_parallel = arguments.parallel;
+    server.max_write = u32::try_from(arguments.max_write).unwrap_or(u32::MAX);
     let ready = || background::tell(&told, arguments.ready.as_deref(), arguments.detach);
     let result = mount::serve(
         Arc::new(server),
@@ -108,6 +133,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         signals,
         ready,
     );
+    drop(children);
     recorder.finish();
     if recorder.lost() > 0 {
         eprintln!(
@@ -116,6 +142,42 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         );
     }
     result
+}
+
+/// Where contents are to be, with the data servers that were started for that. The directory that is shown becomes that of
+/// the names.
+fn store(
+    arguments: &Arguments,
+    place: &mut mount::Place,
+    trace: Option<&Path>,
+) -> Result<(Box<dyn store::Store>, Option<servers::Servers>), Failure> {
+    let count = arguments
+        .servers
+        .unwrap_or(arguments.data_servers.len() as u32);
+    if count == 0 {
+        return Ok((Box::new(store::Plain), None));
+    }
+    let stripe = arguments.stripe;
+    if stripe > wire::MOST as u64 {
+        return Err(Failure::Call(format!(
+            "a stripe of {stripe} bytes is too large"
+        )));
+    }
+    let layout = layout::Layout {
+        servers: u64::from(count),
+        stripe,
+    };
+    let base = std::mem::take(&mut place.base);
+    place.base = servers::prepare(&base, layout)?;
+    if arguments.servers.is_none() {
+        let addresses = arguments.data_servers.clone();
+        return Ok((Box::new(stripe::Striped::new(addresses, stripe)), None));
+    }
+    let traces = |number| Some(trace?.with_extension(format!("data{number}.blocks")));
+    let servers = servers::Servers::start(&base, count, &arguments.listen, traces)?;
+    let addresses = servers.addresses.clone();
+    let striped = stripe::Striped::new(addresses, stripe);
+    Ok((Box::new(striped), Some(servers)))
 }
 
 /// The block file that is asked for.

@@ -174,7 +174,7 @@ impl Server {
         })?;
         if attributes.kind == FileType::RegularFile {
             let node = self.inodes.get(attributes.ino)?;
-            self.store.opened(work, &node, true)?;
+            self.tell_store(work, &node, true)?;
             self.store.closed(work, &node)?;
         }
         Ok(attributes)
@@ -194,7 +194,8 @@ impl Server {
         work.disk(operation::UNLINKAT, stat.st_ino, None, (-1, -1), || {
             fs::unlinkat(&parent.place, name, AtFlags::empty())
         })?;
-        self.has_lost_name(work, &stat)
+        self.has_lost_name(work, &stat);
+        Ok(())
     }
 
     pub fn remove_directory(&self, parent: INodeNo, name: &OsStr) -> Result<()> {
@@ -221,27 +222,24 @@ impl Server {
                 node.renamed();
             }
         }
-        match replaced {
-            // Two names of the same file stay both.
-            Some(old) if flags.is_empty() && old.st_ino != moved.st_ino => {
-                self.has_lost_name(work, &old)
-            }
-            _ => Ok(()),
+        // Two names of the same file stay both.
+        if let Some(old) = replaced.filter(|old| flags.is_empty() && old.st_ino != moved.st_ino) {
+            self.has_lost_name(work, &old);
         }
+        Ok(())
     }
 
-    /// A file had these attributes and has lost a name since.
-    fn has_lost_name(&self, work: &Work<'_>, stat: &Stat) -> Result<()> {
+    /// A file had these attributes and has lost a name since. What cannot be removed stays behind unseen.
+    fn has_lost_name(&self, work: &Work<'_>, stat: &Stat) {
         if fs::FileType::from_raw_mode(stat.st_mode) != fs::FileType::RegularFile
             || stat.st_nlink > 1
         {
-            return Ok(());
+            return;
         }
-        match self.inodes.find((stat.st_dev, stat.st_ino)) {
-            // It is removed when it is closed.
-            Some(node) if node.open.load(Ordering::SeqCst) > 0 => Ok(()),
-            Some(node) => self.store.removed(work, node.key.1),
-            None => self.store.removed(work, stat.st_ino),
+        // If it is open, it is removed when it is closed.
+        let node = self.inodes.find((stat.st_dev, stat.st_ino));
+        if node.is_none_or(|node| node.open.load(Ordering::SeqCst) == 0) {
+            let _ = self.store.removed(work, stat.st_ino);
         }
     }
 
@@ -302,12 +300,25 @@ impl Server {
         is_new: bool,
     ) -> Result<FileHandle> {
         self.inodes.name(&node, flags, &self.recorder);
-        self.store.opened(work, &node, is_new)?;
+        if node.open.load(Ordering::SeqCst) == 0 {
+            self.tell_store(work, &node, is_new)?;
+        }
         node.open.fetch_add(1, Ordering::SeqCst);
         let number = self.handles.next.fetch_add(1, Ordering::Relaxed);
         let file = Arc::new(OpenFile { node, fd });
         self.handles.files.write().insert(number, file);
         Ok(FileHandle(number))
+    }
+
+    fn tell_store(&self, work: &Work<'_>, node: &Node, is_new: bool) -> Result<()> {
+        if self.store.is_local() {
+            return Ok(());
+        }
+        let path = node.path().unwrap_or_default();
+        let seen = self.inodes.seen(&path).unwrap_or(path);
+        let device = self.inodes.mounted_device.get().copied();
+        let seen = (device.unwrap_or(0), &*seen);
+        self.store.opened(work, node, seen, is_new)
     }
 
     pub fn file(&self, handle: FileHandle) -> Result<Arc<OpenFile>> {

@@ -7,6 +7,7 @@ use records::operation;
 use rustix::fs::{self, FallocateFlags};
 use rustix::io::{self, Errno};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A file that a program has open.
@@ -19,8 +20,9 @@ pub struct OpenFile {
 
 /// Contents of files.
 pub trait Store: Send + Sync {
-    /// A file has been opened; `is_new` says that it was made, and is empty.
-    fn opened(&self, work: &Work<'_>, node: &Node, is_new: bool) -> Result<()>;
+    /// A file that nobody had open has been opened. `seen` are device and name by which programs know it; `is_new` says that
+    /// it was made, and is empty.
+    fn opened(&self, work: &Work<'_>, node: &Node, seen: (u64, &Path), is_new: bool) -> Result<()>;
     /// Reads to the end of `buffer` or of the file. Gives the bytes read.
     fn read(&self, work: &Work<'_>, file: &OpenFile, buffer: &mut [u8], at: u64) -> Result<usize>;
     /// Writes all of `data`. Gives the bytes written.
@@ -56,7 +58,7 @@ pub trait Store: Send + Sync {
 pub struct Plain;
 
 impl Store for Plain {
-    fn opened(&self, _: &Work<'_>, _: &Node, _: bool) -> Result<()> {
+    fn opened(&self, _: &Work<'_>, _: &Node, _: (u64, &Path), _: bool) -> Result<()> {
         Ok(())
     }
 

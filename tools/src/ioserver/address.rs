@@ -1,0 +1,154 @@
+//! Addresses of data servers, and streams to them: Unix sockets on this host, TCP to any.
+
+use std::fmt;
+use std::io::{self, IoSlice, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How long an answer may take before the server is taken for dead.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a data server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// Name of a Unix socket.
+    Unix(PathBuf),
+    /// Host and port.
+    Tcp(String),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Address, String> {
+        match text.split_once(':') {
+            Some(("unix", path)) if !path.is_empty() => Ok(Address::Unix(path.into())),
+            Some(("tcp", place)) if place.contains(':') => Ok(Address::Tcp(place.to_owned())),
+            _ => Err("unix:PATH or tcp:HOST:PORT is expected".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "unix:{}", path.display()),
+            Address::Tcp(place) => write!(f, "tcp:{place}"),
+        }
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+/// Takes connections.
+#[derive(Debug)]
+pub enum Listener {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+impl Stream {
+    /// Connects to a data server.
+    pub fn connect(address: &Address) -> io::Result<Stream> {
+        match address {
+            Address::Unix(path) => {
+                let stream = UnixStream::connect(path)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_write_timeout(Some(PATIENCE))?;
+                Ok(Stream::Unix(stream))
+            }
+            Address::Tcp(place) => {
+                let stream = TcpStream::connect(place)?;
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_write_timeout(Some(PATIENCE))?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+}
+
+impl Listener {
+    /// Listens there.
+    pub fn bind(address: &Address) -> io::Result<Listener> {
+        Ok(match address {
+            Address::Unix(path) => Listener::Unix(UnixListener::bind(path)?),
+            Address::Tcp(place) => Listener::Tcp(TcpListener::bind(place)?),
+        })
+    }
+
+    /// Where it listens: with the port that the system chose for port 0.
+    pub fn address(&self, asked: &Address) -> Address {
+        match self {
+            Listener::Tcp(listener) => match listener.local_addr() {
+                Ok(local) => Address::Tcp(local.to_string()),
+                Err(_) => asked.clone(),
+            },
+            Listener::Unix(_) => asked.clone(),
+        }
+    }
+
+    /// The next connection.
+    pub fn accept(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Listener::Unix(listener) => Stream::Unix(listener.accept()?.0),
+            Listener::Tcp(listener) => {
+                let stream = listener.accept()?.0;
+                stream.set_nodelay(true)?;
+                Stream::Tcp(stream)
+            }
+        })
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.read(buffer),
+            Stream::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write(data),
+            Stream::Tcp(stream) => stream.write(data),
+        }
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => stream.write_vectored(parts),
+            Stream::Tcp(stream) => stream.write_vectored(parts),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for good in ["unix:/tmp/a:b", "tcp:node1:4711", "tcp:[::1]:0"] {
+            assert_eq!(good.parse::<Address>().unwrap().to_string(), good);
+        }
+        for bad in ["", "unix:", "tcp:node1", "node1:4711"] {
+            assert!(bad.parse::<Address>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What a data server has of each file: one file in its store, named by the number of the file at the front end.
+
+use super::recording::{Result, Work};
+use parking_lot::Mutex;
+use records::define::{Definition, OpenFile};
+use records::operation;
+use rustix::fs::{self, Mode, OFlags};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Files that are held open; of more, those that nobody uses are closed.
+const OPEN: usize = 512;
+
+/// A server's part of a file.
+pub struct Object {
+    /// Its descriptor.
+    pub fd: OwnedFd,
+    /// Its inode number in the store.
+    pub inode: u64,
+}
+
+/// All of them.
+pub struct Objects {
+    store: PathBuf,
+    open: Mutex<HashMap<u64, Arc<Object>>>,
+}
+
+impl Objects {
+    /// Those in the directory `store`.
+    pub fn new(store: PathBuf) -> Objects {
+        Objects {
+            store,
+            open: Mutex::new(HashMap::new()),
+        }
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.store.join(format!("{number:016x}"))
+    }
+
+    /// The part of file `number`, if there is one.
+    pub fn get(&self, work: &Work<'_>, number: u64) -> Result<Option<Arc<Object>>> {
+        match self.object(work, number, OFlags::empty()) {
+            Ok(object) => Ok(Some(object)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// The part of file `number`, made if there is none.
+    pub fn get_or_make(&self, work: &Work<'_>, number: u64) -> Result<Arc<Object>> {
+        self.object(work, number, OFlags::CREATE)
+    }
+
+    fn object(&self, work: &Work<'_>, number: u64, flags: OFlags) -> Result<Arc<Object>> {
+        let mut open = self.open.lock();
+        if let Some(object) = open.get(&number) {
+            return Ok(Arc::clone(object));
+        }
+        let path = self.path(number);
+        let flags = flags | OFlags::RDWR | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let fd = work.disk(operation::OPEN, 0, None, (-1, -1), || {
+            fs::open(&path, flags, mode)
+        })?;
+        let stat = fs::fstat(&fd)?;
+        work.recorder().define(&Definition::File(OpenFile {
+            fd: fd.as_raw_fd(),
+            flags: flags.bits() as i32,
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            path: path.to_string_lossy().into_owned(),
+        }));
+        if open.len() >= OPEN {
+            open.retain(|_, object| Arc::strong_count(object) > 1);
+        }
+        let inode = stat.st_ino;
+        let object = Arc::new(Object { fd, inode });
+        open.insert(number, Arc::clone(&object));
+        Ok(object)
+    }
+
+    /// Nobody has the file open.
+    pub fn close(&self, work: &Work<'_>, number: u64) -> Result<()> {
+        let Some(object) = self.open.lock().remove(&number) else {
+            return Ok(());
+        };
+        let (fd, inode) = (object.fd.as_raw_fd(), object.inode);
+        work.disk(operation::CLOSE, inode, Some(&fd), (-1, -1), || {
+            drop(object);
+            Ok(())
+        })
+    }
+
+    /// Removes the part of file `number`.
+    pub fn remove(&self, work: &Work<'_>, number: u64) -> Result<()> {
+        let path = self.path(number);
+        let inode = match fs::stat(&path) {
+            Ok(stat) => stat.st_ino,
+            Err(Errno::NOENT) => return Ok(()),
+            Err(e) => return Err(e),
+        };
+        self.close(work, number)?;
+        work.disk(operation::UNLINK, inode, None, (-1, -1), || {
+            fs::unlink(&path)
+        })
+    }
+}

@@ -1,0 +1,409 @@
+//! Contents of files at several data servers, striped over them. Every piece takes the same path, however small it is.
+//!
+//! Each thread of the front end has a connection of its own to each server, so that a server works on as many pieces at a
+//! time as there are requests. A server that does not answer makes the request fail with EIO.
+
+use super::address::{Address, Stream};
+use super::inodes::Node;
+use super::layout::{Layout, Piece};
+use super::recording::{Result, Work};
+use super::store::{OpenFile, Store, resize_here, sync_here};
+use super::wire::{self, Action, DATA_ONLY, NEW, Question};
+use crate::journal::now;
+use parking_lot::MutexGuard;
+use records::operation::{STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE};
+use rustix::fs::{self, FallocateFlags, Timespec, Timestamps};
+use rustix::io::Errno;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Pieces that a server has been sent and has not answered, at most: their answers fit the buffers of a socket.
+const WINDOW: usize = 16;
+
+/// Files at data servers.
+pub struct Striped {
+    layout: Layout,
+    servers: Vec<Server>,
+}
+
+struct Server {
+    address: Address,
+    /// Whether it has been said that it does not answer.
+    is_lost: AtomicBool,
+}
+
+thread_local! {
+    static CONNECTIONS: RefCell<Vec<Option<Stream>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One question to one server.
+struct Task {
+    server: usize,
+    question: Question,
+    /// Where in the buffer the bytes are that go with it or come back.
+    place: Range<usize>,
+}
+
+/// Bytes that go with the questions, or come back.
+enum Buffer<'b> {
+    Send(&'b [u8]),
+    Receive(&'b mut [u8]),
+}
+
+impl Striped {
+    /// Over these servers, in their order.
+    pub fn new(addresses: Vec<Address>, stripe: u64) -> Striped {
+        let layout = Layout {
+            servers: addresses.len() as u64,
+            stripe,
+        };
+        let server = |address| Server {
+            address,
+            is_lost: AtomicBool::new(false),
+        };
+        Striped {
+            layout,
+            servers: addresses.into_iter().map(server).collect(),
+        }
+    }
+
+    fn question(work: &Work<'_>, inode: u64, action: Action) -> Question {
+        Question {
+            action,
+            flags: 0,
+            call: work.call,
+            unique: work.request.unique,
+            inode,
+            offset: 0,
+            local: 0,
+            size: 0,
+            tid: work.request.tid,
+        }
+    }
+
+    /// Asks every server what `question` makes of its number; `None` passes it over.
+    fn ask_all(
+        &self,
+        work: &Work<'_>,
+        kind: u16,
+        data: &[u8],
+        question: impl Fn(usize) -> Option<Question>,
+    ) -> Result<()> {
+        let task = |server| {
+            Some(Task {
+                server,
+                question: question(server)?,
+                place: 0..data.len(),
+            })
+        };
+        let tasks: Vec<Task> = (0..self.servers.len()).filter_map(task).collect();
+        self.run(work, kind, &tasks, Buffer::Send(data))
+    }
+
+    /// Moves a range of a file.
+    fn transfer(
+        &self,
+        work: &Work<'_>,
+        node: &Node,
+        action: Action,
+        (at, length): (u64, usize),
+        buffer: Buffer<'_>,
+    ) -> Result<()> {
+        let task = |piece: Piece| {
+            let begin = (piece.offset - at) as usize;
+            Task {
+                server: piece.server,
+                question: Question {
+                    offset: piece.offset,
+                    local: piece.local,
+                    size: piece.length,
+                    ..Self::question(work, node.key.1, action)
+                },
+                place: begin..begin + piece.length as usize,
+            }
+        };
+        let tasks: Vec<Task> = self.layout.pieces(at, length as u64).map(task).collect();
+        let kind = match action {
+            Action::Read => STRIPE_READ,
+            _ => STRIPE_WRITE,
+        };
+        self.run(work, kind, &tasks, buffer)
+    }
+
+    /// Sends the tasks and waits for all answers; the first error is that of all.
+    fn run(&self, work: &Work<'_>, kind: u16, tasks: &[Task], buffer: Buffer<'_>) -> Result<()> {
+        CONNECTIONS.with_borrow_mut(|connections| {
+            connections.resize_with(self.servers.len(), || None);
+            let mut exchange = Exchange {
+                servers: &self.servers,
+                work,
+                kind,
+                buffer,
+                connections,
+                waiting: self.servers.iter().map(|_| VecDeque::new()).collect(),
+                outcome: Ok(()),
+            };
+            for task in tasks {
+                while exchange.waiting[task.server].len() >= WINDOW {
+                    exchange.collect(task.server);
+                }
+                exchange.send(task);
+            }
+            for task in tasks {
+                exchange.collect(task.server);
+            }
+            exchange.outcome
+        })
+    }
+
+    /// The size of a file, held until the guard goes.
+    fn size<'n>(work: &Work<'_>, node: &'n Node) -> Result<(MutexGuard<'n, Option<u64>>, u64)> {
+        let mut guard = work.wait(|| node.size.try_lock(), || node.size.lock());
+        let size = match *guard {
+            Some(size) => size,
+            None => *guard.insert(node.stat()?.st_size as u64),
+        };
+        Ok((guard, size))
+    }
+
+    /// What is behind `size` at the servers goes.
+    fn cut(&self, work: &Work<'_>, node: &Node, size: u64) -> Result<()> {
+        self.ask_all(work, STRIPE_RESIZE, &[], |server| {
+            Some(Question {
+                offset: 0,
+                local: self.layout.local_size(server, size),
+                size,
+                ..Self::question(work, node.key.1, Action::Cut)
+            })
+        })
+    }
+}
+
+/// Tasks under way.
+struct Exchange<'e, 'b> {
+    servers: &'e [Server],
+    work: &'e Work<'e>,
+    kind: u16,
+    buffer: Buffer<'b>,
+    connections: &'e mut [Option<Stream>],
+    /// What each server has been sent and has not answered, and when it was sent.
+    waiting: Vec<VecDeque<(&'e Task, u64)>>,
+    outcome: Result<()>,
+}
+
+impl<'e> Exchange<'e, '_> {
+    fn send(&mut self, task: &'e Task) {
+        let start = now();
+        let data = match &self.buffer {
+            Buffer::Send(data) => data.get(task.place.clone()).unwrap_or_default(),
+            Buffer::Receive(_) => &[],
+        };
+        let server = &self.servers[task.server];
+        let connection = &mut self.connections[task.server];
+        let waiting = &mut self.waiting[task.server];
+        // A server that has been lost in the middle of this exchange cannot have what it was sent before.
+        let sent = match connection {
+            None if !waiting.is_empty() => Err(std::io::ErrorKind::NotConnected.into()),
+            None => Stream::connect(&server.address).and_then(|mut stream| {
+                wire::ask(&mut stream, &task.question, data)?;
+                *connection = Some(stream);
+                Ok(())
+            }),
+            Some(stream) => wire::ask(stream, &task.question, data),
+        };
+        if let Err(e) = sent {
+            *connection = None;
+            server.lost(&e);
+        }
+        waiting.push_back((task, start));
+    }
+
+    /// Takes the next answer of a server, if one is missing.
+    fn collect(&mut self, server: usize) {
+        let Some((task, start)) = self.waiting[server].pop_front() else {
+            return;
+        };
+        let connection = &mut self.connections[server];
+        let mut nothing = [];
+        let place = match &mut self.buffer {
+            Buffer::Send(_) => &mut nothing[..],
+            Buffer::Receive(data) => data.get_mut(task.place.clone()).unwrap_or_default(),
+        };
+        let result = match connection {
+            None => Err(Errno::IO),
+            Some(stream) => match wire::answered(stream, place) {
+                Ok(answer) => {
+                    // Where the server has nothing, the file has zeros.
+                    let moved = answer.unwrap_or(0).min(place.len());
+                    place[moved..].fill(0);
+                    answer
+                }
+                Err(e) => {
+                    *connection = None;
+                    self.servers[server].lost(&e);
+                    Err(Errno::IO)
+                }
+            },
+        };
+        let question = &task.question;
+        let range = match self.kind {
+            STRIPE_READ | STRIPE_WRITE | STRIPE_RESIZE => {
+                (question.offset as i64, question.size as i64)
+            }
+            _ => (-1, -1),
+        };
+        let moved = result.map(|moved| moved as i64);
+        self.work.piece(self.kind, start, range, &moved);
+        if let (Err(e), Ok(())) = (result, self.outcome) {
+            self.outcome = Err(e);
+        }
+    }
+}
+
+impl Server {
+    /// It does not answer: says so once.
+    fn lost(&self, e: &std::io::Error) {
+        if !self.is_lost.swap(true, Relaxed) {
+            eprintln!(
+                "mpitrace: data server {}: {e}: what needs it fails",
+                self.address
+            );
+        }
+    }
+}
+
+impl Store for Striped {
+    fn opened(&self, work: &Work<'_>, node: &Node, seen: (u64, &Path), is_new: bool) -> Result<()> {
+        let (device, path) = seen;
+        let name = path.as_os_str().as_encoded_bytes();
+        self.ask_all(work, STRIPE_OTHER, name, |_| {
+            Some(Question {
+                flags: if is_new { NEW } else { 0 },
+                size: device,
+                ..Self::question(work, node.key.1, Action::Open)
+            })
+        })
+    }
+
+    fn read(&self, work: &Work<'_>, file: &OpenFile, buffer: &mut [u8], at: u64) -> Result<usize> {
+        let (_, size) = Self::size(work, &file.node)?;
+        let there = size.saturating_sub(at).min(buffer.len() as u64) as usize;
+        let buffer = &mut buffer[..there];
+        let range = (at, there);
+        self.transfer(
+            work,
+            &file.node,
+            Action::Read,
+            range,
+            Buffer::Receive(buffer),
+        )?;
+        Ok(there)
+    }
+
+    fn write(&self, work: &Work<'_>, file: &OpenFile, data: &[u8], at: u64) -> Result<usize> {
+        let node = &file.node;
+        let range = (at, data.len());
+        let written = self.transfer(work, node, Action::Write, range, Buffer::Send(data));
+        let (mut guard, size) = Self::size(work, node)?;
+        if let Err(e) = written {
+            // Some servers may have got theirs, which must not appear when the file grows.
+            if at + data.len() as u64 > size {
+                let _ = self.cut(work, node, size);
+            }
+            return Err(e);
+        }
+        let end = at + data.len() as u64;
+        if end > size {
+            resize_here(work, node, Some(file), end)?;
+            *guard = Some(end);
+        } else {
+            let time = |tv_nsec| Timespec { tv_sec: 0, tv_nsec };
+            let times = Timestamps {
+                last_access: time(fs::UTIME_OMIT),
+                last_modification: time(fs::UTIME_NOW),
+            };
+            fs::futimens(&file.fd, &times)?;
+        }
+        Ok(data.len())
+    }
+
+    fn resize(
+        &self,
+        work: &Work<'_>,
+        node: &Node,
+        file: Option<&OpenFile>,
+        size: u64,
+    ) -> Result<()> {
+        let (mut guard, old) = Self::size(work, node)?;
+        if size < old {
+            self.cut(work, node, size)?;
+        }
+        resize_here(work, node, file, size)?;
+        *guard = Some(size);
+        Ok(())
+    }
+
+    fn allocate(
+        &self,
+        work: &Work<'_>,
+        file: &OpenFile,
+        mode: FallocateFlags,
+        at: u64,
+        length: u64,
+    ) -> Result<()> {
+        let known =
+            FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE | FallocateFlags::ZERO_RANGE;
+        // Moving what is behind would move it to other servers.
+        if !known.contains(mode) {
+            return Err(Errno::OPNOTSUPP);
+        }
+        let end = at.checked_add(length).ok_or(Errno::FBIG)?;
+        let node = &file.node;
+        let (mut guard, size) = Self::size(work, node)?;
+        self.ask_all(work, STRIPE_RESIZE, &[], |server| {
+            let local = self.layout.local_size(server, at);
+            let length = self.layout.local_size(server, end) - local;
+            (length > 0).then(|| Question {
+                flags: mode.bits() as u16,
+                offset: at,
+                local,
+                size: length,
+                ..Self::question(work, node.key.1, Action::Allocate)
+            })
+        })?;
+        if end > size && !mode.contains(FallocateFlags::KEEP_SIZE) {
+            resize_here(work, node, Some(file), end)?;
+            *guard = Some(end);
+        }
+        Ok(())
+    }
+
+    fn sync(&self, work: &Work<'_>, file: &OpenFile, data_only: bool) -> Result<()> {
+        self.ask_all(work, STRIPE_SYNC, &[], |_| {
+            Some(Question {
+                flags: if data_only { DATA_ONLY } else { 0 },
+                ..Self::question(work, file.node.key.1, Action::Sync)
+            })
+        })?;
+        sync_here(work, file, data_only)
+    }
+
+    fn closed(&self, work: &Work<'_>, node: &Node) -> Result<()> {
+        self.ask_all(work, STRIPE_OTHER, &[], |_| {
+            Some(Self::question(work, node.key.1, Action::Close))
+        })
+    }
+
+    fn removed(&self, work: &Work<'_>, inode: u64) -> Result<()> {
+        self.ask_all(work, STRIPE_OTHER, &[], |_| {
+            Some(Self::question(work, inode, Action::Remove))
+        })
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,241 @@
+//! What front end and data servers say to each other over a stream. Each message has a head of fixed size and bytes behind
+//! it; numbers are little-endian. A connection has one asker, and answers come in the order of the questions.
+//!
+//! ```text
+//! question  0 u32 magic | 4 u16 action, u16 flags | 8 u64 CallID (u64::MAX: none) | 16 u64 unique | 24 u64 inode
+//!           32 u64 offset in the file | 40 u64 offset in the server's part | 48 u64 size | 56 u32 thread ID, u32 bytes behind
+//! answer    0 u32 magic | 4 i32 errno | 8 u64 bytes moved | 16 u32 bytes behind, u32 zero
+//! ```
+
+use super::address::Stream;
+use super::recording::Result;
+use rustix::io::Errno;
+use std::io::{self, IoSlice, Read, Write};
+
+const QUESTION: u32 = u32::from_le_bytes(*b"MPQ1");
+const ANSWER: u32 = u32::from_le_bytes(*b"MPA1");
+const QUESTION_SIZE: usize = 64;
+const ANSWER_SIZE: usize = 24;
+/// Most bytes behind a head.
+pub const MOST: usize = 16 << 20;
+/// The file is new: what may be there of an earlier one with its number goes.
+pub const NEW: u16 = 1;
+/// Only the data need to be brought to the disk.
+pub const DATA_ONLY: u16 = 2;
+
+/// What a data server is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Action {
+    /// A file is opened; its name is behind, size is the device by which programs know it. [`NEW`]
+    Open = 1,
+    /// Read.
+    Read = 2,
+    /// Write what is behind.
+    Write = 3,
+    /// The server's part is to have this size at most.
+    Cut = 4,
+    /// fallocate(2), with the mode as flags.
+    Allocate = 5,
+    /// Bring the file to the disk. [`DATA_ONLY`]
+    Sync = 6,
+    /// Nobody has the file open.
+    Close = 7,
+    /// The file is no more.
+    Remove = 8,
+}
+
+impl Action {
+    fn from_number(number: u16) -> Option<Action> {
+        use Action::*;
+        [Open, Read, Write, Cut, Allocate, Sync, Close, Remove]
+            .into_iter()
+            .find(|&action| action as u16 == number)
+    }
+}
+
+/// A question, without the bytes behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What to do.
+    pub action: Action,
+    /// More about it.
+    pub flags: u16,
+    /// CallID of the MPI call it is done for.
+    pub call: Option<u64>,
+    /// Number of the request.
+    pub unique: u64,
+    /// Number of the file at the front end.
+    pub inode: u64,
+    /// Offset in the file.
+    pub offset: u64,
+    /// Offset in the server's part of it.
+    pub local: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Thread that made the request.
+    pub tid: u32,
+}
+
+fn bad(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// Sends a question with `data` behind it.
+pub fn ask(stream: &mut Stream, question: &Question, data: &[u8]) -> io::Result<()> {
+    let mut head = Vec::with_capacity(QUESTION_SIZE);
+    head.extend_from_slice(&QUESTION.to_le_bytes());
+    head.extend_from_slice(&(question.action as u16).to_le_bytes());
+    head.extend_from_slice(&question.flags.to_le_bytes());
+    for number in [
+        question.call.unwrap_or(u64::MAX),
+        question.unique,
+        question.inode,
+        question.offset,
+        question.local,
+        question.size,
+    ] {
+        head.extend_from_slice(&number.to_le_bytes());
+    }
+    head.extend_from_slice(&question.tid.to_le_bytes());
+    head.extend_from_slice(&(data.len() as u32).to_le_bytes());
+    send(stream, &head, data)
+}
+
+/// The next question, with what is behind it in `data`; `None` when the asker has gone.
+pub fn question(stream: &mut Stream, data: &mut Vec<u8>) -> io::Result<Option<Question>> {
+    let mut head = [0; QUESTION_SIZE];
+    match stream.read(&mut head)? {
+        0 => return Ok(None),
+        n => stream.read_exact(&mut head[n..])?,
+    }
+    let half = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
+    let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
+    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+    if word(0) != QUESTION {
+        return Err(bad("no question of an mpitrace ioserver"));
+    }
+    let behind = word(60) as usize;
+    if behind > MOST || long(48) > MOST as u64 && half(4) == Action::Read as u16 {
+        return Err(bad("a question that is too large"));
+    }
+    data.resize(behind, 0);
+    stream.read_exact(data)?;
+    Ok(Some(Question {
+        action: Action::from_number(half(4)).ok_or_else(|| bad("an unknown question"))?,
+        flags: half(6),
+        call: Some(long(8)).filter(|&call| call != u64::MAX),
+        unique: long(16),
+        inode: long(24),
+        offset: long(32),
+        local: long(40),
+        size: long(48),
+        tid: word(56),
+    }))
+}
+
+/// Sends the answer: bytes moved or the error, with `data` behind it.
+pub fn answer(stream: &mut Stream, result: Result<usize>, data: &[u8]) -> io::Result<()> {
+    let mut head = [0; ANSWER_SIZE];
+    let errno = result.err().map_or(0, |e| e.raw_os_error());
+    let moved = result.unwrap_or(0) as u64;
+    head[..4].copy_from_slice(&ANSWER.to_le_bytes());
+    head[4..8].copy_from_slice(&errno.to_le_bytes());
+    head[8..16].copy_from_slice(&moved.to_le_bytes());
+    head[16..20].copy_from_slice(&(data.len() as u32).to_le_bytes());
+    send(stream, &head, data)
+}
+
+/// The next answer; what is behind it goes to the beginning of `data`.
+pub fn answered(stream: &mut Stream, data: &mut [u8]) -> io::Result<Result<usize>> {
+    let mut head = [0; ANSWER_SIZE];
+    stream.read_exact(&mut head)?;
+    let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let behind = word(16) as usize;
+    if word(0) != ANSWER {
+        return Err(bad("no answer of an mpitrace dataserver"));
+    }
+    let place = data.get_mut(..behind);
+    stream.read_exact(place.ok_or_else(|| bad("an answer that is too large"))?)?;
+    Ok(match word(4) as i32 {
+        0 => Ok(word(8) as usize),
+        errno => Err(Errno::from_raw_os_error(errno)),
+    })
+}
+
+/// Sends both, in one call if it takes them.
+fn send(stream: &mut Stream, head: &[u8], data: &[u8]) -> io::Result<()> {
+    let parts = [IoSlice::new(head), IoSlice::new(data)];
+    let sent = loop {
+        match stream.write_vectored(&parts) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            sent => break sent?,
+        }
+    };
+    if sent == 0 {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    stream.write_all(head.get(sent..).unwrap_or_default())?;
+    stream.write_all(&data[sent.saturating_sub(head.len())..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    fn pair() -> (Stream, Stream) {
+        let (a, b) = UnixStream::pair().unwrap();
+        (Stream::Unix(a), Stream::Unix(b))
+    }
+
+    #[test]
+    fn questions_and_answers_come_back() {
+        let (mut front, mut server) = pair();
+        let question = Question {
+            action: Action::Write,
+            flags: 3,
+            call: Some(7 << 40 | 9),
+            unique: 11,
+            inode: 12,
+            offset: 1 << 50,
+            local: 1 << 48,
+            size: 3,
+            tid: 4711,
+        };
+        let mut data = Vec::new();
+        for call in [Some(1), None] {
+            let question = Question { call, ..question };
+            ask(&mut front, &question, b"abc").unwrap();
+            let got = super::question(&mut server, &mut data).unwrap();
+            assert_eq!((got, &data[..]), (Some(question), &b"abc"[..]));
+        }
+        answer(&mut server, Ok(2), b"xy").unwrap();
+        answer(&mut server, Err(Errno::NOSPC), b"").unwrap();
+        let mut buffer = [0; 4];
+        assert_eq!(answered(&mut front, &mut buffer).unwrap(), Ok(2));
+        assert_eq!(&buffer, b"xy\0\0");
+        assert_eq!(
+            answered(&mut front, &mut buffer).unwrap(),
+            Err(Errno::NOSPC)
+        );
+        drop(front);
+        assert!(super::question(&mut server, &mut data).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        let (mut front, mut server) = pair();
+        front.write_all(&[1; QUESTION_SIZE]).unwrap();
+        assert!(super::question(&mut server, &mut Vec::new()).is_err());
+        server.write_all(&[1; ANSWER_SIZE]).unwrap();
+        assert!(answered(&mut front, &mut []).is_err());
+        // An answer with more behind it than was asked for.
+        answer(&mut server, Ok(5), b"abcde").unwrap();
+        assert!(answered(&mut front, &mut [0; 4]).is_err());
+        // One that is cut off.
+        front.write_all(&QUESTION.to_le_bytes()).unwrap();
+        drop(front);
+        assert!(super::question(&mut server, &mut Vec::new()).is_err());
+    }
+}
