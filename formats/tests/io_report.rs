@@ -6,7 +6,7 @@ use formats::io::report::{
     Collector, Doing, Finding, KindKey, Options, Report, Stage, Waits, Who, chain::Search,
 };
 use formats::io::{Actor, Fact, FileRole, Precision, Relation};
-use io_common::{Story, file, id};
+use io_common::{Story, file, id, served, two_phase};
 use records::operation::{self as op, Layer};
 
 fn report(facts: &[Fact], options: Options) -> Report {
@@ -19,34 +19,6 @@ fn report(facts: &[Fact], options: Options) -> Report {
 
 fn key(who: Who, kind: u16) -> KindKey {
     KindKey { who, kind }
-}
-
-/// Two ranks write 100 bytes each in a collective call; rank 0 does it all in one transfer of 256 bytes, of which it read
-/// 256 before, under a lock.
-fn two_phase() -> Story {
-    let mut story = Story::new();
-    let (first, second) = (id(0, 1), id(1, 1));
-    let rank = Actor::Rank(0);
-    story.operation(rank, op::FCNTL_LOCK, Some(first), (200, 250), (0, 256));
-    story
-        .operation(rank, op::PREAD, Some(first), (250, 300), (0, 256))
-        .filler = 256;
-    story
-        .operation(rank, op::PWRITE, Some(first), (300, 700), (0, 256))
-        .filler = 56;
-    story.operation(rank, op::FCNTL_UNLOCK, Some(first), (700, 750), (0, 256));
-    story
-        .call(0, 1, "MPI_File_write_all", (100, 800), 100)
-        .sequence = Some(0);
-    story
-        .call(1, 1, "MPI_File_write_all", (50, 900), 100)
-        .sequence = Some(0);
-    for nth in [1, 2, 4] {
-        story.edge(first, nth, Relation::Triggers, 0);
-    }
-    story.both(first, 3, 100);
-    story.edge(second, 3, Relation::Carries, 100);
-    story
 }
 
 #[test]
@@ -314,80 +286,8 @@ fn how_exact_it_is() {
 
 #[test]
 fn servers_and_devices() {
-    let mut story = Story::new();
-    let call = id(3, 9);
+    let (story, call) = served();
     let front = Actor::FrontEnd(0);
-    story.operation(Actor::Rank(3), op::PWRITE, Some(call), (0, 1000), (0, 300));
-    let request = op::Request {
-        unique: 7,
-        ..op::Request::default()
-    };
-    story
-        .operation(front, op::REQUEST_QUEUED, Some(call), (90, 100), (0, 0))
-        .record
-        .request = Some(request);
-    for (offset, size) in [(0, 200), (200, 100)] {
-        let at = 100 + offset;
-        story
-            .operation(
-                front,
-                op::REQUEST_WRITE,
-                Some(call),
-                (at, at + 90),
-                (offset, size),
-            )
-            .record
-            .request = Some(request);
-    }
-    for (server, start, size) in [(0, 110, 200), (1, 310, 100)] {
-        let actor = Actor::DataServer(server);
-        story
-            .operation(
-                front,
-                op::STRIPE_WRITE,
-                Some(call),
-                (start - 5, start + 40),
-                (0, size),
-            )
-            .record
-            .request = Some(request);
-        story
-            .operation(
-                actor,
-                op::STRIPE_WRITE,
-                Some(call),
-                (start, start + 30),
-                (0, size),
-            )
-            .record
-            .request = Some(request);
-        story
-            .operation(
-                actor,
-                op::PWRITE,
-                Some(call),
-                (start + 10, start + 20),
-                (0, size),
-            )
-            .record
-            .request = Some(request);
-    }
-    let device = Actor::Device(0);
-    story
-        .operation(
-            device,
-            op::DEVICE_WRITE,
-            None,
-            (5000, 6000),
-            (1 << 20, 4096),
-        )
-        .record
-        .result = 0;
-    story.operation(device, op::DEVICE_FLUSH, Some(call), (6000, 6100), (-1, 0));
-    story.call(3, 9, "MPI_File_write_at", (0, 1010), 300);
-    story
-        .edge(call, story.latest() - 1, Relation::Carries, 300)
-        .precision = Precision::Page;
     let found = report(&story.facts, Options::default());
     let below = &found.below;
     let row = &below.servers[&front];

@@ -15,6 +15,7 @@ mod filter;
 mod format;
 mod info;
 mod input;
+mod io;
 mod ioserver;
 mod join;
 mod journal;
@@ -30,8 +31,10 @@ mod repair;
 mod run;
 mod stats;
 mod synth;
+mod table;
 mod traces;
 mod tree;
+mod units;
 mod updates;
 mod window;
 
@@ -64,6 +67,7 @@ enum Command {
     Info(info::Arguments),
     Check(check::Arguments),
     Stats(stats::Arguments),
+    Io(io::Arguments),
     Synth(synth::Arguments),
     Join(join::Arguments),
     Repair(repair::Arguments),
@@ -92,6 +96,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => info::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Io(arguments) => io::run(&arguments),
         Command::Synth(arguments) => synth::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Repair(arguments) => repair::run(&arguments),

@@ -1,18 +1,17 @@
 //! `mpitrace stats`: where the time of a trace went.
 
 mod dumpi;
-mod output;
 mod tables;
 
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::progress::Progress;
+use crate::table::Table;
 use crate::traces::{Counted, Trace, failure, tell_losses};
 use clap::ValueEnum;
 use formats::model::{Definitions, TimeBBox};
 use formats::slog2;
 use formats::stats::{self, Histogram, Nesting, Options, Statistics};
-use output::Table;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;

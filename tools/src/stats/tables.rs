@@ -1,6 +1,6 @@
 //! Statistics as tables.
 
-use super::output::{Cell, Table};
+use crate::table::{Cell, Table};
 use formats::model::{Definitions, Topology};
 use formats::stats::{CategoryStatistics, Statistics, Tally};
 use std::cmp::Ordering;

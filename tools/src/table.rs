@@ -1,6 +1,7 @@
 //! Tables as aligned text, CSV and JSON.
 
 use crate::failure::Failure;
+use crate::units;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -15,6 +16,10 @@ pub enum Cell {
     Seconds(f64),
     /// A part of 1.
     Share(f64),
+    /// Bytes, for people in units that suit them.
+    Bytes(u64),
+    /// A time in ns, for people in units that suit it, for programs in seconds.
+    Time(u64),
     /// A number with decimals.
     Real(f64),
     /// There is no such value.
@@ -36,6 +41,8 @@ impl Cell {
             Cell::Seconds(seconds) => format!("{seconds:.9}"),
             Cell::Share(share) => format!("{:.2}%", 100.0 * share),
             Cell::Real(number) => format!("{number:.2}"),
+            Cell::Bytes(bytes) => units::bytes(*bytes),
+            Cell::Time(ns) => units::time(*ns),
             Cell::None => "-".to_owned(),
         }
     }
@@ -44,6 +51,8 @@ impl Cell {
     fn exact(&self) -> String {
         match self {
             Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => number.to_string(),
+            Cell::Bytes(bytes) => bytes.to_string(),
+            Cell::Time(ns) => seconds(*ns).to_string(),
             Cell::None => String::new(),
             _ => self.shown(),
         }
@@ -52,7 +61,8 @@ impl Cell {
     fn json(&self) -> Value {
         match self {
             Cell::Text(text) => Value::from(text.as_str()),
-            Cell::Count(count) => Value::from(*count),
+            Cell::Count(count) | Cell::Bytes(count) => Value::from(*count),
+            Cell::Time(ns) => Value::from(seconds(*ns)),
             Cell::Number(number) => Value::from(*number),
             // What is no number has no JSON; it becomes null.
             Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => {
@@ -61,6 +71,10 @@ impl Cell {
             Cell::None => Value::Null,
         }
     }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }
 
 /// Rows of values under named columns.
@@ -81,8 +95,37 @@ impl Table {
         }
     }
 
+    /// The same with these columns only, which it must have.
+    pub fn select(&self, columns: &[&'static str]) -> Table {
+        let place = |name: &&str| self.columns.iter().position(|column| column == name);
+        let places: Vec<usize> = columns.iter().filter_map(place).collect();
+        let row = |row: &Vec<Cell>| places.iter().map(|&nth| row[nth].clone()).collect();
+        Table {
+            name: self.name,
+            columns: places.iter().map(|&nth| self.columns[nth]).collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+
+    /// The names of columns for people: without the units, where the values have them.
+    fn titles(&self) -> Vec<String> {
+        let title = |(nth, name): (usize, &&'static str)| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
+            let has_units = cells.any(|cell| matches!(cell, Cell::Bytes(_) | Cell::Time(_)));
+            let plain = name.strip_suffix("_bytes").or(name.strip_suffix("_s"));
+            let title = plain.filter(|_| has_units).unwrap_or(name);
+            if has_units {
+                title.replace('_', " ")
+            } else {
+                title.to_owned()
+            }
+        };
+        self.columns.iter().enumerate().map(title).collect()
+    }
+
     /// Columns of texts to the left, of numbers to the right.
     pub fn text(&self) -> String {
+        let titles = self.titles();
         let rows: Vec<Vec<String>> = self
             .rows
             .iter()
@@ -91,7 +134,7 @@ impl Table {
         let width = |nth: usize| {
             let cells = rows.iter().filter_map(|row| row.get(nth));
             let widest = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
-            widest.max(self.columns[nth].chars().count())
+            widest.max(titles[nth].chars().count())
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
         let is_text = |nth: usize| {
@@ -112,7 +155,7 @@ impl Table {
             out.push_str(text.trim_end());
             out.push('\n');
         };
-        line(&mut self.columns.iter().copied());
+        line(&mut titles.iter().map(String::as_str));
         for row in &rows {
             line(&mut row.iter().map(String::as_str));
         }
@@ -151,6 +194,24 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_are_for_people() {
+        let mut table = Table::new("things", &["name", "asked_bytes", "mean_s"]);
+        let name = Cell::Text("a".to_owned());
+        table
+            .rows
+            .push(vec![name, Cell::Bytes(1536), Cell::Time(1_500_000)]);
+        assert_eq!(
+            table.text(),
+            "name     asked     mean\na     1.50 KiB  1.50 ms\n"
+        );
+        let some = table.select(&["mean_s", "asked_bytes"]);
+        assert_eq!(
+            some.json().to_string(),
+            r#"[{"mean_s":0.0015,"asked_bytes":1536}]"#
+        );
+    }
 
     #[test]
     fn three_ways_to_show_a_table() {

@@ -1,0 +1,75 @@
+//! Where the facts come from: block files, which are joined, or a trace into which they were drawn.
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::progress::Progress;
+use crate::traces::{Trace, failure};
+use formats::io::{Fact, Joined, facts_by_time, join_files};
+use formats::model::Stop;
+use records::file::File;
+
+/// The facts of a trace, to be gone through as often as needed.
+pub struct Facts {
+    trace: Trace,
+    quiet: bool,
+}
+
+impl Facts {
+    /// Of an opened trace.
+    ///
+    /// # Errors
+    /// If it is of a format that holds no facts about I/O.
+    pub fn new(trace: Trace, quiet: bool) -> Result<Self, Failure> {
+        if matches!(trace.format, Format::Blocks | Format::Slog2) {
+            return Ok(Facts { trace, quiet });
+        }
+        Err(Failure::Call(format!(
+            "{} is a {} file; what is known of I/O is in block files and in the SLOG2 that mpitrace run --io makes",
+            trace.name().display(),
+            trace.format
+        )))
+    }
+
+    /// The trace.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Bits of the counter in a CallID.
+    pub fn counter_bits(&self) -> Result<u32, Failure> {
+        let blocks = self.blocks()?;
+        let bits = blocks.first().map(|file| file.info().counter_bits);
+        Ok(bits.unwrap_or(40))
+    }
+
+    fn blocks(&self) -> Result<Vec<File<'_>>, Failure> {
+        if self.trace.format != Format::Blocks {
+            return Ok(Vec::new());
+        }
+        let mut files = Vec::new();
+        for (path, input) in &self.trace.files {
+            let named = |error| Failure::Data(format!("{}: {error}", path.display()));
+            files.push(File::new(input).map_err(named)?);
+        }
+        Ok(files)
+    }
+
+    /// Gives all facts to `put`; and what came of the join, where there was one.
+    pub fn for_each(&self, mut put: impl FnMut(&Fact)) -> Result<Option<Joined>, Failure> {
+        let name = self.trace.name().display().to_string();
+        let progress = Progress::drawables(&name, self.quiet);
+        let mut put = |fact: &Fact| -> Result<(), Stop> {
+            progress.step();
+            put(fact);
+            Ok(())
+        };
+        if self.trace.format == Format::Blocks {
+            let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
+            let joined = join_files(&self.blocks()?, &table, &mut put);
+            return joined.map(Some).map_err(failure);
+        }
+        let source = self.trace.source()?;
+        facts_by_time(&*source, &mut put).map_err(failure)?;
+        Ok(None)
+    }
+}

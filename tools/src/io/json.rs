@@ -1,0 +1,82 @@
+//! The report for programs.
+
+use super::findings;
+use super::names;
+use super::tables::Name;
+use crate::failure::Failure;
+use clap::ValueEnum;
+use formats::io::Joined;
+use formats::io::report::Report;
+use serde_json::{Map, Value, json};
+use std::io::Write;
+
+/// Writes it, with a line break at the end.
+pub fn write(out: &mut impl Write, value: &Value) -> Result<(), Failure> {
+    serde_json::to_writer_pretty(&mut *out, value)
+        .map_err(|error| Failure::output("stdout", &error.into()))?;
+    writeln!(out).map_err(|error| Failure::output("stdout", &error))
+}
+
+/// All of a report.
+pub fn report(report: &Report, joined: Option<&Joined>) -> Value {
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
+    let time = |ns: i64| ns as f64 / 1e9;
+    put(
+        "span_s",
+        report.span.map_or(Value::Null, |(first, last)| {
+            time(last.saturating_sub(first)).into()
+        }),
+    );
+    let files = report.files.values().map(|file| {
+        json!({
+            "id": file.id, "name": file.name, "role": names::role(file.role),
+            "device": file.device, "inode": file.inode,
+        })
+    });
+    put("opened_files", files.collect());
+    let other = &report.other;
+    put(
+        "other_calls",
+        json!({
+            "calls": other.calls, "operations": other.operations, "transfers": other.transfers,
+            "filler_bytes": other.filler, "time_s": time(other.times.busy() as i64),
+        }),
+    );
+    put(
+        "callid",
+        json!({
+            "categories": report.categories_with_callid(),
+            "different": report.callids,
+            "causing": report.causing,
+            "operations": report.operations(),
+            "operations_per_causing_call": report.operations_per_causing_call(),
+            "arrows_triggers": report.triggers,
+            "arrows_carries": report.carries,
+            "late": report.late,
+        }),
+    );
+    put(
+        "requests_per_transfer",
+        report.below.requests_per_transfer().into(),
+    );
+    put("server_imbalance", report.below.imbalance().into());
+    if let Some(joined) = joined {
+        put(
+            "server_callids",
+            json!({
+                "agree": joined.server_agreements,
+                "differ": joined.server_differences,
+                "unknown": joined.server_unattributed,
+            }),
+        );
+        put("independent_collectives", joined.independent.into());
+    }
+    let found = report.findings();
+    put("findings", found.iter().map(findings::json).collect());
+    for name in Name::value_variants() {
+        let table = name.table(report);
+        put(table.name, table.json());
+    }
+    Value::Object(object)
+}

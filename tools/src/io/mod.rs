@@ -1,0 +1,112 @@
+//! `mpitrace io`: which operations MPI-IO calls caused, what these cost, and whose data they carried.
+
+mod chain;
+mod facts;
+mod findings;
+mod json;
+mod names;
+mod tables;
+mod text;
+
+use crate::failure::Failure;
+use crate::traces::Trace;
+use facts::Facts;
+use formats::io::report::chain::Search;
+use formats::io::report::{Collector, Options};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+/// Report on I/O, from the MPI-IO call to the disk
+///
+/// Of block files (or the folder with them) or of the SLOG2 that mpitrace run --io makes: what was asked for and what was
+/// moved for it, operations per call, sizes, aggregators, locks and waiting, servers and devices, the slowest calls with
+/// the operations that they caused, and how exactly all this is known. An operation that carries data of several calls
+/// counts with each of them where it says per call. Percentiles of times are right to within 0.8 %.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace io run.slog2                          the report
+  mpitrace io /tmp/libtrace.*.blocks             the same of the recorder's own files
+  mpitrace io --call 0x10000000007 run.slog2     one call, down to the disk
+  mpitrace io --file out.dat --rank 3 run.slog2
+  mpitrace io --csv waited-for run.slog2         who waited for whom in collective calls
+  mpitrace io --json run.slog2 | jq .slowest")]
+pub struct Arguments {
+    /// The block files of a run or folders with them, or an SLOG2 file; - is stdin
+    #[arg(required = true, value_name = "TRACE")]
+    files: Vec<PathBuf>,
+    /// One call with all that it caused, as a tree
+    #[arg(long, value_name = "CALLID", value_parser = callid, conflicts_with_all = ["csv", "rank", "file"])]
+    call: Option<u64>,
+    /// Only calls of this rank, and what was done for them
+    #[arg(long, value_name = "N")]
+    rank: Option<u32>,
+    /// Only files with this in their names
+    #[arg(long, value_name = "NAME")]
+    file: Option<String>,
+    /// How many of the slowest calls to show
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    top: usize,
+    /// Everything as JSON; times in seconds
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// One table as CSV; times in seconds
+    #[arg(long, value_enum, value_name = "TABLE")]
+    csv: Option<tables::Name>,
+    /// Show no progress
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// A CallID as it is shown: hexadecimal with 0x, or decimal.
+fn callid(text: &str) -> Result<u64, String> {
+    let hexadecimal = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+    let number = match hexadecimal {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| "expected a CallID, such as 0x10000000007".to_owned())
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let facts = Facts::new(Trace::open_all(&arguments.files)?, arguments.quiet)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let failed = |error: io::Error| Failure::output("stdout", &error);
+    if let Some(call) = arguments.call {
+        let mut search = Search::new(call);
+        facts.for_each(|fact| search.look(fact))?;
+        let Some(mut found) = search.found() else {
+            return Err(Failure::Data(format!(
+                "{}: no call {} caused anything here",
+                facts.trace().name().display(),
+                names::callid(call)
+            )));
+        };
+        facts.for_each(|fact| found.collect(fact))?;
+        let chain = found.chain();
+        if arguments.json {
+            json::write(&mut out, &chain::json(&chain))?;
+        } else {
+            let text = chain::text(&chain);
+            out.write_all(text.as_bytes()).map_err(failed)?;
+        }
+        return out.flush().map_err(failed);
+    }
+    let mut collector = Collector::new(Options {
+        slowest: arguments.top,
+        rank: arguments.rank,
+        file: arguments.file.clone(),
+        counter_bits: facts.counter_bits()?,
+    });
+    let joined = facts.for_each(|fact| collector.put(fact))?;
+    let report = collector.finish();
+    if arguments.json {
+        json::write(&mut out, &json::report(&report, joined.as_ref()))?;
+    } else if let Some(name) = arguments.csv {
+        name.table(&report).csv(&mut out)?;
+    } else {
+        let text = text::report(&report, joined.as_ref());
+        out.write_all(text.as_bytes()).map_err(failed)?;
+    }
+    out.flush().map_err(failed)
+}

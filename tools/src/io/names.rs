@@ -1,0 +1,97 @@
+//! What actors, kinds of operations and stages are called.
+
+use formats::io::report::{Doing, KindKey, Stage, Who};
+use formats::io::{Actor, FileRole, OpenedFile, Precision};
+use records::operation::{self as op, Layer};
+
+/// A CallID as it is shown everywhere.
+pub fn callid(call: u64) -> String {
+    format!("0x{call:x}")
+}
+
+/// `rank 3`, `server 0`, `data server 1`, `device 0`.
+pub fn actor(actor: Actor) -> String {
+    match actor {
+        Actor::Rank(number) => format!("rank {number}"),
+        Actor::FrontEnd(number) => format!("server {number}"),
+        Actor::DataServer(number) => format!("data server {number}"),
+        Actor::Device(number) => format!("device {number}"),
+    }
+}
+
+pub fn who(who: Who) -> &'static str {
+    match who {
+        Who::Rank => "rank",
+        Who::FrontEnd => "server",
+        Who::DataServer => "data server",
+        Who::Device => "device",
+    }
+}
+
+pub fn kind(kind: u16) -> String {
+    match op::kind(kind) {
+        Some(kind) => kind.name.to_owned(),
+        None => format!("operation {kind}"),
+    }
+}
+
+/// A kind with the one who does it, where that is no rank and the name does not tell.
+pub fn kind_of(key: KindKey) -> String {
+    let is_libc = key.describe().is_some_and(|kind| kind.layer == Layer::Libc);
+    match key.who {
+        Who::FrontEnd | Who::DataServer if is_libc => {
+            format!("{} ({})", kind(key.kind), who(key.who))
+        }
+        Who::DataServer => format!("{} (data server)", kind(key.kind)),
+        _ => kind(key.kind),
+    }
+}
+
+pub fn doing(doing: Doing) -> &'static str {
+    match doing {
+        Doing::Read => "read",
+        Doing::Write => "write",
+        Doing::Lock => "lock",
+        Doing::Sync => "sync",
+        Doing::Open => "open",
+        Doing::Other => "other",
+    }
+}
+
+pub fn stage(stage: Stage) -> &'static str {
+    match (stage.who, stage.layer) {
+        (Who::Rank, _) => "libc calls of ranks",
+        (Who::Device, _) => "device",
+        (_, Layer::Request) => "requests at the server",
+        (Who::FrontEnd, Layer::Stripe) => "pieces that the server passed on",
+        (_, Layer::Stripe) => "pieces at data servers",
+        (Who::FrontEnd, _) => "disk calls of the server",
+        (Who::DataServer, _) => "disk calls of data servers",
+    }
+}
+
+pub fn precision(precision: Precision) -> &'static str {
+    match precision {
+        Precision::Exact => "exact",
+        Precision::Page => "page",
+        Precision::Hull => "hull",
+        Precision::MayServe => "may serve",
+    }
+}
+
+pub fn role(role: FileRole) -> &'static str {
+    match role {
+        FileRole::Data => "data",
+        FileRole::SharedPointer => "shared pointer",
+        FileRole::Side => "side",
+        FileRole::Other => "other",
+    }
+}
+
+/// The name of a file, or its number where it has none.
+pub fn file(file: Option<&OpenedFile>, number: u32) -> String {
+    match file {
+        Some(file) if !file.name.is_empty() => file.name.clone(),
+        _ => format!("file {number}"),
+    }
+}

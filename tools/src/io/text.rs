@@ -1,0 +1,511 @@
+//! The report for people.
+
+use super::tables::{self, Name};
+use super::{findings, names};
+use crate::table::{Cell, Table};
+use crate::units::{bytes, counted, time};
+use formats::io::report::{Access, Doing, Report, Slow};
+use formats::io::{FileRole, Joined};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Rows of tables that may be long.
+const ROWS: usize = 20;
+
+/// All of a report.
+pub fn report(report: &Report, joined: Option<&Joined>) -> String {
+    let mut out = Text::default();
+    summary(&mut out, report);
+    let found = report.findings();
+    if !found.is_empty() {
+        out.head("Worth a look");
+        for finding in &found {
+            out.item(&findings::words(finding));
+        }
+    }
+    accesses(&mut out, report);
+    operations(&mut out, report);
+    collectives(&mut out, report);
+    cache_and_deferred(&mut out, report);
+    slowest(&mut out, report);
+    below(&mut out, report, joined);
+    exactness(&mut out, report, joined);
+    out.text
+}
+
+/// Text with headings.
+#[derive(Default)]
+struct Text {
+    text: String,
+}
+
+impl Text {
+    fn head(&mut self, title: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.line(title);
+        self.line(&"-".repeat(title.chars().count()));
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A point of a list, wrapped.
+    fn item(&mut self, text: &str) {
+        self.wrapped("* ", text);
+    }
+
+    fn wrapped(&mut self, first: &str, text: &str) {
+        let mut line = first.to_owned();
+        let indent = " ".repeat(first.len());
+        for word in text.split_whitespace() {
+            if line.len() > first.len() && line.chars().count() + 1 + word.chars().count() > 100 {
+                self.line(line.trim_end());
+                line.clone_from(&indent);
+            }
+            if line.len() > first.len() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        self.line(line.trim_end());
+    }
+
+    /// The first rows of a table, and how many there are more.
+    fn table(&mut self, table: &Table) {
+        let mut shown = table.clone();
+        shown.rows.truncate(ROWS);
+        self.text.push_str(&shown.text());
+        if table.rows.len() > ROWS {
+            let (more, name) = (table.rows.len() - ROWS, table.name.replace('_', "-"));
+            self.line(&format!("... and {more} more rows: --csv {name}"));
+        }
+    }
+}
+
+fn summary(out: &mut Text, report: &Report) {
+    let span = report.span.map_or(0, |(first, last)| last.abs_diff(first));
+    let data = report.files.values();
+    let data = data.filter(|file| file.role == FileRole::Data).count();
+    let calls = report.reads.calls + report.writes.calls;
+    out.line(&format!(
+        "{} of {} to {} in {}; {} below them",
+        match calls {
+            1 => "1 data access".to_owned(),
+            n => format!("{n} data accesses"),
+        },
+        counted(report.by_rank.len() as u64, "rank"),
+        counted(data as u64, "file"),
+        time(span),
+        counted(report.operations(), "operation")
+    ));
+    for (access, what) in [(&report.writes, "written"), (&report.reads, "read")] {
+        if access.calls == 0 {
+            continue;
+        }
+        let amplified = access.amplification();
+        let amplified =
+            amplified.map_or(String::new(), |a| format!(" ({a:.2} for each asked for)"));
+        out.line(&format!(
+            "  {} asked to be {what} by {}, {} moved{amplified}",
+            bytes(access.asked),
+            counted(access.calls, "call"),
+            bytes(access.moved()),
+        ));
+    }
+    if calls + report.operations() == 0 {
+        out.line("No MPI-IO call and no file operation was found.");
+    }
+    out.line(&format!(
+        "  {} different CallIDs in {} categories; on average {} operations per CallID having any",
+        report.callids,
+        report.categories_with_callid(),
+        match report.operations_per_causing_call() {
+            Some(mean) => format!("{mean:.2}"),
+            None => "no".to_owned(),
+        }
+    ));
+    out.line(&format!(
+        "  {} arrows triggers, {} arrows carries",
+        report.triggers, report.carries
+    ));
+}
+
+fn accesses(out: &mut Text, report: &Report) {
+    if report.functions.is_empty() {
+        return;
+    }
+    out.head("Bytes: asked for and moved");
+    let columns = [
+        "calls",
+        "asked_bytes",
+        "moved_bytes",
+        "amplification",
+        "filler_read_bytes",
+        "filler_written_bytes",
+    ];
+    let by =
+        |name: Name, keys: &[&'static str]| name.table(report).select(&[keys, &columns].concat());
+    out.table(&by(Name::Functions, &["function"]));
+    out.line("");
+    out.table(&by(Name::Files, &["file", "direction"]));
+    if report.by_rank.len() > 1 {
+        out.line("");
+        out.table(&by(Name::Ranks, &["rank"]));
+    }
+    let modifying = &report.writes;
+    if modifying.modifying > 0 {
+        out.wrapped("", &format!(
+            "Read-modify-write in {} of {} writing calls: {} read and {} written that nobody had asked for.",
+            modifying.modifying,
+            modifying.calls,
+            bytes(modifying.filler_read),
+            bytes(modifying.filler_written)
+        ));
+    }
+
+    out.head("Operations per call");
+    let per_call = Name::PerCall.table(report);
+    out.table(&indented(&per_call));
+
+    out.head("Time of the calls, and of their own rank's operations in it");
+    let columns = [
+        "function",
+        "calls",
+        "time_s",
+        "mean_s",
+        "p50_s",
+        "p99_s",
+        "max_s",
+        "in_transfers",
+        "in_locks",
+        "in_others",
+        "elsewhere",
+    ];
+    out.table(&Name::Functions.table(report).select(&columns));
+
+    out.head("Sizes");
+    out.line("Calls by bytes asked for:");
+    out.table(&Name::CallSizes.table(report));
+    let transfers = Name::TransferSizes.table(report);
+    if !transfers.rows.is_empty() {
+        out.line("\nTransfers of ranks by bytes moved:");
+        out.table(&transfers);
+    }
+}
+
+/// The function only in its first row, kinds under it.
+fn indented(table: &Table) -> Table {
+    let mut shown = table.clone();
+    shown.columns.remove(1);
+    for row in &mut shown.rows {
+        let kind = row.remove(1);
+        match kind {
+            Cell::Text(kind) if kind != "all calls into libc" => {
+                row[0] = Cell::Text(format!("  {kind}"));
+                row[1] = Cell::None;
+            }
+            _ => {}
+        }
+    }
+    shown
+}
+
+fn operations(out: &mut Text, report: &Report) {
+    if report.kinds.is_empty() {
+        return;
+    }
+    out.head("Operations");
+    let columns = [
+        "by",
+        "operation",
+        "count",
+        "moved_bytes",
+        "time_s",
+        "mean_s",
+        "p99_s",
+        "max_s",
+        "carried_calls",
+        "failed",
+        "short",
+    ];
+    out.table(&Name::Operations.table(report).select(&columns));
+    let locks = report.kinds.iter().filter(|(key, _)| key.is_of_rank());
+    let sum = |doing: Doing| -> u64 {
+        let of = locks
+            .clone()
+            .filter(|(key, _)| Doing::of(key.kind) == doing);
+        of.map(|(_, row)| row.ns).sum()
+    };
+    out.line(&format!(
+        "Ranks spent {} in transfers and outstanding transfers, {} in locks, {} in sync, {} in open and close.",
+        time(sum(Doing::Read) + sum(Doing::Write)),
+        time(sum(Doing::Lock)),
+        time(sum(Doing::Sync)),
+        time(sum(Doing::Open))
+    ));
+    let other = &report.other;
+    if !other.is_empty() {
+        let put_off = match other.transfers {
+            0 => String::new(),
+            n => format!("; {n} transfers among them, which data accesses had put off"),
+        };
+        out.wrapped("", &format!(
+            "{} operations in {} MPI calls that are no data accesses (open, close, sync, wait ...){put_off}.",
+            other.operations, other.calls
+        ));
+    }
+}
+
+fn collectives(out: &mut Text, report: &Report) {
+    if !report.aggregators.is_empty() {
+        out.head("Aggregators: ranks that moved data of others");
+        out.table(&tables::aggregator_summary(report));
+    }
+    let collectives = &report.collectives;
+    if collectives.groups == 0 {
+        return;
+    }
+    out.head("Waiting in blocking collective accesses");
+    out.line(&format!(
+        "{}. Time in which own operations ran, else only those of other ranks, else ranks were still",
+        counted(collectives.groups, "group")
+    ));
+    out.line("to come (late), else the rest: exchange between the ranks.");
+    let columns = ["rank", "calls", "time_s", "own", "others", "late", "rest"];
+    out.table(&Name::Waits.table(report).select(&columns));
+    let mut longest: Vec<_> = collectives
+        .waited_for
+        .iter()
+        .map(|(pair, waited)| (waited.values().sum::<u64>(), pair, waited))
+        .collect();
+    longest.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    for (ns, (rank, other), waited) in longest.iter().take(5) {
+        let what: Vec<String> = waited
+            .iter()
+            .map(|(&doing, &ns)| format!("{} {}", names::doing(doing), time(ns)))
+            .collect();
+        out.line(&format!(
+            "Rank {rank} waited {} while operations of rank {other} ran: {}",
+            time(*ns),
+            what.join(", ")
+        ));
+    }
+    if longest.len() > 5 {
+        out.line(&format!(
+            "... and {} more pairs: --csv waited-for",
+            longest.len() - 5
+        ));
+    }
+}
+
+fn cache_and_deferred(out: &mut Text, report: &Report) {
+    let cache = Name::Cache.table(report);
+    if !cache.rows.is_empty() {
+        out.head("Disk or page cache");
+        out.table(&cache);
+        out.line("cached: reads without a sector from the device, writes to pages that were dirty already.");
+    }
+    let deferred: BTreeMap<&String, &Access> = report
+        .functions
+        .iter()
+        .filter(|(_, row)| row.deferred > 0 || row.times.outstanding > 0)
+        .collect();
+    if deferred.is_empty() {
+        return;
+    }
+    out.head("Deferred: complete only after the call");
+    let columns = [
+        "function",
+        "calls",
+        "deferred",
+        "time_s",
+        "pending_s",
+        "outstanding_s",
+    ];
+    let mut table = Name::Functions.table(report).select(&columns);
+    table.rows.retain(|row| match &row[0] {
+        Cell::Text(name) => deferred.contains_key(name),
+        _ => false,
+    });
+    out.table(&table);
+    out.line("pending: from the return of the call to its completion; outstanding: asynchronous operations.");
+}
+
+fn slowest(out: &mut Text, report: &Report) {
+    if report.slowest.is_empty() {
+        return;
+    }
+    out.head("The slowest calls, and the operations they caused");
+    let first = report.span.map_or(0, |(first, _)| first);
+    for slow in &report.slowest {
+        slow_call(out, report, slow, first);
+    }
+    out.line("All of one call, down to the disk: --call CALLID");
+}
+
+fn slow_call(out: &mut Text, report: &Report, slow: &Slow, first: i64) {
+    let made = &slow.made;
+    let begin = time(made.place.ns.abs_diff(first));
+    let file = names::file(report.files.get(&made.file), made.file);
+    out.line(&format!(
+        "{:>9}  {} {} {} of {} at {begin}, CallID {}",
+        time(made.duration()),
+        names::actor(made.place.lane.actor),
+        made.name,
+        bytes(made.bytes),
+        file,
+        names::callid(made.call)
+    ));
+    if let Some(waits) = slow.waits {
+        out.line(&format!(
+            "           own operations {}, waited for those of others {}, for late ranks {}, rest {}",
+            time(waits.own),
+            time(waits.others),
+            time(waits.late),
+            time(waits.rest)
+        ));
+    }
+    for caused in &slow.caused {
+        let moved = match caused.bytes {
+            0 => String::new(),
+            n => format!(", {}", bytes(n)),
+        };
+        out.line(&format!(
+            "           {} x {}{moved}, {}, the longest {}",
+            caused.operations,
+            names::kind_of(caused.key),
+            time(caused.ns),
+            time(caused.longest)
+        ));
+    }
+    if slow.longest.iter().any(|brief| brief.elsewhere) {
+        let elsewhere = slow.longest.iter().filter(|brief| brief.elsewhere);
+        let mut by: Vec<String> = elsewhere
+            .map(|b| names::actor(b.place.lane.actor))
+            .collect();
+        by.sort();
+        by.dedup();
+        out.line(&format!(
+            "           its data were moved by {}",
+            by.join(", ")
+        ));
+    }
+}
+
+fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
+    let below = &report.below;
+    if !below.servers.is_empty() {
+        out.head("I/O servers");
+        out.table(&Name::Servers.table(report));
+        if let Some(requests) = below.requests_per_transfer() {
+            out.line(&format!(
+                "{requests:.2} requests to read or write for each transfer of a rank"
+            ));
+        }
+        if let Some(most) = below.imbalance() {
+            out.line(&format!(
+                "balance: the data server with most bytes has {most:.2} times the mean"
+            ));
+        }
+        if let Some(joined) = joined {
+            out.line(&format!(
+                "CallIDs: {} requests agree with the libc call that was running, {} differ, {} match none",
+                joined.server_agreements, joined.server_differences, joined.server_unattributed
+            ));
+        }
+    }
+    if !below.devices.is_empty() {
+        out.head("Block devices");
+        out.table(&Name::Devices.table(report));
+        for (number, device) in &below.devices {
+            let kernel = device.by_kernel;
+            out.line(&format!(
+                "device {number}: {} of {} by the kernel itself (write-back)",
+                counted(kernel.count, "write"),
+                bytes(kernel.bytes)
+            ));
+            let mut line = String::new();
+            let writes = device.writes.volume.count;
+            if writes > 0 {
+                // Writing to a String cannot fail.
+                let _ = write!(
+                    line,
+                    "device {number}: data of {:.2} calls in a write, on average",
+                    device.calls_in_writes as f64 / writes as f64
+                );
+                out.line(&line);
+            }
+        }
+    }
+}
+
+fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
+    if report.attribution.is_empty() {
+        return;
+    }
+    out.head("How exact this is");
+    let mut table = Name::Exactness.table(report);
+    for (column, row) in [("page_bytes", 0), ("hull_bytes", 1), ("may_serve_bytes", 2)] {
+        let used = report
+            .attribution
+            .values()
+            .any(|a| [a.page, a.hull, a.may_serve][row] > 0);
+        if !used {
+            let columns: Vec<&str> = table
+                .columns
+                .iter()
+                .copied()
+                .filter(|&c| c != column)
+                .collect();
+            table = table.select(&columns);
+        }
+    }
+    let columns: Vec<&str> = table
+        .columns
+        .iter()
+        .copied()
+        .filter(|&c| c != "settled")
+        .collect();
+    out.table(&table.select(&columns));
+    out.wrapped("", "settled share: transfers of which every byte is known to be of a call, or to be filler that no call asked for.");
+    let any = |part: fn(&formats::io::report::Attribution) -> u64| {
+        report
+            .attribution
+            .values()
+            .any(|attribution| part(attribution) > 0)
+    };
+    if any(|a| a.page) {
+        out.wrapped("", "page: the page cache writes whole pages of 4 KiB; the calls that wrote to a page share it. What is then unknown is the rest of pages.");
+    }
+    if any(|a| a.hull) {
+        out.wrapped(
+            "",
+            "hull: of calls with too many pieces only the first and the last byte are known.",
+        );
+    }
+    if any(|a| a.may_serve) {
+        out.wrapped(
+            "",
+            "may serve: several transfers read the same bytes; each is named, one of them served.",
+        );
+    }
+    if let Some(joined) = joined
+        && joined.independent > 0
+    {
+        out.line(&format!(
+            "{} collective accesses were executed by each rank by itself.",
+            joined.independent
+        ));
+    }
+    if report.late > 0 {
+        out.line(&format!(
+            "{} facts came long after their calls; they are missing in the numbers per call.",
+            report.late
+        ));
+    }
+    out.wrapped("", "Not seen: stores into mapped files (mmap), io_uring, static programs, stdio buffers; what other programs do on the same device. Read-ahead counts for the call that triggered it.");
+}
