@@ -181,4 +181,6 @@ pub struct Operation {
 pub struct ExtentsPart {
     /// The file and some of its extents.
     pub extents: records::define::Extents,
+    /// When that was found, ns on rank 0's clock.
+    pub ns: i64,
 }

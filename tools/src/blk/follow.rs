@@ -389,7 +389,8 @@ impl Follow {
                 if let Ok(meta) = &meta {
                     followed.changed = (meta.ctime(), meta.ctime_nsec());
                 }
-                if known != followed.told {
+                // Its room may be another file's from now on, so it is told until when it was this one's.
+                if known != followed.told || removed {
                     // What was truncated meanwhile keeps the place that it had.
                     if !known.is_empty() {
                         let (device, inode) = key;

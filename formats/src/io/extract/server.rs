@@ -58,7 +58,6 @@ impl<'a> Others<'a> {
             };
             out.put(first, thread.number, what);
         }
-        // Extents are found out at the end, and needed from the beginning on.
         for thread in file.threads() {
             let mut records = thread.records();
             while let Some(record) = records.next() {
@@ -66,7 +65,8 @@ impl<'a> Others<'a> {
                     && let Some(Definition::Extents(extents)) =
                         Definition::decode(EXTENTS, record.payload)
                 {
-                    put_extents(&extents, thread.number, first, out);
+                    let found = scan.clock.ns(record.start);
+                    put_extents(&extents, found, thread.number, out);
                 }
             }
         }
@@ -117,10 +117,11 @@ impl<'a> Others<'a> {
             lines.push(line);
             lines.len() - 1
         });
-        let arrived = what.request.map_or(start, |r| match r.arrived {
-            0 => start,
-            ticks => clock.ns(ticks),
-        });
+        // A device gets a transfer later than it was asked for, maybe when the thread is elsewhere.
+        let arrived = match what.request {
+            Some(request) if nests && request.arrived != 0 => clock.ns(request.arrived),
+            _ => start,
+        };
         let operation = Operation {
             kind: record.function,
             lane: u32::try_from(lane).unwrap_or(u32::MAX),
@@ -138,12 +139,14 @@ impl<'a> Others<'a> {
     }
 }
 
-fn put_extents(extents: &Extents, thread: u32, ns: i64, out: &mut Out) {
+fn put_extents(extents: &Extents, ns: i64, thread: u32, out: &mut Out) {
     for part in extents.extents.chunks(PARTS) {
         let extents = Extents {
             extents: part.to_vec(),
             ..extents.clone()
         };
-        out.put(ns, thread, What::Extents(ExtentsPart { extents }));
+        let part = ExtentsPart { extents, ns };
+        // They are wanted from the beginning on.
+        out.put(i64::MIN, thread, What::Extents(part));
     }
 }

@@ -275,7 +275,7 @@ impl Below {
             What::File(seen) => {
                 self.devices.insert((actor, seen.inode), seen.device);
             }
-            What::Extents(part) => self.pages.extents(&part.extents),
+            What::Extents(part) => self.pages.extents(actor, &part),
             What::Operation(operation) => {
                 let lower = Lower::new(operation, actor, thread);
                 return match kind(lower.operation.kind).map(|k| k.layer) {
@@ -405,7 +405,8 @@ impl Below {
             && let Ok(start) = u64::try_from(operation.record.offset)
         {
             let bytes = u64::try_from(operation.record.size).unwrap_or(0);
-            pieces = self.pages.files(start, start.saturating_add(bytes));
+            let end = start.saturating_add(bytes);
+            pieces = self.pages.files(lower.actor, start, end, queued);
         }
         if effect == Some(Effect::Write) && operation.record.flags & DIRECT == 0 {
             for &(inode, range) in &pieces {

@@ -13,6 +13,7 @@ mod group;
 mod link;
 mod out;
 mod pages;
+mod places;
 mod process;
 
 use super::Fact;

@@ -1,10 +1,11 @@
-//! From a place on a device to the writes whose bytes lie there: extents, and per page of the page cache the transfers since
-//! it was last written out (section 6).
+//! From a place on a device to the writes whose bytes lie there: places of files, and per page of the page cache the transfers
+//! since it was last written out (section 6).
 
 use super::link::Link;
+use super::places::Places;
+use crate::io::fact::Actor;
+use crate::io::item::ExtentsPart;
 use crate::project::hash::Map;
-use records::define::Extents;
-use std::collections::BTreeMap;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -24,17 +25,17 @@ struct Written {
 /// All that is known of a run's pages.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
-    /// By offset on the device: length, file, offset in the file.
-    extents: BTreeMap<u64, (u64, Inode, u64)>,
+    places: Places,
     written: Map<Inode, Vec<Written>>,
 }
 
 impl Pages {
-    /// Where parts of a file lie.
-    pub fn extents(&mut self, file: &Extents) {
-        let inode = (file.device, file.inode);
-        for &(offset, device, length) in &file.extents {
-            self.extents.insert(device, (length, inode, offset));
+    /// Where parts of a file lie on a device.
+    pub fn extents(&mut self, actor: Actor, part: &ExtentsPart) {
+        let file = &part.extents;
+        for &extent in &file.extents {
+            let inode = (file.device, file.inode);
+            self.places.tell(actor, inode, extent, part.ns);
         }
     }
 
@@ -45,7 +46,7 @@ impl Pages {
 
     /// A transfer has put bytes into the page cache. Only files whose place is known are followed.
     pub fn write(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &Link) {
-        if self.extents.is_empty() {
+        if self.places.is_empty() {
             return;
         }
         let pages = (range.0 / PAGE, range.1.div_ceil(PAGE));
@@ -54,20 +55,9 @@ impl Pages {
         self.written.entry(inode).or_default().push(written);
     }
 
-    /// Which bytes of which files lie between these offsets of the device.
-    pub fn files(&self, start: u64, end: u64) -> Vec<(Inode, (u64, u64))> {
-        let before = self.extents.range(..start).next_back();
-        let inside = self.extents.range(start..end);
-        before
-            .into_iter()
-            .chain(inside)
-            .filter_map(|(&at, &(length, inode, offset))| {
-                let from = start.max(at);
-                let to = end.min(at.saturating_add(length));
-                let place = |on_device: u64| offset.saturating_add(on_device - at);
-                (from < to).then(|| (inode, (place(from), place(to))))
-            })
-            .collect()
+    /// Which bytes of which files lie between these offsets of the device for a transfer at `ns`.
+    pub fn files(&self, actor: Actor, start: u64, end: u64, ns: i64) -> Vec<(Inode, (u64, u64))> {
+        self.places.files(actor, start, end, ns)
     }
 
     /// The pages of these bytes were put in the queue at `ns`: the transfers that had filled them until then. They count as
