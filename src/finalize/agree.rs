@@ -21,6 +21,8 @@ pub struct Part {
     pub threads: u32,
     /// Recorded calls.
     pub calls: u64,
+    /// Recorded operations below MPI.
+    pub operations: u64,
     /// Calls that were counted and not recorded.
     pub ignored: u64,
     /// Records that could not be kept.
@@ -63,6 +65,7 @@ impl Part {
             self.first_ns as u64,
             self.threads.into(),
             self.calls,
+            self.operations,
             self.ignored,
             self.lost,
             self.dumpi_failures,
@@ -93,6 +96,7 @@ impl Part {
             first_ns: b.i64()?,
             threads: b.u64()? as u32,
             calls: b.u64()?,
+            operations: b.u64()?,
             ignored: b.u64()?,
             lost: b.u64()?,
             dumpi_failures: b.u64()?,
@@ -123,6 +127,7 @@ impl Part {
         self.first_ns = self.first_ns.min(child.first_ns);
         self.threads = self.threads.max(child.threads);
         self.calls += child.calls;
+        self.operations += child.operations;
         self.ignored += child.ignored;
         self.lost += child.lost;
         self.dumpi_failures += child.dumpi_failures;

@@ -8,12 +8,40 @@
 use super::exchange::{Exchange, Failure, PART, Pending};
 use formats::clog2::{peek_size, peek_time};
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 
-const TAG: i32 = 777;
 /// Messages under way on each edge of the tree.
 const AHEAD: usize = 2;
-/// Most bytes of a record.
-pub const LARGEST: usize = 136;
+
+/// What is merged: records that stand whole in messages of at most [`PART`] bytes, and come in order of their keys.
+pub trait Records {
+    /// Of the messages.
+    const TAG: i32;
+    /// What decides which comes first.
+    type Key: PartialOrd + Copy;
+    /// Bytes of the record at the beginning of `rest`; 0 if there is none.
+    fn size(rest: &[u8]) -> usize;
+    /// Key of a record.
+    fn key(record: &[u8]) -> Self::Key;
+}
+
+/// CLOG2 records by their times.
+pub struct Clog2;
+
+impl Records for Clog2 {
+    const TAG: i32 = 777;
+    type Key = f64;
+
+    #[inline]
+    fn size(rest: &[u8]) -> usize {
+        if rest.len() < 24 { 0 } else { peek_size(rest) }
+    }
+
+    #[inline]
+    fn key(record: &[u8]) -> f64 {
+        peek_time(record)
+    }
+}
 
 /// The children of a rank.
 pub fn children(rank: i32, size: i32) -> impl Iterator<Item = i32> {
@@ -33,6 +61,15 @@ pub trait Sink {
     fn record(&mut self, bytes: &[u8]) -> Result<(), Failure>;
 }
 
+/// What a rank other than 0 has for a sink of its own, and never uses.
+pub struct Nowhere;
+
+impl Sink for Nowhere {
+    fn record(&mut self, _: &[u8]) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
 /// A stream of encoded records in order of time.
 trait Stream {
     /// The record that comes next.
@@ -42,7 +79,7 @@ trait Stream {
 }
 
 /// A child's stream.
-struct Incoming<'a> {
+struct Incoming<'a, R> {
     line: &'a Exchange,
     from: i32,
     ahead: VecDeque<Pending>,
@@ -50,12 +87,13 @@ struct Incoming<'a> {
     at: usize,
     size: usize,
     end: usize,
+    records: PhantomData<R>,
 }
 
-impl<'a> Incoming<'a> {
-    fn new(line: &'a Exchange, from: i32) -> Result<Incoming<'a>, Failure> {
+impl<'a, R: Records> Incoming<'a, R> {
+    fn new(line: &'a Exchange, from: i32) -> Result<Incoming<'a, R>, Failure> {
         let ahead = (0..AHEAD)
-            .map(|_| line.start_receive(from, TAG, vec![0; PART]))
+            .map(|_| line.start_receive(from, R::TAG, vec![0; PART]))
             .collect::<Result<_, _>>()?;
         Ok(Incoming {
             line,
@@ -65,11 +103,12 @@ impl<'a> Incoming<'a> {
             at: 0,
             size: 0,
             end: 0,
+            records: PhantomData,
         })
     }
 }
 
-impl Stream for Incoming<'_> {
+impl<R: Records> Stream for Incoming<'_, R> {
     fn current(&self) -> &[u8] {
         self.block
             .get(self.at..self.at + self.size)
@@ -98,14 +137,11 @@ impl Stream for Incoming<'_> {
                 vec![0; PART]
             };
             self.ahead
-                .push_back(self.line.start_receive(self.from, TAG, room)?);
+                .push_back(self.line.start_receive(self.from, R::TAG, room)?);
             (self.at, self.end) = (0, bytes);
         }
         let rest = self.block.get(self.at..self.end).unwrap_or_default();
-        if rest.len() < 24 {
-            return Err(Failure::Nonsense(self.from));
-        }
-        self.size = peek_size(rest);
+        self.size = R::size(rest);
         if self.size == 0 || self.size > rest.len() {
             return Err(Failure::Nonsense(self.from));
         }
@@ -116,35 +152,36 @@ impl Stream for Incoming<'_> {
 /// This rank's own stream.
 struct Own<F> {
     next: F,
-    buffer: [u8; LARGEST],
-    size: usize,
+    buffer: Vec<u8>,
 }
 
-impl<F: FnMut(&mut [u8; LARGEST]) -> usize> Stream for Own<F> {
+impl<F: FnMut(&mut Vec<u8>)> Stream for Own<F> {
     fn current(&self) -> &[u8] {
-        &self.buffer[..self.size]
+        &self.buffer
     }
 
     fn advance(&mut self) -> Result<bool, Failure> {
-        self.size = (self.next)(&mut self.buffer);
-        Ok(self.size > 0)
+        (self.next)(&mut self.buffer);
+        Ok(!self.buffer.is_empty())
     }
 }
 
 /// The way to the parent.
-pub struct Outgoing<'a> {
+pub struct Outgoing<'a, R> {
     line: &'a Exchange,
     to: i32,
+    records: PhantomData<R>,
     block: Vec<u8>,
     ahead: VecDeque<Pending>,
 }
 
-impl<'a> Outgoing<'a> {
+impl<'a, R: Records> Outgoing<'a, R> {
     /// To rank `to`.
-    pub fn new(line: &'a Exchange, to: i32) -> Outgoing<'a> {
+    pub fn new(line: &'a Exchange, to: i32) -> Outgoing<'a, R> {
         Outgoing {
             line,
             to,
+            records: PhantomData,
             block: Vec::with_capacity(PART),
             ahead: VecDeque::new(),
         }
@@ -160,7 +197,7 @@ impl<'a> Outgoing<'a> {
         }
         let block = std::mem::replace(&mut self.block, room);
         self.ahead
-            .push_back(self.line.start_send(self.to, TAG, block)?);
+            .push_back(self.line.start_send(self.to, R::TAG, block)?);
         Ok(())
     }
 
@@ -171,7 +208,7 @@ impl<'a> Outgoing<'a> {
         }
         for _ in 0..AHEAD {
             self.ahead
-                .push_back(self.line.start_send(self.to, TAG, Vec::new())?);
+                .push_back(self.line.start_send(self.to, R::TAG, Vec::new())?);
         }
         while let Some(pending) = self.ahead.pop_front() {
             self.line.wait(pending)?;
@@ -180,7 +217,7 @@ impl<'a> Outgoing<'a> {
     }
 }
 
-impl Sink for Outgoing<'_> {
+impl<R: Records> Sink for Outgoing<'_, R> {
     fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         if self.block.len() + bytes.len() > PART {
             self.flush()?;
@@ -190,29 +227,28 @@ impl Sink for Outgoing<'_> {
     }
 }
 
-/// Merges the streams of this rank's children and its own into `sink`. `own` encodes the rank's next record and gives its
-/// size, 0 at the end. Collective over the ranks of `line`.
-pub fn merge(
+/// Merges the streams of this rank's children and its own into `sink`. `own` puts the rank's next record into its buffer, which
+/// it leaves empty at the end. Collective over the ranks of `line`.
+pub fn merge<R: Records>(
     line: &Exchange,
     rank: i32,
     size: i32,
-    own: impl FnMut(&mut [u8; LARGEST]) -> usize,
+    own: impl FnMut(&mut Vec<u8>),
     sink: &mut dyn Sink,
 ) -> Result<(), Failure> {
     // In the order that decides at equal times.
-    let mut streams: Vec<(f64, Box<dyn Stream + '_>)> = Vec::new();
+    let mut streams: Vec<(R::Key, Box<dyn Stream + '_>)> = Vec::new();
     let mut all: Vec<Box<dyn Stream + '_>> = Vec::new();
     for child in children(rank, size) {
-        all.push(Box::new(Incoming::new(line, child)?));
+        all.push(Box::new(Incoming::<R>::new(line, child)?));
     }
     all.push(Box::new(Own {
         next: own,
-        buffer: [0; LARGEST],
-        size: 0,
+        buffer: Vec::new(),
     }));
     for mut stream in all {
         if stream.advance()? {
-            streams.push((peek_time(stream.current()), stream));
+            streams.push((R::key(stream.current()), stream));
         }
     }
     while !streams.is_empty() {
@@ -223,26 +259,40 @@ pub fn merge(
             }
         }
         // The others' next time: as long as this stream is before it, no comparison is needed.
-        let limit = streams
-            .iter()
-            .enumerate()
-            .filter(|&(i, _)| i != first)
-            .map(|(_, s)| s.0)
-            .fold(f64::INFINITY, f64::min);
+        let others = streams.iter().enumerate().filter(|&(i, _)| i != first);
+        let limit = others
+            .map(|(_, stream)| stream.0)
+            .reduce(|a, b| if b < a { b } else { a });
         loop {
-            let (time, stream) = &mut streams[first];
+            let (key, stream) = &mut streams[first];
             sink.record(stream.current())?;
             if !stream.advance()? {
                 streams.remove(first);
                 break;
             }
-            *time = peek_time(stream.current());
-            if *time >= limit {
+            *key = R::key(stream.current());
+            if limit.is_some_and(|limit| *key >= limit) {
                 break;
             }
         }
     }
     Ok(())
+}
+
+/// This rank's part of a merge: to its parent, or, at rank 0, to `sink`. Collective over the ranks of `line`.
+pub fn take_part<R: Records>(
+    line: &Exchange,
+    rank: i32,
+    size: i32,
+    own: impl FnMut(&mut Vec<u8>),
+    sink: &mut dyn Sink,
+) -> Result<(), Failure> {
+    let Some(up) = parent(rank) else {
+        return merge::<R>(line, rank, size, own, sink);
+    };
+    let mut up = Outgoing::<R>::new(line, up);
+    merge::<R>(line, rank, size, own, &mut up)?;
+    up.end()
 }
 
 #[cfg(test)]

@@ -2,13 +2,15 @@
 //!
 //! Every rank reads its own block file as `mpitrace recover` would, and writes its DUMPI file from it. Then the ranks agree on
 //! what must be common ([`agree`]), turn their records into streams of CLOG2 records, and merge them in a binary tree
-//! ([`merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). All messages are the recorder's own
+//! ([`merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). Operations below MPI go before, in the same
+//! way, as rank 0 has to know them when it begins the SLOG2 file ([`operations`]). All messages are the recorder's own
 //! and none is waited for beyond the deadline ([`exchange`]): when the merge fails, the block files stay and are named.
 
 mod agree;
 pub mod clocks;
 mod exchange;
 mod merge;
+mod operations;
 mod outputs;
 mod report;
 
@@ -24,20 +26,22 @@ use agree::{Part, ZeroClock};
 use exchange::{Exchange, Failure};
 use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
+use formats::io::Extract;
 use formats::project::clock::ClockMap;
 use formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
 use formats::project::dumpi;
 use formats::project::gids::GidTable;
 use formats::project::scan::Scan;
 use formats::project::states;
-use merge::{LARGEST, Sink};
+use merge::{Clog2, Nowhere, Sink};
+use operations::Operations;
 use outputs::{Outputs, Plan, free_base};
 use records::define::Definition;
 use records::file::File;
 use records::layout::Clock;
 use report::{Diagnostics, Report};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
@@ -76,6 +80,9 @@ pub fn run() {
         (Err(_), _) => {}
     }
 }
+
+/// Most bytes of a CLOG2 record.
+const LARGEST: usize = 136;
 
 /// This process's block file, or an empty one.
 enum Blocks {
@@ -139,6 +146,7 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         first_ns: scan.first_ns().unwrap_or(i64::MAX),
         threads: scan.threads.max(1),
         calls: scan.calls,
+        operations: scan.operations,
         ignored: scan.ignored,
         lost: scan.lost,
         functions: scan.functions,
@@ -187,15 +195,44 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         describe: (world.rank == 0).then_some(&whole.functions),
     };
     let merged = settings.outputs.clog2 || settings.outputs.slog2;
-    let mut stream = Stream::new(&schema, &file, &scan, &gids.lids(&own), stream_settings);
-    let own_records =
-        |buffer: &mut [u8; LARGEST]| stream.next().map_or(0, |record| record.encode(buffer));
-    let result = if world.rank == 0 {
-        let mut outputs = Outputs::new(plan(world, settings, &zero, &whole, &schema));
-        if merged {
-            merge::merge(&line, 0, world.size, own_records, &mut outputs).map_err(said)?;
-        }
+    let mut outputs =
+        (world.rank == 0).then(|| Outputs::new(plan(world, settings, &zero, &whole, &schema)));
+    let mut notes = Vec::new();
+    if settings.outputs.slog2 && whole.operations > 0 {
+        let operations = Operations {
+            line: &line,
+            world,
+            folder: Path::new(&settings.tmpdir),
+            zero_ns: whole.first_ns,
+            table,
+        };
+        let own = Extract::new(&file, &scan, &schema);
+        let failed = operations
+            .draw(own, outputs.as_mut(), gids.table().0.len())
+            .map_err(said)?;
+        notes.extend(failed);
+        debug.step("operations are passed on");
+    }
+    if merged {
+        let mut stream = Stream::new(&schema, &file, &scan, &gids.lids(&own), stream_settings);
+        let own_records = |buffer: &mut Vec<u8>| match stream.next() {
+            Some(record) => {
+                buffer.resize(LARGEST, 0);
+                let size = record.encode(buffer);
+                buffer.truncate(size);
+            }
+            None => buffer.clear(),
+        };
+        let sink: &mut dyn Sink = match &mut outputs {
+            Some(outputs) => outputs,
+            None => &mut Nowhere,
+        };
+        merge::take_part::<Clog2>(&line, world.rank, world.size, own_records, sink)
+            .map_err(said)?;
+    }
+    let result = if let Some(outputs) = outputs {
         let (files, mut failures) = outputs.finish(gids.table());
+        failures.append(&mut notes);
         for file in &files {
             debug.file(&file.path, file.size);
         }
@@ -227,18 +264,6 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
             Err("not all files could be written".to_owned())
         }
     } else {
-        if merged && let Some(up) = merge::parent(world.rank) {
-            let mut up = merge::Outgoing::new(&line, up);
-            merge::merge(
-                &line,
-                world.rank,
-                world.size,
-                own_records,
-                &mut up as &mut dyn Sink,
-            )
-            .and_then(|()| up.end())
-            .map_err(said)?;
-        }
         Ok(())
     };
     debug.step("all calls are passed on");

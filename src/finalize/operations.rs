@@ -1,0 +1,165 @@
+//! Operations below MPI: what each rank finds of them in its records goes up the tree, in order of time; rank 0 joins it with the
+//! calls and draws it. That comes before the calls themselves, because the SLOG2 file takes all drawables in one order: what is
+//! drawn waits, sorted, in temporary files without a name.
+//!
+//! When that fails, the trace is made without operations. The ranks go on sending, so that nobody waits for a message that does
+//! not come.
+
+use super::exchange::{Exchange, Failure, PART};
+use super::merge::{self, Nowhere, Records, Sink};
+use super::outputs::Outputs;
+use crate::start::World;
+use formats::io::{Extract, Item, Joiner};
+use formats::project::operations::{self, Drawn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use wrappers::Table;
+
+/// Bytes before an item: u32 their number with these, i64 time.
+const HEAD: usize = 12;
+
+/// Items by their times: ns on rank 0's clock.
+struct Items;
+
+impl Records for Items {
+    const TAG: i32 = 778;
+    type Key = i64;
+
+    fn size(rest: &[u8]) -> usize {
+        let size = rest.first_chunk().copied().map_or(0, u32::from_ne_bytes) as usize;
+        if (HEAD..=PART).contains(&size) {
+            size
+        } else {
+            0
+        }
+    }
+
+    fn key(record: &[u8]) -> i64 {
+        let time = record.get(4..).and_then(|rest| rest.first_chunk());
+        time.copied().map_or(i64::MAX, i64::from_ne_bytes)
+    }
+}
+
+/// What the operations of a run are drawn with.
+pub struct Operations<'a> {
+    /// To the other ranks.
+    pub line: &'a Exchange,
+    /// The ranks.
+    pub world: &'a World,
+    /// For temporary files.
+    pub folder: &'a Path,
+    /// Time zero of the trace.
+    pub zero_ns: i64,
+    /// What calls mean.
+    pub table: &'static Table,
+}
+
+impl Operations<'_> {
+    /// Has the operations of all ranks drawn into the outputs of rank 0, for a trace with so many communicators. Says why that was
+    /// not possible, if it was not. Collective.
+    pub fn draw(
+        &self,
+        mut own: Extract<'_>,
+        outputs: Option<&mut Outputs>,
+        comms: usize,
+    ) -> Result<Option<String>, Failure> {
+        let mut left_out = 0;
+        let items = |buffer: &mut Vec<u8>| {
+            buffer.clear();
+            // A mistake of ours ends the stream and not the program.
+            let next = || catch_unwind(AssertUnwindSafe(|| own.next())).ok().flatten();
+            let mut next = next;
+            while let Some((time, item)) = next() {
+                buffer.extend_from_slice(&[0; HEAD]);
+                item.encode(buffer);
+                let size = buffer.len();
+                if size <= PART {
+                    buffer[..4].copy_from_slice(&(size as u32).to_ne_bytes());
+                    buffer[4..HEAD].copy_from_slice(&time.to_ne_bytes());
+                    return;
+                }
+                left_out += 1;
+                buffer.clear();
+            }
+        };
+        let (rank, size) = (self.world.rank, self.world.size);
+        let Some(outputs) = outputs else {
+            merge::take_part::<Items>(self.line, rank, size, items, &mut Nowhere)?;
+            return Ok(None);
+        };
+        let mut joining = outputs
+            .base(self.zero_ns, comms)
+            .map_or_else(Joining::default, |base| Joining {
+                parts: Some((
+                    Joiner::new(self.table),
+                    operations::Operations::new(base, self.folder),
+                )),
+                failure: None,
+            });
+        merge::take_part::<Items>(self.line, rank, size, items, &mut joining)?;
+        Ok(match joining.finish() {
+            Ok(Some(drawn)) => {
+                outputs.draw(drawn);
+                None
+            }
+            Ok(None) => None,
+            Err(why) => Some(format!("operations below MPI are not in the trace: {why}")),
+        })
+    }
+}
+
+/// The join at rank 0.
+#[derive(Default)]
+struct Joining {
+    /// `None` when nothing is to be drawn, or nothing any more.
+    parts: Option<(Joiner<'static>, operations::Operations)>,
+    failure: Option<String>,
+}
+
+impl Joining {
+    fn fail(&mut self, why: String) {
+        self.failure.get_or_insert(why);
+        self.parts = None;
+    }
+
+    fn finish(mut self) -> Result<Option<Drawn>, String> {
+        if let Some(why) = self.failure {
+            return Err(why);
+        }
+        let Some((joiner, mut operations)) = self.parts.take() else {
+            return Ok(None);
+        };
+        caught(|| {
+            joiner.finish(&mut |fact| operations.take(fact))?;
+            operations.finish()
+        })
+        .map(Some)
+    }
+}
+
+impl Sink for Joining {
+    fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let Some((joiner, operations)) = &mut self.parts else {
+            return Ok(());
+        };
+        let item = bytes.get(HEAD..).and_then(Item::decode);
+        let Some(item) = item else {
+            self.fail("a rank sent what cannot be read".to_owned());
+            return Ok(());
+        };
+        let time = Items::key(bytes);
+        let taken = caught(|| joiner.push(time, item, &mut |fact| operations.take(fact)));
+        if let Err(why) = taken {
+            self.fail(why);
+        }
+        Ok(())
+    }
+}
+
+/// Does something that fails with a reason, also when it panics.
+fn caught<T>(work: impl FnOnce() -> Result<T, formats::model::Stop>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(|stop| stop.to_string()),
+        Err(_) => Err("the join failed".to_owned()),
+    }
+}
