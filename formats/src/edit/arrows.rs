@@ -1,14 +1,16 @@
 //! Arrows from each call to what carries its CallID: the operations of lower layers that it caused.
 //!
 //! Of all drawables with one CallID the first by start time is the call; from its start an arrow goes to the start of each
-//! of the others.
+//! of the others. Where the trace has that arrow already, as one made of block files does, there is no second one. Events that
+//! only tell more of a call get none.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use super::call_id::CallIds;
 use super::in_order::in_order;
+use crate::io;
 use crate::model::{
     Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
 };
@@ -23,6 +25,8 @@ pub struct Arrows<'s> {
     call_ids: CallIds,
     /// By index of the target's category that of its arrows.
     arrows: BTreeMap<i32, i32>,
+    /// Categories of such arrows in the trace.
+    old: BTreeSet<i32>,
     statistics: RefCell<ArrowStatistics>,
 }
 
@@ -69,9 +73,12 @@ impl<'s> Arrows<'s> {
             .categories
             .iter()
             .filter(|category| category.topology != Topology::Arrow)
-            .filter(|category| call_ids.has(category.index))
+            .filter(|category| call_ids.has(category.index) && !io::draw::is_access(category))
             .cloned()
             .collect();
+        let old = definitions.categories.iter();
+        let old = old.filter(|category| io::draw::is_trigger(category));
+        let old = old.map(|category| category.index).collect();
         for target in targets {
             let Some(index) = next.and_then(|last| last.checked_add(1)) else {
                 break;
@@ -90,6 +97,7 @@ impl<'s> Arrows<'s> {
             definitions,
             call_ids,
             arrows,
+            old,
             statistics: RefCell::default(),
         }
     }
@@ -116,29 +124,49 @@ impl Source for Arrows<'_> {
         let mut ids = IdSorter::new();
         let losses = in_order(self.source, Order::Start, &mut |drawable| {
             statistics.drawables += 1;
-            if self.arrows.contains_key(&drawable.category)
-                && let Some(id) = self.call_ids.of(drawable.category, drawable.info)
-            {
+            let has_id = self.arrows.contains_key(&drawable.category)
+                || self.old.contains(&drawable.category);
+            if has_id && let Some(id) = self.call_ids.of(drawable.category, drawable.info) {
                 ids.push(id, drawable)?;
             }
             put(drawable)
         })?;
-        // Of the CallID at hand: the start of its call, and whether there was an arrow.
-        let mut call: Option<(u64, Vertex, bool)> = None;
+        let mut call: Option<OneCall> = None;
         ids.finish(&mut |id, category, at| {
-            let Some((_, from, has_arrow)) = call.as_mut().filter(|call| call.0 == id) else {
-                statistics.call_ids += 1;
-                call = Some((id, at, false));
+            let is_old = self.old.contains(&category);
+            if call.as_ref().is_none_or(|call| call.id != id) {
+                call = Some(OneCall {
+                    id,
+                    start: None,
+                    has_arrow: false,
+                    old: HashSet::new(),
+                });
+            }
+            let Some(call) = &mut call else {
                 return Ok(());
             };
-            statistics.starts += u64::from(!*has_arrow);
-            *has_arrow = true;
+            if !is_old && call.start.is_none() {
+                statistics.call_ids += 1;
+                call.start = Some(at);
+                return Ok(());
+            }
+            // An arrow comes before what it points to.
+            let end = (at.time.to_bits(), at.line);
+            if !is_old && call.old.remove(&end) {
+                return Ok(());
+            }
+            statistics.starts += u64::from(!call.has_arrow);
+            call.has_arrow = true;
             statistics.arrows += 1;
+            if is_old {
+                call.old.insert(end);
+                return Ok(());
+            }
             put(&Drawable {
                 topology: Topology::Arrow,
                 category: self.arrows.get(&category).copied().unwrap_or(category),
                 info: &id.to_be_bytes(),
-                vertices: &[*from, at],
+                vertices: &[call.start.unwrap_or(at), at],
             })
         })?;
         *self.statistics.borrow_mut() = statistics;
@@ -146,7 +174,18 @@ impl Source for Arrows<'_> {
     }
 }
 
-/// Brings starts of drawables together by CallID, those of one in the order in which they came, in bounded memory.
+/// What is known of the CallID at hand.
+struct OneCall {
+    id: u64,
+    /// Start of its call.
+    start: Option<Vertex>,
+    /// Whether there was an arrow.
+    has_arrow: bool,
+    /// Ends of arrows that the trace has, as long as what they point to has not come.
+    old: HashSet<(u64, i32)>,
+}
+
+/// Brings starts of drawables, and ends of arrows, together by CallID, those of one in the order in which they came, in bounded memory.
 ///
 /// It is the sorter of drawables, given times that are halves of CallIDs: the second half is moved behind the first, as a
 /// drawable's end is behind its start.
@@ -168,7 +207,11 @@ impl IdSorter {
             return Ok(());
         };
         let last = drawable.vertices.last().unwrap_or(first);
-        let start = if last.time < first.time { last } else { first };
+        let start = match drawable.topology {
+            Topology::Arrow => last,
+            _ if last.time < first.time => last,
+            _ => first,
+        };
         let (high, low) = ((id >> 32) as u32, id as u32);
         let key = |time| Vertex { time, line: 0 };
         self.sorter.push(&Drawable {

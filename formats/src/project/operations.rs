@@ -4,14 +4,71 @@ use std::io;
 use std::path::Path;
 
 use crate::io::draw::Base;
-use crate::io::{Drawer, Fact};
+use crate::io::{Actor, Drawer, Fact, Place, join_files};
 use crate::model::{Category, Line, Order, Sorted, Sorter, Stop};
+use records::define::Definition;
+use records::file::{File, Thread};
+use wrappers::Table;
 
 /// Takes facts and sorts what is drawn of them, in bounded memory.
 #[derive(Debug)]
 pub struct Operations {
     drawer: Drawer,
     sorter: Sorter,
+}
+
+/// Joins and draws what is in the block files of a run whose last call ended at `last_ns`. Temporary files go to `folder`.
+///
+/// # Errors
+/// If the files do not belong together, and when a temporary file could not be written or read.
+pub fn draw_files(
+    files: &[File<'_>],
+    table: &Table,
+    base: Base,
+    last_ns: i64,
+    folder: &Path,
+) -> Result<Drawn, Stop> {
+    let mut operations = Operations::new(base, folder);
+    join_files(
+        files,
+        table,
+        &mut |fact| match is_of_run(fact, base.zero_ns, last_ns) {
+            true => operations.take(fact),
+            false => Ok(()),
+        },
+    )?;
+    operations.finish()
+}
+
+/// How long after a run its data may still be written out, ns: the kernel waits for half a minute.
+const LATE_NS: i64 = 60_000_000_000;
+
+/// False for what a server or device did long before or after the run: its trace may be of many runs.
+pub(super) fn is_of_run(fact: &Fact, zero_ns: i64, last_ns: i64) -> bool {
+    let is_of_run = |place: Place, stop: i64| {
+        matches!(place.lane.actor, Actor::Rank(_))
+            || (stop >= zero_ns && place.ns <= last_ns.saturating_add(LATE_NS))
+    };
+    match fact {
+        Fact::Operation(operation) => is_of_run(operation.place, operation.stop),
+        Fact::Edge(edge) => is_of_run(edge.to, i64::MAX),
+        Fact::File(_) | Fact::Call(_) => true,
+    }
+}
+
+/// True for a block file of a server or device. It says so before its first operation.
+pub fn is_server(file: &File<'_>) -> bool {
+    let says_so = |thread: &Thread<'_>| {
+        let mut records = thread.records();
+        while let Some(record) = records.next().filter(|record| record.is_definition()) {
+            let definition = Definition::decode(record.function, record.payload);
+            if let Some(Definition::Server(_)) = definition {
+                return true;
+            }
+        }
+        false
+    };
+    file.info().rank < 0 && file.threads().iter().any(says_so)
 }
 
 /// What was drawn.

@@ -6,12 +6,12 @@ use std::convert::Infallible;
 use std::fmt;
 
 use super::merge::{self, Merge, Options};
+use super::operations::{is_of_run, is_server};
 use crate::io::draw::{Base, CATEGORIES};
-use crate::io::{Actor, Drawer, Fact, join_files};
+use crate::io::{Drawer, Fact, join_files};
 use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
 use crate::slog2::Drawing;
-use records::define::Definition;
-use records::file::{File, Thread};
+use records::file::File;
 use wrappers::Table;
 
 /// Why a run cannot be drawn.
@@ -43,6 +43,8 @@ pub struct Source<'a> {
     definitions: Definitions,
     /// Whether there are ranks.
     has_ranks: bool,
+    /// End of the last call, ns on rank 0's clock.
+    last_ns: i64,
     /// Where operations are drawn; `None` if there are none.
     base: Option<Base>,
 }
@@ -59,11 +61,17 @@ impl<'a> Source<'a> {
             options,
             definitions: Definitions::default(),
             has_ranks: true,
+            last_ns: i64::MAX,
             base: None,
         };
         let has_servers = source.files.iter().any(is_server);
         let calls = match source.merge() {
-            Ok(merge) => Calls::of(&merge),
+            Ok(merge) => {
+                let (calls, last_ns) = (Calls::of(&merge), merge.last_ns());
+                drop(merge);
+                source.last_ns = last_ns;
+                calls
+            }
             Err(merge::Error::NoRank) if has_servers => {
                 source.has_ranks = false;
                 source.without_ranks()?
@@ -126,14 +134,14 @@ impl<'a> Source<'a> {
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Drawer, Stop> {
         let mut drawer = Drawer::new(base);
-        join_files(
-            &self.files,
-            &self.table,
-            &mut |fact| match is_of_run(fact, base.zero_ns) {
-                true => drawer.draw(fact, put),
-                false => Ok(()),
-            },
-        )?;
+        join_files(&self.files, &self.table, &mut |fact| match is_of_run(
+            fact,
+            base.zero_ns,
+            self.last_ns,
+        ) {
+            true => drawer.draw(fact, put),
+            false => Ok(()),
+        })?;
         drawer.finish(put)?;
         Ok(drawer)
     }
@@ -244,32 +252,6 @@ impl Calls {
             lines,
             etypes,
         }
-    }
-}
-
-/// True for a file of a server or device. It says so before its first operation.
-fn is_server(file: &File<'_>) -> bool {
-    let says_so = |thread: &Thread<'_>| {
-        let mut records = thread.records();
-        while let Some(record) = records.next().filter(|record| record.is_definition()) {
-            let definition = Definition::decode(record.function, record.payload);
-            if let Some(Definition::Server(_)) = definition {
-                return true;
-            }
-        }
-        false
-    };
-    file.info().rank < 0 && file.threads().iter().any(says_so)
-}
-
-/// False for what a server or device did before the run began, for nobody in it.
-fn is_of_run(fact: &Fact, zero_ns: i64) -> bool {
-    match fact {
-        Fact::Operation(operation) => {
-            let is_rank = matches!(operation.place.lane.actor, Actor::Rank(_));
-            is_rank || operation.call.is_some() || operation.stop >= zero_ns
-        }
-        _ => true,
     }
 }
 

@@ -1,6 +1,8 @@
 //! Which block files are of one run.
 
 use super::source::Source;
+use formats::project::operations;
+use records::file::File;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -8,6 +10,8 @@ use std::fmt::Write;
 pub struct Group<'a> {
     /// Not empty.
     pub sources: Vec<Source<'a>>,
+    /// Those of servers and devices that may have worked for it.
+    pub servers: Vec<File<'a>>,
 }
 
 /// Processes of a run whose ranks had no chance to agree on its identity begin at most this much after one another.
@@ -18,6 +22,8 @@ type Key = (u64, String, u32);
 
 /// Sorts by run. Gives also what was left out, in words.
 pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
+    let is_server = |source: &Source<'_>| operations::is_server(&source.file);
+    let (servers, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_server);
     let mut by_key: BTreeMap<Key, Vec<Source<'_>>> = BTreeMap::new();
     for source in sources {
         let key = match source.info.run {
@@ -52,13 +58,28 @@ pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
         groups.push(Group::new(group));
     }
     groups.sort_by_key(|group| group.sources.first().map(|s| s.started));
+    for group in &mut groups {
+        // Of what they did, that in the time of the run counts.
+        group.servers = servers.iter().map(|server| server.file.clone()).collect();
+    }
+    if groups.is_empty() {
+        left_out.extend(servers.iter().map(|server| {
+            format!(
+                "{}: of a server or device, and no ranks are here that it worked for: left out",
+                server.path.display()
+            )
+        }));
+    }
     (groups, left_out)
 }
 
 impl<'a> Group<'a> {
     fn new(mut sources: Vec<Source<'a>>) -> Group<'a> {
         sources.sort_by_key(|s| (s.info.rank, s.info.pid));
-        Group { sources }
+        Group {
+            sources,
+            servers: Vec::new(),
+        }
     }
 
     /// Name of the program.

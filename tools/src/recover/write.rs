@@ -5,10 +5,13 @@ use super::groups::Group;
 use crate::tree::Leaf;
 use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
+use formats::model::Stop;
 use formats::project::dumpi;
 use formats::project::merge::{self, Merge};
+use formats::project::operations;
 use formats::project::outputs::{Outputs, Plan, free_base};
 use formats::project::scan::Scan;
+use records::file::File;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
@@ -44,7 +47,8 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
         failures: Vec::new(),
         all_in: false,
     };
-    let files: Vec<_> = group.sources.iter().map(|s| s.file.clone()).collect();
+    let ranks = group.sources.iter().map(|source| &source.file);
+    let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
     let options = merge::Options {
         recover: true,
         ..merge::Options::default()
@@ -72,75 +76,98 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
         return written;
     }
     let name = arguments.output.as_deref().unwrap_or(group.program());
-    merged(
-        &merge,
+    let run = Run {
+        files: &files,
+        merge: &merge,
         group,
-        &arguments.dir.join(name),
-        arguments,
-        &mut written,
-    );
+        table,
+    };
+    run.merged(&arguments.dir.join(name), arguments, &mut written);
     per_rank(group, table, &arguments.dir, &mut written);
     written
 }
 
-/// CLOG2 and SLOG2.
-fn merged(
-    merge: &Merge<'_, '_, '_>,
-    group: &Group<'_>,
-    base: &Path,
-    arguments: &Arguments,
-    written: &mut Written,
-) {
-    let mut hosts: Vec<String> = Vec::new();
-    // As many ranks as a merged file can have, whatever a damaged header says.
-    let ranks = merge.scans().map(Scan::ranks).max().unwrap_or(0);
-    let mut nodes = vec![0; ranks as usize];
-    for source in &group.sources {
-        let host = &source.process.host;
-        let number = hosts.iter().position(|h| h == host).unwrap_or_else(|| {
-            hosts.push(host.clone());
-            hosts.len() - 1
-        });
-        if let Some(node) = usize::try_from(source.info.rank)
-            .ok()
-            .and_then(|rank| nodes.get_mut(rank))
-        {
-            *node = number as i32;
+/// A run whose calls can be merged.
+struct Run<'r> {
+    files: &'r [File<'r>],
+    merge: &'r Merge<'r, 'r, 'r>,
+    group: &'r Group<'r>,
+    table: &'r Table,
+}
+
+impl Run<'_> {
+    /// CLOG2 and SLOG2.
+    fn merged(&self, base: &Path, arguments: &Arguments, written: &mut Written) {
+        let (merge, group) = (self.merge, self.group);
+        let mut hosts: Vec<String> = Vec::new();
+        // As many ranks as a merged file can have, whatever a damaged header says.
+        let ranks = merge.scans().map(Scan::ranks).max().unwrap_or(0);
+        let mut nodes = vec![0; ranks as usize];
+        for source in &group.sources {
+            let host = &source.process.host;
+            let number = hosts.iter().position(|h| h == host).unwrap_or_else(|| {
+                hosts.push(host.clone());
+                hosts.len() - 1
+            });
+            if let Some(node) = usize::try_from(source.info.rank)
+                .ok()
+                .and_then(|rank| nodes.get_mut(rank))
+            {
+                *node = number as i32;
+            }
         }
-    }
-    let mut outputs = Outputs::new(Plan {
-        base: free_base(base),
-        clog2: true,
-        slog2: true,
-        preamble: merge.preamble(),
-        children: arguments
-            .tree
-            .children
-            .map_or(2, |n| u32::from(n.unsigned_abs())),
-        leaf: match arguments.tree.leaf {
-            None | Some(Leaf::Auto) => None,
-            Some(Leaf::Bytes(bytes)) => Some(u64::from(bytes.unsigned_abs())),
-        },
-        nodes,
-        hosts,
-    });
-    let mut buffer = [0; 256];
-    let Ok(notes) = merge.run(|record| {
-        let size = record.encode(&mut buffer);
-        outputs.record(&buffer[..size]);
-        Ok::<(), Infallible>(())
-    });
-    let (files, failures) = outputs.finish(merge.comm_table());
-    written
-        .files
-        .extend(files.iter().map(|f| with_size(&f.path, f.size)));
-    written.failures.extend(failures);
-    if notes.unknown_calls > 0 {
-        written.failures.push(format!(
+        let mut outputs = Outputs::new(Plan {
+            base: free_base(base),
+            clog2: true,
+            slog2: true,
+            preamble: merge.preamble(),
+            children: arguments
+                .tree
+                .children
+                .map_or(2, |n| u32::from(n.unsigned_abs())),
+            leaf: match arguments.tree.leaf {
+                None | Some(Leaf::Auto) => None,
+                Some(Leaf::Bytes(bytes)) => Some(u64::from(bytes.unsigned_abs())),
+            },
+            nodes,
+            hosts,
+        });
+        if let Err(error) = self.operations(&mut outputs, &arguments.dir) {
+            let why = format!("operations below MPI are not in the trace: {error}");
+            written.failures.push(why);
+        }
+        let mut buffer = [0; 256];
+        let Ok(notes) = merge.run(|record| {
+            let size = record.encode(&mut buffer);
+            outputs.record(&buffer[..size]);
+            Ok::<(), Infallible>(())
+        });
+        let (files, failures) = outputs.finish(merge.comm_table());
+        written
+            .files
+            .extend(files.iter().map(|f| with_size(&f.path, f.size)));
+        written.failures.extend(failures);
+        if notes.unknown_calls > 0 {
+            written.failures.push(format!(
             "{}: {} calls left out: their function is not known or their arguments cannot be read",
             base.display(),
             notes.unknown_calls
         ));
+        }
+    }
+
+    /// Draws operations below MPI, if there are any.
+    fn operations(&self, outputs: &mut Outputs, folder: &Path) -> Result<(), Stop> {
+        let merge = self.merge;
+        let some = merge.scans().any(|scan| scan.operations > 0) || !self.group.servers.is_empty();
+        let comms = merge.comm_table().0.len();
+        if some && let Some(base) = outputs.base(merge.zero_ns(), comms) {
+            let last = merge.last_ns();
+            outputs.draw(operations::draw_files(
+                self.files, self.table, base, last, folder,
+            )?);
+        }
+        Ok(())
     }
 }
 

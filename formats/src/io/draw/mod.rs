@@ -18,6 +18,8 @@ mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+#[cfg(feature = "spill")]
+use super::fact::Relation;
 use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place};
 use crate::model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
@@ -236,4 +238,17 @@ impl Drawer {
         self.lines.insert(lane, line);
         line
     }
+}
+
+/// True for the category of the events that tell more of a call.
+#[cfg(feature = "spill")]
+pub(crate) fn is_access(category: &Category) -> bool {
+    categories::recognise(category) == Some(categories::What::Access)
+}
+
+/// True for a category of arrows from a call to what it triggers.
+#[cfg(feature = "spill")]
+pub(crate) fn is_trigger(category: &Category) -> bool {
+    let what = categories::recognise(category);
+    matches!(what, Some(categories::What::Edge(_, Relation::Triggers)))
 }
