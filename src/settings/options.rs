@@ -223,7 +223,8 @@ options! {
         "tmpdir" => tmpdir: Name = "/tmp".into(),
             plain("MPE_TMPDIR"), customary("TMPDIR"), customary("TMP"), customary("TEMP");
 
-        /// Whether the block files stay after a good MPI_Finalize. They stay in any case when the program dies.
+        /// Whether the block files stay after a good MPI_Finalize. They stay in any case when the program dies. Beside that of
+        /// rank 0 stands then a file that ends with `.trace` and holds the name of the CLOG2 and SLOG2 file without its ending.
         "keep-blocks" => keep_blocks: YesNo = false, opposite("MPE_DELETE_LOCALFILE");
 
         /// Bytes of blocks that a process keeps mapped and that go round among its threads; full ones are written out. A

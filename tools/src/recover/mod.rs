@@ -3,9 +3,9 @@
 //! A block file is whole at any moment but for the call that was running: so what a killed run leaves is read with the same
 //! code as at MPI_Finalize, and comes out as the same files.
 
-mod groups;
+pub mod groups;
 pub mod source;
-mod write;
+pub mod write;
 
 use crate::clock;
 use crate::failure::Failure;

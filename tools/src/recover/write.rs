@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use super::groups::Group;
-use crate::tree::Leaf;
+use crate::tree::{Leaf, TreeArguments};
 use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
 use formats::model::Stop;
@@ -82,9 +82,34 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
         group,
         table,
     };
-    run.merged(&arguments.dir.join(name), arguments, &mut written);
+    let base = free_base(&arguments.dir.join(name));
+    run.merged(&base, true, &arguments.tree, &mut written);
     per_rank(group, table, &arguments.dir, &mut written);
     written
+}
+
+/// Writes the SLOG2 file of a run, and nothing else, to `base` with its ending; a file of that name is replaced.
+pub fn slog2(group: &Group<'_>, table: &Table, base: &Path) -> Result<Written, merge::Error> {
+    let mut written = Written {
+        files: Vec::new(),
+        failures: Vec::new(),
+        all_in: true,
+    };
+    let ranks = group.sources.iter().map(|source| &source.file);
+    let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
+    let options = merge::Options {
+        recover: true,
+        ..merge::Options::default()
+    };
+    let merge = Merge::new(&files, table, options)?;
+    let run = Run {
+        files: &files,
+        merge: &merge,
+        group,
+        table,
+    };
+    run.merged(base, false, &TreeArguments::default(), &mut written);
+    Ok(written)
 }
 
 /// A run whose calls can be merged.
@@ -96,8 +121,8 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// CLOG2 and SLOG2.
-    fn merged(&self, base: &Path, arguments: &Arguments, written: &mut Written) {
+    /// SLOG2, and CLOG2 if it is wanted.
+    fn merged(&self, base: &Path, clog2: bool, tree: &TreeArguments, written: &mut Written) {
         let (merge, group) = (self.merge, self.group);
         let mut hosts: Vec<String> = Vec::new();
         // As many ranks as a merged file can have, whatever a damaged header says.
@@ -117,22 +142,23 @@ impl Run<'_> {
             }
         }
         let mut outputs = Outputs::new(Plan {
-            base: free_base(base),
-            clog2: true,
+            base: base.to_path_buf(),
+            clog2,
             slog2: true,
             preamble: merge.preamble(),
-            children: arguments
-                .tree
-                .children
-                .map_or(2, |n| u32::from(n.unsigned_abs())),
-            leaf: match arguments.tree.leaf {
+            children: tree.children.map_or(2, |n| u32::from(n.unsigned_abs())),
+            leaf: match tree.leaf {
                 None | Some(Leaf::Auto) => None,
                 Some(Leaf::Bytes(bytes)) => Some(u64::from(bytes.unsigned_abs())),
             },
             nodes,
             hosts,
         });
-        if let Err(error) = self.operations(&mut outputs, &arguments.dir) {
+        let folder = base
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        if let Err(error) = self.operations(&mut outputs, folder) {
             let why = format!("operations below MPI are not in the trace: {error}");
             written.failures.push(why);
         }
