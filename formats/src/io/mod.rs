@@ -15,6 +15,7 @@ pub mod item;
 pub mod join;
 pub mod ranges;
 pub mod report;
+mod wire;
 
 pub use draw::{Drawer, facts_by_time, facts_of};
 pub use extract::Extract;

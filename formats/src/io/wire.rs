@@ -1,0 +1,417 @@
+//! Items as bytes, as MPI_Finalize sends them from rank to rank: numbers in the machine's byte order, one field after the other.
+
+use super::fact::{Actor, FileRole};
+use super::item::{
+    Access, ExtentsPart, Inside, Item, Opened, Operation, Position, SeenFile, ViewPart, What,
+};
+use records::args::Bytes;
+use records::define::{Extents, View};
+use records::operation as op;
+
+impl Item {
+    /// Appends it to `out`.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        self.put(out);
+    }
+
+    /// The item that these bytes are; `None` if they are damaged.
+    pub fn decode(bytes: &[u8]) -> Option<Item> {
+        let b = &mut Bytes::new(bytes);
+        let item = Item::take(b)?;
+        b.rest().is_empty().then_some(item)
+    }
+}
+
+/// What can be sent.
+trait Wire: Sized {
+    fn put(&self, out: &mut Vec<u8>);
+    fn take(b: &mut Bytes<'_>) -> Option<Self>;
+}
+
+macro_rules! numbers {
+    ($($type:ty)*) => {$(
+        impl Wire for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.to_ne_bytes());
+            }
+
+            fn take(b: &mut Bytes<'_>) -> Option<Self> {
+                let bytes = b.take(size_of::<$type>())?;
+                Some(<$type>::from_ne_bytes(bytes.try_into().ok()?))
+            }
+        }
+    )*};
+}
+
+numbers! { u8 u16 u32 u64 u128 i32 i64 }
+
+/// Structures as their fields.
+macro_rules! structures {
+    ($($type:ident { $($field:ident)* })*) => {$(
+        impl Wire for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                $(self.$field.put(out);)*
+            }
+
+            fn take(b: &mut Bytes<'_>) -> Option<Self> {
+                Some($type { $($field: Wire::take(b)?,)* })
+            }
+        }
+    )*};
+}
+
+structures! {
+    Item { actor thread what }
+    Opened { handle key members rank name }
+    ViewPart { handle first last view }
+    View { file displacement etype extent size hull converted pieces }
+    Access { call function start stop handle sequence writes position bytes outlasts }
+    SeenFile { seen handle role device inode name }
+    Inside { call function start }
+    Operation { kind lane start stop error record file inside outstanding arrived }
+    ExtentsPart { extents }
+    Extents { device inode path extents }
+}
+
+impl Wire for bool {
+    fn put(&self, out: &mut Vec<u8>) {
+        u8::from(*self).put(out);
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        Some(u8::take(b)? != 0)
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.is_some().put(out);
+        if let Some(value) = self {
+            value.put(out);
+        }
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        Some(if bool::take(b)? {
+            Some(T::take(b)?)
+        } else {
+            None
+        })
+    }
+}
+
+impl Wire for String {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u32).put(out);
+        out.extend_from_slice(self.as_bytes());
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        let size = u32::take(b)? as usize;
+        String::from_utf8(b.take(size)?.to_vec()).ok()
+    }
+}
+
+impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        (self.len() as u32).put(out);
+        self.iter().for_each(|value| value.put(out));
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        // No room is made before the values are seen to be there.
+        let mut values = Vec::new();
+        for _ in 0..u32::take(b)? {
+            values.push(T::take(b)?);
+        }
+        Some(values)
+    }
+}
+
+impl<A: Wire, B: Wire> Wire for (A, B) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        Some((A::take(b)?, B::take(b)?))
+    }
+}
+
+impl<A: Wire, B: Wire, C: Wire> Wire for (A, B, C) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+        self.2.put(out);
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        Some((A::take(b)?, B::take(b)?, C::take(b)?))
+    }
+}
+
+impl Wire for op::Operation {
+    fn put(&self, out: &mut Vec<u8>) {
+        let (bytes, size) = self.encode();
+        (size as u8).put(out);
+        out.extend_from_slice(&bytes[..size]);
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        let size = usize::from(u8::take(b)?);
+        op::Operation::decode(b.take(size)?)
+    }
+}
+
+impl Wire for Actor {
+    fn put(&self, out: &mut Vec<u8>) {
+        let (kind, number) = match *self {
+            Actor::Rank(n) => (0u8, n),
+            Actor::FrontEnd(n) => (1, n),
+            Actor::DataServer(n) => (2, n),
+            Actor::Device(n) => (3, n),
+        };
+        (kind, number).put(out);
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        let (kind, number) = <(u8, u32)>::take(b)?;
+        Some(match kind {
+            0 => Actor::Rank(number),
+            1 => Actor::FrontEnd(number),
+            2 => Actor::DataServer(number),
+            3 => Actor::Device(number),
+            _ => return None,
+        })
+    }
+}
+
+const ROLES: [FileRole; 4] = [
+    FileRole::Data,
+    FileRole::SharedPointer,
+    FileRole::Side,
+    FileRole::Other,
+];
+
+impl Wire for FileRole {
+    fn put(&self, out: &mut Vec<u8>) {
+        let number = ROLES.iter().position(|role| role == self);
+        (number.unwrap_or(0) as u8).put(out);
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        ROLES.get(usize::from(u8::take(b)?)).copied()
+    }
+}
+
+impl Wire for Position {
+    fn put(&self, out: &mut Vec<u8>) {
+        match *self {
+            Position::At(etypes) => (0u8, etypes).put(out),
+            Position::Ordered => 1u8.put(out),
+            Position::Unknown => 2u8.put(out),
+        }
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        Some(match u8::take(b)? {
+            0 => Position::At(Wire::take(b)?),
+            1 => Position::Ordered,
+            2 => Position::Unknown,
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for What {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            What::Thread { tid, machine } => (0u8, *tid, *machine).put(out),
+            What::Opened(opened) => with(1, opened, out),
+            What::Closed { handle } => with(2, handle, out),
+            What::View(part) => with(3, part, out),
+            What::Access(access) => with(4, access, out),
+            What::Complete { call, moved } => (5u8, *call, *moved).put(out),
+            What::File(file) => with(6, file, out),
+            What::Begins(operation) => with(7, operation, out),
+            What::Operation(operation) => with(8, operation, out),
+            What::Returned(inside) => with(9, inside, out),
+            What::Extents(part) => with(10, part, out),
+        }
+    }
+
+    fn take(b: &mut Bytes<'_>) -> Option<Self> {
+        Some(match u8::take(b)? {
+            0 => What::Thread {
+                tid: Wire::take(b)?,
+                machine: Wire::take(b)?,
+            },
+            1 => What::Opened(Wire::take(b)?),
+            2 => What::Closed {
+                handle: Wire::take(b)?,
+            },
+            3 => What::View(Wire::take(b)?),
+            4 => What::Access(Wire::take(b)?),
+            5 => What::Complete {
+                call: Wire::take(b)?,
+                moved: Wire::take(b)?,
+            },
+            6 => What::File(Wire::take(b)?),
+            7 => What::Begins(Wire::take(b)?),
+            8 => What::Operation(Wire::take(b)?),
+            9 => What::Returned(Wire::take(b)?),
+            10 => What::Extents(Wire::take(b)?),
+            _ => return None,
+        })
+    }
+}
+
+fn with(number: u8, value: &impl Wire, out: &mut Vec<u8>) {
+    number.put(out);
+    value.put(out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn items() -> Vec<Item> {
+        let inside = Inside {
+            call: 1 << 40,
+            function: 7,
+            start: -5,
+        };
+        let operation = Operation {
+            kind: op::PWRITE,
+            lane: 2,
+            start: 10,
+            stop: 20,
+            error: 28,
+            record: op::Operation {
+                fd: 9,
+                offset: -1,
+                size: 1 << 50,
+                call: Some(3),
+                ..op::Operation::default()
+            },
+            file: Some(4),
+            inside: Some(inside),
+            outstanding: true,
+            arrived: 9,
+        };
+        let view = View {
+            file: 1,
+            displacement: 2,
+            etype: 8,
+            extent: 64,
+            size: 16,
+            hull: false,
+            converted: true,
+            pieces: vec![(0, 8), (-32, 8)],
+        };
+        let access = Access {
+            call: 3,
+            function: 20,
+            start: 1,
+            stop: 2,
+            handle: Some(0),
+            sequence: None,
+            writes: true,
+            position: Position::At(-1),
+            bytes: Some(u64::MAX),
+            outlasts: false,
+        };
+        let whats = [
+            What::Thread {
+                tid: 5,
+                machine: u64::MAX,
+            },
+            What::Opened(Opened {
+                handle: 1,
+                key: u128::MAX - 3,
+                members: 2,
+                rank: 1,
+                name: "dä/x".to_owned(),
+            }),
+            What::Closed { handle: 1 },
+            What::View(ViewPart {
+                handle: 1,
+                first: true,
+                last: false,
+                view,
+            }),
+            What::Access(access.clone()),
+            What::Access(Access {
+                position: Position::Ordered,
+                ..access
+            }),
+            What::Complete {
+                call: 3,
+                moved: Some(8),
+            },
+            What::File(SeenFile {
+                seen: 0,
+                handle: None,
+                role: FileRole::Side,
+                device: 1,
+                inode: 2,
+                name: String::new(),
+            }),
+            What::Begins(operation.clone()),
+            What::Operation(operation),
+            What::Returned(inside),
+            What::Extents(ExtentsPart {
+                extents: Extents {
+                    device: 1,
+                    inode: 2,
+                    path: "p".to_owned(),
+                    extents: vec![(0, 4096, 8192)],
+                },
+            }),
+        ];
+        let actors = [
+            Actor::Rank(3),
+            Actor::FrontEnd(0),
+            Actor::DataServer(1),
+            Actor::Device(2),
+        ];
+        let numbered = whats.into_iter().zip(actors.iter().cycle());
+        numbered
+            .map(|(what, actor)| Item {
+                actor: *actor,
+                thread: 6,
+                what,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn items_round_trip_and_no_part_of_one_is_taken_for_a_whole() {
+        for item in items() {
+            let mut bytes = Vec::new();
+            item.encode(&mut bytes);
+            for cut in 0..bytes.len() {
+                assert_eq!(Item::decode(&bytes[..cut]), None);
+            }
+            assert_eq!(Item::decode(&bytes), Some(item));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_an_item_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = Item::decode(&bytes);
+        }
+
+        #[test]
+        fn damaged_items_are_other_items_or_none(which in 0usize..12, at in 0usize..400, value: u8) {
+            let mut bytes = Vec::new();
+            items()[which].encode(&mut bytes);
+            let at = at % bytes.len();
+            bytes[at] = value;
+            let _ = Item::decode(&bytes);
+        }
+    }
+}
