@@ -69,7 +69,7 @@ structures! {
     SeenFile { seen handle role device inode name }
     Inside { call function start }
     Operation { kind lane start stop error record file inside outstanding arrived }
-    ExtentsPart { extents }
+    ExtentsPart { ns extents }
     Extents { device inode path extents }
 }
 
@@ -363,6 +363,7 @@ mod tests {
             What::Operation(operation),
             What::Returned(inside),
             What::Extents(ExtentsPart {
+                ns: 77,
                 extents: Extents {
                     device: 1,
                     inode: 2,
