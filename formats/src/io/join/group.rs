@@ -187,7 +187,8 @@ impl Group {
 
     /// Finds out where accesses by the shared pointer took place: their own transfers tell.
     pub fn place_shared(&mut self) {
-        self.place_ordered();
+        let ordered = |m: &Member| m.access.position == Position::Ordered;
+        let ordered = self.members.iter().any(ordered);
         for member in &mut self.members {
             let (None, Some(bytes), Some(layout)) =
                 (&member.ranges, member.access.bytes, &member.layout)
@@ -195,23 +196,24 @@ impl Group {
                 continue;
             };
             let call = member.access.call;
-            let own = self
-                .transfers
-                .iter()
-                .filter(|t| t.operation.inside.is_some_and(|i| i.call == call));
+            let own = self.transfers.iter().filter(|t| match ordered {
+                true => t.world == member.world,
+                false => t.operation.inside.is_some_and(|i| i.call == call),
+            });
             let first = own.map(|t| t.range.0).min();
             member.ranges = first
                 .and_then(|first| layout.data_at(first))
                 .and_then(|from| Ranges::from_data(layout, from, bytes));
         }
+        // Where each rank has worked for itself, that is so: ROMIO's pointer may then be moved by a rank's next call before
+        // the others have come to this one.
+        if ordered && !self.is_independent() {
+            self.place_in_order();
+        }
     }
 
     /// Ordered accesses stand one behind the other in the order of ranks; the first one begins where the first transfer does.
-    fn place_ordered(&mut self) {
-        let ordered = |m: &Member| m.access.position == Position::Ordered;
-        if !self.members.iter().any(ordered) {
-            return;
-        }
+    fn place_in_order(&mut self) {
         self.members.sort_by_key(|m| m.rank);
         let first = self.transfers.iter().map(|t| t.range.0).min();
         let Some(layout) = self.members.iter().find_map(|m| m.layout.clone()) else {
@@ -220,7 +222,8 @@ impl Group {
         let mut from = first.and_then(|first| layout.data_at(first));
         for member in &mut self.members {
             let (Some(at), Some(bytes)) = (from, member.access.bytes) else {
-                return;
+                member.ranges = None;
+                continue;
             };
             let layout = member.layout.as_ref().unwrap_or(&layout);
             member.ranges = Ranges::from_data(layout, at, bytes);

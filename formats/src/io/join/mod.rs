@@ -393,10 +393,14 @@ impl<'t> Joiner<'t> {
         };
         let asks = |key: Key| self.groups.get(&key).map_or((0, 0), |g| g.asks_for(range));
         let unknown = |key: Key| self.groups.get(&key).is_some_and(Group::has_unknown);
-        // One that still needs these bytes; one that has asked for them; one of which that is not known.
-        all()
-            .find(|&key| asks(key).1 > 0)
-            .or_else(|| all().find(|&key| asks(key).0 > 0))
+        let most = |bytes: &dyn Fn(Key) -> u64| {
+            let all = all().map(|key| (bytes(key), key)).filter(|b| b.0 > 0);
+            all.reduce(|a, b| if b.0 > a.0 { b } else { a })
+                .map(|b| b.1)
+        };
+        // The one that still needs most of these bytes; that has asked for most; of which it is not known.
+        most(&|key| asks(key).1)
+            .or_else(|| most(&|key| asks(key).0))
             .or_else(|| all().find(|&key| unknown(key)))
             .or(Some(first))
     }
