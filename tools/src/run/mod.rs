@@ -2,16 +2,19 @@
 
 mod command;
 mod family;
+mod io;
 mod launcher;
 mod library;
 
 use crate::failure::Failure;
 use command::Plan;
 use family::Family;
+use io::{IoArguments, Session};
 use launcher::{Kind, Launch};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// Run a program under the recorder
 ///
@@ -20,7 +23,9 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace run -- mpiexec -n 4 ./app input.dat
-  mpitrace run --lib target/lib -- mpirun -n 2 lmp -in in.lj")]
+  mpitrace run --lib target/lib -- mpirun -n 2 lmp -in in.lj
+  mpitrace run --io --ioserver /data/store:/mnt/x -- mpiexec -n 4 ./app /mnt/x/file
+  mpitrace run --io --blk=/scratch -- mpiexec -n 4 ./app /scratch/file")]
 pub struct Arguments {
     /// libtrace.so, or a directory that holds it or mpich/libtrace.so and openmpi/libtrace.so
     #[arg(long, value_name = "PATH", env = "TRACE_LIB")]
@@ -32,7 +37,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     conf: Option<PathBuf>,
     /// Name of the output files (TRACE_OUTPUT)
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     output: Option<OsString>,
     /// Directory of the output files (TRACE_DIR)
     #[arg(long, value_name = "DIR")]
@@ -40,6 +45,8 @@ pub struct Arguments {
     /// Any other setting of the recorder (TRACE_KEY), or of one MPI function; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    #[command(flatten)]
+    io: IoArguments,
     /// Print the command instead of running it
     #[arg(long)]
     dry_run: bool,
@@ -56,7 +63,7 @@ pub struct Arguments {
     command: Vec<OsString>,
 }
 
-/// Runs the subcommand; comes back only if nothing was started.
+/// Runs the subcommand; comes back only if nothing was started, or with --io.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let say = |message: &str| {
         if !arguments.quiet {
@@ -83,11 +90,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         )),
         None => say(&format!("preloading {}", library.display())),
     }
+    let session = match arguments.io.has_work() && !arguments.dry_run {
+        true => Some(Session::start(&arguments.io)?),
+        false => None,
+    };
+    let of_session = session.as_ref().map(Session::settings);
     let plan = command::plan(
         &arguments.command,
         &launch,
         library.as_os_str(),
-        &settings(arguments, &launch)?,
+        &settings(arguments, of_session.unwrap_or_default(), &launch)?,
     )?;
     if arguments.dry_run {
         println!("{}", plan.shell());
@@ -100,12 +112,75 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut command = std::process::Command::new(program);
     // It is ours; the recorder would take it for a setting it does not know.
     command.args(rest).envs(env).env_remove("TRACE_LIB");
-    let error = command.exec();
-    Err(Failure::Call(format!("{}: {error}", program.display())))
+    let failed = |error| Failure::Call(format!("{}: {error}", program.display()));
+    let Some(session) = session else {
+        return Err(failed(command.exec()));
+    };
+    let status = supervised(&mut command).map_err(failed)?;
+    let finished = session.finish();
+    if let Ok(said) = &finished {
+        said.iter().for_each(|line| say(line));
+    }
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    match (code.unwrap_or(1), finished) {
+        (0, finished) => finished.map(drop),
+        (code, finished) => {
+            if let Err(Failure::Data(why) | Failure::Call(why)) = finished {
+                eprintln!("mpitrace: {why}");
+            }
+            std::process::exit(code);
+        }
+    }
+}
+
+/// The process that a signal to this one is meant for.
+static SUPERVISED: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn forward(signal: libc::c_int) {
+    let child = SUPERVISED.load(Relaxed);
+    if child > 0 {
+        // SAFETY: async-signal-safe.
+        unsafe { libc::kill(child, signal) };
+    }
+}
+
+/// Runs a command to its end. Ctrl-C is for the command, which gets it, too, and SIGTERM is handed on: what is to be done behind it
+/// is done all the same.
+fn supervised(command: &mut std::process::Command) -> std::io::Result<std::process::ExitStatus> {
+    let set = |ours: libc::sighandler_t, term: libc::sighandler_t| {
+        for (signal, handler) in [
+            (libc::SIGINT, ours),
+            (libc::SIGQUIT, ours),
+            (libc::SIGTERM, term),
+        ] {
+            // SAFETY: the handlers call nothing but kill.
+            unsafe { libc::signal(signal, handler) };
+        }
+    };
+    // SAFETY: async-signal-safe calls that touch no memory.
+    unsafe {
+        command.pre_exec(move || {
+            set(libc::SIG_DFL, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    set(libc::SIG_IGN, forward as *const () as libc::sighandler_t);
+    let status = command.spawn().and_then(|mut child| {
+        SUPERVISED.store(i32::try_from(child.id()).unwrap_or(0), Relaxed);
+        let status = child.wait();
+        SUPERVISED.store(0, Relaxed);
+        status
+    });
+    set(libc::SIG_DFL, libc::SIG_DFL);
+    status
 }
 
 /// The environment variables of the settings options.
-fn settings(arguments: &Arguments, launch: &Launch) -> Result<Vec<(OsString, OsString)>, Failure> {
+fn settings(
+    arguments: &Arguments,
+    of_session: Vec<(String, OsString)>,
+    launch: &Launch,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut settings: Vec<(OsString, OsString)> = Vec::new();
     // Open MPI hands only named variables on to other nodes, Hydra all of them.
     if launch.kind == Kind::OpenMpi {
@@ -150,6 +225,9 @@ fn settings(arguments: &Arguments, launch: &Launch) -> Result<Vec<(OsString, OsS
             let key = key.to_ascii_uppercase().replace(['-', '.'], "_");
             set(format!("TRACE_{key}"), value.into());
         }
+    }
+    for (name, value) in of_session {
+        set(name, value);
     }
     if !functions.is_empty() {
         functions.extend(std::env::var("TRACE_SETTINGS"));
