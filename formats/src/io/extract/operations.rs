@@ -10,6 +10,16 @@ use records::define::OpenFile;
 use records::operation::{self as op, Effect, kind};
 use records::record::Record;
 
+/// A call that begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beginning<'n> {
+    pub inside: Inside,
+    /// The MPI_File that it is about: number and name.
+    pub handle: Option<(u32, &'n str)>,
+    /// Whether it opens that file.
+    pub opens: bool,
+}
+
 /// A call that is running.
 #[derive(Debug, Default)]
 struct Running {
@@ -43,18 +53,18 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// A call begins: the call, the MPI_File it is about, and whether it opens that.
-    pub fn begin(&mut self, thread: u32, call: Option<(Inside, Option<(u32, &str)>, bool)>) {
+    /// A call begins; `None` if it is one that never returned.
+    pub fn begin(&mut self, thread: u32, call: Option<Beginning<'_>>) {
         let running = self.running.entry(thread).or_default();
         running.found = false;
         running.candidate = None;
         running.inside = None;
         running.handle = None;
         running.opening = false;
-        if let Some((inside, handle, opening)) = call {
-            running.inside = Some(inside);
-            running.handle = handle.map(|(number, name)| (number, name.to_owned()));
-            running.opening = opening;
+        if let Some(call) = call {
+            running.inside = Some(call.inside);
+            running.handle = call.handle.map(|(number, name)| (number, name.to_owned()));
+            running.opening = call.opens;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Out;
 use super::handles::Handles;
-use super::operations::Operations;
+use super::operations::{Beginning, Operations};
 use super::walk::{Next, Pending, Walk};
 use crate::io::item::{Inside, ViewPart, What};
 use crate::project::clog2::Schema;
@@ -209,13 +209,17 @@ impl<'a> Core<'a> {
             function: call.function,
             start: ns,
         };
-        let opening = matches!(
+        let opens = matches!(
             plan.map(|p| p.role),
             Some(Role::File(FileCall::Open { .. }))
         );
         let handle = handle.map(|h| (h.number, h.name.as_str()));
-        self.operations
-            .begin(thread, Some((inside, handle, opening)));
+        let beginning = Beginning {
+            inside,
+            handle,
+            opens,
+        };
+        self.operations.begin(thread, Some(beginning));
         walk.pending = pending;
     }
 

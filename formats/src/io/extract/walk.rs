@@ -211,9 +211,7 @@ impl<'a> Walk<'a> {
             }
             self.pass();
         }
-        if number.is_none() {
-            return None;
-        }
+        number?;
         if !self.begun {
             self.begun = true;
             return self.at(start, Next::Start);

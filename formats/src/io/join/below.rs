@@ -478,7 +478,10 @@ impl Below {
 impl Lower {
     fn new(operation: Operation, actor: Actor, thread: u32) -> Lower {
         Lower {
-            pieces: super::moved(&operation).into_iter().collect(),
+            pieces: super::moved(&operation)
+                .into_iter()
+                .filter(|(start, end)| start < end)
+                .collect(),
             operation,
             actor,
             thread,

@@ -110,7 +110,7 @@ impl Member {
         } else {
             Precision::Exact
         };
-        (bytes > 0).then(|| Credit {
+        (bytes > 0).then_some(Credit {
             call: self.access.call,
             from: self.place,
             ranges,
@@ -131,6 +131,15 @@ pub(super) struct Transfer {
     /// Bytes of the file that it moved.
     pub range: (u64, u64),
     pub link: Link,
+}
+
+impl Transfer {
+    /// Bytes of the file that it was to move: more than it did behind the end of the file.
+    fn asked(&self) -> (u64, u64) {
+        let size = u64::try_from(self.operation.record.size).unwrap_or(0);
+        let end = self.range.0.saturating_add(size);
+        (self.range.0, end.max(self.range.1))
+    }
 }
 
 /// The calls of a collective access, or a single call.
@@ -243,15 +252,48 @@ impl Group {
             let wanted = ranges.bytes().min(member.moved.unwrap_or(u64::MAX));
             let mut own = Intervals::default();
             for transfer in self.transfers.iter().filter(|t| t.world == member.world) {
-                let (a, b) = ranges.overlap(transfer.range.0, transfer.range.1);
+                let (start, end) = transfer.asked();
+                let (a, b) = ranges.overlap(start, end);
                 own.add(a, b);
             }
             own.covered() >= wanted
         })
     }
 
+    /// What each transfer moved for whom, in the order of the transfers.
+    pub fn share_out(&mut self, independent: bool) -> Vec<Vec<Credit>> {
+        let mut order: Vec<usize> = (0..self.transfers.len()).collect();
+        let mut doubtful = vec![false; self.transfers.len()];
+        if !independent && self.writes {
+            // An aggregator that reads, changes and writes back may have another one's whole transfer inside of its own.
+            order.sort_by_key(|&i| self.transfers.get(i).map(|t| t.range.1 - t.range.0));
+            self.find_crossing(&mut doubtful);
+        } else if !independent {
+            self.find_twice();
+        }
+        let mut shares = vec![Vec::new(); self.transfers.len()];
+        for i in order {
+            let (Some(transfer), Some(share), Some(&doubtful)) =
+                (self.transfers.get(i), shares.get_mut(i), doubtful.get(i))
+            else {
+                continue;
+            };
+            for member in &mut self.members {
+                if independent && member.world != transfer.world {
+                    continue;
+                }
+                let mut credit = member.credit(transfer.range);
+                if let Some(credit) = credit.as_mut().filter(|_| doubtful) {
+                    credit.precision = Precision::MayServe;
+                }
+                share.extend(credit);
+            }
+        }
+        shares
+    }
+
     /// Finds out which bytes are read by several transfers.
-    pub fn find_twice(&mut self) {
+    fn find_twice(&mut self) {
         for member in &mut self.members {
             let mut once = Intervals::default();
             for transfer in &self.transfers {
@@ -261,6 +303,34 @@ impl Group {
                     twice.add(from, to);
                 });
             }
+        }
+    }
+
+    /// Finds transfers that write the same bytes without one being inside of the other: which one had a call's bytes cannot be
+    /// told.
+    fn find_crossing(&self, doubtful: &mut [bool]) {
+        let mut by_start: Vec<(u64, u64, usize)> = self
+            .transfers
+            .iter()
+            .enumerate()
+            .map(|(i, t)| (t.range.0, t.range.1, i))
+            .collect();
+        by_start.sort_by_key(|&(start, end, i)| (start, std::cmp::Reverse(end), i));
+        let mut around: Vec<(u64, u64, usize)> = Vec::new();
+        for this in by_start {
+            while around.last().is_some_and(|a| a.1 <= this.0) {
+                around.pop();
+            }
+            if let Some(&outer) = around.last()
+                && (this.1 > outer.1 || (this.0, this.1) == (outer.0, outer.1))
+            {
+                for i in [outer.2, this.2] {
+                    if let Some(doubtful) = doubtful.get_mut(i) {
+                        *doubtful = true;
+                    }
+                }
+            }
+            around.push(this);
         }
     }
 }

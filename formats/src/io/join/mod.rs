@@ -415,23 +415,14 @@ impl<'t> Joiner<'t> {
         }
         let independent = group.is_independent();
         self.out.joined.independent += u64::from(independent);
-        if !independent && !group.writes {
-            group.find_twice();
-        }
         if !group.at_once {
             for member in &group.members {
                 self.out.call(member.call(), put)?;
             }
         }
-        for transfer in std::mem::take(&mut group.transfers) {
-            let world = transfer.world;
-            let credits = group
-                .members
-                .iter_mut()
-                .filter(|m| !independent || m.world == world)
-                .filter_map(|m| m.credit(transfer.range))
-                .collect();
-            let who = (Actor::Rank(world), transfer.thread);
+        let shares = group.share_out(independent);
+        for (transfer, credits) in std::mem::take(&mut group.transfers).into_iter().zip(shares) {
+            let who = (Actor::Rank(transfer.world), transfer.thread);
             let (file, range) = (transfer.file, Some(transfer.range));
             let operation = &transfer.operation;
             let resolved = self
@@ -445,7 +436,7 @@ impl<'t> Joiner<'t> {
     }
 }
 
-/// Bytes of the file that an operation moved.
+/// Bytes of the file that an operation moved: none, but at some place, behind the end of a file.
 fn moved(operation: &item::Operation) -> Option<(u64, u64)> {
     use Effect::{Read, StartRead, StartWrite, Write};
     let effect = kind(operation.kind)?.effect;
@@ -454,8 +445,7 @@ fn moved(operation: &item::Operation) -> Option<(u64, u64)> {
     }
     let start = u64::try_from(operation.record.offset).ok()?;
     let bytes = u64::try_from(operation.record.result).ok()?;
-    let end = start.checked_add(bytes)?;
-    (bytes > 0).then_some((start, end))
+    Some((start, start.checked_add(bytes)?))
 }
 
 fn writes(operation: &item::Operation) -> bool {

@@ -135,7 +135,7 @@ impl Out {
         } else {
             0
         };
-        if range.is_some() {
+        if moved > 0 {
             self.joined.transfers += 1;
             self.joined.moved += moved;
             self.joined.filler += filler;
