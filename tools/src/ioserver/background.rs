@@ -35,6 +35,15 @@ pub fn start() -> Result<(), Failure> {
     std::process::exit(status.code().unwrap_or(1).max(1));
 }
 
+/// Leaves stdout and stderr to whoever reads them to the end.
+pub fn detach() {
+    let null = std::fs::File::options().write(true).open("/dev/null");
+    if let Ok(null) = null {
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
 /// Tells that the file system is there, on stdout and in the file `ready`. With `detach`, stdout and stderr are left to
 /// whoever reads them.
 pub fn tell(what: &str, ready: Option<&Path>, detach: bool) -> Result<(), Failure> {
@@ -46,11 +55,7 @@ pub fn tell(what: &str, ready: Option<&Path>, detach: bool) -> Result<(), Failur
     }
     drop(out.flush());
     if detach {
-        let null = std::fs::File::options().write(true).open("/dev/null");
-        if let Ok(null) = null {
-            let _ = rustix::stdio::dup2_stdout(&null);
-            let _ = rustix::stdio::dup2_stderr(&null);
-        }
+        self::detach();
     }
     let Some(path) = ready else {
         return Ok(());

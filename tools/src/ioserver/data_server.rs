@@ -45,6 +45,9 @@ pub struct Arguments {
     /// End with the process that holds the other end of stdin
     #[arg(long, hide = true)]
     with_stdin: bool,
+    /// Part of ioserver --background: close stderr once there is nothing more to tell
+    #[arg(long, hide = true)]
+    detach: bool,
 }
 
 /// What is told when the server can be connected to.
@@ -82,6 +85,9 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     ));
     drop(out.flush());
     drop(out);
+    if arguments.detach {
+        super::background::detach();
+    }
     let server = Arc::new(DataServer {
         objects: Objects::new(store),
         recorder: Arc::clone(&recorder),

@@ -174,7 +174,8 @@ fn store(
         return Ok((Box::new(stripe::Striped::new(addresses, stripe)), None));
     }
     let traces = |number| Some(trace?.with_extension(format!("data{number}.blocks")));
-    let servers = servers::Servers::start(&base, count, &arguments.listen, traces)?;
+    let servers =
+        servers::Servers::start(&base, count, &arguments.listen, traces, arguments.detach)?;
     let addresses = servers.addresses.clone();
     let striped = stripe::Striped::new(addresses, stripe);
     Ok((Box::new(striped), Some(servers)))

@@ -26,9 +26,12 @@ impl Place {
     pub fn check(base: &Path, mount: &Path) -> Result<Place, Failure> {
         let directory = |path: &Path| {
             let refuse = |why: String| Failure::Call(format!("{}: {why}", path.display()));
-            match path.canonicalize() {
-                Ok(whole) if whole.is_dir() => Ok(whole),
-                Ok(_) => Err(refuse("is no directory".to_owned())),
+            match path
+                .metadata()
+                .and_then(|m| Ok((m.is_dir(), path.canonicalize()?)))
+            {
+                Ok((true, whole)) => Ok(whole),
+                Ok((false, _)) => Err(refuse("is no directory".to_owned())),
                 Err(e) if e.raw_os_error() == Some(libc::ENOTCONN) => Err(refuse(
                     "a file system whose server has died is mounted here: umount it first"
                         .to_owned(),

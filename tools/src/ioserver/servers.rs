@@ -88,12 +88,14 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// Starts `count` of them with stores in `base`; server n records to `traces(n)`.
+    /// Starts `count` of them with stores in `base`; server n records to `traces(n)`. With `detach` they leave stderr once
+    /// they listen.
     pub fn start(
         base: &Path,
         count: u32,
         listen: &Listen,
         traces: impl Fn(u32) -> Option<PathBuf>,
+        detach: bool,
     ) -> Result<Servers, Failure> {
         let failed = |e: std::io::Error| Failure::Data(format!("data servers: {e}"));
         let mut servers = Servers {
@@ -115,6 +117,9 @@ impl Servers {
             command.args(["dataserver", "--with-stdin"]);
             command.args(["--number", &number.to_string()]);
             command.args(["--listen", &address.to_string()]);
+            if detach {
+                command.arg("--detach");
+            }
             match traces(number) {
                 Some(trace) => command.arg("--trace").arg(trace),
                 None => command.arg("--no-trace"),
