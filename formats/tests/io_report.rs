@@ -18,7 +18,8 @@ fn report(facts: &[Fact], options: Options) -> Report {
 }
 
 fn key(who: Who, kind: u16) -> KindKey {
-    KindKey { who, kind }
+    let role = FileRole::Data;
+    KindKey { who, kind, role }
 }
 
 #[test]
@@ -281,6 +282,14 @@ fn how_exact_it_is() {
         (40, 100, 30, 100)
     );
     assert_eq!(libc.unattributed, 30);
+    let pointer = KindKey {
+        role: FileRole::SharedPointer,
+        ..key(Who::Rank, op::PREAD)
+    };
+    assert_eq!(found.kinds[&pointer].count, 1);
+    let read = &found.functions["MPI_File_read"];
+    assert_eq!((read.operations, read.transfers), (4, 3));
+    assert_eq!((read.times.transfer, read.times.other), (30, 10));
     assert_eq!(found.read_sizes.all().count, 3);
 }
 

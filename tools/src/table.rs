@@ -107,6 +107,25 @@ impl Table {
         }
     }
 
+    /// The same without those of these columns in which there is nothing: no value, or zeros.
+    pub fn without_empty(&self, columns: &[&str]) -> Table {
+        let is_nothing = |cell: &Cell| match cell {
+            Cell::Count(count) | Cell::Bytes(count) | Cell::Time(count) => *count == 0,
+            Cell::Seconds(number) | Cell::Share(number) | Cell::Real(number) => *number == 0.0,
+            Cell::Text(text) => text.is_empty(),
+            Cell::Number(number) => *number == 0,
+            Cell::None => true,
+        };
+        let is_empty = |nth: usize| {
+            let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
+            cells.all(is_nothing)
+        };
+        let kept = self.columns.iter().enumerate();
+        let kept = kept.filter(|&(nth, name)| !columns.contains(name) || !is_empty(nth));
+        let kept: Vec<&'static str> = kept.map(|(_, name)| *name).collect();
+        self.select(&kept)
+    }
+
     /// The names of columns for people: without the units, where the values have them.
     fn titles(&self) -> Vec<String> {
         let title = |(nth, name): (usize, &&'static str)| {

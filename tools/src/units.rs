@@ -31,9 +31,13 @@ pub fn time(ns: u64) -> String {
     format!("{} {}", digits(value), units[unit])
 }
 
-/// `1 file`, `2 files`.
+/// `1 file`, `2 files`, `2 accesses`.
 pub fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
+    let plural = match count {
+        1 => "",
+        _ if what.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{count} {what}{plural}")
 }
 

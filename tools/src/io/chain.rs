@@ -3,7 +3,7 @@
 use super::names;
 use crate::units::{bytes, counted, time};
 use formats::io::report::chain::{Chain, Link};
-use formats::io::report::{Doing, KindKey, duration, moved};
+use formats::io::report::{Doing, duration, moved};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -137,7 +137,7 @@ fn line(chain: &Chain, link: &Link) -> String {
         }
         let asked = u64::try_from(record.size).unwrap_or(0);
         if moved(operation) < asked && operation.error == 0 {
-            add(format_args!(" of {}", bytes(asked)));
+            add(format_args!(" instead of {}", bytes(asked)));
         }
     }
     let file = operation.file.filter(|&file| {
@@ -145,10 +145,8 @@ fn line(chain: &Chain, link: &Link) -> String {
         own != Some(file)
     });
     if let Some(file) = file {
-        add(format_args!(
-            " {}",
-            names::file(chain.files.get(&file), file)
-        ));
+        let file = names::other_file(chain.files.get(&file), file);
+        add(format_args!(" of {file}"));
     }
     add(format_args!(", {}", time(duration(operation))));
     if operation.outstanding {
@@ -230,9 +228,12 @@ fn nodes(chain: &Chain, positions: &[usize]) -> Value {
         let lane = operation.place.lane;
         let mut object = Map::new();
         let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
-        let key = KindKey::of(lane.actor, operation.kind);
         put("by", names::actor(lane.actor).into());
-        put("operation", names::kind(key.kind).into());
+        put("operation", names::kind(operation.kind).into());
+        let file = operation
+            .file
+            .map(|id| names::file(chain.files.get(&id), id));
+        put("file", file.into());
         let since = operation.place.ns.saturating_sub(zero(chain));
         put("begin_s", (since as f64 / 1e9).into());
         put("time_s", (duration(operation) as f64 / 1e9).into());

@@ -1,7 +1,8 @@
 //! What is worth a second look, in words.
 
+use super::names;
 use crate::units;
-use formats::io::report::{Finding, SMALL};
+use formats::io::report::{Finding, KindKey, SMALL};
 use serde_json::{Value, json};
 
 fn percent(part: u64, of: u64) -> String {
@@ -67,13 +68,25 @@ pub fn words(finding: &Finding) -> String {
             time(*others),
             time(*late)
         ),
+        Finding::Exchange { rest, of } => format!(
+            "for {} of the time in collective accesses all ranks are there and no operation runs ({} of {}): exchange of data between \
+             the ranks, or ranks that have no core of their own",
+            percent(*rest, *of),
+            time(*rest),
+            time(*of)
+        ),
         Finding::NotDeferred { function, calls } => format!(
             "{function} moved its data before it returned ({calls} calls): it overlaps with nothing"
         ),
         Finding::Imbalance { most } => format!(
             "the busiest data server has {most:.2} times the mean of bytes: the stripe does not fit the accesses"
         ),
-        Finding::Failed { operations } => format!("{operations} operations failed"),
+        Finding::Failed { operations } => {
+            let of_kind =
+                |&(key, count): &(KindKey, u64)| format!("{count} x {}", names::kind_of(key));
+            let kinds: Vec<String> = operations.iter().map(of_kind).collect();
+            format!("operations failed: {}", kinds.join(", "))
+        }
         Finding::ShortWrites { operations } => {
             format!("{operations} writes moved less than they were asked to: is the disk full?")
         }
@@ -91,6 +104,7 @@ pub fn json(finding: &Finding) -> Value {
         Finding::Sync { .. } => "sync",
         Finding::OneWorker { .. } => "one_worker",
         Finding::CollectiveWait { .. } => "collective_wait",
+        Finding::Exchange { .. } => "exchange",
         Finding::NotDeferred { .. } => "not_deferred",
         Finding::Imbalance { .. } => "imbalance",
         Finding::Failed { .. } => "failed",

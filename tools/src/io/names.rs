@@ -38,6 +38,9 @@ pub fn kind(kind: u16) -> String {
 /// A kind with the one who does it, where that is no rank and the name does not tell.
 pub fn kind_of(key: KindKey) -> String {
     let is_libc = key.describe().is_some_and(|kind| kind.layer == Layer::Libc);
+    if key.role != FileRole::Data && is_libc {
+        return format!("{} ({})", kind(key.kind), file_of(key.role));
+    }
     match key.who {
         Who::FrontEnd | Who::DataServer if is_libc => {
             format!("{} ({})", kind(key.kind), who(key.who))
@@ -85,6 +88,23 @@ pub fn role(role: FileRole) -> &'static str {
         FileRole::SharedPointer => "shared pointer",
         FileRole::Side => "side",
         FileRole::Other => "other",
+    }
+}
+
+fn file_of(file: FileRole) -> String {
+    match file {
+        FileRole::Data | FileRole::SharedPointer => role(file).to_owned(),
+        _ => format!("{} file", role(file)),
+    }
+}
+
+/// A file that is not the one of the call: its name without folders, and what it is.
+pub fn other_file(file: Option<&OpenedFile>, number: u32) -> String {
+    let name = self::file(file, number);
+    let short = name.rsplit('/').next().unwrap_or(&name);
+    match file {
+        Some(file) if file.role != FileRole::Data => format!("{} {short}", file_of(file.role)),
+        _ => short.to_owned(),
     }
 }
 

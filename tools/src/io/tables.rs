@@ -181,9 +181,16 @@ fn accesses(
 }
 
 fn functions(report: &Report) -> Table {
-    let rows = report.functions.iter();
+    let rows = by_time(report).into_iter();
     let rows = rows.map(|(name, row)| (vec![text(name)], access(row)));
     accesses("functions", &["function"], rows)
+}
+
+/// The functions, those in which most time was spent first.
+fn by_time(report: &Report) -> Vec<(&String, &Access)> {
+    let mut rows: Vec<_> = report.functions.iter().collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.ns));
+    rows
 }
 
 fn files(report: &Report) -> Table {
@@ -219,7 +226,7 @@ fn per_call(report: &Report) -> Table {
         "max",
     ];
     let mut table = Table::new("per_call", &columns);
-    for (name, row) in &report.functions {
+    for (name, row) in by_time(report) {
         let all = (String::from("all calls into libc"), &row.caused);
         let kinds = row.kinds.iter();
         let kinds = kinds.map(|(&key, per_call)| (names::kind_of(key), per_call));
@@ -260,10 +267,10 @@ fn operations(report: &Report) -> Table {
         "short",
     ];
     let mut table = Table::new("operations", &columns);
-    for (key, row) in &report.kinds {
+    for (&key, row) in &report.kinds {
         table.rows.push(vec![
             text(names::who(key.who)),
-            text(names::kind(key.kind)),
+            text(names::kind_of(key)),
             Cell::Count(row.count),
             Cell::Bytes(row.bytes),
             Cell::Bytes(row.filler),
@@ -400,7 +407,7 @@ fn cache(report: &Report) -> Table {
         "transfers",
         "moved_bytes",
         "device_bytes",
-        "cached",
+        "cached_transfers",
         "cached_bytes",
         "cached_share",
     ];

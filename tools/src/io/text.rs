@@ -93,10 +93,7 @@ fn summary(out: &mut Text, report: &Report) {
     let calls = report.reads.calls + report.writes.calls;
     out.line(&format!(
         "{} of {} to {} in {}; {} below them",
-        match calls {
-            1 => "1 data access".to_owned(),
-            n => format!("{n} data accesses"),
-        },
+        counted(calls, "data access"),
         counted(report.by_rank.len() as u64, "rank"),
         counted(data as u64, "file"),
         time(span),
@@ -117,7 +114,9 @@ fn summary(out: &mut Text, report: &Report) {
         ));
     }
     if calls + report.operations() == 0 {
-        out.line("No MPI-IO call and no file operation was found.");
+        out.line("No MPI-IO call and no file operation was found. They are in the recorder's block files, and in the SLOG2");
+        out.line("files of runs with MPI-IO.");
+        return;
     }
     out.line(&format!(
         "  {} different CallIDs in {} categories; on average {} operations per CallID having any",
@@ -147,8 +146,10 @@ fn accesses(out: &mut Text, report: &Report) {
         "filler_read_bytes",
         "filler_written_bytes",
     ];
-    let by =
-        |name: Name, keys: &[&'static str]| name.table(report).select(&[keys, &columns].concat());
+    let by = |name: Name, keys: &[&'static str]| {
+        let table = name.table(report).select(&[keys, &columns].concat());
+        table.without_empty(&["filler_read_bytes", "filler_written_bytes"])
+    };
     out.table(&by(Name::Functions, &["function"]));
     out.line("");
     out.table(&by(Name::Files, &["file", "direction"]));
@@ -168,8 +169,7 @@ fn accesses(out: &mut Text, report: &Report) {
     }
 
     out.head("Operations per call");
-    let per_call = Name::PerCall.table(report);
-    out.table(&indented(&per_call));
+    out.table(&indented(&Name::PerCall.table(report)));
 
     out.head("Time of the calls, and of their own rank's operations in it");
     let columns = [
@@ -185,7 +185,9 @@ fn accesses(out: &mut Text, report: &Report) {
         "in_others",
         "elsewhere",
     ];
-    out.table(&Name::Functions.table(report).select(&columns));
+    let table = Name::Functions.table(report).select(&columns);
+    out.table(&table.without_empty(&["in_locks", "in_others"]));
+    out.line("elsewhere: none of its rank's own operations ran: exchange between ranks, waiting, copying.");
 
     out.head("Sizes");
     out.line("Calls by bytes asked for:");
@@ -197,18 +199,31 @@ fn accesses(out: &mut Text, report: &Report) {
     }
 }
 
-/// The function only in its first row, kinds under it.
+/// The function only in its first row, kinds under it; of functions whose operations are all of one kind in one row.
 fn indented(table: &Table) -> Table {
-    let mut shown = table.clone();
+    let mut shown = Table::new(table.name, &table.columns);
+    shown.columns[0] = "function / operation";
     shown.columns.remove(1);
-    for row in &mut shown.rows {
-        let kind = row.remove(1);
-        match kind {
-            Cell::Text(kind) if kind != "all calls into libc" => {
-                row[0] = Cell::Text(format!("  {kind}"));
-                row[1] = Cell::None;
+    for rows in table.rows.chunk_by(|a, b| a[0] == b[0]) {
+        for (nth, row) in rows.iter().enumerate() {
+            let mut row = row.clone();
+            let kind = row.remove(1);
+            if let (Cell::Text(kind), Cell::Text(function)) = (kind, &mut row[0]) {
+                match (nth, rows) {
+                    (0, [_, only]) => {
+                        if let Cell::Text(only) = &only[1] {
+                            function.push_str(&format!(": {only}"));
+                        }
+                    }
+                    (0, _) => {}
+                    (1, [_, _]) => continue,
+                    _ => {
+                        *function = format!("  {kind}");
+                        row[1] = Cell::None;
+                    }
+                }
             }
-            _ => {}
+            shown.rows.push(row);
         }
     }
     shown
@@ -232,26 +247,40 @@ fn operations(out: &mut Text, report: &Report) {
         "failed",
         "short",
     ];
-    out.table(&Name::Operations.table(report).select(&columns));
-    let locks = report.kinds.iter().filter(|(key, _)| key.is_of_rank());
+    let mut table = Name::Operations.table(report).select(&columns);
+    let has_servers = report.kinds.keys().any(|key| !key.is_of_rank());
+    if !has_servers {
+        table = table.select(&columns[1..]);
+    }
+    out.table(&table.without_empty(&["carried_calls", "failed", "short"]));
+    let of_ranks = report.kinds.iter().filter(|(key, _)| key.is_of_rank());
     let sum = |doing: Doing| -> u64 {
-        let of = locks
-            .clone()
-            .filter(|(key, _)| Doing::of(key.kind) == doing);
-        of.map(|(_, row)| row.ns).sum()
+        let of = of_ranks.clone().filter(|(key, _)| key.doing() == doing);
+        of.map(|(_, row)| row.ns - row.outstanding_ns).sum()
     };
-    out.line(&format!(
-        "Ranks spent {} in transfers and outstanding transfers, {} in locks, {} in sync, {} in open and close.",
-        time(sum(Doing::Read) + sum(Doing::Write)),
-        time(sum(Doing::Lock)),
-        time(sum(Doing::Sync)),
-        time(sum(Doing::Open))
-    ));
+    let outstanding: u64 = of_ranks.clone().map(|(_, row)| row.outstanding_ns).sum();
+    let outstanding = match outstanding {
+        0 => String::new(),
+        ns => format!("; asynchronous ones, which overlap, {} together", time(ns)),
+    };
+    out.wrapped(
+        "",
+        &format!(
+            "Ranks spent {} in transfers, {} in locks, {} in sync, {} in open and close{outstanding}.",
+            time(sum(Doing::Read) + sum(Doing::Write)),
+            time(sum(Doing::Lock)),
+            time(sum(Doing::Sync)),
+            time(sum(Doing::Open))
+        ),
+    );
     let other = &report.other;
     if !other.is_empty() {
         let put_off = match other.transfers {
             0 => String::new(),
-            n => format!("; {n} transfers among them, which data accesses had put off"),
+            n => format!(
+                "; {} among them, which data accesses had put off",
+                counted(n, "transfer")
+            ),
         };
         out.wrapped("", &format!(
             "{} operations in {} MPI calls that are no data accesses (open, close, sync, wait ...){put_off}.",
@@ -332,7 +361,7 @@ fn cache_and_deferred(out: &mut Text, report: &Report) {
         _ => false,
     });
     out.table(&table);
-    out.line("pending: from the return of the call to its completion; outstanding: asynchronous operations.");
+    out.line("pending: from the return of the call to its completion; outstanding: asynchronous\noperations added up, though they overlap.");
 }
 
 fn slowest(out: &mut Text, report: &Report) {
@@ -497,8 +526,8 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
         && joined.independent > 0
     {
         out.line(&format!(
-            "{} collective accesses were executed by each rank by itself.",
-            joined.independent
+            "Executed by each rank by itself, without exchange: {}.",
+            counted(joined.independent, "collective access")
         ));
     }
     if report.late > 0 {

@@ -1,9 +1,9 @@
 //! How exactly it is known whose data operations carry.
 
 use super::calls::HashMap;
-use super::kinds::{Doing, KindKey, Who, duration, moved};
+use super::kinds::{Doing, Who, duration, moved};
 use crate::io::{Edge, Operation, Precision};
-use records::operation::Layer;
+use records::operation::{self as op, Layer};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Operations whose edges may still come.
@@ -81,14 +81,11 @@ pub(super) struct Attributions {
 impl Attributions {
     /// The next operation; `counts` if its bytes should have a call, `is_selected` if the report is about it.
     pub fn operation(&mut self, operation: &Operation, counts: bool, is_selected: bool) {
-        let key = KindKey::of(operation.place.lane.actor, operation.kind);
+        let who = Who::of(operation.place.lane.actor);
         let is_transfer = Doing::of(operation.kind).is_transfer();
-        let layer = key.describe().map(|kind| kind.layer);
+        let layer = op::kind(operation.kind).map(|kind| kind.layer);
         let stage = layer.filter(|_| counts && is_transfer);
-        let stage = stage.map(|layer| Stage {
-            who: key.who,
-            layer,
-        });
+        let stage = stage.map(|layer| Stage { who, layer });
         let bytes = moved(operation);
         if let Some(stage) = stage {
             let sums = self.stages.entry(stage).or_default();

@@ -114,8 +114,7 @@ pub(super) struct Open {
 
 impl Open {
     /// An operation that happened during it.
-    pub fn triggers(&mut self, operation: &Operation) {
-        let key = KindKey::of(operation.place.lane.actor, operation.kind);
+    pub fn triggers(&mut self, operation: &Operation, key: KindKey) {
         let (bytes, ns) = (moved(operation), duration(operation));
         self.cause(Brief {
             key,
@@ -128,7 +127,7 @@ impl Open {
         if !key.is_of_rank() {
             return;
         }
-        let doing = Doing::of(operation.kind);
+        let doing = key.doing();
         self.operations += 1;
         self.transfers += u64::from(doing.is_transfer());
         self.times.add(doing, operation.outstanding, ns);

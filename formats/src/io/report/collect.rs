@@ -145,11 +145,12 @@ impl Collector {
             return;
         }
         self.report.lasts(operation.place.ns, operation.stop);
-        let key = KindKey::of(actor, operation.kind);
+        let file = operation.file.and_then(|file| self.report.files.get(&file));
+        let role = file.map_or(FileRole::Data, |file| file.role);
+        let is_data = role == FileRole::Data;
+        let key = KindKey::of(actor, operation.kind, role);
         self.report.kinds.entry(key).or_default().add(operation);
         self.report.below.add(operation);
-        let role = operation.file.and_then(|file| self.report.files.get(&file));
-        let is_data = role.is_none_or(|file| file.role == FileRole::Data);
         let is_libc = key.who == Who::Rank;
         let counts = is_data && (operation.call.is_some() || !is_libc);
         self.attributions.operation(operation, counts, true);
@@ -165,7 +166,7 @@ impl Collector {
         }
         if let Some(call) = operation.call {
             match self.calls.get(call) {
-                Some(open) => open.triggers(operation),
+                Some(open) => open.triggers(operation, key),
                 None => self.report.late += 1,
             }
         }
@@ -220,7 +221,8 @@ impl Collector {
         self.report.carries += 1;
         let actor = edge.to.lane.actor;
         self.report.below.carries(actor, edge.kind);
-        let key = KindKey::of(actor, edge.kind);
+        // What carries data of a call moves them to or from its file.
+        let key = KindKey::of(actor, edge.kind, FileRole::Data);
         if let Some(row) = self.report.kinds.get_mut(&key) {
             row.carried_calls += 1;
         }

@@ -1,6 +1,6 @@
 //! What of a report is worth a second look.
 
-use super::kinds::{Doing, Who};
+use super::kinds::{Doing, KindKey, Who};
 use super::{Access, Report};
 
 /// Accesses below this size are small.
@@ -78,6 +78,13 @@ pub enum Finding {
         /// Of the time in collective accesses, ns.
         of: u64,
     },
+    /// Most of the time in collective accesses no operation runs, though all ranks are there.
+    Exchange {
+        /// Such time, ns.
+        rest: u64,
+        /// Of the time in collective accesses, ns.
+        of: u64,
+    },
     /// Nonblocking calls that had done everything when they returned.
     NotDeferred {
         /// Name of the function.
@@ -90,10 +97,10 @@ pub enum Finding {
         /// Bytes of the one with most, in parts of the mean.
         most: f64,
     },
-    /// Operations failed.
+    /// Operations failed, others than looking for names.
     Failed {
-        /// So many.
-        operations: u64,
+        /// How many of which kind.
+        operations: Vec<(KindKey, u64)>,
     },
     /// Writes moved less than they were asked to.
     ShortWrites {
@@ -149,12 +156,18 @@ impl Report {
         if let Some(most) = self.below.imbalance().filter(|&most| most >= 1.25) {
             found.push(Finding::Imbalance { most });
         }
-        let failed = self.kinds.values().map(|row| row.failed).sum();
-        if failed > 0 {
+        // To open or remove what is not there is how libraries find out about it.
+        let serious = |key: &KindKey| !matches!(key.doing(), Doing::Open | Doing::Other);
+        let failed = self
+            .kinds
+            .iter()
+            .filter(|(key, row)| row.failed > 0 && serious(key));
+        let failed: Vec<_> = failed.map(|(&key, row)| (key, row.failed)).collect();
+        if !failed.is_empty() {
             found.push(Finding::Failed { operations: failed });
         }
         let writes = self.kinds.iter().filter(|(key, _)| key.is_of_rank());
-        let writes = writes.filter(|(key, _)| Doing::of(key.kind) == Doing::Write);
+        let writes = writes.filter(|(key, _)| key.doing() == Doing::Write);
         let short = writes.map(|(_, row)| row.short).sum();
         if short > 0 {
             found.push(Finding::ShortWrites { operations: short });
@@ -180,6 +193,10 @@ impl Report {
         let (others, late, of) = (sum(|w| w.others), sum(|w| w.late), sum(super::Waits::all));
         if of > 0 && others.saturating_add(late) >= of / 3 {
             found.push(Finding::CollectiveWait { others, late, of });
+        }
+        let rest = sum(|w| w.rest);
+        if rest > of / 2 {
+            found.push(Finding::Exchange { rest, of });
         }
     }
 

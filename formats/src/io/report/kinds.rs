@@ -1,6 +1,6 @@
 //! Operations by their kind and by who does them.
 
-use crate::io::{Actor, Operation};
+use crate::io::{Actor, FileRole, Operation};
 use crate::stats::{Histogram, SizeClass, Volume};
 use records::operation::{self as op, Effect, Kind, Layer};
 
@@ -36,13 +36,23 @@ pub struct KindKey {
     pub who: Who,
     /// Number of its kind ([`records::operation::KINDS`]).
     pub kind: u16,
+    /// What the file is to the program.
+    pub role: FileRole,
 }
 
 impl KindKey {
     /// That of an operation of this kind which is drawn there.
-    pub fn of(actor: Actor, kind: u16) -> Self {
+    pub fn of(actor: Actor, kind: u16, role: FileRole) -> Self {
         let who = Who::of(actor);
-        KindKey { who, kind }
+        KindKey { who, kind, role }
+    }
+
+    /// What its operations do to the program's data; what moves bytes of other files is [`Doing::Other`].
+    pub fn doing(self) -> Doing {
+        match Doing::of(self.kind) {
+            doing if doing.is_transfer() && self.role != FileRole::Data => Doing::Other,
+            doing => doing,
+        }
     }
 
     /// What the kind is; `None` for numbers of none.
@@ -128,6 +138,8 @@ pub struct KindRow {
     pub ns: u64,
     /// Those that were outstanding and not running.
     pub outstanding: u64,
+    /// Time of these, ns.
+    pub outstanding_ns: u64,
     /// Calls whose data they carried, all together.
     pub carried_calls: u64,
     /// Operations for which no call is known.
@@ -148,7 +160,10 @@ impl KindRow {
         self.bytes = self.bytes.saturating_add(bytes);
         self.filler = self.filler.saturating_add(operation.filler);
         self.ns = self.ns.saturating_add(ns);
-        self.outstanding += u64::from(operation.outstanding);
+        if operation.outstanding {
+            self.outstanding += 1;
+            self.outstanding_ns = self.outstanding_ns.saturating_add(ns);
+        }
         self.without_call += u64::from(operation.call.is_none());
         self.durations.add(ns as f64);
     }
