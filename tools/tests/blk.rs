@@ -100,7 +100,7 @@ impl Disk {
         if !output.status.success() {
             assert_eq!(output.status.code(), Some(2), "{said}");
             assert!(
-                ["tracefs", "tracing", "no event"]
+                ["only root", "tracefs", "tracing", "no event"]
                     .iter()
                     .any(|why| said.contains(why)),
                 "{said}"

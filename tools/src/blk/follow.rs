@@ -314,7 +314,7 @@ impl Follow {
         }
     }
 
-    /// Adds files that others have named, with device and inode where known. Gives how many of them are not there any more.
+    /// Adds a file that a rank had open.
     pub fn add(&mut self, path: &Path, device: u64, inode: u64) {
         if self.files.contains_key(&(device, inode)) {
             return;
@@ -324,10 +324,7 @@ impl Follow {
         }
         match fs::metadata(path) {
             Ok(meta) if (meta.dev(), meta.ino()) == (device, inode) => self.file(path, true),
-            _ => self.note(format!(
-                "{}: not there any more, its places are gone",
-                path.display()
-            )),
+            _ => self.note("a file that ranks opened is not there any more".to_owned()),
         }
     }
 

@@ -77,10 +77,19 @@ fn folder() -> Result<PathBuf, String> {
     };
     match done {
         0 => Ok(PathBuf::from(USUAL)),
-        _ => Err(format!(
-            "tracefs cannot be mounted on {USUAL}: {}",
-            io::Error::last_os_error()
+        _ => Err(refused(
+            &format!("mounting tracefs on {USUAL}"),
+            &io::Error::last_os_error(),
         )),
+    }
+}
+
+fn refused(what: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            format!("only root may follow block devices ({what}: {error})")
+        }
+        _ => format!("{what}: {error}"),
     }
 }
 
@@ -184,7 +193,7 @@ pub fn probe() -> Result<(), String> {
 
 fn check(folder: &Path) -> Result<(), String> {
     if let Err(error) = fs::read_dir(folder.join("instances")) {
-        return Err(format!("{}: {error}", folder.display()));
+        return Err(refused(&folder.display().to_string(), &error));
     }
     for event in ["block_bio_queue", "block_rq_complete"] {
         if !folder.join("events/block").join(event).is_dir() {

@@ -83,8 +83,8 @@ pub(super) struct Below {
     order: VecDeque<u64>,
     /// What belongs to a request that has not come yet.
     parts: Map<u64, Vec<Lower>>,
-    /// Device of an inode at a server.
-    devices: Map<(Actor, u64), u64>,
+    /// Devices on which a server has an inode: that of its store, and that as which the store is seen elsewhere.
+    devices: Map<(Actor, u64), Vec<u64>>,
     pages: Pages,
 }
 
@@ -273,7 +273,10 @@ impl Below {
         match what {
             What::Thread { tid, machine } => self.thread(actor, thread, tid, machine),
             What::File(seen) => {
-                self.devices.insert((actor, seen.inode), seen.device);
+                let devices = self.devices.entry((actor, seen.inode)).or_default();
+                if !devices.contains(&seen.device) {
+                    devices.push(seen.device);
+                }
             }
             What::Extents(part) => self.pages.extents(actor, &part),
             What::Operation(operation) => {
@@ -349,9 +352,11 @@ impl Below {
             let (actor, thread) = (lower.actor, lower.thread);
             self.ended(actor, thread, &lower.operation, &own);
             if let (Some(&range), true) = (lower.pieces.first(), super::writes(&lower.operation)) {
-                let device = self.devices.get(&(actor, request.inode)).copied();
-                let inode = (device.unwrap_or(0), request.inode);
-                self.pages.write(inode, range, lower.operation.stop, &own);
+                let devices = self.devices.get(&(actor, request.inode));
+                for &device in devices.into_iter().flatten() {
+                    let inode = (device, request.inode);
+                    self.pages.write(inode, range, lower.operation.stop, &own);
+                }
             }
         }
         if layer == Some(Layer::Stripe) && matches!(lower.actor, Actor::DataServer(_)) {

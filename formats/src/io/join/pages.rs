@@ -6,6 +6,7 @@ use super::places::Places;
 use crate::io::fact::Actor;
 use crate::io::item::ExtentsPart;
 use crate::project::hash::Map;
+use std::collections::HashSet;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -26,6 +27,8 @@ struct Written {
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     places: Places,
+    /// Files of which it knows any.
+    followed: HashSet<Inode>,
     written: Map<Inode, Vec<Written>>,
 }
 
@@ -33,8 +36,9 @@ impl Pages {
     /// Where parts of a file lie on a device.
     pub fn extents(&mut self, actor: Actor, part: &ExtentsPart) {
         let file = &part.extents;
+        let inode = (file.device, file.inode);
+        self.followed.insert(inode);
         for &extent in &file.extents {
-            let inode = (file.device, file.inode);
             self.places.tell(actor, inode, extent, part.ns);
         }
     }
@@ -46,7 +50,7 @@ impl Pages {
 
     /// A transfer has put bytes into the page cache. Only files whose place is known are followed.
     pub fn write(&mut self, inode: Inode, range: (u64, u64), ns: i64, link: &Link) {
-        if self.places.is_empty() {
+        if !self.followed.contains(&inode) {
             return;
         }
         let pages = (range.0 / PAGE, range.1.div_ceil(PAGE));

@@ -33,11 +33,6 @@ struct Owner {
 }
 
 impl Places {
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.devices.is_empty()
-    }
-
     /// Part of a file, from `offset` in it, lies at `place`. What is told later comes later.
     pub fn tell(
         &mut self,
@@ -124,7 +119,6 @@ mod tests {
     #[test]
     fn a_place_belongs_to_one_file_after_the_other() {
         let mut places = Places::default();
-        assert!(places.is_empty());
         places.tell(DISK, A, (0, 1000, 100), 10);
         places.tell(DISK, A, (0, 1000, 100), 20);
         places.tell(DISK, A, (500, 2000, 100), 20);
