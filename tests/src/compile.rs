@@ -84,13 +84,13 @@ pub fn build(mut command: Command, executable: &Path, inputs: &[PathBuf], always
 
 /// The functions that the implementation's `mpi.h` declares, asked for once.
 pub fn declared(mpi: Mpi) -> &'static BTreeSet<String> {
-    static DECLARED: [OnceLock<BTreeSet<String>>; 2] = [OnceLock::new(), OnceLock::new()];
+    static DECLARED: [OnceLock<BTreeSet<String>>; 4] = [const { OnceLock::new() }; 4];
     DECLARED[mpi as usize].get_or_init(|| tally::declared(mpi))
 }
 
 /// The folder with this implementation's `tally.h`, rewritten only when it changed.
 fn header(mpi: Mpi) -> PathBuf {
-    static WRITTEN: [OnceLock<()>; 2] = [OnceLock::new(), OnceLock::new()];
+    static WRITTEN: [OnceLock<()>; 4] = [const { OnceLock::new() }; 4];
     let folder = crate::target().join("tests-programs").join(mpi.suffix());
     WRITTEN[mpi as usize].get_or_init(|| {
         let fresh = Folder::new("tally");

@@ -1,0 +1,799 @@
+/* Ways to reach a file through MPI-IO. Every byte written is the mark of its rank and call, so that whoever looks into the
+ * buffer of a transfer (truth.c) sees whose data it carries: 1 + rank + 8 * (n % 31) for a rank's n-th call that writes
+ * bytes to the file of that name.
+ *
+ *   io_pattern [HINT=VALUE ...] [PATTERN ...]      all patterns if none is named; up to 8 ranks */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                        \
+    do {                                                                                        \
+        if (!(condition)) {                                                                     \
+            fprintf(stderr, "%s:%d: rank %d: failed: %s\n", __FILE__, __LINE__, rank, #condition); \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                       \
+        }                                                                                       \
+    } while (0)
+#define DO(call) CHECK((call) == MPI_SUCCESS)
+
+static int rank, size;
+static MPI_Info hints;
+static const int create = MPI_MODE_CREATE | MPI_MODE_RDWR;
+
+/* --- Marked data --- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    char name[64];
+    int calls;
+} files[256];
+static void *kept[1 << 16];
+static int keeps;
+
+/* Memory that lives until the pattern ends. */
+static void *keep(long bytes)
+{
+    void *memory = malloc(bytes + 1);
+    pthread_mutex_lock(&lock);
+    CHECK(keeps < 1 << 16);
+    kept[keeps++] = memory;
+    pthread_mutex_unlock(&lock);
+    return memory;
+}
+
+static void forget(void)
+{
+    while (keeps > 0)
+        free(kept[--keeps]);
+}
+
+/* Data for this rank's next call that writes to the file: as many bytes, all with its mark. */
+static unsigned char *data(const char *name, long bytes)
+{
+    unsigned char *memory = keep(bytes);
+    int f = 0;
+    pthread_mutex_lock(&lock);
+    while (files[f].name[0] && strcmp(files[f].name, name) != 0)
+        f++;
+    CHECK(f < 255);
+    snprintf(files[f].name, sizeof files[f].name, "%s", name);
+    int n = files[f].calls++;
+    pthread_mutex_unlock(&lock);
+    memset(memory, 1 + rank + 8 * (n % 31), bytes);
+    return memory;
+}
+
+/* --- Files, views --- */
+
+static MPI_File opened(MPI_Comm comm, const char *name, int mode)
+{
+    MPI_File file;
+    DO(MPI_File_open(comm, name, mode, hints, &file));
+    return file;
+}
+
+static void view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI_Datatype type)
+{
+    DO(MPI_Type_commit(&type));
+    DO(MPI_File_set_view(file, displacement, etype, type, "native", hints));
+    MPI_Type_free(&type);
+}
+
+/* Blocks dealt out to the ranks in turn. */
+static void deal(MPI_File file, MPI_Offset displacement, int block, int blocks)
+{
+    MPI_Datatype type;
+    MPI_Type_vector(blocks, block, block * size, MPI_BYTE, &type);
+    view(file, displacement + (MPI_Offset) rank * block, MPI_BYTE, type);
+}
+
+/* Parts of the file for each rank, one behind the other. */
+static void segment(MPI_File file, MPI_Offset bytes)
+{
+    MPI_File_set_view(file, rank * bytes, MPI_BYTE, MPI_BYTE, "native", hints);
+}
+
+static unsigned next_random(unsigned *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* Random pieces of this rank alone: each of `cells` cells belongs to a random rank, or to none. */
+static MPI_Datatype scattered(int cell, int cells, unsigned seed, int holes, long *bytes)
+{
+    int *lengths = calloc(cells, sizeof *lengths), n = 0;
+    MPI_Aint *offsets = calloc(cells, sizeof *offsets);
+    *bytes = 0;
+    for (int i = 0; i < cells; i++) {
+        int owner = next_random(&seed) % (size + holes);
+        if (owner != rank)
+            continue;
+        lengths[n] = cell - next_random(&seed) % (holes ? cell / 2 : 1);
+        offsets[n] = (MPI_Aint) i * cell;
+        *bytes += lengths[n++];
+    }
+    MPI_Datatype type, whole;
+    MPI_Type_create_hindexed(n, lengths, offsets, MPI_BYTE, &type);
+    MPI_Type_create_resized(type, 0, (MPI_Aint) cell * cells, &whole);
+    MPI_Type_free(&type);
+    free(lengths);
+    free(offsets);
+    return whole;
+}
+
+/* --- Patterns: file name, communicator --- */
+
+#define NAME(pattern) "pattern." pattern
+
+static void interleaved(void)
+{
+    const char *name = NAME("interleaved");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, 0, 64, 64);
+    for (int i = 0; i < 3; i++)
+        DO(MPI_File_write_all(file, data(name, 4096), 4096, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    for (int i = 0; i < 3; i++)
+        DO(MPI_File_read_all(file, keep(4096), 4096, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void subarray(void)
+{
+    const char *name = NAME("subarray");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    int dims[2] = {0, 0}, whole[2], part[2], start[2];
+    MPI_Dims_create(size, 2, dims);
+    for (int d = 0; d < 2; d++) {
+        part[d] = 12;
+        whole[d] = part[d] * dims[d];
+    }
+    start[0] = rank / dims[1] * part[0];
+    start[1] = rank % dims[1] * part[1];
+    MPI_Datatype type;
+    MPI_Type_create_subarray(2, whole, part, start, MPI_ORDER_C, MPI_DOUBLE, &type);
+    view(file, 24, MPI_DOUBLE, type);
+    DO(MPI_File_write_all(file, data(name, 144 * 8), 144, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(file, 144, data(name, 144 * 8), 144, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_read_at_all(file, 0, keep(144 * 8), 144, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void holes(void)
+{
+    const char *name = NAME("holes");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Datatype type;
+    MPI_Type_create_resized(MPI_DOUBLE, 0, 24 * (size + 1), &type);
+    view(file, 24 * rank, MPI_DOUBLE, type);
+    DO(MPI_File_write_all(file, data(name, 2400), 300, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    MPI_Type_create_resized(MPI_DOUBLE, 0, 24 * (size + 1), &type);
+    view(file, 24 * rank + 8, MPI_DOUBLE, type);
+    DO(MPI_File_write_all(file, data(name, 2400), 300, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(file, 100, data(name, 800), 100, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void irregular(void)
+{
+    const char *name = NAME("irregular");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    for (int i = 0; i < 4; i++) {
+        long bytes;
+        MPI_Datatype type = scattered(48, 200, 7 + i, i % 2 * 2, &bytes);
+        /* one rank has nothing to write */
+        int writes = bytes > 0 && (size == 1 || rank != i % size);
+        view(file, 10000 * i + 3, MPI_BYTE, type);
+        DO(MPI_File_write_all(file, writes ? data(name, bytes) : NULL, writes ? bytes : 0, MPI_BYTE, MPI_STATUS_IGNORE));
+        if (writes)
+            DO(MPI_File_read_at(file, 0, keep(bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    DO(MPI_File_close(&file));
+}
+
+static void strided(void)
+{
+    const char *name = NAME("strided");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, 0, 100, 50);
+    DO(MPI_File_write_at(file, 0, data(name, 5000), 5000, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write(file, data(name, 2500), 2500, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 4950, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_read_at(file, 50, keep(4900), 4900, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_read(file, keep(2500), 2500, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+/* Two files at once, one of them on part of the ranks in reverse order. */
+static void two_files(void)
+{
+    const char *all = NAME("all"), *some = NAME("some");
+    MPI_Comm part;
+    MPI_File file = opened(MPI_COMM_WORLD, all, create), other = MPI_FILE_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
+    int mine, parts;
+    MPI_Comm_rank(part, &mine);
+    MPI_Comm_size(part, &parts);
+    deal(file, 0, 40, 30);
+    if (rank % 2 == 0) {
+        other = opened(part, some, create);
+        MPI_Datatype type;
+        MPI_Type_vector(30, 40, 40 * parts, MPI_BYTE, &type);
+        view(other, mine * 40, MPI_BYTE, type);
+    }
+    for (int i = 0; i < 2; i++) {
+        DO(MPI_File_write_all(file, data(all, 1200), 1200, MPI_BYTE, MPI_STATUS_IGNORE));
+        if (other != MPI_FILE_NULL)
+            DO(MPI_File_write_all(other, data(some, 1200), 1200, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    MPI_Comm_free(&part);
+    if (other != MPI_FILE_NULL) {
+        DO(MPI_File_write_at_all(other, 2400, data(some, 1200), 1200, MPI_BYTE, MPI_STATUS_IGNORE));
+        DO(MPI_File_close(&other));
+    }
+    DO(MPI_File_close(&file));
+}
+
+static void outstanding(void)
+{
+    const char *name = NAME("outstanding");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, 0, 128, 16);
+    MPI_Request requests[2];
+    for (int i = 0; i < 2; i++)
+        DO(MPI_File_iwrite_at_all(file, 2048 * i, data(name, 2048), 2048, MPI_BYTE, &requests[i]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 2; i++)
+        DO(MPI_File_iread_at_all(file, 2048 * i, keep(2048), 2048, MPI_BYTE, &requests[i]));
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2; i++)
+        DO(MPI_File_iwrite_all(file, data(name, 1000), 1000, MPI_BYTE, &requests[i]));
+    for (int i = 0; i < 2; i++)
+        for (int flag = 0; !flag;)
+            MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
+    DO(MPI_File_close(&file));
+}
+
+static void split(void)
+{
+    const char *name = NAME("split");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, 5, 96, 20);
+    void *first = data(name, 1920), *second = data(name, 1920);
+    DO(MPI_File_write_all_begin(file, first, 1920, MPI_BYTE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_write_all_end(file, first, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all_begin(file, 1920, second, 1920, MPI_BYTE));
+    DO(MPI_File_write_at_all_end(file, second, MPI_STATUS_IGNORE));
+    void *back = keep(1920);
+    DO(MPI_File_read_at_all_begin(file, 960, back, 1920, MPI_BYTE));
+    DO(MPI_File_read_at_all_end(file, back, MPI_STATUS_IGNORE));
+    MPI_File_seek(file, 0, MPI_SEEK_SET);
+    DO(MPI_File_read_all_begin(file, back, 1920, MPI_BYTE));
+    DO(MPI_File_read_all_end(file, back, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void ordered(void)
+{
+    const char *name = NAME("ordered");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    for (int i = 0; i < 3; i++) {
+        int bytes = 100 + 50 * ((rank + i) % 3);
+        DO(MPI_File_write_ordered(file, data(name, bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    void *memory = data(name, 333);
+    DO(MPI_File_write_ordered_begin(file, memory, 333, MPI_BYTE));
+    DO(MPI_File_write_ordered_end(file, memory, MPI_STATUS_IGNORE));
+    MPI_File_seek_shared(file, 64, MPI_SEEK_SET);
+    DO(MPI_File_read_ordered(file, keep(200), 200, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_ordered(file, data(name, 10 * (rank + 1)), 10 * (rank + 1), MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void shared(void)
+{
+    const char *name = NAME("shared");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Request request;
+    for (int i = 0; i < 4; i++)
+        DO(MPI_File_write_shared(file, data(name, 100 + rank), 100 + rank, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_iwrite_shared(file, data(name, 500), 500, MPI_BYTE, &request));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
+    DO(MPI_File_read_shared(file, keep(100), 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_write_shared(file, data(name, 64), 64, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void iwrite_strided(void)
+{
+    const char *name = NAME("iwrite_strided");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, 0, 72, 25);
+    MPI_Request requests[3];
+    DO(MPI_File_iwrite_at(file, 0, data(name, 1800), 1800, MPI_BYTE, &requests[0]));
+    MPI_File_seek(file, 1800, MPI_SEEK_SET);
+    DO(MPI_File_iwrite(file, data(name, 900), 900, MPI_BYTE, &requests[1]));
+    DO(MPI_File_iwrite(file, data(name, 900), 900, MPI_BYTE, &requests[2]));
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_iread_at(file, 36, keep(1800), 1800, MPI_BYTE, &requests[0]));
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    DO(MPI_File_close(&file));
+}
+
+/* Memory with gaps, the file without. */
+static void memory(void)
+{
+    const char *name = NAME("memory");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Datatype type, back;
+    MPI_Request request;
+    MPI_Type_vector(100, 8, 16, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    segment(file, 10000);
+    DO(MPI_File_write(file, data(name, 1600), 1, type, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_all(file, data(name, 3200), 2, type, MPI_STATUS_IGNORE));
+    DO(MPI_File_iwrite_at(file, 4000, data(name, 1600), 1, type, &request));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    DO(MPI_File_read_at(file, 0, keep(1600), 1, type, MPI_STATUS_IGNORE));
+    /* going backwards */
+    MPI_Aint offsets[3] = {0, -32, -64};
+    int lengths[3] = {16, 8, 24};
+    MPI_Type_create_hindexed(3, lengths, offsets, MPI_BYTE, &back);
+    MPI_Type_commit(&back);
+    DO(MPI_File_write_at_all(file, 6000, data(name, 128) + 64, 1, back, MPI_STATUS_IGNORE));
+    deal(file, 100000, 12, 20);
+    DO(MPI_File_write_all(file, data(name, 128) + 64, 1, back, MPI_STATUS_IGNORE));
+    DO(MPI_File_write(file, data(name, 1600), 1, type, MPI_STATUS_IGNORE));
+    MPI_Type_free(&type);
+    MPI_Type_free(&back);
+    DO(MPI_File_close(&file));
+}
+
+static void pointers(void)
+{
+    const char *name = NAME("pointers");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Datatype type;
+    MPI_Type_vector(4, 3, 3 * size, MPI_INT, &type);
+    view(file, 12 * rank, MPI_INT, type);
+    DO(MPI_File_write_all(file, data(name, 400), 100, MPI_INT, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 200, data(name, 40), 10, MPI_INT, MPI_STATUS_IGNORE)); /* moves nothing */
+    DO(MPI_File_write(file, data(name, 20), 5, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_File_seek(file, 15, MPI_SEEK_CUR);
+    DO(MPI_File_write_all(file, data(name, 200), 50, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_File_seek(file, -30, MPI_SEEK_CUR);
+    DO(MPI_File_write(file, data(name, 40), 10, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_File_seek(file, 7, MPI_SEEK_SET);
+    DO(MPI_File_write_all(file, data(name, 80), 20, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    segment(file, 0);
+    MPI_File_seek(file, 100 * rank, MPI_SEEK_END);
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_write(file, data(name, 100), 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void append(void)
+{
+    const char *name = NAME("append");
+    for (int i = 0; i < 2; i++) {
+        MPI_File file = opened(MPI_COMM_WORLD, name, create | MPI_MODE_APPEND);
+        MPI_Offset at;
+        MPI_File_get_position(file, &at);
+        MPI_Barrier(MPI_COMM_WORLD);
+        DO(MPI_File_seek(file, 150 * rank, MPI_SEEK_CUR));
+        DO(MPI_File_write(file, data(name, 150), 150, MPI_BYTE, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+        DO(MPI_File_write_ordered(file, data(name, 10), 10, MPI_BYTE, MPI_STATUS_IGNORE));
+        DO(MPI_File_close(&file));
+    }
+}
+
+static void views(void)
+{
+    const char *name = NAME("views");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    DO(MPI_File_write_at_all(file, 50 * rank, data(name, 50), 50, MPI_BYTE, MPI_STATUS_IGNORE));
+    deal(file, 1000, 16, 8);
+    DO(MPI_File_write_all(file, data(name, 512), 512, MPI_BYTE, MPI_STATUS_IGNORE));
+    deal(file, 10000, 24, 4);
+    DO(MPI_File_write_all(file, data(name, 480), 480, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write(file, data(name, 48), 48, MPI_BYTE, MPI_STATUS_IGNORE));
+    segment(file, 700);
+    DO(MPI_File_write_at_all(file, 50000, data(name, 700), 700, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void etypes(void)
+{
+    const char *name = NAME("etypes");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Datatype five, type;
+    MPI_Type_contiguous(5, MPI_BYTE, &five);
+    MPI_Type_commit(&five);
+    MPI_Type_vector(10, 2, 2 * size, five, &type);
+    view(file, 10 * rank, five, type);
+    DO(MPI_File_write_all(file, data(name, 500), 100, five, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(file, 110, data(name, 150), 30, five, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 153, data(name, 35), 7, five, MPI_STATUS_IGNORE));
+    MPI_Type_free(&five);
+    view(file, 100000 + 64 * rank, MPI_DOUBLE, ({
+             MPI_Type_create_resized(MPI_DOUBLE, 0, 64 * size, &type);
+             type;
+         }));
+    DO(MPI_File_write_all(file, data(name, 160), 20, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 40, data(name, 80), 10, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void darray(void)
+{
+    const char *name = NAME("darray");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    int processes[2] = {0, 0}, sizes[2] = {30, 37}, bytes;
+    int how[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK}, arguments[2] = {3, MPI_DISTRIBUTE_DFLT_DARG};
+    MPI_Dims_create(size, 2, processes);
+    for (int order = 0; order < 2; order++) {
+        MPI_Datatype type;
+        MPI_Type_create_darray(size, rank, 2, sizes, how, arguments, processes, order ? MPI_ORDER_FORTRAN : MPI_ORDER_C,
+                               MPI_INT, &type);
+        MPI_Type_size(type, &bytes);
+        view(file, 20000 * order, MPI_INT, type);
+        DO(MPI_File_write_all(file, bytes ? data(name, bytes) : NULL, bytes / 4, MPI_INT, MPI_STATUS_IGNORE));
+        DO(MPI_File_read_at_all(file, 0, keep(bytes), bytes / 4, MPI_INT, MPI_STATUS_IGNORE));
+    }
+    DO(MPI_File_close(&file));
+}
+
+static void nested(void)
+{
+    const char *name = NAME("nested");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Datatype inner, cell, type;
+    /* a cell of 64 bytes for each rank, of which two parts are used */
+    MPI_Type_vector(2, 3, 8, MPI_INT, &inner);
+    int lengths[2] = {1, 4};
+    MPI_Aint offsets[2] = {0, 48};
+    MPI_Datatype types[2] = {inner, MPI_BYTE};
+    MPI_Type_create_struct(2, lengths, offsets, types, &cell);
+    MPI_Type_free(&inner);
+    MPI_Type_create_resized(cell, 0, 64, &inner);
+    MPI_Type_free(&cell);
+    MPI_Type_create_hvector(5, 1, 64 * size, inner, &cell);
+    MPI_Type_free(&inner);
+    MPI_Type_create_resized(cell, 0, 5 * 64 * size + 32, &type);
+    MPI_Type_free(&cell);
+    view(file, 64 * rank + 4, MPI_BYTE, type);
+    DO(MPI_File_write_all(file, data(name, 560), 560, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 570, data(name, 100), 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void far(void)
+{
+    const char *name = NAME("far");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, (MPI_Offset) 5 << 32, 2000, 1);
+    DO(MPI_File_write_all(file, data(name, 8000), 8000, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Datatype type;
+    MPI_Type_create_resized(MPI_DOUBLE, 0, 300000, &type);
+    view(file, 8 * rank, MPI_DOUBLE, type);
+    DO(MPI_File_write_all(file, data(name, 64), 8, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 10, data(name, 24), 3, MPI_DOUBLE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+    if (rank == 0)
+        MPI_File_delete(name, MPI_INFO_NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Copies of a filetype that are begun and left in the middle. */
+static void partial(void)
+{
+    const char *name = NAME("partial");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, 7, 30, 6);
+    int at = 0;
+    for (int i = 0; i < 6; i++) {
+        int bytes = 17 + 41 * i;
+        if (i % 2)
+            DO(MPI_File_write_at_all(file, at, data(name, bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        else
+            DO(MPI_File_write_at(file, at, data(name, bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        at += bytes + (i == 3 ? 100 : 0);
+    }
+    DO(MPI_File_close(&file));
+}
+
+/* Ranks write different amounts at different places, contiguous. */
+static void segments(void)
+{
+    const char *name = NAME("segments");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    segment(file, 70000);
+    DO(MPI_File_write_all(file, data(name, 20000), 20000, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_all(file, data(name, 1000 * rank + 1), 1000 * rank + 1, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 40000, data(name, 30000), 30000, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_File_sync(file);
+    DO(MPI_File_read_at_all(file, 0, keep(20000), 20000, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void atomic(void)
+{
+    const char *name = NAME("atomic");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_File_set_atomicity(file, 1);
+    deal(file, 0, 50, 20);
+    DO(MPI_File_write_at(file, 0, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(file, 1000, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+    segment(file, 300);
+    DO(MPI_File_write_at(file, 20000, data(name, 300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_read_at(file, 20000, keep(300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void sizes(void)
+{
+    const char *name = NAME("sizes");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create | MPI_MODE_DELETE_ON_CLOSE);
+    MPI_Offset bytes;
+    segment(file, 500);
+    DO(MPI_File_write_at_all(file, 0, data(name, 500), 500, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_preallocate(file, 20000));
+    DO(MPI_File_get_size(file, &bytes));
+    DO(MPI_File_set_size(file, 300));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_write_at_all(file, 1000, data(name, 500), 500, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_preallocate(file, 20000));
+    DO(MPI_File_close(&file));
+}
+
+static void zero(void)
+{
+    const char *name = NAME("zero");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Request request;
+    DO(MPI_File_write_at(file, 0, NULL, 0, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(file, 0, NULL, 0, MPI_BYTE, MPI_STATUS_IGNORE));
+    deal(file, 0, 10, 10);
+    DO(MPI_File_write_all(file, rank == 0 ? data(name, 100) : NULL, rank == 0 ? 100 : 0, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_all(file, NULL, 0, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_iwrite(file, NULL, 0, MPI_BYTE, &request));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    DO(MPI_File_write_all(file, data(name, 100), 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+/* All ranks open the same file, each by itself. */
+static void self(void)
+{
+    const char *name = NAME("self");
+    MPI_File file = opened(MPI_COMM_SELF, name, create);
+    segment(file, 3000);
+    DO(MPI_File_write_all(file, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(file, 1500, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write(file, data(name, 100), 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void twice(void)
+{
+    const char *name = NAME("twice");
+    MPI_File one = opened(MPI_COMM_WORLD, name, create), other = opened(MPI_COMM_WORLD, name, create);
+    deal(one, 0, 20, 30);
+    deal(other, 100000, 30, 20);
+    DO(MPI_File_write_all(one, data(name, 600), 600, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_all(other, data(name, 600), 600, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(other, 600, data(name, 600), 600, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at_all(one, 600, data(name, 600), 600, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Request requests[2];
+    DO(MPI_File_iwrite_at_all(one, 1200, data(name, 600), 600, MPI_BYTE, &requests[0]));
+    DO(MPI_File_iwrite_at_all(other, 1200, data(name, 600), 600, MPI_BYTE, &requests[1]));
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    DO(MPI_File_close(&one));
+    one = opened(MPI_COMM_WORLD, name, create);
+    DO(MPI_File_write_at_all(one, 900000 + 10 * rank, data(name, 10), 10, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&one));
+    DO(MPI_File_close(&other));
+}
+
+/* Types whose bounds are not those of their data. */
+static void bounds(void)
+{
+    const char *name = NAME("bounds");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Datatype part, type;
+    MPI_Type_vector(3, 10, 20, MPI_BYTE, &part);
+    MPI_Type_create_resized(part, -16, 60 * size, &type);
+    MPI_Type_commit(&type);
+    if (MPI_File_set_view(file, 1000 + 60 * rank, MPI_BYTE, type, "native", hints) != MPI_SUCCESS) {
+        /* MPICH 4 does not take lower bounds below 0 */
+        MPI_Type_free(&type);
+        MPI_Type_create_resized(part, 5, 60 * size, &type);
+        MPI_Type_commit(&type);
+        DO(MPI_File_set_view(file, 1000 + 60 * rank, MPI_BYTE, type, "native", hints));
+    }
+    MPI_Type_free(&type);
+    MPI_Type_free(&part);
+    DO(MPI_File_write_all(file, data(name, 300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 305, data(name, 100), 100, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void write_only(void)
+{
+    const char *name = NAME("write_only");
+    MPI_File file = opened(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY);
+    deal(file, 0, 25, 16);
+    DO(MPI_File_write_all(file, data(name, 800), 800, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 800, data(name, 400), 400, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+    file = opened(MPI_COMM_WORLD, name, MPI_MODE_RDONLY);
+    deal(file, 0, 25, 16);
+    DO(MPI_File_read_all(file, keep(800), 800, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_read(file, keep(400), 400, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+/* Several megabytes, more than the buffers that libraries collect data in. */
+static void large(void)
+{
+    const char *name = NAME("large");
+    const int bytes = 3 << 20;
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    deal(file, 0, 1 << 16, 16);
+    DO(MPI_File_write_all(file, data(name, bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, bytes, data(name, bytes / 2), bytes / 2, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_read_at_all(file, 0, keep(bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+/* Waves of requests on two files, completed in another order than they were begun. */
+static void waves(void)
+{
+    const char *names[2] = {NAME("waves0"), NAME("waves1")};
+    MPI_File two[2];
+    for (int f = 0; f < 2; f++) {
+        two[f] = opened(MPI_COMM_WORLD, names[f], create);
+        segment(two[f], 100000);
+    }
+    MPI_Request requests[10];
+    for (int wave = 0; wave < 2; wave++) {
+        for (int i = 0; i < 10; i++)
+            DO(MPI_File_iwrite_at(two[i % 2], 10000 * wave + 700 * i, data(names[i % 2], 600), 600, MPI_BYTE, &requests[i]));
+        for (int left = 10, done; left > 0; left--)
+            MPI_Waitany(10, requests, &done, MPI_STATUS_IGNORE);
+    }
+    int flag = 0;
+    DO(MPI_File_iwrite(two[0], data(names[0], 90), 90, MPI_BYTE, &requests[0]));
+    DO(MPI_File_iwrite(two[0], data(names[0], 90), 90, MPI_BYTE, &requests[1]));
+    while (!flag)
+        MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+    for (int f = 0; f < 2; f++)
+        DO(MPI_File_close(&two[f]));
+}
+
+/* Random shares of a file for each of many calls. */
+static void shuffled(void)
+{
+    const char *name = NAME("shuffled");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    for (int i = 0; i < 12; i++) {
+        long bytes;
+        int holes = i % 3;
+        view(file, 0, MPI_BYTE, scattered(20 + 8 * i, 60, 100 + i, holes, &bytes));
+        void *memory = bytes ? data(name, bytes) : NULL;
+        if (i % 4 == 1)
+            DO(MPI_File_write_at(file, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        else
+            DO(MPI_File_write_at_all(file, 0, memory, bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    DO(MPI_File_close(&file));
+}
+
+/* Two threads, each with a file and a communicator of its own. */
+static MPI_Comm comms[2];
+
+static void *thread(void *argument)
+{
+    int me = argument != NULL;
+    const char *name = me ? NAME("thread1") : NAME("thread0");
+    MPI_File file = opened(comms[me], name, create);
+    deal(file, 0, 32 + 16 * me, 20);
+    for (int i = 0; i < 5; i++) {
+        int bytes = 20 * (32 + 16 * me);
+        DO(MPI_File_write_all(file, data(name, bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        DO(MPI_File_write_at(file, 20000 + 5000 * i, data(name, 99), 99, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    DO(MPI_File_close(&file));
+    return NULL;
+}
+
+static void threads(void)
+{
+    int level;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE)
+        return;
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    pthread_t other;
+    pthread_create(&other, NULL, thread, comms);
+    thread(NULL);
+    pthread_join(other, NULL);
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
+#define PATTERN(name) {#name, name}
+static const struct {
+    const char *name;
+    void (*run)(void);
+} patterns[] = {
+    PATTERN(interleaved), PATTERN(subarray), PATTERN(holes),      PATTERN(irregular),      PATTERN(strided),
+    PATTERN(two_files),   PATTERN(outstanding), PATTERN(split),   PATTERN(ordered),        PATTERN(shared),
+    PATTERN(iwrite_strided), PATTERN(memory), PATTERN(pointers),  PATTERN(append),         PATTERN(views),
+    PATTERN(etypes),      PATTERN(darray),   PATTERN(nested),     PATTERN(far),            PATTERN(partial),
+    PATTERN(segments),    PATTERN(atomic),   PATTERN(sizes),      PATTERN(zero),           PATTERN(self),
+    PATTERN(twice),       PATTERN(bounds),   PATTERN(write_only), PATTERN(large),          PATTERN(waves),
+    PATTERN(shuffled),    PATTERN(threads),
+};
+
+int main(int argc, char **argv)
+{
+    int level, threaded = 0, ran = 0;
+    for (int i = 1; i < argc; i++)
+        threaded |= strcmp(argv[i], "threads") == 0;
+    MPI_Init_thread(&argc, &argv, threaded ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(size <= 8);
+    MPI_Info_create(&hints);
+    for (int i = 1; i < argc; i++) {
+        char *value = strchr(argv[i], '=');
+        if (value) {
+            *value = 0;
+            MPI_Info_set(hints, argv[i], value + 1);
+            argv[i] = "";
+        }
+    }
+    int named = 0;
+    for (int i = 1; i < argc; i++)
+        named += argv[i][0] != 0;
+    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
+        int wanted = !named;
+        for (int i = 1; i < argc; i++)
+            wanted |= strcmp(argv[i], patterns[p].name) == 0;
+        if (!wanted)
+            continue;
+        if (getenv("PATTERN_SHOW") && rank == 0)
+            fprintf(stderr, "%s\n", patterns[p].name);
+        patterns[p].run();
+        forget();
+        MPI_Barrier(MPI_COMM_WORLD);
+        ran++;
+    }
+    CHECK(ran >= named);
+    MPI_Info_free(&hints);
+    MPI_Finalize();
+    if (rank == 0)
+        printf("ok\n");
+    return 0;
+}
