@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHECK(condition)                                                                        \
     do {                                                                                        \
@@ -81,12 +82,34 @@ static void view(MPI_File file, MPI_Offset displacement, MPI_Datatype etype, MPI
     MPI_Type_free(&type);
 }
 
-/* Blocks dealt out to the ranks in turn. */
+/* `blocks` blocks of a type, one for each of `parts` ranks in turn. */
+static MPI_Datatype turns(int parts, int block, int blocks, MPI_Datatype element)
+{
+    MPI_Datatype type, whole;
+    MPI_Aint lb, extent;
+    MPI_Type_get_extent(element, &lb, &extent);
+    MPI_Type_vector(blocks, block, block * parts, element, &type);
+    MPI_Type_create_resized(type, 0, extent * block * parts * blocks, &whole);
+    MPI_Type_free(&type);
+    return whole;
+}
+
+/* Blocks of bytes dealt out to the ranks in turn. */
 static void deal(MPI_File file, MPI_Offset displacement, int block, int blocks)
 {
-    MPI_Datatype type;
-    MPI_Type_vector(blocks, block, block * size, MPI_BYTE, &type);
-    view(file, displacement + (MPI_Offset) rank * block, MPI_BYTE, type);
+    view(file, displacement + (MPI_Offset) rank * block, MPI_BYTE, turns(size, block, blocks, MPI_BYTE));
+}
+
+/* A file of so many zeros. Libraries that read, change and write back write whatever is in their memory where the file has
+ * no bytes yet; that cannot be told from data. */
+static void zeros(const char *name, MPI_Offset bytes)
+{
+    if (rank == 0) {
+        FILE *file = fopen(name, "w");
+        CHECK(file && ftruncate(fileno(file), bytes) == 0);
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Parts of the file for each rank, one behind the other. */
@@ -108,10 +131,10 @@ static MPI_Datatype scattered(int cell, int cells, unsigned seed, int holes, lon
     MPI_Aint *offsets = calloc(cells, sizeof *offsets);
     *bytes = 0;
     for (int i = 0; i < cells; i++) {
-        int owner = next_random(&seed) % (size + holes);
+        int owner = next_random(&seed) % (size + holes), less = next_random(&seed) % (holes ? cell / 2 : 1);
         if (owner != rank)
             continue;
-        lengths[n] = cell - next_random(&seed) % (holes ? cell / 2 : 1);
+        lengths[n] = cell - less;
         offsets[n] = (MPI_Aint) i * cell;
         *bytes += lengths[n++];
     }
@@ -131,6 +154,7 @@ static MPI_Datatype scattered(int cell, int cells, unsigned seed, int holes, lon
 static void interleaved(void)
 {
     const char *name = NAME("interleaved");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, 0, 64, 64);
     for (int i = 0; i < 3; i++)
@@ -144,6 +168,7 @@ static void interleaved(void)
 static void subarray(void)
 {
     const char *name = NAME("subarray");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     int dims[2] = {0, 0}, whole[2], part[2], start[2];
     MPI_Dims_create(size, 2, dims);
@@ -165,6 +190,7 @@ static void subarray(void)
 static void holes(void)
 {
     const char *name = NAME("holes");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     MPI_Datatype type;
     MPI_Type_create_resized(MPI_DOUBLE, 0, 24 * (size + 1), &type);
@@ -180,6 +206,7 @@ static void holes(void)
 static void irregular(void)
 {
     const char *name = NAME("irregular");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     for (int i = 0; i < 4; i++) {
         long bytes;
@@ -197,6 +224,7 @@ static void irregular(void)
 static void strided(void)
 {
     const char *name = NAME("strided");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, 0, 100, 50);
     DO(MPI_File_write_at(file, 0, data(name, 5000), 5000, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -212,6 +240,8 @@ static void strided(void)
 static void two_files(void)
 {
     const char *all = NAME("all"), *some = NAME("some");
+    zeros(all, 1 << 20);
+    zeros(some, 1 << 20);
     MPI_Comm part;
     MPI_File file = opened(MPI_COMM_WORLD, all, create), other = MPI_FILE_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
@@ -221,9 +251,7 @@ static void two_files(void)
     deal(file, 0, 40, 30);
     if (rank % 2 == 0) {
         other = opened(part, some, create);
-        MPI_Datatype type;
-        MPI_Type_vector(30, 40, 40 * parts, MPI_BYTE, &type);
-        view(other, mine * 40, MPI_BYTE, type);
+        view(other, mine * 40, MPI_BYTE, turns(parts, 40, 30, MPI_BYTE));
     }
     for (int i = 0; i < 2; i++) {
         DO(MPI_File_write_all(file, data(all, 1200), 1200, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -241,6 +269,7 @@ static void two_files(void)
 static void outstanding(void)
 {
     const char *name = NAME("outstanding");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, 0, 128, 16);
     MPI_Request requests[2];
@@ -263,6 +292,7 @@ static void outstanding(void)
 static void split(void)
 {
     const char *name = NAME("split");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, 5, 96, 20);
     void *first = data(name, 1920), *second = data(name, 1920);
@@ -317,6 +347,7 @@ static void shared(void)
 static void iwrite_strided(void)
 {
     const char *name = NAME("iwrite_strided");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, 0, 72, 25);
     MPI_Request requests[3];
@@ -335,6 +366,7 @@ static void iwrite_strided(void)
 static void memory(void)
 {
     const char *name = NAME("memory");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     MPI_Datatype type, back;
     MPI_Request request;
@@ -364,10 +396,9 @@ static void memory(void)
 static void pointers(void)
 {
     const char *name = NAME("pointers");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
-    MPI_Datatype type;
-    MPI_Type_vector(4, 3, 3 * size, MPI_INT, &type);
-    view(file, 12 * rank, MPI_INT, type);
+    view(file, 12 * rank, MPI_INT, turns(size, 3, 4, MPI_INT));
     DO(MPI_File_write_all(file, data(name, 400), 100, MPI_INT, MPI_STATUS_IGNORE));
     DO(MPI_File_write_at(file, 200, data(name, 40), 10, MPI_INT, MPI_STATUS_IGNORE)); /* moves nothing */
     DO(MPI_File_write(file, data(name, 20), 5, MPI_INT, MPI_STATUS_IGNORE));
@@ -377,10 +408,17 @@ static void pointers(void)
     DO(MPI_File_write(file, data(name, 40), 10, MPI_INT, MPI_STATUS_IGNORE));
     MPI_File_seek(file, 7, MPI_SEEK_SET);
     DO(MPI_File_write_all(file, data(name, 80), 20, MPI_INT, MPI_STATUS_IGNORE));
-    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_close(&file));
+}
+
+static void ends(void)
+{
+    const char *name = NAME("ends");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    segment(file, 0);
+    DO(MPI_File_write_at_all(file, 300 * rank, data(name, 300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
     MPI_File_sync(file);
     MPI_Barrier(MPI_COMM_WORLD);
-    segment(file, 0);
     MPI_File_seek(file, 100 * rank, MPI_SEEK_END);
     MPI_Barrier(MPI_COMM_WORLD);
     DO(MPI_File_write(file, data(name, 100), 100, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -406,6 +444,7 @@ static void append(void)
 static void views(void)
 {
     const char *name = NAME("views");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     DO(MPI_File_write_at_all(file, 50 * rank, data(name, 50), 50, MPI_BYTE, MPI_STATUS_IGNORE));
     deal(file, 1000, 16, 8);
@@ -421,12 +460,12 @@ static void views(void)
 static void etypes(void)
 {
     const char *name = NAME("etypes");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     MPI_Datatype five, type;
     MPI_Type_contiguous(5, MPI_BYTE, &five);
     MPI_Type_commit(&five);
-    MPI_Type_vector(10, 2, 2 * size, five, &type);
-    view(file, 10 * rank, five, type);
+    view(file, 10 * rank, five, turns(size, 2, 10, five));
     DO(MPI_File_write_all(file, data(name, 500), 100, five, MPI_STATUS_IGNORE));
     DO(MPI_File_write_at_all(file, 110, data(name, 150), 30, five, MPI_STATUS_IGNORE));
     DO(MPI_File_write_at(file, 153, data(name, 35), 7, five, MPI_STATUS_IGNORE));
@@ -443,6 +482,7 @@ static void etypes(void)
 static void darray(void)
 {
     const char *name = NAME("darray");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     int processes[2] = {0, 0}, sizes[2] = {30, 37}, bytes;
     int how[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK}, arguments[2] = {3, MPI_DISTRIBUTE_DFLT_DARG};
@@ -462,6 +502,7 @@ static void darray(void)
 static void nested(void)
 {
     const char *name = NAME("nested");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     MPI_Datatype inner, cell, type;
     /* a cell of 64 bytes for each rank, of which two parts are used */
@@ -486,6 +527,7 @@ static void nested(void)
 static void far(void)
 {
     const char *name = NAME("far");
+    zeros(name, (MPI_Offset) 6 << 32);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, (MPI_Offset) 5 << 32, 2000, 1);
     DO(MPI_File_write_all(file, data(name, 8000), 8000, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -495,6 +537,7 @@ static void far(void)
     DO(MPI_File_write_all(file, data(name, 64), 8, MPI_DOUBLE, MPI_STATUS_IGNORE));
     DO(MPI_File_write_at(file, 10, data(name, 24), 3, MPI_DOUBLE, MPI_STATUS_IGNORE));
     DO(MPI_File_close(&file));
+    MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         MPI_File_delete(name, MPI_INFO_NULL);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -504,6 +547,7 @@ static void far(void)
 static void partial(void)
 {
     const char *name = NAME("partial");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, 7, 30, 6);
     int at = 0;
@@ -522,6 +566,7 @@ static void partial(void)
 static void segments(void)
 {
     const char *name = NAME("segments");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     segment(file, 70000);
     DO(MPI_File_write_all(file, data(name, 20000), 20000, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -535,6 +580,7 @@ static void segments(void)
 static void atomic(void)
 {
     const char *name = NAME("atomic");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     MPI_File_set_atomicity(file, 1);
     deal(file, 0, 50, 20);
@@ -552,19 +598,19 @@ static void sizes(void)
     MPI_File file = opened(MPI_COMM_WORLD, name, create | MPI_MODE_DELETE_ON_CLOSE);
     MPI_Offset bytes;
     segment(file, 500);
+    DO(MPI_File_preallocate(file, 20000)); /* may write what is there once more, which is nobody's data access */
     DO(MPI_File_write_at_all(file, 0, data(name, 500), 500, MPI_BYTE, MPI_STATUS_IGNORE));
-    DO(MPI_File_preallocate(file, 20000));
     DO(MPI_File_get_size(file, &bytes));
     DO(MPI_File_set_size(file, 300));
     MPI_Barrier(MPI_COMM_WORLD);
     DO(MPI_File_write_at_all(file, 1000, data(name, 500), 500, MPI_BYTE, MPI_STATUS_IGNORE));
-    DO(MPI_File_preallocate(file, 20000));
     DO(MPI_File_close(&file));
 }
 
 static void zero(void)
 {
     const char *name = NAME("zero");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     MPI_Request request;
     DO(MPI_File_write_at(file, 0, NULL, 0, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -582,6 +628,7 @@ static void zero(void)
 static void self(void)
 {
     const char *name = NAME("self");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_SELF, name, create);
     segment(file, 3000);
     DO(MPI_File_write_all(file, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -594,6 +641,7 @@ static void self(void)
 static void twice(void)
 {
     const char *name = NAME("twice");
+    zeros(name, 1 << 20);
     MPI_File one = opened(MPI_COMM_WORLD, name, create), other = opened(MPI_COMM_WORLD, name, create);
     deal(one, 0, 20, 30);
     deal(other, 100000, 30, 20);
@@ -616,6 +664,7 @@ static void twice(void)
 static void bounds(void)
 {
     const char *name = NAME("bounds");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     MPI_Datatype part, type;
     MPI_Type_vector(3, 10, 20, MPI_BYTE, &part);
@@ -624,7 +673,7 @@ static void bounds(void)
     if (MPI_File_set_view(file, 1000 + 60 * rank, MPI_BYTE, type, "native", hints) != MPI_SUCCESS) {
         /* MPICH 4 does not take lower bounds below 0 */
         MPI_Type_free(&type);
-        MPI_Type_create_resized(part, 5, 60 * size, &type);
+        MPI_Type_create_resized(part, 0, 60 * size, &type);
         MPI_Type_commit(&type);
         DO(MPI_File_set_view(file, 1000 + 60 * rank, MPI_BYTE, type, "native", hints));
     }
@@ -638,6 +687,7 @@ static void bounds(void)
 static void write_only(void)
 {
     const char *name = NAME("write_only");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY);
     deal(file, 0, 25, 16);
     DO(MPI_File_write_all(file, data(name, 800), 800, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -654,6 +704,7 @@ static void write_only(void)
 static void large(void)
 {
     const char *name = NAME("large");
+    zeros(name, 64 << 20);
     const int bytes = 3 << 20;
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     deal(file, 0, 1 << 16, 16);
@@ -693,6 +744,7 @@ static void waves(void)
 static void shuffled(void)
 {
     const char *name = NAME("shuffled");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     for (int i = 0; i < 12; i++) {
         long bytes;
@@ -734,6 +786,8 @@ static void threads(void)
         return;
     for (int i = 0; i < 2; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    zeros(NAME("thread0"), 1 << 20);
+    zeros(NAME("thread1"), 1 << 20);
     pthread_t other;
     pthread_create(&other, NULL, thread, comms);
     thread(NULL);
@@ -749,7 +803,7 @@ static const struct {
 } patterns[] = {
     PATTERN(interleaved), PATTERN(subarray), PATTERN(holes),      PATTERN(irregular),      PATTERN(strided),
     PATTERN(two_files),   PATTERN(outstanding), PATTERN(split),   PATTERN(ordered),        PATTERN(shared),
-    PATTERN(iwrite_strided), PATTERN(memory), PATTERN(pointers),  PATTERN(append),         PATTERN(views),
+    PATTERN(iwrite_strided), PATTERN(memory), PATTERN(pointers),  PATTERN(append), PATTERN(ends),         PATTERN(views),
     PATTERN(etypes),      PATTERN(darray),   PATTERN(nested),     PATTERN(far),            PATTERN(partial),
     PATTERN(segments),    PATTERN(atomic),   PATTERN(sizes),      PATTERN(zero),           PATTERN(self),
     PATTERN(twice),       PATTERN(bounds),   PATTERN(write_only), PATTERN(large),          PATTERN(waves),

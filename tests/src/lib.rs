@@ -7,6 +7,7 @@
 //! `ci/build` must have run; the tests use `target/lib/<mpi>/libtrace.so` and `target/release/mpitrace`.
 
 pub mod blocks;
+pub mod chain;
 pub mod compile;
 pub mod contents;
 pub mod mpi;

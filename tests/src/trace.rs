@@ -34,6 +34,8 @@ pub struct Tracing<'a> {
     pub variables: &'a [(&'a str, &'a str)],
     /// Time limit.
     pub limit: Duration,
+    /// Libraries to be preloaded behind the recorder.
+    pub behind: &'a [PathBuf],
     /// Whether the recorder is preloaded; without it the run is the one to compare with.
     pub preload: bool,
 }
@@ -47,6 +49,7 @@ impl<'a> Tracing<'a> {
             files: &[],
             variables: &[],
             limit: LIMIT,
+            behind: &[],
             preload: true,
         }
     }
@@ -64,10 +67,11 @@ impl<'a> Tracing<'a> {
         self.settings(&mut command, &folder);
         if self.preload {
             // `env` comes between so that the launcher itself is not preloaded.
-            command.args([
-                "env".into(),
-                format!("LD_PRELOAD={}", self.mpi.library().display()),
-            ]);
+            let mut preload = self.mpi.library().display().to_string();
+            for library in self.behind {
+                preload += &format!(":{}", library.display());
+            }
+            command.args(["env".into(), format!("LD_PRELOAD={preload}")]);
         }
         command.arg(program).args(arguments);
         let finished = process::run(&mut command, self.limit);

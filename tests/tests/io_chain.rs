@@ -3,6 +3,8 @@
 use records::define::Definition;
 use records::file::File;
 use std::fs;
+use std::time::Duration;
+use tests::chain::{self, Compared};
 use tests::trace::Tracing;
 use tests::{Mpi, Program, Run};
 
@@ -49,7 +51,7 @@ fn recorded(run: &Run) -> Vec<String> {
 /// by it.
 #[test]
 fn views_and_positions() {
-    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+    for mpi in Mpi::EVERY.into_iter().filter(|mpi| mpi.installed()) {
         for large_count in [false, true] {
             // MPICH 4.0's own ROMIO cannot take filetypes made with large counts.
             if large_count && !tests::compile::declared(mpi).contains("MPI_Type_get_value_index") {
@@ -73,4 +75,242 @@ fn views_and_positions() {
             assert!(printed.len() > 40);
         }
     }
+}
+
+/// A way to run `io_pattern.c`.
+struct Configuration {
+    mpi: &'static [Mpi],
+    ranks: usize,
+    /// Arguments: hints, and patterns if not all.
+    arguments: &'static [&'static str],
+    /// Environment: what Open MPI takes instead of hints.
+    variables: &'static [(&'static str, &'static str)],
+    /// Patterns for which the truth is not to be had, and why.
+    without: &'static [(&'static str, &'static str)],
+}
+
+const ROMIO: &[Mpi] = &[Mpi::Mpich, Mpi::Mpich5];
+const OMPIO: &[Mpi] = &[Mpi::OpenMpi, Mpi::OpenMpi5];
+
+const fn romio(ranks: usize, arguments: &'static [&'static str]) -> Configuration {
+    Configuration {
+        mpi: ROMIO,
+        ranks,
+        arguments,
+        variables: &[],
+        without: &[],
+    }
+}
+
+const fn ompio(ranks: usize, variables: &'static [(&'static str, &'static str)]) -> Configuration {
+    Configuration {
+        mpi: OMPIO,
+        ranks,
+        arguments: &[],
+        variables,
+        without: &[],
+    }
+}
+
+const CONFIGURATIONS: &[Configuration] = &[
+    romio(4, &[]),
+    romio(1, &[]),
+    romio(2, &[]),
+    romio(3, &["cb_nodes=3", "cb_buffer_size=16384"]),
+    romio(
+        4,
+        &[
+            "cb_nodes=2",
+            "cb_buffer_size=65536",
+            "romio_cb_write=enable",
+            "romio_cb_read=enable",
+        ],
+    ),
+    romio(4, &["romio_cb_write=disable", "romio_cb_read=disable"]),
+    romio(
+        2,
+        &[
+            "romio_cb_write=disable",
+            "romio_ds_write=disable",
+            "romio_ds_read=disable",
+        ],
+    ),
+    romio(
+        3,
+        &[
+            "ind_wr_buffer_size=1000",
+            "ind_rd_buffer_size=1000",
+            "romio_cb_write=disable",
+            "romio_ds_write=enable",
+        ],
+    ),
+    romio(4, &["romio_no_indep_rw=true", "cb_nodes=1"]),
+    romio(2, &["threads"]),
+    ompio(4, &[]),
+    ompio(1, &[]),
+    ompio(2, &[]),
+    ompio(8, &[]),
+    ompio(4, &[("OMPI_MCA_fcoll", "individual")]),
+    ompio(
+        4,
+        &[
+            ("OMPI_MCA_fcoll", "vulcan"),
+            ("OMPI_MCA_io_ompio_num_aggregators", "2"),
+            ("OMPI_MCA_io_ompio_bytes_per_agg", "65536"),
+        ],
+    ),
+    ompio(
+        4,
+        &[
+            ("OMPI_MCA_fcoll", "vulcan"),
+            ("OMPI_MCA_io_ompio_bytes_per_agg", "4096"),
+        ],
+    ),
+    ompio(
+        4,
+        &[
+            ("OMPI_MCA_fcoll", "dynamic"),
+            ("OMPI_MCA_io_ompio_num_aggregators", "2"),
+        ],
+    ),
+    ompio(
+        4,
+        &[
+            ("OMPI_MCA_fcoll", "dynamic_gen2"),
+            ("OMPI_MCA_io_ompio_num_aggregators", "2"),
+            ("OMPI_MCA_io_ompio_bytes_per_agg", "65536"),
+        ],
+    ),
+    Configuration {
+        // Version 5 does not have it.
+        mpi: &[Mpi::OpenMpi],
+        ranks: 4,
+        arguments: &[],
+        variables: &[
+            ("OMPI_MCA_fcoll", "two_phase"),
+            ("OMPI_MCA_io_ompio_num_aggregators", "3"),
+        ],
+        without: &[("memory", "Open MPI writes other bytes than the program's")],
+    },
+    Configuration {
+        mpi: OMPIO,
+        ranks: 2,
+        arguments: &["threads"],
+        variables: &[],
+        without: &[],
+    },
+];
+
+/// Programs that write bytes of which each tells whose it is: what the join says of every transfer is what stands in the
+/// buffers, and each byte of each call is found once. With UPDATE_DOCS=1 the figures go into docs/io-patterns.md.
+#[test]
+fn every_transfer_carries_what_the_join_says() {
+    let truth = [chain::truth_library()];
+    let (mut wrong, mut rows, mut all) = (Vec::new(), Vec::new(), Compared::default());
+    for mpi in Mpi::EVERY.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("io_pattern").compile(mpi);
+        for configuration in CONFIGURATIONS.iter().filter(|c| c.mpi.contains(&mpi)) {
+            let mut variables = vec![("TRACE_KEEP_BLOCKS", "yes")];
+            variables.extend(configuration.variables);
+            let mut tracing = Tracing::new(mpi, configuration.ranks);
+            tracing.variables = &variables;
+            tracing.behind = &truth;
+            tracing.limit = Duration::from_secs(180);
+            let run = tracing.run(&program, configuration.arguments);
+            let finished = &run.finished;
+            assert!(finished.status.success(), "{}", finished.story());
+            let mut found = chain::compare(&run.trace(), run.folder.path());
+            let name = configuration.name();
+            found.differences.retain(|line| {
+                let pattern = line
+                    .split(' ')
+                    .next()
+                    .and_then(|w| w.strip_prefix("pattern."));
+                !configuration
+                    .without
+                    .iter()
+                    .any(|(p, _)| Some(*p) == pattern)
+            });
+            for difference in &found.differences {
+                wrong.push(format!("{mpi:?}, {name}: {difference}"));
+            }
+            assert!(found.transfers > 10 && found.writes > 10, "{mpi:?}, {name}");
+            println!("{mpi:?}, {name}: {:.1?}", finished.took);
+            rows.push(row(&format!("{mpi:?}"), &name, configuration.ranks, &found));
+            all.add(&found);
+        }
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() && wrong.is_empty() {
+        rows.push(row("all", "", 0, &all));
+        fs::write(tests::root().join("docs/io-patterns.md"), document(&rows)).expect("docs/");
+    }
+    let shown: Vec<&String> = wrong.iter().take(40).collect();
+    assert!(wrong.is_empty(), "{} differences: {shown:#?}", wrong.len());
+    assert!(
+        all.several > 100,
+        "collective transfers with data of several ranks"
+    );
+}
+
+impl Configuration {
+    /// What is said beyond the defaults.
+    fn name(&self) -> String {
+        let variables = self.variables.iter().map(|(name, value)| {
+            let name = name
+                .trim_start_matches("OMPI_MCA_")
+                .trim_start_matches("io_ompio_");
+            format!("{name}={value}")
+        });
+        let arguments = self.arguments.iter().map(|&a| a.to_owned());
+        let words: Vec<String> = variables.chain(arguments).collect();
+        if words.is_empty() {
+            "default".into()
+        } else {
+            words.join(" ")
+        }
+    }
+}
+
+fn row(mpi: &str, name: &str, ranks: usize, found: &Compared) -> String {
+    let ranks = if ranks == 0 {
+        String::new()
+    } else {
+        ranks.to_string()
+    };
+    format!(
+        "| {mpi} | {ranks} | {name} | {} | {} | {} | {:.1} | {:.1} | {}/{} | {}/{} | {} |",
+        found.transfers,
+        found.exact,
+        found.several,
+        found.written as f64 / 1e6,
+        found.filler as f64 / 1e6,
+        found.delivered,
+        found.writes,
+        found.served,
+        found.reads,
+        found.may_serve
+    )
+}
+
+fn document(rows: &[String]) -> String {
+    let rules: String = CONFIGURATIONS
+        .iter()
+        .flat_map(|c| c.without.iter().map(move |(p, why)| (c, p, why)))
+        .map(|(c, pattern, why)| {
+            format!("- {:?}, {}, pattern `{pattern}`: {why}.\n", c.mpi, c.name())
+        })
+        .collect();
+    format!(
+        "<!-- Made by UPDATE_DOCS=1 cargo test -p tests --test io_chain -->\n\n\
+         # Whose data is in this transfer: checked against the buffers\n\n\
+         `tests/programs/io_pattern.c` writes bytes of which each tells its rank and call; `tests/programs/truth.c` looks into\n\
+         the buffer of every transfer. *Exact*: the join names the calls and the number of bytes of each, and both are what\n\
+         stands in the buffer. *Several*: transfers with data of more than one rank. *Filler*: bytes that no call had asked\n\
+         for. *Calls*: those whose bytes were found once each. *May serve*: reads for which several transfers read the same\n\
+         bytes, so that which one served the call cannot be known.\n\n\
+         | MPI | ranks | configuration | transfers | exact | several | MB written | MB filler | calls that write | that read | may serve |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n{}\n\n\
+         Left out:\n\n{rules}",
+        rows.join("\n")
+    )
 }

@@ -1,0 +1,341 @@
+//! Comparing what the join says with the truth: whose bytes each transfer of an `io_pattern.c` run carried, as `truth.c` saw
+//! it in the buffers.
+
+use crate::compile;
+use formats::io::{Actor, Call, Fact, FileRole, Operation, Precision, Relation, join_files};
+use formats::model::Stop;
+use records::file::File;
+use records::operation::{self, Effect, Layer};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Bytes per mark: 1 + rank + 8 * (n % 31) for a rank's n-th call that writes bytes to the file.
+type Marks = BTreeMap<u64, u64>;
+
+/// A transfer as it was seen in its buffer.
+#[derive(Debug)]
+struct Seen {
+    function: String,
+    offset: i64,
+    size: i64,
+    result: i64,
+    marks: Marks,
+}
+
+/// What the comparison found.
+#[derive(Debug, Default)]
+pub struct Compared {
+    /// Transfers that wrote to the program's files.
+    pub transfers: u64,
+    /// Of them, those of which the join names each call and the number of its bytes, and they are right.
+    pub exact: u64,
+    /// Transfers with data of several ranks.
+    pub several: u64,
+    /// Bytes written.
+    pub written: u64,
+    /// Bytes written that no call had asked for.
+    pub filler: u64,
+    /// Calls that write bytes.
+    pub writes: u64,
+    /// Of them, those whose bytes are found once each.
+    pub delivered: u64,
+    /// Calls that read bytes.
+    pub reads: u64,
+    /// Of them, those whose bytes are found once each.
+    pub served: u64,
+    /// Of them, those whose bytes several transfers may have served.
+    pub may_serve: u64,
+    /// All that differs, a line each.
+    pub differences: Vec<String>,
+}
+
+impl Compared {
+    /// Adds the figures of another run.
+    pub fn add(&mut self, other: &Compared) {
+        self.transfers += other.transfers;
+        self.exact += other.exact;
+        self.several += other.several;
+        self.written += other.written;
+        self.filler += other.filler;
+        self.writes += other.writes;
+        self.delivered += other.delivered;
+        self.reads += other.reads;
+        self.served += other.served;
+        self.may_serve += other.may_serve;
+        self.differences.extend(other.differences.iter().cloned());
+    }
+}
+
+/// The facts of a run that concern the files named `pattern.*`.
+#[derive(Default)]
+struct Facts {
+    /// Names without folder.
+    files: BTreeMap<u32, String>,
+    calls: Vec<Call>,
+    operations: Vec<Operation>,
+    /// Of each operation, the calls whose data it carries.
+    carried: BTreeMap<u64, Vec<(u64, u64, Precision)>>,
+}
+
+impl Facts {
+    fn take(&mut self, fact: &Fact) -> Result<(), Stop> {
+        match fact {
+            Fact::File(file) => {
+                let base = file.name.rsplit('/').next().unwrap_or_default();
+                if base.starts_with("pattern.") && file.role == FileRole::Data {
+                    self.files.insert(file.id, base.to_owned());
+                }
+            }
+            Fact::Call(call) if self.files.contains_key(&call.file) => {
+                self.calls.push(call.clone());
+            }
+            Fact::Operation(operation)
+                if operation.file.is_some_and(|f| self.files.contains_key(&f)) =>
+            {
+                self.operations.push(operation.clone());
+            }
+            Fact::Edge(edge) if edge.relation == Relation::Carries => {
+                let entry = (edge.call, edge.bytes, edge.precision);
+                self.carried.entry(edge.operation).or_default().push(entry);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn file(&self, file: Option<u32>) -> &str {
+        file.and_then(|f| self.files.get(&f))
+            .map_or("?", String::as_str)
+    }
+}
+
+fn rank(actor: Actor) -> Option<u32> {
+    match actor {
+        Actor::Rank(rank) => Some(rank),
+        _ => None,
+    }
+}
+
+/// Joins the block files of a folder.
+#[track_caller]
+fn facts(trace: &Path) -> Facts {
+    let mut contents = Vec::new();
+    for entry in fs::read_dir(trace).expect("a folder") {
+        let path = entry.expect("own folder").path();
+        if path.extension().is_some_and(|e| e == "blocks") {
+            contents.push(fs::read(&path).expect("own folder"));
+        }
+    }
+    let files: Vec<File<'_>> = contents
+        .iter()
+        .map(|bytes| File::new(bytes).expect("a block file"))
+        .collect();
+    let table = wrappers::table().expect("the function table");
+    let mut facts = Facts::default();
+    join_files(&files, &table, &mut |fact| facts.take(fact)).expect("files of one run");
+    facts
+}
+
+/// What `truth.c` has written, per rank and file.
+fn truth(folder: &Path) -> BTreeMap<(u32, String), Vec<Seen>> {
+    let mut all: BTreeMap<(u32, String), Vec<Seen>> = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("own folder").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some(rank) = name.strip_prefix("truth.") else {
+            continue;
+        };
+        let rank: u32 = rank.parse().expect("files are named by rank");
+        for line in fs::read_to_string(&path).expect("own folder").lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let number = |i: usize| -> i64 { words[i].parse().expect("a number") };
+            let mark = |word: &&str| {
+                let (mark, bytes) = word.split_once(':').expect("MARK:BYTES");
+                let mark: u64 = mark.parse().expect("a number");
+                (mark, bytes.parse().expect("a number"))
+            };
+            all.entry((rank, words[0].to_owned()))
+                .or_default()
+                .push(Seen {
+                    function: words[1].to_owned(),
+                    offset: number(2),
+                    size: number(3),
+                    result: number(4),
+                    marks: words[5..].iter().map(mark).collect(),
+                });
+        }
+    }
+    all
+}
+
+/// The library that is to be preloaded behind the recorder, compiled.
+#[track_caller]
+pub fn truth_library() -> PathBuf {
+    let folder = crate::target().join("tests-programs");
+    fs::create_dir_all(&folder).expect("a folder below target/");
+    let source = crate::root().join("tests/programs/truth.c");
+    let library = folder.join("libtruth.so");
+    let mut command = Command::new("cc");
+    command.args(["-O1", "-g", "-Wall", "-shared", "-fPIC"]);
+    command.arg(&source).args(["-ldl", "-lpthread"]);
+    compile::build(command, &library, &[source], false);
+    library
+}
+
+/// Compares the join of the block files in `trace` with what [`truth_library`] left in the folder `truth_folder`.
+#[track_caller]
+pub fn compare(trace: &Path, truth_folder: &Path) -> Compared {
+    let mut facts = facts(trace);
+    let mut out = Compared::default();
+    facts.calls.sort_by_key(|call| (call.place.ns, call.call));
+    let mut counts: BTreeMap<(u32, String), u64> = BTreeMap::new();
+    let mut marks: BTreeMap<u64, u64> = BTreeMap::new();
+    for call in &facts.calls {
+        let Some(rank) = rank(call.place.lane.actor).filter(|_| call.writes && call.bytes > 0)
+        else {
+            continue;
+        };
+        let name = facts.file(Some(call.file)).to_owned();
+        let n = counts.entry((rank, name)).or_default();
+        marks.insert(call.call, 1 + u64::from(rank) + 8 * (*n % 31));
+        *n += 1;
+    }
+    transfers(&facts, truth(truth_folder), &marks, &mut out);
+    coverage(&facts, &mut out);
+    out
+}
+
+/// Transfer by transfer, in the order in which each rank made them to each file.
+fn transfers(
+    facts: &Facts,
+    mut truth: BTreeMap<(u32, String), Vec<Seen>>,
+    marks: &BTreeMap<u64, u64>,
+    out: &mut Compared,
+) {
+    let mut made: BTreeMap<(u32, String), Vec<&Operation>> = BTreeMap::new();
+    for operation in &facts.operations {
+        let Some(kind) = operation::kind(operation.kind) else {
+            continue;
+        };
+        let writes = matches!(kind.effect, Effect::Write | Effect::StartWrite);
+        if let Some(rank) = rank(operation.place.lane.actor)
+            && writes
+            && kind.layer == Layer::Libc
+        {
+            let file = facts.file(operation.file).to_owned();
+            made.entry((rank, file)).or_default().push(operation);
+        }
+    }
+    for (key, operations) in &mut made {
+        operations.sort_by_key(|o| (o.place.ns, o.id));
+        let seen = truth.remove(key).unwrap_or_default();
+        if seen.len() != operations.len() {
+            out.differences.push(format!(
+                "{key:?}: {} transfers in the trace, {} seen",
+                operations.len(),
+                seen.len()
+            ));
+        }
+        for (operation, seen) in operations.iter().zip(&seen) {
+            transfer(facts, operation, seen, marks, out);
+        }
+    }
+    for (key, seen) in &truth {
+        let first = &seen[0];
+        out.differences.push(format!(
+            "{key:?}: no transfer in the trace, {} seen: {first:?}",
+            seen.len()
+        ));
+    }
+}
+
+fn transfer(
+    facts: &Facts,
+    operation: &Operation,
+    seen: &Seen,
+    marks: &BTreeMap<u64, u64>,
+    out: &mut Compared,
+) {
+    let kind = operation::kind(operation.kind).map_or("?", |kind| kind.name);
+    let record = &operation.record;
+    let mut what = format!(
+        "{} {:?} {kind} at {} of {}",
+        facts.file(operation.file),
+        operation.place.lane.actor,
+        record.offset,
+        record.size
+    );
+    if let Some(call) = operation.call {
+        what += &format!(" in {call:#x}");
+    }
+    out.transfers += 1;
+    let same_result = kind == "aio_write" || record.result == seen.result;
+    if (kind, record.offset, record.size) != (&seen.function, seen.offset, seen.size)
+        || !same_result
+    {
+        out.differences.push(format!("{what}: seen as {seen:?}"));
+        return;
+    }
+    let mut found = Marks::new();
+    let mut precise = true;
+    for (call, bytes, precision) in facts.carried.get(&operation.id).into_iter().flatten() {
+        *found
+            .entry(marks.get(call).copied().unwrap_or(0))
+            .or_default() += bytes;
+        precise &= *precision == Precision::Exact;
+    }
+    let all = u64::try_from(record.size).unwrap_or(0);
+    let filler = all.saturating_sub(seen.marks.values().sum());
+    out.written += all;
+    out.filler += filler;
+    let mut ranks: Vec<u64> = seen.marks.keys().map(|mark| (mark - 1) % 8).collect();
+    ranks.dedup();
+    ranks.sort_unstable();
+    ranks.dedup();
+    out.several += u64::from(ranks.len() > 1);
+    if found == seen.marks && precise && operation.filler == filler {
+        out.exact += 1;
+    } else {
+        out.differences.push(format!(
+            "{what}: carries {found:?} filler {}{}, seen {:?} filler {filler}",
+            operation.filler,
+            if precise { "" } else { " not exact" },
+            seen.marks
+        ));
+    }
+}
+
+/// Each byte of a call once.
+fn coverage(facts: &Facts, out: &mut Compared) {
+    let mut bytes: BTreeMap<u64, (u64, bool)> = BTreeMap::new();
+    for (call, n, precision) in facts.carried.values().flatten() {
+        let entry = bytes.entry(*call).or_default();
+        entry.0 += n;
+        entry.1 |= *precision == Precision::MayServe;
+    }
+    for call in facts.calls.iter().filter(|call| call.bytes > 0) {
+        let (found, may_serve) = bytes.get(&call.call).copied().unwrap_or_default();
+        let (all, once) = if call.writes {
+            (&mut out.writes, &mut out.delivered)
+        } else {
+            (&mut out.reads, &mut out.served)
+        };
+        *all += 1;
+        if may_serve {
+            out.may_serve += 1;
+        } else if found == call.bytes {
+            *once += 1;
+        } else {
+            out.differences.push(format!(
+                "{} {:?} {} {:#x}: {found} of {} bytes found",
+                facts.file(Some(call.file)),
+                call.place.lane.actor,
+                call.name,
+                call.call,
+                call.bytes
+            ));
+        }
+    }
+}
