@@ -120,6 +120,10 @@ pub const IN_STATUS: c_int = integer("MPI_ERR_IN_STATUS");
 /// MPI_ERR_OTHER.
 pub const ERR_OTHER: c_int = integer("MPI_ERR_OTHER");
 
+/// MPI_SEEK_SET.
+pub const SEEK_SET: c_int = integer("MPI_SEEK_SET");
+/// MPI_SEEK_CUR.
+pub const SEEK_CUR: c_int = integer("MPI_SEEK_CUR");
 /// MPI_ORDER_C.
 pub const ORDER_C: c_int = integer("MPI_ORDER_C");
 /// MPI_DISTRIBUTE_NONE.

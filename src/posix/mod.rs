@@ -22,4 +22,4 @@ pub mod tids;
 mod watch;
 
 pub use exports::at_load;
-pub use watch::{apply, left_out, start, switch};
+pub use watch::{apply, is_wanted, left_out, start, switch};

@@ -93,6 +93,11 @@ pub fn apply(settings: &Settings) {
     switch(process::wanted());
 }
 
+/// Whether operations on files are recorded at all while recording is on.
+pub fn is_wanted() -> bool {
+    WANTED.load(Relaxed) != NOTHING
+}
+
 /// Recording is switched on or off.
 pub fn switch(on: bool) {
     let level = if on { WANTED.load(Relaxed) } else { NOTHING };

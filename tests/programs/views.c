@@ -179,6 +179,24 @@ static void positions(void)
     MPI_File_write_all_end(file, data, &status);
     AT(MPI_File_read_all_begin(file, data, 2, MPI_INT));
     MPI_File_read_all_end(file, data, &status);
+    /* pieces that end in the middle of a copy, and where nothing is left to read */
+    for (int i = 1; i < 8; i++) {
+        AT(MPI_File_write(file, data, i, MPI_INT, &status));
+    }
+    MPI_Type_contiguous(3, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    AT(MPI_File_write(file, data, 2, type, MPI_STATUS_IGNORE));
+    AT(MPI_File_read(file, data, 1, type, MPI_STATUS_IGNORE));
+    MPI_Type_free(&type);
+    MPI_File_set_size(file, 1000);
+    MPI_File_seek(file, 0, MPI_SEEK_END);
+    AT(MPI_File_read(file, data, 8, MPI_INT, &status));
+    AT(MPI_File_write(file, data, 1, MPI_INT, &status));
+    MPI_File_seek(file, 3, MPI_SEEK_SET);
+    AT(MPI_File_write(file, data, 0, MPI_INT, &status));
+    AT(MPI_File_write(file, data, 1, MPI_INT, &status));
+    MPI_File_seek(file, -1000, MPI_SEEK_CUR); /* fails, and moves nothing */
+    AT(MPI_File_write(file, data, 1, MPI_INT, &status));
     /* says itself where it begins */
     MPI_File_write_at(file, 0, data, 1, MPI_INT, &status);
 }

@@ -3,7 +3,8 @@
 use super::{names, pointer_type, rust_name, signature};
 use crate::header::Declared;
 use crate::{
-    Carrier, Class, Direction, Elem, Function, Kind, Len, Param, Phase, Pointer, Query, Sentinel,
+    Carrier, Class, Direction, Elem, Function, Io, Kind, Len, Param, Phase, Pointer, Query,
+    Sentinel,
 };
 use std::fmt::Write;
 
@@ -52,6 +53,9 @@ impl Wrapper<'_> {
             );
         }
         put!(s, "        let r = real({});", names(d));
+        if self.individual().is_some() || d.name == "MPI_File_seek" {
+            put!(s, "        views::moved(a0);");
+        }
         self.definitions(s, true);
         put!(s, "        call.leave();");
         put!(s, "        return r;");
@@ -79,6 +83,7 @@ impl Wrapper<'_> {
         let fails = d.returns == "::std::os::raw::c_int"
             && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
         put!(s, "    let ok = {};", if fails { "r == 0" } else { "true" });
+        self.moved(s);
         self.leave_out(s, fails);
         for (i, p) in params.iter().enumerate() {
             self.measure(s, i, p);
@@ -190,14 +195,32 @@ impl Wrapper<'_> {
         if let Some(file) = self.closes() {
             put!(s, "    views::closing(before{file});");
         }
-        if let Some(f) = self.function
-            && let Some(io) = f.io
-            && io.pointer == Pointer::Individual
-            && io.phase != Phase::End
-            && let Some(file) = f.params.iter().position(|p| p.kind == Kind::File)
-        {
-            put!(s, "    views::position(&call, a{file});");
+        if self.individual().is_some() {
+            put!(s, "    views::position(&call, a0);");
         }
+    }
+
+    /// Of an access by the individual pointer, which may be followed by others, what it does.
+    fn individual(&self) -> Option<Io> {
+        let io = self.function?.io?;
+        (io.pointer == Pointer::Individual && io.phase != Phase::End).then_some(io)
+    }
+
+    /// Notes where the individual pointer has moved to. All these functions begin with file, buffer, count and datatype.
+    fn moved(&self, s: &mut String) {
+        if self.declared.name == "MPI_File_seek" {
+            put!(s, "    views::sought(a0, ok, a1, a2);");
+        }
+        let Some(io) = self.individual() else { return };
+        let done = match (io.write, io.phase) {
+            (true, _) => "All",
+            (false, Phase::Blocking) => "Status(a4)",
+            (false, _) => "Unknown",
+        };
+        put!(
+            s,
+            "    views::accessed(a0, ok, a2 as i64, a3, views::Done::{done});"
+        );
     }
 
     /// Leaves failed and unsuccessful calls out where the settings ask for that.
