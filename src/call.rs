@@ -22,7 +22,11 @@ use records::encode::{Cursor, Head, SLACK};
 use records::layout::{BlockHeader, Clock};
 use records::record;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU8,
+    Ordering::{Relaxed, SeqCst},
+    compiler_fence,
+};
 
 /// Calls of the function are counted only.
 pub const OFF: u8 = 0;
@@ -93,6 +97,9 @@ impl Call {
                 return enter_rarely(index, by_mpi_name);
             }
             (*t).depth = 1;
+            // Until the call is visible to lower layers.
+            (*t).busy = 1;
+            compiler_fence(SeqCst);
             if (*t).next_call == (*t).call_limit {
                 fill::reserve_calls(&mut *t);
             }
@@ -153,6 +160,8 @@ impl Call {
             };
             header.open_start.store(start, Relaxed);
             header.open_function.store(u32::from(function) + 1, Relaxed);
+            compiler_fence(SeqCst);
+            (*t).busy = 0;
             Running { thread: t, start }
         }
     }
@@ -165,7 +174,12 @@ impl Drop for Call {
         let t = thread::current();
         if !t.is_null() {
             // SAFETY: the state of the running thread.
-            unsafe { (*t).depth -= 1 };
+            unsafe {
+                (*t).depth -= 1;
+                if !self.thread.is_null() {
+                    (*t).busy = 0;
+                }
+            }
         }
     }
 }
@@ -200,6 +214,8 @@ impl Running {
         let thread = this.thread;
         // SAFETY: the state of the running thread. From here on its record may be half written.
         unsafe { (*thread).busy = 1 };
+        // A signal handler of this thread must see it before anything of the record.
+        compiler_fence(SeqCst);
         Stopped {
             thread,
             start: this.start,
@@ -225,6 +241,7 @@ impl Stopped {
             (*t.block.header()).open_function.store(0, Relaxed);
             t.seen.store(0, Relaxed);
             t.depth = 0;
+            compiler_fence(SeqCst);
             t.busy = 0;
         }
     }
@@ -296,6 +313,7 @@ impl Writer {
             (*(*t).block.header()).open_function.store(0, Relaxed);
             (*t).seen.store(0, Relaxed);
             (*t).depth = 0;
+            compiler_fence(SeqCst);
             (*t).busy = 0;
         }
     }
@@ -305,15 +323,16 @@ impl Writer {
 #[cold]
 #[inline(never)]
 fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
-    let ignored = Call {
-        thread: std::ptr::null_mut(),
-    };
     let mut t = thread::current();
     if t.is_null() && !process::inside() {
         t = process::start_thread();
     }
+    // Made only where it is returned: dropping one ends a call.
+    let ignored = || Call {
+        thread: std::ptr::null_mut(),
+    };
     if t.is_null() {
-        return ignored;
+        return ignored();
     }
     // SAFETY: the state of the running thread.
     unsafe {
@@ -326,5 +345,5 @@ fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
         }
         (*t).depth += 1;
     }
-    ignored
+    ignored()
 }

@@ -55,7 +55,7 @@ pub fn reserve_calls(t: &mut Thread) {
 
 /// Changes to a new block.
 fn change_block(t: &mut Thread, now: u64, call: u64) {
-    let _busy = Busy::own(t);
+    let _busy = Busy::new(t);
     // SAFETY: the thread's own block, which it leaves. A call that is still running goes on in the next one.
     let open = unsafe {
         let header = &*t.block.header();

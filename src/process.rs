@@ -57,7 +57,7 @@ pub fn inside() -> bool {
 /// signal of too large files held back.
 pub fn within<T>(f: impl FnOnce() -> T) -> T {
     let _program = (SetAside::new(), HeldBack::new());
-    let _busy = Busy::own(thread::current());
+    let _busy = Busy::new(thread::current());
     let before = INSIDE.replace(true);
     let value = f();
     INSIDE.set(before);
@@ -307,7 +307,7 @@ pub fn start_thread() -> *mut Thread {
         let thread = Box::new(Thread {
             depth: 0,
             // Until it is set up.
-            busy: thread::OWN_CALLS,
+            busy: 1,
             number,
             tid,
             at: std::ptr::null_mut(),

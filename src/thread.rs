@@ -56,36 +56,20 @@ pub struct Thread {
     pub rank: AtomicU64,
 }
 
-/// Added to `busy` while the recorder itself calls libc.
-pub const OWN_CALLS: u32 = 1 << 16;
-
 /// While this lives the recorder is busy on the thread.
-pub struct Busy {
-    thread: *mut Thread,
-    added: u32,
-}
+pub struct Busy(*mut Thread);
 
 impl Busy {
-    /// Busy with a record from here on.
+    /// Busy from here on. `t` may be null.
     #[inline(always)]
     pub fn new(t: *mut Thread) -> Busy {
-        Busy::with(t, 1)
-    }
-
-    /// Busy, calling libc itself. `t` may be null.
-    pub fn own(t: *mut Thread) -> Busy {
-        Busy::with(t, OWN_CALLS)
-    }
-
-    #[inline(always)]
-    fn with(thread: *mut Thread, added: u32) -> Busy {
         // SAFETY: null, or the state of the running thread, which nobody else writes.
-        if let Some(t) = unsafe { thread.as_mut() } {
-            t.busy += added;
+        if let Some(t) = unsafe { t.as_mut() } {
+            t.busy += 1;
         }
         // Before anything of a record is written, as a signal handler of this thread sees it.
         compiler_fence(SeqCst);
-        Busy { thread, added }
+        Busy(t)
     }
 }
 
@@ -94,8 +78,8 @@ impl Drop for Busy {
     fn drop(&mut self) {
         compiler_fence(SeqCst);
         // SAFETY: as above; states live until the process ends.
-        if let Some(t) = unsafe { self.thread.as_mut() } {
-            t.busy -= self.added;
+        if let Some(t) = unsafe { self.0.as_mut() } {
+            t.busy -= 1;
         }
     }
 }

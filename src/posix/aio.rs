@@ -2,8 +2,9 @@
 //! the beginning and one of aio_return, joined by the address of the control block. aio_error is not even wrapped: MPI
 //! libraries ask it millions of times.
 
-use super::calls::{errno, watched};
+use super::calls::watched;
 use super::record::{self, Said};
+use super::system::errno;
 use crate::clock;
 use libc::aiocb;
 use records::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};

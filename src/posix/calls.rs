@@ -5,7 +5,7 @@
 use super::descriptors::{self, DIRECT, Description, OF_MPI};
 use super::paths::Path;
 use super::record::{self, Said};
-use super::system;
+use super::system::{self, errno};
 use super::watch::{COUNTERS, Now};
 use crate::clock;
 use records::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOCK, SENDFILE};
@@ -46,13 +46,6 @@ impl Returned for () {
     fn number(self) -> i64 {
         0
     }
-}
-
-/// errno of this thread, which the recorder leaves as it found it.
-#[inline(always)]
-pub fn errno() -> c_int {
-    // SAFETY: the place of errno of this thread.
-    unsafe { *libc::__errno_location() }
 }
 
 /// A call that runs.
@@ -133,6 +126,9 @@ pub fn transfer(
     size: i64,
 ) -> isize {
     let Some((now, description)) = watched(fd) else {
+        if offset == -1 {
+            descriptors::moved_unseen(fd);
+        }
         return real();
     };
     let call = Running::start_transfer();
@@ -205,6 +201,7 @@ pub fn coded(real: impl FnOnce() -> c_int, kind: u16, fd: c_int, offset: i64, si
 #[inline(always)]
 pub fn seek(real: impl FnOnce() -> i64, kind: u16, fd: c_int) -> i64 {
     let Some((now, description)) = watched(fd) else {
+        descriptors::moved_unseen(fd);
         return real();
     };
     let call = Running::start();
@@ -261,9 +258,18 @@ unsafe fn note_open(
 ) {
     if fd < 0 {
         let error = errno();
-        // SAFETY: promised by the caller; a name that is no address has made the call fail so.
-        if error != libc::EFAULT && unsafe { Path::of_name(directory, name) }.is_wanted() {
-            call.stop(now, stop, Said::new(kind, fd, -1, 0), -1);
+        if error == libc::EFAULT {
+            return;
+        }
+        // SAFETY: promised by the caller; with a name that is no address the call fails as above.
+        let path = unsafe { Path::of_name(directory, name) };
+        if path.is_wanted() {
+            // SAFETY: numbers, which may all be 0.
+            let nothing = unsafe { std::mem::zeroed() };
+            record::file(now, call.start, -1, flags, &nothing, &path);
+            let mut said = Said::new(kind, fd, -1, 0);
+            said.error = error;
+            call.stop(now, stop, said, -1);
         }
         return;
     }
@@ -308,7 +314,6 @@ pub unsafe fn named(
 #[cold]
 #[inline(never)]
 unsafe fn note_name(now: &Now, directory: c_int, name: *const c_char) -> bool {
-    let saved = errno();
     if name.is_null() || name as usize == usize::MAX {
         return false;
     }
@@ -319,11 +324,9 @@ unsafe fn note_name(now: &Now, directory: c_int, name: *const c_char) -> bool {
     }
     // SAFETY: promised by the caller.
     let status = system::status_of_name(directory, unsafe { std::ffi::CStr::from_ptr(name) });
-    if let Some(status) = status {
-        record::file(now, clock::now(), -1, 0, &status, &path);
-    }
-    // SAFETY: the place of errno of this thread.
-    unsafe { *libc::__errno_location() = saved };
+    // SAFETY: numbers, which may all be 0 where there is no such file.
+    let status = status.unwrap_or_else(|| unsafe { std::mem::zeroed() });
+    record::file(now, clock::now(), -1, 0, &status, &path);
     true
 }
 
@@ -443,6 +446,8 @@ pub unsafe fn copy(
     debug_assert!(kind == COPY_FILE_RANGE || kind == SENDFILE);
     let (source, target) = (watched(from), watched(to));
     let Some((now, _)) = target.or(source) else {
+        descriptors::moved_unseen(from);
+        descriptors::moved_unseen(to);
         return real();
     };
     // SAFETY: as promised; a pointer that is none makes the call fail, but it is read before that only if it is not null.

@@ -23,6 +23,8 @@ pub const APPENDS: u32 = 2;
 pub const DIRECT: u32 = 4;
 /// Others than the calls seen here may move the position: it must be asked for.
 pub const SHARED: u32 = 8;
+/// A call that was not recorded may have moved the position: it must be asked for once.
+const STALE: u32 = 16;
 
 /// An open file description, as open(2) calls it: what descriptors made from each other share.
 pub struct Description {
@@ -84,13 +86,14 @@ impl Description {
     /// The position has been set.
     pub fn seek(&self, to: i64) {
         self.position.store(to, Relaxed);
+        self.flags.fetch_and(!STALE, Relaxed);
     }
 
     /// A transfer at the position has moved `moved` bytes through descriptor `fd`: where it began, -1 if that is not known.
     #[inline(always)]
     pub fn advance(&self, fd: c_int, moved: i64, writes: bool) -> i64 {
         let flags = self.flags.load(Relaxed);
-        if flags & SHARED != 0 || flags & APPENDS != 0 && writes || FORKED.load(Relaxed) {
+        if flags & (SHARED | STALE) != 0 || flags & APPENDS != 0 && writes || FORKED.load(Relaxed) {
             return self.ask(fd, moved);
         }
         self.position.fetch_add(moved, Relaxed)
@@ -100,7 +103,7 @@ impl Description {
     fn ask(&self, fd: c_int, moved: i64) -> i64 {
         match system::position(fd) {
             Some(now) => {
-                self.position.store(now, Relaxed);
+                self.seek(now);
                 now - moved
             }
             None => -1,
@@ -130,6 +133,23 @@ fn from_open(flags: c_int) -> u32 {
 
 fn entry(fd: c_int) -> Option<&'static AtomicU32> {
     DESCRIPTORS.get(usize::try_from(fd).ok()?)
+}
+
+/// A call on it is not recorded that may move its position.
+#[inline(always)]
+pub fn moved_unseen(fd: c_int) {
+    if let Some(description) = known(fd) {
+        description.flags.fetch_or(STALE, Relaxed);
+    }
+}
+
+/// Recording has been off: all positions may have been moved.
+pub fn all_moved_unseen() {
+    for description in &DESCRIPTIONS {
+        if description.descriptors.load(Relaxed) != 0 {
+            description.flags.fetch_or(STALE, Relaxed);
+        }
+    }
 }
 
 /// Whether calls on it are recorded.
@@ -282,5 +302,68 @@ pub fn duplicated(now: &Now, old: c_int, new: c_int) {
     if let Some(status) = system::status(new) {
         let path = Path::of_descriptor(new);
         record::file(now, clock::now(), new, system::flags(new), &status, &path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
+    /// In an MPI_File call of a thread without a state: nothing may be written.
+    fn now() -> Now {
+        Now {
+            thread: std::ptr::null_mut(),
+            call: 1,
+            flags: 0,
+            in_file: true,
+            put_off: false,
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_the_table_are_counted() {
+        let before = beyond();
+        assert!(find(&now(), MOST as c_int).is_none());
+        assert!(find(&now(), c_int::MAX).is_none());
+        assert!(find(&now(), -1).is_none());
+        let deferred = Now {
+            put_off: true,
+            ..now()
+        };
+        assert!(find(&deferred, MOST as c_int).is_none());
+        assert_eq!(beyond() - before, 2);
+        assert!(!is_watched(MOST as c_int) && known(-1).is_none());
+        forget(MOST as c_int);
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_watched() {
+        let null = File::open("/dev/null").unwrap();
+        let proc = File::open("/proc/self/status").unwrap();
+        for file in [&null, &proc] {
+            assert!(find(&now(), file.as_raw_fd()).is_none());
+            assert_eq!(entry(file.as_raw_fd()).unwrap().load(Relaxed), OTHER);
+            forget(file.as_raw_fd());
+            assert_eq!(entry(file.as_raw_fd()).unwrap().load(Relaxed), UNKNOWN);
+        }
+    }
+
+    #[test]
+    fn descriptions_are_shared_and_freed() {
+        let number = describe(60_000, APPENDS, 5).unwrap();
+        stand_for(60_000, number);
+        DESCRIPTIONS[number as usize]
+            .descriptors
+            .fetch_add(1, AcqRel);
+        stand_for(60_001, number);
+        forget(60_000);
+        let description = known(60_001).unwrap();
+        assert!(description.is(APPENDS) && known(60_000).is_none());
+        assert_eq!(description.advance(60_001, 3, false), 5);
+        assert_eq!(description.advance(60_001, 1, false), 8);
+        forget_range(60_000, u32::MAX);
+        assert_eq!(description.descriptors.load(Relaxed), 0);
     }
 }

@@ -192,7 +192,7 @@ functions! {
     inside [fcntl fcntl64](fd: c_int, command: c_int, argument: usize) -> c_int, SYS_fcntl
         => control(fd, command, argument);
 
-    inside [unlink](path: Name) -> c_int, SYS_unlink => named(UNLINK, AT_FDCWD, path, 0);
+    inside [unlink remove](path: Name) -> c_int, SYS_unlink => named(UNLINK, AT_FDCWD, path, 0);
     inside [unlinkat](directory: c_int, path: Name, flags: c_int) -> c_int, SYS_unlinkat
         => named(UNLINKAT, directory, path, 0);
     inside [rename](old: Name, new: Name) -> c_int, SYS_rename => named(RENAME, AT_FDCWD, old, 0);

@@ -35,7 +35,11 @@ pub fn map(
     offset: i64,
 ) -> *mut c_void {
     if fd < 0 || watched(fd).is_none() {
-        return real();
+        let r = real();
+        if r != libc::MAP_FAILED && MADE.load(Relaxed) > 0 {
+            forget(r as usize, length);
+        }
+        return r;
     }
     let r = plain(real, MMAP, fd, offset, length as i64);
     if r != libc::MAP_FAILED {
@@ -47,6 +51,17 @@ pub fn map(
         mapping.length.store(length, Relaxed);
     }
     r
+}
+
+/// Something else lies there now.
+#[cold]
+fn forget(start: usize, length: usize) {
+    for mapping in &MAPPINGS {
+        let old = mapping.start.load(Relaxed);
+        if old < start + length && start < old + mapping.length.load(Relaxed) {
+            mapping.length.store(0, Relaxed);
+        }
+    }
 }
 
 /// msync: recorded where the address lies in a mapping of a watched file. The latest that holds it counts.

@@ -4,6 +4,7 @@
 //! runs [`resolve_all`], but other libraries' constructors may call before that. `dlsym` itself may lead to calls (an
 //! allocator of the program's that opens a file); these are made as raw system calls.
 
+use super::system::{errno, set_errno};
 use crate::entry::Code;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -66,13 +67,11 @@ pub extern "C" fn resolve(function: &Function) -> Code {
     if is_resolving() {
         return raw;
     }
-    // SAFETY: the place of errno of this thread.
-    let errno = unsafe { *libc::__errno_location() };
+    let saved = errno();
     set_resolving(true);
     let found = function.find();
     set_resolving(false);
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
+    set_errno(saved);
     match found {
         Some(code) => {
             function.target.store(code, Relaxed);
@@ -172,12 +171,11 @@ pub unsafe extern "C" fn failed() {
         "call {set}",
         "add rsp, 8",
         "ret",
-        set = sym set_errno,
+        set = sym fail,
     )
 }
 
-extern "C" fn set_errno(answer: c_int) -> isize {
-    // SAFETY: the place of errno of this thread.
-    unsafe { *libc::__errno_location() = -answer };
+extern "C" fn fail(answer: c_int) -> isize {
+    set_errno(-answer);
     -1
 }

@@ -1,6 +1,7 @@
 //! Records of operations and definitions of files, written into the running thread's block.
 
 use super::paths::Path;
+use super::system::{errno, set_errno};
 use super::watch::Now;
 use crate::fill;
 use crate::thread::{Busy, Thread};
@@ -67,7 +68,11 @@ pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
     unsafe {
         let is_far = start.wrapping_sub(t.time_base) >> 32 != 0;
         let at = if is_far || ROOM > (t.end as usize) - (t.at as usize) {
-            fill::make_room(t, ROOM, start, now.call)
+            // A block that is written out takes calls of ours.
+            let saved = errno();
+            let at = fill::make_room(t, ROOM, start, now.call);
+            set_errno(saved);
+            at
         } else {
             t.at
         };
@@ -134,5 +139,7 @@ pub fn file(now: &Now, time: u64, fd: c_int, flags: c_int, status: &libc::stat, 
     payload[FIXED..FIXED + name.len()].copy_from_slice(name);
     // SAFETY: the state of the running thread.
     let t = unsafe { &mut *now.thread };
+    let saved = errno();
     fill::put_encoded(t, FILE, &payload[..FIXED + name.len()], time);
+    set_errno(saved);
 }

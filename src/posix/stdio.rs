@@ -3,6 +3,7 @@
 
 use super::calls::{self, closing};
 use super::descriptors;
+use super::system::{errno, set_errno};
 use libc::FILE;
 use records::operation::OPEN;
 use std::cell::Cell;
@@ -16,13 +17,11 @@ unsafe fn descriptor(stream: *mut FILE) -> c_int {
     if stream.is_null() {
         return -1;
     }
-    let saved = calls::errno();
-    // SAFETY: promised by the caller; then the place of errno.
-    unsafe {
-        let fd = libc::fileno(stream);
-        *libc::__errno_location() = saved;
-        fd
-    }
+    let saved = errno();
+    // SAFETY: promised by the caller.
+    let fd = unsafe { libc::fileno(stream) };
+    set_errno(saved);
+    fd
 }
 
 /// What open(2) would be given for `mode`.

@@ -101,7 +101,9 @@ pub fn is_wanted() -> bool {
 /// Recording is switched on or off.
 pub fn switch(on: bool) {
     let level = if on { WANTED.load(Relaxed) } else { NOTHING };
-    LEVEL.store(level, Relaxed);
+    if LEVEL.swap(level, Relaxed) == NOTHING && level != NOTHING {
+        descriptors::all_moved_unseen();
+    }
     ALSO_OUTSIDE.store(level == EVERYTHING, Relaxed);
 }
 
@@ -178,7 +180,7 @@ impl Now {
             )
         };
         if busy != 0 {
-            interrupting(busy, fd);
+            interrupting(fd);
             return None;
         }
         // SAFETY: one byte of a page that is never unmapped.
@@ -221,10 +223,10 @@ impl Now {
     }
 }
 
-/// A call while the recorder is busy: its own, or a signal handler's.
+/// A call while the recorder is busy: its own, whose files are not watched, or a signal handler's.
 #[cold]
-fn interrupting(busy: u32, fd: c_int) {
-    if busy < thread::OWN_CALLS && descriptors::is_watched(fd) {
+fn interrupting(fd: c_int) {
+    if descriptors::is_watched(fd) {
         INTERRUPTING.fetch_add(1, Relaxed);
     }
 }

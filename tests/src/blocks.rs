@@ -1,7 +1,9 @@
 //! What stands in a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
 
 use crate::tally::Counts;
+use records::define::{Definition, FILE, LOST, OpenFile};
 use records::file::{File, Info};
+use records::operation::{self, Operation};
 use records::record::FIRST_UNKNOWN;
 use std::fs;
 use std::path::Path;
@@ -44,6 +46,90 @@ pub fn read(path: &Path) -> Recorded {
         }
     }
     recorded
+}
+
+/// An operation below MPI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// Name of its kind.
+    pub name: &'static str,
+    /// Number of the MPI call that it belongs to.
+    pub call: u64,
+    /// Start, ticks.
+    pub start: u64,
+    /// How long it took, ticks.
+    pub duration: u64,
+    /// errno.
+    pub error: i32,
+    /// Name of the file, as far as it is known.
+    pub file: String,
+    /// All else.
+    pub operation: Operation,
+}
+
+/// What a block file says of files.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// The operations, thread by thread, in the order in which they ended.
+    pub done: Vec<Done>,
+    /// What descriptors stood for.
+    pub files: Vec<OpenFile>,
+    /// Records that are not there: how many, why.
+    pub lost: Vec<(u64, String)>,
+    /// Names of the MPI calls by their numbers.
+    pub calls: std::collections::BTreeMap<u64, String>,
+}
+
+impl Files {
+    /// How often each kind of operation stands there, of those for which `choose` holds.
+    pub fn count(&self, choose: impl Fn(&Done) -> bool) -> Counts {
+        let mut counts = Counts::new();
+        for done in self.done.iter().filter(|done| choose(done)) {
+            *counts.entry(done.name.to_owned()).or_default() += 1;
+        }
+        counts
+    }
+}
+
+/// Reads the operations of a block file.
+#[track_caller]
+pub fn files(path: &Path) -> Files {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let file = File::new(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let table = wrappers::table().expect("the function table");
+    let mut files = Files::default();
+    for thread in file.threads() {
+        let mut names = std::collections::BTreeMap::new();
+        let mut records = thread.records();
+        while let Some(record) = records.next() {
+            if record.is_operation() {
+                let operation = Operation::decode(record.payload).expect("an operation");
+                let kind = operation::kind(record.function).expect("a kind of operation");
+                files.done.push(Done {
+                    name: kind.name,
+                    call: record.call,
+                    start: record.start,
+                    duration: record.duration,
+                    error: record.code,
+                    file: names.get(&operation.fd).cloned().unwrap_or_default(),
+                    operation,
+                });
+            } else if matches!(record.function, FILE | LOST) {
+                match Definition::decode(record.function, record.payload) {
+                    Some(Definition::File(file)) => {
+                        names.insert(file.fd, file.path.clone());
+                        files.files.push(file);
+                    }
+                    Some(Definition::Lost { count, reason }) => files.lost.push((count, reason)),
+                    other => panic!("{other:?}"),
+                }
+            } else if record.is_call() && record.function < FIRST_UNKNOWN {
+                let name = table.functions[usize::from(record.function)].name.clone();
+                files.calls.insert(record.call, name);
+            }
+        }
+    }
+    files
 }
 
 /// Bytes of a record with the usual head and this payload; sizes are multiples of 4.
