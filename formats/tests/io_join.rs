@@ -333,6 +333,50 @@ fn a_rank_whose_records_are_missing_does_not_keep_the_others_from_their_share() 
 }
 
 #[test]
+fn a_file_may_be_opened_by_the_name_of_a_link() {
+    let mut rank = Rank::new(0, 1);
+    rank.file(7, 99, "/elsewhere/real");
+    let operation = op::Operation {
+        fd: 7,
+        offset: -1,
+        result: 7,
+        ..Default::default()
+    };
+    rank.operation(5, op::OPEN, operation);
+    let args = [
+        V::H(WORLD),
+        V::T(Some("nfs:link")),
+        V::I(9),
+        V::H(0),
+        V::H(FH),
+    ];
+    rank.call("MPI_File_open", &args);
+    rank.transfer(10, op::PWRITE, 7, 0, 10);
+    let call = rank.access_at("MPI_File_write_at", FH, 0, 10);
+    let found = Found::of(&[rank]);
+    assert_eq!(found.carried(), [("pwrite", 0, 0, vec![(call, 10)])]);
+    assert_eq!(found.files.len(), 1);
+    assert_eq!(found.files[0].role, FileRole::Data);
+}
+
+#[test]
+fn a_call_that_never_returned_has_its_operations() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    rank.transfer(10, op::PWRITE, 7, 0, 10);
+    let bytes = rank.unfinished("MPI_File_write_at");
+    let found = Found::of_bytes(&[bytes]);
+    let write = found
+        .operations
+        .values()
+        .find(|o| o.kind == op::PWRITE)
+        .unwrap();
+    // Its arguments are not known, so neither is what is filler.
+    assert_eq!((write.call, write.filler), (Some(77), 0));
+    assert_eq!(found.trigger(0), Some(77));
+}
+
+#[test]
 fn what_happens_outside_of_mpi_has_no_call() {
     let mut rank = Rank::new(0, 1);
     rank.file(3, 5, "/dir/log");

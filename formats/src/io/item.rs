@@ -126,7 +126,7 @@ pub struct Access {
 /// A file as a descriptor stands for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenFile {
-    /// Its number among the definitions of the process.
+    /// What operations name it by, until another file is seen with the same number: of a rank the descriptor.
     pub seen: u32,
     /// Handle of MPI through which it was opened.
     pub handle: Option<u32>,

@@ -12,8 +12,10 @@ use formats::io::{
 };
 use records::define::{Definition, OpenFile, View};
 use records::file::File;
+use records::layout::{BLOCK_SIZE, BlockHeader};
 use records::operation::{self as op, kind};
 use std::collections::BTreeMap;
+use std::mem::offset_of;
 
 pub use ranks::*;
 
@@ -146,6 +148,28 @@ impl Rank {
             args.push(V::S(None));
         }
         self.call(name, &args)
+    }
+
+    /// The file of a process that died in a call with the number 77.
+    pub fn unfinished(&mut self, name: &str) -> Vec<u8> {
+        let records = &mut self.b.threads[0];
+        for place in self.operations.drain(..) {
+            records[place + 12..place + 16].copy_from_slice(&77_u32.to_ne_bytes());
+        }
+        let function = self.b.table.get(name).expect("the function").id as u32;
+        let mut bytes = self.b.bytes();
+        let mut head = |at: usize, b: &[u8]| {
+            let at = BLOCK_SIZE + at;
+            bytes[at..at + b.len()].copy_from_slice(b);
+        };
+        let start = u64::from(self.b.now);
+        head(
+            offset_of!(BlockHeader, open_function),
+            &(function + 1).to_ne_bytes(),
+        );
+        head(offset_of!(BlockHeader, open_start), &start.to_ne_bytes());
+        head(offset_of!(BlockHeader, open_call), &77_u64.to_ne_bytes());
+        bytes
     }
 
     pub fn wait(&mut self, bytes: u64) -> u64 {

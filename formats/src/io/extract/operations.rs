@@ -49,7 +49,6 @@ pub(super) struct Operations {
     running: Map<u32, Running>,
     by_fd: Map<i32, SeenFile>,
     outstanding: Map<u64, Outstanding>,
-    seen: u32,
 }
 
 impl Operations {
@@ -97,14 +96,14 @@ impl Operations {
     pub fn file(&mut self, thread: u32, file: OpenFile, ns: i64, out: &mut Out) {
         let running = self.running.entry(thread).or_default();
         let mut seen = SeenFile {
-            seen: self.seen,
+            // What it stood for before is over.
+            seen: file.fd as u32,
             handle: None,
             role: FileRole::Other,
             device: file.device,
             inode: file.inode,
             name: file.path,
         };
-        self.seen = self.seen.saturating_add(1);
         let base = last_part(&seen.name);
         let same = |other: &SeenFile| {
             other.role == FileRole::Data

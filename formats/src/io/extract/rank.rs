@@ -43,6 +43,7 @@ struct Core<'a> {
     operations: Operations,
     pending_error: Option<i64>,
     append: i64,
+    request_null: Option<u64>,
     /// When the last call returned, ns on rank 0's clock.
     last_ns: i64,
 }
@@ -73,6 +74,7 @@ impl<'a> Rank<'a> {
                 operations: Operations::default(),
                 pending_error: library.constant("MPI_ERR_PENDING"),
                 append: library.constant("MPI_MODE_APPEND").unwrap_or(0),
+                request_null: library.handle("MPI_REQUEST_NULL"),
                 last_ns: scan.last_ns().unwrap_or(0),
                 library,
             },
@@ -290,7 +292,9 @@ impl<'a> Core<'a> {
                     Phase::Blocking => complete(id, moved),
                     Phase::Nonblocking => {
                         let request = plan.request().filter(|_| call.code == 0);
-                        let request = request.and_then(|i| plan.handle(payload, i));
+                        let request = request
+                            .and_then(|i| plan.handle(payload, i))
+                            .filter(|&request| Some(request) != self.request_null);
                         match request {
                             Some(request) => {
                                 // A handle that is given out again stands for something that is over.

@@ -38,7 +38,11 @@ impl Files {
             .flatten()
             .filter(|&id| {
                 let known = self.all.get(id as usize);
-                known.is_some_and(|k| k.open > 0 || k.file.name == name || role == FileRole::Other)
+                // An inode that no handle keeps may have been used again, unless MPI opens what another name had shown.
+                known.is_some_and(|k| {
+                    let shown = k.file.role == FileRole::Other && opened.is_some();
+                    k.open > 0 || shown || base(&k.file.name) == base(name)
+                })
             });
         let id = by_key.or(by_inode).unwrap_or_else(|| {
             let id = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
@@ -122,4 +126,9 @@ impl Files {
             .get(id as usize)
             .map_or((0, 0), |k| (k.file.device, k.file.inode))
     }
+}
+
+/// The name without directories, and without the file system that ROMIO takes in front (`ufs:name`).
+fn base(name: &str) -> &str {
+    name.rsplit(['/', ':']).next().unwrap_or(name)
 }

@@ -4,6 +4,7 @@ use super::link::{Credit, Link};
 use crate::io::fact::{Call, Place, Precision};
 use crate::io::item::{self, Access, Position};
 use crate::io::ranges::{Intervals, Layout, Ranges};
+use crate::project::hash::Map;
 use std::sync::Arc;
 
 /// One rank's call in a group.
@@ -245,13 +246,17 @@ impl Group {
         if self.members.len() < 2 {
             return false;
         }
+        let mut by_rank: Map<u32, Vec<&Transfer>> = Map::default();
+        for transfer in &self.transfers {
+            by_rank.entry(transfer.world).or_default().push(transfer);
+        }
         self.members.iter().all(|member| {
             let Some(ranges) = &member.ranges else {
                 return member.access.bytes == Some(0);
             };
             let wanted = ranges.bytes().min(member.moved.unwrap_or(u64::MAX));
             let mut own = Intervals::default();
-            for transfer in self.transfers.iter().filter(|t| t.world == member.world) {
+            for transfer in by_rank.get(&member.world).into_iter().flatten() {
                 let (start, end) = transfer.asked();
                 let (a, b) = ranges.overlap(start, end);
                 own.add(a, b);

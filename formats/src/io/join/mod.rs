@@ -28,7 +28,7 @@ use out::Out;
 use process::{Begun, Key, Process};
 use records::operation::{Effect, kind};
 use std::collections::BTreeMap;
-use wrappers::Table;
+use wrappers::{Phase, Table};
 
 /// Takes facts.
 type Put<'p> = &'p mut dyn FnMut(&Fact) -> Result<(), Stop>;
@@ -349,10 +349,23 @@ impl<'t> Joiner<'t> {
             }
         }
         let who = (actor, thread);
+        // What a call asked for that never returned is not known: no byte of it is known to be filler.
+        let range = range.filter(|_| !self.is_in_open_access(rank, &operation));
         let resolved = self
             .out
             .resolve(&operation, who, file, range, Vec::new(), put)?;
         self.known(&link, resolved, put)
+    }
+
+    /// Whether the operation happened in a data access of which no arguments are known.
+    fn is_in_open_access(&self, rank: u32, operation: &item::Operation) -> bool {
+        let Some(inside) = operation.inside else {
+            return false;
+        };
+        let function = self.table.functions.get(usize::from(inside.function));
+        let process = self.processes.get(&rank);
+        function.is_some_and(|f| f.io.is_some_and(|io| io.phase != Phase::End))
+            && process.is_none_or(|p| p.begun.iter().all(|b| b.call != inside.call))
     }
 
     fn known(&mut self, link: &Link, resolved: Resolved, put: Put<'_>) -> Result<(), Stop> {
