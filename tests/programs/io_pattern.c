@@ -718,22 +718,22 @@ static void large(void)
 /* Waves of requests on two files, completed in another order than they were begun. */
 static void waves(void)
 {
-    const char *names[2] = {NAME("waves0"), NAME("waves1")};
+    const char *both[2] = {NAME("waves0"), NAME("waves1")};
     MPI_File two[2];
     for (int f = 0; f < 2; f++) {
-        two[f] = opened(MPI_COMM_WORLD, names[f], create);
+        two[f] = opened(MPI_COMM_WORLD, both[f], create);
         segment(two[f], 100000);
     }
     MPI_Request requests[10];
     for (int wave = 0; wave < 2; wave++) {
         for (int i = 0; i < 10; i++)
-            DO(MPI_File_iwrite_at(two[i % 2], 10000 * wave + 700 * i, data(names[i % 2], 600), 600, MPI_BYTE, &requests[i]));
+            DO(MPI_File_iwrite_at(two[i % 2], 10000 * wave + 700 * i, data(both[i % 2], 600), 600, MPI_BYTE, &requests[i]));
         for (int left = 10, done; left > 0; left--)
             MPI_Waitany(10, requests, &done, MPI_STATUS_IGNORE);
     }
     int flag = 0;
-    DO(MPI_File_iwrite(two[0], data(names[0], 90), 90, MPI_BYTE, &requests[0]));
-    DO(MPI_File_iwrite(two[0], data(names[0], 90), 90, MPI_BYTE, &requests[1]));
+    DO(MPI_File_iwrite(two[0], data(both[0], 90), 90, MPI_BYTE, &requests[0]));
+    DO(MPI_File_iwrite(two[0], data(both[0], 90), 90, MPI_BYTE, &requests[1]));
     while (!flag)
         MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
     for (int f = 0; f < 2; f++)
@@ -760,15 +760,17 @@ static void shuffled(void)
     DO(MPI_File_close(&file));
 }
 
-/* Two threads, each with a file and a communicator of its own. */
+/* Two threads, each with a file and a communicator of its own. A communicator of several ranks would not do: ROMIO keeps a
+ * lock during a collective access, which another thread of another rank may be waiting for. */
 static MPI_Comm comms[2];
+static char names[2][64];
 
 static void *thread(void *argument)
 {
     int me = argument != NULL;
-    const char *name = me ? NAME("thread1") : NAME("thread0");
+    const char *name = names[me];
     MPI_File file = opened(comms[me], name, create);
-    deal(file, 0, 32 + 16 * me, 20);
+    view(file, 0, MPI_BYTE, turns(2, 32 + 16 * me, 20, MPI_BYTE));
     for (int i = 0; i < 5; i++) {
         int bytes = 20 * (32 + 16 * me);
         DO(MPI_File_write_all(file, data(name, bytes), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
@@ -784,10 +786,13 @@ static void threads(void)
     MPI_Query_thread(&level);
     if (level < MPI_THREAD_MULTIPLE)
         return;
-    for (int i = 0; i < 2; i++)
-        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-    zeros(NAME("thread0"), 1 << 20);
-    zeros(NAME("thread1"), 1 << 20);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
+        snprintf(names[i], sizeof names[i], NAME("thread%d.%d"), i, rank);
+        FILE *file = fopen(names[i], "w");
+        CHECK(file && ftruncate(fileno(file), 1 << 20) == 0);
+        fclose(file);
+    }
     pthread_t other;
     pthread_create(&other, NULL, thread, comms);
     thread(NULL);

@@ -68,23 +68,25 @@ impl Compared {
     }
 }
 
-/// The facts of a run that concern the files named `pattern.*`.
+/// The facts of a run that concern some of its files.
 #[derive(Default)]
-struct Facts {
+pub struct Facts {
     /// Names without folder.
-    files: BTreeMap<u32, String>,
-    calls: Vec<Call>,
-    operations: Vec<Operation>,
-    /// Of each operation, the calls whose data it carries.
-    carried: BTreeMap<u64, Vec<(u64, u64, Precision)>>,
+    pub files: BTreeMap<u32, String>,
+    /// Data accesses.
+    pub calls: Vec<Call>,
+    /// Operations on the files.
+    pub operations: Vec<Operation>,
+    /// Of each operation, the calls whose data it carries: CallID, bytes, how sure it is.
+    pub carried: BTreeMap<u64, Vec<(u64, u64, Precision)>>,
 }
 
 impl Facts {
-    fn take(&mut self, fact: &Fact) -> Result<(), Stop> {
+    fn take(&mut self, fact: &Fact, prefix: &str) {
         match fact {
             Fact::File(file) => {
                 let base = file.name.rsplit('/').next().unwrap_or_default();
-                if base.starts_with("pattern.") && file.role == FileRole::Data {
+                if base.starts_with(prefix) && file.role == FileRole::Data {
                     self.files.insert(file.id, base.to_owned());
                 }
             }
@@ -102,12 +104,20 @@ impl Facts {
             }
             _ => {}
         }
-        Ok(())
     }
 
     fn file(&self, file: Option<u32>) -> &str {
         file.and_then(|f| self.files.get(&f))
             .map_or("?", String::as_str)
+    }
+
+    /// Bytes of each call that operations carry.
+    pub fn found(&self) -> BTreeMap<u64, u64> {
+        let mut bytes = BTreeMap::new();
+        for (call, n, _) in self.carried.values().flatten() {
+            *bytes.entry(*call).or_default() += n;
+        }
+        bytes
     }
 }
 
@@ -118,9 +128,9 @@ fn rank(actor: Actor) -> Option<u32> {
     }
 }
 
-/// Joins the block files of a folder.
+/// Joins the block files of a folder; gives what concerns data files whose names begin with `prefix`.
 #[track_caller]
-fn facts(trace: &Path) -> Facts {
+pub fn facts(trace: &Path, prefix: &str) -> Facts {
     let mut contents = Vec::new();
     for entry in fs::read_dir(trace).expect("a folder") {
         let path = entry.expect("own folder").path();
@@ -134,7 +144,11 @@ fn facts(trace: &Path) -> Facts {
         .collect();
     let table = wrappers::table().expect("the function table");
     let mut facts = Facts::default();
-    join_files(&files, &table, &mut |fact| facts.take(fact)).expect("files of one run");
+    let mut put = |fact: &Fact| -> Result<(), Stop> {
+        facts.take(fact, prefix);
+        Ok(())
+    };
+    join_files(&files, &table, &mut put).expect("files of one run");
     facts
 }
 
@@ -187,7 +201,7 @@ pub fn truth_library() -> PathBuf {
 /// Compares the join of the block files in `trace` with what [`truth_library`] left in the folder `truth_folder`.
 #[track_caller]
 pub fn compare(trace: &Path, truth_folder: &Path) -> Compared {
-    let mut facts = facts(trace);
+    let mut facts = facts(trace, "pattern.");
     let mut out = Compared::default();
     facts.calls.sort_by_key(|call| (call.place.ns, call.call));
     let mut counts: BTreeMap<(u32, String), u64> = BTreeMap::new();

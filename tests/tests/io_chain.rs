@@ -2,11 +2,15 @@
 
 use records::define::Definition;
 use records::file::File;
+use records::operation::{self, Effect};
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
-use tests::chain::{self, Compared};
+use tests::chain::{self, Compared, Facts};
 use tests::trace::Tracing;
-use tests::{Mpi, Program, Run};
+use tests::{Mpi, Program, Run, compile, mpi};
 
 /// What `views.c` prints of a definition.
 fn line(definition: &Definition) -> Option<String> {
@@ -112,13 +116,14 @@ const fn ompio(ranks: usize, variables: &'static [(&'static str, &'static str)])
     }
 }
 
+// MPICH spins while it waits: few of its runs have more ranks than two cores.
 const CONFIGURATIONS: &[Configuration] = &[
     romio(4, &[]),
     romio(1, &[]),
     romio(2, &[]),
     romio(3, &["cb_nodes=3", "cb_buffer_size=16384"]),
     romio(
-        4,
+        2,
         &[
             "cb_nodes=2",
             "cb_buffer_size=65536",
@@ -126,7 +131,7 @@ const CONFIGURATIONS: &[Configuration] = &[
             "romio_cb_read=enable",
         ],
     ),
-    romio(4, &["romio_cb_write=disable", "romio_cb_read=disable"]),
+    romio(2, &["romio_cb_write=disable", "romio_cb_read=disable"]),
     romio(
         2,
         &[
@@ -136,7 +141,7 @@ const CONFIGURATIONS: &[Configuration] = &[
         ],
     ),
     romio(
-        3,
+        2,
         &[
             "ind_wr_buffer_size=1000",
             "ind_rd_buffer_size=1000",
@@ -145,7 +150,7 @@ const CONFIGURATIONS: &[Configuration] = &[
         ],
     ),
     romio(
-        4,
+        2,
         &[
             "romio_no_indep_rw=true",
             "cb_nodes=1",
@@ -325,4 +330,89 @@ fn document(rows: &[String]) -> String {
          Left out:\n\n{rules}",
         rows.join("\n")
     )
+}
+
+/// Compiles a program with a wrapper of its library and runs it on two ranks; what concerns its file.
+#[track_caller]
+fn above_mpi(mpi: Mpi, name: &str, mut compiler: Command, libraries: &[&str], file: &str) -> Facts {
+    let source = tests::root().join(format!("tests/programs/{name}.c"));
+    let folder = tests::target().join("tests-programs").join(mpi.suffix());
+    fs::create_dir_all(&folder).expect("a folder below target/");
+    let program: PathBuf = folder.join(name);
+    compiler.current_dir(&folder).arg(&source).args(libraries);
+    compile::build(compiler, &program, &[source], false);
+    let mut tracing = Tracing::new(mpi, 2);
+    tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
+    let run = tracing.run(&program, &[]);
+    assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+    chain::facts(&run.trace(), file)
+}
+
+/// Each byte that a call asks for is found once, and the collective accesses of the table's two halves have moved `tables`
+/// tables both ways. Gives the numbers of calls whose data single writes carry.
+#[track_caller]
+fn whole_chain(facts: &Facts, tables: u64) -> BTreeSet<usize> {
+    const HALF: u64 = 256 * 64 * 8;
+    let found = facts.found();
+    for call in &facts.calls {
+        let bytes = found.get(&call.call).copied().unwrap_or(0);
+        assert_eq!(bytes, call.bytes, "{} {:#x}", call.name, call.call);
+    }
+    for (writes, times) in [(true, tables), (false, 1)] {
+        let halves = facts.calls.iter();
+        let halves =
+            halves.filter(|c| c.writes == writes && c.bytes == HALF && c.sequence.is_some());
+        assert_eq!(halves.count() as u64, 2 * times, "writes: {writes}");
+    }
+    let mut sharing = BTreeSet::new();
+    for operation in &facts.operations {
+        let kind = operation::kind(operation.kind).expect("a kind");
+        if kind.effect == Effect::Write && operation.error == 0 {
+            let carried = facts.carried.get(&operation.id).map_or(0, Vec::len);
+            assert!(carried > 0, "{operation:?}");
+            assert_eq!(operation.filler, 0, "{operation:?}");
+            sharing.insert(carried);
+        }
+    }
+    sharing
+}
+
+/// HDF5 sets a view, makes one collective access, and the aggregator's transfer carries data of both ranks.
+#[test]
+fn hdf5() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let wrapper = format!("h5pcc.{}", mpi.suffix());
+        if !mpi::which(&wrapper) {
+            tests::skip(&format!("{wrapper} is not installed (ci/deps)"));
+            continue;
+        }
+        let facts = above_mpi(
+            mpi,
+            "hdf5_columns",
+            Command::new(wrapper),
+            &[],
+            "columns.h5",
+        );
+        let sharing = whole_chain(&facts, 1);
+        // With two ranks Open MPI lets each rank write for itself.
+        assert_eq!(sharing.contains(&2), mpi.is_mpich(), "{mpi:?}: {sharing:?}");
+    }
+}
+
+/// PnetCDF, also what it puts off until ncmpi_wait_all.
+#[test]
+fn pnetcdf() {
+    let mpi = Mpi::OpenMpi;
+    if !mpi.installed() || !Path::new("/usr/include/pnetcdf.h").exists() {
+        tests::skip("libpnetcdf-dev for Open MPI is not installed (ci/deps)");
+        return;
+    }
+    let facts = above_mpi(
+        mpi,
+        "pnetcdf_columns",
+        mpi.mpicc(),
+        &["-lpnetcdf"],
+        "columns.nc",
+    );
+    whole_chain(&facts, 2);
 }
