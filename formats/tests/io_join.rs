@@ -1,9 +1,9 @@
 //! The rules of the join, one by one, on block files made by hand.
 
-mod io_common;
+mod io_join_common;
 
 use formats::io::{FileRole, Precision};
-use io_common::*;
+use io_join_common::*;
 use records::define::{ClockReading, Definition};
 use records::operation as op;
 

@@ -1,12 +1,12 @@
 //! Servers and devices below the ranks: requests, their pieces, pages.
 
-mod io_common;
+mod io_join_common;
 
 use formats::io::item::{
     Access, ExtentsPart, Inside, Item, Opened, Operation, Position, SeenFile, What,
 };
 use formats::io::{Actor, Fact, FileRole, Joiner, Precision, Relation};
-use io_common::*;
+use io_join_common::*;
 use records::define::Extents;
 use records::operation as op;
 

@@ -1,13 +1,13 @@
 //! The join against the truth found byte by byte: random files, views, and ways in which ranks share out the work; and what
 //! it keeps in memory, and damaged block files.
 
-mod io_common;
+mod io_join_common;
 
 use formats::io::item::{
     Access, Inside, Item, Opened, Operation, Position, SeenFile, ViewPart, What,
 };
 use formats::io::{Actor, FileRole, Joiner};
-use io_common::*;
+use io_join_common::*;
 use proptest::prelude::*;
 use records::define::View;
 use records::operation as op;

@@ -1,291 +1,256 @@
-//! Ranks that access files, with the operations that this took.
-#![allow(
-    dead_code,
-    reason = "shared by several test programs, each of which uses a part"
-)]
+//! Facts about I/O made by hand.
 
-#[path = "../project_common/mod.rs"]
-mod ranks;
+#![allow(dead_code, reason = "each test file uses its part")]
 
 use formats::io::{
-    Call, Edge, Fact, Joined, OpenedFile, Operation, Precision, Relation, join_files,
+    Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
 };
-use records::define::{Definition, OpenFile, View};
-use records::file::File;
-use records::layout::{BLOCK_SIZE, BlockHeader};
-use records::operation::{self as op, kind};
-use std::collections::BTreeMap;
-use std::mem::offset_of;
+use records::operation as op;
 
-pub use ranks::*;
-
-/// Bits of a CallID that count calls.
-pub const BITS: u32 = 40;
-/// The first MPI_File of a rank, and a request.
-pub const FH: u64 = 0x7000_0010;
-pub const REQUEST: u64 = 0x9800_0001;
-
-/// A rank that is being made.
-pub struct Rank {
-    pub b: Blocks,
-    /// Where the operations of the next call stand.
-    operations: Vec<usize>,
+/// CallID of the `nth` call of a rank.
+pub fn id(rank: u32, nth: u64) -> u64 {
+    u64::from(rank) << 40 | nth
 }
 
-impl Rank {
-    pub fn new(number: i32, size: u32) -> Rank {
-        Rank {
-            b: rank(number, size),
-            operations: Vec::new(),
-        }
+pub fn place(actor: Actor, ns: i64) -> Place {
+    let lane = Lane {
+        actor,
+        thread: 0,
+        lane: 0,
+    };
+    Place { lane, ns }
+}
+
+pub fn file(id: u32, name: &str, role: FileRole) -> Fact {
+    Fact::File(OpenedFile {
+        id,
+        role,
+        name: name.to_owned(),
+        device: 1,
+        inode: u64::from(id) + 100,
+    })
+}
+
+/// Facts, numbered as they come.
+#[derive(Default)]
+pub struct Story {
+    pub facts: Vec<Fact>,
+    operations: u64,
+}
+
+impl Story {
+    pub fn new() -> Self {
+        let mut story = Story::default();
+        story.facts.push(file(0, "/data/out.dat", FileRole::Data));
+        story
     }
 
-    /// An operation of 1 ns in the next call, `at` ns after its start.
-    pub fn operation(&mut self, at: u32, kind: u16, operation: op::Operation) {
-        let (payload, length) = operation.encode();
-        let place = self.b.threads[self.b.thread].len();
-        let start = self.b.now + at;
-        self.b.record(kind, start, 1, &payload[..length]);
-        self.operations.push(place);
-    }
-
-    /// A transfer that moves all it was asked for.
-    pub fn transfer(&mut self, at: u32, kind: u16, fd: i32, offset: i64, bytes: i64) {
-        let operation = op::Operation {
-            fd,
-            offset,
-            size: bytes,
-            result: bytes,
-            ..Default::default()
-        };
-        self.operation(at, kind, operation);
-    }
-
-    /// A call of 50 ns with the operations made since the last one. Gives its CallID.
-    pub fn call(&mut self, name: &str, args: &[V]) -> u64 {
-        let at = self.b.threads[self.b.thread].len();
-        let now = self.b.now;
-        call_at(&mut self.b, now, now + 50, name, args);
-        let records = &mut self.b.threads[self.b.thread];
-        let number: [u8; 4] = records[at + 12..at + 16].try_into().unwrap();
-        for place in self.operations.drain(..) {
-            records[place + 12..place + 16].copy_from_slice(&number);
-        }
-        (self.b.rank as u64) << BITS | u64::from(u32::from_ne_bytes(number))
-    }
-
-    pub fn file(&mut self, fd: i32, inode: u64, path: &str) {
-        self.b.define(&Definition::File(OpenFile {
-            fd,
-            flags: 2,
-            device: 1,
-            inode,
-            path: path.to_owned(),
+    /// A blocking call of `rank` on file 0.
+    pub fn call(
+        &mut self,
+        rank: u32,
+        nth: u64,
+        name: &str,
+        time: (i64, i64),
+        bytes: u64,
+    ) -> &mut Call {
+        self.facts.push(Fact::Call(Call {
+            call: id(rank, nth),
+            function: name
+                .bytes()
+                .fold(0, |sum: u16, b| sum.wrapping_mul(31) ^ u16::from(b)),
+            name: name.to_owned(),
+            place: place(Actor::Rank(rank), time.0),
+            stop: time.1,
+            complete: time.1,
+            file: 0,
+            sequence: None,
+            writes: name.contains("write"),
+            bytes,
+            hull: None,
+            pieces: 0,
         }));
+        match self.facts.last_mut() {
+            Some(Fact::Call(call)) => call,
+            _ => unreachable!(),
+        }
     }
 
-    /// MPI_File_open on MPI_COMM_WORLD.
-    pub fn open(&mut self, fh: u64, fd: i32, inode: u64, name: &'static str) -> u64 {
-        self.open_on(WORLD, fh, fd, inode, name)
-    }
-
-    pub fn open_on(&mut self, comm: u64, fh: u64, fd: i32, inode: u64, name: &'static str) -> u64 {
-        self.file(fd, inode, &format!("/dir/{name}"));
-        let operation = op::Operation {
-            fd,
-            offset: -1,
-            result: fd.into(),
-            ..Default::default()
-        };
-        self.operation(5, op::OPEN, operation);
-        let args = [V::H(comm), V::T(Some(name)), V::I(9), V::H(0), V::H(fh)];
-        self.call("MPI_File_open", &args)
-    }
-
-    pub fn close(&mut self, fh: u64) -> u64 {
-        self.call("MPI_File_close", &[V::H(fh)])
-    }
-
-    /// MPI_File_set_view with bytes as etype.
-    pub fn view(&mut self, fh: u64, displacement: i64, extent: i64, pieces: &[(i64, u64)]) {
-        self.b.define(&Definition::View(View {
-            file: fh,
-            displacement,
-            etype: 1,
-            extent,
-            size: pieces.iter().map(|p| p.1).sum(),
-            pieces: pieces.to_vec(),
-            ..View::default()
+    /// An operation, during `call` or on its behalf.
+    pub fn operation(
+        &mut self,
+        actor: Actor,
+        kind: u16,
+        call: Option<u64>,
+        time: (i64, i64),
+        range: (i64, i64),
+    ) -> &mut Operation {
+        self.operations += 1;
+        self.facts.push(Fact::Operation(Operation {
+            id: self.operations,
+            kind,
+            place: place(actor, time.0),
+            stop: time.1,
+            error: 0,
+            record: op::Operation {
+                fd: 3,
+                offset: range.0,
+                size: range.1,
+                result: range.1,
+                ..op::Operation::default()
+            },
+            file: Some(0),
+            call,
+            outstanding: false,
+            filler: 0,
         }));
-        let args = [
-            V::H(fh),
-            V::I(displacement),
-            V::H(CHAR),
-            V::H(CHAR),
-            V::T(Some("native")),
-            V::H(0),
-        ];
-        self.call("MPI_File_set_view", &args);
-    }
-
-    /// An access at an explicit offset: `MPI_File_write_at_all` and the like.
-    pub fn access_at(&mut self, name: &str, fh: u64, offset: i64, bytes: i64) -> u64 {
-        let args = [V::H(fh), V::I(offset), V::No, V::I(bytes), V::H(CHAR)];
-        self.access(name, &args)
-    }
-
-    /// An access by a file pointer.
-    pub fn access_by_pointer(&mut self, name: &str, fh: u64, bytes: i64) -> u64 {
-        let args = [V::H(fh), V::No, V::I(bytes), V::H(CHAR)];
-        self.access(name, &args)
-    }
-
-    fn access(&mut self, name: &str, args: &[V]) -> u64 {
-        let mut args = args.to_vec();
-        if name.contains("_i") {
-            args.push(V::H(REQUEST));
-        } else if !name.contains("_begin") {
-            args.push(V::S(None));
-        }
-        self.call(name, &args)
-    }
-
-    /// The file of a process that died in a call with the number 77.
-    pub fn unfinished(&mut self, name: &str) -> Vec<u8> {
-        let records = &mut self.b.threads[0];
-        for place in self.operations.drain(..) {
-            records[place + 12..place + 16].copy_from_slice(&77_u32.to_ne_bytes());
-        }
-        let function = self.b.table.get(name).expect("the function").id as u32;
-        let mut bytes = self.b.bytes();
-        let mut head = |at: usize, b: &[u8]| {
-            let at = BLOCK_SIZE + at;
-            bytes[at..at + b.len()].copy_from_slice(b);
-        };
-        let start = u64::from(self.b.now);
-        head(
-            offset_of!(BlockHeader, open_function),
-            &(function + 1).to_ne_bytes(),
-        );
-        head(offset_of!(BlockHeader, open_start), &start.to_ne_bytes());
-        head(offset_of!(BlockHeader, open_call), &77_u64.to_ne_bytes());
-        bytes
-    }
-
-    pub fn wait(&mut self, bytes: u64) -> u64 {
-        let status = status(0, 0, bytes);
-        self.call("MPI_Wait", &[V::H(REQUEST), V::S(Some(status))])
-    }
-}
-
-/// All that the join says.
-#[derive(Debug, Default)]
-pub struct Found {
-    pub files: Vec<OpenedFile>,
-    pub calls: BTreeMap<u64, Call>,
-    pub operations: BTreeMap<u64, Operation>,
-    pub edges: Vec<Edge>,
-    pub joined: Joined,
-}
-
-impl Found {
-    /// Takes a fact, and sees that facts come in the order that is promised.
-    pub fn take(&mut self, fact: &Fact) {
-        let file = |id: u32| self.files.iter().any(|f| f.id == id);
-        match fact {
-            Fact::File(f) => {
-                self.files.retain(|known| known.id != f.id);
-                self.files.push(f.clone());
-            }
-            Fact::Call(c) => {
-                assert!(file(c.file), "{c:?} before its file");
-                assert!(
-                    self.calls.insert(c.call, c.clone()).is_none(),
-                    "{c:?} twice"
-                );
-            }
-            Fact::Operation(o) => {
-                assert!(o.file.is_none_or(file), "{o:?} before its file");
-                let twice = self.operations.insert(o.id, o.clone());
-                assert!(twice.is_none(), "{o:?} twice");
-            }
-            Fact::Edge(e) => {
-                let operation = self.operations.get(&e.operation).expect("the operation");
-                assert_eq!((e.kind, e.to), (operation.kind, operation.place));
-                match (e.relation, self.calls.get(&e.call)) {
-                    (Relation::Carries, None) => panic!("{e:?} before its call"),
-                    (_, Some(call)) => assert_eq!(e.from, call.place),
-                    _ => {}
-                }
-                self.edges.push(e.clone());
-            }
+        match self.facts.last_mut() {
+            Some(Fact::Operation(operation)) => operation,
+            _ => unreachable!(),
         }
     }
 
-    /// Joins these ranks.
-    pub fn of(ranks: &[Rank]) -> Found {
-        let bytes: Vec<Vec<u8>> = ranks.iter().map(|r| r.b.bytes()).collect();
-        Found::of_bytes(&bytes)
+    /// The number of the latest operation.
+    pub fn latest(&self) -> u64 {
+        self.operations
     }
 
-    pub fn of_bytes(bytes: &[Vec<u8>]) -> Found {
-        let files: Vec<File<'_>> = bytes
-            .iter()
-            .map(|b| File::new(b).expect("a block file"))
-            .collect();
-        let table = wrappers::table().expect("the table parses");
-        let mut found = Found::default();
-        let joined = join_files(&files, &table, &mut |fact| {
-            found.take(fact);
-            Ok(())
+    /// An edge from `call` of `rank` to operation `nth`, which must be there.
+    pub fn edge(&mut self, call: u64, nth: u64, relation: Relation, bytes: u64) -> &mut Edge {
+        let operation = self.facts.iter().rev().find_map(|fact| match fact {
+            Fact::Operation(operation) if operation.id == nth => {
+                Some((operation.kind, operation.place))
+            }
+            _ => None,
         });
-        found.joined = joined.expect("joins");
-        found
+        let (kind, to) = operation.expect("an operation of this number");
+        self.facts.push(Fact::Edge(Edge {
+            call,
+            from: place(Actor::Rank((call >> 40) as u32), 0),
+            operation: nth,
+            kind,
+            to,
+            relation,
+            bytes,
+            precision: Precision::Exact,
+        }));
+        match self.facts.last_mut() {
+            Some(Fact::Edge(edge)) => edge,
+            _ => unreachable!(),
+        }
     }
 
-    /// Of each operation that moved bytes: kind, offset, filler, and the calls whose bytes it carries, in order of offset.
-    pub fn carried(&self) -> Vec<(&'static str, i64, u64, Vec<(u64, u64)>)> {
-        let mut all: Vec<_> = self
-            .operations
-            .values()
-            .filter(|o| o.record.result > 0 && o.record.offset >= 0)
-            .map(|o| {
-                let name = kind(o.kind).map_or("", |k| k.name);
-                (name, o.record.offset, o.filler, self.calls_of(o.id))
-            })
-            .collect();
-        all.sort();
-        all
+    /// That operation `nth` is triggered by `call` and carries so many bytes of it.
+    pub fn both(&mut self, call: u64, nth: u64, bytes: u64) {
+        self.edge(call, nth, Relation::Triggers, 0);
+        self.edge(call, nth, Relation::Carries, bytes);
     }
+}
 
-    /// Calls whose bytes an operation carries, and how many.
-    pub fn calls_of(&self, operation: u64) -> Vec<(u64, u64)> {
-        let its = self.edges.iter().filter(|e| e.operation == operation);
-        let mut calls: Vec<_> = its
-            .filter(|e| e.relation == Relation::Carries)
-            .map(|e| (e.call, e.bytes))
-            .collect();
-        calls.sort();
-        calls
+/// Two ranks write 100 bytes each in a collective call; rank 0 does it all in one transfer of 256 bytes, of which it read
+/// 256 before, under a lock.
+pub fn two_phase() -> Story {
+    let mut story = Story::new();
+    let (first, second) = (id(0, 1), id(1, 1));
+    let rank = Actor::Rank(0);
+    story.operation(rank, op::FCNTL_LOCK, Some(first), (200, 250), (0, 256));
+    story
+        .operation(rank, op::PREAD, Some(first), (250, 300), (0, 256))
+        .filler = 256;
+    story
+        .operation(rank, op::PWRITE, Some(first), (300, 700), (0, 256))
+        .filler = 56;
+    story.operation(rank, op::FCNTL_UNLOCK, Some(first), (700, 750), (0, 256));
+    story
+        .call(0, 1, "MPI_File_write_all", (100, 800), 100)
+        .sequence = Some(0);
+    story
+        .call(1, 1, "MPI_File_write_all", (50, 900), 100)
+        .sequence = Some(0);
+    for nth in [1, 2, 4] {
+        story.edge(first, nth, Relation::Triggers, 0);
     }
+    story.both(first, 3, 100);
+    story.edge(second, 3, Relation::Carries, 100);
+    story
+}
 
-    /// How sure the edges are that carry bytes.
-    pub fn precisions(&self) -> Vec<Precision> {
-        let carry = |e: &&Edge| e.relation == Relation::Carries;
-        self.edges
-            .iter()
-            .filter(carry)
-            .map(|e| e.precision)
-            .collect()
+/// A write of rank 3 through a server that splits it into two requests, each for another data server; the kernel writes
+/// the data out later. Gives also the CallID.
+pub fn served() -> (Story, u64) {
+    let mut story = Story::new();
+    let call = id(3, 9);
+    let front = Actor::FrontEnd(0);
+    story.operation(Actor::Rank(3), op::PWRITE, Some(call), (0, 1000), (0, 300));
+    let request = op::Request {
+        unique: 7,
+        ..op::Request::default()
+    };
+    story
+        .operation(front, op::REQUEST_QUEUED, Some(call), (90, 100), (0, 0))
+        .record
+        .request = Some(request);
+    for (offset, size) in [(0, 200), (200, 100)] {
+        let at = 100 + offset;
+        story
+            .operation(
+                front,
+                op::REQUEST_WRITE,
+                Some(call),
+                (at, at + 90),
+                (offset, size),
+            )
+            .record
+            .request = Some(request);
     }
-
-    /// The call that triggered the operation at this offset.
-    pub fn trigger(&self, offset: i64) -> Option<u64> {
-        let operation = self
-            .operations
-            .values()
-            .find(|o| o.record.offset == offset)?;
-        let its = |e: &&Edge| e.operation == operation.id && e.relation == Relation::Triggers;
-        self.edges.iter().find(its).map(|e| e.call)
+    for (server, start, size) in [(0, 110, 200), (1, 310, 100)] {
+        let actor = Actor::DataServer(server);
+        story
+            .operation(
+                front,
+                op::STRIPE_WRITE,
+                Some(call),
+                (start - 5, start + 40),
+                (0, size),
+            )
+            .record
+            .request = Some(request);
+        story
+            .operation(
+                actor,
+                op::STRIPE_WRITE,
+                Some(call),
+                (start, start + 30),
+                (0, size),
+            )
+            .record
+            .request = Some(request);
+        story
+            .operation(
+                actor,
+                op::PWRITE,
+                Some(call),
+                (start + 10, start + 20),
+                (0, size),
+            )
+            .record
+            .request = Some(request);
     }
+    let device = Actor::Device(0);
+    story
+        .operation(
+            device,
+            op::DEVICE_WRITE,
+            None,
+            (5000, 6000),
+            (1 << 20, 4096),
+        )
+        .record
+        .result = 0;
+    story.operation(device, op::DEVICE_FLUSH, Some(call), (6000, 6100), (-1, 0));
+    story.call(3, 9, "MPI_File_write_at", (0, 1010), 300);
+    story
+        .edge(call, story.latest() - 1, Relation::Carries, 300)
+        .precision = Precision::Page;
+    (story, call)
 }
