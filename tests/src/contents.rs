@@ -4,6 +4,7 @@ use crate::tally::Counts;
 use formats::clog2::{self, Body, msg_etype};
 use formats::dumpi::read::Reader as Dumpi;
 use formats::dumpi::value::Arg;
+use formats::io::draw::{Shows, shows};
 use formats::slog2::{self, Topology};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -170,10 +171,14 @@ pub fn clog2(path: &Path) -> Clog2 {
 /// Drawables in an SLOG2 file.
 #[derive(Debug, Default)]
 pub struct Slog2 {
-    /// States by category, of all ranks together.
+    /// States of calls by category, of all ranks together.
     pub states: Counts,
-    /// Arrows.
+    /// Messages.
     pub arrows: u64,
+    /// Operations below MPI by category.
+    pub operations: Counts,
+    /// Arrows from calls to operations by category.
+    pub edges: Counts,
 }
 
 /// Reads every node of an SLOG2 file. The counts in the category table must be those of the drawables.
@@ -199,16 +204,19 @@ pub fn slog2(path: &Path) -> Slog2 {
         let category = categories
             .get(&index)
             .unwrap_or_else(|| fail(&format!("no category {index}")));
-        match category.topology {
-            Topology::State => {
-                *contents
-                    .states
-                    .entry(category.name.to_str().into_owned())
-                    .or_default() += count;
+        let counts = match (shows(category), category.topology) {
+            (Some(Shows::Edge(_)), _) => &mut contents.edges,
+            (Some(Shows::Operation), _) => &mut contents.operations,
+            (_, Topology::State) => &mut contents.states,
+            (_, Topology::Arrow) => {
+                contents.arrows += count;
+                continue;
             }
-            Topology::Arrow => contents.arrows += count,
-            Topology::Event => {}
-        }
+            (_, Topology::Event) => continue,
+        };
+        *counts
+            .entry(category.name.to_str().into_owned())
+            .or_default() += count;
     }
     contents
 }

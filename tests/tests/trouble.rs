@@ -97,6 +97,61 @@ fn no_place_for_files() {
     }
 }
 
+/// A file system of a few megabytes, or `None` where none can be mounted.
+struct Small(std::path::PathBuf);
+
+impl Small {
+    fn mount(folder: &std::path::Path, size: &str) -> Option<Small> {
+        let path = folder.join("small");
+        std::fs::create_dir(&path).expect("own folder");
+        let option = format!("size={size}");
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &option, "tmpfs"])
+            .arg(&path)
+            .output();
+        mounted
+            .is_ok_and(|o| o.status.success())
+            .then_some(Small(path))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        drop(std::process::Command::new("umount").arg(&self.0).status());
+    }
+}
+
+/// Blocks fit, and what is drawn of operations does not: the trace is made without them, and that is said once.
+#[test]
+fn no_room_to_sort_what_is_drawn() {
+    for mpi in installed() {
+        let folder = Folder::new(&format!("{}-small", mpi.suffix()));
+        let Some(small) = Small::mount(folder.path(), "24m") else {
+            tests::skip("no file system can be mounted");
+            return;
+        };
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.limit = Duration::from_secs(300);
+        let tmpdir = small.0.to_str().expect("a name");
+        tracing.variables = &[("TRACE_TMPDIR", tmpdir)];
+        let program = Program::c("accesses").compile(mpi);
+        let run = tracing.run(&program, &["data", "45000"]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        let said = run
+            .finished
+            .stderr
+            .matches("operations below MPI are not in the trace");
+        assert_eq!(said.count(), 1, "{}", run.finished.story());
+        let contents = tests::contents::slog2(&run.file("slog2"));
+        assert!(contents.operations.is_empty());
+        assert_eq!(contents.states["MPI_File_write_at"], 2 * 45001);
+        // What they did is still in the blocks.
+        let left = std::fs::read_dir(&small.0).expect("mounted").count();
+        assert!(left >= 2, "{}", run.finished.story());
+    }
+}
+
 #[test]
 fn bad_settings_are_said_and_passed_over() {
     for mpi in installed() {

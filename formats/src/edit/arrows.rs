@@ -10,7 +10,8 @@ use std::fmt;
 
 use super::call_id::CallIds;
 use super::in_order::in_order;
-use crate::io;
+use crate::io::Relation;
+use crate::io::draw::{Shows, shows};
 use crate::model::{
     Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
 };
@@ -73,11 +74,12 @@ impl<'s> Arrows<'s> {
             .categories
             .iter()
             .filter(|category| category.topology != Topology::Arrow)
-            .filter(|category| call_ids.has(category.index) && !io::draw::is_access(category))
+            .filter(|category| call_ids.has(category.index))
+            .filter(|category| shows(category) != Some(Shows::Access))
             .cloned()
             .collect();
         let old = definitions.categories.iter();
-        let old = old.filter(|category| io::draw::is_trigger(category));
+        let old = old.filter(|category| shows(category) == Some(Shows::Edge(Relation::Triggers)));
         let old = old.map(|category| category.index).collect();
         for target in targets {
             let Some(index) = next.and_then(|last| last.checked_add(1)) else {

@@ -1,12 +1,13 @@
 //! What is drawn beside the calls: operations below MPI and their edges, found by the join, sorted for the tree of an SLOG2 file.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::io::draw::Base;
+use crate::io::draw::{Base, lane_of};
 use crate::io::{Actor, Drawer, Fact, Place, join_files};
 use crate::model::{Category, Line, Order, Sorted, Sorter, Stop};
-use records::define::Definition;
+use records::define::{Definition, Role};
 use records::file::{File, Thread};
 use wrappers::Table;
 
@@ -37,7 +38,45 @@ pub fn draw_files(
             false => Ok(()),
         },
     )?;
-    operations.finish()
+    let mut drawn = operations.finish()?;
+    set_hosts(&mut drawn.lines, &hosts_of(files));
+    Ok(drawn)
+}
+
+/// On which hosts ranks, servers and the followers of devices ran.
+pub(super) fn hosts_of(files: &[File<'_>]) -> BTreeMap<Actor, String> {
+    let mut hosts = BTreeMap::new();
+    for file in files {
+        let mut actor = u32::try_from(file.info().rank).ok().map(Actor::Rank);
+        let mut host = String::new();
+        for thread in file.threads() {
+            let mut records = thread.records();
+            while let Some(record) = records.next().filter(|record| record.is_definition()) {
+                match Definition::decode(record.function, record.payload) {
+                    Some(Definition::Process(process)) => host = process.host,
+                    Some(Definition::Server(server)) => {
+                        actor = Some(match server.role {
+                            Role::FrontEnd => Actor::FrontEnd(server.number),
+                            Role::DataServer => Actor::DataServer(server.number),
+                            Role::Device => Actor::Device(server.number),
+                        });
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if let Some(actor) = actor.filter(|_| !host.is_empty()) {
+            hosts.insert(actor, host);
+        }
+    }
+    hosts
+}
+
+/// Gives lines of operations their hosts.
+pub(super) fn set_hosts(lines: &mut [Line], hosts: &BTreeMap<Actor, String>) {
+    for line in lines {
+        line.host = hosts.get(&lane_of(line).actor).cloned();
+    }
 }
 
 /// How long after a run its data may still be written out, ns: the kernel waits for half a minute.

@@ -169,11 +169,11 @@ impl Outputs {
         }
         for line in self.drawn.iter().flat_map(|drawn| &drawn.lines) {
             let rank = usize::try_from(line.rank).ok();
-            let node = rank.and_then(|rank| self.plan.nodes.get(rank));
-            view.push(
-                line.id,
-                &[node.copied().unwrap_or(-1), line.rank, line.thread],
-            );
+            let of_rank = rank.and_then(|rank| self.plan.nodes.get(rank).copied());
+            let mut hosts = self.plan.hosts.iter();
+            let named = hosts.position(|host| Some(host) == line.host.as_ref());
+            let node = of_rank.or(named.map(|node| node as i32)).unwrap_or(-1);
+            view.push(line.id, &[node, line.rank, line.thread]);
         }
         view
     }

@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use super::merge::{self, Merge, Options};
-use super::operations::{is_of_run, is_server};
+use super::operations::{hosts_of, is_of_run, is_server, set_hosts};
 use crate::io::draw::{Base, CATEGORIES};
 use crate::io::{Drawer, Fact, join_files};
 use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
@@ -91,7 +91,9 @@ impl<'a> Source<'a> {
                 .map_err(SourceError::Join)?;
         }
         source.definitions = calls.definitions(&lines);
-        source.definitions.lines.extend(operations.lines());
+        let mut lines = operations.lines();
+        set_hosts(&mut lines, &hosts_of(&source.files));
+        source.definitions.lines.extend(lines);
         let categories = operations.categories();
         source.definitions.categories.extend(categories);
         Ok(source)

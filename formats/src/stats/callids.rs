@@ -1,9 +1,11 @@
 //! CallIDs: which drawables carry one, and how many operations each call brought about.
 //!
 //! The first drawable in time that carries a CallID is the call itself; what carries the same CallID later are the
-//! operations that the call caused, such as those of disks and servers.
+//! operations that the call caused, such as those of disks and servers. Arrows from calls to operations, and events that say more
+//! of a call, are neither.
 
 use super::HashMap;
+use crate::io::draw::{Shows, shows};
 use crate::model::{Category, Value, info_values};
 use std::collections::BTreeMap;
 
@@ -60,6 +62,9 @@ impl Place {
     /// The place in the infos of this category, if they have a CallID: a number whose key ends in `CallID=` or
     /// `CallID=0x`.
     pub(super) fn of(category: &Category) -> Option<Self> {
+        if let Some(Shows::Access | Shows::Edge(_)) = shows(category) {
+            return None;
+        }
         let names_it = |key: &[u8]| {
             let key = key.to_ascii_lowercase();
             let key = key.strip_suffix(b"0x").unwrap_or(&key).trim_ascii_end();

@@ -67,7 +67,8 @@ pub struct Blocks {
     pub now: u32,
     /// Whether the next calls have cpu times.
     pub cpu: bool,
-    calls: u32,
+    /// Counter of the next record.
+    pub calls: u32,
 }
 
 /// Handles of the library of these tests.

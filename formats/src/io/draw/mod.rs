@@ -18,9 +18,7 @@ mod place;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-#[cfg(feature = "spill")]
-use super::fact::Relation;
-use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place};
+use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place, Relation};
 use crate::model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
 pub use categories::COUNT as CATEGORIES;
@@ -240,15 +238,25 @@ impl Drawer {
     }
 }
 
-/// True for the category of the events that tell more of a call.
-#[cfg(feature = "spill")]
-pub(crate) fn is_access(category: &Category) -> bool {
-    categories::recognise(category) == Some(categories::What::Access)
+/// What the drawables of a category show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// Files.
+    File,
+    /// What else is known of calls that access data.
+    Access,
+    /// Operations.
+    Operation,
+    /// Edges.
+    Edge(Relation),
 }
 
-/// True for a category of arrows from a call to what it triggers.
-#[cfg(feature = "spill")]
-pub(crate) fn is_trigger(category: &Category) -> bool {
-    let what = categories::recognise(category);
-    matches!(what, Some(categories::What::Edge(_, Relation::Triggers)))
+/// What the drawables of this category show, if it is one of those that are made here.
+pub fn shows(category: &Category) -> Option<Shows> {
+    Some(match categories::recognise(category)? {
+        categories::What::File => Shows::File,
+        categories::What::Access => Shows::Access,
+        categories::What::Operation(..) => Shows::Operation,
+        categories::What::Edge(_, relation) => Shows::Edge(relation),
+    })
 }

@@ -357,7 +357,12 @@ impl Others {
                 ..Line::of_thread(id, place.world_rank, place.thread)
             }
         };
-        let line = |id: &i32| find(id).cloned().unwrap_or_else(|| of_record(*id));
+        // Who knows the hosts of all lines adds a view by node.
+        let without_host = |line: &Line| Line {
+            host: None,
+            ..line.clone()
+        };
+        let line = |id: &i32| find(id).map_or_else(|| of_record(*id), without_host);
         let lines: Vec<Line> = used.iter().map(line).collect();
         views::views(&lines.iter().collect::<Vec<_>>())
     }

@@ -1,0 +1,155 @@
+//! Operations below MPI-IO in the traces of real MPI programs.
+
+use formats::io::draw::{Shows, shows};
+use formats::io::{Fact, Relation, facts_of, join_files};
+use formats::model::{Source, Topology};
+use formats::slog2;
+use records::file::File;
+use records::operation::kind;
+use std::fs;
+use std::process::Command;
+use tests::tally::Counts;
+use tests::trace::{LIMIT, Tracing};
+use tests::{Mpi, Program, Run, contents, process};
+
+/// A program with blocking, nonblocking and collective accesses, and what it takes of the trace.
+fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> Run {
+    let mut tracing = Tracing::new(mpi, 2);
+    tracing.variables = variables;
+    let run = tracing.run(&Program::c("accesses").compile(mpi), &["data"]);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    run
+}
+
+/// The SLOG2 file of MPI_Finalize has what ranks did below MPI-IO: nested in the calls, an arrow for each edge that the join of
+/// the blocks finds, no matter who joined; and the CLOG2 file is that of a run without.
+#[test]
+fn operations_are_drawn_at_finalize() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let run = drawn(mpi, &[("TRACE_KEEP_BLOCKS", "yes")]);
+        let path = run.file("slog2");
+        let bytes = fs::read(&path).expect("own folder");
+        let trace = slog2::Source::new(&bytes).expect("an SLOG2 file");
+        let at_finalize = facts(&trace);
+        let files: Vec<Vec<u8>> = run
+            .files("blocks")
+            .iter()
+            .map(|path| fs::read(path).expect("own folder"))
+            .collect();
+        let files: Vec<File<'_>> = files
+            .iter()
+            .map(|bytes| File::new(bytes).expect("a block file"))
+            .collect();
+        let table = wrappers::table().expect("the table");
+        let mut of_blocks = Tally::default();
+        join_files(&files, &table, &mut |fact| {
+            of_blocks.add(fact);
+            Ok(())
+        })
+        .expect("one run");
+        assert_eq!(at_finalize, of_blocks, "{mpi:?}");
+        assert!(at_finalize.operations["pwrite"] > 0, "{mpi:?}");
+        assert!(at_finalize.operations["aio_write"] > 0, "{mpi:?}");
+        let contents = contents::slog2(&path);
+        assert_eq!(contents.edges, at_finalize.edges, "{mpi:?}");
+        nested(&trace);
+        for command in ["check", "info"] {
+            let mut command_line = Command::new(tests::mpitrace());
+            command_line.arg(command).arg(&path);
+            let told = process::run(&mut command_line, LIMIT).succeeded().stdout;
+            assert!(command != "check" || told.contains("0 warnings"), "{told}");
+        }
+        // All that the trace has of calls is as it is in CLOG2, which has nothing else.
+        let calls = contents::clog2(&run.file("clog2")).calls;
+        let in_clog2: u64 = calls.values().flat_map(|counts| counts.values()).sum();
+        assert_eq!(contents.states.values().sum::<u64>(), in_clog2, "{mpi:?}");
+    }
+}
+
+/// Without operations, files are as ever: no category, no line, no view more.
+#[test]
+fn a_run_whose_file_calls_are_not_recorded() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let run = drawn(mpi, &[("TRACE_POSIX", "off")]);
+        let contents = contents::slog2(&run.file("slog2"));
+        assert!(contents.operations.is_empty() && contents.edges.is_empty());
+        let bytes = fs::read(run.file("slog2")).expect("own folder");
+        let reader = slog2::Reader::new(&bytes).expect("an SLOG2 file");
+        assert!(reader.categories().iter().all(|c| shows(c).is_none()));
+        assert_eq!(reader.line_id_maps().len(), 4);
+    }
+}
+
+/// Numbers of operations by kind, and of edges by the names of their arrows.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    calls: u64,
+    files: u64,
+    operations: Counts,
+    edges: Counts,
+    /// Bytes on edges that carry data.
+    carried: u64,
+}
+
+impl Tally {
+    fn add(&mut self, fact: &Fact) {
+        let name = |number| kind(number).expect("a kind").name;
+        match fact {
+            Fact::File(_) => self.files += 1,
+            Fact::Call(_) => self.calls += 1,
+            Fact::Operation(o) => *self.operations.entry(name(o.kind).to_owned()).or_default() += 1,
+            Fact::Edge(edge) => {
+                let verb = match edge.relation {
+                    Relation::Triggers => "triggers",
+                    Relation::Carries => {
+                        self.carried += edge.bytes;
+                        "carries"
+                    }
+                };
+                let name = format!("{verb} {}", name(edge.kind));
+                *self.edges.entry(name).or_default() += 1;
+            }
+        }
+    }
+}
+
+fn facts(trace: &dyn Source) -> Tally {
+    let mut tally = Tally::default();
+    facts_of(trace, &mut |fact| {
+        tally.add(fact);
+        Ok(())
+    })
+    .expect("a sound trace");
+    tally
+}
+
+/// That each operation on the line of a thread lies in a state of an MPI call.
+#[track_caller]
+fn nested(trace: &slog2::Source<'_>) {
+    let definitions = trace.definitions();
+    let (mut calls, mut operations) = (Vec::new(), Vec::new());
+    trace
+        .for_each(&mut |drawable| {
+            let category = definitions.category(drawable.category).expect("a category");
+            let [start, end] = *drawable.vertices else {
+                return Ok(());
+            };
+            let place = definitions.line(start.line).expect("a line");
+            let span = (place.rank, place.thread, start.time, end.time);
+            match (shows(category), category.topology) {
+                (Some(Shows::Operation), _) if place.name.is_none() => operations.push(span),
+                (None, Topology::State) => calls.push(span),
+                _ => {}
+            }
+            Ok(())
+        })
+        .expect("a sound trace");
+    assert!(!operations.is_empty());
+    for (rank, thread, start, end) in operations {
+        assert!(
+            calls
+                .iter()
+                .any(|c| (c.0, c.1) == (rank, thread) && c.2 <= start && end <= c.3),
+            "an operation of rank {rank} from {start} to {end} is in no call"
+        );
+    }
