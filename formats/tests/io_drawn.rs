@@ -101,7 +101,7 @@ fn server(ranks: &[Blocks]) -> Blocks {
             request: Some(Request {
                 unique: u64::from(nth) + 2,
                 inode: 2,
-                tid: 99,
+                tid: 1000 * (nth + 1),
                 arrived: 3200,
             }),
             ..Operation::default()

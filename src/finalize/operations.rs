@@ -6,8 +6,9 @@
 //! not come.
 
 use super::exchange::{Exchange, Failure, PART};
-use super::merge::{self, Nowhere, Records, Sink};
+use super::merge::{self, Records, Sink};
 use super::outputs::Outputs;
+use crate::say;
 use crate::start::World;
 use formats::io::{Extract, Item, Joiner};
 use formats::project::operations::{self, Drawn};
@@ -59,54 +60,76 @@ impl Operations<'_> {
     /// not possible, if it was not. Collective.
     pub fn draw(
         &self,
-        mut own: Extract<'_>,
-        outputs: Option<&mut Outputs>,
+        own: Extract<'_>,
+        mut outputs: Option<&mut Outputs>,
         comms: usize,
     ) -> Result<Option<String>, Failure> {
-        let mut left_out = 0;
-        let items = |buffer: &mut Vec<u8>| {
-            buffer.clear();
-            // A mistake of ours ends the stream and not the program.
-            let next = || catch_unwind(AssertUnwindSafe(|| own.next())).ok().flatten();
-            let mut next = next;
-            while let Some((time, item)) = next() {
-                buffer.extend_from_slice(&[0; HEAD]);
-                item.encode(buffer);
-                let size = buffer.len();
-                if size <= PART {
-                    buffer[..4].copy_from_slice(&(size as u32).to_ne_bytes());
-                    buffer[4..HEAD].copy_from_slice(&time.to_ne_bytes());
-                    return;
-                }
-                left_out += 1;
-                buffer.clear();
-            }
+        let mut own = Own {
+            extract: own,
+            trouble: None,
         };
         let (rank, size) = (self.world.rank, self.world.size);
-        let Some(outputs) = outputs else {
-            merge::take_part::<Items>(self.line, rank, size, items, &mut Nowhere)?;
+        let mut joining = Joining::default();
+        if let Some(outputs) = &mut outputs {
+            joining.parts = outputs.base(self.zero_ns, comms).map(|base| {
+                let operations = operations::Operations::new(base, self.folder);
+                (Joiner::new(self.table), operations)
+            });
+        }
+        let next = |buffer: &mut Vec<u8>| own.next(buffer);
+        merge::take_part::<Items>(self.line, rank, size, next, &mut joining)?;
+        if let Some(why) = own.trouble {
+            say!("trace: rank {rank}: not all operations below MPI are in the trace: {why}");
+        }
+        let (Some(outputs), drawn) = (outputs, joining.finish()) else {
             return Ok(None);
         };
-        let mut joining = outputs
-            .base(self.zero_ns, comms)
-            .map_or_else(Joining::default, |base| Joining {
-                parts: Some((
-                    Joiner::new(self.table),
-                    operations::Operations::new(base, self.folder),
-                )),
-                failure: None,
-            });
-        merge::take_part::<Items>(self.line, rank, size, items, &mut joining)?;
-        Ok(match joining.finish() {
-            Ok(Some(drawn)) => {
-                outputs.draw(drawn);
+        Ok(match drawn {
+            Ok(drawn) => {
+                drawn.into_iter().for_each(|drawn| outputs.draw(drawn));
                 None
             }
-            Ok(None) => None,
             Err(why) => Some(format!("operations below MPI are not in the trace: {why}")),
         })
     }
 }
+
+/// This rank's items.
+struct Own<'a> {
+    extract: Extract<'a>,
+    trouble: Option<&'static str>,
+}
+
+impl Own<'_> {
+    /// Puts the next one into the buffer, which stays empty at the end.
+    fn next(&mut self, buffer: &mut Vec<u8>) {
+        buffer.clear();
+        while self.trouble != Some(BROKEN) {
+            // A mistake of ours ends the stream and not the program.
+            let next = catch_unwind(AssertUnwindSafe(|| self.extract.next()));
+            let Ok(next) = next else {
+                self.trouble = Some(BROKEN);
+                return;
+            };
+            let Some((time, item)) = next else {
+                return;
+            };
+            buffer.extend_from_slice(&[0; HEAD]);
+            item.encode(buffer);
+            let size = buffer.len();
+            if size <= PART {
+                buffer[..4].copy_from_slice(&(size as u32).to_ne_bytes());
+                buffer[4..HEAD].copy_from_slice(&time.to_ne_bytes());
+                return;
+            }
+            self.trouble = Some("a name is too long");
+            buffer.clear();
+        }
+    }
+}
+
+/// What ended a rank's items early.
+const BROKEN: &str = "its records could not be read to the end";
 
 /// The join at rank 0.
 #[derive(Default)]

@@ -153,3 +153,4 @@ fn nested(trace: &slog2::Source<'_>) {
             "an operation of rank {rank} from {start} to {end} is in no call"
         );
     }
+}

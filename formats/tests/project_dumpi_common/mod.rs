@@ -264,6 +264,8 @@ impl Blocks {
                     offset_of!(BlockHeader, committed),
                     &(part.len() as u32).to_ne_bytes(),
                 );
+                let tid = 1000 * (i64::from(self.rank) + 1) + i64::from(thread);
+                head(offset_of!(BlockHeader, tid), &tid.to_ne_bytes());
                 head(BLOCK_HEADER, part);
                 file.extend_from_slice(&block);
             }
