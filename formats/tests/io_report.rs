@@ -1,12 +1,12 @@
 //! The report on I/O, from facts whose numbers are known.
 
-mod io_common;
+mod io_facts;
 
 use formats::io::report::{
     Collector, Doing, Finding, KindKey, Options, Report, Stage, Waits, Who, chain::Search,
 };
 use formats::io::{Actor, Fact, FileRole, Precision, Relation};
-use io_common::{Story, file, id, served, two_phase};
+use io_facts::{Story, file, id, served, two_phase};
 use records::operation::{self as op, Layer};
 
 fn report(facts: &[Fact], options: Options) -> Report {
@@ -399,6 +399,25 @@ fn servers_and_devices() {
         Some((300, Precision::Page))
     );
     assert_eq!(chain.more, 0);
+}
+
+#[test]
+fn transfers_that_the_driver_got_together() {
+    let mut story = Story::new();
+    for (start, issued) in [(100, 150), (110, 150), (120, 160), (130, 0), (400, 90)] {
+        let time = (start, start + 100);
+        let device = Actor::Device(2);
+        let transfer = story.operation(device, op::DEVICE_READ, None, time, (start, 10));
+        transfer.record.request = Some(op::Request {
+            arrived: issued,
+            ..op::Request::default()
+        });
+    }
+    let found = report(&story.facts, Options::default());
+    let row = &found.below.devices[&2];
+    assert_eq!((row.reads.volume.count, row.merged), (5, 1));
+    // Of one it is not known, of another it is on no clock that is known.
+    assert_eq!((row.issued, row.queued), (3, 50 + 40 + 40));
 }
 
 #[test]

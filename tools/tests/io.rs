@@ -1,13 +1,13 @@
 //! `mpitrace io` as users call it.
 
-#[path = "../../formats/tests/io_common/mod.rs"]
-mod io_common;
+#[path = "../../formats/tests/io_facts/mod.rs"]
+mod io_facts;
 
 use formats::io::draw::Base;
 use formats::io::{Drawer, Fact};
 use formats::model::{self, Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 use formats::slog2;
-use io_common::{id, served, two_phase};
+use io_facts::{id, served, two_phase};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};

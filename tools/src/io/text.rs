@@ -457,6 +457,18 @@ fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
                 counted(kernel.count, "write"),
                 bytes(kernel.bytes)
             ));
+            if device.merged > 0 {
+                out.line(&format!(
+                    "device {number}: {} joined with others to one request",
+                    counted(device.merged, "transfer")
+                ));
+            }
+            if device.issued > 0 {
+                out.line(&format!(
+                    "device {number}: {} in the queue before the driver got them, on average",
+                    time(device.queued / device.issued)
+                ));
+            }
             let mut line = String::new();
             let writes = device.writes.volume.count;
             if writes > 0 {

@@ -4,7 +4,7 @@ use super::kinds::{Doing, duration, moved};
 use crate::io::{Actor, Operation};
 use crate::stats::{Histogram, Volume};
 use records::operation::{self as op, Effect, Layer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Operations of a kind at one server or device.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,7 +90,18 @@ pub struct DeviceRow {
     pub flushes: Work,
     /// Data of the file system itself, and discards.
     pub metadata: Work,
+    /// Transfers that were joined with an earlier one to one request to the device.
+    pub merged: u64,
+    /// Transfers of which it is known when the driver got them.
+    pub issued: u64,
+    /// Time that these had waited by then, ns.
+    pub queued: u64,
+    /// When the driver got the latest transfers.
+    latest: VecDeque<u64>,
 }
+
+/// Requests to a device to which a transfer may belong.
+const LATEST: usize = 64;
 
 impl DeviceRow {
     fn add(&mut self, operation: &Operation) {
@@ -107,6 +118,29 @@ impl DeviceRow {
             _ => &mut self.metadata,
         };
         work.add(operation);
+        let issued = operation
+            .record
+            .request
+            .map_or(0, |request| request.arrived);
+        if issued == 0 {
+            return;
+        }
+        // What the driver got at the same nanosecond is one request.
+        if self.latest.contains(&issued) {
+            self.merged += 1;
+        } else {
+            self.latest.push_back(issued);
+            if self.latest.len() > LATEST {
+                self.latest.pop_front();
+            }
+        }
+        // In traces whose times count from their start it is on another clock.
+        if let Ok(issued) = i64::try_from(issued)
+            && (operation.place.ns..=operation.stop).contains(&issued)
+        {
+            self.issued += 1;
+            self.queued += issued.abs_diff(operation.place.ns);
+        }
     }
 }
 
