@@ -9,6 +9,7 @@ mod check;
 mod clock;
 mod composite;
 mod convert;
+mod draw;
 mod edited;
 mod failure;
 mod filter;
@@ -63,6 +64,7 @@ enum Command {
     Lines(lines::Arguments),
     Navigate(navigate::Arguments),
     Window(window::Arguments),
+    Draw(draw::Arguments),
     Recover(recover::Arguments),
     Info(info::Arguments),
     Check(check::Arguments),
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         Command::Lines(arguments) => lines::run(&arguments),
         Command::Navigate(arguments) => navigate::run(&arguments),
         Command::Window(arguments) => window::run(&arguments),
+        Command::Draw(arguments) => draw::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -43,13 +43,15 @@ pub struct Arguments {
 
 /// A place on the time axis.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+pub enum Place {
+    /// Where it is.
     Seconds(f64),
     /// From 0 to 1, where the log is.
     Part(f64),
 }
 
-fn place(text: &str) -> Result<Place, String> {
+/// Reads a place: seconds, or with % a part of the log.
+pub fn place(text: &str) -> Result<Place, String> {
     let (number, part) = match text.strip_suffix('%') {
         Some(number) => (number, true),
         None => (text, false),
@@ -62,7 +64,8 @@ fn place(text: &str) -> Result<Place, String> {
 }
 
 impl Place {
-    fn in_log(self, log: TimeBBox) -> f64 {
+    /// Seconds, in a log like this.
+    pub fn in_log(self, log: TimeBBox) -> f64 {
         match self {
             Place::Seconds(seconds) => seconds,
             // The end itself, which is not always what the sum is.

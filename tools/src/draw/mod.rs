@@ -1,0 +1,221 @@
+//! `mpitrace draw`: a window of a trace as a picture, for papers, logs and documentation.
+
+mod png;
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::Input;
+use crate::traces::{Target, Trace, tell_losses};
+use crate::tree::TreeArguments;
+use crate::window::{Place, place};
+use clap::ValueEnum;
+use formats::model::Line;
+use formats::slog2::{Error, Reader, TimeBBox};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use view::{Content, Look, Picture, Rows, Selection, Theme, Wanted};
+
+/// Draw a picture of a trace
+///
+/// A row for each rank, thread, server and device; states as boxes, nested ones below the name of what they are in;
+/// arrows for messages and from MPI-IO calls to the disk operations they caused. Where states are smaller than a pixel,
+/// it has the colour of the category that takes most of its time. Reads no more of an SLOG2 file than the picture shows;
+/// other formats are converted first. The legend counts what is in the window.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace draw run.slog2 run.svg
+  mpitrace draw run.slog2 run.png --window 80% 80.1%
+  mpitrace draw run.slog2 io.svg --categories 'MPI_File_*,pwrite*,carries *'
+  mpitrace draw run.slog2 first.png --rows 0-63 --size 2400x1200 --theme dark
+  mpitrace draw run.slog2 servers.svg --rows 'server*,device*'")]
+pub struct Arguments {
+    /// The trace, of any format; - is stdin
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// The picture: its name ends in .svg or .png; - is SVG on stdout
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// From when to when: seconds, or with % parts of the log [default: all of it]
+    #[arg(long, num_args = 2, value_names = ["T0", "T1"], allow_negative_numbers = true, value_parser = place)]
+    window: Option<Vec<Place>>,
+    /// Which rows: numbers from 0 as the whole picture has them, names, * for any text, ! before what to leave out
+    #[arg(long, value_name = "0-63,!5,server*", value_parser = Selection::parse)]
+    rows: Option<Selection>,
+    /// Pixels [default: 1600 wide, and as high as it takes]
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<(u32, u32)>,
+    /// Only these categories, by name; * for any text
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    categories: Vec<String>,
+    /// Colours of everything but the categories
+    #[arg(long, value_enum, default_value_t = ThemeName::Light)]
+    theme: ThemeName,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// The themes there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ThemeName {
+    /// Dark on white
+    Light,
+    /// Light on black
+    Dark,
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let size = text.split_once(['x', 'X']).and_then(|(width, height)| {
+        let size: (u32, u32) = (width.trim().parse().ok()?, height.trim().parse().ok()?);
+        Some(size)
+    });
+    let (least, most) = (Look::LEAST, Look::MOST);
+    match size {
+        Some((width, height))
+            if (least.0..=most.0).contains(&width) && (least.1..=most.1).contains(&height) =>
+        {
+            Ok((width, height))
+        }
+        _ => Err(format!(
+            "expected width and height such as 1600x900, from {}x{} to {}x{}",
+            least.0, least.1, most.0, most.1
+        )),
+    }
+}
+
+/// What the picture is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Svg,
+    Png,
+}
+
+fn kind(output: &Path) -> Result<Kind, Failure> {
+    let ending = output.extension().map(OsStr::to_ascii_lowercase);
+    match ending.as_deref().and_then(OsStr::to_str) {
+        Some("svg") => Ok(Kind::Svg),
+        Some("png") => Ok(Kind::Png),
+        None if output == OsStr::new("-") => Ok(Kind::Svg),
+        _ => Err(Failure::Call(format!(
+            "{}: pictures are .svg or .png",
+            output.display()
+        ))),
+    }
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let kind = kind(&arguments.output)?;
+    let trace = Trace::open(&arguments.trace)?;
+    if trace.format == Format::Slog2 {
+        let lines = None;
+        return draw(arguments, kind, trace.name(), trace.bytes(), lines);
+    }
+    // Every other format has to be read from end to end, and a tree is what a window is quickly found in.
+    let folder = tempfile::tempdir();
+    let folder = folder.map_err(|error| Failure::output("temporary folder", &error))?;
+    let path = folder.path().join("trace.slog2");
+    let target = Target::new(&path, Some(Format::Slog2), &TreeArguments::default())?;
+    let source = trace.source()?;
+    let lines = source.definitions().lines.clone();
+    let losses = target.write(source.as_ref(), arguments.quiet)?;
+    tell_losses(&losses, trace.name());
+    let input = Input::open_raw(&path)?;
+    draw(arguments, kind, trace.name(), &input, Some(lines))
+}
+
+/// Draws an SLOG2 file, with what else is known of its lines.
+fn draw(
+    arguments: &Arguments,
+    kind: Kind,
+    name: &Path,
+    bytes: &[u8],
+    lines: Option<Vec<Line>>,
+) -> Result<(), Failure> {
+    let failed = |error: Error| Failure::Data(error.in_file(name).to_string());
+    let reader = Reader::new(bytes).map_err(failed)?;
+    let log = reader.root().map_or(view::EMPTY, |root| root.bounds);
+    let window = window(arguments, log)?;
+    let mut rows = match &lines {
+        Some(lines) => Rows::new(lines.iter()),
+        None => Rows::new(reader.lines().values()),
+    };
+    if let Some(selection) = &arguments.rows {
+        let total = rows.total();
+        rows = rows.selected(selection);
+        if rows.rows().is_empty() {
+            return Err(Failure::Call(format!(
+                "--rows takes none of the {total} rows of {}",
+                name.display()
+            )));
+        }
+    }
+    let wanted = Wanted {
+        categories: arguments.categories.clone(),
+        width: arguments.size.map_or(1600, |(width, _)| width),
+        ..Wanted::default()
+    };
+    let content = Content::read(&reader, rows, window, &wanted).map_err(failed)?;
+    if content.kinds.is_empty() && !wanted.categories.is_empty() {
+        return Err(Failure::Call(format!(
+            "--categories takes none of the {} categories of {}",
+            reader.categories().iter().filter(|c| c.index >= 0).count(),
+            name.display()
+        )));
+    }
+    let title = name.file_name().unwrap_or(name.as_os_str());
+    let look = Look {
+        width: wanted.width,
+        height: arguments.size.map(|(_, height)| height),
+        theme: match arguments.theme {
+            ThemeName::Light => Theme::Light,
+            ThemeName::Dark => Theme::Dark,
+        },
+        title: title.to_string_lossy().into_owned(),
+    };
+    let picture = Picture::new(&content, &look);
+    let svg = view::svg::write(&picture);
+    if !arguments.quiet {
+        for note in &picture.notes {
+            eprintln!("mpitrace: {}: {note}", arguments.output.display());
+        }
+    }
+    match kind {
+        Kind::Svg => write(&arguments.output, svg.as_bytes()),
+        Kind::Png => write(&arguments.output, &png::render(&svg)?),
+    }
+}
+
+/// The window that was asked for, or all of the log.
+fn window(arguments: &Arguments, log: TimeBBox) -> Result<TimeBBox, Failure> {
+    let window = match arguments.window.as_deref() {
+        Some([from, to]) => TimeBBox {
+            earliest: from.in_log(log),
+            latest: to.in_log(log),
+        },
+        _ => return Ok(log),
+    };
+    let TimeBBox { earliest, latest } = window;
+    if earliest > latest {
+        return Err(Failure::Call(format!(
+            "the window begins at {earliest} s and ends before that, at {latest} s"
+        )));
+    }
+    if !window.overlaps(log) {
+        return Err(Failure::Call(format!(
+            "the window from {earliest} s to {latest} s is outside the log, which goes from {} s to {} s",
+            log.earliest, log.latest
+        )));
+    }
+    Ok(window)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let target = Target::new(path, Some(Format::Slog2), &TreeArguments::default())?;
+    target.fill(|mut out| {
+        let written = out.write_all(bytes);
+        written.map_err(|error| Failure::output(path.display(), &error))?;
+        Ok((out, ()))
+    })
+}

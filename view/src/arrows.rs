@@ -1,0 +1,109 @@
+//! Which arrows are drawn: all while they can be told apart, else those that go the same way as one, else the longest.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+
+use crate::content::{Arrow, Content};
+
+/// Arrows from the same place to the same place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bundle {
+    /// One of them: its position in the content.
+    pub arrow: usize,
+    /// How many they are.
+    pub count: u64,
+}
+
+/// The arrows that are drawn, and what is said about the others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// In the order in which they are drawn.
+    pub bundles: Vec<Bundle>,
+    /// A line of text, if not every arrow is drawn by itself.
+    pub note: Option<String>,
+}
+
+/// Arrows that can be told apart in a picture.
+const MOST: usize = 1500;
+/// Those that are picked if there are more.
+const LONGEST: usize = 300;
+
+/// Chooses. `place` tells where the ends of an arrow are in the picture, coarse enough that what is equal cannot be told apart.
+pub(crate) fn shown(content: &Content, place: impl Fn(&Arrow) -> [i64; 4]) -> Shown {
+    let hidden = told_by_others(content);
+    let arrows = content.arrows.iter().enumerate();
+    let wanted: Vec<usize> = arrows
+        .filter(|(_, arrow)| !hidden.contains(&identity(arrow)) || !is_trigger(content, arrow))
+        .map(|(nth, _)| nth)
+        .collect();
+    let single = |arrow: usize| Bundle { arrow, count: 1 };
+    if wanted.len() <= MOST {
+        let bundles = wanted.into_iter().map(single).collect();
+        return Shown {
+            bundles,
+            note: None,
+        };
+    }
+    let total = crate::text::count(wanted.len() as u64);
+    let mut same: BTreeMap<([i64; 4], u32), Bundle> = BTreeMap::new();
+    for nth in wanted {
+        let arrow = &content.arrows[nth];
+        let place = (place(arrow), arrow.kind);
+        same.entry(place)
+            .or_insert(Bundle {
+                arrow: nth,
+                count: 0,
+            })
+            .count += 1;
+    }
+    let mut bundles: Vec<Bundle> = same.into_values().collect();
+    bundles.sort_by_key(|bundle| bundle.arrow);
+    if bundles.len() <= MOST {
+        let note = format!(
+            "{total} arrows drawn as {}, which go the same way",
+            bundles.len()
+        );
+        let note = Some(note);
+        return Shown { bundles, note };
+    }
+    let length = |bundle: &Bundle| {
+        let arrow = &content.arrows[bundle.arrow];
+        (arrow.to.1 - arrow.from.1).abs()
+    };
+    bundles.sort_by(|a, b| length(b).total_cmp(&length(a)).then(a.arrow.cmp(&b.arrow)));
+    bundles.truncate(LONGEST);
+    bundles.sort_by_key(|bundle| Reverse(bundle.arrow));
+    bundles.reverse();
+    let note = Some(format!(
+        "{total} arrows, of which the {LONGEST} that take longest are drawn"
+    ));
+    Shown { bundles, note }
+}
+
+/// Both ends to the bit.
+fn identity(arrow: &Arrow) -> (u32, u64, u32, u64) {
+    let (from, to) = (arrow.from, arrow.to);
+    (from.0, from.1.to_bits(), to.0, to.1.to_bits())
+}
+
+/// Between a call and an operation that carries its bytes there are two arrows ([`formats::io::draw`]); the one that says more is
+/// drawn.
+fn told_by_others(content: &Content) -> HashSet<(u32, u64, u32, u64)> {
+    let carries: Vec<bool> = content
+        .kinds
+        .iter()
+        .map(|kind| kind.name.starts_with("carries "))
+        .collect();
+    let arrows = content.arrows.iter();
+    arrows
+        .filter(|arrow| carries[arrow.kind as usize])
+        .map(identity)
+        .collect()
+}
+
+/// Whether it only says that a call caused an operation, not that its bytes were moved by it.
+pub(crate) fn is_trigger(content: &Content, arrow: &Arrow) -> bool {
+    content.kinds[arrow.kind as usize]
+        .name
+        .starts_with("triggers ")
+}

@@ -1,0 +1,317 @@
+//! The states of a row as bands, one for each level of nesting: which columns of pixels show which state or category.
+//!
+//! A column shows the category that takes most of its time on this level. A state that fills columns is shown as itself;
+//! what is smaller is added up, so that however many there are, every column in which something happens shows something.
+
+use std::ops::Range;
+
+use crate::content::{Content, Preview, State};
+use crate::place::Scale;
+
+/// A level of nesting of a row: what its columns show, from left to right; columns between show nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Band {
+    /// They do not overlap.
+    pub spans: Vec<Span>,
+}
+
+/// Columns that show the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// The first column.
+    pub from: u32,
+    /// The column behind the last one.
+    pub to: u32,
+    /// What they show.
+    pub fill: Fill,
+}
+
+/// What columns show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fill {
+    /// The state at this position of the content.
+    State(usize),
+    /// States smaller than a column, of which those of this kind take most time.
+    Cells {
+        /// Position of the kind.
+        kind: u32,
+        /// How much of the time anything takes, in quarters: 1 for some to 4 for nearly all.
+        busy: u8,
+    },
+    /// The preview at this position of the content.
+    Preview(usize),
+}
+
+/// What stands for time where there is none, so that states without length are not lost.
+const SOME: f64 = f64::MIN_POSITIVE;
+
+/// On how many states each one lies, in the order of the content.
+pub(crate) fn depths(states: &[State]) -> Vec<u32> {
+    let mut open: Vec<f64> = Vec::new();
+    let mut row = None;
+    let mut depths = Vec::with_capacity(states.len());
+    for state in states {
+        if row != Some(state.row) {
+            open.clear();
+            row = Some(state.row);
+        }
+        while open.last().is_some_and(|&end| end <= state.start) {
+            open.pop();
+        }
+        depths.push(open.len() as u32);
+        open.push(state.end);
+    }
+    depths
+}
+
+/// On how many states the previews of a row lie, in their middle. Both by start.
+fn preview_depths(previews: &[Preview], states: &[State], depths: &[u32]) -> Vec<u32> {
+    let middle = |preview: &Preview| preview.start / 2.0 + preview.end / 2.0;
+    let mut order: Vec<usize> = (0..previews.len()).collect();
+    order.sort_by(|&a, &b| middle(&previews[a]).total_cmp(&middle(&previews[b])));
+    let mut found = vec![0; previews.len()];
+    let mut open: Vec<(f64, u32)> = Vec::new();
+    let mut next = 0;
+    for nth in order {
+        let time = middle(&previews[nth]);
+        while let Some(state) = states.get(next).filter(|state| state.start <= time) {
+            while open.last().is_some_and(|&(end, _)| end <= state.start) {
+                open.pop();
+            }
+            open.push((state.end, depths[next]));
+            next += 1;
+        }
+        while open.last().is_some_and(|&(end, _)| end <= time) {
+            open.pop();
+        }
+        found[nth] = open.last().map_or(0, |&(_, depth)| depth + 1);
+    }
+    found
+}
+
+/// Paints rows, one after the other.
+pub(crate) struct Painter<'c> {
+    content: &'c Content,
+    depths: &'c [u32],
+    scale: Scale,
+    /// Most bands of a row; what is nested deeper is shown in the last.
+    most: u32,
+    levels: Vec<Level>,
+}
+
+impl<'c> Painter<'c> {
+    pub fn new(content: &'c Content, depths: &'c [u32], scale: Scale, most: u32) -> Self {
+        Painter {
+            content,
+            depths,
+            scale,
+            most: most.max(1),
+            levels: Vec::new(),
+        }
+    }
+
+    /// The bands of these rows of the content together. Of more than one, no states are shown as themselves.
+    pub fn paint(&mut self, rows: Range<u32>) -> Vec<Band> {
+        let content = self.content;
+        let lanes = rows.len() as f64;
+        let single = lanes <= 1.0;
+        let mut used = 0;
+        for row in rows {
+            let states = range(&content.states, row, |state| state.row);
+            for nth in states.clone() {
+                let state = &content.states[nth];
+                let Some(stretch) = self.scale.stretch(state.start, state.end) else {
+                    continue;
+                };
+                let level = self.level(self.depths[nth], &mut used);
+                level.add(
+                    stretch,
+                    &[(state.kind, 1.0)],
+                    single.then_some(Fill::State(nth)),
+                );
+            }
+            let previews = range(&content.previews, row, |preview| preview.row);
+            let depths = preview_depths(
+                &content.previews[previews.clone()],
+                &content.states[states.clone()],
+                &self.depths[states],
+            );
+            for (nth, depth) in previews.zip(depths) {
+                let preview = &content.previews[nth];
+                let Some(stretch) = self.scale.stretch(preview.start, preview.end) else {
+                    continue;
+                };
+                let level = self.level(depth, &mut used);
+                level.add(
+                    stretch,
+                    &preview.shares,
+                    single.then_some(Fill::Preview(nth)),
+                );
+            }
+        }
+        let levels = &mut self.levels[..used];
+        levels
+            .iter_mut()
+            .map(|level| level.take(content, lanes))
+            .collect()
+    }
+
+    fn level(&mut self, depth: u32, used: &mut usize) -> &mut Level {
+        let depth = depth.min(self.most - 1) as usize;
+        while self.levels.len() <= depth {
+            self.levels.push(Level::new(self.scale.columns));
+        }
+        *used = (*used).max(depth + 1);
+        &mut self.levels[depth]
+    }
+}
+
+/// Where what belongs to a row is, in a list that is sorted by row.
+fn range<T>(list: &[T], row: u32, of: impl Fn(&T) -> u32) -> Range<usize> {
+    list.partition_point(|item| of(item) < row)..list.partition_point(|item| of(item) <= row)
+}
+
+/// A level of nesting while it is added up.
+struct Level {
+    columns: u32,
+    /// Position in `slots` by kind.
+    slot_of: Vec<Option<usize>>,
+    slots: Vec<Slot>,
+    /// Lists of zeros for further slots.
+    spare: Vec<Vec<f64>>,
+    /// What fills columns whole.
+    whole: Vec<Span>,
+}
+
+/// Time of a kind in each column, in columns.
+struct Slot {
+    kind: u32,
+    times: Vec<f64>,
+}
+
+impl Level {
+    fn new(columns: u32) -> Self {
+        Level {
+            columns,
+            slot_of: Vec::new(),
+            slots: Vec::new(),
+            spare: Vec::new(),
+            whole: Vec::new(),
+        }
+    }
+
+    /// Adds what is between two places, of these kinds by their parts of the time.
+    fn add(&mut self, (from, to): (f64, f64), parts: &[(u32, f64)], fill: Option<Fill>) {
+        let first = (from.floor() as u32).min(self.columns - 1);
+        let last = (to.ceil() as u32).clamp(first + 1, self.columns);
+        let mut whole = (from.ceil() as u32)..(to.floor() as u32);
+        match fill {
+            // A share that is but a pixel wide shows no shares.
+            Some(Fill::Preview(_)) if whole.len() < 2 => whole = 0..0,
+            Some(fill) if !whole.is_empty() => self.whole.push(Span {
+                from: whole.start,
+                to: whole.end,
+                fill,
+            }),
+            Some(_) => {}
+            None => whole = 0..0,
+        }
+        for &(kind, part) in parts {
+            let times = self.slot(kind);
+            for column in (first..last).filter(|column| !whole.contains(column)) {
+                let (left, right) = (f64::from(column), f64::from(column) + 1.0);
+                let time = (to.min(right) - from.max(left)).max(0.0) * part;
+                times[column as usize] += time.max(SOME);
+            }
+        }
+    }
+
+    fn slot(&mut self, kind: u32) -> &mut [f64] {
+        let at = kind as usize;
+        if self.slot_of.len() <= at {
+            self.slot_of.resize(at + 1, None);
+        }
+        let slot = *self.slot_of[at].get_or_insert_with(|| {
+            let zeros = vec![0.0; self.columns as usize];
+            let times = self.spare.pop().unwrap_or(zeros);
+            self.slots.push(Slot { kind, times });
+            self.slots.len() - 1
+        });
+        &mut self.slots[slot].times
+    }
+
+    /// What was added, and starts anew.
+    fn take(&mut self, content: &Content, lanes: f64) -> Band {
+        let cells = self.cells(lanes);
+        for mut slot in self.slots.drain(..) {
+            self.slot_of[slot.kind as usize] = None;
+            slot.times.fill(0.0);
+            self.spare.push(slot.times);
+        }
+        let whole = std::mem::take(&mut self.whole);
+        let spans = spans(content, cells, whole);
+        Band { spans }
+    }
+
+    /// By column the kind that takes most time, of several the one defined first, and how much time anything takes.
+    fn cells(&self, lanes: f64) -> Vec<Option<(u32, u8)>> {
+        let mut slots: Vec<&Slot> = self.slots.iter().collect();
+        slots.sort_by_key(|slot| slot.kind);
+        let column = |column: usize| {
+            let (mut most, mut sum, mut kind) = (0.0, 0.0, None);
+            for slot in &slots {
+                let time = slot.times[column];
+                sum += time;
+                if time > most {
+                    (most, kind) = (time, Some(slot.kind));
+                }
+            }
+            let busy = (sum / lanes * 4.0).ceil().clamp(1.0, 4.0) as u8;
+            kind.map(|kind| (kind, busy))
+        };
+        (0..self.columns as usize).map(column).collect()
+    }
+}
+
+/// The columns from left to right, equal neighbours together. A state takes a column at its end as well that it fills only
+/// in part, if its kind prevails there.
+fn spans(content: &Content, mut cells: Vec<Option<(u32, u8)>>, whole: Vec<Span>) -> Vec<Span> {
+    let mut owner: Vec<Option<Fill>> = vec![None; cells.len()];
+    for span in &whole {
+        for column in span.from..span.to {
+            owner[column as usize] = Some(span.fill);
+            cells[column as usize] = None;
+        }
+    }
+    for span in &whole {
+        let Fill::State(nth) = span.fill else {
+            continue;
+        };
+        let kind = content.states[nth].kind;
+        let ends = [span.from.checked_sub(1), Some(span.to)];
+        for column in ends.into_iter().flatten().map(|column| column as usize) {
+            if owner.get(column) == Some(&None) && cells[column].is_some_and(|cell| cell.0 == kind)
+            {
+                owner[column] = Some(span.fill);
+                cells[column] = None;
+            }
+        }
+    }
+    let mut spans: Vec<Span> = Vec::new();
+    for (column, (owner, cell)) in owner.into_iter().zip(cells).enumerate() {
+        let cell = cell.map(|(kind, busy)| Fill::Cells { kind, busy });
+        let Some(fill) = owner.or(cell) else {
+            continue;
+        };
+        let column = column as u32;
+        match spans.last_mut() {
+            Some(last) if last.to == column && last.fill == fill => last.to = column + 1,
+            _ => spans.push(Span {
+                from: column,
+                to: column + 1,
+                fill,
+            }),
+        }
+    }
+    spans
+}

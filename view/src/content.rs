@@ -1,0 +1,436 @@
+//! What there is in a window: states, arrows, events and previews on the rows of a picture, small enough that millions of
+//! them can be held.
+
+use formats::model::{Value, info_values};
+use formats::slog2::{
+    Category, Depth, Drawable, Error, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
+    Reader, Reading, Shadow, TimeBBox, Topology, Vertex, Visit,
+};
+use std::collections::HashMap;
+
+use crate::rows::{Row, Rows, matches};
+use crate::text::visible;
+
+/// What is to be read.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Names of categories, in which `*` stands for any text; none for all.
+    pub categories: Vec<String>,
+    /// Bytes of the tree to read at most, which decides how deep previews are replaced by what they stand for.
+    pub bytes: u64,
+    /// Pixels of the whole picture's width: states that will be too narrow for a text come without their info.
+    pub width: u32,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted {
+            categories: Vec::new(),
+            bytes: 32 << 20,
+            width: 1600,
+        }
+    }
+}
+
+/// A category of the trace.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// Its definition; of an index that the trace does not define, one that was made up.
+    pub category: Category,
+    /// Its name as it can be shown.
+    pub name: String,
+}
+
+/// A state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Position of its row.
+    pub row: u32,
+    /// Position of its kind.
+    pub kind: u32,
+    /// Seconds.
+    pub start: f64,
+    /// Seconds.
+    pub end: f64,
+    /// Where its info is in the content's, if it is wide enough to be shown.
+    info: Option<(usize, u16)>,
+}
+
+/// An arrow between two rows of the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrow {
+    /// Position of its kind.
+    pub kind: u32,
+    /// Row and time of its beginning.
+    pub from: (u32, f64),
+    /// Row and time of its head, which may be earlier if clocks were apart.
+    pub to: (u32, f64),
+}
+
+/// An event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// Position of its row.
+    pub row: u32,
+    /// Position of its kind.
+    pub kind: u32,
+    /// Seconds.
+    pub time: f64,
+}
+
+/// States of a row that were not read one by one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// Position of the row.
+    pub row: u32,
+    /// Seconds.
+    pub start: f64,
+    /// Seconds.
+    pub end: f64,
+    /// By kind which part of this time it takes, without what is nested in it; together at most 1.
+    pub shares: Vec<(u32, f64)>,
+}
+
+/// What there is of a kind in the window, on the rows of the picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Total {
+    /// Drawables.
+    pub count: u64,
+    /// Seconds of the window that they take, added up.
+    pub seconds: f64,
+    /// Whether some were counted from previews, of which only a part may lie in the window.
+    pub is_estimate: bool,
+}
+
+/// What there is in a window.
+#[derive(Clone, Debug)]
+pub struct Content {
+    /// The window; never without length.
+    pub window: TimeBBox,
+    /// The rows.
+    pub rows: Rows,
+    /// The categories.
+    pub kinds: Vec<Kind>,
+    /// By kind what was found.
+    pub totals: Vec<Total>,
+    /// By row, then by start, longer ones first.
+    pub states: Vec<State>,
+    /// In the order of the file.
+    pub arrows: Vec<Arrow>,
+    /// Arrows that have only one end on a row of the picture.
+    pub leaving: u64,
+    /// Arrows of which only previews were read.
+    pub previewed_arrows: u64,
+    /// In the order of the file.
+    pub events: Vec<Event>,
+    /// By row, then by start.
+    pub previews: Vec<Preview>,
+    /// What it took.
+    pub reading: Reading,
+    infos: Vec<u8>,
+}
+
+/// Pixels that a state must have for its info to be kept.
+const LEAST_FOR_INFO: f64 = 40.0;
+/// Bytes of infos kept at most.
+const MOST_INFO: usize = 16 << 20;
+/// Indices of categories that are not defined are told apart up to this many.
+const MOST_UNKNOWN: usize = 1 << 10;
+
+impl Content {
+    /// Reads what overlaps a window.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn read(
+        reader: &Reader<'_>,
+        rows: Rows,
+        window: TimeBBox,
+        wanted: &Wanted,
+    ) -> Result<Content, Error> {
+        let mut content = Content::empty(rows, window);
+        let mut kind_of = HashMap::new();
+        for category in reader.categories().iter().filter(|c| c.index >= 0) {
+            let name = category.name.to_str();
+            let patterns = &wanted.categories;
+            let takes = patterns.is_empty() || patterns.iter().any(|p| matches(p, &name));
+            let kind = takes.then(|| content.add_kind(category.clone()));
+            kind_of.entry(category.index).or_insert(kind);
+        }
+        let pixels = f64::from(wanted.width.max(1));
+        let mut taker = Taker {
+            least_for_info: content.window.duration() / pixels * LEAST_FOR_INFO,
+            takes_unknown: wanted.categories.is_empty(),
+            content,
+            kind_of,
+        };
+        let bounds = taker.content.window;
+        let reading = reader.visit_window(bounds, Depth::Bytes(wanted.bytes), &mut taker)?;
+        let mut content = taker.content;
+        content.reading = reading;
+        content.sort();
+        Ok(content)
+    }
+
+    fn empty(rows: Rows, window: TimeBBox) -> Self {
+        Content {
+            window: with_length(window),
+            rows,
+            kinds: Vec::new(),
+            totals: Vec::new(),
+            states: Vec::new(),
+            arrows: Vec::new(),
+            leaving: 0,
+            previewed_arrows: 0,
+            events: Vec::new(),
+            previews: Vec::new(),
+            reading: Reading::default(),
+            infos: Vec::new(),
+        }
+    }
+
+    fn add_kind(&mut self, category: Category) -> u32 {
+        let name = match category.name.is_empty() {
+            true => format!("category {}", category.index),
+            false => visible(&category.name.to_str()),
+        };
+        self.kinds.push(Kind { category, name });
+        self.totals.push(Total::default());
+        self.kinds.len() as u32 - 1
+    }
+
+    fn sort(&mut self) {
+        let end_first = |a: f64, b: f64| b.total_cmp(&a);
+        self.states.sort_by(|a, b| {
+            let start = a.start.total_cmp(&b.start);
+            let order = a.row.cmp(&b.row).then(start);
+            // A call comes before the operation in it that takes just as long: its category is older.
+            order
+                .then(end_first(a.end, b.end))
+                .then(a.kind.cmp(&b.kind))
+        });
+        self.previews.sort_by(|a, b| {
+            let order = a.row.cmp(&b.row).then(a.start.total_cmp(&b.start));
+            order.then(end_first(a.end, b.end))
+        });
+    }
+
+    /// The rows of the picture.
+    pub fn rows(&self) -> &[Row] {
+        self.rows.rows()
+    }
+
+    /// Keys and values of the info of a state, such as `CallID=0x5`; nothing of one that is too narrow for a text.
+    pub fn info(&self, state: &State) -> Vec<String> {
+        let kind = self.kinds.get(state.kind as usize);
+        let info = state
+            .info
+            .and_then(|(at, length)| self.infos.get(at..at + usize::from(length)));
+        let (Some(kind), Some(info)) = (kind, info) else {
+            return Vec::new();
+        };
+        let pairs = info_values(&kind.category, info);
+        pairs
+            .map(|(key, value)| format!("{}{}", visible(&key.to_str()), shown(value)))
+            .collect()
+    }
+}
+
+fn shown(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
+        Value::Integer(number) => number.to_string(),
+        Value::Hex(number) => format!("{number:x}"),
+        Value::Real(real) => format!("{real}"),
+    }
+}
+
+/// The window, made so long that times in it can be told apart.
+fn with_length(window: TimeBBox) -> TimeBBox {
+    let finite = |time: f64, otherwise: f64| if time.is_finite() { time } else { otherwise };
+    let earliest = finite(window.earliest, 0.0).clamp(-1e300, 1e300);
+    let latest = finite(window.latest, earliest).clamp(-1e300, 1e300);
+    let least = 1e-9_f64.max(earliest.abs() * 1e-12);
+    if latest - earliest >= least {
+        return TimeBBox { earliest, latest };
+    }
+    let middle = earliest / 2.0 + latest / 2.0;
+    TimeBBox {
+        earliest: middle - 500.0 * least,
+        latest: middle + 500.0 * least,
+    }
+}
+
+/// Takes what the reader finds.
+struct Taker {
+    content: Content,
+    /// By index of a category its position; of one that is not wanted, none.
+    kind_of: HashMap<i32, Option<u32>>,
+    takes_unknown: bool,
+    least_for_info: f64,
+}
+
+impl Taker {
+    fn kind(&mut self, index: i32, topology: Topology) -> Option<u32> {
+        if let Some(&kind) = self.kind_of.get(&index) {
+            return kind;
+        }
+        let kind = (self.takes_unknown && self.kind_of.len() < MOST_UNKNOWN).then(|| {
+            let pink = formats::slog2::Color::PINK;
+            let unknown = Category::new(index, "".into(), topology, pink);
+            self.content.add_kind(unknown)
+        });
+        self.kind_of.insert(index, kind);
+        kind
+    }
+
+    fn primitive(&mut self, primitive: &Primitive<'_>) {
+        let (first, last) = (primitive.first(), primitive.last());
+        let known = self.kind_of.get(&primitive.category).copied().flatten();
+        let known = known.map(|kind| self.content.kinds[kind as usize].category.topology);
+        let topology = match (primitive.vertices().len(), known) {
+            (1, _) => Topology::Event,
+            (_, Some(known @ (Topology::State | Topology::Arrow))) => known,
+            _ if first.line == last.line => Topology::State,
+            _ => Topology::Arrow,
+        };
+        let Some(kind) = self.kind(primitive.category, topology) else {
+            return;
+        };
+        match topology {
+            Topology::Event => self.event(kind, first),
+            Topology::State => self.state(kind, first, last, primitive.info),
+            Topology::Arrow => self.arrow(kind, first, last),
+        }
+    }
+
+    fn state(&mut self, kind: u32, first: Vertex, last: Vertex, info: &[u8]) {
+        let content = &mut self.content;
+        let Some(row) = content.rows.of_line(first.line) else {
+            return;
+        };
+        let (start, end) = (first.time.min(last.time), first.time.max(last.time));
+        let window = content.window;
+        let inside = end.min(window.latest) - start.max(window.earliest);
+        let is_wide = inside >= self.least_for_info && !info.is_empty();
+        let at = content.infos.len();
+        let length = u16::try_from(info.len()).ok();
+        let length = length.filter(|_| is_wide && at + info.len() <= MOST_INFO);
+        if length.is_some() {
+            content.infos.extend_from_slice(info);
+        }
+        let total = &mut content.totals[kind as usize];
+        total.count += 1;
+        total.seconds += inside.max(0.0);
+        content.states.push(State {
+            row,
+            kind,
+            start,
+            end,
+            info: length.map(|length| (at, length)),
+        });
+    }
+
+    fn arrow(&mut self, kind: u32, first: Vertex, last: Vertex) {
+        let content = &mut self.content;
+        let ends = [first, last].map(|end| Some((content.rows.of_line(end.line)?, end.time)));
+        let (from, to) = match ends {
+            [Some(from), Some(to)] => (from, to),
+            [None, None] => return,
+            _ => {
+                content.leaving += 1;
+                return;
+            }
+        };
+        if !(from.1.is_finite() && to.1.is_finite()) {
+            return;
+        }
+        let total = &mut content.totals[kind as usize];
+        total.count += 1;
+        total.seconds += (to.1 - from.1).abs();
+        content.arrows.push(Arrow { kind, from, to });
+    }
+
+    fn event(&mut self, kind: u32, at: Vertex) {
+        let content = &mut self.content;
+        if let Some(row) = content.rows.of_line(at.line) {
+            let time = at.time;
+            content.totals[kind as usize].count += 1;
+            content.events.push(Event { row, kind, time });
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Taker {
+    fn drawable(&mut self, drawable: Drawable<'a>) {
+        match drawable {
+            Drawable::Primitive(primitive) => self.primitive(&primitive),
+            Drawable::Composite(composite) => {
+                for primitive in &composite.primitives {
+                    self.primitive(primitive);
+                }
+            }
+        }
+    }
+
+    fn shadow(&mut self, shadow: Shadow<'a>) {
+        let topology = match shadow.primitive.category {
+            PREVIEW_EVENT => Topology::Event,
+            PREVIEW_ARROW => Topology::Arrow,
+            PREVIEW_STATE => Topology::State,
+            _ => return,
+        };
+        let [first, last] = [shadow.primitive.first(), shadow.primitive.last()];
+        let rows = [first, last].map(|end| self.content.rows.of_line(end.line));
+        let [Some(row), Some(_)] = rows else {
+            return;
+        };
+        let TimeBBox { earliest, latest } = shadow.bounds;
+        let window = self.content.window;
+        let inside = (latest.min(window.latest) - earliest.max(window.earliest)).max(0.0);
+        let length = latest - earliest;
+        let part = if length > 0.0 { inside / length } else { 1.0 };
+        if !part.is_finite() {
+            return;
+        }
+        let mut shares = Vec::new();
+        for weight in shadow.weights() {
+            let Some(kind) = self.kind(weight.category, topology) else {
+                continue;
+            };
+            let ratio = |ratio: f32| {
+                let ratio = f64::from(ratio);
+                if ratio.is_finite() {
+                    ratio.max(0.0)
+                } else {
+                    0.0
+                }
+            };
+            let count = weight.ratios.count.max(0) as f64 * part;
+            let total = &mut self.content.totals[kind as usize];
+            total.count += count.round() as u64;
+            total.is_estimate |= part < 1.0;
+            match topology {
+                Topology::Event => {}
+                Topology::Arrow => self.content.previewed_arrows += count.round() as u64,
+                Topology::State => {
+                    total.seconds += ratio(weight.ratios.inclusive) * inside;
+                    shares.push((kind, ratio(weight.ratios.exclusive)));
+                }
+            }
+        }
+        if topology == Topology::State && !shares.is_empty() {
+            let sum: f64 = shares.iter().map(|(_, share)| share).sum();
+            if sum > 1.0 {
+                shares.iter_mut().for_each(|(_, share)| *share /= sum);
+            }
+            shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            self.content.previews.push(Preview {
+                row,
+                start: earliest,
+                end: latest,
+                shares,
+            });
+        }
+    }
+}

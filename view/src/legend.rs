@@ -1,0 +1,67 @@
+//! The legend: what the colours stand for, how often it is there and how long it takes.
+
+use formats::slog2::Topology;
+
+use crate::color::Rgb;
+use crate::content::Content;
+use crate::text;
+
+/// A category that is in the picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its name as it can be shown.
+    pub name: String,
+    /// What its drawables look like.
+    pub topology: Topology,
+    /// Its own colour.
+    pub color: Rgb,
+    /// How many there are in the window, on the rows of the picture.
+    pub count: String,
+    /// How much of the window they take, added up over the rows; of arrows, from end to end. Nothing for events.
+    pub time: String,
+}
+
+/// The categories that are in the picture: states by the time they take, then arrows and events by their number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Legend {
+    /// The categories.
+    pub entries: Vec<Entry>,
+}
+
+impl Legend {
+    /// Of what is in the window.
+    pub fn new(content: &Content) -> Self {
+        let kinds = content.kinds.iter().zip(&content.totals);
+        let mut found: Vec<_> = kinds.filter(|(_, total)| total.count > 0).collect();
+        let group = |topology| match topology {
+            Topology::State => 0,
+            Topology::Arrow => 1,
+            Topology::Event => 2,
+        };
+        found.sort_by(|(a, of_a), (b, of_b)| {
+            let order = group(a.category.topology).cmp(&group(b.category.topology));
+            let order = order.then(match a.category.topology {
+                Topology::State => of_b.seconds.total_cmp(&of_a.seconds),
+                _ => of_b.count.cmp(&of_a.count),
+            });
+            order.then_with(|| a.name.cmp(&b.name))
+        });
+        let entries = found.into_iter().map(|(kind, total)| {
+            let about = if total.is_estimate { "≈ " } else { "" };
+            let topology = kind.category.topology;
+            Entry {
+                name: kind.name.clone(),
+                topology,
+                color: kind.category.color.into(),
+                count: format!("{about}{}", text::count(total.count)),
+                time: match topology {
+                    Topology::Event => String::new(),
+                    _ => text::duration(total.seconds),
+                },
+            }
+        });
+        Legend {
+            entries: entries.collect(),
+        }
+    }
+}

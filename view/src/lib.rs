@@ -1,0 +1,46 @@
+//! A window of a trace as a picture: rows, nested states, columns of pixels where states are smaller than that, arrows,
+//! events, legend and time axis. No files, no network, no MPI: bytes of an SLOG2 file go in, what is to be drawn comes out.
+//!
+//! 1. [`Rows`]: the lines of the trace under the names they have in the picture, those that were asked for.
+//! 2. [`Content::read`]: what there is in the window, read no deeper into the tree than a picture can show.
+//! 3. [`Picture::new`]: where everything goes, in pixels.
+//! 4. [`svg::write`]: the picture as text.
+//!
+//! ```
+//! # fn picture(file: &[u8]) -> Result<String, formats::slog2::Error> {
+//! let reader = formats::slog2::Reader::new(file)?;
+//! let window = reader.root().map_or(view::EMPTY, |root| root.bounds);
+//! let rows = view::Rows::new(reader.lines().values());
+//! let content = view::Content::read(&reader, rows, window, &view::Wanted::default())?;
+//! let picture = view::Picture::new(&content, &view::Look::default());
+//! Ok(view::svg::write(&picture))
+//! # }
+//! ```
+#![deny(missing_docs)]
+
+mod arrows;
+mod axis;
+mod band;
+mod color;
+mod content;
+mod legend;
+mod picture;
+mod place;
+mod rows;
+pub mod svg;
+mod text;
+
+pub use arrows::{Bundle, Shown};
+pub use axis::{Axis, Tick};
+pub use band::{Band, Fill, Span};
+pub use color::{Rgb, Theme};
+pub use content::{Arrow, Content, Event, Kind, Preview, State, Total, Wanted};
+pub use legend::{Entry, Legend};
+pub use picture::{Arrowed, Label, Look, Marker, Picture, PictureRow, Strip};
+pub use rows::{Row, Rows, Selection};
+
+/// A stretch of time without length, for a trace without drawables.
+pub const EMPTY: formats::slog2::TimeBBox = formats::slog2::TimeBBox {
+    earliest: 0.0,
+    latest: 0.0,
+};

@@ -1,0 +1,657 @@
+//! Where everything is in a picture: rows with their bands, texts, arrows, events, ticks, legend and notes, in pixels.
+
+use formats::slog2::TimeBBox;
+use std::collections::HashSet;
+
+use crate::arrows::{self, is_trigger};
+use crate::axis::Axis;
+use crate::band::{Band, Fill, Painter, Span, depths};
+use crate::color::{Rgb, Theme};
+use crate::content::{Arrow, Content, State};
+use crate::legend::Legend;
+use crate::place::Scale;
+use crate::rows::Row;
+use crate::text;
+
+/// What a picture shall look like.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels; as many as the rows take if not said.
+    pub height: Option<u32>,
+    /// Light or dark.
+    pub theme: Theme,
+    /// What stands above the picture, such as the name of the file.
+    pub title: String,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look {
+            width: 1600,
+            height: None,
+            theme: Theme::Light,
+            title: String::new(),
+        }
+    }
+}
+
+impl Look {
+    /// The least size that has room for all parts.
+    pub const LEAST: (u32, u32) = (400, 200);
+    /// The largest.
+    pub const MOST: (u32, u32) = (20_000, 20_000);
+}
+
+/// Size of names and labels.
+pub(crate) const TEXT: f64 = 11.0;
+pub(crate) const TITLE: f64 = 15.0;
+pub(crate) const SMALL: f64 = 10.0;
+const MARGIN: f64 = 16.0;
+/// Where the rows begin.
+const TOP: f64 = 84.0;
+/// Pixels of one line of the legend or of the notes.
+const LINE: f64 = 17.0;
+/// Pixels of all rows together if no height was asked for: as many as a screen has.
+const SCREEN: f64 = 960.0;
+/// Height of a row without nesting: as it is if there is room, and the least that can be seen.
+const ROW: (u32, u32) = (24, 3);
+/// Bands that a row has at most.
+const BANDS: u32 = 8;
+/// Events that are drawn.
+const EVENTS: usize = 5000;
+
+/// A picture, in pixels from its left upper corner.
+#[derive(Clone, Debug)]
+pub struct Picture<'c> {
+    /// What it is a picture of.
+    pub content: &'c Content,
+    /// Light or dark.
+    pub theme: Theme,
+    /// Its size.
+    pub width: f64,
+    /// Its size.
+    pub height: f64,
+    /// The title, and what is said about the window.
+    pub titles: [String; 2],
+    /// The part that shows the window: left, top, width and height.
+    pub plot: [f64; 4],
+    /// The rows, from above.
+    pub rows: Vec<PictureRow>,
+    /// Texts in states.
+    pub labels: Vec<Label>,
+    /// Arrows.
+    pub arrows: Vec<Arrowed>,
+    /// Events.
+    pub markers: Vec<Marker>,
+    /// Ticks of the time axis.
+    pub axis: Axis,
+    /// What is not as one may think, below the rows.
+    pub notes: Vec<String>,
+    /// What the colours mean.
+    pub legend: Legend,
+    /// Where the entries of the legend are: left and base line of each that is shown, and the width of a column.
+    pub places: (Vec<(f64, f64)>, f64),
+}
+
+/// A row of a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PictureRow {
+    /// Its name; nothing where names would overlap.
+    pub name: String,
+    /// Pixels.
+    pub y: f64,
+    /// Pixels.
+    pub height: f64,
+    /// Rows of the content that it shows.
+    pub rows: std::ops::Range<u32>,
+    /// From the outermost states to the innermost.
+    pub strips: Vec<Strip>,
+}
+
+/// A band where it is drawn. The next one begins further below, so that the names of outer states can be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strip {
+    /// Pixels.
+    pub y: f64,
+    /// Pixels.
+    pub height: f64,
+    /// Pixels above the next band.
+    pub free: f64,
+    /// What its columns show.
+    pub band: Band,
+}
+
+/// A text in a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// Where it begins.
+    pub x: f64,
+    /// Its base line.
+    pub y: f64,
+    /// Its size.
+    pub size: f64,
+    /// Its colour.
+    pub color: Rgb,
+    /// What it says.
+    pub text: String,
+}
+
+/// An arrow that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrowed {
+    /// Where it begins.
+    pub from: (f64, f64),
+    /// Where its head is.
+    pub to: (f64, f64),
+    /// Its colour.
+    pub color: Rgb,
+    /// Its width.
+    pub width: f64,
+    /// Whether it says less than others.
+    pub is_dashed: bool,
+}
+
+/// An event that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marker {
+    /// Its middle.
+    pub x: f64,
+    /// Its middle.
+    pub y: f64,
+    /// Its colour.
+    pub color: Rgb,
+}
+
+impl<'c> Picture<'c> {
+    /// Lays out a picture.
+    pub fn new(content: &'c Content, look: &Look) -> Self {
+        let theme = look.theme;
+        let clamped = |size: u32, least: u32, most: u32| f64::from(size.clamp(least, most));
+        let width = clamped(look.width, Look::LEAST.0, Look::MOST.0);
+        let height = look.height.map(|h| clamped(h, Look::LEAST.1, Look::MOST.1));
+
+        let axis_room = (width - 2.0 * MARGIN) / 110.0;
+        let axis = Axis::new(content.window, axis_room.max(2.0) as usize);
+        let left = (MARGIN + gutter(content, &axis, width)).ceil();
+        let columns = (width - left - MARGIN - 4.0).floor();
+        let scale = Scale::new(content.window, columns as u32);
+
+        let legend = Legend::new(content);
+        let (per_column, column, shown) = legend_shape(&legend, width, height);
+        let legend_height = if shown == 0 {
+            0.0
+        } else {
+            LINE * (per_column as f64 + 1.5)
+        };
+
+        let depths = depths(&content.states);
+        // Three lines of notes are the most there can be.
+        let below = legend_height + LINE * 3.0 + MARGIN;
+        let room = height.map_or(SCREEN, |height| (height - TOP - below).max(36.0));
+        let groups = groups(content.rows(), room);
+        let mut painter = Painter::new(content, &depths, scale, BANDS);
+        let bands = groups.iter().map(|group| painter.paint(group.clone()));
+        let bands: Vec<Vec<Band>> = bands.collect();
+        let largest = if height.is_some() { 2 * ROW.0 } else { ROW.0 };
+        let rows = place_rows(content.rows(), groups, bands, room, largest);
+        let bottom = rows.last().map_or(TOP + 36.0, |row| row.y + row.height);
+
+        let placed = Placed {
+            content,
+            depths: &depths,
+            rows: &rows,
+            scale,
+            left,
+        };
+        let (arrows, note) = placed.arrows(theme);
+        let labels = placed.labels(theme);
+        let (markers, more) = placed.markers(theme);
+        let mut notes = notes(content, &rows);
+        notes.extend(note);
+        notes.extend(more);
+
+        let notes = joined(notes, width - 2.0 * MARGIN);
+        let legend_top = bottom + 10.0 + LINE * notes.len() as f64 + LINE;
+        let places = (0..shown).map(|nth| {
+            let (across, down) = (nth / per_column, nth % per_column);
+            let x = MARGIN + across as f64 * column;
+            (x, legend_top + LINE * (down as f64 + 1.0))
+        });
+        let places = (places.collect(), column);
+        let natural = bottom + 10.0 + LINE * notes.len() as f64 + legend_height + MARGIN;
+        Picture {
+            content,
+            theme,
+            width,
+            height: height.unwrap_or(natural.ceil()),
+            titles: titles(content, look, width),
+            plot: [left, TOP, columns, bottom - TOP],
+            labels,
+            arrows,
+            markers,
+            axis,
+            notes,
+            legend,
+            places,
+            rows,
+        }
+    }
+
+    /// Where a time is, in pixels.
+    pub fn x(&self, time: f64) -> f64 {
+        let scale = Scale::new(self.content.window, self.plot[2] as u32);
+        self.plot[0] + scale.at(time)
+    }
+}
+
+/// Pixels for names of rows.
+fn gutter(content: &Content, axis: &Axis, width: f64) -> f64 {
+    let names = content
+        .rows()
+        .iter()
+        .map(|row| text::width(&row.name, TEXT));
+    let widest = names.fold(0.0, f64::max);
+    // Several rows that are drawn as one have two names.
+    let several = if content.rows().len() > 100 { 1.7 } else { 1.0 };
+    let origin = axis
+        .origin
+        .as_ref()
+        .map_or(0.0, |(_, from)| text::width(from, SMALL) + 30.0);
+    (widest * several).max(origin).max(30.0).min(width * 0.25) + 10.0
+}
+
+/// Entries per column of the legend, the width of a column, and how many entries are shown.
+fn legend_shape(legend: &Legend, width: f64, height: Option<f64>) -> (usize, f64, usize) {
+    let widths = legend.entries.iter().map(|entry| {
+        let name = text::width(&entry.name, TEXT).min(260.0);
+        name + text::width(&entry.count, TEXT).max(40.0) + 130.0
+    });
+    let room = width - 2.0 * MARGIN;
+    let column = widths.fold(200.0, f64::max).min(room);
+    let across = ((room / column) as usize).max(1);
+    let most = height.map_or(12, |height| ((height * 0.3 / LINE) as usize).max(2));
+    let shown = legend.entries.len().min(across * most);
+    (shown.div_ceil(across).max(1), column, shown)
+}
+
+/// Which rows of the content are shown as one, where there is no room for all.
+fn groups(rows: &[Row], room: f64) -> Vec<std::ops::Range<u32>> {
+    let capacity = (room / f64::from(ROW.1)).max(1.0) as usize;
+    let mut size = rows.len().div_ceil(capacity).max(1);
+    loop {
+        let mut groups: Vec<std::ops::Range<u32>> = Vec::new();
+        for (nth, row) in rows.iter().enumerate() {
+            let nth = nth as u32;
+            match groups.last_mut() {
+                Some(last) if last.len() < size && rows[last.start as usize].layer == row.layer => {
+                    last.end = nth + 1;
+                }
+                _ => groups.push(nth..nth + 1),
+            }
+        }
+        // Layers may end in the middle of a group.
+        if groups.len() <= capacity || size >= rows.len() {
+            return groups;
+        }
+        size += 1;
+    }
+}
+
+/// Heights for a height of a row without nesting: step between bands, gap between rows, gap between layers.
+fn steps(unit: u32) -> (f64, f64, f64) {
+    let step = (f64::from(unit) * 0.8).round().min(15.0);
+    let gap = match unit {
+        0..=3 => 0.0,
+        4..=5 => 1.0,
+        6..=11 => 2.0,
+        _ => 4.0,
+    };
+    (step, gap, if unit < 6 { gap } else { gap + 8.0 })
+}
+
+fn place_rows(
+    rows: &[Row],
+    groups: Vec<std::ops::Range<u32>>,
+    bands: Vec<Vec<Band>>,
+    room: f64,
+    largest: u32,
+) -> Vec<PictureRow> {
+    let layer = |group: &std::ops::Range<u32>| rows[group.start as usize].layer;
+    let borders = groups
+        .windows(2)
+        .filter(|pair| layer(&pair[0]) != layer(&pair[1]))
+        .count();
+    let total = |unit: u32, nested: bool| {
+        let (step, gap, border) = steps(unit);
+        let deep = bands
+            .iter()
+            .map(|bands| bands.len().saturating_sub(1) as f64);
+        let deep = if nested { deep.sum::<f64>() } else { 0.0 };
+        let count = groups.len() as f64;
+        count * (f64::from(unit) + gap) + deep * step + borders as f64 * (border - gap)
+    };
+    // Nested states are drawn over each other where there is no room for them below each other.
+    let choices = [true, false].into_iter().flat_map(|nested| {
+        let units = (ROW.1..=largest).rev();
+        units
+            .filter(move |&unit| !nested || unit >= 5)
+            .map(move |unit| (unit, nested))
+    });
+    let fits = |&(unit, nested): &(u32, bool)| total(unit, nested) <= room;
+    let (unit, nested) = choices.into_iter().find(fits).unwrap_or((ROW.1, false));
+    let (step, gap, border) = steps(unit);
+    let mut y = TOP;
+    let mut named_until = f64::NEG_INFINITY;
+    let mut before = None;
+    let mut placed = Vec::with_capacity(groups.len());
+    for (group, bands) in groups.into_iter().zip(bands) {
+        if before.is_some_and(|before| before != layer(&group)) {
+            y += border - gap;
+        }
+        before = Some(layer(&group));
+        let step = if nested { step } else { 0.0 };
+        let deep = bands.len().saturating_sub(1) as f64;
+        let height = f64::from(unit) + deep * step;
+        let middle = y + height / 2.0;
+        let is_named = middle - 6.5 >= named_until;
+        if is_named {
+            named_until = middle + 6.5;
+        }
+        let strips = bands.into_iter().enumerate().map(|(depth, band)| {
+            let depth = depth as f64;
+            let height = (height - depth * step - depth.min(height / 2.0 - 1.0)).max(2.0);
+            let free = if nested { step } else { height };
+            Strip {
+                y: y + depth * step,
+                height,
+                free,
+                band,
+            }
+        });
+        placed.push(PictureRow {
+            name: if is_named {
+                group_name(rows, &group)
+            } else {
+                String::new()
+            },
+            y,
+            height,
+            strips: strips.collect(),
+            rows: group,
+        });
+        y += height + gap;
+    }
+    placed
+}
+
+/// `rank 3`, `rank 0–39`, `rank 0 AIO 1 – rank 2`.
+fn group_name(rows: &[Row], group: &std::ops::Range<u32>) -> String {
+    let first = &rows[group.start as usize].name;
+    let last = &rows[group.end as usize - 1].name;
+    if group.len() == 1 {
+        return first.clone();
+    }
+    let split = |name: &str| {
+        let (head, number) = name.rsplit_once(' ')?;
+        number.parse::<u64>().ok()?;
+        Some((head.to_owned(), number.to_owned()))
+    };
+    match (split(first), split(last)) {
+        (Some((a, from)), Some((b, to))) if a == b => format!("{a} {from}–{to}"),
+        _ => format!("{first} – {last}"),
+    }
+}
+
+fn titles(content: &Content, look: &Look, width: f64) -> [String; 2] {
+    let TimeBBox { earliest, latest } = content.window;
+    let span = latest - earliest;
+    let decimals = (3.0 - span.log10().floor()).clamp(0.0, 9.0) as usize;
+    let (rows, total) = (content.rows().len(), content.rows.total());
+    let rows = match rows == total {
+        true => text::count(rows as u64),
+        false => format!(
+            "{} of {}",
+            text::count(rows as u64),
+            text::count(total as u64)
+        ),
+    };
+    let what = format!(
+        "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {rows} rows",
+        text::duration(span)
+    );
+    let room = width - 2.0 * MARGIN;
+    let title = text::fitted(&text::visible(&look.title), TITLE * 1.15, room);
+    [title, text::fitted(&what, TEXT, room)]
+}
+
+/// What is not as one may think.
+fn notes(content: &Content, rows: &[PictureRow]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let largest = rows.iter().map(|row| row.rows.len()).max().unwrap_or(0);
+    if largest > 1 {
+        let count = text::count(content.rows().len() as u64);
+        notes.push(format!(
+            "{count} rows in {}, each of up to {largest}",
+            rows.len()
+        ));
+    }
+    if !content.previews.is_empty() {
+        notes.push("stacked colours are shares of time, from previews of the file".to_owned());
+    }
+    if content.previewed_arrows > 0 {
+        let count = text::count(content.previewed_arrows);
+        notes.push(format!(
+            "{count} arrows not drawn, of which there are previews only"
+        ));
+    }
+    if content.leaving > 0 {
+        let count = text::count(content.leaving);
+        notes.push(format!("{count} arrows from or to rows that are not shown"));
+    }
+    notes
+}
+
+/// Notes in as few lines as they fit in, at most three.
+fn joined(notes: Vec<String>, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for note in notes {
+        match lines.last_mut() {
+            Some(line) if text::width(&format!("{line} · {note}"), SMALL) <= room => {
+                line.push_str(" · ");
+                line.push_str(&note);
+            }
+            _ => lines.push(note),
+        }
+    }
+    lines.truncate(3);
+    lines
+        .iter()
+        .map(|line| text::fitted(line, SMALL, room))
+        .collect()
+}
+
+/// Rows that have their places.
+struct Placed<'p> {
+    content: &'p Content,
+    depths: &'p [u32],
+    rows: &'p [PictureRow],
+    scale: Scale,
+    left: f64,
+}
+
+impl Placed<'_> {
+    fn row(&self, row: u32) -> Option<&PictureRow> {
+        let at = self.rows.partition_point(|placed| placed.rows.end <= row);
+        self.rows.get(at)
+    }
+
+    /// The height at which an arrow begins or ends: at the outermost or innermost state that begins there, else in the
+    /// middle of the row.
+    fn anchor(&self, (row, time): (u32, f64), innermost: bool) -> f64 {
+        let Some(placed) = self.row(row) else {
+            return TOP;
+        };
+        let middle = placed.y + placed.height / 2.0;
+        let states = &self.content.states;
+        let tolerance = 2e-10 + time.abs() * 1e-15;
+        let first = states.partition_point(|s| (s.row, s.start) < (row, time - tolerance));
+        let begins = |s: &&State| s.row == row && s.start <= time + tolerance;
+        let count = states[first..].iter().take_while(begins).count();
+        let depths = self.depths[first..first + count].iter();
+        let depth = if innermost {
+            depths.max()
+        } else {
+            depths.min()
+        };
+        let strip = depth.and_then(|&depth| {
+            let last = placed.strips.len().checked_sub(1)?;
+            placed.strips.get((depth as usize).min(last))
+        });
+        strip.map_or(middle, |strip| strip.y + strip.free.min(strip.height) / 2.0)
+    }
+
+    fn ends(&self, arrow: &Arrow) -> [(f64, f64); 2] {
+        let x = |time| self.left + self.scale.at(time);
+        [
+            (x(arrow.from.1), self.anchor(arrow.from, false)),
+            (x(arrow.to.1), self.anchor(arrow.to, true)),
+        ]
+    }
+
+    fn arrows(&self, theme: Theme) -> (Vec<Arrowed>, Option<String>) {
+        let content = self.content;
+        let coarse = |x: f64| (x / 3.0).floor() as i64;
+        let shown = arrows::shown(content, |arrow| {
+            let [from, to] = self.ends(arrow);
+            [coarse(from.0), from.1 as i64, coarse(to.0), to.1 as i64]
+        });
+        let drawn = shown.bundles.iter().map(|bundle| {
+            let arrow = &content.arrows[bundle.arrow];
+            let [from, to] = self.ends(arrow);
+            let is_dashed = is_trigger(content, arrow);
+            let color = content.kinds[arrow.kind as usize].category.color;
+            let more = (bundle.count as f64).log2() * 0.4;
+            Arrowed {
+                from,
+                to,
+                color: theme.line(color.into()),
+                width: if is_dashed {
+                    0.9
+                } else {
+                    (1.3 + more).min(5.0)
+                },
+                is_dashed,
+            }
+        });
+        (drawn.collect(), shown.note)
+    }
+
+    fn markers(&self, theme: Theme) -> (Vec<Marker>, Option<String>) {
+        let content = self.content;
+        let mut seen = HashSet::new();
+        let mut markers = Vec::new();
+        let mut more = 0;
+        for event in &content.events {
+            let Some(row) = self.row(event.row) else {
+                continue;
+            };
+            let Some((at, _)) = self.scale.stretch(event.time, event.time) else {
+                continue;
+            };
+            let x = self.left + at;
+            if !seen.insert((x as i64, row.rows.start, event.kind)) {
+                continue;
+            }
+            if markers.len() == EVENTS {
+                more += 1;
+                continue;
+            }
+            let color = content.kinds[event.kind as usize].category.color;
+            let y = row.y + (row.height / 2.0).min(2.0);
+            markers.push(Marker {
+                x,
+                y,
+                color: theme.line(color.into()),
+            });
+        }
+        let note = (more > 0).then(|| format!("{} events not drawn", text::count(more)));
+        (markers, note)
+    }
+
+    fn labels(&self, theme: Theme) -> Vec<Label> {
+        let mut labels = Vec::new();
+        for row in self.rows {
+            for (depth, strip) in row.strips.iter().enumerate() {
+                let below = row.strips.get(depth + 1);
+                for span in &strip.band.spans {
+                    labels.extend(self.label(theme, strip, span, below));
+                }
+            }
+        }
+        labels
+    }
+
+    fn label(
+        &self,
+        theme: Theme,
+        strip: &Strip,
+        span: &Span,
+        below: Option<&Strip>,
+    ) -> Option<Label> {
+        let Fill::State(nth) = span.fill else {
+            return None;
+        };
+        let room = f64::from(span.to - span.from) - 8.0;
+        if room < 16.0 {
+            return None;
+        }
+        let from = below.map_or(0, |b| {
+            b.band.spans.partition_point(|inner| inner.to <= span.from)
+        });
+        let inner = below.and_then(|below| below.band.spans.get(from));
+        // Nested states may leave room beside them; a text that does not meet them is in the middle.
+        let covered = inner.is_some_and(|inner| inner.from < span.to);
+        let free = if covered { strip.free } else { strip.height };
+        let size = match free {
+            high if high >= 14.0 => TEXT,
+            middle if middle >= 12.0 => SMALL,
+            low if low >= 10.5 => 9.0,
+            _ => return None,
+        };
+        let state = &self.content.states[nth];
+        let kind = &self.content.kinds[state.kind as usize];
+        let text = self.words(state, &kind.name, size, room)?;
+        Some(Label {
+            x: self.left + f64::from(span.from) + 4.0,
+            // Capitals are 0.73 of the size high.
+            y: (strip.y + free / 2.0 + size * 0.365).round(),
+            size,
+            color: theme.fill(kind.category.color.into()).ink(),
+            text,
+        })
+    }
+
+    /// The name and as much of the info as fits, or else the end of the name, or the beginning of that.
+    fn words(&self, state: &State, name: &str, size: f64, room: f64) -> Option<String> {
+        if text::width(name, size) > room {
+            let short = name.strip_prefix("MPI_").unwrap_or(name);
+            return Some(text::fitted(short, size, room)).filter(|text| !text.is_empty());
+        }
+        let mut text = name.to_owned();
+        for (nth, pair) in self.content.info(state).iter().enumerate() {
+            let pair = if nth == 0 {
+                format!("  {}", pair.trim_start())
+            } else {
+                pair.clone()
+            };
+            let longer = format!("{text}{pair}");
+            if text::width(&longer, size) > room {
+                break;
+            }
+            text = longer;
+        }
+        Some(text)
+    }
+}

@@ -1,0 +1,349 @@
+//! The rows of a picture: lines of the trace that are about the same thing, under a name, in an order that tells the layers.
+//!
+//! Ranks come first, then servers, data servers and devices, then lines of which nothing but a name is known. Lines that
+//! differ in their communicator only are one row, since a thread does one thing at a time.
+
+use formats::io::draw::lane_of;
+use formats::io::{Actor, Lane};
+use formats::model::Line;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::text::visible;
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its name: `rank 0`, `rank 0 thread 1`, `rank 0 AIO 1`, `server 0`, `device 0`.
+    pub name: String,
+    /// Rows of different layers are kept apart in the picture: 0 ranks, 1 servers, 2 data servers, 3 devices, 4 others.
+    pub layer: u8,
+    /// Its number among the rows of the trace, from 0.
+    pub number: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Lane(Lane),
+    Named(i32, String),
+}
+
+/// The rows of a trace or those of them that were asked for, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    rows: Vec<Row>,
+    /// Position in `rows` of a line; of a line that is not wanted, none.
+    of_line: HashMap<i32, Option<u32>>,
+    /// How many rows the trace has.
+    total: usize,
+    /// Whether lines that are not defined are wanted.
+    takes_unknown: bool,
+}
+
+impl Rows {
+    /// The rows of these lines.
+    pub fn new<'l>(lines: impl Iterator<Item = &'l Line>) -> Self {
+        let mut by_key: BTreeMap<Key, Vec<i32>> = BTreeMap::new();
+        for line in lines {
+            by_key.entry(key(line)).or_default().push(line.id);
+        }
+        let names = Names::of(by_key.keys());
+        let mut rows = Rows {
+            takes_unknown: true,
+            total: by_key.len(),
+            ..Rows::default()
+        };
+        for (number, (key, lines)) in by_key.iter().enumerate() {
+            for &line in lines {
+                rows.of_line.insert(line, Some(number as u32));
+            }
+            rows.rows.push(Row {
+                name: names.name(key),
+                layer: layer(key),
+                number,
+            });
+        }
+        rows
+    }
+
+    /// Those of them that are wanted.
+    #[must_use]
+    pub fn selected(mut self, selection: &Selection) -> Self {
+        let mut kept = Vec::new();
+        let mut position = Vec::with_capacity(self.rows.len());
+        for row in std::mem::take(&mut self.rows) {
+            let wanted = selection.takes(&row);
+            position.push(wanted.then_some(kept.len() as u32));
+            if wanted {
+                kept.push(row);
+            }
+        }
+        for row in self.of_line.values_mut() {
+            *row = row.and_then(|row| position.get(row as usize).copied().flatten());
+        }
+        self.rows = kept;
+        self.takes_unknown = false;
+        self
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// How many rows the trace has, wanted or not.
+    pub fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The row of a line. Lines that the trace does not define get one when they are first met, up to a bound.
+    pub(crate) fn of_line(&mut self, line: i32) -> Option<u32> {
+        const MOST_UNKNOWN: usize = 1 << 14;
+        if let Some(&row) = self.of_line.get(&line) {
+            return row;
+        }
+        if !self.takes_unknown || self.rows.len() > self.total + MOST_UNKNOWN {
+            return None;
+        }
+        let row = self.rows.len() as u32;
+        self.of_line.insert(line, Some(row));
+        self.rows.push(Row {
+            name: format!("line {line}"),
+            layer: 4,
+            number: self.rows.len(),
+        });
+        Some(row)
+    }
+}
+
+/// What a line is about. The name of a line that is no lane of a rank, server or device is all that is known of it.
+fn key(line: &Line) -> Key {
+    let lane = lane_of(line);
+    let unnamed = Line {
+        name: None,
+        ..line.clone()
+    };
+    match &line.name {
+        Some(name) if lane == lane_of(&unnamed) => Key::Named(line.id, name.clone()),
+        _ => Key::Lane(lane),
+    }
+}
+
+fn layer(key: &Key) -> u8 {
+    match key {
+        Key::Named(..) => 4,
+        Key::Lane(lane) => match lane.actor {
+            Actor::Rank(_) => 0,
+            Actor::FrontEnd(_) => 1,
+            Actor::DataServer(_) => 2,
+            Actor::Device(_) => 3,
+        },
+    }
+}
+
+/// Names that say no more than is needed to tell rows apart.
+struct Names {
+    /// Actors with more than one thread.
+    threaded: HashMap<Actor, bool>,
+}
+
+impl Names {
+    fn of<'k>(keys: impl Iterator<Item = &'k Key>) -> Self {
+        let mut first: HashMap<Actor, u32> = HashMap::new();
+        let mut threaded: HashMap<Actor, bool> = HashMap::new();
+        for key in keys {
+            if let Key::Lane(lane) = key {
+                let first = *first.entry(lane.actor).or_insert(lane.thread);
+                *threaded.entry(lane.actor).or_default() |= first != lane.thread;
+            }
+        }
+        Names { threaded }
+    }
+
+    fn name(&self, key: &Key) -> String {
+        let lane = match key {
+            Key::Named(_, name) => return visible(name),
+            Key::Lane(lane) => lane,
+        };
+        let mut name = match lane.actor {
+            Actor::Rank(n) => format!("rank {n}"),
+            Actor::FrontEnd(n) => format!("server {n}"),
+            Actor::DataServer(n) => format!("data server {n}"),
+            Actor::Device(n) => format!("device {n}"),
+        };
+        let is_threaded = self.threaded.get(&lane.actor) == Some(&true);
+        // Thread 0 of a rank is the one that called MPI_Init, which goes without saying.
+        let is_main = lane.thread == 0 && matches!(lane.actor, Actor::Rank(_));
+        if is_threaded && !is_main {
+            name.push_str(&format!(" thread {}", lane.thread));
+        }
+        if lane.lane > 0 {
+            let what = match lane.actor {
+                Actor::Rank(_) => "AIO",
+                _ => "lane",
+            };
+            name.push_str(&format!(" {what} {}", lane.lane));
+        }
+        name
+    }
+}
+
+/// Which rows: `0-63,!5,device*`. Numbers count the rows from 0, words are names, `*` in them is any text, and what
+/// follows a `!` is left out. If all are left out, the rest is meant.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    takes: Vec<Term>,
+    leaves: Vec<Term>,
+}
+
+#[derive(Clone, Debug)]
+enum Term {
+    Numbers(usize, usize),
+    Name(String),
+}
+
+impl Term {
+    fn fits(&self, row: &Row) -> bool {
+        match self {
+            Term::Numbers(first, last) => (*first..=*last).contains(&row.number),
+            Term::Name(pattern) => matches(pattern, &row.name),
+        }
+    }
+}
+
+impl Selection {
+    /// Reads a selection.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut selection = Selection::default();
+        for part in text.split(',') {
+            let (list, part) = match part.trim().strip_prefix('!') {
+                Some(part) => (&mut selection.leaves, part.trim()),
+                None => (&mut selection.takes, part.trim()),
+            };
+            list.push(term(part)?);
+        }
+        Ok(selection)
+    }
+
+    fn takes(&self, row: &Row) -> bool {
+        let taken = self.takes.is_empty() || self.takes.iter().any(|term| term.fits(row));
+        taken && !self.leaves.iter().any(|term| term.fits(row))
+    }
+}
+
+fn term(text: &str) -> Result<Term, String> {
+    if text.is_empty() {
+        return Err("expected rows such as 0-63,!5 or rank*,device*".into());
+    }
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(Term::Name(text.to_owned()));
+    }
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (first.trim().parse(), last.trim().parse()) {
+        (Ok(first), Ok(last)) if first <= last => Ok(Term::Numbers(first, last)),
+        _ => Err(format!("{text:?} is no range of rows such as 0-63")),
+    }
+}
+
+/// Whether a text is what a pattern says, in which `*` stands for any text. Case does not matter.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(id: i32, name: &str) -> Line {
+        Line {
+            name: Some(name.to_owned()),
+            ..Line::of_thread(id, id, 0)
+        }
+    }
+
+    fn names(rows: &Rows) -> Vec<&str> {
+        rows.rows().iter().map(|row| row.name.as_str()).collect()
+    }
+
+    fn lines() -> Vec<Line> {
+        vec![
+            Line::of_thread(0, 0, 0),
+            Line::of_thread(1, 1, 0),
+            Line::of_thread(2, 1, 1),
+            // Rank 0 in another communicator.
+            Line {
+                comm: 1,
+                ..Line::of_thread(3, 0, 0)
+            },
+            named(4, "device 0 thread 0"),
+            named(5, "data server 1 thread 0 lane 1"),
+            named(6, "server 0 thread 0"),
+            named(7, "server 0 thread 2"),
+            named(8, "rank 0 thread 0 AIO 1"),
+            named(9, "GPU 3"),
+        ]
+    }
+
+    #[test]
+    fn rows_have_the_names_that_tell_them_apart() {
+        let mut rows = Rows::new(lines().iter());
+        let expected = [
+            "rank 0",
+            "rank 0 AIO 1",
+            "rank 1",
+            "rank 1 thread 1",
+            "server 0 thread 0",
+            "server 0 thread 2",
+            "data server 1 lane 1",
+            "device 0",
+            "GPU 3",
+        ];
+        assert_eq!(names(&rows), expected);
+        assert_eq!(rows.of_line(0), rows.of_line(3));
+        assert_eq!(rows.of_line(77), Some(9));
+        assert_eq!(rows.rows()[9].name, "line 77");
+    }
+
+    #[test]
+    fn rows_by_number_and_name() {
+        let select = |text: &str| {
+            let mut rows = Rows::new(lines().iter()).selected(&Selection::parse(text).unwrap());
+            assert_eq!(rows.of_line(77), None);
+            names(&rows).join(", ")
+        };
+        assert_eq!(select("0-1,3"), "rank 0, rank 0 AIO 1, rank 1 thread 1");
+        assert_eq!(select("rank*,!*AIO*,!3"), "rank 0, rank 1");
+        assert_eq!(select("!rank*,!*server*"), "device 0, GPU 3");
+        assert_eq!(select("100"), "");
+        for wrong in ["", "1,", "3-1", "1-x", "!"] {
+            assert!(Selection::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn patterns() {
+        assert!(matches("MPI_File_*", "MPI_File_open"));
+        assert!(matches("mpi_send", "MPI_Send"));
+        assert!(matches("*write*at*", "MPI_File_iwrite_at_all"));
+        assert!(!matches("MPI_Send", "MPI_Sendrecv"));
+        assert!(!matches("a*a", "a"));
+    }
+}

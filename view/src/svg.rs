@@ -1,0 +1,495 @@
+//! A picture as SVG: the same bytes for the same picture, and whatever a trace says is but text in it.
+
+use formats::slog2::Topology;
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use crate::band::Fill;
+use crate::color::Rgb;
+use crate::picture::{Arrowed, Picture, SMALL, Strip, TEXT, TITLE};
+use crate::text;
+
+/// Fonts as wide as those that places were reckoned with, then what is there.
+const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif";
+
+/// The picture as text.
+pub fn write(picture: &Picture<'_>) -> String {
+    let mut out = Out(String::new());
+    out.picture(picture);
+    out.0
+}
+
+/// Text in which nothing is markup. XML has no characters but these, not even escaped ones.
+struct Escaped<'t>(&'t str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {
+                    f.write_char('\u{fffd}')?;
+                }
+                c => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number of pixels, to a tenth.
+struct Px(f64);
+
+impl fmt::Display for Px {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round() as i64;
+        let (whole, part) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
+        if tenths < 0 {
+            f.write_char('-')?;
+        }
+        match part {
+            0 => write!(f, "{whole}"),
+            _ => write!(f, "{whole}.{part}"),
+        }
+    }
+}
+
+impl fmt::Display for Rgb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:06x}", self.0)
+    }
+}
+
+/// Where a text is fixed.
+#[derive(Clone, Copy, PartialEq)]
+enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+struct Out(String);
+
+impl Out {
+    fn put(&mut self, markup: fmt::Arguments<'_>) {
+        // Writing to a String cannot fail.
+        let _ = self.0.write_fmt(markup);
+    }
+
+    fn text(&mut self, x: f64, y: f64, anchor: Anchor, text: &str, more: fmt::Arguments<'_>) {
+        if text.is_empty() {
+            return;
+        }
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let (x, y, text) = (Px(x), Px(y), Escaped(text));
+        self.put(format_args!(
+            "<text x=\"{x}\" y=\"{y}\"{anchor}{more}>{text}</text>\n"
+        ));
+    }
+
+    fn rect(&mut self, [x, y, width, height]: [f64; 4], more: fmt::Arguments<'_>) {
+        let (x, y, width, height) = (Px(x), Px(y), Px(width), Px(height));
+        self.put(format_args!(
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{more}/>\n"
+        ));
+    }
+
+    fn picture(&mut self, picture: &Picture<'_>) {
+        let (width, height) = (Px(picture.width), Px(picture.height));
+        self.put(format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" font-size=\"{}\">\n",
+            Px(TEXT)
+        ));
+        let theme = picture.theme;
+        let [title, about] = &picture.titles;
+        self.put(format_args!(
+            "<title>{}, {}</title>\n",
+            Escaped(title),
+            Escaped(about)
+        ));
+        let whole = [0.0, 0.0, picture.width, picture.height];
+        self.rect(whole, format_args!(" fill=\"{}\"", theme.ground()));
+        let strong = format_args!(" font-size=\"{}\" font-weight=\"bold\"", Px(TITLE)).to_string();
+        let (text, faint) = (theme.text(), theme.faint());
+        self.text(
+            16.0,
+            27.0,
+            Anchor::Start,
+            title,
+            format_args!("{strong} fill=\"{text}\""),
+        );
+        self.text(
+            16.0,
+            46.0,
+            Anchor::Start,
+            about,
+            format_args!(" fill=\"{faint}\""),
+        );
+        self.rows(picture);
+        self.axis(picture);
+        self.states(picture);
+        self.arrows(picture);
+        self.labels(picture);
+        self.below(picture);
+        self.put(format_args!("</svg>\n"));
+    }
+
+    fn rows(&mut self, picture: &Picture<'_>) {
+        let [left, top, width, height] = picture.plot;
+        let theme = picture.theme;
+        self.put(format_args!(
+            "<g fill=\"{}\" shape-rendering=\"crispEdges\">\n",
+            theme.row()
+        ));
+        // Rows that touch are one area.
+        let mut areas: Vec<(f64, f64)> = Vec::new();
+        for row in &picture.rows {
+            match areas.last_mut() {
+                Some((_, bottom)) if *bottom >= row.y => *bottom = row.y + row.height,
+                _ => areas.push((row.y, row.y + row.height)),
+            }
+        }
+        for (top, bottom) in areas {
+            self.rect([left, top, width, bottom - top], format_args!(""));
+        }
+        self.put(format_args!("</g>\n<g fill=\"{}\">\n", theme.text()));
+        for row in &picture.rows {
+            let y = row.y + row.height / 2.0 + 4.0;
+            let name = text::fitted(&row.name, TEXT, left - 24.0);
+            self.text(left - 8.0, y, Anchor::End, &name, format_args!(""));
+        }
+        self.put(format_args!("</g>\n"));
+        let nothing = picture.rows.iter().all(|row| row.strips.is_empty())
+            && picture.arrows.is_empty()
+            && picture.markers.is_empty();
+        if nothing {
+            let (x, y) = (left + width / 2.0, top + height / 2.0 + 4.0);
+            let faint = theme.faint();
+            let text = "nothing in this window";
+            self.text(
+                x,
+                y,
+                Anchor::Middle,
+                text,
+                format_args!(" fill=\"{faint}\""),
+            );
+        }
+    }
+
+    fn axis(&mut self, picture: &Picture<'_>) {
+        let [left, top, width, height] = picture.plot;
+        let theme = picture.theme;
+        self.put(format_args!("<path d=\""));
+        for tick in &picture.axis.ticks {
+            let x = picture.x(tick.time).floor() + 0.5;
+            self.put(format_args!(
+                "M{} {}v{}",
+                Px(x),
+                Px(top - 5.0),
+                Px(height + 5.0)
+            ));
+        }
+        self.put(format_args!(
+            "\" stroke=\"{}\" fill=\"none\"/>\n<g font-size=\"{}\" fill=\"{}\">\n",
+            theme.grid(),
+            Px(SMALL),
+            theme.faint()
+        ));
+        let unit = picture.axis.unit;
+        let said = match &picture.axis.origin {
+            Some((_, origin)) => format!("{origin}, + {unit}"),
+            None => unit.to_owned(),
+        };
+        self.text(left - 8.0, top - 10.0, Anchor::End, &said, format_args!(""));
+        for tick in &picture.axis.ticks {
+            let x = picture.x(tick.time);
+            let half = text::width(&tick.label, SMALL) / 2.0;
+            let x = x.min(picture.width - 4.0 - half).max(left + half - 2.0);
+            if (x - picture.x(tick.time)).abs() <= half + 2.0 {
+                self.text(x, top - 10.0, Anchor::Middle, &tick.label, format_args!(""));
+            }
+        }
+        self.put(format_args!("</g>\n"));
+        let _ = width;
+    }
+
+    fn states(&mut self, picture: &Picture<'_>) {
+        self.put(format_args!("<g shape-rendering=\"crispEdges\">\n"));
+        for strip in picture.rows.iter().flat_map(|row| &row.strips) {
+            self.strip(picture, strip);
+        }
+        self.put(format_args!("</g>\n"));
+    }
+
+    /// One path for each colour: columns as pieces of a line as thick as the strip, wide states as boxes with an outline.
+    fn strip(&mut self, picture: &Picture<'_>, strip: &Strip) {
+        let (content, theme) = (picture.content, picture.theme);
+        let left = picture.plot[0];
+        let color = |kind: u32| theme.fill(content.kinds[kind as usize].category.color.into());
+        let mut columns: BTreeMap<(Rgb, u8), String> = BTreeMap::new();
+        let mut boxes: BTreeMap<Rgb, String> = BTreeMap::new();
+        let mut shares: BTreeMap<Rgb, String> = BTreeMap::new();
+        let (y, height) = (strip.y, strip.height);
+        let middle = y + height / 2.0;
+        for span in &strip.band.spans {
+            let (x, width) = (left + f64::from(span.from), f64::from(span.to - span.from));
+            let mut line = |color: Rgb, busy: u8| {
+                let path = columns.entry((color, busy)).or_default();
+                let _ = write!(path, "M{} {}h{}", Px(x), Px(middle), Px(width));
+            };
+            match span.fill {
+                Fill::Cells { kind, busy } => line(color(kind), busy),
+                Fill::State(nth) => {
+                    let color = color(content.states[nth].kind);
+                    if width < 3.0 || height < 4.0 {
+                        line(color, 4);
+                        continue;
+                    }
+                    let path = boxes.entry(color).or_default();
+                    let (across, down) = (Px(width - 1.0), Px(height - 1.0));
+                    let _ = write!(
+                        path,
+                        "M{} {}h{across}v{down}h-{across}z",
+                        Px(x + 0.5),
+                        Px(y + 0.5)
+                    );
+                }
+                Fill::Preview(nth) => {
+                    let mut base = y + height;
+                    for &(kind, share) in &content.previews[nth].shares {
+                        let high = height * share;
+                        if high < 0.25 {
+                            continue;
+                        }
+                        base -= high;
+                        let path = shares.entry(color(kind)).or_default();
+                        let (across, down) = (Px(width), Px(high));
+                        let _ = write!(path, "M{} {}h{across}v{down}h-{across}z", Px(x), Px(base));
+                    }
+                }
+            }
+        }
+        for ((color, busy), path) in columns {
+            let opacity = match busy {
+                1 => " stroke-opacity=\".45\"",
+                2 => " stroke-opacity=\".65\"",
+                3 => " stroke-opacity=\".85\"",
+                _ => "",
+            };
+            let height = Px(height);
+            self.put(format_args!(
+                "<path d=\"{path}\" stroke=\"{color}\"{opacity} stroke-width=\"{height}\"/>\n"
+            ));
+        }
+        for (color, path) in shares {
+            self.put(format_args!("<path d=\"{path}\" fill=\"{color}\"/>\n"));
+        }
+        for (color, path) in boxes {
+            let outline = color.towards(Rgb(0x000000), 0.3);
+            self.put(format_args!(
+                "<path d=\"{path}\" fill=\"{color}\" stroke=\"{outline}\"/>\n"
+            ));
+        }
+    }
+
+    fn arrows(&mut self, picture: &Picture<'_>) {
+        let [left, top, width, height] = picture.plot;
+        let mut lines: BTreeMap<(bool, u64, Rgb), (String, String)> = BTreeMap::new();
+        for arrow in &picture.arrows {
+            let width = (arrow.width * 10.0).round() as u64;
+            let key = (!arrow.is_dashed, width, arrow.color);
+            let (line, head) = lines.entry(key).or_default();
+            let (from, to) = (arrow.from, arrow.to);
+            let _ = write!(
+                line,
+                "M{} {}L{} {}",
+                Px(from.0),
+                Px(from.1),
+                Px(to.0),
+                Px(to.1)
+            );
+            write_head(arrow, head);
+        }
+        if !lines.is_empty() || !picture.markers.is_empty() {
+            self.put(format_args!("<clipPath id=\"plot\">"));
+            let around = [left - 3.0, top - 3.0, width + 6.0, height + 6.0];
+            self.rect(around, format_args!(""));
+            self.put(format_args!("</clipPath>\n<g clip-path=\"url(#plot)\">\n"));
+            for ((is_solid, width, color), (line, head)) in lines {
+                let dashes = if is_solid {
+                    ""
+                } else {
+                    " stroke-dasharray=\"4 2\""
+                };
+                let width = Px(width as f64 / 10.0);
+                self.put(format_args!(
+                    "<path d=\"{line}\" stroke=\"{color}\" stroke-width=\"{width}\"{dashes} fill=\"none\"/>\n"
+                ));
+                if !head.is_empty() {
+                    self.put(format_args!("<path d=\"{head}\" fill=\"{color}\"/>\n"));
+                }
+            }
+            for marker in &picture.markers {
+                let (x, y) = (Px(marker.x), Px(marker.y - 3.0));
+                let edge = marker.color.towards(Rgb(0), 0.4);
+                self.put(format_args!(
+                    "<path d=\"M{x} {y}l3 3l-3 3l-3 -3z\" fill=\"{}\" stroke=\"{edge}\" stroke-width=\".7\"/>\n",
+                    marker.color
+                ));
+            }
+            self.put(format_args!("</g>\n"));
+        }
+    }
+
+    fn labels(&mut self, picture: &Picture<'_>) {
+        self.put(format_args!("<g>\n"));
+        for label in &picture.labels {
+            let (size, color) = (Px(label.size), label.color);
+            let more = format!(" font-size=\"{size}\" fill=\"{color}\"");
+            self.text(
+                label.x,
+                label.y,
+                Anchor::Start,
+                &label.text,
+                format_args!("{more}"),
+            );
+        }
+        self.put(format_args!("</g>\n"));
+    }
+
+    /// Notes and legend.
+    fn below(&mut self, picture: &Picture<'_>) {
+        let theme = picture.theme;
+        let bottom = picture.plot[1] + picture.plot[3];
+        let (strong, faint) = (theme.text(), theme.faint());
+        for (nth, note) in picture.notes.iter().enumerate() {
+            let y = bottom + 20.0 + 17.0 * nth as f64;
+            let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Px(SMALL));
+            self.text(16.0, y, Anchor::Start, note, format_args!("{more}"));
+        }
+        let (places, column) = &picture.places;
+        let (count, time) = (column - 100.0, column - 30.0);
+        let mut head_of = f64::NEG_INFINITY;
+        self.put(format_args!("<g fill=\"{strong}\">\n"));
+        for (entry, &(x, y)) in picture.legend.entries.iter().zip(places) {
+            if x > head_of {
+                head_of = x;
+                let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Px(SMALL));
+                self.text(
+                    x + count,
+                    y - 17.0,
+                    Anchor::End,
+                    "count",
+                    format_args!("{more}"),
+                );
+                self.text(
+                    x + time,
+                    y - 17.0,
+                    Anchor::End,
+                    "time",
+                    format_args!("{more}"),
+                );
+            }
+            self.swatch(picture, entry.topology, entry.color, x, y);
+            let room = count - text::width(&entry.count, TEXT) - 30.0;
+            let name = text::fitted(&entry.name, TEXT, room);
+            self.text(x + 22.0, y, Anchor::Start, &name, format_args!(""));
+            self.text(x + count, y, Anchor::End, &entry.count, format_args!(""));
+            self.text(x + time, y, Anchor::End, &entry.time, format_args!(""));
+        }
+        self.put(format_args!("</g>\n"));
+        let missing = picture.legend.entries.len() - places.len();
+        if missing > 0 {
+            let y = places.last().map_or(bottom, |place| place.1) + 15.0;
+            let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Px(SMALL));
+            let text = format!("and {missing} more categories");
+            self.text(16.0, y, Anchor::Start, &text, format_args!("{more}"));
+        }
+    }
+
+    fn swatch(&mut self, picture: &Picture<'_>, topology: Topology, color: Rgb, x: f64, y: f64) {
+        let theme = picture.theme;
+        match topology {
+            Topology::State => {
+                let fill = theme.fill(color);
+                let edge = fill.towards(Rgb(0), 0.3);
+                let more = format!(" fill=\"{fill}\" stroke=\"{edge}\"");
+                self.rect([x + 0.5, y - 9.5, 15.0, 11.0], format_args!("{more}"));
+            }
+            Topology::Arrow => {
+                let color = theme.line(color);
+                let mut head = String::new();
+                let arrow = Arrowed {
+                    from: (x, y - 1.0),
+                    to: (x + 16.0, y - 8.0),
+                    color,
+                    width: 1.3,
+                    is_dashed: false,
+                };
+                write_head(&arrow, &mut head);
+                self.put(format_args!(
+                    "<path d=\"M{} {}L{} {}\" stroke=\"{color}\" stroke-width=\"1.3\"/><path d=\"{head}\" fill=\"{color}\"/>\n",
+                    Px(x), Px(y - 1.0), Px(x + 16.0), Px(y - 8.0)
+                ));
+            }
+            Topology::Event => {
+                let color = theme.line(color);
+                let edge = color.towards(Rgb(0), 0.4);
+                self.put(format_args!(
+                    "<path d=\"M{} {}l3 3l-3 3l-3 -3z\" fill=\"{color}\" stroke=\"{edge}\" stroke-width=\".7\"/>\n",
+                    Px(x + 8.0), Px(y - 7.0)
+                ));
+            }
+        }
+    }
+}
+
+/// Adds the head of an arrow to a path, if it is long enough to have one.
+fn write_head(arrow: &Arrowed, path: &mut String) {
+    let (dx, dy) = (arrow.to.0 - arrow.from.0, arrow.to.1 - arrow.from.1);
+    let length = dx.hypot(dy);
+    if length < 5.0 {
+        return;
+    }
+    let long = (5.0 + arrow.width).min(length);
+    let (ux, uy) = (dx / length, dy / length);
+    let (back_x, back_y) = (arrow.to.0 - ux * long, arrow.to.1 - uy * long);
+    let wide = long * 0.42;
+    let _ = write!(
+        path,
+        "M{} {}L{} {}L{} {}z",
+        Px(arrow.to.0),
+        Px(arrow.to.1),
+        Px(back_x - uy * wide),
+        Px(back_y + ux * wide),
+        Px(back_x + uy * wide),
+        Px(back_y - ux * wide)
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_fixed() {
+        let shown = [0.0, -0.04, 1.0, 1.25, -3.96, 1e6].map(|px| Px(px).to_string());
+        assert_eq!(shown, ["0", "0", "1", "1.3", "-4", "1000000"]);
+    }
+
+    #[test]
+    fn text_is_text() {
+        let shown = Escaped("</text><script>'\"&\u{1}\u{ffff}").to_string();
+        let expected = "&lt;/text&gt;&lt;script&gt;&#39;&quot;&amp;\u{fffd}\u{fffd}";
+        assert_eq!(shown, expected);
+    }
+}

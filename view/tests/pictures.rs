@@ -1,0 +1,266 @@
+//! Pictures of small files of our own: what is in the SVG text.
+
+mod common;
+
+use common::{categories, content, file, of_states};
+use formats::slog2::{Category, Color, Reader, TimeBBox, Topology, Vertex};
+use std::path::Path;
+use view::{Content, Look, Picture, Rows, Theme, Wanted, svg};
+
+fn svg_of(content: &Content) -> String {
+    let title = "own.slog2".to_owned();
+    svg::write(&Picture::new(
+        content,
+        &Look {
+            title,
+            ..Look::default()
+        },
+    ))
+}
+
+/// Texts that an XML reader finds in well-formed SVG; elements must be closed in the right order.
+fn texts(svg: &str) -> Vec<String> {
+    let mut open: Vec<&str> = Vec::new();
+    let mut texts = Vec::new();
+    let mut rest = svg;
+    while let Some(at) = rest.find('<') {
+        let text = &rest[..at];
+        assert!(!text.contains('>'), "{text}");
+        if open.last() == Some(&"text") {
+            texts.push(
+                text.replace("&lt;", "<")
+                    .replace("&gt;", ">")
+                    .replace("&amp;", "&"),
+            );
+        }
+        let end = at + rest[at..].find('>').unwrap();
+        let tag = &rest[at + 1..end];
+        assert!(!tag.contains('<'), "{tag}");
+        let name = tag
+            .trim_start_matches('/')
+            .split([' ', '/'])
+            .next()
+            .unwrap();
+        let known = ["svg", "title", "rect", "g", "text", "path", "clipPath"];
+        assert!(known.contains(&name), "{tag}");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name));
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+        rest = &rest[end + 1..];
+    }
+    assert!(open.is_empty(), "{open:?}");
+    texts
+}
+
+fn state(category: i32, line: i32, start: f64, end: f64) -> (i32, Vec<Vertex>, Vec<u8>) {
+    let vertices = [start, end].map(|time| Vertex { time, line });
+    (category, vertices.to_vec(), Vec::new())
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let hostile = [
+        "<script>alert(1)</script>",
+        "]]><!-- \"'&amp;",
+        "a\u{0}b\u{1b}[31m\u{202e}\u{ffff}\nc",
+    ];
+    let long = "n".repeat(10_000);
+    let names = hostile.into_iter().chain([long.as_str(), ""]);
+    let kinds = names.enumerate().map(|(index, name)| {
+        let mut kind = Category::new(index as i32, name.into(), Topology::State, Color::WHITE);
+        kind.set_info_format(b"</text>%s");
+        kind
+    });
+    let kinds: Vec<Category> = kinds.collect();
+    let mut drawables: Vec<_> = (0..5)
+        .map(|nth| {
+            let (_, vertices, _) = state(nth, 0, f64::from(nth), f64::from(nth) + 1.0);
+            (nth, vertices, b"\0\x09</svg>\0\xff\"".to_vec())
+        })
+        .collect();
+    let file = file(&kinds, 1, &mut drawables);
+    let content = content(&file, None);
+    let title = "<b>&\u{7}.slog2".to_owned();
+    let svg = svg::write(&Picture::new(
+        &content,
+        &Look {
+            title,
+            ..Look::default()
+        },
+    ));
+    let texts = texts(&svg);
+    assert!(
+        texts.iter().any(|text| text.starts_with(hostile[0])),
+        "{texts:?}"
+    );
+    assert!(
+        texts.iter().any(|text| text.contains("category 4")),
+        "{texts:?}"
+    );
+    let hidden = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}' || c == '\u{ffff}';
+    assert!(!svg.contains(hidden));
+    assert!(svg.len() < 20_000, "{}", svg.len());
+}
+
+#[test]
+fn one_drawable() {
+    let file = of_states(1, &[(0, 2, 3.0, 3.5)]);
+    let texts = texts(&svg_of(&content(&file, None)));
+    for text in [
+        "own.slog2",
+        "rank 0",
+        "state 2",
+        "500 ms",
+        "3.0000 s – 3.5000 s (500 ms), 1 rows",
+    ] {
+        assert!(texts.iter().any(|found| found == text), "{text}: {texts:?}");
+    }
+    let mut event = vec![(7, vec![Vertex { time: 1.0, line: 0 }], Vec::new())];
+    let file = common::file(&categories(), 1, &mut event);
+    let content = content(&file, None);
+    let picture = Picture::new(&content, &Look::default());
+    assert_eq!(picture.markers.len(), 1);
+    let middle = picture.plot[0] + picture.plot[2] / 2.0;
+    assert!((picture.markers[0].x - middle).abs() < 1.0);
+}
+
+#[test]
+fn a_window_in_which_nothing_is() {
+    let file = of_states(2, &[(0, 0, 0.0, 1.0), (1, 0, 9.0, 10.0)]);
+    for (earliest, latest) in [
+        (2.0, 3.0),
+        (20.0, 30.0),
+        (-5.0, -4.0),
+        (f64::NAN, f64::INFINITY),
+    ] {
+        let content = content(&file, Some(TimeBBox { earliest, latest }));
+        let texts = texts(&svg_of(&content));
+        if earliest.is_finite() {
+            assert!(
+                texts.iter().any(|text| text == "nothing in this window"),
+                "{texts:?}"
+            );
+        }
+        assert!(texts.iter().any(|text| text == "rank 1"));
+    }
+}
+
+#[test]
+fn ten_thousand_rows_are_all_in_the_picture() {
+    let states: Vec<_> = (0..10_000)
+        .map(|line| (line, line % 6, f64::from(line), f64::from(line) + 50.0))
+        .collect();
+    let file = of_states(10_000, &states);
+    let content = content(&file, None);
+    let picture = Picture::new(&content, &Look::default());
+    let covered: Vec<u32> = picture
+        .rows
+        .iter()
+        .flat_map(|row| row.rows.clone())
+        .collect();
+    assert_eq!(covered, (0..10_000).collect::<Vec<u32>>());
+    assert!(picture.height < 1400.0, "{}", picture.height);
+    assert_eq!(picture.rows[0].name, "rank 0–31");
+    let note = "10 000 rows in 313, each of up to 32";
+    assert!(
+        picture.notes.iter().any(|found| found.contains(note)),
+        "{:?}",
+        picture.notes
+    );
+    let mut bottom = f64::MIN;
+    for row in picture.rows.iter().filter(|row| !row.name.is_empty()) {
+        let middle = row.y + row.height / 2.0;
+        assert!(middle - bottom >= 12.0, "names overlap");
+        bottom = middle;
+    }
+}
+
+#[test]
+fn arrows_are_drawn_from_end_to_end_or_their_number_is_said() {
+    let arrow = |nth: u32, count: u32| {
+        let time = f64::from(nth) / f64::from(count);
+        let vertices = vec![
+            Vertex { time, line: 0 },
+            Vertex {
+                time: time + 0.1,
+                line: 1,
+            },
+        ];
+        (6, vertices, Vec::new())
+    };
+    let with = |count: u32| {
+        let mut drawables: Vec<_> = (0..count).map(|nth| arrow(nth, count)).collect();
+        content(&file(&categories(), 2, &mut drawables), None)
+    };
+    let few = with(10);
+    let picture = Picture::new(&few, &Look::default());
+    assert_eq!((picture.arrows.len(), picture.notes.len()), (10, 0));
+    let many = with(20_000);
+    let picture = Picture::new(&many, &Look::default());
+    let note = picture.notes.join(" ");
+    assert!(note.starts_with("20 000 arrows drawn as "), "{note}");
+    assert!((100..1500).contains(&picture.arrows.len()));
+    // White arrows are toned where all is light.
+    let ground = Theme::Light.row();
+    assert!(
+        picture
+            .arrows
+            .iter()
+            .all(|arrow| arrow.color.contrast(ground) > 2.0)
+    );
+}
+
+#[test]
+fn previews_stand_for_what_is_not_read() {
+    let states: Vec<_> = (0..20_000)
+        .map(|nth| (nth % 3, 1 + nth % 2, f64::from(nth), f64::from(nth) + 1.0))
+        .collect();
+    let file = of_states(3, &states);
+    let reader = Reader::new(&file).unwrap();
+    let window = reader.root().unwrap().bounds;
+    let rows = Rows::new(reader.lines().values());
+    let wanted = Wanted {
+        bytes: 50_000,
+        ..Wanted::default()
+    };
+    let content = Content::read(&reader, rows, window, &wanted).unwrap();
+    assert!(content.reading.bytes < 200_000, "{:?}", content.reading);
+    assert!(!content.previews.is_empty());
+    let count: u64 = content.totals.iter().map(|total| total.count).sum();
+    let seconds: f64 = content.totals.iter().map(|total| total.seconds).sum();
+    assert_eq!(count, 20_000);
+    assert!((seconds - 20_000.0).abs() < 20.0, "{seconds}");
+    let picture = Picture::new(&content, &Look::default());
+    for row in &picture.rows {
+        let shown: u32 = row.strips[0]
+            .band
+            .spans
+            .iter()
+            .map(|span| span.to - span.from)
+            .sum();
+        assert!(f64::from(shown) > picture.plot[2] * 0.99, "{shown}");
+    }
+    texts(&svg::write(&picture));
+}
+
+#[test]
+fn the_same_bytes_for_a_small_trace() {
+    let data =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/slog2/sample.slog2");
+    let file = std::fs::read(data).unwrap();
+    let content = content(&file, None);
+    let svg = svg_of(&content);
+    texts(&svg);
+    assert_eq!(svg, svg_of(&content));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/sample.svg");
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &svg).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        svg == expected,
+        "tests/data/sample.svg has changed: UPDATE_SNAPSHOTS=1, and look at it"
+    );
+}
