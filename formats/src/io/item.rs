@@ -1,6 +1,9 @@
 //! What is found in one process's records, made ready for the join: an item says what happened, who did it, and all that
 //! only this process's other records could have told (what a handle stood for, which view held, which call was running).
 //!
+//! An item carries who did it, so items of all processes can go into one stream. Numbers of handles, of files seen and of
+//! threads are the process's own; CallIDs, and keys of file handles, are equal for all.
+//!
 //! Items of one process come in order of time. A data access comes when it begins, with its arguments, though these are
 //! recorded when it ends; an operation comes when it ends. So an access is known before the operations that happen in it.
 

@@ -11,6 +11,7 @@ pub mod draw;
 pub mod extract;
 pub mod fact;
 mod files;
+mod intervals;
 pub mod item;
 pub mod join;
 pub mod ranges;

@@ -6,13 +6,14 @@
 
 use super::Put;
 use super::link::{Link, Resolved};
-use super::out::{Known, Out};
+use super::lower::{Lower, give};
+use super::out::Out;
 use super::pages::{Inode, Pages};
-use crate::io::fact::{Actor, Lane, Place, Precision};
+use crate::io::fact::{Actor, Lane, Place};
 use crate::io::item::{Inside, Operation, What};
 use crate::model::Stop;
 use crate::project::hash::Map;
-use records::operation::{DIRECT, Effect, Layer, REQUEST_QUEUED, kind};
+use records::operation::{DIRECT, Effect, Layer, kind};
 use std::collections::VecDeque;
 
 /// Operations of a thread that are remembered: what they asked for may come later (reading ahead).
@@ -21,26 +22,6 @@ const RECENT: usize = 16;
 const PENDING: usize = 4096;
 /// Requests whose number is remembered.
 const REQUESTS: usize = 65536;
-
-/// An operation below a rank's.
-#[derive(Debug)]
-pub(super) struct Lower {
-    operation: Operation,
-    actor: Actor,
-    thread: u32,
-    /// What triggered it.
-    trigger: Option<Link>,
-    /// The operations whose bytes it moved, and which bytes of the file that these worked on.
-    carries: Vec<(Link, (u64, u64))>,
-    /// Bytes of its file that it moved.
-    pieces: Vec<(u64, u64)>,
-    /// What has to be added to offsets of its own file to get those of the file that the link is about.
-    shift: i64,
-    /// Whether it was found by pages.
-    by_page: bool,
-    /// For what happens below it.
-    own: Link,
-}
 
 #[derive(Debug)]
 struct Recent {
@@ -128,13 +109,7 @@ impl Below {
     }
 
     /// An operation of a rank has ended: those below it hang on the link.
-    pub fn operation(
-        &mut self,
-        actor: Actor,
-        thread: u32,
-        _file: Option<u32>,
-        operation: &Operation,
-    ) -> Link {
+    pub fn operation(&mut self, actor: Actor, thread: u32, operation: &Operation) -> Link {
         if !self.active {
             return Link::new();
         }
@@ -163,7 +138,6 @@ impl Below {
             known.recent.pop_front();
         }
         let (start, stop) = (operation.start, operation.stop);
-        let link = link.clone();
         let pending = std::mem::take(&mut known.pending);
         known.recent.push_back(Recent {
             start,
@@ -176,7 +150,7 @@ impl Below {
         known.pending = others;
         for lower in its {
             // Nothing is known of the link yet: there they wait.
-            for lower in self.hang(lower, &link) {
+            for lower in self.hang(lower, link) {
                 link.wait(lower);
             }
         }
@@ -329,10 +303,12 @@ impl Below {
     /// The asynchronous transfer whose bytes a request is about.
     fn of_asynchronous(&self, lower: &Lower, out: &Out) -> Option<Link> {
         let range = *lower.pieces.first()?;
+        // The kernel's own requests have no thread.
+        let request = lower.operation.record.request.filter(|r| r.tid != 0)?;
         let writes = kind(lower.operation.kind)?.effect == Effect::Write;
         let fits =
             |a: &&Asynchronous| a.writes == writes && a.range.0 <= range.0 && range.1 <= a.range.1;
-        let inode = lower.operation.record.request.map_or(0, |r| r.inode);
+        let inode = request.inode;
         let same_file = |a: &&Asynchronous| a.file.is_some_and(|f| out.files.inode(f).1 == inode);
         let mut all = self.asynchronous.iter().filter(fits);
         let named = all.clone().find(same_file);
@@ -478,114 +454,4 @@ impl Below {
         }
         Ok(())
     }
-}
-
-impl Lower {
-    fn new(operation: Operation, actor: Actor, thread: u32) -> Lower {
-        Lower {
-            pieces: super::moved(&operation)
-                .into_iter()
-                .filter(|(start, end)| start < end)
-                .collect(),
-            operation,
-            actor,
-            thread,
-            trigger: None,
-            carries: Vec::new(),
-            shift: 0,
-            by_page: false,
-            own: Link::new(),
-        }
-    }
-
-    /// It moved the bytes of this operation.
-    fn carry(&mut self, link: &Link) {
-        let pieces = self.pieces.iter();
-        self.carries = pieces.map(|&range| (link.clone(), range)).collect();
-    }
-
-    /// The number of the request that it is.
-    fn request(&self) -> Option<u64> {
-        let layer = kind(self.operation.kind)?.layer;
-        let is = layer == Layer::Request && self.operation.kind != REQUEST_QUEUED;
-        self.operation
-            .record
-            .request
-            .filter(|_| is)
-            .map(|r| r.unique)
-    }
-}
-
-fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
-    let at = |offset: u64| offset.saturating_add_signed(by);
-    (at(start), at(end))
-}
-
-/// Gives an operation of which all is known.
-fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolved, Stop> {
-    let trigger = lower.trigger.as_ref().and_then(Link::get);
-    let trigger_call = trigger.as_ref().and_then(|t| t.trigger);
-    let mut resolved = Resolved {
-        file: trigger.as_ref().and_then(|t| t.file),
-        trigger: trigger_call,
-        shift: trigger.as_ref().map_or(0, |t| t.shift) + lower.shift,
-        ..Resolved::default()
-    };
-    let mut carried: Vec<(u64, Place, u64, Precision)> = Vec::new();
-    for (link, range) in &lower.carries {
-        let Some(upper) = link.get() else { continue };
-        let range = shifted(*range, upper.shift + lower.shift);
-        let range = match upper.range {
-            Some((start, end)) => (range.0.clamp(start, end), range.1.clamp(start, end)),
-            None => continue,
-        };
-        resolved.file = resolved.file.or(upper.file);
-        let (start, end) = resolved.range.unwrap_or(range);
-        resolved.range = Some((start.min(range.0), end.max(range.1)));
-        for credit in &upper.credits {
-            let bytes = credit.within(range);
-            if bytes == 0 {
-                continue;
-            }
-            let precision = match credit.precision {
-                Precision::Exact if lower.by_page => Precision::Page,
-                other => other,
-            };
-            if lower.by_page {
-                out.joined.page += bytes;
-            }
-            match carried.iter_mut().find(|c| c.0 == credit.call) {
-                Some(known) => {
-                    known.2 += bytes;
-                    known.3 = known.3.max(precision);
-                }
-                None => carried.push((credit.call, credit.from, bytes, precision)),
-            }
-            resolved.credits.push(credit.clone());
-        }
-    }
-    let record = &lower.operation.record;
-    let named = record.call.filter(|&call| call != 0);
-    if lower.request().is_some() {
-        match (trigger_call, named) {
-            (None, _) => out.joined.server_unattributed += 1,
-            (Some((call, _)), Some(named)) if call == named => out.joined.server_agreements += 1,
-            (Some(_), Some(_)) => out.joined.server_differences += 1,
-            (Some(_), None) => {}
-        }
-    }
-    let moved: u64 = lower.pieces.iter().map(|(a, b)| b - a).sum();
-    let asked: u64 = carried.iter().map(|c| c.2).sum();
-    let known = Known {
-        operation: &lower.operation,
-        actor: lower.actor,
-        thread: lower.thread,
-        file: resolved.file,
-        trigger: trigger_call,
-        named,
-        carried: &carried,
-        filler: moved.saturating_sub(asked),
-    };
-    out.operation(&known, put)?;
-    Ok(resolved)
 }

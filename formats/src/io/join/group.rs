@@ -2,8 +2,9 @@
 
 use super::link::{Credit, Link};
 use crate::io::fact::{Call, Place, Precision};
+use crate::io::intervals::Intervals;
 use crate::io::item::{self, Access, Position};
-use crate::io::ranges::{Intervals, Layout, Ranges};
+use crate::io::ranges::{Layout, Ranges};
 use crate::project::hash::Map;
 use std::sync::Arc;
 

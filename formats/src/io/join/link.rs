@@ -1,6 +1,6 @@
 //! What is known of an operation to those that happened below it: filled in when it has been found out.
 
-use super::below::Lower;
+use super::lower::Lower;
 use crate::io::fact::{Place, Precision};
 use crate::io::ranges::Ranges;
 use std::cell::RefCell;

@@ -11,6 +11,7 @@ mod below;
 mod files;
 mod group;
 mod link;
+mod lower;
 mod out;
 mod pages;
 mod places;
@@ -307,7 +308,7 @@ impl<'t> Joiner<'t> {
         let actor = Actor::Rank(rank);
         let seen = self.seen(rank, &operation);
         let file = seen.map(|s| s.file);
-        let link = self.below.operation(actor, thread, file, &operation);
+        let link = self.below.operation(actor, thread, &operation);
         let range = moved(&operation);
         let data = seen
             .filter(|s| s.role == FileRole::Data || self.out.files.role(s.file) == FileRole::Data);

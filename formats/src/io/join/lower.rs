@@ -1,0 +1,139 @@
+//! An operation below a rank's, and what it is given as when all is known that it hangs on.
+
+use super::Put;
+use super::link::{Link, Resolved};
+use super::out::{Known, Out};
+use crate::io::fact::{Actor, Place, Precision};
+use crate::io::item::Operation;
+use crate::model::Stop;
+use records::operation::{Layer, REQUEST_QUEUED, kind};
+
+/// An operation below a rank's.
+#[derive(Debug)]
+pub(super) struct Lower {
+    pub operation: Operation,
+    pub actor: Actor,
+    pub thread: u32,
+    /// What triggered it.
+    pub trigger: Option<Link>,
+    /// The operations whose bytes it moved, and which bytes of the file that these worked on.
+    pub carries: Vec<(Link, (u64, u64))>,
+    /// Bytes of its file that it moved.
+    pub pieces: Vec<(u64, u64)>,
+    /// What has to be added to offsets of its own file to get those of the file that the link is about.
+    pub shift: i64,
+    /// Whether it was found by pages.
+    pub by_page: bool,
+    /// For what happens below it.
+    pub own: Link,
+}
+
+impl Lower {
+    pub fn new(operation: Operation, actor: Actor, thread: u32) -> Lower {
+        Lower {
+            pieces: super::moved(&operation)
+                .into_iter()
+                .filter(|(start, end)| start < end)
+                .collect(),
+            operation,
+            actor,
+            thread,
+            trigger: None,
+            carries: Vec::new(),
+            shift: 0,
+            by_page: false,
+            own: Link::new(),
+        }
+    }
+
+    /// It moved the bytes of this operation.
+    pub fn carry(&mut self, link: &Link) {
+        let pieces = self.pieces.iter();
+        self.carries = pieces.map(|&range| (link.clone(), range)).collect();
+    }
+
+    /// The number of the request that it is.
+    pub fn request(&self) -> Option<u64> {
+        let layer = kind(self.operation.kind)?.layer;
+        let is = layer == Layer::Request && self.operation.kind != REQUEST_QUEUED;
+        self.operation
+            .record
+            .request
+            .filter(|_| is)
+            .map(|r| r.unique)
+    }
+}
+
+fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
+    let at = |offset: u64| offset.saturating_add_signed(by);
+    (at(start), at(end))
+}
+
+/// Gives an operation of which all is known.
+pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolved, Stop> {
+    let trigger = lower.trigger.as_ref().and_then(Link::get);
+    let trigger_call = trigger.as_ref().and_then(|t| t.trigger);
+    let mut resolved = Resolved {
+        file: trigger.as_ref().and_then(|t| t.file),
+        trigger: trigger_call,
+        shift: trigger.as_ref().map_or(0, |t| t.shift) + lower.shift,
+        ..Resolved::default()
+    };
+    let mut carried: Vec<(u64, Place, u64, Precision)> = Vec::new();
+    for (link, range) in &lower.carries {
+        let Some(upper) = link.get() else { continue };
+        let range = shifted(*range, upper.shift + lower.shift);
+        let range = match upper.range {
+            Some((start, end)) => (range.0.clamp(start, end), range.1.clamp(start, end)),
+            None => continue,
+        };
+        resolved.file = resolved.file.or(upper.file);
+        let (start, end) = resolved.range.unwrap_or(range);
+        resolved.range = Some((start.min(range.0), end.max(range.1)));
+        for credit in &upper.credits {
+            let bytes = credit.within(range);
+            if bytes == 0 {
+                continue;
+            }
+            let precision = match credit.precision {
+                Precision::Exact if lower.by_page => Precision::Page,
+                other => other,
+            };
+            if lower.by_page {
+                out.joined.page += bytes;
+            }
+            match carried.iter_mut().find(|c| c.0 == credit.call) {
+                Some(known) => {
+                    known.2 += bytes;
+                    known.3 = known.3.max(precision);
+                }
+                None => carried.push((credit.call, credit.from, bytes, precision)),
+            }
+            resolved.credits.push(credit.clone());
+        }
+    }
+    let record = &lower.operation.record;
+    let named = record.call.filter(|&call| call != 0);
+    if lower.request().is_some() {
+        match (trigger_call, named) {
+            (None, _) => out.joined.server_unattributed += 1,
+            (Some((call, _)), Some(named)) if call == named => out.joined.server_agreements += 1,
+            (Some(_), Some(_)) => out.joined.server_differences += 1,
+            (Some(_), None) => {}
+        }
+    }
+    let moved: u64 = lower.pieces.iter().map(|(a, b)| b - a).sum();
+    let asked: u64 = carried.iter().map(|c| c.2).sum();
+    let known = Known {
+        operation: &lower.operation,
+        actor: lower.actor,
+        thread: lower.thread,
+        file: resolved.file,
+        trigger: trigger_call,
+        named,
+        carried: &carried,
+        filler: moved.saturating_sub(asked),
+    };
+    out.operation(&known, put)?;
+    Ok(resolved)
+}
