@@ -359,7 +359,6 @@ fn process() -> Process {
         let name = path.file_name()?;
         Some(name.to_string_lossy().into_owned())
     };
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     Process {
         host: host(),
         program: std::env::current_exe()
@@ -367,8 +366,14 @@ fn process() -> Process {
             .and_then(file_name)
             .unwrap_or_default(),
         user: std::env::var("LOGNAME").unwrap_or_default(),
-        boot: boot.trim().to_owned(),
+        boot: boot_id(),
     }
+}
+
+/// What identifies this start of the kernel: processes with the same one read the same clocks.
+pub fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
 }
 
 /// Name of this host.

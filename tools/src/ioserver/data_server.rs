@@ -1,12 +1,14 @@
 //! `mpitrace dataserver`: has the stripes of files for an I/O server, on this host or another one.
 
 use super::address::{Address, Listener, Stream};
+use super::clocks;
 use super::mount::Signals;
 use super::objects::Objects;
 use super::recording::{Recorder, Result, Work};
 use super::wire::{self, Action, DATA_ONLY, NEW, Question};
 use super::{absolute, at, recorder};
 use crate::failure::Failure;
+use crate::journal::now;
 use records::define::{Definition, OpenFile, Role};
 use records::operation::{
     self, STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE,
@@ -146,7 +148,14 @@ impl DataServer {
                 }
             };
             found.clear();
-            let result = self.answer(&question, &data, &mut found);
+            let result = match question.action {
+                Action::Clock => Ok(now() as usize),
+                Action::Shift => {
+                    clocks::note(&question, &data, &self.recorder);
+                    Ok(0)
+                }
+                _ => self.answer(&question, &data, &mut found),
+            };
             if wire::answer(&mut stream, result, &found).is_err() {
                 // The asker is gone, and with it whoever wanted to know.
                 return;
@@ -160,7 +169,7 @@ impl DataServer {
             Action::Write => STRIPE_WRITE,
             Action::Sync => STRIPE_SYNC,
             Action::Cut | Action::Allocate => STRIPE_RESIZE,
-            Action::Open | Action::Close | Action::Remove => STRIPE_OTHER,
+            _ => STRIPE_OTHER,
         };
         let (unique, inode) = (question.unique, question.inode);
         let work = self
@@ -271,6 +280,8 @@ impl DataServer {
             }
             Action::Close => self.objects.close(work, number).map(|()| 0),
             Action::Remove => self.objects.remove(work, number).map(|()| 0),
+            // Answered before they become work.
+            Action::Clock | Action::Shift => Err(io::Errno::INVAL),
         }
     }
 }

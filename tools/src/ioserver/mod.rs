@@ -3,6 +3,7 @@
 
 mod address;
 mod background;
+mod clocks;
 pub mod data_server;
 mod filesystem;
 mod inodes;

@@ -156,9 +156,8 @@ pub fn serve(
         drop(ended.send(None));
     });
     std::thread::spawn(move || drop(waiter.send(Some(serving.join()))));
-    match end.recv() {
-        Ok(Some(result)) => return outcome(result),
-        Ok(None) | Err(_) => {}
+    if let Ok(Some(result)) = end.recv() {
+        return outcome(result);
     }
     if let Err(e) = unmounter.unmount() {
         eprintln!(

@@ -85,27 +85,36 @@ impl Objects {
 
     /// Nobody has the file open.
     pub fn close(&self, work: &Work<'_>, number: u64) -> Result<()> {
-        let Some(object) = self.open.lock().remove(&number) else {
-            return Ok(());
-        };
-        let (fd, inode) = (object.fd.as_raw_fd(), object.inode);
-        work.disk(operation::CLOSE, inode, Some(&fd), (-1, -1), || {
-            drop(object);
-            Ok(())
-        })
+        let object = self.open.lock().remove(&number);
+        close(work, object)
     }
 
     /// Removes the part of file `number`.
     pub fn remove(&self, work: &Work<'_>, number: u64) -> Result<()> {
+        // Nobody may open it again before its name is gone: the number may soon be that of another file.
+        let mut open = self.open.lock();
+        let object = open.remove(&number);
         let path = self.path(number);
-        let inode = match fs::stat(&path) {
-            Ok(stat) => stat.st_ino,
-            Err(Errno::NOENT) => return Ok(()),
-            Err(e) => return Err(e),
+        let removed = match fs::stat(&path) {
+            Ok(stat) => work.disk(operation::UNLINK, stat.st_ino, None, (-1, -1), || {
+                fs::unlink(&path)
+            }),
+            Err(Errno::NOENT) => Ok(()),
+            Err(e) => Err(e),
         };
-        self.close(work, number)?;
-        work.disk(operation::UNLINK, inode, None, (-1, -1), || {
-            fs::unlink(&path)
-        })
+        drop(open);
+        close(work, object)?;
+        removed
     }
+}
+
+fn close(work: &Work<'_>, object: Option<Arc<Object>>) -> Result<()> {
+    let Some(object) = object else {
+        return Ok(());
+    };
+    let (fd, inode) = (object.fd.as_raw_fd(), object.inode);
+    work.disk(operation::CLOSE, inode, Some(&fd), (-1, -1), || {
+        drop(object);
+        Ok(())
+    })
 }

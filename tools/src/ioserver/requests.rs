@@ -190,7 +190,8 @@ impl Server {
 
     pub fn remove(&self, work: &Work<'_>, parent: INodeNo, name: &OsStr) -> Result<()> {
         let parent = self.inodes.get(parent)?;
-        let stat = fs::statat(&parent.place, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let held = hold(&parent, name)?;
+        let stat = fs::fstat(&held)?;
         work.disk(operation::UNLINKAT, stat.st_ino, None, (-1, -1), || {
             fs::unlinkat(&parent.place, name, AtFlags::empty())
         })?;
@@ -213,7 +214,8 @@ impl Server {
         let (from, to) = (self.inodes.get(from)?, self.inodes.get(to)?);
         let stat = |parent: &Node, name| fs::statat(&parent.place, name, AtFlags::SYMLINK_NOFOLLOW);
         let moved = stat(&from, name)?;
-        let replaced = stat(&to, new_name).ok();
+        let held = hold(&to, new_name).ok();
+        let replaced = held.as_ref().and_then(|held| fs::fstat(held).ok());
         work.disk(operation::RENAME, moved.st_ino, None, (-1, -1), || {
             fs::renameat_with(&from.place, name, &to.place, new_name, flags)
         })?;
@@ -415,6 +417,12 @@ fn entries_of(node: &Node) -> Result<Vec<Entry>> {
         }
     }
     Ok(entries)
+}
+
+/// The inode of a name. As long as it is held, its number is not used again.
+fn hold(parent: &Node, name: &OsStr) -> Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    fs::openat(&parent.place, name, flags, Mode::empty())
 }
 
 /// Gives a new name to the user who asked for it, where this process is somebody else.

@@ -4,6 +4,7 @@
 //! time as there are requests. A server that does not answer makes the request fail with EIO.
 
 use super::address::{Address, Stream};
+use super::clocks;
 use super::inodes::Node;
 use super::layout::{Layout, Piece};
 use super::recording::{Result, Work};
@@ -207,7 +208,7 @@ impl<'e> Exchange<'e, '_> {
         // A server that has been lost in the middle of this exchange cannot have what it was sent before.
         let sent = match connection {
             None if !waiting.is_empty() => Err(std::io::ErrorKind::NotConnected.into()),
-            None => Stream::connect(&server.address).and_then(|mut stream| {
+            None => server.connect().and_then(|mut stream| {
                 wire::ask(&mut stream, &task.question, data)?;
                 *connection = Some(stream);
                 Ok(())
@@ -264,6 +265,14 @@ impl<'e> Exchange<'e, '_> {
 }
 
 impl Server {
+    fn connect(&self) -> std::io::Result<Stream> {
+        let mut stream = Stream::connect(&self.address)?;
+        if let Address::Tcp(_) = self.address {
+            clocks::compare(&mut stream)?;
+        }
+        Ok(stream)
+    }
+
     /// It does not answer: says so once.
     fn lost(&self, e: &std::io::Error) {
         if !self.is_lost.swap(true, Relaxed) {

@@ -43,14 +43,20 @@ pub enum Action {
     Close = 7,
     /// The file is no more.
     Remove = 8,
+    /// What does the clock say? The answer's number is its ns.
+    Clock = 9,
+    /// How the clocks compare: offset is the server's time, local what to add to it, size how long the way took, all ns; what
+    /// identifies the asker's kernel is behind.
+    Shift = 10,
 }
 
 impl Action {
     fn from_number(number: u16) -> Option<Action> {
         use Action::*;
-        [Open, Read, Write, Cut, Allocate, Sync, Close, Remove]
-            .into_iter()
-            .find(|&action| action as u16 == number)
+        let all = [
+            Open, Read, Write, Cut, Allocate, Sync, Close, Remove, Clock, Shift,
+        ];
+        all.into_iter().find(|&action| action as u16 == number)
     }
 }
 
@@ -158,7 +164,7 @@ pub fn answered(stream: &mut Stream, data: &mut [u8]) -> io::Result<Result<usize
     let place = data.get_mut(..behind);
     stream.read_exact(place.ok_or_else(|| bad("an answer that is too large"))?)?;
     Ok(match word(4) as i32 {
-        0 => Ok(word(8) as usize),
+        0 => Ok((u64::from(word(8)) | u64::from(word(12)) << 32) as usize),
         errno => Err(Errno::from_raw_os_error(errno)),
     })
 }
@@ -210,10 +216,10 @@ mod tests {
             let got = super::question(&mut server, &mut data).unwrap();
             assert_eq!((got, &data[..]), (Some(question), &b"abc"[..]));
         }
-        answer(&mut server, Ok(2), b"xy").unwrap();
+        answer(&mut server, Ok(2 << 40), b"xy").unwrap();
         answer(&mut server, Err(Errno::NOSPC), b"").unwrap();
         let mut buffer = [0; 4];
-        assert_eq!(answered(&mut front, &mut buffer).unwrap(), Ok(2));
+        assert_eq!(answered(&mut front, &mut buffer).unwrap(), Ok(2 << 40));
         assert_eq!(&buffer, b"xy\0\0");
         assert_eq!(
             answered(&mut front, &mut buffer).unwrap(),

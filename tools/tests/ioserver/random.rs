@@ -297,6 +297,19 @@ fn compare(mount: &Path, plain: &Path, seed: u64, count: u64) -> u64 {
         let [through, direct] = &mut sides;
         let (a, b) = (through.act(&action), direct.act(&action));
         done += u64::from(b.is_ok());
+        if let (Ok((_, a)), Ok((_, b))) = (&a, &b)
+            && a != b
+        {
+            let wrong: Vec<usize> = (0..a.len()).filter(|&i| a[i] != b[i]).collect();
+            let (first, last) = (wrong[0], wrong[wrong.len() - 1]);
+            println!(
+                "{} bytes differ, from {first} on {:?} instead of {:?}, the last at {last}; again: {}",
+                wrong.len(),
+                &a[first..a.len().min(first + 8)],
+                &b[first..b.len().min(first + 8)],
+                through.act(&action).is_ok_and(|(_, again)| again == *b)
+            );
+        }
         let short = |outcome: &Outcome| outcome.as_ref().map(|(n, _)| *n).map_err(|e| *e);
         assert!(
             a == b,
@@ -321,7 +334,7 @@ pub fn run(name: &str, options: &[&str]) {
         Ok(text) => text.parse().unwrap(),
         Err(_) => default,
     };
-    let count = number("FSX_OPERATIONS", 20_000);
+    let count = number("FSX_OPERATIONS", 25_000);
     let seed = number("FSX_SEED", 0x5EED_1234_5678);
     let Some(instance) = super::instance::Instance::start(name, options) else {
         return;

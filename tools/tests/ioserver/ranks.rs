@@ -85,7 +85,7 @@ fn at(spans: &[Span], time: u64) -> Option<Span> {
     let before = spans.partition_point(|span| span.start <= time);
     // Spans of one thread are nested or apart, and not deeply so.
     let inside = spans[..before].iter().rev().take(512);
-    inside.filter(|span| time <= span.stop).last().copied()
+    inside.filter(|span| time <= span.stop).next_back().copied()
 }
 
 fn run(mpi: &str, name: &str, options: &[&str], ranks: u32) {

@@ -1,0 +1,117 @@
+//! Clocks of data servers on other hosts, compared with that of the front end: times in their traces can then be brought
+//! together with those of the ranks. Done on each connection that leads to a host, when it is made.
+
+use super::address::Stream;
+use super::recording::Recorder;
+use super::wire::{self, Action, Question};
+use crate::journal::{boot_id, now};
+use records::define::{Definition, Sync};
+use std::io;
+
+/// Readings of which the one with the shortest way counts.
+const READINGS: usize = 8;
+
+fn question(action: Action) -> Question {
+    Question {
+        action,
+        flags: 0,
+        call: None,
+        unique: 0,
+        inode: 0,
+        offset: 0,
+        local: 0,
+        size: 0,
+        tid: 0,
+    }
+}
+
+/// Compares the clocks and tells the server the result.
+pub fn compare(stream: &mut Stream) -> io::Result<()> {
+    let mut best: Option<Sync> = None;
+    for _ in 0..READINGS {
+        let asked = now();
+        wire::ask(stream, &question(Action::Clock), &[])?;
+        let there = wire::answered(stream, &mut [])?? as u64;
+        let gap = now() - asked;
+        if best.is_none_or(|best| gap < best.gap) {
+            best = Some(Sync {
+                ticks: there,
+                shift: (asked + gap / 2).wrapping_sub(there) as i64,
+                gap,
+            });
+        }
+    }
+    let Sync { ticks, shift, gap } = best.unwrap_or_default();
+    let result = Question {
+        offset: ticks,
+        local: shift as u64,
+        size: gap,
+        ..question(Action::Shift)
+    };
+    wire::ask(stream, &result, boot_id().as_bytes())?;
+    wire::answered(stream, &mut [])??;
+    Ok(())
+}
+
+/// Records the result that `question` tells, if the asker's kernel, which has named itself in `boot`, is another one.
+pub fn note(question: &Question, boot: &[u8], recorder: &Recorder) {
+    if boot != boot_id().as_bytes() {
+        recorder.define(&Definition::Sync(Sync {
+            ticks: question.offset,
+            shift: question.local as i64,
+            gap: question.size,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Journal;
+    use records::define::Server;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_shift_is_recorded_for_another_kernel_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("blocks");
+        let journal = Journal::create(&path, Server::default()).unwrap();
+        let recorder = Recorder::new(Some(journal), None);
+        let (front, server) = UnixStream::pair().unwrap();
+        let (mut front, mut server) = (Stream::Unix(front), Stream::Unix(server));
+        // The server's clock is behind by an hour.
+        let behind = 3_600_000_000_000;
+        let asker = std::thread::spawn(move || compare(&mut front).unwrap());
+        let mut data = Vec::new();
+        for _ in 0..READINGS {
+            let asked = wire::question(&mut server, &mut data).unwrap().unwrap();
+            assert_eq!(asked.action, Action::Clock);
+            wire::answer(&mut server, Ok((now() - behind) as usize), &[]).unwrap();
+        }
+        let told = wire::question(&mut server, &mut data).unwrap().unwrap();
+        assert_eq!(told.action, Action::Shift);
+        wire::answer(&mut server, Ok(0), &[]).unwrap();
+        asker.join().unwrap();
+        note(&told, &data, &recorder);
+        note(&told, b"another", &recorder);
+        recorder.finish();
+        let bytes = std::fs::read(&path).unwrap();
+        let file = records::file::File::new(&bytes).unwrap();
+        let mut found = Vec::new();
+        for thread in file.threads() {
+            let mut records = thread.records();
+            while let Some(r) = records.next() {
+                if let Some(Definition::Sync(sync)) = Definition::decode(r.function, r.payload) {
+                    found.push(sync);
+                }
+            }
+        }
+        let [sync] = found[..] else {
+            panic!("{found:?}");
+        };
+        assert!(
+            sync.shift.abs_diff(behind as i64) <= sync.gap / 2 + 1,
+            "{sync:?}"
+        );
+    }
+}
