@@ -39,7 +39,7 @@ pub enum Mode {
 ///
 /// Every request is recorded from its arrival to its answer, with the server's own calls for its disk nested in it, and with
 /// the CallID of the MPI call that caused it, which ranks under libtrace tell through the file that TRACE_TIDS names. Ends
-/// when the file system is unmounted, or on SIGINT or SIGTERM. It costs 8 to 20 microseconds a request.
+/// when the file system is unmounted, or on SIGINT or SIGTERM. It costs some 20 microseconds a request.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace ioserver --background --trace io.blocks /data/base /mnt/x >started
