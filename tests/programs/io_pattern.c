@@ -313,6 +313,7 @@ static void split(void)
 static void ordered(void)
 {
     const char *name = NAME("ordered");
+    zeros(name, 1 << 20);
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     for (int i = 0; i < 3; i++) {
         int bytes = 100 + 50 * ((rank + i) % 3);
@@ -321,6 +322,7 @@ static void ordered(void)
     void *memory = data(name, 333);
     DO(MPI_File_write_ordered_begin(file, memory, 333, MPI_BYTE));
     DO(MPI_File_write_ordered_end(file, memory, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD); /* ROMIO does not wait for the other ranks to be as far */
     MPI_File_seek_shared(file, 64, MPI_SEEK_SET);
     DO(MPI_File_read_ordered(file, keep(200), 200, MPI_BYTE, MPI_STATUS_IGNORE));
     DO(MPI_File_write_ordered(file, data(name, 10 * (rank + 1)), 10 * (rank + 1), MPI_BYTE, MPI_STATUS_IGNORE));
@@ -760,6 +762,137 @@ static void shuffled(void)
     DO(MPI_File_close(&file));
 }
 
+/* The shared pointer in a view with holes, which all ranks have in common. */
+static void shared_strided(void)
+{
+    const char *name = NAME("shared_strided");
+    zeros(name, 1 << 20);
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    view(file, 40, MPI_BYTE, turns(2, 20, 30, MPI_BYTE));
+    for (int i = 0; i < 3; i++)
+        DO(MPI_File_write_shared(file, data(name, 70 + 10 * rank), 70 + 10 * rank, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_write_ordered(file, data(name, 55), 55, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_ordered(file, data(name, 15 + rank), 15 + rank, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+static void sequential(void)
+{
+    const char *name = NAME("sequential");
+    MPI_File file = opened(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL);
+    DO(MPI_File_write_ordered(file, data(name, 30 + rank), 30 + rank, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_set_view(file, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", hints));
+    DO(MPI_File_write_shared(file, data(name, 80), 20, MPI_INT, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
+/* A file that is deleted and made again, while another one of its inode number may be open. */
+static void again(void)
+{
+    const char *name = NAME("again");
+    for (int i = 0; i < 3; i++) {
+        MPI_File file = opened(MPI_COMM_WORLD, name, create | MPI_MODE_EXCL);
+        segment(file, 1000);
+        DO(MPI_File_write_all(file, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+        DO(MPI_File_close(&file));
+        if (rank == 0)
+            MPI_File_delete(name, MPI_INFO_NULL);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* As libraries for arrays do it: rank 0 alone writes small headers between collective accesses. */
+static void headers(void)
+{
+    const char *name = NAME("headers");
+    zeros(name, 1 << 20);
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    for (int i = 0; i < 9; i++) {
+        deal(file, 1000 + 5000 * i, 50, 10);
+        DO(MPI_File_write_at_all(file, 0, data(name, 500), 500, MPI_BYTE, MPI_STATUS_IGNORE));
+        segment(file, 0);
+        if (rank == 0)
+            for (int j = 0; j < 3; j++)
+                DO(MPI_File_write_at(file, 30 * j, data(name, 20 + i), 20 + i, MPI_BYTE, MPI_STATUS_IGNORE));
+        MPI_File_sync(file);
+    }
+    DO(MPI_File_close(&file));
+}
+
+/* Structures with padding, in memory and in the file. */
+static void structures(void)
+{
+    const char *name = NAME("structures");
+    zeros(name, 1 << 20);
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    struct record {
+        char kind;
+        double value;
+        short more[3];
+    };
+    int lengths[3] = {1, 1, 3};
+    MPI_Aint offsets[3] = {0, 8, 16};
+    MPI_Datatype types[3] = {MPI_CHAR, MPI_DOUBLE, MPI_SHORT}, plain, record;
+    MPI_Type_create_struct(3, lengths, offsets, types, &plain);
+    MPI_Type_create_resized(plain, 0, sizeof(struct record), &record);
+    MPI_Type_free(&plain);
+    MPI_Type_commit(&record);
+    view(file, sizeof(struct record) * rank, record, turns(size, 1, 10, record));
+    DO(MPI_File_write_all(file, data(name, 40 * sizeof(struct record)), 40, record, MPI_STATUS_IGNORE));
+    DO(MPI_File_write_at(file, 45, data(name, 7 * sizeof(struct record)), 7, record, MPI_STATUS_IGNORE));
+    DO(MPI_File_write(file, data(name, 3 * sizeof(struct record)), 3, record, MPI_STATUS_IGNORE));
+    DO(MPI_File_read_at_all(file, 3, keep(5 * sizeof(struct record)), 5, record, MPI_STATUS_IGNORE));
+    MPI_Type_free(&record);
+    DO(MPI_File_close(&file));
+}
+
+/* Requests that are completed by whatever comes: other files, messages, sync, close. */
+static void deferred(void)
+{
+    const char *name = NAME("deferred"), *second = NAME("deferred2");
+    zeros(name, 1 << 20);
+    zeros(second, 1 << 20);
+    MPI_File file = opened(MPI_COMM_WORLD, name, create), other = opened(MPI_COMM_WORLD, second, create);
+    deal(file, 0, 60, 10);
+    deal(other, 0, 30, 10);
+    MPI_Request requests[4];
+    int sum;
+    DO(MPI_File_iwrite_all(file, data(name, 600), 600, MPI_BYTE, &requests[0]));
+    DO(MPI_File_iwrite_all(other, data(second, 300), 300, MPI_BYTE, &requests[1]));
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    DO(MPI_File_iwrite_at(file, 1800, data(name, 600), 600, MPI_BYTE, &requests[2]));
+    DO(MPI_File_iwrite_at_all(other, 900, data(second, 300), 300, MPI_BYTE, &requests[3]));
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    DO(MPI_File_write_at_all(other, 1200, data(second, 300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_iwrite_at_all(file, 600, data(name, 600), 600, MPI_BYTE, &requests[0]));
+    DO(MPI_File_iwrite_at_all(file, 1200, data(name, 600), 600, MPI_BYTE, &requests[1]));
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    DO(MPI_File_write_at_all(other, 1500, data(second, 300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    DO(MPI_File_close(&other));
+    DO(MPI_File_close(&file));
+}
+
+/* More is read than there is. */
+static void behind_end(void)
+{
+    const char *name = NAME("behind_end");
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    segment(file, 1000);
+    DO(MPI_File_write_at_all(file, 0, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_File_sync(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == size - 1) {
+        DO(MPI_File_read_at(file, 900, keep(300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
+        DO(MPI_File_read_at(file, 5000, keep(300), 300, MPI_BYTE, MPI_STATUS_IGNORE));
+    }
+    MPI_File_seek(file, 400, MPI_SEEK_SET);
+    DO(MPI_File_read(file, keep(200), 200, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
 /* Two threads, each with a file and a communicator of its own. A communicator of several ranks would not do: ROMIO keeps a
  * lock during a collective access, which another thread of another rank may be waiting for. */
 static MPI_Comm comms[2];
@@ -812,7 +945,8 @@ static const struct {
     PATTERN(etypes),      PATTERN(darray),   PATTERN(nested),     PATTERN(far),            PATTERN(partial),
     PATTERN(segments),    PATTERN(atomic),   PATTERN(sizes),      PATTERN(zero),           PATTERN(self),
     PATTERN(twice),       PATTERN(bounds),   PATTERN(write_only), PATTERN(large),          PATTERN(waves),
-    PATTERN(shuffled),    PATTERN(threads),
+    PATTERN(shuffled),    PATTERN(shared_strided), PATTERN(sequential), PATTERN(again), PATTERN(headers), PATTERN(structures),
+    PATTERN(deferred),    PATTERN(behind_end), PATTERN(threads),
 };
 
 int main(int argc, char **argv)
