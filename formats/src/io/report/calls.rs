@@ -13,6 +13,10 @@ pub(super) type HashSet<K> = std::collections::HashSet<K, foldhash::fast::Random
 
 /// Calls that are remembered at once.
 const REMEMBERED: usize = 1 << 16;
+/// Operations of these, each call's counted up to [`COUNTED`]: they say how much memory the calls take.
+const OPERATIONS: usize = 1 << 20;
+/// What a call keeps of more operations than these takes no more memory.
+const COUNTED: u64 = 256;
 /// Calls of which it is remembered that they were forgotten.
 const FORGOTTEN: usize = 1 << 20;
 /// Operations of a call that are kept one by one.
@@ -114,7 +118,7 @@ pub(super) struct Open {
 
 impl Open {
     /// An operation that happened during it.
-    pub fn triggers(&mut self, operation: &Operation, key: KindKey) {
+    fn triggers(&mut self, operation: &Operation, key: KindKey) {
         let (bytes, ns) = (moved(operation), duration(operation));
         self.cause(Brief {
             key,
@@ -189,6 +193,7 @@ pub(super) struct OpenCalls {
     open: HashMap<u64, Open>,
     forgotten: HashSet<u64>,
     clock: u64,
+    operations: usize,
 }
 
 impl OpenCalls {
@@ -203,6 +208,18 @@ impl OpenCalls {
         Some(open)
     }
 
+    /// That an operation happened during this call; `false` if the call was added up already.
+    pub fn triggers(&mut self, call: u64, operation: &Operation, key: KindKey) -> bool {
+        let Some(open) = self.get(call) else {
+            return false;
+        };
+        let before = open.operations.min(COUNTED);
+        open.triggers(operation, key);
+        let after = open.operations.min(COUNTED);
+        self.operations += (after - before) as usize;
+        true
+    }
+
     /// The same without counting as a sign of life.
     pub fn look(&mut self, call: u64) -> Option<&mut Open> {
         self.open.get_mut(&call)
@@ -210,12 +227,12 @@ impl OpenCalls {
 
     /// The calls to be added up because there are too many: the half that nothing was heard of for the longest time.
     pub fn overdue(&self) -> Vec<u64> {
-        if self.open.len() < REMEMBERED {
+        if self.open.len() < REMEMBERED && self.operations < OPERATIONS {
             return Vec::new();
         }
         let mut ages: Vec<(u64, u64)> = self.open.iter().map(|(&id, o)| (o.touched, id)).collect();
         ages.sort_unstable();
-        ages.truncate(REMEMBERED / 2);
+        ages.truncate(self.open.len() / 2);
         ages.into_iter().map(|(_, id)| id).collect()
     }
 
@@ -229,6 +246,7 @@ impl OpenCalls {
     /// Takes a call out.
     pub fn take(&mut self, call: u64) -> Option<Open> {
         let open = self.open.remove(&call)?;
+        self.operations -= open.operations.min(COUNTED) as usize;
         if self.forgotten.len() >= FORGOTTEN {
             self.forgotten.clear();
         }

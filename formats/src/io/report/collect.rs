@@ -165,10 +165,8 @@ impl Collector {
             cache.add(operation, doing, bytes);
         }
         if let Some(call) = operation.call {
-            match self.calls.get(call) {
-                Some(open) => open.triggers(operation, key),
-                None => self.report.late += 1,
-            }
+            let in_time = self.calls.triggers(call, operation, key);
+            self.report.late += u64::from(!in_time);
         }
         self.take_waiting(operation.id);
     }
