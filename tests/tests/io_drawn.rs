@@ -10,7 +10,7 @@ use std::fs;
 use std::process::Command;
 use tests::tally::Counts;
 use tests::trace::{LIMIT, Tracing};
-use tests::{Mpi, Program, Run, contents, process};
+use tests::{Folder, Mpi, Program, Run, contents, process};
 
 /// A program with blocking, nonblocking and collective accesses, and what it takes of the trace.
 fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> Run {
@@ -152,5 +152,72 @@ fn nested(trace: &slog2::Source<'_>) {
                 .any(|c| (c.0, c.1) == (rank, thread) && c.2 <= start && end <= c.3),
             "an operation of rank {rank} from {start} to {end} is in no call"
         );
+    }
+}
+
+/// `mpitrace run --io` with a server of its own: one SLOG2 file in which every request and every piece of it hangs on the call
+/// that caused it.
+#[test]
+fn a_run_through_a_striped_server() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let folder = Folder::new(&format!("{}-server", mpi.suffix()));
+        let path = |name: &str| folder.path().join(name);
+        for name in ["base", "mount"] {
+            fs::create_dir(path(name)).expect("own folder");
+        }
+        let launch = mpi.mpiexec(2);
+        let mut command = Command::new(tests::mpitrace());
+        command
+            .args(["run", "--io", "--servers", "2", "-o", "both", "--lib"])
+            .arg(mpi.library())
+            .arg("--ioserver")
+            .arg(format!(
+                "{}:{}",
+                path("base").display(),
+                path("mount").display()
+            ))
+            .arg("--")
+            .arg(launch.get_program())
+            .args(launch.get_args())
+            .arg(Program::c("accesses").compile(mpi))
+            .arg(path("mount").join("data"))
+            .current_dir(folder.path())
+            .env("TRACE_TMPDIR", folder.path())
+            .env("TALLY_DIR", folder.path());
+        for (name, value) in launch.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        let finished = process::run(&mut command, LIMIT);
+        if finished.stderr.contains("the I/O server did not start") {
+            tests::skip(&format!("no I/O server: {}", finished.stderr));
+            return;
+        }
+        assert!(finished.status.success(), "{}", finished.story());
+        assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+        let contents = contents::slog2(&path("both.slog2"));
+        for kind in ["request write", "stripe write", "pwrite", "fsync"] {
+            assert!(contents.operations[kind] > 0, "{:?}", contents.operations);
+            let arrows = contents.edges[&format!("triggers {kind}")];
+            assert_eq!(contents.operations[kind], arrows, "{mpi:?} {kind}");
+        }
+        let bytes = fs::read(path("both.slog2")).expect("own folder");
+        let trace = slog2::Source::new(&bytes).expect("an SLOG2 file");
+        let lines = trace.definitions().lines.iter();
+        let names: Vec<&str> = lines.filter_map(|line| line.name.as_deref()).collect();
+        for name in ["server 0 ", "data server 0 ", "data server 1 "] {
+            assert!(names.iter().any(|line| line.starts_with(name)), "{names:?}");
+        }
+        nested(&trace);
+        // Nothing is mounted any more, and what was kept for the picture is gone.
+        assert_eq!(fs::read_dir(path("mount")).expect("a folder").count(), 0);
+        let left = fs::read_dir(folder.path()).expect("own folder");
+        let left: Vec<_> = left
+            .map(|entry| entry.expect("own folder").file_name())
+            .collect();
+        let is_left = |name: &std::ffi::OsString| {
+            let name = name.to_string_lossy();
+            name.starts_with("mpitrace-io") || name.ends_with(".blocks")
+        };
+        assert!(!left.iter().any(is_left), "{left:?}");
     }
 }

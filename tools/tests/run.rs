@@ -316,3 +316,27 @@ fn the_program_decides_the_family() {
         }
     }
 }
+
+#[test]
+fn io_needs_blocks_and_ends_as_the_program_does() {
+    let bench = Bench::new("io");
+    let program = bench.script("program", "env | grep ^TRACE_ | sort; exit 3");
+    let output = bench.mpitrace(&["run", "--io", "--keep", "--mpi", "mpich", "--", &program]);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let shown = stdout(&output);
+    assert!(shown.contains("TRACE_KEEP_BLOCKS=yes"), "{shown}");
+    let folder = shown
+        .lines()
+        .find_map(|line| line.strip_prefix("TRACE_TMPDIR="))
+        .expect("a folder of its own");
+    assert!(stderr(&output).contains(&format!("block files are in {folder}")));
+    fs::remove_dir(folder).expect("it is kept, and empty");
+    for wrong in [
+        &["run", "--ioserver", "a:b", "--", "true"][..],
+        &["run", "--io", "--ioserver", "a", "--", "true"],
+        &["run", "--io", "--servers", "2", "--", "true"],
+    ] {
+        let output = bench.mpitrace(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
+}

@@ -82,14 +82,19 @@ pub(super) fn set_hosts(lines: &mut [Line], hosts: &BTreeMap<Actor, String>) {
 /// How long after a run its data may still be written out, ns: the kernel waits for half a minute.
 const LATE_NS: i64 = 60_000_000_000;
 
-/// False for what a server or device did long before or after the run: its trace may be of many runs.
+/// False for what a server or device did long before or after the run, as its trace may be of many runs; and for transfers of a
+/// device that neither a call of the run asked for nor carry data of its files.
 pub(super) fn is_of_run(fact: &Fact, zero_ns: i64, last_ns: i64) -> bool {
     let is_of_run = |place: Place, stop: i64| {
         matches!(place.lane.actor, Actor::Rank(_))
             || (stop >= zero_ns && place.ns <= last_ns.saturating_add(LATE_NS))
     };
     match fact {
-        Fact::Operation(operation) => is_of_run(operation.place, operation.stop),
+        Fact::Operation(operation) => {
+            let is_device = matches!(operation.place.lane.actor, Actor::Device(_));
+            let of_others = is_device && operation.call.is_none() && operation.file.is_none();
+            !of_others && is_of_run(operation.place, operation.stop)
+        }
         Fact::Edge(edge) => is_of_run(edge.to, i64::MAX),
         Fact::File(_) | Fact::Call(_) => true,
     }
