@@ -102,6 +102,10 @@ fn wrong_calls_say_what_is_wrong() {
     refuse(&["-", "--window", "2", "1"], "ends before that");
     refuse(&["-", "--rows", "99"], "--rows takes none of the");
     refuse(&["-", "--rows", "5-x"], "is no range of rows");
+    refuse(
+        &["a.png", "--size", "20000x20000"],
+        "at most 50000000 pixels",
+    );
     refuse(&["-", "--size", "10x10"], "expected width and height");
     refuse(
         &["-", "--categories", "nothing"],

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use crate::content::{Arrow, Content};
+use crate::content::{Arrow, Content, Kind};
+use crate::text;
 
 /// Arrows from the same place to the same place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,10 +34,19 @@ pub(crate) fn shown(content: &Content, place: impl Fn(&Arrow) -> [i64; 4]) -> Sh
     let hidden = told_by_others(content);
     let arrows = content.arrows.iter().enumerate();
     let wanted: Vec<usize> = arrows
-        .filter(|(_, arrow)| !hidden.contains(&identity(arrow)) || !is_trigger(content, arrow))
+        .filter(|(_, arrow)| {
+            !hidden.contains(&identity(arrow)) || !is_trigger(&content.kinds[arrow.kind as usize])
+        })
         .map(|(nth, _)| nth)
         .collect();
     let single = |arrow: usize| Bundle { arrow, count: 1 };
+    if wanted.len() > MOST && content.previewed_arrows > wanted.len() as u64 {
+        // Those that were read are but the ones that lie across borders in the file.
+        let also = text::count(wanted.len() as u64);
+        let note = Some(format!("{also} further arrows not drawn"));
+        let bundles = Vec::new();
+        return Shown { bundles, note };
+    }
     if wanted.len() <= MOST {
         let bundles = wanted.into_iter().map(single).collect();
         return Shown {
@@ -44,7 +54,7 @@ pub(crate) fn shown(content: &Content, place: impl Fn(&Arrow) -> [i64; 4]) -> Sh
             note: None,
         };
     }
-    let total = crate::text::count(wanted.len() as u64);
+    let total = text::count(wanted.len() as u64);
     let mut same: BTreeMap<([i64; 4], u32), Bundle> = BTreeMap::new();
     for nth in wanted {
         let arrow = &content.arrows[nth];
@@ -101,9 +111,7 @@ fn told_by_others(content: &Content) -> HashSet<(u32, u64, u32, u64)> {
         .collect()
 }
 
-/// Whether it only says that a call caused an operation, not that its bytes were moved by it.
-pub(crate) fn is_trigger(content: &Content, arrow: &Arrow) -> bool {
-    content.kinds[arrow.kind as usize]
-        .name
-        .starts_with("triggers ")
+/// Whether arrows of this kind only say that a call caused an operation, not that its bytes were moved by it.
+pub(crate) fn is_trigger(kind: &Kind) -> bool {
+    kind.name.starts_with("triggers ")
 }

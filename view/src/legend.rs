@@ -2,6 +2,7 @@
 
 use formats::slog2::Topology;
 
+use crate::arrows::is_trigger;
 use crate::color::Rgb;
 use crate::content::Content;
 use crate::text;
@@ -15,6 +16,8 @@ pub struct Entry {
     pub topology: Topology,
     /// Its own colour.
     pub color: Rgb,
+    /// Whether its arrows are drawn dashed.
+    pub is_dashed: bool,
     /// How many there are in the window, on the rows of the picture.
     pub count: String,
     /// How much of the window they take, added up over the rows; of arrows, from end to end. Nothing for events.
@@ -52,6 +55,7 @@ impl Legend {
             Entry {
                 name: kind.name.clone(),
                 topology,
+                is_dashed: topology == Topology::Arrow && is_trigger(kind),
                 color: kind.category.color.into(),
                 count: format!("{about}{}", text::count(total.count)),
                 time: match topology {

@@ -417,8 +417,9 @@ fn titles(content: &Content, look: &Look, width: f64) -> [String; 2] {
             text::count(total as u64)
         ),
     };
+    let plural = if total == 1 { "" } else { "s" };
     let what = format!(
-        "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {rows} rows",
+        "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {rows} row{plural}",
         text::duration(span)
     );
     let room = width - 2.0 * MARGIN;
@@ -530,7 +531,7 @@ impl Placed<'_> {
         let drawn = shown.bundles.iter().map(|bundle| {
             let arrow = &content.arrows[bundle.arrow];
             let [from, to] = self.ends(arrow);
-            let is_dashed = is_trigger(content, arrow);
+            let is_dashed = is_trigger(&content.kinds[arrow.kind as usize]);
             let color = content.kinds[arrow.kind as usize].category.color;
             let more = (bundle.count as f64).log2() * 0.4;
             Arrowed {

@@ -6,11 +6,15 @@ use std::fmt::{self, Write};
 
 use crate::band::Fill;
 use crate::color::Rgb;
+use crate::legend::Entry;
 use crate::picture::{Arrowed, Picture, SMALL, Strip, TEXT, TITLE};
 use crate::text;
 
 /// Fonts as wide as those that places were reckoned with, then what is there.
 const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif";
+
+/// What makes a line dashed.
+const DASHES: &str = " stroke-dasharray=\"4 2\"";
 
 /// The picture as text.
 pub fn write(picture: &Picture<'_>) -> String {
@@ -325,11 +329,7 @@ impl Out {
             self.rect(around, format_args!(""));
             self.put(format_args!("</clipPath>\n<g clip-path=\"url(#plot)\">\n"));
             for ((is_solid, width, color), (line, head)) in lines {
-                let dashes = if is_solid {
-                    ""
-                } else {
-                    " stroke-dasharray=\"4 2\""
-                };
+                let dashes = if is_solid { "" } else { DASHES };
                 let width = Px(width as f64 / 10.0);
                 self.put(format_args!(
                     "<path d=\"{line}\" stroke=\"{color}\" stroke-width=\"{width}\"{dashes} fill=\"none\"/>\n"
@@ -391,15 +391,17 @@ impl Out {
                     "count",
                     format_args!("{more}"),
                 );
+                let has_time = !entry.time.is_empty();
+                let time_head = if has_time { "time" } else { "" };
                 self.text(
                     x + time,
                     y - 17.0,
                     Anchor::End,
-                    "time",
+                    time_head,
                     format_args!("{more}"),
                 );
             }
-            self.swatch(picture, entry.topology, entry.color, x, y);
+            self.swatch(picture, entry, x, y);
             let room = count - text::width(&entry.count, TEXT) - 30.0;
             let name = text::fitted(&entry.name, TEXT, room);
             self.text(x + 22.0, y, Anchor::Start, &name, format_args!(""));
@@ -416,9 +418,9 @@ impl Out {
         }
     }
 
-    fn swatch(&mut self, picture: &Picture<'_>, topology: Topology, color: Rgb, x: f64, y: f64) {
-        let theme = picture.theme;
-        match topology {
+    fn swatch(&mut self, picture: &Picture<'_>, entry: &Entry, x: f64, y: f64) {
+        let (theme, color) = (picture.theme, entry.color);
+        match entry.topology {
             Topology::State => {
                 let fill = theme.fill(color);
                 let edge = fill.towards(Rgb(0), 0.3);
@@ -433,11 +435,12 @@ impl Out {
                     to: (x + 16.0, y - 8.0),
                     color,
                     width: 1.3,
-                    is_dashed: false,
+                    is_dashed: entry.is_dashed,
                 };
                 write_head(&arrow, &mut head);
+                let dashes = if entry.is_dashed { DASHES } else { "" };
                 self.put(format_args!(
-                    "<path d=\"M{} {}L{} {}\" stroke=\"{color}\" stroke-width=\"1.3\"/><path d=\"{head}\" fill=\"{color}\"/>\n",
+                    "<path d=\"M{} {}L{} {}\" stroke=\"{color}\" stroke-width=\"1.3\"{dashes}/><path d=\"{head}\" fill=\"{color}\"/>\n",
                     Px(x), Px(y - 1.0), Px(x + 16.0), Px(y - 8.0)
                 ));
             }

@@ -27,7 +27,7 @@ pub fn width(text: &str, size: f64) -> f64 {
     units as f64 * size / 2048.0
 }
 
-/// The text, or as much of it as fits in `room` pixels and an ellipsis; empty if that is less than three characters.
+/// The text, or as much of it as fits in `room` pixels and an ellipsis; empty if that is less than four characters.
 pub fn fitted(text: &str, size: f64, room: f64) -> String {
     // No text of a thousand characters fits anywhere.
     let whole = text.chars().take(1000).collect::<String>();
@@ -43,7 +43,7 @@ pub fn fitted(text: &str, size: f64, room: f64) -> String {
         }
         cut.push(character);
     }
-    if cut.chars().count() < 3 {
+    if cut.chars().count() < 4 {
         return String::new();
     }
     format!("{}…", cut.trim_end())

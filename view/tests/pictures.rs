@@ -113,7 +113,7 @@ fn one_drawable() {
         "rank 0",
         "state 2",
         "500 ms",
-        "3.0000 s – 3.5000 s (500 ms), 1 rows",
+        "3.0000 s – 3.5000 s (500 ms), 1 row",
     ] {
         assert!(texts.iter().any(|found| found == text), "{text}: {texts:?}");
     }

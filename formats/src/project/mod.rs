@@ -35,8 +35,10 @@ mod places;
 pub(crate) mod plan;
 pub mod requests;
 pub mod scan;
+#[cfg(feature = "spill")]
 mod source;
 pub mod states;
 pub mod timeline;
 
+#[cfg(feature = "spill")]
 pub use source::{Source, SourceError};

@@ -84,6 +84,9 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
+/// Pixels of a PNG, which take four bytes each while it is made.
+const MOST_PIXELS: u64 = 50_000_000;
+
 /// What the picture is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -107,6 +110,14 @@ fn kind(output: &Path) -> Result<Kind, Failure> {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let kind = kind(&arguments.output)?;
+    let pixels = arguments
+        .size
+        .map(|(width, height)| u64::from(width) * u64::from(height));
+    if kind == Kind::Png && pixels > Some(MOST_PIXELS) {
+        return Err(Failure::Call(format!(
+            "a PNG has at most {MOST_PIXELS} pixels; SVG has none to count"
+        )));
+    }
     let trace = Trace::open(&arguments.trace)?;
     if trace.format == Format::Slog2 {
         let lines = None;
