@@ -133,7 +133,8 @@ fn no_room_to_sort_what_is_drawn() {
         let mut tracing = Tracing::new(mpi, 2);
         tracing.limit = Duration::from_secs(300);
         let tmpdir = small.0.to_str().expect("a name");
-        tracing.variables = &[("TRACE_TMPDIR", tmpdir)];
+        let variables = [("TRACE_TMPDIR", tmpdir)];
+        tracing.variables = &variables;
         let program = Program::c("accesses").compile(mpi);
         let run = tracing.run(&program, &["data", "45000"]);
         assert!(run.finished.status.success(), "{}", run.finished.story());
