@@ -66,8 +66,8 @@ pub fn moved(file: MPI_File) {
 pub fn sought(file: MPI_File, ok: bool, offset: MPI_Offset, whence: c_int) {
     with(file, |open| {
         open.position = match (ok, whence, open.position) {
-            (true, SEEK_SET, _) => Some(offset as i64),
-            (true, SEEK_CUR, Some(at)) => at.checked_add(offset as i64),
+            (true, SEEK_SET, _) => Some(offset),
+            (true, SEEK_CUR, Some(at)) => at.checked_add(offset),
             _ => None,
         };
     });
@@ -148,10 +148,10 @@ pub unsafe fn set(
     if !posix::is_wanted() {
         return;
     }
-    let displacement = if displacement as i64 == constants::DISPLACEMENT_CURRENT {
+    let displacement = if displacement == constants::DISPLACEMENT_CURRENT {
         current_displacement(file)
     } else {
-        displacement as i64
+        displacement
     };
     // SAFETY: a string that the MPI library has accepted.
     let datarep = unsafe { CStr::from_ptr(datarep) }.to_bytes();

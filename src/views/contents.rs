@@ -228,6 +228,10 @@ impl Arguments {
 
     /// The numbers in the order of the constructor's parameters: those that the functions for large counts pass as counts
     /// stand behind the ints, as the addresses do elsewhere.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "an i64 or an isize, as mpi.h has it"
+    )]
     fn numbers(&self) -> Numbers {
         let ints = self.ints.iter().map(|&n| i64::from(n));
         let addresses = self.addresses.iter().map(|&n| n as i64);

@@ -60,7 +60,7 @@ fn extent(datatype: MPI_Datatype) -> i64 {
     let (mut lb, mut extent): (MPI_Count, MPI_Count) = (0, 0);
     // SAFETY: a valid datatype.
     unsafe { pmpi::MPI_Type_get_extent_x(datatype, &mut lb, &mut extent) };
-    extent as i64
+    extent
 }
 
 /// First byte of data, and number of bytes from there to the last one.
@@ -68,7 +68,7 @@ fn true_extent(datatype: MPI_Datatype) -> (i64, u64) {
     let (mut lb, mut extent): (MPI_Count, MPI_Count) = (0, 0);
     // SAFETY: a valid datatype.
     unsafe { pmpi::MPI_Type_get_true_extent_x(datatype, &mut lb, &mut extent) };
-    (lb as i64, u64::try_from(extent).unwrap_or(0))
+    (lb, u64::try_from(extent).unwrap_or(0))
 }
 
 /// Pieces being put together; `None` is told where there are too many.
