@@ -733,11 +733,12 @@ static void waves(void)
         for (int left = 10, done; left > 0; left--)
             MPI_Waitany(10, requests, &done, MPI_STATUS_IGNORE);
     }
-    int flag = 0;
     DO(MPI_File_iwrite(two[0], data(both[0], 90), 90, MPI_BYTE, &requests[0]));
     DO(MPI_File_iwrite(two[0], data(both[0], 90), 90, MPI_BYTE, &requests[1]));
-    while (!flag)
-        MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+    /* not MPI_Testall: MPICH 5 looks there into a status that ROMIO has left as it was in memory */
+    for (int i = 1; i >= 0; i--)
+        for (int flag = 0; !flag;)
+            MPI_Test(&requests[i], &flag, MPI_STATUS_IGNORE);
     for (int f = 0; f < 2; f++)
         DO(MPI_File_close(&two[f]));
 }
