@@ -114,6 +114,14 @@ fn tree(chain: &Chain, nodes: &[usize], indent: &str, out: &mut String) {
     }
 }
 
+/// A time since the call began: with microseconds, so that what happens late in a long call can be told apart.
+fn moment(ns: u64) -> String {
+    match ns {
+        0..1_000_000 => time(ns),
+        _ => format!("{:.3} ms", ns as f64 / 1e6),
+    }
+}
+
 fn line(chain: &Chain, link: &Link) -> String {
     let operation = &link.operation;
     let record = &operation.record;
@@ -123,7 +131,7 @@ fn line(chain: &Chain, link: &Link) -> String {
     let mut text = format!(
         "{}{} {}: {}",
         sign,
-        time(since.unsigned_abs()),
+        moment(since.unsigned_abs()),
         names::actor(lane.actor),
         names::kind(operation.kind)
     );

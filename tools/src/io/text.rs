@@ -5,8 +5,8 @@ use super::{findings, names};
 use crate::table::{Cell, Table};
 use crate::units::{bytes, counted, time};
 use formats::io::report::{Access, Doing, Report, Slow};
-use formats::io::{FileRole, Joined};
-use std::collections::BTreeMap;
+use formats::io::{Actor, FileRole, Joined};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Rows of tables that may be long.
@@ -411,13 +411,11 @@ fn slow_call(out: &mut Text, report: &Report, slow: &Slow, first: i64) {
             time(caused.longest)
         ));
     }
-    if slow.longest.iter().any(|brief| brief.elsewhere) {
-        let elsewhere = slow.longest.iter().filter(|brief| brief.elsewhere);
-        let mut by: Vec<String> = elsewhere
-            .map(|b| names::actor(b.place.lane.actor))
-            .collect();
-        by.sort();
-        by.dedup();
+    let elsewhere = slow.longest.iter().filter(|brief| brief.elsewhere);
+    let ranks = elsewhere.filter(|brief| brief.key.is_of_rank());
+    let by: BTreeSet<Actor> = ranks.map(|brief| brief.place.lane.actor).collect();
+    if !by.is_empty() {
+        let by: Vec<String> = by.into_iter().map(names::actor).collect();
         out.line(&format!(
             "           its data were moved by {}",
             by.join(", ")
