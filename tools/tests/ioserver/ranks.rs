@@ -84,8 +84,8 @@ fn threads(folder: &Path) -> HashMap<u64, Thread> {
 fn at(spans: &[Span], time: u64) -> Option<Span> {
     let before = spans.partition_point(|span| span.start <= time);
     // Spans of one thread are nested or apart, and not deeply so.
-    let inside = spans[..before].iter().rev().take(512);
-    inside.filter(|span| time <= span.stop).next_back().copied()
+    let mut inside = spans[..before].iter().rev().take(512);
+    inside.rfind(|span| time <= span.stop).copied()
 }
 
 fn run(mpi: &str, name: &str, options: &[&str], ranks: u32) {
