@@ -7,7 +7,6 @@ use crate::units::{bytes, counted, time};
 use formats::io::report::{Access, Doing, Report, Slow};
 use formats::io::{Actor, FileRole, Joined};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 /// Rows of tables that may be long.
 const ROWS: usize = 20;
@@ -461,22 +460,18 @@ fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
                     counted(device.merged, "transfer")
                 ));
             }
-            if device.issued > 0 {
+            if let Some(mean) = device.queued.checked_div(device.issued) {
                 out.line(&format!(
                     "device {number}: {} in the queue before the driver got them, on average",
-                    time(device.queued / device.issued)
+                    time(mean)
                 ));
             }
-            let mut line = String::new();
             let writes = device.writes.volume.count;
             if writes > 0 {
-                // Writing to a String cannot fail.
-                let _ = write!(
-                    line,
+                out.line(&format!(
                     "device {number}: data of {:.2} calls in a write, on average",
                     device.calls_in_writes as f64 / writes as f64
-                );
-                out.line(&line);
+                ));
             }
         }
     }
