@@ -24,16 +24,17 @@ pub fn join_files(
     put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
 ) -> Result<Joined, Stop> {
     let mut joiner = Joiner::new(table);
-    items_of_files(files, table, &mut |time, item| joiner.push(time, item, put))?;
-    joiner.finish(put)
+    let zero = items_of_files(files, table, &mut |time, item| joiner.push(time, item, put))?;
+    let joined = joiner.finish(put)?;
+    Ok(Joined { zero, ..joined })
 }
 
-/// The items of all files in order of time.
+/// The items of all files in order of time. Gives the time at which the first call of a rank began.
 fn items_of_files(
     files: &[File<'_>],
     table: &Table,
     put: &mut dyn FnMut(i64, Item) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+) -> Result<Option<i64>, Stop> {
     let expected = table.fingerprint();
     let mut scans = Vec::new();
     let (mut run, mut ranks) = (None, BTreeMap::new());
@@ -67,8 +68,10 @@ fn items_of_files(
     let unknown = BTreeMap::new();
     let family = scans.iter().find(|(_, s)| s.rank().is_some());
     let Some(family) = family.or(scans.first()).map(|(_, s)| s.info.family) else {
-        return Ok(());
+        return Ok(None);
     };
+    let ranks = scans.iter().filter(|(_, scan)| scan.rank().is_some());
+    let zero = ranks.filter_map(|(_, scan)| scan.first_ns()).min();
     let schema = Schema::new(table, family, CallIds::None, &unknown);
     let mut extracts: Vec<Extract<'_>> = scans
         .iter()
@@ -91,5 +94,5 @@ fn items_of_files(
             put(time, item)?;
         }
     }
-    Ok(())
+    Ok(zero)
 }

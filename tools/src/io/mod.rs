@@ -99,7 +99,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         counter_bits: facts.counter_bits()?,
     });
     let joined = facts.for_each(|fact| collector.put(fact))?;
-    let report = collector.finish();
+    let mut report = collector.finish();
+    // Those that were read back from a trace count from its start already.
+    report.zero = joined
+        .as_ref()
+        .map_or(Some(0), |joined| joined.zero)
+        .or(report.span.map(|(first, _)| first))
+        .unwrap_or(0);
     if arguments.json {
         json::write(&mut out, &json::report(&report, joined.as_ref()))?;
     } else if let Some(name) = arguments.csv {

@@ -452,8 +452,7 @@ fn slowest(report: &Report) -> Table {
             formats::io::Actor::Rank(rank) => Cell::Count(rank.into()),
             _ => Cell::None,
         };
-        let first = report.span.map_or(made.place.ns, |(first, _)| first);
-        let begin = u64::try_from(made.place.ns.saturating_sub(first)).unwrap_or(0);
+        let begin = u64::try_from(made.place.ns.saturating_sub(report.zero)).unwrap_or(0);
         let call = vec![
             text(names::callid(made.call)),
             text(&*made.name),

@@ -368,16 +368,15 @@ fn slowest(out: &mut Text, report: &Report) {
         return;
     }
     out.head("The slowest calls, and the operations they caused");
-    let first = report.span.map_or(0, |(first, _)| first);
     for slow in &report.slowest {
-        slow_call(out, report, slow, first);
+        slow_call(out, report, slow);
     }
     out.line("All of one call, down to the disk: --call CALLID");
 }
 
-fn slow_call(out: &mut Text, report: &Report, slow: &Slow, first: i64) {
+fn slow_call(out: &mut Text, report: &Report, slow: &Slow) {
     let made = &slow.made;
-    let begin = time(made.place.ns.abs_diff(first));
+    let begin = time(made.place.ns.abs_diff(report.zero));
     let file = names::file(report.files.get(&made.file), made.file);
     out.line(&format!(
         "{:>9}  {} {} {} of {} at {begin}, CallID {}",

@@ -37,6 +37,8 @@ type Put<'p> = &'p mut dyn FnMut(&Fact) -> Result<(), Stop>;
 /// What came of the join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
+    /// Start of the first call of any rank, ns on rank 0's clock: pictures count time from here. `None` without ranks.
+    pub zero: Option<i64>,
     /// Data access calls.
     pub calls: u64,
     /// Operations of all kinds.

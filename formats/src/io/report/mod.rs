@@ -93,6 +93,8 @@ impl Aggregator {
 pub struct Report {
     /// From the start of the first to the end of the last call or operation, ns on rank 0's clock.
     pub span: Option<(i64, i64)>,
+    /// Moment that times are shown from, ns on rank 0's clock: that from which the trace counts them.
+    pub zero: i64,
     /// The files by number.
     pub files: BTreeMap<u32, OpenedFile>,
     /// All reading calls.
