@@ -102,7 +102,7 @@ fn a_collective_write_for_people() {
         "4 arrows triggers, 2 arrows carries",
         "Read-modify-write in 1 of 2 writing calls: 256 B read and 56 B written",
         "Rank 1 waited 550 ns while operations of rank 0 ran: read 50 ns, write 400 ns, lock 100 ns",
-        "850 ns  rank 1 MPI_File_write_all 100 B of /data/out.dat at 0 ns, CallID 0x10000000001",
+        "850 ns  rank 1 MPI_File_write_all 100 B of /data/out.dat at 50 ns, CallID 0x10000000001",
         "own operations 0 ns, waited for those of others 550 ns, for late ranks 50 ns, rest 250 ns",
         "1 x pwrite, 100 B, 400 ns, the longest 400 ns",
         "its data were moved by rank 0",
