@@ -24,7 +24,7 @@ impl Facts {
             return Ok(Facts { trace, quiet });
         }
         Err(Failure::Call(format!(
-            "{} is a {} file; what is known of I/O is in block files and in the SLOG2 that mpitrace run --io makes",
+            "{} is a {} file; what is known of I/O is in the SLOG2 file of the run and in block files",
             trace.name().display(),
             trace.format
         )))

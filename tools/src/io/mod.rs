@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 /// Report on I/O, from the MPI-IO call to the disk
 ///
-/// Of block files (or the folder with them) or of the SLOG2 that mpitrace run --io makes: what was asked for and what was
+/// Of block files (or the folder with them) or of the SLOG2 file of a run: what was asked for and what was
 /// moved for it, operations per call, sizes, aggregators, locks and waiting, servers and devices, the slowest calls with
 /// the operations that they caused, and how exactly all this is known. An operation that carries data of several calls
 /// counts with each of them where it says per call. Percentiles of times are right to within 0.8 %.
