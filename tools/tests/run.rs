@@ -340,3 +340,25 @@ fn io_needs_blocks_and_ends_as_the_program_does() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
     }
 }
+
+/// A value of --blk may be left out, and only what is joined by = is one.
+#[test]
+fn devices_to_follow_need_no_name() {
+    let bench = Bench::new("devices");
+    let program = bench.script("program", "exit 0");
+    for option in ["--blk", "--blk=."] {
+        let arguments = [
+            "run",
+            "--dry-run",
+            "--mpi",
+            "mpich",
+            "--io",
+            option,
+            "--",
+            &program,
+        ];
+        let output = bench.mpitrace(&arguments);
+        assert!(output.status.success(), "{option}: {}", stderr(&output));
+        assert!(stdout(&output).contains("program"), "{option}");
+    }
+}

@@ -10,6 +10,7 @@ use crate::input::Input;
 use crate::recover::groups::{self, Group};
 use crate::recover::source::Source;
 use crate::recover::write;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -39,7 +40,7 @@ pub struct IoArguments {
     #[arg(long, value_name = "BYTES", requires = "servers")]
     pub stripe: Option<String>,
     /// Follow the block devices of these files or directories [default: BASE of --ioserver, else this directory]
-    #[arg(long, value_name = "PATH", requires = "io", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "PATH", requires = "io", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub blk: Vec<PathBuf>,
     /// Leave the block files of ranks, servers and devices, and say where
     #[arg(long, requires = "io")]
