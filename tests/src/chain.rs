@@ -300,16 +300,33 @@ fn transfer(
             .or_default() += bytes;
         precise &= *precision == Precision::Exact;
     }
+    // Bytes of calls that were complete before are what the transfer's read has found in the file.
+    let is_old = |mark: &u64| {
+        let mut before = facts.calls.iter().filter(|call| {
+            marks.get(&call.call) == Some(mark)
+                && Some(call.file) == operation.file
+                && call.place.ns <= operation.place.ns
+        });
+        before
+            .next_back()
+            .is_some_and(|call| call.complete < operation.place.ns)
+    };
+    let seen_marks: Marks = seen
+        .marks
+        .iter()
+        .filter(|(mark, _)| found.contains_key(mark) || !is_old(mark))
+        .map(|(mark, bytes)| (*mark, *bytes))
+        .collect();
     let all = u64::try_from(record.size).unwrap_or(0);
-    let filler = all.saturating_sub(seen.marks.values().sum());
+    let filler = all.saturating_sub(seen_marks.values().sum());
     out.written += all;
     out.filler += filler;
-    let mut ranks: Vec<u64> = seen.marks.keys().map(|mark| (mark - 1) % 8).collect();
+    let mut ranks: Vec<u64> = seen_marks.keys().map(|mark| (mark - 1) % 8).collect();
     ranks.dedup();
     ranks.sort_unstable();
     ranks.dedup();
     out.several += u64::from(ranks.len() > 1);
-    if found == seen.marks && precise && operation.filler == filler {
+    if found == seen_marks && precise && operation.filler == filler {
         out.exact += 1;
     } else {
         out.differences.push(format!(
