@@ -69,15 +69,7 @@ impl Files {
                 open.position = Some(0);
             }
             FileCall::Seek { offset, whence, .. } => {
-                let is = |name| plan.int(payload, whence) == library.constant(name);
-                let offset = plan.int(payload, offset);
-                open.position = if is("MPI_SEEK_SET") {
-                    offset
-                } else if is("MPI_SEEK_CUR") {
-                    open.position.zip(offset).map(|(a, b)| a.saturating_add(b))
-                } else {
-                    None
-                };
+                open.position = plan.seek(payload, open.position, offset, whence, library);
             }
             FileCall::Position { offset, .. } => open.position = plan.int(payload, offset),
         }

@@ -2,6 +2,7 @@
 //! quick access to single arguments: most stand at the same place in every record of a function.
 
 use super::completion::Completion;
+use super::library::Library;
 use records::args::{Args, Bytes};
 use records::encode::Status;
 use records::layout::{Family, POINTER_BYTES};
@@ -227,6 +228,26 @@ impl<'t> Plan<'t> {
     /// The request that the call makes.
     pub fn request(&self) -> Option<Param> {
         self.function.first(Kind::Request)
+    }
+
+    /// Where a seek moves the individual file pointer that stands at `position`, etypes; `None` where that is not known.
+    pub fn seek(
+        &self,
+        payload: &[u8],
+        position: Option<i64>,
+        offset: Param,
+        whence: Param,
+        library: &Library,
+    ) -> Option<i64> {
+        let is = |name| self.int(payload, whence) == library.constant(name);
+        let offset = self.int(payload, offset);
+        if is("MPI_SEEK_SET") {
+            offset
+        } else if is("MPI_SEEK_CUR") {
+            position.zip(offset).map(|(a, b)| a.saturating_add(b))
+        } else {
+            None
+        }
     }
 
     /// All arguments.
