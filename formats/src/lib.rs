@@ -2,19 +2,25 @@
 //! them from the recorder's own blocks.
 #![deny(missing_docs)]
 
+#[cfg(feature = "commands")]
 pub mod alog;
+#[cfg(feature = "commands")]
 pub mod clog1;
 pub mod clog2;
 pub mod dumpi;
-#[cfg(feature = "spill")]
+#[cfg(feature = "commands")]
 pub mod edit;
 mod fault;
 pub mod io;
 pub mod model;
+#[cfg(feature = "commands")]
 mod mpe1;
+mod os;
+#[cfg(feature = "commands")]
 pub mod paje;
 mod pending;
 pub mod project;
+#[cfg(feature = "commands")]
 pub mod slog1;
 pub mod slog2;
 pub mod stats;

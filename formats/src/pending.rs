@@ -1,8 +1,26 @@
 //! An output file that gets its name only when it is complete.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+/// Temporary names that are tried.
+const ATTEMPTS: u32 = 1000;
+/// Most bytes of a file name.
+const LONGEST: usize = 255;
+
+/// A temporary name for a file that is to be called `name`, its end left out where both together would be too long.
+fn temporary_name(name: &OsStr, attempt: u32) -> OsString {
+    let ending = match attempt {
+        0 => format!(".{}.tmp", std::process::id()),
+        n => format!(".{}-{n}.tmp", std::process::id()),
+    };
+    let mut bytes = name.as_encoded_bytes().to_vec();
+    bytes.truncate(LONGEST - ending.len());
+    bytes.extend_from_slice(ending.as_bytes());
+    crate::os::name(bytes)
+}
 
 /// A file under a temporary name beside its final one. [`PendingFile::persist`] gives it its name; if that is never
 /// called, the file is removed, so that a reader never sees half a file and an older file survives a failure.
@@ -15,34 +33,39 @@ pub struct PendingFile {
 }
 
 impl PendingFile {
-    /// Creates the temporary file, in the directory of `path`.
+    /// Creates the temporary file, in the directory of `path`. Nobody else has it: a process on another host may have this
+    /// one's number, and what a killed process left is not touched.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
-        let temporary = if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
-            None
-        } else {
-            let mut name = path
-                .file_name()
-                .ok_or(io::ErrorKind::InvalidInput)?
-                .to_os_string();
-            name.push(format!(".{}.tmp", std::process::id()));
-            Some(path.with_file_name(name))
-        };
-        let mut options = File::options();
-        options.write(true);
-        let file = match &temporary {
-            Some(temporary) => options
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Ok(PendingFile {
+                file: File::options().write(true).open(&path)?,
+                temporary: None,
+                path,
+            });
+        }
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        for n in 0..ATTEMPTS {
+            let temporary = path.with_file_name(temporary_name(name, n));
+            let mut options = File::options();
+            match options
                 .read(true)
-                .create(true)
-                .truncate(true)
-                .open(temporary),
-            None => options.open(&path),
-        }?;
-        Ok(PendingFile {
-            file,
-            temporary,
-            path,
-        })
+                .write(true)
+                .create_new(true)
+                .open(&temporary)
+            {
+                Ok(file) => {
+                    return Ok(PendingFile {
+                        file,
+                        temporary: Some(temporary),
+                        path,
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     /// The name that it gets.
@@ -68,6 +91,39 @@ impl PendingFile {
             fs::rename(temporary, &self.path)?;
             self.temporary = None;
         }
+        Ok(())
+    }
+
+    /// Gives the file the name `path`, in its own directory, if nothing has it: else the error is `AlreadyExists`, and another
+    /// name may be tried. Of several processes that try at the same time one gets it.
+    pub fn take_name(&mut self, path: &Path) -> io::Result<()> {
+        let Some(temporary) = &self.temporary else {
+            return Ok(());
+        };
+        match fs::hard_link(temporary, path) {
+            // The temporary name goes with the value.
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+            // Some file systems know no second name of a file.
+            Err(_) => {
+                drop(File::options().write(true).create_new(true).open(path)?);
+                fs::rename(temporary, path)?;
+                self.temporary = None;
+            }
+        }
+        path.clone_into(&mut self.path);
+        Ok(())
+    }
+
+    /// Takes back the name that [`PendingFile::take_name`] gave.
+    pub fn give_name_back(&mut self) -> io::Result<()> {
+        if self.temporary.is_some() {
+            return fs::remove_file(&self.path);
+        }
+        let name = self.path.file_name().unwrap_or_default();
+        let temporary = self.path.with_file_name(temporary_name(name, ATTEMPTS));
+        fs::rename(&self.path, &temporary)?;
+        self.temporary = Some(temporary);
         Ok(())
     }
 }
@@ -127,5 +183,33 @@ mod tests {
         assert_eq!(fs::read(&path).expect("there"), b"whole");
         assert_eq!(names(), 1);
         fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn a_name_is_given_once() {
+        let folder = std::env::temp_dir().join(format!("pending-once-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("temporary folder");
+        let path = folder.join("log.slog2");
+        let [mut a, mut b] = [(), ()].map(|()| PendingFile::create(&path).expect("two of them"));
+        a.write_all(b"a").expect("written");
+        b.write_all(b"b").expect("written");
+        b.take_name(&path).expect("free");
+        let taken = a.take_name(&path).expect_err("taken");
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+        b.give_name_back().expect("had it");
+        a.take_name(&path).expect("free again");
+        drop((a, b));
+        assert_eq!(fs::read(&path).expect("there"), b"a");
+        assert_eq!(fs::read_dir(&folder).expect("folder").count(), 1);
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn long_names_have_temporary_ones() {
+        let path = std::env::temp_dir().join(format!("{}.slog2", "ü".repeat(124)));
+        let mut file = PendingFile::create(&path).expect("created");
+        file.write_all(b"whole").expect("written");
+        file.persist().expect("renamed");
+        fs::remove_file(&path).expect("there");
     }
 }

@@ -26,7 +26,6 @@ mod event;
 mod from_clog1;
 mod header;
 mod read;
-#[cfg(feature = "spill")]
 mod sink;
 mod source;
 
@@ -36,6 +35,5 @@ pub use from_clog1::{FromClog1Error, from_clog1};
 pub(crate) use header::seconds;
 pub use header::{Header, StateDef, check};
 pub use read::{Content, Line, Lines, Reader, recognises};
-#[cfg(feature = "spill")]
 pub use sink::{Options, Sink};
 pub use source::Source;

@@ -5,7 +5,7 @@
 //! * [`Record::encode`], [`Record::decode`], [`peek_time`] and [`peek_size`] handle single records in a buffer, which is
 //!   what ranks exchange while they merge their logs.
 //! * [`Source`] gives a file as drawables, [`Sink`] makes one of drawables.
-//! * [`join()`] puts several files together as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
+//! * [`Worlds`] puts the logs of several MPI_COMM_WORLDs together, [`join()`] any files as `clog2_join` does, [`repair()`] completes a file that a crash cut off.
 //! * [`mod@print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
@@ -44,22 +44,29 @@ mod repair;
 mod sink;
 mod source;
 mod text;
+mod worlds;
 mod write;
 
+pub(crate) use codec::peek_etype;
 pub use codec::{peek_rectype, peek_size, peek_time};
 pub use comm::{CommEntry, CommKind, CommTable, Gid, UNKNOWN_LID};
 pub use error::{Error, ErrorKind};
 pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
 pub use read::{EncodedRecords, RawRecords, Reader, Records};
+pub(crate) use record::COUNTED;
 pub use record::{
     Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, Endian, EventDef, HEADER_SIZE,
-    MAX_RECORD_SIZE, Msg, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype,
-    rectype,
+    MAX_RECORD_SIZE, Msg, NESTED, Record, RecordHeader, StateDef, comm_etype, constdef_etype,
+    msg_etype, rectype,
 };
 pub use repair::{Repair, repair};
 pub use sink::{Sink, SinkOptions};
 pub use source::Source;
 pub use text::FixedText;
 pub(crate) use text::java_text;
+pub use worlds::{
+    Origin, Together, Worlds, WorldsError, across_border, crossing_gid, half_messages,
+    half_messages_name, late_messages, late_messages_name, remote_of,
+};
 pub use write::{Layout, Writer};

@@ -15,6 +15,14 @@ pub const CARGO_SIZE: usize = 32;
 /// The time MPE stamps ENDLOG with; later than any event, in seconds (section 11.1).
 pub const ENDLOG_TIME: f64 = 1e8;
 
+/// Start events from here on are those of states that nest: an end event ends the state of its kind that began last on its line, where
+/// that of others ends the one that began first, as in the original converter. MPE gives out no such numbers.
+pub const NESTED: i32 = 1 << 30;
+
+/// Events from this number on tell what performance counters counted in the state that ends next on their line. They stand in
+/// the stream that CLOG2 and SLOG2 files are made of, never in a CLOG2 file.
+pub(crate) const COUNTED: i32 = i32::MIN;
+
 /// Record types (section 4.2).
 #[allow(missing_docs)]
 pub mod rectype {

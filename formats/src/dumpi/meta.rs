@@ -1,8 +1,6 @@
 //! The `.meta` file of a run, and the names of its files (spec section 1, dumpi-tools 1).
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::time::{self, Zone};
@@ -132,7 +130,8 @@ impl Meta {
     /// more, then fewer, until a place has rank 0 or, failing that, any rank.
     pub fn rank_files(&self, meta_path: &Path) -> Vec<Option<PathBuf>> {
         let dir = meta_path.parent().unwrap_or(Path::new(""));
-        let prefix = Path::new(OsStr::from_bytes(&self.fileprefix));
+        let prefix = crate::os::name(self.fileprefix.clone());
+        let prefix = Path::new(&prefix);
         let mut places = vec![dir.join(prefix)];
         if let Some(last) = prefix.file_name() {
             places.push(dir.join(last));

@@ -1,6 +1,6 @@
 //! Calendar time, as file names and the header's text need it.
 
-use std::mem::MaybeUninit;
+use system::{broken_down, seconds_of};
 
 /// Which clock on the wall a text shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,21 +12,81 @@ pub enum Zone {
     Utc,
 }
 
-fn broken_down(seconds: u64, zone: Zone) -> Option<libc::tm> {
-    let seconds = libc::time_t::try_from(seconds).ok()?;
-    let mut tm = MaybeUninit::<libc::tm>::uninit();
-    // SAFETY: both functions read one time_t and write one tm, whose addresses are valid for that; a non-null result
-    // says that it was written.
-    unsafe {
-        let done = match zone {
-            Zone::Local => libc::localtime_r(&seconds, tm.as_mut_ptr()),
-            Zone::Utc => libc::gmtime_r(&seconds, tm.as_mut_ptr()),
+/// A date and a time of day, as C has it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Date {
+    tm_sec: i32,
+    tm_min: i32,
+    tm_hour: i32,
+    tm_mday: i32,
+    tm_mon: i32,
+    tm_year: i32,
+    tm_wday: i32,
+}
+
+#[cfg(unix)]
+mod system {
+    use super::{Date, Zone};
+    use std::mem::MaybeUninit;
+
+    pub fn broken_down(seconds: u64, zone: Zone) -> Option<Date> {
+        let seconds = libc::time_t::try_from(seconds).ok()?;
+        let mut tm = MaybeUninit::<libc::tm>::uninit();
+        // SAFETY: both functions read one time_t and write one tm, whose addresses are valid for that; a non-null result
+        // says that it was written.
+        let tm = unsafe {
+            let done = match zone {
+                Zone::Local => libc::localtime_r(&seconds, tm.as_mut_ptr()),
+                Zone::Utc => libc::gmtime_r(&seconds, tm.as_mut_ptr()),
+            };
+            if done.is_null() {
+                return None;
+            }
+            tm.assume_init()
         };
-        if done.is_null() {
-            None
-        } else {
-            Some(tm.assume_init())
+        Some(Date {
+            tm_sec: tm.tm_sec,
+            tm_min: tm.tm_min,
+            tm_hour: tm.tm_hour,
+            tm_mday: tm.tm_mday,
+            tm_mon: tm.tm_mon,
+            tm_year: tm.tm_year,
+            tm_wday: tm.tm_wday,
+        })
+    }
+
+    /// Seconds since 1970; below 0 if there is no such time.
+    pub fn seconds_of(date: Date, zone: Zone) -> i64 {
+        // SAFETY: a tm is made of numbers and a pointer, which may all be zero.
+        let mut tm: libc::tm = unsafe { MaybeUninit::zeroed().assume_init() };
+        tm.tm_sec = date.tm_sec;
+        tm.tm_min = date.tm_min;
+        tm.tm_hour = date.tm_hour;
+        tm.tm_mday = date.tm_mday;
+        tm.tm_mon = date.tm_mon;
+        tm.tm_year = date.tm_year;
+        tm.tm_isdst = -1;
+        // SAFETY: both functions read and normalise the tm whose address they get.
+        unsafe {
+            match zone {
+                Zone::Local => libc::mktime(&mut tm),
+                Zone::Utc => libc::timegm(&mut tm),
+            }
         }
+    }
+}
+
+/// In a page there are neither time zones nor runs that would have a time.
+#[cfg(not(unix))]
+mod system {
+    use super::{Date, Zone};
+
+    pub fn broken_down(_: u64, _: Zone) -> Option<Date> {
+        None
+    }
+
+    pub fn seconds_of(_: Date, _: Zone) -> i64 {
+        -1
     }
 }
 
@@ -60,20 +120,16 @@ pub(super) fn from_ctime(text: &str, zone: Zone) -> Option<u64> {
     if words.next().is_some() || clock.next().is_some() {
         return None;
     }
-    // SAFETY: a tm is made of numbers and a pointer, which may all be zero.
-    let mut tm: libc::tm = unsafe { MaybeUninit::zeroed().assume_init() };
-    tm.tm_mon = libc::c_int::try_from(month).ok()?;
-    tm.tm_mday = day;
-    (tm.tm_hour, tm.tm_min, tm.tm_sec) = (hour, minute, second);
-    tm.tm_year = year.checked_sub(1900)?;
-    tm.tm_isdst = -1;
-    // SAFETY: both functions read and normalise the tm whose address they get.
-    let seconds = unsafe {
-        match zone {
-            Zone::Local => libc::mktime(&mut tm),
-            Zone::Utc => libc::timegm(&mut tm),
-        }
+    let date = Date {
+        tm_sec: second,
+        tm_min: minute,
+        tm_hour: hour,
+        tm_mday: day,
+        tm_mon: i32::try_from(month).ok()?,
+        tm_year: year.checked_sub(1900)?,
+        tm_wday: 0,
     };
+    let seconds = seconds_of(date, zone);
     // A time before 1970, an error's -1 among them, is no start time.
     u64::try_from(seconds).ok()
 }

@@ -15,6 +15,7 @@ mod intervals;
 pub mod item;
 pub mod join;
 pub mod ranges;
+#[cfg(feature = "commands")]
 pub mod report;
 mod wire;
 

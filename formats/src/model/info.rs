@@ -96,6 +96,17 @@ impl InfoWriter {
     }
 }
 
+/// What stands between the name of a performance counter and what it counted in a call: the keys of such values end so.
+pub const COUNTER_SIGN: &str = "=+";
+
+/// The performance counter that a value with this key is of.
+pub fn counter_of(key: &Text) -> Option<&str> {
+    let name = std::str::from_utf8(&key.0)
+        .ok()?
+        .strip_suffix(COUNTER_SIGN)?;
+    Some(name.strip_prefix(", ").unwrap_or(name)).filter(|name| !name.is_empty())
+}
+
 /// What a message arrow says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message {

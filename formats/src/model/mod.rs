@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub use crate::slog2::{
     Category, Color, NewDrawable as Drawable, Text, TimeBBox, Topology, Vertex,
 };
-pub use info::{InfoWriter, Message, Value, info_values, message};
+pub use info::{COUNTER_SIGN, InfoWriter, Message, Value, counter_of, info_values, message};
 pub use losses::Losses;
 pub use points::{Point, Points, What};
 #[cfg(feature = "spill")]

@@ -11,6 +11,10 @@ use super::{Drawable, Losses, Order, Sink, Source, Stop, Topology, Vertex};
 
 /// Bytes of drawables that are sorted in memory.
 const PIECE: usize = 32 << 20;
+/// The same inside of a traced program, which has better use for its memory.
+const SMALL_PIECE: usize = 4 << 20;
+/// Temporary files that there are at a time; more are merged into one. A program may have few descriptors left.
+const RUNS: usize = 24;
 
 /// Puts everything of `source` into `sink`, sorted if the two differ in their order, and says what was lost on either side.
 ///
@@ -76,11 +80,11 @@ impl Sorter {
         }
     }
 
-    /// The same with temporary files in this folder. They have no name there and are gone with the process.
+    /// The same in little memory, with temporary files in this folder. They have no name there and are gone with the process.
     pub fn in_folder(order: Order, folder: &Path) -> Self {
         Sorter {
             folder: Some(folder.to_path_buf()),
-            ..Sorter::new(order)
+            ..Sorter::with_piece(order, SMALL_PIECE)
         }
     }
 
@@ -133,12 +137,7 @@ impl Sorter {
             return Ok(sorted);
         }
         self.spill()?;
-        for (number, run) in self.runs.into_iter().enumerate() {
-            let mut run = Run::new(run, number, self.order)?;
-            if run.advance()? {
-                sorted.runs.push(Reverse(run));
-            }
-        }
+        sorted.runs = begun(self.runs, self.order)?;
         Ok(sorted)
     }
 
@@ -166,13 +165,47 @@ impl Sorter {
             let rest = &self.bytes[item.at..];
             out.write_all(&rest[..encoded_size(rest)])?;
         }
-        let mut file = out.into_inner()?;
-        file.seek(SeekFrom::Start(0))?;
-        self.runs.push(file);
+        self.runs.push(rewound(out)?);
         self.items.clear();
         self.bytes.clear();
+        if self.runs.len() >= RUNS {
+            self.merge_runs()?;
+        }
         Ok(())
     }
+
+    /// Makes one temporary file of all.
+    fn merge_runs(&mut self) -> io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 18, self.file()?);
+        let mut runs = begun(std::mem::take(&mut self.runs), self.order)?;
+        while let Some(mut first) = runs.peek_mut() {
+            out.write_all(&first.0.current)?;
+            if !first.0.advance()? {
+                PeekMut::pop(first);
+            }
+        }
+        self.runs.push(rewound(out)?);
+        Ok(())
+    }
+}
+
+/// The file, to be read from its beginning.
+fn rewound(out: BufWriter<File>) -> io::Result<File> {
+    let mut file = out.into_inner()?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
+
+/// Temporary files in the order in which they were written, each at its first drawable.
+fn begun(files: Vec<File>, order: Order) -> io::Result<BinaryHeap<Reverse<Run>>> {
+    let mut runs = BinaryHeap::new();
+    for (number, file) in files.into_iter().enumerate() {
+        let mut run = Run::new(file, number, order)?;
+        if run.advance()? {
+            runs.push(Reverse(run));
+        }
+    }
+    Ok(runs)
 }
 
 /// Drawables in order.
@@ -229,7 +262,7 @@ struct Run {
 impl Run {
     fn new(file: File, number: usize, order: Order) -> io::Result<Self> {
         Ok(Run {
-            file: BufReader::with_capacity(1 << 16, file),
+            file: BufReader::with_capacity(1 << 15, file),
             number,
             order,
             current: Vec::new(),

@@ -125,7 +125,6 @@ fn places(definitions: &Definitions) -> HashMap<i32, (i32, i32)> {
 
 impl Book {
     /// The lines' ranks and threads.
-    #[cfg(feature = "spill")]
     pub(crate) fn places(&self) -> impl Iterator<Item = (i32, i32)> {
         self.places.values().copied()
     }

@@ -11,7 +11,6 @@ mod numbers;
 mod pairing;
 mod survey;
 
-#[cfg(feature = "spill")]
 pub(crate) use emit::Book;
 pub(crate) use emit::Emitter;
 pub(crate) use pairing::Pairing;

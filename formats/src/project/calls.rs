@@ -3,8 +3,10 @@
 
 use super::clog2::{Notes, Schema, Settings};
 use super::comms::{CommId, Handles};
+use super::counters::Counters;
 use super::files::Files;
 use super::frame::{COMM_FINALIZE, COMM_INIT, constants};
+use super::halves::{Chosen, Counts, Halves};
 use super::hash::Map;
 use super::lanes::{Lane, Pending};
 use super::library::Library;
@@ -13,12 +15,14 @@ use super::places::{Place, Places};
 use super::plan::Role;
 use super::requests::Requests;
 use super::scan::Scan;
-use super::states::{ANNOTATION, Cargo, State};
+use super::states::{self, Cargo, State};
+use super::user::text_cargo;
 use crate::clog2::{
     Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
 };
-use records::define::{self, Definition};
+use records::define::Definition;
 use records::file::OpenCall;
+use records::function::Step;
 use records::record::Record as Call;
 use std::collections::HashSet;
 
@@ -32,8 +36,16 @@ pub(super) struct Core<'a> {
     pub handles: Handles,
     pub places: Places,
     pub requests: Requests<Operation>,
-    /// Whether the process has more than one thread.
-    pub several_threads: bool,
+    /// Whether operations are followed that show nothing: with several threads, and where older ones are not known.
+    pub follows_sends: bool,
+    /// Messages that are still to be drawn or left out.
+    pub halves: Option<Chosen>,
+    /// Where messages are counted, their order in each channel.
+    pub counts: Option<Counts>,
+    /// Whether calls before may be missing: handles may stand for what nothing is known of.
+    pub has_gap: bool,
+    /// Whether the call that is looked at is a hidden one.
+    pub hidden: bool,
     /// Communicators of messages that were taken out of matching.
     pub matched: Map<u64, CommId>,
     pub files: Files,
@@ -44,10 +56,13 @@ pub(super) struct Core<'a> {
     pub pending_error: Option<i64>,
     /// Counters of the calls whose sends were cancelled.
     pub cancelled: HashSet<u64>,
+    /// Start events of the program's functions by address.
+    functions: Map<u64, i32>,
+    counters: Counters,
     /// LIDs of the sides of intercommunicators that were announced.
     sides: HashSet<i32>,
     /// Time of the latest record, seconds.
-    last: f64,
+    pub last: f64,
     /// Records that can be given.
     pub out: Vec<Record>,
     pub notes: Notes,
@@ -84,13 +99,22 @@ impl<'a> Core<'a> {
             library,
             handles,
             requests: Requests::default(),
-            several_threads: scan.threads > 1,
+            follows_sends: scan.threads > 1 || scan.info.dropped > 0,
+            halves: match settings.halves {
+                Some(Halves::Chosen(chosen)) => Some(chosen.clone()),
+                _ => None,
+            },
+            counts: None,
+            has_gap: scan.info.dropped > 0,
+            hidden: false,
             matched: Map::default(),
             files: Files::default(),
             proc_null,
             any_source,
             pending_error,
             cancelled,
+            functions: states::function_starts(&scan.named, settings.functions),
+            counters: Counters::new(&scan.counters, settings.counters),
             sides: HashSet::from(world_and_self),
             last: 0.0,
             out: Vec::new(),
@@ -114,6 +138,13 @@ impl<'a> Core<'a> {
         self.last
     }
 
+    /// A record at this time, whatever came before.
+    pub fn put_at(&mut self, time: f64, place: Place, thread: i32, body: Body) {
+        let last = std::mem::replace(&mut self.last, time);
+        self.put(place, thread, body);
+        self.last = last;
+    }
+
     #[inline]
     pub fn put(&mut self, place: Place, thread: i32, body: Body) {
         self.out.push(Record {
@@ -131,6 +162,7 @@ impl<'a> Core<'a> {
     #[inline]
     pub fn begin(&mut self, lane: &mut Lane<'_>) {
         let call = lane.cursor.record();
+        self.hidden = lane.hidden;
         let Some(state) = self.schema.states.get(call.function) else {
             self.notes.unknown_calls += 1;
             return;
@@ -158,8 +190,10 @@ impl<'a> Core<'a> {
             .and_then(|p| p.handle(call.payload, p.comm?))
             .and_then(|handle| self.handles.lookup(handle));
         lane.place = self.places.get(lane.comm.unwrap_or(CommId::WORLD));
-        let etype = state.start();
-        self.put(lane.place, lane.thread, Body::Bare { etype });
+        if !lane.hidden {
+            let etype = state.start();
+            self.put(lane.place, lane.thread, Body::Bare { etype });
+        }
         let Some(plan) = plan else { return };
         lane.message = plan
             .message
@@ -175,7 +209,9 @@ impl<'a> Core<'a> {
     #[inline]
     pub fn end(&mut self, lane: &mut Lane<'_>) {
         let call = lane.cursor.record();
+        self.hidden = lane.hidden;
         let Some(state) = self.schema.states.get(call.function) else {
+            lane.counts.clear();
             return;
         };
         self.time(call.stop());
@@ -205,6 +241,12 @@ impl<'a> Core<'a> {
                 _ => self.receive_messages(lane.comm.or(lane.message), lane.thread, plan, &call),
             }
         }
+        if lane.hidden {
+            return;
+        }
+        if !lane.counts.is_empty() {
+            self.counted(lane.place, lane.thread, &mut lane.counts);
+        }
         let etype = state.end();
         let body = match state.cargo {
             Cargo::None => Body::Bare { etype },
@@ -216,45 +258,113 @@ impl<'a> Core<'a> {
         self.put(lane.place, lane.thread, body);
     }
 
-    /// The program annotates at `ticks`. There is room for the beginning of the text.
-    pub fn annotate(&mut self, lane: &Lane<'_>, ticks: u64) {
-        let record = lane.cursor.record();
-        let Some(Definition::Annotation { text, .. }) =
-            Definition::decode(define::ANNOTATION, record.payload)
-        else {
-            return;
-        };
-        self.time(ticks);
-        let mut fits = (0..=CARGO_SIZE - 2).rev();
-        let end = fits.find(|&end| text.is_char_boundary(end)).unwrap_or(0);
-        let text = &text.as_bytes()[..end];
-        let mut bytes = [0; CARGO_SIZE];
-        bytes[..2].copy_from_slice(&(text.len() as u16).to_be_bytes());
-        bytes[2..2 + text.len()].copy_from_slice(text);
-        let etype = ANNOTATION;
-        self.put(
-            self.places.world(),
-            lane.thread,
-            Body::Cargo { etype, bytes },
-        );
+    /// What performance counters counted in the call that ends.
+    #[cold]
+    fn counted(&mut self, place: Place, thread: i32, counts: &mut Vec<(i64, i64)>) {
+        let mut counters = std::mem::take(&mut self.counters);
+        for body in counters.records(counts) {
+            self.put(place, thread, body);
+        }
+        self.counters = counters;
+        counts.clear();
     }
 
-    /// A call begins that never came to its end. Its arguments are not known.
+    /// From here on calls may be missing that messages hang on: what requests stand for is not known any more.
+    pub fn cut(&mut self) {
+        self.has_gap = true;
+        self.requests = Requests::default();
+        self.matched.clear();
+        if let Some(counts) = &mut self.counts {
+            counts.cut();
+        }
+    }
+
+    /// The program annotates at `ticks`, or polls were skipped from then on. There is room for the beginning of the text.
+    pub fn annotate(&mut self, lane: &Lane<'_>, ticks: u64) {
+        let record = lane.cursor.record();
+        let text = match Definition::decode(record.function, record.payload) {
+            Some(Definition::Annotation { text, .. }) => text,
+            Some(Definition::Skipped(skipped)) => {
+                let name = self.schema.states.get(skipped.function);
+                let name =
+                    name.map_or_else(String::new, |s| s.definition.name.to_str().into_owned());
+                format!("+{} {name}", skipped.calls)
+            }
+            _ => return,
+        };
+        self.time(ticks);
+        self.text(lane.thread, &text);
+    }
+
+    /// Text at the time of the latest record.
+    fn text(&mut self, thread: i32, text: &str) {
+        let bytes = text_cargo(text.as_bytes());
+        let etype = self.schema.states.annotation();
+        self.put(self.places.world(), thread, Body::Cargo { etype, bytes });
+    }
+
+    /// A function is entered or left at `ticks`.
+    #[inline]
+    pub fn step(&mut self, lane: &mut Lane<'_>, step: &Step, ticks: u64) {
+        self.time(ticks);
+        let (place, thread) = (self.places.world(), lane.thread);
+        let start = |core: &Self, address| core.functions.get(&address).copied();
+        let mut frames = std::mem::take(&mut lane.frames);
+        let entered = frames.step(step, |address| {
+            if let Some(etype) = start(self, address) {
+                self.put(place, thread, Body::Bare { etype: etype + 1 });
+            }
+        });
+        lane.frames = frames;
+        if let Some(etype) = start(self, step.address).filter(|_| entered) {
+            self.put(place, thread, Body::Bare { etype });
+        }
+    }
+
+    /// Functions that were never left end with the run.
+    pub fn close_functions(&mut self, lane: &mut Lane<'_>) {
+        self.go_to_end();
+        let (place, thread) = (self.places.world(), lane.thread);
+        let is_killed = self.settings.open_until_ns.is_some();
+        for address in lane.frames.close() {
+            let Some(&start) = self.functions.get(&address) else {
+                continue;
+            };
+            let etype = start + 1;
+            let body = match is_killed {
+                true => Body::Cargo {
+                    etype,
+                    bytes: states::UNFINISHED,
+                },
+                false => Body::Bare { etype },
+            };
+            self.put(place, thread, body);
+        }
+    }
+
+    fn go_to_end(&mut self) {
+        if let Some(until) = self.settings.open_until_ns {
+            let seconds = until.wrapping_sub(self.settings.zero_ns) as f64 / 1e9;
+            self.last = self.last.max(seconds);
+        }
+    }
+
+    /// A call begins that never came to its end. Its arguments are not known. An annotation tells it from those that did.
     pub fn begin_open(&mut self, lane: &mut Lane<'_>, open: OpenCall) {
         self.time(open.start);
         lane.place = self.places.world();
-        if let Some(state) = self.schema.states.get(open.function) {
+        let schema = self.schema;
+        if let Some(state) = schema.states.get(open.function) {
             let etype = state.start();
             self.put(lane.place, lane.thread, Body::Bare { etype });
+            let name = state.definition.name.to_str();
+            self.text(lane.thread, &format!("unfinished {name}"));
         }
     }
 
     /// It is given an end: the latest time that is known of the run.
     pub fn end_open(&mut self, lane: &mut Lane<'_>, open: OpenCall) {
-        if let Some(until) = self.settings.open_until_ns {
-            let seconds = until.wrapping_sub(self.settings.zero_ns) as f64 / 1e9;
-            self.last = self.last.max(seconds);
-        }
+        self.go_to_end();
         let Some(state) = self.schema.states.get(open.function) else {
             return;
         };

@@ -5,6 +5,7 @@
 use super::plan::{Plan, Role};
 use super::requests::{Requests, Use};
 use super::timeline::Timeline;
+use records::define;
 use records::file::File;
 use std::collections::HashSet;
 
@@ -15,7 +16,8 @@ pub(super) fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u6
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let thread = i32::try_from(item.thread).unwrap_or(i32::MAX);
-        let call = item.record;
+        // What is hidden counts, too.
+        let call = define::hidden(&item.record).unwrap_or(item.record);
         let Some(plan) = plans.get(usize::from(call.function)) else {
             continue;
         };

@@ -10,6 +10,8 @@
 
 use super::calls::Core;
 use super::cancelled::cancelled_sends;
+use super::categories::{Categories, Layout};
+use super::halves::{Counts, Halves};
 use super::lanes::{Lane, Next};
 use super::plan::{self, Plan};
 use super::scan::Scan;
@@ -27,6 +29,8 @@ use wrappers::Table;
 pub struct Schema<'t> {
     pub(crate) plans: Vec<Plan<'t>>,
     pub(super) states: States,
+    /// What the programs tell of themselves.
+    pub(super) user: Layout,
     /// Number of MPI_Cancel.
     cancel: Option<u16>,
 }
@@ -42,8 +46,16 @@ impl<'t> Schema<'t> {
         Schema {
             plans: plan::plans(table, family),
             states: States::new(table, call_ids, unknown),
+            user: Layout::default(),
             cancel: table.get("MPI_Cancel").map(|f| f.id as u16),
         }
+    }
+
+    /// With what the programs tell of themselves: what all ranks have agreed on. `recover` says that the run was killed.
+    pub fn with_categories(mut self, categories: &Categories, recover: bool) -> Schema<'t> {
+        self.user = Layout::new(categories, self.states.user_states(), recover);
+        self.states.make_room(self.user.pairs(), self.user.solo());
+        self
     }
 
     /// States of all functions.
@@ -58,7 +70,7 @@ impl<'t> Schema<'t> {
             max_comm_world_size: ranks.max(1),
             max_thread_count: threads.max(1),
             user_state_id_count: self.states.user_states(),
-            user_solo_event_id_count: functions.has_annotations().into(),
+            user_solo_event_id_count: self.user.solo() + i32::from(functions.has_annotations()),
             ..Preamble::default()
         }
     }
@@ -67,7 +79,7 @@ impl<'t> Schema<'t> {
 /// What the ranks have agreed on.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'s> {
-    /// Size of MPI_COMM_WORLD.
+    /// Members of the largest communicator: the largest [`Scan::width`] of all ranks.
     pub ranks: u32,
     /// Largest number of threads of any rank ([`Scan::threads`]).
     pub threads: u32,
@@ -76,8 +88,14 @@ pub struct Settings<'s> {
     /// Of a run that was killed, the latest time known of it, ns on rank 0's clock: calls that were running then end there.
     /// `None` leaves running calls out.
     pub open_until_ns: Option<i64>,
+    /// Messages that are left out, where not all calls of all ranks were kept.
+    pub halves: Option<&'s Halves>,
     /// On the one rank that describes the states: the functions that any rank has called.
     pub describe: Option<&'s FunctionSet>,
+    /// Names of the program's functions on all ranks, sorted: the places of their states.
+    pub functions: &'s [String],
+    /// Names of performance counters: those of all ranks. Without, their values are left out.
+    pub counters: &'s [String],
 }
 
 /// What could not be shown as it was.
@@ -88,8 +106,15 @@ pub struct Notes {
     pub folded_comms: u64,
     /// Messages left out because their communicator or partner is not known.
     pub unknown_messages: u64,
+    /// Halves of messages left out because the settings want messages of other sizes.
+    pub unwanted_messages: u64,
+    /// Halves of messages left out, because the other one was given up for newer calls, or was left out by filters, or may have
+    /// been.
+    pub half_messages: u64,
     /// Records left out because their function is not known or they are damaged.
     pub unknown_calls: u64,
+    /// Regions, markers and events of the program's own left out: ends of what had not begun, damaged ones.
+    pub unknown_events: u64,
 }
 
 impl Notes {
@@ -97,7 +122,10 @@ impl Notes {
     pub fn add(&mut self, other: Notes) {
         self.folded_comms += other.folded_comms;
         self.unknown_messages += other.unknown_messages;
+        self.unwanted_messages += other.unwanted_messages;
+        self.half_messages += other.half_messages;
         self.unknown_calls += other.unknown_calls;
+        self.unknown_events += other.unknown_events;
     }
 }
 
@@ -122,7 +150,9 @@ impl<'a> Stream<'a> {
         settings: Settings<'a>,
     ) -> Stream<'a> {
         let cancelled = match schema.cancel {
-            Some(cancel) if scan.functions.contains(cancel) => cancelled_sends(file, &schema.plans),
+            Some(cancel) if scan.hidden > 0 || scan.functions.contains(cancel) => {
+                cancelled_sends(file, &schema.plans)
+            }
             _ => HashSet::new(),
         };
         let mut core = Core::new(schema, scan, lids, settings, cancelled);
@@ -157,6 +187,20 @@ impl<'a> Stream<'a> {
         self.core.notes
     }
 
+    /// The places of all messages in their channels. The stream must be at its beginning, and one that leaves nothing out.
+    pub(super) fn count(mut self) -> Counts {
+        let mut counts = Counts::default();
+        if self.core.has_gap {
+            counts.cut();
+        }
+        self.core.counts = Some(counts);
+        while !self.finished {
+            self.core.out.clear();
+            self.step();
+        }
+        self.core.counts.unwrap_or_default()
+    }
+
     /// Makes sure that there is a record to give.
     #[inline]
     fn ready(&mut self) -> bool {
@@ -175,6 +219,7 @@ impl<'a> Stream<'a> {
     #[inline]
     fn step(&mut self) {
         let Some(mut top) = self.next.peek_mut() else {
+            self.core.close_user(&mut self.lanes);
             self.core.close_log();
             self.finished = true;
             return;
@@ -187,29 +232,51 @@ impl<'a> Stream<'a> {
         let next = match lane.next {
             Next::Start => {
                 self.core.begin(lane);
-                lane.next = Next::Stop;
-                Some(lane.stop_key(key))
+                Some(lane.go_through(key))
             }
             Next::Stop => {
                 self.core.end(lane);
+                lane.go_on()
+            }
+            Next::Cut => {
+                self.core.cut();
                 lane.go_on()
             }
             Next::Annotation => {
                 self.core.annotate(lane, key);
                 lane.go_on()
             }
+            Next::Event => {
+                self.core.user_event(lane, key);
+                lane.go_on()
+            }
+            Next::EventInside => {
+                self.core.user_event(lane, key);
+                Some(lane.go_through(key))
+            }
             Next::OpenStart(open) => {
                 self.core.define(lane, key);
                 self.core.begin_open(lane, open);
-                lane.next = Next::OpenStop(open);
-                Some(u64::MAX)
+                Some(lane.go_on_open(open))
+            }
+            Next::EventOpen(open) => {
+                self.core.user_event(lane, key);
+                Some(lane.go_on_open(open))
+            }
+            Next::Step(step) => {
+                self.core.step(lane, &step, key);
+                lane.go_on()
             }
             Next::OpenStop(open) => {
                 self.core.end_open(lane, open);
-                None
+                lane.close()
             }
             Next::Nothing => {
                 self.core.define(lane, key);
+                lane.close()
+            }
+            Next::Close => {
+                self.core.close_functions(lane);
                 None
             }
         };

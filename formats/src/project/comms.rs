@@ -6,7 +6,7 @@
 //! sent.
 
 use super::hash::{Map, Wide};
-use crate::clog2::Gid;
+use crate::clog2::{Gid, crossing_gid, remote_of};
 use records::define::{Comm, CommKind, Origin};
 use records::file::Info;
 use std::sync::Arc;
@@ -49,6 +49,11 @@ pub struct Communicator {
 }
 
 impl Communicator {
+    /// Whether it has members that are not in MPI_COMM_WORLD.
+    pub fn crosses_border(&self) -> bool {
+        has_outsiders(&self.members) || has_outsiders(&self.remote)
+    }
+
     /// Whether it is an intercommunicator.
     pub fn is_inter(&self) -> bool {
         self.kind == CommKind::Inter
@@ -62,6 +67,10 @@ impl Communicator {
             &self.members
         }
     }
+}
+
+fn has_outsiders(members: &[i32]) -> bool {
+    members.contains(&-1)
 }
 
 /// More ranks than any machine has.
@@ -207,11 +216,31 @@ impl Comms {
         let identity = key.word(*count).finish();
         *count += 1;
         let (gid, sides) = match comm.kind {
-            CommKind::Intra => (gid(identity), None),
-            CommKind::Inter => (
-                gid(identity.list(&comm.members).finish()),
-                Some((self.side(&comm.members), self.side(&comm.remote))),
+            CommKind::Intra => (
+                match has_outsiders(&comm.members) {
+                    true => {
+                        let outside = comm.members.iter().filter(|&&m| m == -1).count();
+                        crossing(identity, [comm.members.len() - outside, outside])
+                    }
+                    false => gid(identity),
+                },
+                None,
             ),
+            CommKind::Inter => {
+                let own = identity.list(&comm.members).finish();
+                let sizes = [comm.members.len(), comm.remote.len()];
+                let crosses = has_outsiders(&comm.members) || has_outsiders(&comm.remote);
+                let gid = match crosses {
+                    true => crossing(own, sizes),
+                    false => gid(own),
+                };
+                let remote = match crosses {
+                    // Nothing but the intercommunicator tells which processes these are.
+                    true => remote_of(&gid),
+                    false => self.side(&comm.remote),
+                };
+                (gid, Some((self.side(&comm.members), remote)))
+            }
         };
         Communicator {
             handle: comm.handle,
@@ -254,9 +283,17 @@ fn gid(hash: Wide) -> Gid {
     Gid::new(a as i32, time, format!("lt-{c:016x}").as_bytes())
 }
 
+/// The same for a communicator that has members outside MPI_COMM_WORLD.
+fn crossing(hash: Wide, sizes: [usize; 2]) -> Gid {
+    let [a, b, c] = hash.0;
+    let time = (b >> 24) as f64 / f64::from(1 << 20);
+    crossing_gid(a as i32, time, sizes, c as u32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clog2::across_border;
     use records::layout::{Clock, Family};
 
     fn info(rank: i32, size: u32) -> Info {
@@ -271,6 +308,7 @@ mod tests {
             ended: 1,
             lost: 0,
             run: 77,
+            dropped: 0,
         }
     }
 
@@ -377,5 +415,15 @@ mod tests {
         let (local, remote) = c.get(spawned).unwrap().sides.unwrap();
         assert_eq!(local, c.get(CommId::WORLD).unwrap().gid);
         assert_ne!(remote, c.get(CommId::SELF).unwrap().gid);
+        let gid = c.get(spawned).unwrap().gid;
+        assert_eq!(across_border(&gid), Some([2, 1]));
+        assert_eq!(across_border(&local), None);
+        // Another one of as many processes: these are others.
+        let again = c.define(inter(7, 91, Origin::Outside, &[0, 1], &[-1]));
+        assert_ne!(c.get(again).unwrap().sides.unwrap().1, remote);
+        let merged = c.define(intra(8, 6, Origin::Parent, &[-1, -1, -1, 0, 1]));
+        let merged = c.get(merged).unwrap();
+        assert!(merged.crosses_border());
+        assert_eq!(across_border(&merged.gid), Some([2, 3]));
     }
 }

@@ -2,15 +2,22 @@
 
 use super::calls::Core;
 use super::comms::CommId;
+use super::hash::Wide;
 use super::library::Library;
-use super::states::ANNOTATION;
-use crate::clog2::{Body, ConstDef, EventDef, FixedText, Gid, comm_etype, constdef_etype};
+use super::states::function_states;
+use crate::clog2::{
+    Body, ConstDef, EventDef, FixedText, Gid, Origin, comm_etype, constdef_etype,
+    half_messages_name,
+};
 use records::layout::Family;
 
 /// Solo event MPE_Comm_init.
 pub(super) const COMM_INIT: i32 = -10;
 /// Solo event MPE_Comm_finalize.
 pub(super) const COMM_FINALIZE: i32 = -9;
+
+/// Time of what must stand in front of all other records of a trace, seconds.
+const BEFORE_ALL: f64 = -1e-9;
 
 impl Core<'_> {
     fn put_on_world(&mut self, body: Body) {
@@ -25,8 +32,17 @@ impl Core<'_> {
 
     /// What stands in front of the first call.
     pub fn open_log(&mut self) {
+        if self.settings.describe.is_some() {
+            // No preamble tells of them: who reads must know them before their first events.
+            for definition in function_states(self.settings.functions) {
+                let world = self.places.world();
+                self.put_at(BEFORE_ALL, world, 0, Body::StateDef(definition));
+            }
+        }
         let first = self.scan.first_tick();
-        if let Some(first) = first {
+        // What the programs tell of themselves is defined before all else, so that events may have any number.
+        let described = self.settings.describe.is_some() && !self.schema.user.is_empty();
+        if let (Some(first), false) = (first, described) {
             self.time(first);
         }
         self.put_shift(first.unwrap_or(0));
@@ -42,6 +58,14 @@ impl Core<'_> {
             self.put_constants();
         }
         self.put_on_world(Body::Bare { etype: COMM_INIT });
+        if described {
+            for &definition in self.schema.user.states() {
+                self.put_on_world(Body::StateDef(definition));
+            }
+            for &definition in self.schema.user.events() {
+                self.put_on_world(Body::EventDef(definition));
+            }
+        }
     }
 
     fn put_constants(&mut self) {
@@ -51,6 +75,32 @@ impl Core<'_> {
                 value: value as i32,
                 name: FixedText::new(name),
             }));
+        }
+        let left_out = self.halves.as_ref().map_or(0, |chosen| chosen.left_out);
+        let left_out = (left_out > 0).then(|| half_messages_name(left_out));
+        for name in self.origin().names().into_iter().chain(left_out) {
+            self.put_on_world(Body::ConstDef(ConstDef {
+                etype: constdef_etype::MPI_CONST,
+                value: 0,
+                name: FixedText::new(&name),
+            }));
+        }
+    }
+
+    /// When and where the run was.
+    fn origin(&self) -> Origin {
+        let zero = self.settings.zero_ns;
+        let boot = &self.scan.library.process().boot;
+        Origin {
+            zero,
+            since_epoch: zero.wrapping_add(self.scan.clock.realtime_offset()),
+            boot: boot
+                .bytes()
+                .map(u64::from)
+                .fold(Wide::new(), Wide::word)
+                .finish()
+                .0[0],
+            run: self.scan.info.run,
         }
     }
 
@@ -75,7 +125,7 @@ impl Core<'_> {
             (COMM_FINALIZE, "orange", "MPE_Comm_finalize", ""),
         ];
         if used.has_annotations() {
-            solo.push((ANNOTATION, "gold", "annotation", "%s"));
+            solo.push((self.schema.states.annotation(), "gold", "annotation", "%s"));
         }
         for (etype, color, name, format) in solo {
             self.put_on_world(Body::EventDef(EventDef {

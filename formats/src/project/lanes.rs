@@ -1,10 +1,16 @@
 //! The threads of a process, each standing at one of its calls.
 
 use super::comms::CommId;
+use super::functions::Frames;
 use super::places::Place;
 use super::timeline::Cursor;
+use records::counts;
 use records::define::{self, Definition};
 use records::file::{OpenCall, Thread};
+use records::function::Step;
+use records::record::Record;
+use records::user::Event;
+use std::collections::VecDeque;
 
 /// A definition that has been read and does not count yet.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +28,43 @@ pub(super) enum Next {
     Start,
     /// Its call ends.
     Stop,
-    /// The program annotates.
+    /// The program annotates, or polls were skipped.
     Annotation,
+    /// The program tells of itself: [`Lane::event`].
+    Event,
+    /// The same, while the call is running.
+    EventInside,
+    /// The same, while a call is running that never came to its end.
+    EventOpen(OpenCall),
+    /// It enters or leaves a function.
+    Step(Step),
     /// A call starts that never came to its end.
     OpenStart(OpenCall),
     /// That call is given an end.
     OpenStop(OpenCall),
+    /// From here on calls may be missing.
+    Cut,
     /// No more calls; definitions may be left.
     Nothing,
+    /// Functions that were never left are given an end.
+    Close,
+}
+
+/// A region or state that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    /// Event that ends it, in the CLOG2 file.
+    pub end: i32,
+    /// Where it is drawn.
+    pub place: Place,
+    /// Whether it is a region: those end at the latest with the log.
+    pub region: bool,
+}
+
+/// Whether it is an event of the program's own that came while no call was running.
+fn is_outside(record: &Record<'_>) -> bool {
+    record.function == define::USER_EVENT
+        && Event::decode(record.payload).is_none_or(|event| !event.inside)
 }
 
 /// One thread.
@@ -39,6 +74,8 @@ pub(super) struct Lane<'a> {
     /// Number in CLOG2 records.
     pub thread: i32,
     pub next: Next,
+    /// Values of performance counters at the beginning and at the end of the next call.
+    pub counts: Vec<(i64, i64)>,
     /// Definitions read since the last call.
     pub pending: Vec<Pending>,
     /// Communicator the call names.
@@ -47,9 +84,21 @@ pub(super) struct Lane<'a> {
     pub place: Place,
     /// Communicator of the matched message that the call receives.
     pub message: Option<CommId>,
+    /// Whether the call is one that is not shown.
+    pub hidden: bool,
     /// Numbers of the communicators that are still to be defined.
     defined: std::slice::Iter<'a, CommId>,
     open: Option<OpenCall>,
+    /// Payload of the event that [`Next::Event`] is about.
+    pub event: Vec<u8>,
+    /// Events that came while a call was running whose record stands behind them.
+    events: VecDeque<(u64, Vec<u8>)>,
+    /// Whether the record that the cursor stands at has not been given yet.
+    held: bool,
+    /// Regions and states of the program's own that have begun and not ended.
+    pub begun: Vec<Begun>,
+    /// Functions that the thread is in.
+    pub frames: Frames,
     /// Latest time given out.
     key: u64,
 }
@@ -68,11 +117,18 @@ impl<'a> Lane<'a> {
             thread: i32::try_from(position).unwrap_or(i32::MAX),
             next: Next::Nothing,
             pending: Vec::new(),
+            counts: Vec::new(),
             comm: None,
             place: Place::default(),
             message: None,
+            hidden: false,
             defined: defined.iter(),
             open,
+            event: Vec::new(),
+            events: VecDeque::new(),
+            held: false,
+            begun: Vec::new(),
+            frames: Frames::default(),
             key: 0,
         }
     }
@@ -80,11 +136,27 @@ impl<'a> Lane<'a> {
     /// Goes to the next call or annotation. Gives the time, in ticks, at which what [`Lane::next`] then says happens; `None` at the end.
     #[inline]
     pub fn go_on(&mut self) -> Option<u64> {
-        while self.cursor.advance() {
+        loop {
+            if !std::mem::take(&mut self.held) && !self.cursor.advance_to_hidden() {
+                break;
+            }
+            self.hidden = self.cursor.is_hidden();
             let record = self.cursor.record();
+            if let Some((start, _)) = self.events.front()
+                && (record.is_call() && record.start > *start || is_outside(&record))
+            {
+                // They belong to a call that has no record.
+                self.held = true;
+                return self.next_event(Next::Event);
+            }
             if record.is_call() {
                 self.key = self.key.max(record.start);
                 self.next = Next::Start;
+                return Some(self.key);
+            }
+            if let Some(step) = Step::of(&record) {
+                self.key = self.key.max(record.start);
+                self.next = Next::Step(step);
                 return Some(self.key);
             }
             match record.function {
@@ -101,13 +173,38 @@ impl<'a> Lane<'a> {
                         });
                     }
                 }
-                define::ANNOTATION => {
+                define::COUNTS => {
+                    self.counts.clear();
+                    self.counts.extend(counts::decode(record.payload));
+                }
+                define::ANNOTATION | define::SKIPPED => {
                     self.key = self.key.max(record.start);
                     self.next = Next::Annotation;
                     return Some(self.key);
                 }
+                define::CUT => {
+                    self.key = self.key.max(record.start);
+                    self.next = Next::Cut;
+                    return Some(self.key);
+                }
+                define::USER_EVENT if is_outside(&record) => {
+                    self.event.clear();
+                    self.event.extend_from_slice(record.payload);
+                    self.key = self.key.max(record.start);
+                    self.next = Next::Event;
+                    return Some(self.key);
+                }
+                define::USER_EVENT => {
+                    let event = (record.start, record.payload.to_vec());
+                    self.events.push_back(event);
+                }
                 _ => {}
             }
+        }
+        // A call that never ended has no record behind its events.
+        let began = self.open.map_or(u64::MAX, |open| open.start);
+        if self.events.front().is_some_and(|(start, _)| *start < began) {
+            return self.next_event(Next::Event);
         }
         // A call that was completed is in the records, too: then the process died before it could say that it is not open.
         if let Some(open) = self.open.take().filter(|open| open.start >= self.key) {
@@ -116,7 +213,46 @@ impl<'a> Lane<'a> {
             return Some(self.key);
         }
         self.next = Next::Nothing;
-        (!self.pending.is_empty()).then_some(self.key)
+        (!self.pending.is_empty() || !self.frames.is_empty()).then_some(self.key)
+    }
+
+    /// What is left to do when there are no more records, at the end of all.
+    pub fn close(&mut self) -> Option<u64> {
+        self.next = Next::Close;
+        (!self.frames.is_empty()).then_some(u64::MAX)
+    }
+
+    /// Goes to the first of the events that wait.
+    fn next_event(&mut self, next: Next) -> Option<u64> {
+        let (start, event) = self.events.pop_front()?;
+        self.event = event;
+        self.key = self.key.max(start);
+        self.next = next;
+        Some(self.key)
+    }
+
+    /// Goes to what comes while the call runs that the cursor stands at, else to its end. Gives the time.
+    #[inline]
+    pub fn go_through(&mut self, key: u64) -> u64 {
+        let stop = self.cursor.record().stop();
+        if self.events.front().is_some_and(|(start, _)| *start <= stop)
+            && let Some(key) = self.next_event(Next::EventInside)
+        {
+            return key;
+        }
+        self.next = Next::Stop;
+        self.stop_key(key)
+    }
+
+    /// Goes to the next event while a call is open, in ticks.
+    pub fn go_on_open(&mut self, open: OpenCall) -> u64 {
+        match self.next_event(Next::EventOpen(open)) {
+            Some(key) => key,
+            None => {
+                self.next = Next::OpenStop(open);
+                u64::MAX
+            }
+        }
     }
 
     /// Time at which the call that started at `start` ends, ticks.

@@ -14,6 +14,8 @@ pub struct Library {
     sizes: Map<u64, u64>,
     functions: BTreeMap<u16, String>,
     process: Process,
+    /// Fewest and most bytes of the messages that are wanted, if not all.
+    messages: Option<(u64, u64)>,
 }
 
 impl Library {
@@ -38,8 +40,16 @@ impl Library {
                 self.functions.insert(*number, name.clone());
             }
             Definition::Process(p) => self.process = p.clone(),
+            Definition::Messages { least, most } => self.messages = Some((*least, *most)),
             _ => {}
         }
+    }
+
+    /// Whether messages of so many bytes are wanted.
+    #[inline]
+    pub fn wants_message(&self, bytes: u64) -> bool {
+        self.messages
+            .is_none_or(|(least, most)| (least..=most).contains(&bytes))
     }
 
     /// Value of a constant of `mpi.h`, such as `MPI_ANY_SOURCE`.

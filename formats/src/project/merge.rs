@@ -2,24 +2,30 @@
 //!
 //! The records come out as from the binary tree of MPI_Finalize (section 12.2), in which the parent of rank r is (r − 1) / 2.
 
+use super::categories::Categories;
 use super::clog2::{Notes, Schema, Settings, Stream};
+use super::counters;
+use super::functions::Choice;
 use super::gids::GidTable;
+use super::halves::{Chosen, Comparison, Counts, Halves};
 use super::scan::Scan;
 use super::states::{CallIds, FunctionSet};
 use crate::clog2::{CommTable, Preamble, Record};
 use records::file::File;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
 use wrappers::Table;
 
 /// How files are merged.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// For which calls the info box shows the CallID.
     pub call_ids: CallIds,
     /// The run was killed: calls that never came to their end are shown up to the latest time known.
     pub recover: bool,
+    /// Which functions of the program are shown.
+    pub functions: Choice,
 }
 
 /// Why files cannot be merged. `file` is the position in the list that was given.
@@ -87,7 +93,12 @@ pub struct Merge<'f, 'a, 't> {
     processes: Vec<Process<'f, 'a>>,
     functions: FunctionSet,
     gids: GidTable,
+    /// Of the program's functions.
+    names: Vec<String>,
+    /// Of performance counters.
+    counters: Vec<String>,
     ranks: u32,
+    width: u32,
     threads: u32,
     zero_ns: i64,
     last_ns: i64,
@@ -124,7 +135,8 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             if *run.get_or_insert(info.run) != info.run {
                 return Err(Error::OtherRun { file: i });
             }
-            let scan = Scan::new(file);
+            let mut scan = Scan::new(file);
+            scan.name_functions(&options.functions);
             if by_rank.insert(rank, Process { file, scan }).is_some() {
                 return Err(Error::SameRank { file: i, rank });
             }
@@ -137,19 +149,27 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         let family = first.scan.info.family;
         let mut functions = FunctionSet::default();
         let mut unknown = BTreeMap::new();
+        let mut categories = Categories::default();
         let mut gids = GidTable::new(&first.scan.gids());
+        let mut counted = Vec::new();
         for process in &mut processes {
             let scan = &mut process.scan;
             functions.join(&scan.functions);
+            categories.join(scan.categories.clone());
+            counters::join(&mut counted, &scan.counters);
             unknown.extend(scan.library.functions().clone());
             gids.absorb(scan.gids().into_iter().map(|(gid, _)| gid));
         }
         let scans = || processes.iter().map(|p| &p.scan);
         Ok(Merge {
-            schema: Schema::new(table, family, options.call_ids, &unknown),
+            schema: Schema::new(table, family, options.call_ids, &unknown)
+                .with_categories(&categories, options.recover),
             functions,
             gids,
+            names: names_of(scans()),
+            counters: counted,
             ranks: scans().map(Scan::ranks).max().unwrap_or(1),
+            width: scans().map(Scan::width).max().unwrap_or(1),
             threads: scans().map(|s| s.threads).max().unwrap_or(1),
             zero_ns: scans().filter_map(Scan::first_ns).min().unwrap_or(0),
             last_ns: scans().filter_map(Scan::last_ns).max().unwrap_or(0),
@@ -161,7 +181,17 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     /// Preamble of the merged file.
     pub fn preamble(&self) -> Preamble {
         self.schema
-            .preamble(self.ranks, self.threads, &self.functions)
+            .preamble(self.width, self.threads, &self.functions)
+    }
+
+    /// Names of the program's functions on all ranks, sorted.
+    pub fn function_names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Names of the performance counters of all ranks.
+    pub fn counter_names(&self) -> &[String] {
+        &self.counters
     }
 
     /// Communicator table of the merged file.
@@ -200,19 +230,12 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     /// The first error of `sink`; it gets nothing more then.
     pub fn run<E>(&self, mut sink: impl FnMut(&Record) -> Result<(), E>) -> Result<Notes, E> {
         let turns = turns(self.ranks);
+        let halves = self.halves();
         let mut streams: Vec<Stream<'_>> = Vec::with_capacity(self.processes.len());
         let mut next = BinaryHeap::with_capacity(self.processes.len());
         for (i, process) in self.processes.iter().enumerate() {
-            let settings = Settings {
-                ranks: self.ranks,
-                threads: self.threads,
-                zero_ns: self.zero_ns,
-                open_until_ns: self.recover.then_some(self.last_ns),
-                describe: (i == 0).then_some(&self.functions),
-            };
-            let lids = self.gids.lids(&process.scan.gids());
-            let mut stream =
-                Stream::new(&self.schema, process.file, &process.scan, &lids, settings);
+            let describe = (i == 0).then_some(&self.functions);
+            let mut stream = self.stream(process, halves.as_ref(), describe);
             let turn = process.scan.rank().and_then(|r| turns.get(r as usize));
             if let (Some(time), Some(&turn)) = (stream.peek_time(), turn) {
                 next.push(Reverse((time_key(time), turn, i)));
@@ -238,6 +261,46 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
     }
 }
 
+impl<'f, 'a, 't> Merge<'f, 'a, 't> {
+    fn stream<'s>(
+        &'s self,
+        process: &'s Process<'f, 'a>,
+        halves: Option<&'s Halves>,
+        describe: Option<&'s FunctionSet>,
+    ) -> Stream<'s> {
+        let settings = Settings {
+            ranks: self.width,
+            threads: self.threads,
+            zero_ns: self.zero_ns,
+            open_until_ns: self.recover.then_some(self.last_ns),
+            halves,
+            describe,
+            functions: &self.names,
+            counters: &self.counters,
+        };
+        let lids = self.gids.lids(&process.scan.gids());
+        Stream::new(&self.schema, process.file, &process.scan, &lids, settings)
+    }
+
+    /// Which messages are drawn, if calls are missing that some hang on.
+    fn halves(&self) -> Option<Halves> {
+        if self.scans().all(|scan| !scan.is_cut) {
+            return None;
+        }
+        let mut items = Vec::new();
+        for process in &self.processes {
+            items.extend(Counts::of(self.stream(process, None, None)).items());
+        }
+        items.sort_unstable();
+        // Messages that were under way when a run was killed, or went to a rank that is missing, are in no order of the end.
+        let ended = self.scans().all(|scan| scan.info.ended == 1);
+        let mut comparison = Comparison::new(ended && self.processes.len() == self.ranks as usize);
+        items.into_iter().for_each(|item| comparison.take(item));
+        let (answer, left_out) = comparison.finish();
+        Some(Halves::Chosen(Chosen::new(answer, left_out)))
+    }
+}
+
 /// Gives processes on the first one's machine one clock, the best known: it is the same, whatever the comparisons say.
 pub(crate) fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {
     let mut scans: Vec<&mut Scan> = scans.collect();
@@ -258,9 +321,21 @@ pub(crate) fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {
     }
 }
 
-/// Sorts like the time, which is never negative.
+/// Sorts like the time.
 fn time_key(time: f64) -> u64 {
-    time.max(0.0).to_bits()
+    let bits = time.to_bits();
+    if bits >> 63 == 1 {
+        !bits
+    } else {
+        bits | 1 << 63
+    }
+}
+
+/// Names of the functions of all these processes, sorted.
+fn names_of<'s>(scans: impl Iterator<Item = &'s Scan>) -> Vec<String> {
+    let names = scans.flat_map(|scan| scan.named.iter().map(|(_, name)| name));
+    let names: BTreeSet<&str> = names.collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// Merges `files` into `sink`; see [`Merge`], which also gives preamble and communicator table.

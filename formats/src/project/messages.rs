@@ -5,6 +5,7 @@
 use super::calls::Core;
 use super::comms::CommId;
 use super::completion::Completed;
+use super::halves::channel;
 use super::plan::{Param, Plan, RecvPart, Role, SendPart};
 use super::requests::Use;
 use crate::clog2::{Body, Msg, msg_etype};
@@ -117,7 +118,7 @@ impl Core<'_> {
                         self.requests.insert(handle, operation, Use::Own, thread);
                     }
                     // The completion of a send shows nothing, but must not be taken for that of another thread's receive.
-                    _ if self.several_threads => {
+                    _ if self.follows_sends => {
                         let nothing = Operation {
                             comm,
                             send: None,
@@ -213,6 +214,9 @@ impl Core<'_> {
     /// A persistent operation is started.
     fn start(&mut self, thread: i32, handle: u64) {
         let Some(operation) = self.requests.start(handle, thread) else {
+            if let (true, Some(counts)) = (self.has_gap, &mut self.counts) {
+                counts.cut_sends();
+            }
             return;
         };
         if let Some(outgoing) = operation.send {
@@ -223,6 +227,11 @@ impl Core<'_> {
     /// An operation was completed.
     fn complete(&mut self, thread: i32, done: Completed) {
         let Some(operation) = self.requests.complete(done.request, thread) else {
+            if self.has_gap
+                && let (Some(status), Some(counts)) = (done.status, &mut self.counts)
+            {
+                counts.cut_receives(status.tag);
+            }
             return;
         };
         if let (Some(incoming), true) = (operation.recv, done.worked) {
@@ -254,7 +263,7 @@ impl Core<'_> {
         }
     }
 
-    fn message(
+    pub(super) fn message(
         &mut self,
         comm: Option<CommId>,
         thread: i32,
@@ -263,14 +272,18 @@ impl Core<'_> {
         tag: i64,
         bytes: u64,
     ) {
+        // By its size, so that both ranks say the same, whichever of its two calls is there.
+        if !self.library.wants_message(bytes) {
+            self.notes.unwanted_messages += 1;
+            return;
+        }
         let place = comm.map(|id| (id, self.places.get(id)));
         let rank = place.and_then(|(id, place)| {
             let partners = self.scan.comms.get(id)?.partners();
             let rank = *partners.get(usize::try_from(partner).ok()?)?;
-            // Outside MPI_COMM_WORLD there is no line to draw to, and nothing that matches.
+            // What comes from outside MPI_COMM_WORLD has its other end in the trace of another one.
             match place.folded {
-                _ if rank < 0 => None,
-                true => Some(rank),
+                true => Some(rank).filter(|&rank| rank >= 0),
                 false => i32::try_from(partner).ok(),
             }
         });
@@ -278,6 +291,24 @@ impl Core<'_> {
             self.notes.unknown_messages += 1;
             return;
         };
+        let is_send = etype == msg_etype::SEND;
+        let (own, partner) = ([place.line, place.rank], [place.partner, rank]);
+        let channel = || channel(is_send, own, partner, tag as i32);
+        if let Some(counts) = &mut self.counts {
+            counts.add(is_send, channel(), !self.hidden);
+            return;
+        }
+        if self.hidden {
+            return;
+        }
+        let lost = match (&mut self.halves, self.settings.halves) {
+            (Some(chosen), _) => chosen.leaves_out(is_send, channel()),
+            (None, halves) => halves.is_some(),
+        };
+        if lost {
+            self.notes.half_messages += 1;
+            return;
+        }
         self.put(
             place,
             thread,

@@ -14,14 +14,19 @@
 
 mod calls;
 mod cancelled;
+pub mod categories;
 pub mod clock;
 pub mod clog2;
 pub mod comms;
 pub(crate) mod completion;
+pub mod counters;
 pub mod dumpi;
 mod files;
+pub mod forward;
 mod frame;
+pub mod functions;
 pub mod gids;
+pub mod halves;
 pub(crate) mod hash;
 mod lanes;
 pub mod library;
@@ -38,7 +43,9 @@ pub mod scan;
 #[cfg(feature = "spill")]
 mod source;
 pub mod states;
+mod symbols;
 pub mod timeline;
+mod user;
 
 #[cfg(feature = "spill")]
 pub use source::{Source, SourceError};

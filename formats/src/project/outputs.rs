@@ -1,14 +1,17 @@
 //! The files made from the merged stream: CLOG2 and SLOG2, in one pass. If one of them fails, the other goes on.
 
+use super::counters;
+use super::forward::{Corrected, Forwarding};
 use super::operations::Drawn;
 use crate::clog2::{
-    self, Body, CommTable, Endian, Preamble, Record, comm_etype, peek_rectype, peek_time, rectype,
+    self, Body, CommTable, ConstDef, Endian, FixedText, Preamble, Record, RecordHeader, comm_etype,
+    constdef_etype, late_messages_name, peek_rectype, peek_time, rectype,
 };
 use crate::io::draw::{Base, CATEGORIES};
 use crate::model::Sorted;
 use crate::slog2::{self, ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
 use std::collections::BTreeMap;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 type Slog2 = FromClog2<BufWriter<PendingFile>>;
@@ -17,6 +20,8 @@ type Slog2 = FromClog2<BufWriter<PendingFile>>;
 pub struct Plan {
     /// Path without ending.
     pub base: PathBuf,
+    /// Whether files of that name are replaced; else a number is put behind it.
+    pub replace: bool,
     /// Whether to write CLOG2.
     pub clog2: bool,
     /// Whether to write SLOG2.
@@ -31,6 +36,36 @@ pub struct Plan {
     pub nodes: Vec<i32>,
     /// Names of the hosts by number.
     pub hosts: Vec<String>,
+    /// Number of the program of each rank.
+    pub program_of: Vec<i32>,
+    /// Names of the programs by number.
+    pub programs: Vec<String>,
+    /// Names of the program's functions, sorted.
+    pub functions: Vec<String>,
+    /// Names of performance counters.
+    pub counters: Vec<String>,
+    /// Whether messages that arrive before they were sent are put right.
+    pub forward: bool,
+}
+
+/// Numbers names in the order in which they first come: the names, and for each of `ranks` ranks the number of its own.
+pub fn numbered<'n>(
+    names: impl IntoIterator<Item = (u32, &'n str)>,
+    ranks: u32,
+) -> (Vec<String>, Vec<i32>) {
+    let mut list: Vec<String> = Vec::new();
+    let mut numbers = vec![0; ranks as usize];
+    for (rank, name) in names {
+        let number = list.iter().position(|known| known == name);
+        let number = number.unwrap_or_else(|| {
+            list.push(name.to_owned());
+            list.len() - 1
+        });
+        if let Some(place) = numbers.get_mut(rank as usize) {
+            *place = number as i32;
+        }
+    }
+    (list, numbers)
 }
 
 /// A finished file.
@@ -39,6 +74,37 @@ pub struct Finished {
     pub path: PathBuf,
     /// Bytes.
     pub size: u64,
+}
+
+impl Finished {
+    fn of(path: PathBuf) -> Finished {
+        let size = std::fs::metadata(&path).map_or(0, |m| m.len());
+        Finished { path, size }
+    }
+}
+
+/// What came of the files.
+pub struct Ended {
+    /// Path of the files without ending.
+    pub base: PathBuf,
+    /// Those that are complete.
+    pub files: Vec<Finished>,
+    /// Why others are not.
+    pub failures: Vec<String>,
+    /// What was put right, where that was asked for.
+    pub corrected: Option<Corrected>,
+}
+
+impl Ended {
+    /// Where nothing is to be written.
+    pub fn nothing(base: &Path) -> Ended {
+        Ended {
+            base: base.to_owned(),
+            files: Vec::new(),
+            failures: Vec::new(),
+            corrected: None,
+        }
+    }
 }
 
 /// The files being written.
@@ -50,6 +116,8 @@ pub struct Outputs {
     drawn: Option<Drawn>,
     /// World rank, communicator's rank and thread by line.
     lines: BTreeMap<i32, [i32; 3]>,
+    /// Where times of messages are put right.
+    forwarding: Option<Box<Forwarding>>,
     failures: Vec<String>,
 }
 
@@ -62,21 +130,51 @@ pub fn with_ending(base: &Path, ending: &str) -> PathBuf {
 
 /// `base`, or with a number behind it the first for which none of the files exists.
 pub fn free_base(base: &Path) -> PathBuf {
-    let taken = |base: &Path| {
-        [".slog2", ".clog2"]
-            .iter()
-            .any(|ending| with_ending(base, ending).exists())
-    };
-    (1..u32::MAX)
-        .map(|n| {
-            if n == 1 {
-                base.to_owned()
-            } else {
-                with_ending(base, &format!(".{n}"))
-            }
-        })
-        .find(|b| !taken(b))
+    bases(base)
+        .find(|base| ENDINGS.iter().all(|ending| is_free(base, ending)))
         .unwrap_or_else(|| base.to_owned())
+}
+
+/// Endings of the files.
+const ENDINGS: [&str; 2] = [".slog2", ".clog2"];
+
+/// `base`, then with numbers behind it.
+fn bases(base: &Path) -> impl Iterator<Item = PathBuf> {
+    let numbered = (2..u32::MAX).map(|n| with_ending(base, &format!(".{n}")));
+    std::iter::once(base.to_owned()).chain(numbered)
+}
+
+fn is_free(base: &Path, ending: &str) -> bool {
+    with_ending(base, ending).symlink_metadata().is_err()
+}
+
+/// Gives the files their names, with one number for all, so that they are seen to belong together. Gives the base of the names.
+fn take_names(base: &Path, files: &mut [(&'static str, PendingFile)]) -> io::Result<PathBuf> {
+    let others = |base: &Path, files: &[(&str, PendingFile)]| {
+        let mut others = ENDINGS.iter();
+        others.all(|ending| files.iter().any(|(own, _)| own == ending) || is_free(base, ending))
+    };
+    for base in bases(base) {
+        if !others(&base, files) {
+            continue;
+        }
+        let mut named = 0;
+        let taken = files.iter_mut().try_for_each(|(ending, file)| {
+            file.take_name(&with_ending(&base, ending))?;
+            named += 1;
+            Ok::<(), io::Error>(())
+        });
+        let Err(error) = taken else {
+            return Ok(base);
+        };
+        for (_, file) in &mut files[..named] {
+            file.give_name_back()?;
+        }
+        if error.kind() != io::ErrorKind::AlreadyExists {
+            return Err(error);
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 impl Outputs {
@@ -87,6 +185,7 @@ impl Outputs {
             slog2: None,
             drawn: None,
             lines: BTreeMap::new(),
+            forwarding: plan.forward.then(Box::default),
             failures: Vec::new(),
             plan,
         };
@@ -98,9 +197,13 @@ impl Outputs {
         }
         let plan = &outputs.plan;
         if plan.clog2 {
-            match clog2::Writer::create(with_ending(&plan.base, ".clog2"), &plan.preamble) {
+            let path = with_ending(&plan.base, ".clog2");
+            let begun = PendingFile::create(&path).map_err(|e| e.to_string());
+            match begun
+                .and_then(|out| clog2::Writer::new(out, &plan.preamble).map_err(|e| e.to_string()))
+            {
                 Ok(writer) => outputs.clog2 = Some(writer),
-                Err(e) => outputs.failures.push(e.to_string()),
+                Err(e) => outputs.failures.push(format!("{}: {e}", path.display())),
             }
         }
         if outputs.plan.slog2 {
@@ -129,12 +232,15 @@ impl Outputs {
             },
             check_end_times: false,
         };
-        FromClog2::new(
+        let mut slog2 = FromClog2::new(
             BufWriter::with_capacity(1 << 18, out),
             &plan.preamble,
             options,
         )
-        .map_err(|e| format!("{}: {e}", path.display()))
+        .map_err(|e| format!("{}: {e}", path.display()))?;
+        slog2.name_nested(&plan.functions);
+        slog2.name_counters(&plan.counters);
+        Ok(slog2)
     }
 
     /// Notes the lines that a communicator gives rise to.
@@ -176,6 +282,23 @@ impl Outputs {
             view.push(line.id, &[node, line.rank, line.thread]);
         }
         view
+    }
+
+    /// The view by program, where there are several: program, rank, thread.
+    fn program_view(&self) -> Option<LineIdMap> {
+        if self.plan.programs.len() < 2 {
+            return None;
+        }
+        let mut view = slog2::program_view(&self.plan.programs);
+        for (line, [_, rank, thread]) in &self.lines {
+            let place = usize::try_from(*rank).ok();
+            let program = place.and_then(|rank| self.plan.program_of.get(rank));
+            view.push(*line, &[program.copied().unwrap_or(-1), *rank, *thread]);
+        }
+        for line in self.drawn.iter().flat_map(|drawn| &drawn.lines) {
+            view.push(line.id, &[-1, line.rank, line.thread]);
+        }
+        Some(view)
     }
 
     /// What operations are drawn into: `None` if no SLOG2 file is being written. `zero_ns` is the time zero of the records, `comms`
@@ -220,14 +343,54 @@ impl Outputs {
 
     /// Takes the next record of the stream, encoded.
     pub fn record(&mut self, bytes: &[u8]) {
+        let Some(mut forwarding) = self.forwarding.take() else {
+            return self.put(bytes);
+        };
+        if let Ok(record) = Record::decode(bytes, Endian::Big) {
+            forwarding.push(record, |record| self.put_decoded(record));
+        }
+        self.forwarding = Some(forwarding);
+    }
+
+    fn put_decoded(&mut self, record: &Record) {
+        let mut buffer = [0; 256];
+        let size = record.encode(&mut buffer);
+        self.put(&buffer[..size]);
+    }
+
+    /// Ends the correction of times. How far it went is said in the log.
+    fn end_forwarding(&mut self) -> Option<Corrected> {
+        let forwarding = self.forwarding.take()?;
+        let corrected = forwarding.finish(|record| self.put_decoded(record));
+        if corrected.violations > 0 {
+            let header = RecordHeader {
+                time: corrected.last,
+                icomm: 0,
+                rank: 0,
+                thread: 0,
+            };
+            let body = Body::ConstDef(ConstDef {
+                etype: constdef_etype::MPI_CONST,
+                value: 0,
+                name: FixedText::new(&late_messages_name((corrected.largest * 1e9) as u64)),
+            });
+            self.put_decoded(&Record { header, body });
+        }
+        Some(corrected)
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
         if self.drawn.is_some() {
             // What ends together with a call is nested in it.
             self.draw_until(peek_time(bytes));
         }
+        let has_counts = !self.plan.counters.is_empty();
         if let Some(clog2) = &mut self.clog2
+            && !(has_counts && counters::is_counted(bytes))
             && let Err(e) = clog2.write_encoded(bytes)
         {
-            self.failures.push(e.to_string());
+            let path = with_ending(&self.plan.base, ".clog2");
+            self.failures.push(format!("{}: {e}", path.display()));
             self.clog2 = None;
         }
         if let Some(slog2) = &mut self.slog2 {
@@ -244,18 +407,20 @@ impl Outputs {
         }
     }
 
-    /// Ends the files. Gives those that are complete, and why others are not.
-    pub fn finish(mut self, table: &CommTable) -> (Vec<Finished>, Vec<String>) {
+    /// Ends the files and gives them their names. What was there before stays, unless it is to be replaced.
+    pub fn finish(mut self, table: &CommTable) -> Ended {
+        let corrected = self.end_forwarding();
         self.draw_until(f64::INFINITY);
-        let mut done = Vec::new();
-        let mut note = |base: &Path, ending: &str| {
-            let path = with_ending(base, ending);
-            let size = std::fs::metadata(&path).map_or(0, |m| m.len());
-            done.push(Finished { path, size });
+        let mut files: Vec<(&'static str, PendingFile)> = Vec::new();
+        let failed = |ending, e: &dyn std::fmt::Display| {
+            format!("{}: {e}", with_ending(&self.plan.base, ending).display())
         };
-        let view = self.node_view();
+        let views = [Some(self.node_view()), self.program_view()];
         if let Some(mut slog2) = self.slog2.take() {
-            slog2.add_line_map(view);
+            views
+                .into_iter()
+                .flatten()
+                .for_each(|view| slog2.add_line_map(view));
             if let Some(drawn) = self.drawn.take() {
                 slog2.describe(drawn.categories, drawn.lines);
             }
@@ -264,23 +429,49 @@ impl Outputs {
                 .map_err(|e| e.to_string())
                 .and_then(|(mut out, _)| {
                     out.flush().map_err(|e| e.to_string())?;
-                    let file = out.into_inner().map_err(|e| e.to_string())?;
-                    file.persist().map_err(|e| e.to_string())
+                    out.into_inner().map_err(|e| e.to_string())
                 });
             match ended {
-                Ok(()) => note(&self.plan.base, ".slog2"),
-                Err(e) => self.failures.push(format!(
-                    "{}: {e}",
-                    with_ending(&self.plan.base, ".slog2").display()
-                )),
+                Ok(file) => files.push((".slog2", file)),
+                Err(e) => self.failures.push(failed(".slog2", &e)),
             }
         }
         if let Some(clog2) = self.clog2.take() {
             match clog2.finish(table, &self.plan.preamble) {
-                Ok(_) => note(&self.plan.base, ".clog2"),
-                Err(e) => self.failures.push(e.to_string()),
+                Ok(file) => files.push((".clog2", file)),
+                Err(e) => self.failures.push(failed(".clog2", &e)),
             }
         }
-        (done, self.failures)
+        let mut ended = Ended {
+            base: self.plan.base,
+            files: Vec::new(),
+            corrected,
+            failures: self.failures,
+        };
+        if self.plan.replace {
+            for (ending, mut file) in files {
+                let path = with_ending(&ended.base, ending);
+                match file.complete() {
+                    Ok(()) => ended.files.push(Finished::of(path)),
+                    Err(e) => ended.failures.push(format!("{}: {e}", path.display())),
+                }
+            }
+            return ended;
+        }
+        match take_names(&ended.base, &mut files) {
+            Ok(base) => {
+                let paths = files.iter().map(|(ending, _)| with_ending(&base, ending));
+                ended.files = paths.map(Finished::of).collect();
+                ended.base = base;
+            }
+            Err(e) => {
+                let paths = files
+                    .iter()
+                    .map(|(ending, _)| with_ending(&ended.base, ending));
+                let said = paths.map(|path| format!("{}: {e}", path.display()));
+                ended.failures.extend(said);
+            }
+        }
+        ended
     }
 }

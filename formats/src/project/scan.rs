@@ -1,14 +1,19 @@
 //! The first walk over a process: what must be known, and agreed on with the other ranks, before its records can be written.
 
+use super::categories::Categories;
 use super::clock::ClockMap;
 use super::comms::{CommId, Comms, MOST_RANKS};
+use super::functions::{Choice, Found, Functions};
 use super::library::Library;
 use super::states::FunctionSet;
 use super::timeline::Timeline;
 use crate::clog2::{CommKind, Gid};
 use records::define::{self, Definition};
 use records::file::{File, Info};
+use records::function::Step;
 use records::record::FIRST_DEFINITION;
+use records::user::{Event, Kind, What};
+use std::collections::HashMap;
 
 /// What is found out about one process.
 #[derive(Clone, Debug)]
@@ -23,6 +28,10 @@ pub struct Scan {
     pub comms: Comms,
     /// Functions it called, those of running calls included, and whether it made annotations.
     pub functions: FunctionSet,
+    /// What the program told of itself.
+    pub categories: Categories,
+    /// By their numbers, kinds and names of those that have names.
+    pub(super) names: HashMap<i32, (Kind, String)>,
     /// Number of threads that made MPI calls.
     pub threads: u32,
     /// Recorded calls.
@@ -31,11 +40,24 @@ pub struct Scan {
     pub operations: u64,
     /// Calls that were counted and not recorded, because the settings say so.
     pub ignored: u64,
+    /// Of these, polls between two that are recorded.
+    pub skipped: u64,
+    /// Of these, calls that stand hidden in the blocks, because messages hang on them.
+    pub hidden: u64,
+    /// Whether there may be calls that messages hang on and that are missing: places of messages must be compared.
+    pub is_cut: bool,
     /// Records that could not be kept.
     pub lost: u64,
     /// Why, as far as it is told.
     pub lost_reasons: Vec<String>,
+    /// Functions of the program that were entered, and where their code came from.
+    pub entered: Found,
+    /// Names of those that are shown; see [`Scan::name_functions`].
+    pub named: Functions,
+    /// Names of the performance counters that calls have values of.
+    pub counters: Vec<String>,
     calls_of: Vec<u64>,
+    skipped_of: Vec<u64>,
     /// Start of the first call and end of the last one, or start of a running one, ticks; annotations count, too.
     ticks: Option<(u64, u64)>,
     /// By thread, the communicators its definitions stand for, in their order.
@@ -52,13 +74,22 @@ impl Scan {
             library: Library::default(),
             comms: Comms::new(info),
             functions: FunctionSet::default(),
+            categories: Categories::default(),
+            names: HashMap::new(),
             threads: u32::try_from(file.threads().len()).unwrap_or(u32::MAX),
             calls: 0,
             operations: 0,
             ignored: 0,
+            skipped: 0,
+            hidden: 0,
+            is_cut: info.dropped > 0,
             lost: info.lost,
             lost_reasons: Vec::new(),
+            entered: Found::default(),
+            named: Functions::default(),
+            counters: Vec::new(),
             calls_of: vec![0; usize::from(FIRST_DEFINITION)],
+            skipped_of: vec![0; usize::from(FIRST_DEFINITION)],
             ticks: None,
             defined: vec![Vec::new(); file.threads().len()],
         };
@@ -75,7 +106,28 @@ impl Scan {
                 scan.operations += 1;
                 continue;
             }
+            if record.function == define::USER_EVENT {
+                scan.user_event(record.start, record.payload);
+                continue;
+            }
+            if let Some(step) = Step::of(&record) {
+                scan.entered.step(&step);
+                scan.seen(record.start, record.start);
+                continue;
+            }
+            if matches!(record.function, define::HIDDEN | define::CUT) {
+                scan.hidden += u64::from(record.function == define::HIDDEN);
+                scan.is_cut = true;
+                continue;
+            }
             match Definition::decode(record.function, record.payload) {
+                Some(Definition::UserCategory(category)) => {
+                    if !matches!(category.kind, Kind::State | Kind::Event) {
+                        let name = (category.kind, category.name.clone());
+                        scan.names.insert(category.number, name);
+                    }
+                    scan.categories.define(category);
+                }
                 Some(Definition::Comm(comm)) => {
                     let id = scan.comms.define(comm);
                     if let Some(defined) = scan.defined.get_mut(item.position) {
@@ -95,9 +147,21 @@ impl Scan {
                         *last = calls;
                     }
                 }
+                Some(Definition::Skipped(skipped)) => {
+                    scan.skipped = scan.skipped.saturating_add(skipped.calls);
+                    if let Some(n) = scan.skipped_of.get_mut(usize::from(skipped.function)) {
+                        *n = n.saturating_add(skipped.calls);
+                    }
+                    scan.functions.insert(define::ANNOTATION);
+                }
                 Some(Definition::Annotation { .. }) => {
                     scan.functions.insert(define::ANNOTATION);
                     scan.seen(record.start, record.start);
+                }
+                Some(Definition::Counters { names }) => scan.counters = names,
+                Some(Definition::Module(module)) => scan.entered.module(module),
+                Some(Definition::Choice { include, exclude }) => {
+                    scan.entered.choose(include, exclude);
                 }
                 Some(other) => scan.library.define(&other),
                 None => {}
@@ -106,12 +170,35 @@ impl Scan {
         for thread in file.threads() {
             if let Some(open) = thread.open_call() {
                 scan.functions.insert(open.function);
+                // It is marked as unfinished by one.
+                scan.functions.insert(define::ANNOTATION);
                 scan.seen(open.start, open.start);
             }
         }
-        scan.ignored = ignored.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+        let ignored = ignored.iter().chain([&scan.skipped]);
+        scan.ignored = ignored.fold(0, |sum: u64, n| sum.saturating_add(*n));
         scan.clock = ClockMap::new(info.clock, &clocks.readings, &clocks.syncs);
         scan
+    }
+
+    /// Kind and name of the region or marker with this number.
+    pub fn name_of(&self, number: i32) -> Option<(Kind, &str)> {
+        self.names
+            .get(&number)
+            .map(|(kind, name)| (*kind, name.as_str()))
+    }
+
+    #[inline]
+    fn user_event(&mut self, start: u64, payload: &[u8]) {
+        self.seen(start, start);
+        if let Some(Event {
+            number,
+            what: What::Mpe(_),
+            ..
+        }) = Event::decode(payload)
+        {
+            self.categories.note(number);
+        }
     }
 
     #[inline]
@@ -130,9 +217,22 @@ impl Scan {
         self.ticks = Some((first.min(start), last.max(stop)));
     }
 
+    /// Looks up the names of the program's functions: reads the files that their code came from.
+    pub fn name_functions(&mut self, choice: &Choice) {
+        self.named = Functions::new(&self.entered, choice);
+    }
+
     /// Recorded calls of one function.
     pub fn calls_of(&self, function: u16) -> u64 {
         self.calls_of
+            .get(usize::from(function))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Polls of one function between two that are recorded.
+    pub fn skipped_of(&self, function: u16) -> u64 {
+        self.skipped_of
             .get(usize::from(function))
             .copied()
             .unwrap_or(0)
@@ -149,9 +249,21 @@ impl Scan {
         self.info.size.max(least).min(MOST_RANKS as u32)
     }
 
-    /// Start of the first call, ns on rank 0's clock; `None` without calls.
+    /// How many lines a communicator must have room for: the size of MPI_COMM_WORLD, or that of the largest group of a
+    /// communicator that reaches beyond it.
+    pub fn width(&self) -> u32 {
+        let crossing = self.comms.all().iter().filter(|c| c.crosses_border());
+        let widest = crossing.map(|c| c.members.len().max(c.remote.len())).max();
+        let widest = widest.unwrap_or(0).min(MOST_RANKS as usize) as u32;
+        self.ranks().max(widest)
+    }
+
+    /// Start of the first call, ns on rank 0's clock; `None` without calls. If the program tells of itself, somewhat earlier:
+    /// what it tells is defined before everything.
     pub fn first_ns(&self) -> Option<i64> {
-        self.ticks.map(|(first, _)| self.clock.ns(first))
+        let before = if self.categories.is_empty() { 0 } else { 1000 };
+        self.ticks
+            .map(|(first, _)| self.clock.ns(first).saturating_sub(before))
     }
 
     /// End of the last call, or start of a running one if that is later, ns on rank 0's clock; `None` without calls.

@@ -100,7 +100,7 @@ impl<'a> Source<'a> {
     }
 
     fn merge(&self) -> Result<Merge<'_, 'a, '_>, merge::Error> {
-        Merge::new(&self.files, &self.table, self.options)
+        Merge::new(&self.files, &self.table, self.options.clone())
     }
 
     /// Time zero is where the first operation begins.
@@ -262,6 +262,8 @@ fn draw<E>(
     put: &mut impl FnMut(&Drawable<'_>) -> Result<(), E>,
 ) -> Result<(Drawing, Losses), E> {
     let mut drawing = Drawing::new(&merge.preamble(), false);
+    drawing.name_nested(merge.function_names());
+    drawing.name_counters(merge.counter_names());
     let notes = merge
         .run(|record| drawing.push(record, &mut |drawable: &Drawable<'_>, _| put(drawable)))?;
     let mut losses = Losses::default();
@@ -274,6 +276,10 @@ fn draw<E>(
     losses.add(
         "call whose function is not known or that is damaged",
         notes.unknown_calls,
+    );
+    losses.add(
+        "region or event of the program's own that has no beginning or is damaged",
+        notes.unknown_events,
     );
     Ok((drawing, losses))
 }

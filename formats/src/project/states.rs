@@ -3,16 +3,91 @@
 //! Functions for which MPE has a state keep its number, name and colour. All others get user states, numbered by the
 //! function table alone: every rank knows the numbers of all functions without asking.
 
-use crate::clog2::{FixedText, StateDef};
+use super::functions::Functions;
+use super::hash::Map;
+use crate::clog2::{CARGO_SIZE, FixedText, NESTED, StateDef};
 use records::define;
 use records::record::{FIRST_DEFINITION, FIRST_UNKNOWN, FUNCTION};
 use std::collections::BTreeMap;
 use wrappers::{Class, Function, Kind, Table};
 
 /// First user state (section 6.1). The events of state i are 2 i and 2 i + 1, for known and for user states.
-const USER_STATES: i32 = 300;
-/// The solo event of annotations, the first that users have (section 6.1).
-pub(super) const ANNOTATION: i32 = 5000;
+pub(super) const USER_STATES: i32 = 300;
+/// The solo event of annotations, the first that users have (section 6.1); behind those of the program's own.
+const ANNOTATION: i32 = 5000;
+/// Start event of the program's first function: far from what MPE gives out, so that there is room for any number of them. The end
+/// event is the next number. Converters nest states from [`NESTED`] on.
+const FUNCTIONS: i32 = NESTED;
+
+/// Info of a function that was not left when the run was killed.
+pub(super) const UNFINISHED: [u8; CARGO_SIZE] = {
+    let text = b"unfinished";
+    let mut bytes = [0; CARGO_SIZE];
+    bytes[1] = text.len() as u8;
+    let mut i = 0;
+    while i < text.len() {
+        bytes[2 + i] = text[i];
+        i += 1;
+    }
+    bytes
+};
+
+/// Start events by address, given the names of all ranks' functions, sorted.
+pub(super) fn function_starts(named: &Functions, names: &[String]) -> Map<u64, i32> {
+    let place = |name: &str| names.binary_search_by(|n| n.as_str().cmp(name)).ok();
+    let start = |place: usize| {
+        i32::try_from(place)
+            .ok()?
+            .checked_mul(2)?
+            .checked_add(FUNCTIONS)
+    };
+    named
+        .iter()
+        .filter_map(|(address, name)| Some((address, start(place(name)?)?)))
+        .collect()
+}
+
+/// States of functions with these names.
+pub(super) fn function_states(names: &[String]) -> impl Iterator<Item = StateDef> + '_ {
+    (0..).zip(names).map_while(|(place, name): (i32, _)| {
+        let start = place.checked_mul(2)?.checked_add(FUNCTIONS)?;
+        Some(StateDef {
+            state_id: start / 2,
+            start_etype: start,
+            final_etype: start + 1,
+            color: FixedText::new(color_of(name)),
+            name: FixedText::new(name),
+            format: FixedText::new("%s"),
+        })
+    })
+}
+
+/// Pale colours, so that MPI stands out. A function has the same one in all traces.
+fn color_of(name: &str) -> &'static str {
+    const COLORS: [&str; 16] = [
+        "LightSteelBlue",
+        "PaleTurquoise",
+        "thistle",
+        "wheat",
+        "PaleGreen",
+        "LightSalmon",
+        "LightBlue",
+        "khaki",
+        "plum",
+        "bisque",
+        "DarkSeaGreen",
+        "RosyBrown",
+        "CadetBlue",
+        "tan",
+        "SkyBlue",
+        "LavenderBlush",
+    ];
+    let hash = name.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, b| {
+        (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)
+    });
+    COLORS[(hash >> 32) as usize % COLORS.len()]
+}
+
 /// Colour of functions that no table knows.
 const UNKNOWN_COLOR: &str = "white";
 
@@ -73,6 +148,7 @@ pub struct States {
     states: Vec<State>,
     known: usize,
     user: i32,
+    annotation: i32,
 }
 
 impl States {
@@ -107,7 +183,25 @@ impl States {
             states,
             known,
             user,
+            annotation: ANNOTATION,
         }
+    }
+
+    /// Makes room for `states` states and `solo` solo events of the program's own in front of the user states of functions.
+    pub(super) fn make_room(&mut self, states: i32, solo: i32) {
+        self.user += states;
+        self.annotation += solo;
+        for state in self.states.iter_mut().filter(|s| s.id >= USER_STATES) {
+            state.id += states;
+            state.definition.state_id = state.id;
+            state.definition.start_etype = 2 * state.id;
+            state.definition.final_etype = 2 * state.id + 1;
+        }
+    }
+
+    /// The solo event of annotations.
+    pub(super) fn annotation(&self) -> i32 {
+        self.annotation
     }
 
     /// State of a function by its number in records.

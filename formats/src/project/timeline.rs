@@ -4,6 +4,7 @@
 //! before; so in this order everything is known when it is needed. Within a thread the recorder's own order holds, which
 //! is that of completion, too.
 
+use records::define::{HIDDEN, HIDDEN_HEAD, hidden};
 use records::file::{File, Thread, ThreadRecords};
 use records::record::Record;
 use std::cmp::Reverse;
@@ -18,6 +19,8 @@ pub(crate) struct Cursor<'a> {
     /// The next record without its arguments, which are in `payload`.
     head: Record<'static>,
     payload: Vec<u8>,
+    /// Whether the record stood in a HIDDEN one.
+    hidden: bool,
     /// When `head` was completed, in ticks; never less than that of an earlier one.
     pub key: u64,
 }
@@ -39,6 +42,7 @@ impl<'a> Cursor<'a> {
                 payload: &[],
             },
             payload: Vec::new(),
+            hidden: false,
             key: 0,
         }
     }
@@ -57,6 +61,36 @@ impl<'a> Cursor<'a> {
         };
         self.key = self.key.max(self.head.stop());
         true
+    }
+
+    /// As [`Cursor::advance`]; in place of a HIDDEN record comes the call that stands in it.
+    #[inline]
+    pub fn advance_to_hidden(&mut self) -> bool {
+        self.hidden = false;
+        if !self.advance() {
+            return false;
+        }
+        if self.head.function == HIDDEN {
+            self.unwrap();
+        }
+        true
+    }
+
+    fn unwrap(&mut self) {
+        let Some(call) = hidden(&self.record()) else {
+            return;
+        };
+        self.head = Record {
+            payload: &[],
+            ..call
+        };
+        self.payload.drain(..HIDDEN_HEAD);
+        self.hidden = true;
+    }
+
+    /// Whether the record is one that stood in a HIDDEN one.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden
     }
 
     /// The record that [`Cursor::advance`] went to.

@@ -13,16 +13,11 @@ mod copy;
 mod cursor;
 mod error;
 mod from_clog1;
-#[cfg_attr(
-    not(feature = "spill"),
-    allow(dead_code, reason = "the sink writes what the source reads")
-)]
 mod labels;
 mod print;
 mod profile;
 mod read;
 mod record;
-#[cfg(feature = "spill")]
 mod sink;
 mod source;
 mod statistics;
@@ -38,7 +33,6 @@ pub use record::{
     ARROW, ARROW_VARIABLE, Arguments, Groups, Record, STATE, STATE_VARIABLE, Task, Words, is_arrow,
     is_variable,
 };
-#[cfg(feature = "spill")]
 pub use sink::Sink;
 pub use source::{Source, is_cut};
 pub use statistics::{Set, Statistics};

@@ -26,6 +26,18 @@ impl<'a> Cursor<'a> {
         self.part.len() - self.at
     }
 
+    /// The bytes that are left.
+    #[inline]
+    pub(super) fn rest(&self) -> &'a [u8] {
+        &self.part[self.at..]
+    }
+
+    /// Goes on behind so many of them, at most all.
+    #[inline]
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at += count.min(self.part.len() - self.at);
+    }
+
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
         Error::new(self.offset(), kind)
     }

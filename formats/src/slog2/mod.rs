@@ -38,11 +38,13 @@ mod encode;
 mod error;
 mod java;
 mod node;
+mod ordered;
 mod places;
 mod print;
 mod read;
 mod rewrite;
 mod salvage;
+mod scan;
 mod sink;
 mod source;
 mod types;
@@ -64,6 +66,7 @@ pub use convert::{
 pub use directory::{Directory, Entries};
 pub use error::{Error, ErrorKind};
 pub use node::{Composite, Drawable, Node, Primitive, Shadow, ShadowBuffer, Stub, Weight};
+pub use ordered::{InOrder, VisitNode};
 pub use print::{
     Kinds, Navigator, Order, Parts, PrintOptions, RecursiveOptions, list, print, print_recursively,
     time_window,
@@ -71,9 +74,9 @@ pub use print::{
 pub use read::Reader;
 pub use rewrite::rewrite;
 pub use salvage::Salvage;
+pub use scan::{Found, Plain, Scan};
 pub use sink::Sink;
-#[cfg(feature = "spill")]
-pub(crate) use source::InModel;
+pub use source::InModel;
 pub use source::Source;
 pub use types::{
     Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, PREVIEW_ARROW,
@@ -81,9 +84,10 @@ pub use types::{
     VERSION_2_0_5, Vertex, preview_index,
 };
 pub use update::{Topologies, in_order_of_insertion, update};
-#[cfg(feature = "spill")]
+#[cfg(feature = "commands")]
 pub(crate) use views::views as views_of_lines;
-pub use views::{lines as lines_of_views, node_view};
+pub use views::{lines as lines_of_views, node_view, program_view};
 pub use walk::Walk;
 pub use window::{Depth, Reading, Visit, Window};
+#[cfg(feature = "commands")]
 pub(crate) use x11_names::NAMES;

@@ -119,17 +119,21 @@ impl model::Source for Source<'_> {
 }
 
 /// Primitives as drawables of all formats, whose look only their category tells.
-#[derive(Debug)]
-pub(crate) struct InModel(HashMap<i32, Topology>);
+#[derive(Clone, Debug)]
+pub struct InModel(HashMap<i32, Topology>);
 
 impl InModel {
-    pub(crate) fn new(categories: &[Category]) -> Self {
+    /// For a file with these categories.
+    pub fn new(categories: &[Category]) -> Self {
         InModel(categories.iter().map(|c| (c.index, c.topology)).collect())
     }
 
     /// Gives the drawable that a primitive is, or counts it as lost.
+    ///
+    /// # Errors
+    /// Those of `put`.
     #[inline]
-    pub(crate) fn put<E>(
+    pub fn put<E>(
         &self,
         primitive: &Primitive<'_>,
         losses: &mut Losses,

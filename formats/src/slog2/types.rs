@@ -276,6 +276,19 @@ impl Category {
             self.info_keys.push(Text(key.to_vec()));
         }
     }
+
+    /// The format string that gives these keys and types.
+    pub fn info_format(&self) -> Vec<u8> {
+        let mut format = Vec::new();
+        let mut types = self.info_types.iter();
+        for key in &self.info_keys {
+            format.extend_from_slice(&key.0);
+            if let Some(&kind) = types.next() {
+                format.extend([b'%', kind]);
+            }
+        }
+        format
+    }
 }
 
 /// Index of the category of previews of this topology.

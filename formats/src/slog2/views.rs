@@ -15,15 +15,33 @@ const IO_VIEW: &str = "I/O View (layers: 0 ranks, 1 servers, 2 data servers, 3 d
 /// Its columns.
 const IO_COLUMNS: [&str; 4] = ["layer", "number", "layer_thread", "lane"];
 
+/// Title of the view by program, which runs of several programs have.
+const PROGRAM_VIEW: &str = "Program View";
+
 /// The view by node: host, rank, thread. It has no rows yet.
 pub fn node_view(hosts: &[String]) -> LineIdMap {
-    let named = hosts.iter().take(NAMED_HOSTS).enumerate();
-    let mut names: Vec<String> = named.map(|(nth, host)| format!("{nth} {host}")).collect();
-    if hosts.len() > NAMED_HOSTS {
-        names.push("...".to_owned());
+    LineIdMap::new(
+        &title_with(NODE_VIEW, hosts),
+        &["node", "world_rank", "thread"],
+    )
+}
+
+/// The view by program of a run of several: program, rank, thread. It has no rows yet.
+pub fn program_view(programs: &[String]) -> LineIdMap {
+    LineIdMap::new(
+        &title_with(PROGRAM_VIEW, programs),
+        &["program", "world_rank", "thread"],
+    )
+}
+
+/// The title with the first names by number.
+fn title_with(title: &str, names: &[String]) -> String {
+    let named = names.iter().take(NAMED_HOSTS).enumerate();
+    let mut list: Vec<String> = named.map(|(nth, name)| format!("{nth} {name}")).collect();
+    if names.len() > NAMED_HOSTS {
+        list.push("...".to_owned());
     }
-    let title = format!("{NODE_VIEW} ({})", names.join(", "));
-    LineIdMap::new(&title, &["node", "world_rank", "thread"])
+    format!("{title} ({})", list.join(", "))
 }
 
 /// The hosts that the title of a view by node names.

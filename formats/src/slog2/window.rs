@@ -47,6 +47,11 @@ pub trait Visit<'a> {
 
     /// Takes a preview that overlaps the window.
     fn shadow(&mut self, shadow: Shadow<'a>);
+
+    /// Whether no more is wanted; asked before each node.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// What is in a stretch of time.
@@ -113,6 +118,9 @@ impl<'a> Reader<'a> {
             // The previews of the level's nodes, in case it is the last.
             let mut previews = Vec::with_capacity(level.len());
             for DirEntry { ptr, .. } in level {
+                if visit.is_over() {
+                    return Ok(reading);
+                }
                 sizes += u64::from(ptr.size.unsigned_abs());
                 self.check_node_bytes(sizes)?;
                 let mut part = self.part(ptr, "tree node")?;
@@ -134,6 +142,9 @@ impl<'a> Reader<'a> {
             }
             reading.depth = depth_read;
             for mut part in previews {
+                if visit.is_over() {
+                    return Ok(reading);
+                }
                 let start = part.offset();
                 shadows(&mut part, bounds, self, visit)?;
                 reading.bytes += part.offset() - start;

@@ -3,7 +3,7 @@
 use super::messages::Counter as MessageCounter;
 use super::{
     CategoryStatistics, Cell, HashMap, Histogram, Nesting, Options, Row, Statistics, Tally, Untold,
-    callids,
+    callids, counters,
 };
 use crate::model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
 
@@ -27,6 +27,7 @@ pub struct Collector {
     drawables: u64,
     messages: MessageCounter,
     callids: callids::Counter,
+    counters: counters::Counter,
     untold: Untold,
     unknown_kinds: u32,
     unknown_rows: u32,
@@ -38,6 +39,7 @@ struct Kind {
     category: Category,
     is_known: bool,
     callid: Option<callids::Place>,
+    counters: counters::Places,
     tally: Tally,
     durations: Histogram,
 }
@@ -46,6 +48,7 @@ impl Kind {
     fn new(category: Category, is_known: bool) -> Self {
         Kind {
             callid: callids::Place::of(&category),
+            counters: counters::Places::new(),
             category,
             is_known,
             tally: Tally::default(),
@@ -98,9 +101,13 @@ impl Collector {
     pub fn new(definitions: &Definitions, options: Options) -> Self {
         let mut kinds = Vec::new();
         let mut kind_of = HashMap::default();
+        let mut counters = counters::Counter::default();
         for category in &definitions.categories {
             kind_of.entry(category.index).or_insert_with(|| {
-                kinds.push(Kind::new(category.clone(), true));
+                kinds.push(Kind {
+                    counters: counters.places(category),
+                    ..Kind::new(category.clone(), true)
+                });
                 kinds.len() as u32 - 1
             });
         }
@@ -117,6 +124,7 @@ impl Collector {
             drawables: 0,
             messages: MessageCounter::default(),
             callids: callids::Counter::new(with_callid as u64),
+            counters,
             untold: Untold::default(),
             unknown_kinds: 0,
             unknown_rows: 0,
@@ -197,6 +205,9 @@ impl Collector {
             .and_then(|place| place.get(&found.category, drawable.info))
         {
             self.callids.add(id, drawable.category);
+        }
+        if !found.counters.is_empty() {
+            (self.counters).add((row, kind), &found.category, &found.counters, drawable.info);
         }
         match drawable.topology {
             Topology::Event => {}
@@ -291,19 +302,28 @@ impl Collector {
             )
         };
         let mut cells: Vec<Cell> = Vec::with_capacity(self.cells.len());
+        let nothing = vec![None; self.counters.names.len()];
+        let mut counted = vec![nothing; self.kinds.len()];
         for (&(row, kind), &tally) in &self.cells {
+            let sums = self.counters.sums(row, kind);
+            if let Some(counted) = counted.get_mut(kind as usize) {
+                counters::join(counted, &sums);
+            }
             let (rank, thread, category) = key(row, kind);
             cells.push(Cell {
                 rank,
                 thread,
                 category,
                 tally,
+                counters: sums,
             });
         }
         cells.sort_unstable_by_key(|cell| (cell.rank, cell.thread, cell.category));
-        let used = self.kinds.into_iter().filter(|kind| kind.tally.count > 0);
+        let kinds = self.kinds.into_iter().zip(counted);
+        let used = kinds.filter(|(kind, _)| kind.tally.count > 0);
         let mut categories: Vec<CategoryStatistics> = used
-            .map(|kind| CategoryStatistics {
+            .map(|(kind, counters)| CategoryStatistics {
+                counters,
                 index: kind.category.index,
                 name: kind.category.name,
                 topology: kind.category.topology,
@@ -323,6 +343,7 @@ impl Collector {
             cells,
             messages: self.messages.finish(),
             callids: self.callids.finish(),
+            counters: self.counters.names,
             untold: self.untold,
         }
     }

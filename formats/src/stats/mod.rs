@@ -26,9 +26,9 @@
 
 mod callids;
 mod collect;
+mod counters;
 mod histogram;
 mod messages;
-#[cfg(feature = "spill")]
 mod slog2;
 mod tally;
 
@@ -38,7 +38,6 @@ pub use collect::Collector;
 pub use collect::collect;
 pub use histogram::Histogram;
 pub use messages::{Messages, Pair, SizeClass, Volume};
-#[cfg(feature = "spill")]
 pub use slog2::collect_slog2;
 pub use tally::{CategoryStatistics, Cell, Row, Statistics, Tally, Untold};
 

@@ -1,15 +1,15 @@
 //! Statistics of a window of an SLOG2 file, from the nodes that reach into it.
 
 use super::{Collector, Options, Statistics};
-use crate::model::{Definitions, Losses, Order, Sorter, Stop, TimeBBox};
-use crate::slog2::{self, Depth, InModel, Primitive, Reader, Shadow, Visit, lines_of_views};
-use std::io;
+use crate::model::{Definitions, Losses, Stop, TimeBBox};
+use crate::slog2::{self, Depth, InModel, InOrder, Primitive, Reader, lines_of_views};
+use std::ops::ControlFlow;
 
-/// Statistics of `window`, those that [`super::collect`] gives of the whole file with this window, but only nodes that
-/// reach into it are read. Composites count as their primitives.
+/// Statistics of `window`, those that `collect` gives of the whole file with this window, but
+/// only nodes that reach into it are read. Composites count as their primitives.
 ///
 /// # Errors
-/// Those of the file and of temporary files, which sort what is too much for memory.
+/// Those of the file.
 pub fn collect_slog2(
     reader: &Reader<'_>,
     window: TimeBBox,
@@ -21,12 +21,7 @@ pub fn collect_slog2(
     };
     let categories = reader.categories().iter().filter(|c| c.index >= 0);
     let categories: Vec<_> = categories.cloned().collect();
-    let mut found = Found {
-        primitives: InModel::new(&categories),
-        sorter: Sorter::new(Order::Start),
-        failed: None,
-        losses: Losses::default(),
-    };
+    let primitives = InModel::new(&categories);
     let definitions = Definitions {
         categories,
         lines: lines_of_views(reader.line_id_maps())
@@ -34,48 +29,56 @@ pub fn collect_slog2(
             .collect(),
         ..Definitions::default()
     };
-    reader.visit_window(window, Depth::Lowest(0), &mut found)?;
-    if let Some(error) = found.failed {
-        return Err(error.into());
-    }
     let mut collector = Collector::new(&definitions, options);
-    found.sorter.finish(&mut |drawable| {
-        collector.put(drawable);
-        Ok(())
-    })?;
-    Ok((collector.finish(), found.losses))
-}
-
-/// Brings what is in the window into order.
-struct Found {
-    primitives: InModel,
-    sorter: Sorter,
-    failed: Option<io::Error>,
-    losses: Losses,
-}
-
-impl Found {
-    fn primitive(&mut self, primitive: &Primitive<'_>) {
-        let sorter = &mut self.sorter;
-        let pushed = (self.primitives).put(primitive, &mut self.losses, |it| sorter.push(it));
-        if let Err(error) = pushed {
-            self.failed.get_or_insert(error);
+    let mut losses = Losses::default();
+    let mut put = |primitive: &Primitive<'_>| {
+        let put = primitives.put(primitive, &mut losses, |drawable| {
+            collector.put(drawable);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        let Ok(()) = put;
+        ControlFlow::Continue(())
+    };
+    match reader.for_each_in_order(window, &mut put)? {
+        InOrder::Complete { composites } => {
+            losses.add("composite, given as its primitives", composites);
+            return Ok((collector.finish(), losses));
         }
+        InOrder::Stopped | InOrder::Disordered => {}
     }
+    // Files of other programs may be in any order: once more, sorted.
+    collector = Collector::new(&definitions, options);
+    losses = Losses::default();
+    for drawable in sorted(reader, window, &mut losses)? {
+        let put = primitives.put(&drawable, &mut losses, |drawable| {
+            collector.put(drawable);
+            Ok::<_, std::convert::Infallible>(())
+        });
+        let Ok(()) = put;
+    }
+    Ok((collector.finish(), losses))
 }
 
-impl<'a> Visit<'a> for Found {
-    fn drawable(&mut self, drawable: slog2::Drawable<'a>) {
+/// The primitives that overlap a window, by start, of a file that is not in order.
+fn sorted<'a>(
+    reader: &Reader<'a>,
+    window: TimeBBox,
+    losses: &mut Losses,
+) -> Result<Vec<Primitive<'a>>, slog2::Error> {
+    let found = reader.window(window, Depth::Lowest(0))?;
+    let mut primitives = Vec::with_capacity(found.drawables.len());
+    for drawable in found.drawables {
         match drawable {
-            slog2::Drawable::Primitive(primitive) => self.primitive(&primitive),
+            slog2::Drawable::Primitive(primitive) => primitives.push(primitive),
             slog2::Drawable::Composite(composite) => {
-                self.losses.add("composite, given as its primitives", 1);
-                for primitive in &composite.primitives {
-                    self.primitive(primitive);
-                }
+                losses.add("composite, given as its primitives", 1);
+                primitives.extend(composite.primitives);
             }
         }
     }
-
-    fn shadow(&mut self, _: Shadow<'a>) {}
+    primitives.sort_by(|a, b| {
+        let start = a.bounds.earliest.total_cmp(&b.bounds.earliest);
+        start.then(b.bounds.latest.total_cmp(&a.bounds.latest))
+    });
+    Ok(primitives)
 }

@@ -1,6 +1,6 @@
 //! What statistics say.
 
-use super::{CallIds, Histogram, Messages};
+use super::{CallIds, Histogram, Messages, counters};
 use crate::model::{Text, TimeBBox, Topology};
 use std::collections::BTreeMap;
 
@@ -68,6 +68,8 @@ pub struct CategoryStatistics {
     pub tally: Tally,
     /// Their durations; empty for events, which have none.
     pub durations: Histogram,
+    /// What each of [`Statistics::counters`] counted in them; `None` where it did not. Those that reach into a window count whole.
+    pub counters: Vec<Option<u64>>,
 }
 
 /// A thread that has drawables, with all its lines.
@@ -86,7 +88,7 @@ pub struct Row {
 }
 
 /// The drawables of one category on one thread. Arrows count where they start.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
     /// Rank in MPI_COMM_WORLD.
     pub rank: i32,
@@ -96,6 +98,8 @@ pub struct Cell {
     pub category: i32,
     /// The drawables.
     pub tally: Tally,
+    /// What each of [`Statistics::counters`] counted in them; `None` where it did not.
+    pub counters: Vec<Option<u64>>,
 }
 
 /// Drawables that statistics cannot place.
@@ -128,6 +132,8 @@ pub struct Statistics {
     pub messages: Messages,
     /// CallIDs.
     pub callids: CallIds,
+    /// Names of performance counters.
+    pub counters: Vec<String>,
     /// What did not fit.
     pub untold: Untold,
 }
@@ -167,8 +173,11 @@ impl Statistics {
         for cell in &self.cells {
             cells
                 .entry((cell.rank, cell.category))
-                .and_modify(|joined| joined.tally.join(&cell.tally))
-                .or_insert(*cell);
+                .and_modify(|joined| {
+                    joined.tally.join(&cell.tally);
+                    counters::join(&mut joined.counters, &cell.counters);
+                })
+                .or_insert_with(|| cell.clone());
         }
         cells.into_values().collect()
     }

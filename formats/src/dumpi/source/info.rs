@@ -3,7 +3,7 @@
 use super::super::functions::{Code, Function, MAX_FIELDS, Shape};
 use super::super::types::Record;
 use super::super::value::Arg;
-use crate::model::InfoWriter;
+use crate::model::{COUNTER_SIGN, InfoWriter};
 
 /// Which fields of a function are shown, and how.
 #[derive(Clone, Debug, Default)]
@@ -94,23 +94,23 @@ impl Shown {
         }
         for name in counters {
             let name = String::from_utf8_lossy(name).replace('%', "");
-            shown.key(&name, 'l');
+            shown.key(&name, COUNTER_SIGN, 'l');
         }
         shown
     }
 
     fn add(&mut self, name: &str, kind: char, part: Part) {
-        self.key(name, kind);
+        self.key(name, "=", kind);
         self.parts.push(part);
     }
 
-    fn key(&mut self, name: &str, kind: char) {
+    fn key(&mut self, name: &str, sign: &str, kind: char) {
         if !self.format.is_empty() {
             self.format.push_str(", ");
         }
         self.format.push_str(name);
-        self.format.push_str("=%");
-        self.format.push(kind);
+        self.format.push_str(sign);
+        self.format.extend(['%', kind]);
     }
 
     /// Writes the info of a record. `counters` is the number of performance counters that the format has.

@@ -4,6 +4,7 @@ use super::constants::{Constants, UNDEFINED, narrow};
 use super::extension::{Halves, Names};
 use super::fields::{Action, Plan, Step, plans};
 use super::numbers::{Handles, Space};
+use super::user::Told;
 use super::write::Options;
 use crate::dumpi::functions::ALL_FUNCTIONS;
 use crate::dumpi::types::{AddressLabel, Footer};
@@ -39,13 +40,16 @@ pub(super) struct Converter<'t> {
     family: Family,
     plans: Vec<Option<Plan>>,
     known: Known,
-    names: Names,
+    pub(super) names: Names,
+    pub(super) told: Told,
     extensions: bool,
-    tracing: Halves,
+    pub(super) tracing: Halves,
     /// Calls by function id: entered, and without a record.
     counts: Vec<(u64, u64)>,
     /// Calls counted and not recorded, by function number; the latest count is the right one.
     ignored: Vec<(u16, u64)>,
+    /// Polls between two that are recorded, by function number.
+    skipped: Vec<(u16, u64)>,
 }
 
 /// What arguments are translated with.
@@ -70,6 +74,7 @@ impl<'t> Converter<'t> {
                 comms: Map::default(),
             },
             names: Names::default(),
+            told: Told::default(),
             extensions: options.extensions,
             tracing: Halves {
                 enter: options.enter,
@@ -77,6 +82,7 @@ impl<'t> Converter<'t> {
             },
             counts: vec![(0, 0); usize::from(ALL_FUNCTIONS)],
             ignored: Vec::new(),
+            skipped: Vec::new(),
         }
     }
 
@@ -97,9 +103,17 @@ impl<'t> Converter<'t> {
                 known.handles.predefine_keyval(name, *value);
             }
             Definition::Function { number, name } => self.names.define(*number, name),
+            Definition::UserCategory(category) => self.told.define(category),
             Definition::Ignored { function, calls } => {
                 self.ignored.retain(|(f, _)| f != function);
                 self.ignored.push((*function, *calls));
+            }
+            Definition::Skipped(skipped) => {
+                let before = self.skipped.iter_mut().find(|(f, _)| *f == skipped.function);
+                match before {
+                    Some((_, calls)) => *calls = calls.saturating_add(skipped.calls),
+                    None => self.skipped.push((skipped.function, skipped.calls)),
+                }
             }
             Definition::Clock(_)
             | Definition::Sync(_)
@@ -111,12 +125,17 @@ impl<'t> Converter<'t> {
             | Definition::Position { .. }
             | Definition::Server(_)
             | Definition::Extents(_)
+            // Calls that it leaves out are none.
+            | Definition::Messages { .. }
+            | Definition::Module(_)
+            | Definition::Counters { .. }
+            | Definition::Choice { .. }
             // Where it stands, it is shown.
             | Definition::Annotation { .. } => {}
         }
     }
 
-    /// Writes a call.
+    /// Writes a call. `counts` are the values of counters, written if the mask of `head` says so.
     ///
     /// # Errors
     /// If the output fails.
@@ -125,10 +144,11 @@ impl<'t> Converter<'t> {
         writer: &mut Writer<W>,
         record: &Record<'_>,
         head: &Head,
+        counts: &[(i64, i64)],
     ) -> Result<Outcome, WriteError> {
         let number = usize::from(record.function);
         let Some(Some(plan)) = self.plans.get(number) else {
-            return self.extension(writer, record.function, head);
+            return self.extension(writer, record.function, head, counts);
         };
         let count = &mut self.counts[usize::from(plan.id)];
         count.0 += 1;
@@ -140,9 +160,9 @@ impl<'t> Converter<'t> {
         };
         if !plan.fits(&args) {
             count.1 += 1;
-            return self.extension(writer, record.function, head);
+            return self.extension(writer, record.function, head, counts);
         }
-        let mut call = writer.call(plan.id, head, &[]);
+        let mut call = writer.call(plan.id, head, counts);
         self.known.fill(plan, &args, &mut call);
         match call.end() {
             Ok(()) => Ok(Outcome::Call),
@@ -170,23 +190,66 @@ impl<'t> Converter<'t> {
             .annotation(writer, (key, text), head, self.tracing)
     }
 
+    /// Writes that a function of the program with this address and name is entered or left.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn step<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        function: (u64, &str),
+        enters: bool,
+        head: &Head,
+    ) -> Result<(), WriteError> {
+        let wanted = match enters {
+            true => self.tracing.enter,
+            false => self.tracing.exit,
+        };
+        if wanted {
+            self.names.step(writer, function, enters, head)?;
+        }
+        Ok(())
+    }
+
     fn extension<W: Write>(
         &mut self,
         writer: &mut Writer<W>,
         number: u16,
         head: &Head,
+        counts: &[(i64, i64)],
     ) -> Result<Outcome, WriteError> {
         if !self.extensions {
             return Ok(Outcome::LeftOut);
         }
-        self.names.call(writer, number, head)?;
+        let both = Halves {
+            enter: true,
+            exit: true,
+        };
+        self.names.call(writer, number, head, both, counts)?;
         Ok(Outcome::Extension)
+    }
+
+    /// Writes a call that never came to its end, as something that was entered and not left.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn unfinished<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        number: u16,
+        head: &Head,
+    ) -> Result<(), WriteError> {
+        let first = Halves {
+            enter: true,
+            exit: false,
+        };
+        self.names.call(writer, number, head, first, &[])
     }
 
     /// What stands behind the stream: call counts, sizes of datatypes, names of extensions.
     pub fn finish(self) -> (Footer, Vec<i32>, Vec<AddressLabel>) {
         let mut counts = self.counts;
-        for (function, calls) in self.ignored {
+        for (function, calls) in self.ignored.into_iter().chain(self.skipped) {
             if let Some(Some(plan)) = self.plans.get(usize::from(function)) {
                 let count = &mut counts[usize::from(plan.id)];
                 count.0 = count.0.saturating_add(calls);

@@ -30,6 +30,10 @@ enum Named {
     Function(u16),
     /// An annotation with this text.
     Annotation(String),
+    /// A region with this name.
+    Region(String),
+    /// A function of the program with this name.
+    Code(String),
 }
 
 /// Which of a pair's records are written.
@@ -58,7 +62,8 @@ impl Names {
         self.outside.insert(number, name.to_owned());
     }
 
-    /// The pair of one call.
+    /// The pair of one call, or its first half. Of the values of counters, those at entry stand in the first record, those at
+    /// return in the second.
     ///
     /// # Errors
     /// If the output fails.
@@ -67,6 +72,8 @@ impl Names {
         writer: &mut Writer<W>,
         number: u16,
         head: &Head,
+        halves: Halves,
+        counts: &[(i64, i64)],
     ) -> Result<(), WriteError> {
         let i = usize::from(number);
         if self.is_used.len() <= i {
@@ -78,11 +85,7 @@ impl Names {
                 self.used.push((key(number), Named::Function(number)));
             }
         }
-        let both = Halves {
-            enter: true,
-            exit: true,
-        };
-        pair(writer, key(number), head, both)
+        pair(writer, key(number), head, halves, counts)
     }
 
     /// An annotation. Its label is noted whichever halves are written; the first text of a key counts.
@@ -99,7 +102,45 @@ impl Names {
         if self.keys.insert(key) {
             self.used.push((key, Named::Annotation(text.to_owned())));
         }
-        pair(writer, key, head, halves)
+        pair(writer, key, head, halves, &[])
+    }
+
+    /// A region begins or ends, as `halves` say.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn region<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        (key, name): (u64, &str),
+        head: &Head,
+        halves: Halves,
+    ) -> Result<(), WriteError> {
+        if self.keys.insert(key) {
+            self.used.push((key, Named::Region(name.to_owned())));
+        }
+        pair(writer, key, head, halves, &[])
+    }
+
+    /// A function of the program is entered or left.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn step<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        (address, name): (u64, &str),
+        enters: bool,
+        head: &Head,
+    ) -> Result<(), WriteError> {
+        if self.keys.insert(address) {
+            self.used.push((address, Named::Code(name.to_owned())));
+        }
+        let halves = Halves {
+            enter: enters,
+            exit: !enters,
+        };
+        pair(writer, address, head, halves, &[])
     }
 
     /// The names, in the order of the reference: by the exclusive or of the key's four low bytes, then by first use.
@@ -111,6 +152,8 @@ impl Names {
         let outside = self.outside;
         let name = |named| match named {
             Named::Annotation(text) => format!("{ANNOTATION}{text}"),
+            Named::Region(name) => name,
+            Named::Code(name) => name,
             Named::Function(number) => match table.functions.get(usize::from(number)) {
                 Some(f) => f.name.clone(),
                 None => match outside.get(&number) {
@@ -133,17 +176,22 @@ fn pair<W: Write>(
     key: u64,
     head: &Head,
     halves: Halves,
+    counts: &[(i64, i64)],
 ) -> Result<(), WriteError> {
     let at = |moment| Span {
         start: moment,
         stop: moment,
     };
+    let entry: Vec<_> = counts.iter().map(|&(before, _)| (before, before)).collect();
+    let after: Vec<_> = counts.iter().map(|&(_, after)| (after, after)).collect();
     let enter = (FUNCTION_ENTER, at(head.cpu.start), at(head.wall.start));
     let exit = (FUNCTION_EXIT, at(head.cpu.stop), at(head.wall.stop));
-    for (wanted, (id, cpu, wall)) in [(halves.enter, enter), (halves.exit, exit)] {
+    for (wanted, (id, cpu, wall), counts) in
+        [(halves.enter, enter, entry), (halves.exit, exit, after)]
+    {
         if wanted {
             let head = Head { cpu, wall, ..*head };
-            let mut call = writer.call(id, &head, &[]);
+            let mut call = writer.call(id, &head, &counts);
             call.u64(key);
             call.end()?;
         }

@@ -18,15 +18,20 @@
 //! * A call of a large-count (`_c`) function is a record of its small form if all of its counts fit; if not, and for all
 //!   functions without an id of their own, it is a pair of pseudo calls with the function's name
 //!   ([`Options::extensions`]).
+//! * A call that was running when the process died is a Function_enter record without a Function_exit
+//!   ([`Options::unfinished`]).
 //!
 //! Numbers of sections in this module refer to the project's specification of the format.
 
+mod claim;
 mod constants;
 mod convert;
 mod extension;
 mod fields;
 mod numbers;
+mod user;
 mod write;
 
+pub use claim::Claim;
 pub use constants::constant_names;
 pub use write::{Error, Options, Summary, write, write_meta, write_to};

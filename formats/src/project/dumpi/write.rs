@@ -6,9 +6,13 @@ use crate::dumpi::meta::{self, Meta};
 use crate::dumpi::types::{Header, Mask, Offsets, Span, Trailer, Version};
 use crate::dumpi::write::{FileWriter, Head, LIBDUMPI, WriteError, Writer};
 use crate::project::clock::ClockMap;
+use crate::project::functions::{Choice, Found, Frames, Functions};
 use crate::project::timeline::Timeline;
-use records::define::{ClockReading, Definition, Process};
-use records::file::File;
+use records::counts;
+use records::define::{self, COUNTS, ClockReading, Definition, Process};
+use records::file::{File, Thread};
+use records::function::Step;
+use records::user::Event;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
@@ -16,7 +20,7 @@ use std::path::{Path, PathBuf};
 use wrappers::Table;
 
 /// What is to be written and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// What all file names begin with (setting `fileroot`), directories included; they must exist.
     pub root: PathBuf,
@@ -34,6 +38,11 @@ pub struct Options {
     pub enter: bool,
     /// Whether they have a Function_exit record.
     pub exit: bool,
+    /// Whether calls that were running when the process died are written: as a Function_enter record with the function's name
+    /// that no Function_exit follows. Their arguments are not known.
+    pub unfinished: bool,
+    /// Which functions of the program are written.
+    pub functions: Choice,
 }
 
 impl Default for Options {
@@ -48,6 +57,8 @@ impl Default for Options {
             extensions: true,
             enter: true,
             exit: true,
+            unfinished: false,
+            functions: Choice::default(),
         }
     }
 }
@@ -151,8 +162,7 @@ pub fn write(file: &File<'_>, table: &Table, options: &Options) -> Result<Summar
     let about = prepare(file, table)?;
     let mut writer = FileWriter::create(&path, about.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
-    let mut summary =
-        stream(file, options, &about.clock, &mut converter, &mut writer).map_err(failed)?;
+    let mut summary = stream(file, options, &about, &mut converter, &mut writer).map_err(failed)?;
     let trailer = trailer(converter, about);
     let index = writer.finish(&trailer, LIBDUMPI).map_err(failed)?;
     // The index is what the file ends with, the table of names what stands before it.
@@ -178,8 +188,7 @@ pub fn write_to<W: Write>(
     let about = prepare(file, table)?;
     let mut writer = Writer::new(out, about.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
-    let summary =
-        stream(file, options, &about.clock, &mut converter, &mut writer).map_err(failed)?;
+    let summary = stream(file, options, &about, &mut converter, &mut writer).map_err(failed)?;
     let trailer = trailer(converter, about);
     let (out, _) = writer.finish(&trailer, LIBDUMPI).map_err(failed)?;
     Ok((out, summary))
@@ -225,6 +234,10 @@ struct About {
     header: Header,
     clock: ClockMap,
     offsets: Offsets,
+    /// Names of performance counters.
+    counters: Vec<String>,
+    /// Functions of the program.
+    entered: Found,
 }
 
 fn prepare(file: &File<'_>, table: &Table) -> Result<About, Error> {
@@ -241,14 +254,21 @@ impl About {
         let mut process = Process::default();
         let mut readings = Vec::new();
         let mut earliest = u64::MAX;
+        let mut counters = Vec::new();
+        let mut entered = Found::default();
         let mut timeline = Timeline::new(file);
         while let Some(item) = timeline.next() {
             let record = item.record;
             if record.is_operation() {
                 continue;
             }
-            if !record.is_definition() {
+            if !record.is_definition() || record.function == define::USER_EVENT {
                 earliest = earliest.min(record.start);
+                continue;
+            }
+            if let Some(step) = Step::of(&record) {
+                earliest = earliest.min(record.start);
+                entered.step(&step);
                 continue;
             }
             match Definition::decode(record.function, record.payload) {
@@ -257,6 +277,10 @@ impl About {
                     readings.push(reading);
                     earliest = earliest.min(reading.ticks);
                 }
+                // The settings of rank 0, which come second, hold for all but the first calls.
+                Some(Definition::Counters { names }) => counters = names,
+                Some(Definition::Module(module)) => entered.module(module),
+                Some(Definition::Choice { include, exclude }) => entered.choose(include, exclude),
                 // It has a record of its own.
                 Some(Definition::Annotation { .. }) => earliest = earliest.min(record.start),
                 _ => {}
@@ -288,6 +312,8 @@ impl About {
                 cpu: (first.cpu / SECOND) as i32,
                 wall: wall as i32,
             },
+            counters,
+            entered,
         }
     }
 }
@@ -305,7 +331,7 @@ fn nanoseconds(clock: &ClockMap, ticks: u64) -> u64 {
 fn stream<W: Write>(
     file: &File<'_>,
     options: &Options,
-    clock: &ClockMap,
+    about: &About,
     converter: &mut Converter<'_>,
     writer: &mut Writer<W>,
 ) -> Result<Summary, WriteError> {
@@ -313,7 +339,11 @@ fn stream<W: Write>(
     if options.wall {
         mask |= Mask::WALL;
     }
+    let clock = &about.clock;
     let mut summary = Summary::default();
+    let functions = Functions::new(&about.entered, &options.functions);
+    let mut frames = vec![Frames::default(); file.threads().len()];
+    let mut counts = Counts::new(file, about.counters.len());
     let mut timeline = Timeline::new(file);
     while let Some(item) = timeline.next() {
         let record = item.record;
@@ -329,6 +359,29 @@ fn stream<W: Write>(
                 ),
             }
         };
+        if record.function == define::USER_EVENT {
+            if let Some(event) = Event::decode(record.payload) {
+                converter.user_event(writer, &event, &head())?;
+            }
+            continue;
+        }
+        if record.function == COUNTS {
+            counts.take(item.position, record.payload);
+            continue;
+        }
+        if let Some(step) = Step::of(&record) {
+            let head = head();
+            let mut left = Vec::new();
+            let open = frames.get_mut(item.position);
+            let entered = open.is_some_and(|open| open.step(&step, |address| left.push(address)));
+            let all = left.into_iter().map(|address| (address, false));
+            for (address, enters) in all.chain(entered.then_some((step.address, true))) {
+                if let Some(name) = functions.name(address) {
+                    converter.step(writer, (address, name), enters, &head)?;
+                }
+            }
+            continue;
+        }
         if record.is_definition() {
             match Definition::decode(record.function, record.payload) {
                 Some(Definition::Annotation { key, text }) => {
@@ -344,16 +397,76 @@ fn stream<W: Write>(
         if record.is_operation() {
             continue;
         }
-        let head = head();
-        let count = match converter.call(writer, &record, &head)? {
+        let mut head = head();
+        let values = counts.of(item.position);
+        if !values.is_empty() {
+            head.mask.0 |= Mask::COUNTERS;
+        }
+        let count = match converter.call(writer, &record, &head, values)? {
             Outcome::Call => &mut summary.calls,
             Outcome::Extension => &mut summary.extensions,
             Outcome::LeftOut => &mut summary.left_out,
             Outcome::Damaged => &mut summary.damaged,
         };
         *count += 1;
+        counts.forget(item.position);
+    }
+    if options.unfinished {
+        let running = |thread: &Thread<'_>| Some((thread.number, thread.open_call()?));
+        let mut running: Vec<_> = file.threads().iter().filter_map(running).collect();
+        running.sort_by_key(|(_, open)| open.start);
+        for (thread, open) in running {
+            let start = nanoseconds(clock, open.start);
+            let head = Head {
+                mask: Mask(mask),
+                thread: thread as u16,
+                cpu: Span::default(),
+                wall: Span::from_ns(start, start),
+            };
+            converter.unfinished(writer, open.function, &head)?;
+        }
     }
     Ok(summary)
+}
+
+/// Values of counters that wait for their calls.
+struct Counts {
+    /// How many a call must have: as many as there are names.
+    wanted: usize,
+    by_thread: Vec<Vec<(i64, i64)>>,
+}
+
+impl Counts {
+    fn new(file: &File<'_>, wanted: usize) -> Counts {
+        Counts {
+            wanted,
+            by_thread: vec![Vec::new(); file.threads().len()],
+        }
+    }
+
+    /// Those of the next call of the thread at this position.
+    fn take(&mut self, position: usize, payload: &[u8]) {
+        if let Some(values) = self.by_thread.get_mut(position) {
+            values.clear();
+            values.extend(counts::decode(payload));
+        }
+    }
+
+    /// Those of its call; empty if they are not those that the file names.
+    fn of(&self, position: usize) -> &[(i64, i64)] {
+        let values = self.by_thread.get(position).map_or(&[][..], Vec::as_slice);
+        if values.len() == self.wanted {
+            values
+        } else {
+            &[]
+        }
+    }
+
+    fn forget(&mut self, position: usize) {
+        if let Some(values) = self.by_thread.get_mut(position) {
+            values.clear();
+        }
+    }
 }
 
 fn trailer(converter: Converter<'_>, about: About) -> Trailer {
@@ -362,7 +475,7 @@ fn trailer(converter: Converter<'_>, about: About) -> Trailer {
         header: about.header,
         footer,
         keyvals: Vec::new(),
-        perf_labels: Vec::new(),
+        perf_labels: about.counters.into_iter().map(String::into_bytes).collect(),
         type_sizes,
         address_labels,
     }

@@ -330,7 +330,10 @@ impl Replay<'_> {
         };
         let (line, time) = (self.lines.line(header), header.time);
         match role {
-            Role::Start => self.matching.start(category as u32, line, time, cargo, 0),
+            Role::Start => {
+                let kind = (etype, category as u32);
+                self.matching.start(kind, line, time, cargo, 0);
+            }
             Role::End => {
                 if let Some(state) = self.matching.end(category as u32, line, time, cargo) {
                     self.draw(

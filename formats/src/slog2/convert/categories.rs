@@ -7,7 +7,7 @@ use super::super::colors::{Color, DefaultColors};
 use super::super::types::{Category, Text, Topology};
 use super::HashMap;
 use super::warnings::{Warning, Warnings};
-use crate::clog2::{EventDef, Preamble, StateDef};
+use crate::clog2::{EventDef, NESTED, Preamble, StateDef};
 
 /// Event numbers below this have a table of their own; those of MPE and of most users are.
 const LOW_ETYPES: usize = 8192;
@@ -38,6 +38,8 @@ pub(super) struct Slot {
     pub(super) category: Category,
     /// Whether it is in the category map: it is from its first definition or drawable on.
     entered: bool,
+    /// What its infos have behind what its definition says.
+    more_info: Option<Box<str>>,
     /// Number of definition records.
     definitions: u64,
     /// Open states, or unmatched ends of messages.
@@ -78,6 +80,8 @@ pub(super) struct Categories {
     bindings: Vec<Binding>,
     next_index: i64,
     default_colors: DefaultColors,
+    /// Whole names of the states that nest, by start event.
+    nested: Vec<String>,
 }
 
 impl Categories {
@@ -126,6 +130,7 @@ impl Categories {
             slots: vec![Slot {
                 category: Category::message(),
                 entered: true,
+                more_info: None,
                 definitions: 1,
                 open: 0,
             }],
@@ -137,6 +142,7 @@ impl Categories {
             bindings: Vec::new(),
             next_index,
             default_colors: DefaultColors::new(),
+            nested: Vec::new(),
         }
     }
 
@@ -209,6 +215,7 @@ impl Categories {
         self.slots.push(Slot {
             category: Category::new(index as i32, Text::default(), topology, Color::PINK),
             entered: false,
+            more_info: None,
             definitions: 0,
             open: 0,
         });
@@ -219,6 +226,11 @@ impl Categories {
         let index = self.next_index;
         self.next_index += 1;
         self.push(index, topology)
+    }
+
+    /// Whole names of the states that nest, in the order of their start events.
+    pub(super) fn name_nested(&mut self, names: &[String]) {
+        self.nested = names.to_vec();
     }
 
     /// Takes the definition of a state.
@@ -244,6 +256,11 @@ impl Categories {
             def.format.as_bytes(),
             warnings,
         );
+        let place = def.start_etype.checked_sub(NESTED).map(|n| n / 2);
+        let place = place.and_then(|place| usize::try_from(place).ok());
+        if let Some(name) = place.and_then(|place| self.nested.get(place)) {
+            self.slots[slot as usize].category.name = Text(name.clone().into_bytes());
+        }
     }
 
     /// Takes the definition of a solo event.
@@ -326,6 +343,18 @@ impl Categories {
         }
     }
 
+    /// Types of the info of a category.
+    pub(super) fn info_types(&self, slot: u32) -> &[u8] {
+        &self.slots[slot as usize].category.info_types
+    }
+
+    /// From now on infos of this category have values of this format behind those of its own.
+    pub(super) fn add_info(&mut self, slot: u32, format: &str) {
+        self.slots[slot as usize]
+            .more_info
+            .get_or_insert_with(|| format.into());
+    }
+
     #[inline]
     pub(super) fn slot(&mut self, slot: u32) -> &mut Slot {
         &mut self.slots[slot as usize]
@@ -384,10 +413,17 @@ impl Categories {
         let mut list: Vec<Category> = previews.into_iter().map(Category::preview).collect();
         for &slot in &self.entered {
             let empty = Category::message();
-            list.push(std::mem::replace(
-                &mut self.slots[slot as usize].category,
-                empty,
-            ));
+            let slot = &mut self.slots[slot as usize];
+            let mut category = std::mem::replace(&mut slot.category, empty);
+            if let Some(more) = &slot.more_info {
+                let mut format = category.info_format();
+                if !format.is_empty() {
+                    format.extend(b", ");
+                }
+                format.extend(more.bytes());
+                category.set_info_format(&format);
+            }
+            list.push(category);
         }
         list
     }

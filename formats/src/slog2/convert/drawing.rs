@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use super::super::build::NewDrawable;
 use super::super::types::{Category, Vertex};
 use super::categories::{Categories, Role};
+use super::counted::Counted;
 use super::lines::Lines;
 use super::matching::{Matching, Meeting};
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{
-    self, Body, Endian, HEADER_SIZE, Msg, Preamble, Record, RecordHeader, peek_rectype, peek_size,
-    peek_time, rectype,
+    self, Body, Endian, HEADER_SIZE, Msg, Origin, Preamble, Record, RecordHeader, peek_rectype,
+    peek_size, peek_time, rectype,
 };
 use crate::model::Losses;
 
@@ -27,6 +28,8 @@ pub(crate) struct Drawing {
     pub(super) categories: Categories,
     pub(super) lines: Lines,
     matching: Matching,
+    /// If there are any.
+    counted: Option<Box<Counted>>,
     /// Number of drawables so far.
     drawn: u64,
     pub(super) warnings: Warnings,
@@ -55,6 +58,7 @@ impl Drawing {
             categories: Categories::new(preamble),
             lines: Lines::new(preamble),
             matching: Matching::new(),
+            counted: None,
             drawn: 0,
             warnings: Warnings::default(),
             odd: Odd::default(),
@@ -97,6 +101,17 @@ impl Drawing {
         self.categories.reserve(count)
     }
 
+    /// Names of states that nest, which may be longer than their definitions can tell: the first one's start event is
+    /// [`clog2::NESTED`].
+    pub(crate) fn name_nested(&mut self, names: &[String]) {
+        self.categories.name_nested(names);
+    }
+
+    /// Names of performance counters whose values come in front of the ends of states.
+    pub(crate) fn name_counters(&mut self, names: &[String]) {
+        self.counted = (!names.is_empty()).then(|| Box::new(Counted::new(names)));
+    }
+
     /// What a line is about.
     pub(crate) fn place(&self, line: i32) -> Place {
         self.lines.place(line)
@@ -126,8 +141,8 @@ impl Drawing {
                 self.categories.define_event(def, &mut self.warnings);
                 Ok(())
             }
-            Body::ConstDef(_) => {
-                self.odd.constants += 1;
+            Body::ConstDef(def) => {
+                self.odd.constants += u64::from(!Origin::is_part(def));
                 Ok(())
             }
             Body::TimeShift { shift } => {
@@ -204,6 +219,11 @@ impl Drawing {
     ) -> Result<(), E> {
         let line = self.lines.line(header);
         let time = header.time;
+        if let (Some(counted), Some(cargo)) = (&mut self.counted, cargo)
+            && counted.take(etype, line, cargo)
+        {
+            return Ok(());
+        }
         let Some((role, slot)) = self.categories.role(etype) else {
             self.odd.undescribed += 1;
             self.warnings
@@ -212,7 +232,8 @@ impl Drawing {
         };
         match role {
             Role::Start => {
-                self.matching.start(slot, line, time, cargo, self.drawn);
+                self.matching
+                    .start((etype, slot), line, time, cargo, self.drawn);
                 self.categories.slot(slot).open += 1;
                 Ok(())
             }
@@ -224,7 +245,13 @@ impl Drawing {
                     return Ok(());
                 };
                 self.categories.slot(slot).open -= 1;
-                self.draw(slot, state.info.bytes(), &state.vertices, state.born, put)
+                let Some(mut counted) = self.counted.take() else {
+                    return self.draw(slot, state.info.bytes(), &state.vertices, state.born, put);
+                };
+                let info = counted.info(&mut self.categories, slot, line, state.info.bytes());
+                let drawn = self.draw(slot, info, &state.vertices, state.born, put);
+                self.counted = Some(counted);
+                drawn
             }
             Role::Solo => {
                 let info = cargo.map_or(&[][..], |bytes| bytes);

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 
 use super::HashMap;
 use super::lines::Lines;
-use crate::clog2::{Msg, RecordHeader, msg_etype};
+use crate::clog2::{Msg, NESTED, RecordHeader, msg_etype};
 use crate::slog2::places::{Key, Places};
 use crate::slog2::types::Vertex;
 
@@ -68,19 +68,19 @@ impl Matching {
         }
     }
 
-    /// Takes a start event.
+    /// Takes a start event of this number.
     #[inline]
     pub(in crate::slog2) fn start(
         &mut self,
-        category: u32,
+        (etype, category): (i32, u32),
         line: i32,
         time: f64,
         cargo: Option<&Cargo>,
         born: u64,
     ) {
         let cargo = StateInfo::new(cargo);
-        self.states
-            .start(category, line, Start { time, cargo, born });
+        let start = Start { time, cargo, born };
+        self.states.start(category, line, start, etype >= NESTED);
     }
 
     /// Takes an end event. Gives the state, whose info is that of its end or else of its start.
@@ -226,6 +226,19 @@ impl<T: Copy> Pool<T> {
         queue.last = at;
     }
 
+    /// Puts an item in front of all others.
+    fn push_front(&mut self, queue: &mut Queue, item: T) {
+        let mut own = EMPTY;
+        self.push(&mut own, item);
+        if let Some(slot) = self.slots.get_mut(own.first as usize) {
+            slot.1 = queue.first;
+        }
+        if queue.first == NONE {
+            queue.last = own.last;
+        }
+        queue.first = own.first;
+    }
+
     #[inline]
     fn pop(&mut self, queue: &mut Queue) -> Option<T> {
         let at = queue.first;
@@ -265,13 +278,18 @@ impl OpenStates {
     }
 
     #[inline]
-    fn start(&mut self, category: u32, line: i32, start: Start) {
+    fn start(&mut self, category: u32, line: i32, start: Start, nests: bool) {
         let key = Self::key(category, line);
         let at = match self.places.find(key, |at| self.queues[at].0 == key) {
             Some(found) => found,
             None => self.add(key),
         };
-        self.pool.push(&mut self.queues[at as usize].1, start);
+        let queue = &mut self.queues[at as usize].1;
+        if nests {
+            self.pool.push_front(queue, start);
+        } else {
+            self.pool.push(queue, start);
+        }
     }
 
     #[cold]
@@ -282,7 +300,7 @@ impl OpenStates {
         new
     }
 
-    /// Takes the oldest open state.
+    /// Takes the oldest open state, or of those that nest the newest one.
     #[inline]
     fn end(&mut self, category: u32, line: i32) -> Option<Start> {
         let key = Self::key(category, line);

@@ -4,6 +4,7 @@
 //! [`convert`] feeds it a whole file.
 
 mod categories;
+mod counted;
 mod drawing;
 mod lines;
 mod matching;
@@ -250,6 +251,17 @@ impl<W: Write + Seek, D: Draw<W>> FromClog2<W, D> {
     /// Takes `count` numbers that no category of the log gets then, for those of other drawables; gives the first.
     pub fn reserve_categories(&mut self, count: i32) -> i32 {
         self.drawing.reserve_categories(count)
+    }
+
+    /// Whole names of states that nest, which their definitions may cut: the first one's start event is [`clog2::NESTED`].
+    /// Before the first record.
+    pub fn name_nested(&mut self, names: &[String]) {
+        self.drawing.name_nested(names);
+    }
+
+    /// Names of the performance counters whose values the stream tells in front of the ends of states. Before the first record.
+    pub fn name_counters(&mut self, names: &[String]) {
+        self.drawing.name_counters(names);
     }
 
     /// Adds a drawable that is in no record. Those of both kinds should come by increasing end time.

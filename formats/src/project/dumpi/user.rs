@@ -1,0 +1,119 @@
+//! What the program tells of itself: regions and states of MPE's API are a Function_enter record where they begin and a
+//! Function_exit record where they end; markers, texts and solo events are annotations. DUMPI has no data for any of them, so
+//! values stand in the names of markers.
+
+use super::convert::Converter;
+use super::extension::Halves;
+use crate::dumpi::write::{Head, WriteError, Writer};
+use records::user::{Category, Event, Kind, What};
+use std::collections::HashMap;
+use std::io::Write;
+
+/// Keys of regions begin with the letters REG, above all user addresses.
+const REGION: u64 = 0x5245_4700_0000_0000;
+/// Keys of states and events of MPE's API begin with the letters MPE.
+const MPE: u64 = 0x4D50_4500_0000_0000;
+/// Keys of markers and texts begin with the letters TXT.
+const TEXT: u64 = 0x5458_5400_0000_0000;
+/// Most different texts that get a name of their own.
+const MOST_TEXTS: usize = 1 << 16;
+
+/// What numbers in events stand for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    names: HashMap<i32, (Kind, String)>,
+    /// Start events of MPE's states by their end events.
+    starts: HashMap<i32, i32>,
+    /// States and solo events of MPE's API.
+    numbers: HashMap<i32, (Kind, String)>,
+    texts: HashMap<String, u64>,
+}
+
+impl Told {
+    /// Takes note of a category.
+    pub fn define(&mut self, category: &Category) {
+        let name = (category.kind, category.name.clone());
+        match category.kind {
+            Kind::State => {
+                self.starts.insert(category.end, category.number);
+                self.numbers.insert(category.number, name);
+            }
+            Kind::Event => {
+                self.numbers.insert(category.number, name);
+            }
+            _ => {
+                self.names.insert(category.number, name);
+            }
+        }
+    }
+
+    fn text(&mut self, text: String) -> (u64, String) {
+        let next = TEXT | self.texts.len() as u64;
+        if self.texts.len() >= MOST_TEXTS && !self.texts.contains_key(&text) {
+            return (TEXT | MOST_TEXTS as u64, "further texts".to_owned());
+        }
+        let key = *self.texts.entry(text.clone()).or_insert(next);
+        (key, text)
+    }
+}
+
+impl Converter<'_> {
+    /// Writes what the program tells. Messages that only it knows of have no record.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn user_event<W: Write>(
+        &mut self,
+        writer: &mut Writer<W>,
+        event: &Event<'_>,
+        head: &Head,
+    ) -> Result<(), WriteError> {
+        let number = event.number;
+        let named = self.told.names.get(&number);
+        let name = |what: &str| named.map_or_else(|| format!("{what} {number}"), |n| n.1.clone());
+        let is_real = named.is_some_and(|n| n.0 == Kind::Real);
+        let only = |enter| Halves {
+            enter: enter && self.tracing.enter,
+            exit: !enter && self.tracing.exit,
+        };
+        let (key, label, halves) = match event.what {
+            What::Enter | What::Exit => {
+                let label = name("region");
+                (
+                    REGION | u64::from(number as u32),
+                    label,
+                    only(event.what == What::Enter),
+                )
+            }
+            What::Mark(bits) => {
+                let label = name("marker");
+                let value = match is_real {
+                    true => f64::from_bits(bits).to_string(),
+                    false => (bits as i64).to_string(),
+                };
+                let (key, text) = self.told.text(format!("{label}={value}"));
+                return self
+                    .names
+                    .annotation(writer, (key, &text), head, self.tracing);
+            }
+            What::Text(text) => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                let (key, text) = self.told.text(text);
+                return self
+                    .names
+                    .annotation(writer, (key, &text), head, self.tracing);
+            }
+            What::Mpe(_) => {
+                let start = self.told.starts.get(&number).copied().unwrap_or(number);
+                let key = MPE | u64::from(start as u32);
+                match self.told.numbers.get(&start) {
+                    Some((Kind::State, name)) => (key, name.clone(), only(start == number)),
+                    Some((_, name)) => (key, name.clone(), self.tracing),
+                    None => (key, format!("event {number}"), self.tracing),
+                }
+            }
+            What::Send(_) | What::Receive(_) => return Ok(()),
+        };
+        self.names.region(writer, (key, &label), head, halves)
+    }
+}

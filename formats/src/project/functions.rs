@@ -1,0 +1,259 @@
+//! Functions of the program (`-finstrument-functions`): which are open on a thread, what they are called, and which are left out.
+
+use super::hash::Map;
+use super::symbols::{self, Demangle};
+use records::define::Module;
+use records::function::Step;
+use std::collections::BTreeMap;
+
+/// Modules and addresses that a process's records name.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    modules: Vec<Module>,
+    addresses: Map<u64, ()>,
+    /// Functions entered.
+    pub entered: u64,
+    /// Patterns of names that the settings of the run wanted to be shown, and not to be shown.
+    choice: (Vec<String>, Vec<String>),
+}
+
+impl Found {
+    /// Takes note of an object.
+    pub fn module(&mut self, module: Module) {
+        self.modules.push(module);
+    }
+
+    /// Takes note of what is shown.
+    pub fn choose(&mut self, include: Vec<String>, exclude: Vec<String>) {
+        self.choice = (include, exclude);
+    }
+
+    /// Takes note of a step.
+    #[inline]
+    pub fn step(&mut self, step: &Step) {
+        if step.enters {
+            self.entered += 1;
+            self.addresses.insert(step.address, ());
+        }
+    }
+}
+
+/// Which functions are shown (settings `functions-include` and `functions-exclude`), and how names become readable.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Only functions whose names match one of these patterns, if there are any: `*` stands for any characters, `?` for one.
+    pub include: Vec<String>,
+    /// Not those that match one of these.
+    pub exclude: Vec<String>,
+    /// Makes C++ and Rust names readable.
+    pub demangle: Option<Demangle>,
+}
+
+impl Choice {
+    /// This one, or where it takes all, what the settings of the run said.
+    fn or_that_of(&self, found: &Found) -> Choice {
+        let mut choice = self.clone();
+        if choice.include.is_empty() && choice.exclude.is_empty() {
+            (choice.include, choice.exclude) = found.choice.clone();
+        }
+        choice
+    }
+
+    fn takes(&self, name: &str) -> bool {
+        let any = |patterns: &[String]| {
+            let matched = |p: &String| matches(p.as_bytes(), name.as_bytes());
+            patterns.iter().any(matched)
+        };
+        (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
+    }
+}
+
+/// Whether a name is one of those that a pattern stands for.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    // Where to go on when it does not fit: behind the last `*`, one more character being its.
+    let mut back: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                back = Some((p + 1, n));
+                p += 1;
+            }
+            Some(&c) if c == b'?' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match &mut back {
+                Some((star, from)) => {
+                    *from += 1;
+                    (p, n) = (*star, *from);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == b'*')
+}
+
+/// Names of a process's functions.
+#[derive(Clone, Debug, Default)]
+pub struct Functions {
+    names: BTreeMap<u64, String>,
+}
+
+impl Functions {
+    /// Looks up all addresses in the objects' files. What has no name there is called after its object and offset; so are functions
+    /// of a file that is no longer the one that ran. Where `choice` takes all, that of the run's settings holds.
+    pub fn new(found: &Found, choice: &Choice) -> Functions {
+        let addresses = found.addresses.keys().copied();
+        let choice = &choice.or_that_of(found);
+        let names = symbols::names(&found.modules, addresses.collect(), choice.demangle);
+        Functions {
+            names: names
+                .into_iter()
+                .filter(|(_, name)| choice.takes(name))
+                .collect(),
+        }
+    }
+
+    /// Name of the function at this address; `None` if it is left out.
+    pub fn name(&self, address: u64) -> Option<&str> {
+        self.names.get(&address).map(String::as_str)
+    }
+
+    /// All names, by address.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
+        self.names.iter().map(|(&a, name)| (a, name.as_str()))
+    }
+}
+
+/// The functions that a thread is in, outermost first.
+#[derive(Clone, Debug, Default)]
+pub struct Frames(Vec<(u64, u32)>);
+
+/// Stacks are believed to be apart that are further away from each other, bytes.
+const SAME_STACK: u32 = 8 << 20;
+
+impl Frames {
+    /// Takes a step. `left` gets the functions that have ended by it, innermost first: one that is left, and those that
+    /// never will be, because longjmp has thrown them away. Gives whether the step enters a function.
+    pub fn step(&mut self, step: &Step, mut left: impl FnMut(u64)) -> bool {
+        if step.enters {
+            while let Some(&(address, stack)) = self.0.last() {
+                // Bytes that the open function's frame is below what is entered now.
+                let below = step.stack.wrapping_sub(stack);
+                // A function that was inlined has its caller's frame.
+                if below > SAME_STACK || below == 0 && step.is_inlined() {
+                    break;
+                }
+                self.0.pop();
+                left(address);
+            }
+            self.0.push((step.address, step.stack));
+            return true;
+        }
+        if let Some(at) = self.0.iter().rposition(|(a, _)| *a == step.address) {
+            for (address, _) in self.0.drain(at..).rev() {
+                left(address);
+            }
+        }
+        false
+    }
+
+    /// The functions that are still open, innermost first; there are none then.
+    pub fn close(&mut self) -> impl Iterator<Item = u64> + '_ {
+        self.0.drain(..).rev().map(|(address, _)| address)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(frames: &mut Frames, steps: &[(bool, u64, u32)]) -> Vec<i64> {
+        let mut seen = Vec::new();
+        for &(enters, address, stack) in steps {
+            let step = Step::new(enters, address, stack, false);
+            let mut left = Vec::new();
+            let entered = frames.step(&step, |a| left.push(-(a as i64)));
+            seen.append(&mut left);
+            if entered {
+                seen.push(address as i64);
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn calls_nest() {
+        let mut frames = Frames::default();
+        let steps = [
+            (true, 1, 1000),
+            (true, 2, 900),
+            (true, 2, 800),
+            (false, 2, 800),
+            (false, 2, 900),
+            (true, 3, 900),
+        ];
+        assert_eq!(run(&mut frames, &steps), [1, 2, 2, -2, -2, 3]);
+        assert!(frames.close().eq([3, 1]));
+        assert!(frames.is_empty());
+    }
+
+    #[test]
+    fn frames_thrown_away_end_when_others_take_their_place() {
+        let mut frames = Frames::default();
+        // 3 jumps back to 1, which calls 4, and again, and returns.
+        let steps = [
+            (true, 1, 1000),
+            (true, 2, 900),
+            (true, 3, 800),
+            (true, 4, 950),
+            (true, 4, 950),
+            (false, 1, 1000),
+            (false, 7, 1000),
+        ];
+        assert_eq!(
+            run(&mut frames, &steps),
+            [1, 2, 3, -3, -2, 4, -4, 4, -4, -1]
+        );
+        // Of a signal handler's stack nothing can be told.
+        let steps = [
+            (true, 1, 1000),
+            (true, 2, 1 << 30),
+            (false, 2, 0),
+            (false, 1, 0),
+        ];
+        assert_eq!(run(&mut frames, &steps), [1, 2, -2, -1]);
+    }
+
+    #[test]
+    fn inlined_functions_are_in_the_frame_of_their_caller() {
+        let mut frames = Frames::default();
+        assert!(frames.step(&Step::new(true, 1, 1000, false), |_| ()));
+        let mut left = Vec::new();
+        assert!(frames.step(&Step::new(true, 2, 1000, true), |a| left.push(a)));
+        assert!(left.is_empty());
+        assert!(frames.step(&Step::new(true, 3, 1000, false), |a| left.push(a)));
+        assert_eq!(left, [2, 1]);
+    }
+
+    #[test]
+    fn patterns_choose() {
+        let choice = |include: &[&str], exclude: &[&str]| Choice {
+            include: include.iter().map(|s| (*s).to_owned()).collect(),
+            exclude: exclude.iter().map(|s| (*s).to_owned()).collect(),
+            demangle: None,
+        };
+        assert!(choice(&[], &[]).takes("f"));
+        let some = choice(&["Solver::*", "ma?n"], &["*::get*"]);
+        assert!(some.takes("Solver::step(int)") && some.takes("main"));
+        assert!(!some.takes("Solver::get_x() const") && !some.takes("remain"));
+        assert!(matches(b"*a*b", b"xaaab") && !matches(b"*a*b", b"xaaabc") && matches(b"", b""));
+    }
+}

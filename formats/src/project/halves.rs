@@ -1,0 +1,632 @@
+//! Messages of which one half is not there. The n-th send of a channel is drawn to its n-th receive; so where calls are missing
+//! on one side, every arrow behind would be a wrong one.
+//!
+//! Calls are missing for two reasons. Filters leave out one of the two calls of a message; then it stands hidden in the blocks
+//! (`records::define::HIDDEN`), and the places of the others in their channel are known. Or nothing is known of them: where only the
+//! newest calls were kept, at the beginning; where there was no more room for hidden ones, behind a `records::define::CUT`. Up to
+//! the first such gap places are counted from the beginning. In a run that reached MPI_Finalize every message that was sent
+//! has been received, so the last send of a channel belongs to its last receive: behind the last gap places are counted from the
+//! end. What cannot be told is left out.
+//!
+//! Each process counts ([`Counts`]), what it has found goes as [`Item`]s in the order of channels to one that compares the two sides
+//! of each channel ([`Comparison`]), and its answer says which halves are drawn ([`Halves`]).
+
+use super::clog2::Stream;
+use super::hash::Map;
+use records::args::Bytes;
+use std::collections::HashMap;
+
+/// Where messages go in order: line and rank of the sender, line and rank of the receiver, tag.
+pub type Channel = [i32; 5];
+
+/// Most runs of places that a process remembers; beyond that places of a channel count as unknown.
+const MOST_RUNS: usize = 1 << 18;
+
+/// Which messages are drawn.
+#[derive(Clone, Debug)]
+pub enum Halves {
+    /// None is.
+    None,
+    /// Of these channels those, of all others all.
+    Chosen(Chosen),
+}
+
+/// Messages of a part of one side of a channel, by their places in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Part {
+    /// Messages, hidden ones with them.
+    length: u64,
+    /// Runs of those that could be drawn: place of the first, number.
+    shown: Vec<(u64, u64)>,
+}
+
+impl Part {
+    /// One more. True if that takes a run more.
+    fn add(&mut self, is_shown: bool) -> bool {
+        let place = self.length;
+        self.length += 1;
+        match self.shown.last_mut() {
+            _ if !is_shown => return false,
+            Some((first, n)) if *first + *n == place => *n += 1,
+            _ => {
+                self.shown.push((place, 1));
+                return true;
+            }
+        }
+        false
+    }
+
+    fn shown(&self) -> u64 {
+        self.shown
+            .iter()
+            .fold(0, |sum, (_, n)| sum.saturating_add(*n))
+    }
+
+    /// Places from another zero: behind `before` other messages.
+    fn moved(&self, before: i128) -> Vec<Run> {
+        let run = |&(first, n): &(u64, u64)| (i128::from(first) + before, n.into());
+        self.shown.iter().map(run).collect()
+    }
+}
+
+/// Place of the first message, number of messages.
+type Run = (i128, i128);
+
+/// One side of a channel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Side {
+    /// Up to the first gap.
+    front: Part,
+    /// Between the first gap and the last, those that could be drawn if their places were known.
+    between: u64,
+    /// Behind the last gap, if there is one.
+    back: Option<Part>,
+    /// Gaps of the process that have been seen.
+    gaps: u64,
+}
+
+impl Side {
+    /// From here on messages may be missing. Gives the number of runs that are forgotten.
+    fn cut(&mut self) -> usize {
+        let Some(back) = self.back.replace(Part::default()) else {
+            return 0;
+        };
+        self.between = self.between.saturating_add(back.shown());
+        back.shown.len()
+    }
+
+    fn shown(&self) -> u64 {
+        let back = self.back.as_ref().map_or(0, Part::shown);
+        self.front
+            .shown()
+            .saturating_add(self.between)
+            .saturating_add(back)
+    }
+
+    /// Whether each message is known, and could be drawn.
+    fn is_whole(&self) -> bool {
+        self.back.is_none() && self.front.shown() == self.front.length
+    }
+
+    /// Number of messages, if it is known.
+    fn length(&self) -> Option<u64> {
+        self.back.is_none().then_some(self.front.length)
+    }
+
+    /// Places of the messages that could be drawn: of those in front, and of those in the back, which count from the end, or if
+    /// `length` is that of the channel, from the beginning, too.
+    fn places(&self, length: Option<u64>) -> [Vec<Run>; 2] {
+        let zero = length.map_or(0, i128::from);
+        let back = self.back.as_ref();
+        let known = back
+            .map_or(0, |b| b.length)
+            .saturating_add(self.front.length);
+        if length.is_some_and(|length| length < known) {
+            // Something else is missing, and not known to be.
+            return [Vec::new(), Vec::new()];
+        }
+        let back = back.map(|back| back.moved(zero - i128::from(back.length)));
+        [self.front.moved(0), back.unwrap_or_default()]
+    }
+}
+
+/// What one process knows of the messages that it has sent and received.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Sends and receives of each channel.
+    sides: Map<Channel, [Side; 2]>,
+    /// Gaps so far: of all messages, of sends, of receives with a tag.
+    gaps: u64,
+    send_gaps: u64,
+    tag_gaps: HashMap<i32, u64>,
+    runs: usize,
+}
+
+impl Counts {
+    /// Those of a process. `stream` is one that leaves nothing out.
+    pub fn of(stream: Stream<'_>) -> Counts {
+        stream.count()
+    }
+
+    /// A message is sent or received; `is_shown` if it could be drawn.
+    pub(super) fn add(&mut self, is_send: bool, channel: Channel, is_shown: bool) {
+        let gaps = self.gaps_of(is_send, channel);
+        let [sends, receives] = self.sides.entry(channel).or_default();
+        let side = if is_send { sends } else { receives };
+        if side.gaps != gaps {
+            side.gaps = gaps;
+            self.runs -= side.cut().min(self.runs);
+        }
+        if self.runs >= MOST_RUNS && is_shown {
+            self.runs -= side.cut().min(self.runs);
+        }
+        let part = side.back.as_mut().unwrap_or(&mut side.front);
+        self.runs += usize::from(part.add(is_shown));
+    }
+
+    fn gaps_of(&self, is_send: bool, [.., tag]: Channel) -> u64 {
+        let own = match is_send {
+            true => self.send_gaps,
+            false => self.tag_gaps.get(&tag).copied().unwrap_or(0),
+        };
+        self.gaps + own
+    }
+
+    /// From here on calls may be missing.
+    pub(super) fn cut(&mut self) {
+        self.gaps += 1;
+    }
+
+    /// Something was sent that nothing is known of.
+    pub(super) fn cut_sends(&mut self) {
+        self.send_gaps += 1;
+    }
+
+    /// A message with this tag was received of which no more is known.
+    pub(super) fn cut_receives(&mut self, tag: i32) {
+        *self.tag_gaps.entry(tag).or_default() += 1;
+    }
+
+    /// All that is known, in order of channels.
+    pub fn items(mut self) -> Vec<Item> {
+        let mut items = Vec::new();
+        let sides = std::mem::take(&mut self.sides);
+        for (channel, both) in sides {
+            for (is_send, mut side) in [true, false].into_iter().zip(both) {
+                if side == Side::default() {
+                    continue;
+                }
+                if side.gaps != self.gaps_of(is_send, channel) {
+                    side.cut();
+                }
+                side.put(is_send, channel, &mut items);
+            }
+        }
+        items.sort_unstable();
+        items
+    }
+}
+
+/// Something that a process knows of one side of a channel, so that many small messages can hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// Which.
+    pub channel: Channel,
+    /// One of [`kind`], and whether it is about receives.
+    kind: i32,
+    a: u64,
+    b: u64,
+}
+
+mod kind {
+    /// The front: number of messages, and of those between the gaps that could be drawn.
+    pub const FRONT: i32 = 0;
+    /// A run of the front.
+    pub const FRONT_RUN: i32 = 2;
+    /// The back: number of messages.
+    pub const BACK: i32 = 4;
+    /// A run of it.
+    pub const BACK_RUN: i32 = 6;
+    /// In the answer: so many halves are left out, and so many then drawn.
+    pub const CHOICE: i32 = 8;
+    /// Added, for the side of receives.
+    pub const RECEIVES: i32 = 1;
+}
+
+impl Item {
+    /// Bytes of an encoded one.
+    pub const SIZE: usize = 40;
+
+    /// Its bytes.
+    pub fn encode(self) -> [u8; Item::SIZE] {
+        let mut out = [0; Item::SIZE];
+        let numbers = self.channel.into_iter().chain([self.kind]);
+        for (to, n) in out.chunks_exact_mut(4).zip(numbers) {
+            to.copy_from_slice(&n.to_ne_bytes());
+        }
+        out[24..32].copy_from_slice(&self.a.to_ne_bytes());
+        out[32..].copy_from_slice(&self.b.to_ne_bytes());
+        out
+    }
+
+    /// From bytes that [`Item::encode`] has made.
+    pub fn decode(bytes: &[u8]) -> Option<Item> {
+        let b = &mut Bytes::new(bytes);
+        Some(Item {
+            channel: [b.i32()?, b.i32()?, b.i32()?, b.i32()?, b.i32()?],
+            kind: b.i32()?,
+            a: b.u64()?,
+            b: b.u64()?,
+        })
+    }
+}
+
+impl Side {
+    fn put(&self, is_send: bool, channel: Channel, out: &mut Vec<Item>) {
+        let side = if is_send { 0 } else { kind::RECEIVES };
+        let mut put = |kind, a, b| {
+            let kind = kind + side;
+            out.push(Item {
+                channel,
+                kind,
+                a,
+                b,
+            });
+        };
+        put(kind::FRONT, self.front.length, self.between);
+        self.front
+            .shown
+            .iter()
+            .for_each(|&(first, n)| put(kind::FRONT_RUN, first, n));
+        if let Some(back) = &self.back {
+            put(kind::BACK, back.length, 0);
+            back.shown
+                .iter()
+                .for_each(|&(first, n)| put(kind::BACK_RUN, first, n));
+        }
+    }
+
+    /// The other way round.
+    fn take(&mut self, item: Item) {
+        match item.kind & !kind::RECEIVES {
+            kind::FRONT => {
+                self.front.length = item.a;
+                self.between = item.b;
+            }
+            kind::FRONT_RUN => self.front.shown.push((item.a, item.b)),
+            kind::BACK => self.back.get_or_insert_default().length = item.a,
+            kind::BACK_RUN => self
+                .back
+                .get_or_insert_default()
+                .shown
+                .push((item.a, item.b)),
+            _ => {}
+        }
+    }
+}
+
+/// The two sides of all channels compared, one after the other: [`Item`]s of all processes come in order.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    channel: Option<Channel>,
+    sides: [Side; 2],
+    /// Whether every process came to its end.
+    ended: bool,
+    answer: Vec<Item>,
+    left_out: u64,
+}
+
+impl Comparison {
+    /// Of a run that reached MPI_Finalize on all ranks (`ended`), or that was killed, or of which ranks are missing.
+    pub fn new(ended: bool) -> Comparison {
+        Comparison {
+            ended,
+            ..Comparison::default()
+        }
+    }
+
+    /// Takes the next item.
+    pub fn take(&mut self, item: Item) {
+        if self.channel != Some(item.channel) {
+            self.compare();
+            self.channel = Some(item.channel);
+        }
+        let [sends, receives] = &mut self.sides;
+        match item.kind & kind::RECEIVES {
+            0 => sends.take(item),
+            _ => receives.take(item),
+        }
+    }
+
+    /// The answer, and the number of halves of messages that are left out.
+    pub fn finish(mut self) -> (Vec<Item>, u64) {
+        self.compare();
+        (self.answer, self.left_out)
+    }
+
+    fn compare(&mut self) {
+        let [sends, receives] = std::mem::take(&mut self.sides);
+        let Some(channel) = self.channel.take() else {
+            return;
+        };
+        // All of both sides, or all of one whose other side is in the trace of another world or of no chosen rank.
+        let none = Side::default();
+        let (no_sends, no_receives) = (sends == none, receives == none);
+        let is_whole = sends.is_whole() && receives.is_whole();
+        if is_whole && (sends.front.length == receives.front.length || no_sends || no_receives) {
+            return;
+        }
+        let length = sends.length().or(receives.length());
+        // What was under way when a run was killed is in no order of the end.
+        let length = length.filter(|_| self.ended);
+        let mut places = [sends.places(length), receives.places(length)];
+        if !self.ended {
+            places.iter_mut().for_each(|[_, back]| back.clear());
+        }
+        let [[a, b], [c, d]] = &places;
+        let both = match length {
+            Some(_) => {
+                let all = common(&[&a[..], b].concat(), &[&c[..], d].concat());
+                [all.clone(), all]
+            }
+            None => [common(a, c), common(b, d)],
+        };
+        for (is_receive, side) in [sends, receives].iter().enumerate() {
+            let mut choice = Choice::default();
+            choice.of(&places[is_receive][0], &both[0]);
+            choice.skip(side.between);
+            choice.of(&places[is_receive][1], &both[1]);
+            let shown = side.shown();
+            self.left_out += shown - choice.drawn.min(shown);
+            if shown == choice.drawn {
+                // None of them is left out, and none comes that is not known.
+                choice.runs = vec![(0, shown)];
+            }
+            if choice.runs.is_empty() {
+                // A channel that is not named is drawn.
+                choice.runs.push((0, 0));
+            }
+            let kind = kind::CHOICE + is_receive as i32;
+            let item = |(a, b)| Item {
+                channel,
+                kind,
+                a,
+                b,
+            };
+            self.answer.extend(choice.runs.into_iter().map(item));
+        }
+    }
+}
+
+/// What two lists of runs in ascending order have in common.
+fn common(a: &[Run], b: &[Run]) -> Vec<Run> {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut out = Vec::new();
+    while let (Some(&&(x, n)), Some(&&(y, m))) = (a.peek(), b.peek()) {
+        let (first, end) = (x.max(y), (x + n).min(y + m));
+        if first < end {
+            out.push((first, end - first));
+        }
+        if x + n <= y + m {
+            a.next();
+        } else {
+            b.next();
+        }
+    }
+    out
+}
+
+/// Which halves of one side are drawn, in their order: so many are left out, so many are drawn, and so on; what comes behind is
+/// left out.
+#[derive(Debug, Default)]
+struct Choice {
+    runs: Vec<(u64, u64)>,
+    drawn: u64,
+}
+
+impl Choice {
+    fn skip(&mut self, n: u64) {
+        if n > 0 {
+            self.runs.push((n, 0));
+        }
+    }
+
+    fn draw(&mut self, n: u64) {
+        self.drawn += n;
+        match self.runs.last_mut() {
+            Some((_, drawn)) => *drawn += n,
+            None => self.runs.push((0, n)),
+        }
+    }
+
+    /// Of the places `own` those that are in `both`.
+    fn of(&mut self, own: &[Run], both: &[Run]) {
+        let begin = own.first().map_or(0, |&(first, _)| first);
+        let both = both.iter().copied();
+        let mut both = both.skip_while(|&(start, _)| start < begin).peekable();
+        for &(first, n) in own {
+            let mut at = first;
+            while let Some((start, m)) = both.next_if(|&(start, _)| start < first + n) {
+                self.skip((start - at) as u64);
+                self.draw(m as u64);
+                at = start + m;
+            }
+            self.skip((first + n - at) as u64);
+        }
+    }
+}
+
+/// Which halves are drawn, as [`Comparison::finish`] has it.
+#[derive(Clone, Debug, Default)]
+pub struct Chosen {
+    channels: Map<Channel, [Vec<(u64, u64)>; 2]>,
+    /// Halves of the whole run that are not drawn, where that is known.
+    pub left_out: u64,
+}
+
+impl Chosen {
+    /// From the items of an answer, in their order, and the number of halves that are left out.
+    pub fn new(answer: impl IntoIterator<Item = Item>, left_out: u64) -> Chosen {
+        let mut chosen = Chosen {
+            left_out,
+            ..Chosen::default()
+        };
+        for item in answer {
+            let sides = chosen.channels.entry(item.channel).or_default();
+            sides[(item.kind & kind::RECEIVES) as usize].push((item.a, item.b));
+        }
+        for [sends, receives] in chosen.channels.values_mut() {
+            sends.reverse();
+            receives.reverse();
+        }
+        chosen
+    }
+
+    /// Whether the next half of a message is left out.
+    pub(super) fn leaves_out(&mut self, is_send: bool, channel: Channel) -> bool {
+        let Some([sends, receives]) = self.channels.get_mut(&channel) else {
+            return false;
+        };
+        let runs = if is_send { sends } else { receives };
+        loop {
+            match runs.last_mut() {
+                None => return true,
+                Some((0, 0)) => drop(runs.pop()),
+                Some((0, drawn)) => {
+                    *drawn -= 1;
+                    return false;
+                }
+                Some((left_out, _)) => {
+                    *left_out -= 1;
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// The channel of a message, from one of its sides.
+pub(super) fn channel(is_send: bool, own: [i32; 2], partner: [i32; 2], tag: i32) -> Channel {
+    let ([a, b], [c, d]) = match is_send {
+        true => (own, partner),
+        false => (partner, own),
+    };
+    [a, b, c, d, tag]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CHANNEL: Channel = [0, 0, 0, 1, 7];
+
+    /// What stands at a place of one side.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Half {
+        Shown,
+        Hidden,
+        /// Not known, and neither is that it is not known where.
+        Gone,
+    }
+
+    /// The places of the halves that one side draws; each message has its own.
+    fn drawn(sides: &[Vec<Half>; 2], ended: bool) -> [Vec<usize>; 2] {
+        let mut items = Vec::new();
+        for (is_send, side) in [true, false].into_iter().zip(sides) {
+            let mut counts = Counts::default();
+            let mut before = Half::Shown;
+            for &half in side {
+                match half {
+                    Half::Gone if before != Half::Gone => counts.cut(),
+                    Half::Gone => {}
+                    half => counts.add(is_send, CHANNEL, half == Half::Shown),
+                }
+                before = half;
+            }
+            items.extend(counts.items());
+        }
+        items.sort_unstable();
+        let mut comparison = Comparison::new(ended);
+        for item in items {
+            comparison.take(Item::decode(&item.encode()).expect("whole"));
+        }
+        let (answer, left_out) = comparison.finish();
+        let mut chosen = Chosen::new(answer, left_out);
+        let mut lost = 0;
+        let all = [true, false].map(|is_send| {
+            let side = &sides[usize::from(!is_send)];
+            let mut places = Vec::new();
+            for (place, &half) in side.iter().enumerate() {
+                if half != Half::Shown {
+                    continue;
+                }
+                match chosen.leaves_out(is_send, CHANNEL) {
+                    true => lost += 1,
+                    false => places.push(place),
+                }
+            }
+            places
+        });
+        assert_eq!(lost, left_out, "{sides:?}");
+        all
+    }
+
+    fn of(text: &str) -> Vec<Half> {
+        let half = |c| match c {
+            'x' => Half::Shown,
+            '-' => Half::Hidden,
+            _ => Half::Gone,
+        };
+        text.chars().map(half).collect()
+    }
+
+    #[test]
+    fn what_is_known_is_drawn() {
+        for (sends, receives, expected) in [
+            ("xxxxx", "..xxx", vec![2, 3, 4]),
+            ("x-x-x", "xx--x", vec![0, 4]),
+            ("xxx..", "..xxx", vec![]),
+            ("x..xx", "xxx.x", vec![0, 4]),
+            ("xx.-x", "xxxxx", vec![0, 1, 4]),
+        ] {
+            let found = drawn(&[of(sends), of(receives)], true);
+            assert_eq!(found, [expected.clone(), expected], "{sends} {receives}");
+        }
+        for receives in ["xxxxx", "..xxx"] {
+            let found = drawn(&[of("..xxx"), of(receives)], false);
+            assert_eq!(found, [vec![], vec![]], "{receives}");
+        }
+    }
+
+    proptest! {
+        /// Whatever is missing: the n-th of one side is the n-th of the other. Without gaps all pairs are drawn.
+        #[test]
+        fn no_arrow_is_wrong(
+            halves in prop::collection::vec((0u8..4, 0u8..4), 0..40),
+            gaps in any::<bool>(),
+            ended in any::<bool>(),
+        ) {
+            let half = |n| match n {
+                0 if gaps => Half::Gone,
+                1 => Half::Hidden,
+                _ => Half::Shown,
+            };
+            let sides = [
+                halves.iter().map(|&(a, _)| half(a)).collect::<Vec<_>>(),
+                halves.iter().map(|&(_, b)| half(b)).collect::<Vec<_>>(),
+            ];
+            let [sends, receives] = drawn(&sides, ended);
+            // One side of which nothing at all is known has no arrows.
+            if sides.iter().all(|side| side.contains(&Half::Shown)) {
+                prop_assert_eq!(&sends, &receives);
+            }
+            if !gaps {
+                let pairs = (0..halves.len())
+                    .filter(|&i| sides.iter().all(|side| side[i] == Half::Shown));
+                let both: Vec<_> = sends.iter().copied().filter(|i| receives.contains(i)).collect();
+                prop_assert_eq!(both, pairs.collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! What the program tells of itself, in the CLOG2 records of its process.
+
+use super::calls::Core;
+use super::comms::CommId;
+use super::lanes::{Begun, Lane};
+use super::places::Place;
+use crate::clog2::{Body, CARGO_SIZE, msg_etype};
+use records::user::{Event, Kind, Message, What};
+
+/// What stands in the info box of a region that never ended.
+const UNFINISHED: &[u8] = b"unfinished";
+
+impl Core<'_> {
+    /// The event that `lane` stands at, at `ticks`.
+    pub fn user_event(&mut self, lane: &mut Lane<'_>, ticks: u64) {
+        self.time(ticks);
+        let payload = std::mem::take(&mut lane.event);
+        match Event::decode(&payload) {
+            Some(event) => self.tell(lane, &event),
+            None => self.notes.unknown_events += 1,
+        }
+        lane.event = payload;
+    }
+
+    fn tell(&mut self, lane: &mut Lane<'_>, event: &Event<'_>) {
+        let thread = lane.thread;
+        let comm = match event.comm {
+            None => Some(CommId::WORLD),
+            Some(handle) => self.handles.lookup(handle),
+        };
+        let place = self.places.get(comm.unwrap_or(CommId::WORLD));
+        match event.what {
+            What::Enter | What::Exit | What::Mark(_) | What::Text(_) => {
+                let etypes = self.named(event.number);
+                let Some((kind, etypes)) = etypes else {
+                    self.notes.unknown_events += 1;
+                    return;
+                };
+                match event.what {
+                    What::Enter if kind == Kind::Region => {
+                        let etype = etypes.start;
+                        self.put(place, thread, Body::Bare { etype });
+                        lane.begun.push(Begun {
+                            end: etypes.end,
+                            place,
+                            region: true,
+                        });
+                    }
+                    What::Exit => self.exit(lane, etypes.end),
+                    What::Mark(bits) => {
+                        let bytes = cargo(&bits.to_be_bytes());
+                        let etype = etypes.start;
+                        self.put(place, thread, Body::Cargo { etype, bytes });
+                    }
+                    What::Text(text) => {
+                        let bytes = text_cargo(text);
+                        let etype = etypes.start;
+                        self.put(place, thread, Body::Cargo { etype, bytes });
+                    }
+                    _ => self.notes.unknown_events += 1,
+                }
+            }
+            What::Mpe(data) => self.mpe_event(lane, event.number, place, data),
+            What::Send(m) => self.told_message(comm, thread, msg_etype::SEND, m),
+            What::Receive(m) => self.told_message(comm, thread, msg_etype::RECV, m),
+        }
+    }
+
+    /// Kind and numbers of what has number `number` in the process.
+    fn named(&self, number: i32) -> Option<(Kind, super::categories::Etypes)> {
+        let (kind, name) = self.scan.names.get(&number)?;
+        Some((*kind, self.schema.user.named(*kind, name)?))
+    }
+
+    /// The last region begun on the thread that `end` ends.
+    fn exit(&mut self, lane: &mut Lane<'_>, end: i32) {
+        match lane.begun.iter().rposition(|b| b.region && b.end == end) {
+            Some(i) => {
+                let begun = lane.begun.remove(i);
+                self.put(begun.place, lane.thread, Body::Bare { etype: end });
+            }
+            // Begun before recording was switched on.
+            None => self.notes.unknown_events += 1,
+        }
+    }
+
+    fn mpe_event(
+        &mut self,
+        lane: &mut Lane<'_>,
+        number: i32,
+        place: Place,
+        data: Option<&[u8; CARGO_SIZE]>,
+    ) {
+        let Some(etype) = self.schema.user.number(number) else {
+            self.notes.unknown_events += 1;
+            return;
+        };
+        let body = match data {
+            None => Body::Bare { etype },
+            Some(&bytes) => Body::Cargo { etype, bytes },
+        };
+        self.put(place, lane.thread, body);
+        // What is open when the process is killed.
+        if self.settings.open_until_ns.is_none() {
+            return;
+        }
+        if let Some(end) = self.schema.user.end_of(etype) {
+            lane.begun.push(Begun {
+                end,
+                place,
+                region: false,
+            });
+        } else if let Some(i) = lane
+            .begun
+            .iter()
+            .rposition(|b| !b.region && b.end == etype && b.place.line == place.line)
+        {
+            lane.begun.remove(i);
+        }
+    }
+
+    fn told_message(&mut self, comm: Option<CommId>, thread: i32, etype: i32, m: Message) {
+        if i64::from(m.partner) == self.proc_null {
+            return;
+        }
+        let bytes = u64::try_from(m.bytes).unwrap_or(0);
+        self.message(comm, thread, etype, m.partner.into(), m.tag.into(), bytes);
+    }
+
+    /// What is still open at the end of the log ends there: regions, and after a kill also states of MPE's API.
+    pub fn close_user(&mut self, lanes: &mut [Lane<'_>]) {
+        for lane in lanes {
+            while let Some(begun) = lane.begun.pop() {
+                let etype = begun.end;
+                let body = match self.settings.open_until_ns {
+                    Some(until) => {
+                        let seconds = until.wrapping_sub(self.settings.zero_ns) as f64 / 1e9;
+                        self.last = self.last.max(seconds);
+                        if begun.region {
+                            let bytes = text_cargo(UNFINISHED);
+                            Body::Cargo { etype, bytes }
+                        } else {
+                            Body::Bare { etype }
+                        }
+                    }
+                    None => Body::Bare { etype },
+                };
+                self.put(begun.place, lane.thread, body);
+            }
+        }
+    }
+}
+
+fn cargo(data: &[u8]) -> [u8; CARGO_SIZE] {
+    let mut bytes = [0; CARGO_SIZE];
+    let n = data.len().min(CARGO_SIZE);
+    bytes[..n].copy_from_slice(&data[..n]);
+    bytes
+}
+
+/// The beginning of a text, as the token `s` has it.
+pub(super) fn text_cargo(text: &[u8]) -> [u8; CARGO_SIZE] {
+    let mut end = text.len().min(CARGO_SIZE - 2);
+    while end < text.len() && end > 0 && text[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    let mut bytes = [0; CARGO_SIZE];
+    bytes[..2].copy_from_slice(&(end as u16).to_be_bytes());
+    bytes[2..2 + end].copy_from_slice(&text[..end]);
+    bytes
+}

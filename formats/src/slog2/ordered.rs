@@ -1,0 +1,412 @@
+//! The drawables of a window by start, in memory that does not grow with the window; and single nodes, for those who
+//! choose their own way through the tree.
+//!
+//! As in [`super::Source`] the lists of one node of each level are merged, here only of nodes that reach into the window and
+//! without a first look at the whole file. So it turns out on the way whether a file is in order; if it is not,
+//! [`Reader::window`] sorts.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::ops::ControlFlow;
+
+use super::cursor::Cursor;
+use super::directory::{Directory, Entries};
+use super::error::Error;
+use super::node::{Drawable, Primitive, Shadow, Stub};
+use super::read::Reader;
+use super::types::{DirEntry, FileBlockPtr, TimeBBox};
+
+/// How [`Reader::for_each_in_order`] came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InOrder {
+    /// All was handed on. So many composites were given as their primitives.
+    Complete {
+        /// Composites.
+        composites: u64,
+    },
+    /// The taker wanted no more.
+    Stopped,
+    /// The file is not in order; what was handed on so far is, but some of it would have come later.
+    Disordered,
+}
+
+/// Takes what is in a node, in the order of the file.
+pub trait VisitNode<'a> {
+    /// Takes a drawable.
+    fn drawable(&mut self, drawable: Drawable<'a>);
+
+    /// Says that the previews that follow are those of this child.
+    fn child(&mut self, child: Stub);
+
+    /// Takes a preview.
+    fn shadow(&mut self, shadow: Shadow<'a>);
+}
+
+impl<'a> Reader<'a> {
+    /// Hands on all that is in a node, without collecting it.
+    ///
+    /// # Errors
+    /// The node is damaged, or there is none at this place.
+    pub fn visit_node(
+        &self,
+        ptr: FileBlockPtr,
+        visit: &mut impl VisitNode<'a>,
+    ) -> Result<(), Error> {
+        let mut part = self.part(ptr, "tree node")?;
+        Stub::read(&mut part)?;
+        for what in ["nestless drawables", "nestable drawables"] {
+            for _ in 0..part.count(Drawable::LEAST_SIZE, what)? {
+                visit.drawable(Drawable::read(&mut part)?);
+            }
+        }
+        for _ in 0..part.count(Stub::SIZE + 8, "shadow buffers")? {
+            visit.child(Stub::read(&mut part)?);
+            for what in ["nestless shadows", "nestable shadows"] {
+                for _ in 0..part.count(Shadow::LEAST_SIZE, what)? {
+                    visit.shadow(Shadow::read(&mut part, self.layout())?);
+                }
+            }
+        }
+        part.finish("tree node")
+    }
+
+    /// Bytes of all nodes that overlap a window: what [`Reader::for_each_in_order`] reads.
+    ///
+    /// # Errors
+    /// The directory is damaged.
+    pub fn bytes_in(&self, window: TimeBBox) -> Result<u64, Error> {
+        let levels = self.levels_in(window)?;
+        let bytes = levels.iter().map(Directory::node_bytes);
+        Ok(bytes.fold(0, u64::saturating_add))
+    }
+
+    /// By level, from the root's downwards, the nodes that overlap a window.
+    ///
+    /// # Errors
+    /// The directory is damaged.
+    pub fn levels_in(&self, window: TimeBBox) -> Result<Vec<Directory<'a>>, Error> {
+        let children = self.children();
+        let mut found: Vec<Directory<'a>> = Vec::new();
+        for level in self.directory().levels(children)? {
+            let level = match found.last() {
+                Some(above) => level.below(above, children).overlapping(window),
+                None => level,
+            };
+            found.push(level);
+        }
+        Ok(found)
+    }
+
+    /// Gives the drawables that overlap a window by start, of those that start together the longer one first, the rest as
+    /// they stand in the file from the root downwards: the order of [`Reader::window`] before it looks at categories.
+    /// Composites are given as their primitives, all of them.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn for_each_in_order(
+        &self,
+        window: TimeBBox,
+        put: &mut dyn FnMut(&Primitive<'a>) -> ControlFlow<()>,
+    ) -> Result<InOrder, Error> {
+        let mut merge = Merge::new(self, window)?;
+        loop {
+            match merge.next()? {
+                Next::Primitive(primitive) => {
+                    if put(&primitive).is_break() {
+                        return Ok(InOrder::Stopped);
+                    }
+                }
+                Next::Disordered => return Ok(InOrder::Disordered),
+                Next::End => {
+                    let composites = merge.composites;
+                    return Ok(InOrder::Complete { composites });
+                }
+            }
+        }
+    }
+}
+
+/// By start, the longer one first.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    start: f64,
+    end: f64,
+}
+
+impl Key {
+    fn of(bounds: TimeBBox) -> Self {
+        Key {
+            start: bounds.earliest,
+            end: bounds.latest,
+        }
+    }
+
+    /// Before everything in a node.
+    fn before(node: DirEntry) -> Self {
+        Key {
+            start: node.bounds.earliest,
+            end: f64::INFINITY,
+        }
+    }
+
+    fn cmp(&self, other: &Key) -> Ordering {
+        let start = self.start.total_cmp(&other.start);
+        start.then(other.end.total_cmp(&self.end))
+    }
+}
+
+/// The lists of nodes that are being read, by what they give next.
+struct Merge<'r, 'a> {
+    reader: &'r Reader<'a>,
+    window: TimeBBox,
+    /// By level from the root: the node that begins next, and those behind it.
+    levels: Vec<(Option<DirEntry>, Entries<'a>)>,
+    streams: Vec<Stream<'a>>,
+    /// Streams at their end, whose places are used again.
+    free: Vec<usize>,
+    heads: BinaryHeap<Reverse<Head>>,
+    /// Lists begun so far.
+    begun: u64,
+    /// Bytes of nodes begun so far; in a damaged file nodes may overlap, so this is bounded.
+    bytes: u64,
+    composites: u64,
+}
+
+enum Next<'a> {
+    Primitive(Primitive<'a>),
+    Disordered,
+    End,
+}
+
+/// What comes next. Of what comes at the same time, nodes first, then by level, then as lists were begun.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    key: Key,
+    is_drawable: bool,
+    level: usize,
+    list: u64,
+    /// Place in `streams`.
+    stream: usize,
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let place = |head: &Head| (head.is_drawable, head.level, head.list);
+        self.key
+            .cmp(&other.key)
+            .then_with(|| place(self).cmp(&place(other)))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
+
+/// Drawables that were not handed on yet.
+struct Stream<'a> {
+    at_hand: Drawable<'a>,
+    rest: Rest<'a>,
+}
+
+enum Rest<'a> {
+    /// So many drawables of a node from here; what comes before this is not in order.
+    Node {
+        part: Cursor<'a>,
+        left: usize,
+        last: Key,
+    },
+    Composite(std::vec::IntoIter<Primitive<'a>>),
+}
+
+/// What a list gives.
+enum Given<'a> {
+    Drawable(Drawable<'a>),
+    Disordered,
+    End,
+}
+
+impl<'a> Rest<'a> {
+    #[inline]
+    fn next(&mut self, window: TimeBBox) -> Result<Given<'a>, Error> {
+        match self {
+            Rest::Node { part, left, last } => {
+                while *left > 0 {
+                    *left -= 1;
+                    let drawable = Drawable::read(part)?;
+                    let bounds = drawable.bounds();
+                    let key = Key::of(bounds);
+                    if last.cmp(&key).is_gt() {
+                        return Ok(Given::Disordered);
+                    }
+                    *last = key;
+                    if window.overlaps(bounds) {
+                        return Ok(Given::Drawable(drawable));
+                    }
+                }
+                Ok(Given::End)
+            }
+            Rest::Composite(primitives) => Ok(match primitives.next() {
+                Some(primitive) => Given::Drawable(Drawable::Primitive(primitive)),
+                None => Given::End,
+            }),
+        }
+    }
+}
+
+impl<'r, 'a> Merge<'r, 'a> {
+    fn new(reader: &'r Reader<'a>, window: TimeBBox) -> Result<Self, Error> {
+        let mut merge = Merge {
+            reader,
+            window,
+            levels: Vec::new(),
+            streams: Vec::new(),
+            free: Vec::new(),
+            heads: BinaryHeap::new(),
+            begun: 0,
+            bytes: 0,
+            composites: 0,
+        };
+        for (level, directory) in reader.levels_in(window)?.into_iter().enumerate() {
+            let mut nodes = directory.iter();
+            let first = nodes.next();
+            if let Some(first) = first {
+                merge.heads.push(Reverse(Head {
+                    key: Key::before(first),
+                    is_drawable: false,
+                    level,
+                    list: 0,
+                    stream: 0,
+                }));
+            }
+            merge.levels.push((first, nodes));
+        }
+        Ok(merge)
+    }
+
+    fn next(&mut self) -> Result<Next<'a>, Error> {
+        loop {
+            let Some(Reverse(head)) = self.heads.peek().copied() else {
+                return Ok(Next::End);
+            };
+            let Head { level, stream, .. } = head;
+            if !head.is_drawable {
+                if !self.next_node(head)? {
+                    return Ok(Next::Disordered);
+                }
+                continue;
+            }
+            let Stream { at_hand, rest } = &mut self.streams[stream];
+            let drawable = match rest.next(self.window)? {
+                Given::Drawable(next) => {
+                    let key = Key::of(next.bounds());
+                    if let Some(mut top) = self.heads.peek_mut() {
+                        top.0.key = key;
+                    }
+                    std::mem::replace(at_hand, next)
+                }
+                Given::Disordered => return Ok(Next::Disordered),
+                Given::End => {
+                    self.heads.pop();
+                    self.free.push(stream);
+                    at_hand.clone()
+                }
+            };
+            match drawable {
+                Drawable::Primitive(primitive) => return Ok(Next::Primitive(primitive)),
+                Drawable::Composite(composite) => {
+                    self.composites += 1;
+                    let mut primitives = composite.primitives;
+                    primitives.sort_by(|a, b| Key::of(a.bounds).cmp(&Key::of(b.bounds)));
+                    // They start with their composite or later, so they cannot break the order.
+                    self.begin(Rest::Composite(primitives.into_iter()), level)?;
+                }
+            }
+        }
+    }
+
+    /// Begins the node that is next of a level; false if something there is not in order.
+    fn next_node(&mut self, head: Head) -> Result<bool, Error> {
+        let (next, behind) = &mut self.levels[head.level];
+        let node = std::mem::replace(next, behind.next());
+        if let Some(mut top) = self.heads.peek_mut() {
+            match next {
+                Some(next) if head.key.start.total_cmp(&next.bounds.earliest).is_gt() => {
+                    return Ok(false);
+                }
+                Some(next) => top.0.key = Key::before(*next),
+                None => drop(PeekMut::pop(top)),
+            }
+        }
+        match node {
+            Some(node) => self.begin_node(node, head.level),
+            None => Ok(true),
+        }
+    }
+
+    /// Begins both lists of a node; false if they are not in order.
+    fn begin_node(&mut self, node: DirEntry, level: usize) -> Result<bool, Error> {
+        self.bytes = (self.bytes).saturating_add(node.ptr.size.unsigned_abs().into());
+        self.reader.check_node_bytes(self.bytes)?;
+        let mut part = self.reader.part(node.ptr, "tree node")?;
+        Stub::read(&mut part)?;
+        for what in ["nestless drawables", "nestable drawables"] {
+            let left = part.count(Drawable::LEAST_SIZE, what)?;
+            let last = Key::before(node);
+            let list = Rest::Node {
+                part: part.clone(),
+                left,
+                last,
+            };
+            if !self.begin(list, level)? {
+                return Ok(false);
+            }
+            if what == "nestless drawables" {
+                for _ in 0..left {
+                    Drawable::read(&mut part)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds a list to those that are merged.
+    fn begin(&mut self, mut rest: Rest<'a>, level: usize) -> Result<bool, Error> {
+        let at_hand = match rest.next(self.window)? {
+            Given::Drawable(first) => first,
+            Given::Disordered => return Ok(false),
+            Given::End => return Ok(true),
+        };
+        let key = Key::of(at_hand.bounds());
+        let begun = Stream { at_hand, rest };
+        let stream = match self.free.pop() {
+            Some(stream) => {
+                self.streams[stream] = begun;
+                stream
+            }
+            None => {
+                self.streams.push(begun);
+                self.streams.len() - 1
+            }
+        };
+        self.begun += 1;
+        self.heads.push(Reverse(Head {
+            key,
+            is_drawable: true,
+            level,
+            list: self.begun,
+            stream,
+        }));
+        Ok(true)
+    }
+}

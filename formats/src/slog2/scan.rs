@@ -1,0 +1,271 @@
+//! The drawables of a node one after the other, for those who go over a whole file: what most drawables are, with one or two
+//! vertices, is decoded in one go, and the previews behind them are not touched.
+
+use super::cursor::Cursor;
+use super::error::Error;
+use super::node::{Composite, Drawable, Primitive, Stub};
+use super::read::Reader;
+use super::types::{FileBlockPtr, Vertex};
+
+/// A primitive drawable as it stands in its node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plain<'a> {
+    /// Index of its category.
+    pub category: i32,
+    /// Values, laid out as the category's types say.
+    pub info: &'a [u8],
+    /// The first vertex: of an arrow the send.
+    pub first: Vertex,
+    /// The last vertex; the first again of an event.
+    pub last: Vertex,
+    /// How many there are; at least 1.
+    pub vertices: u16,
+}
+
+impl<'a> Plain<'a> {
+    /// A primitive without what stands between its first and last vertex.
+    pub fn of(primitive: &Primitive<'a>) -> Self {
+        Plain {
+            category: primitive.category,
+            info: primitive.info,
+            first: primitive.first(),
+            last: primitive.last(),
+            // It was 16 bits when it was read.
+            vertices: primitive.vertices().len() as u16,
+        }
+    }
+}
+
+/// What a scan finds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found<'a> {
+    /// A state, an arrow or an event.
+    Plain(Plain<'a>),
+    /// Several that belong together, which no log of MPI calls has.
+    Composite(Box<Composite<'a>>),
+}
+
+/// The drawables of a node: arrows and events by start, then states by start, longer ones first.
+#[derive(Clone, Debug)]
+pub struct Scan<'a> {
+    cursor: Cursor<'a>,
+    left: usize,
+    is_nestable: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// The drawables of the node at this place.
+    ///
+    /// # Errors
+    /// The place is not in the file, or no node begins there.
+    pub fn scan(&self, ptr: FileBlockPtr) -> Result<Scan<'a>, Error> {
+        let mut cursor = self.part(ptr, "tree node")?;
+        Stub::read(&mut cursor)?;
+        let left = cursor.count(Drawable::LEAST_SIZE, "nestless drawables")?;
+        Ok(Scan {
+            cursor,
+            left,
+            is_nestable: false,
+        })
+    }
+}
+
+impl<'a> Scan<'a> {
+    /// Bytes of the file before the next drawable.
+    pub fn offset(&self) -> u64 {
+        self.cursor.offset()
+    }
+
+    /// True once it has come to the states.
+    pub fn is_nestable(&self) -> bool {
+        self.is_nestable
+    }
+
+    /// Goes on to the states, over what is left of arrows and events.
+    ///
+    /// # Errors
+    /// The node is damaged.
+    pub fn skip_to_states(&mut self) -> Result<(), Error> {
+        while !self.is_nestable {
+            while self.next()?.is_some() {}
+        }
+        Ok(())
+    }
+
+    /// The next drawable of the list; `None` at its end, once for arrows and events, and again and again after the states.
+    ///
+    /// # Errors
+    /// The node is damaged.
+    #[inline]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator ends after its first None"
+    )]
+    pub fn next(&mut self) -> Result<Option<Found<'a>>, Error> {
+        if self.left == 0 {
+            return self.end_of_list();
+        }
+        self.left -= 1;
+        match plain(self.cursor.rest()) {
+            Some((plain, size)) => {
+                self.cursor.skip(size);
+                Ok(Some(Found::Plain(plain)))
+            }
+            None => self.other(),
+        }
+    }
+
+    #[cold]
+    fn end_of_list(&mut self) -> Result<Option<Found<'a>>, Error> {
+        if !self.is_nestable {
+            self.is_nestable = true;
+            let what = "nestable drawables";
+            self.left = self.cursor.count(Drawable::LEAST_SIZE, what)?;
+        }
+        Ok(None)
+    }
+
+    /// What is not plain, or damaged.
+    #[cold]
+    fn other(&mut self) -> Result<Option<Found<'a>>, Error> {
+        Ok(Some(match Drawable::read(&mut self.cursor)? {
+            Drawable::Primitive(primitive) => Found::Plain(Plain::of(&primitive)),
+            Drawable::Composite(composite) => Found::Composite(Box::new(composite)),
+        }))
+    }
+}
+
+/// A primitive with one or two vertices at the beginning of these bytes, and how many of them it takes.
+#[inline]
+fn plain(bytes: &[u8]) -> Option<(Plain<'_>, usize)> {
+    let (head, rest) = bytes.split_first_chunk::<7>()?;
+    if head[0] != 0 {
+        return None;
+    }
+    let category = i32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+    // A length below 0 reads as 0, as in the original.
+    let length = usize::try_from(i16::from_be_bytes([head[5], head[6]])).unwrap_or(0);
+    let (info, rest) = rest.split_at_checked(length)?;
+    let (count, rest) = rest.split_first_chunk::<2>()?;
+    let (first, rest) = rest.split_first_chunk::<12>()?;
+    let (last, vertices) = match *count {
+        [0, 1] => (first, 1),
+        [0, 2] => (rest.first_chunk::<12>()?, 2),
+        _ => return None,
+    };
+    let plain = Plain {
+        category,
+        info,
+        first: vertex(first),
+        last: vertex(last),
+        vertices,
+    };
+    Some((plain, 9 + length + 12 * usize::from(vertices)))
+}
+
+#[inline]
+fn vertex(bytes: &[u8; 12]) -> Vertex {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = *bytes;
+    Vertex {
+        time: f64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        line: i32::from_be_bytes([i, j, k, l]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slog2::{
+        Builder, Category, Color, LineIdMap, NewComposite, NewDrawable, Options, Topology,
+    };
+    use std::io::Cursor as Bytes;
+
+    #[test]
+    fn finds_what_nodes_hold() {
+        let at = |time, line| Vertex { time, line };
+        let options = Options {
+            leaf_byte_size: 200,
+            ..Options::default()
+        };
+        let mut builder = Builder::new(Bytes::new(Vec::new()), options).unwrap();
+        for step in 0..40 {
+            let time = f64::from(step);
+            let state = [at(time, step % 3), at(time + 0.5, step % 3)];
+            let arrow = [at(time, 0), at(time + 0.25, 1)];
+            let mut add = |topology, info: &[u8], vertices: &[Vertex]| {
+                let drawable = NewDrawable {
+                    topology,
+                    category: 0,
+                    info,
+                    vertices,
+                };
+                builder.add(&drawable).unwrap();
+            };
+            add(Topology::Arrow, &[1, 2, 3, 4], &arrow);
+            add(Topology::Event, &[], &arrow[1..]);
+            add(Topology::State, &[7], &state);
+            if step == 20 {
+                let part = NewDrawable {
+                    topology: Topology::State,
+                    category: 0,
+                    info: &[],
+                    vertices: &[at(time + 0.6, 0), at(time + 0.7, 0)],
+                };
+                let composite = NewComposite {
+                    category: 0,
+                    info: &[],
+                    primitives: &[part],
+                };
+                builder.add_composite(&composite).unwrap();
+            }
+        }
+        let tree = builder.close().unwrap();
+        let map = LineIdMap::identity(tree.lines());
+        let category = Category::new(0, "x".into(), Topology::State, Color::WHITE);
+        let (file, _) = tree.finish(&[category], &[map]).unwrap();
+        let file = file.into_inner();
+        let reader = Reader::new(&file).unwrap();
+        let mut composites = 0;
+        for entry in reader.directory() {
+            let node = reader.node(entry.ptr).unwrap();
+            let mut scan = reader.scan(entry.ptr).unwrap();
+            for list in [&node.nestless, &node.nestable] {
+                for drawable in list {
+                    match (scan.next().unwrap(), drawable) {
+                        (Some(Found::Plain(found)), Drawable::Primitive(expected)) => {
+                            assert_eq!(found, Plain::of(expected));
+                        }
+                        (Some(Found::Composite(found)), Drawable::Composite(expected)) => {
+                            assert_eq!(&*found, expected);
+                            composites += 1;
+                        }
+                        other => panic!("{other:?}"),
+                    }
+                }
+                assert_eq!(scan.next().unwrap(), None);
+            }
+            assert_eq!(scan.next().unwrap(), None);
+            let mut states = reader.scan(entry.ptr).unwrap();
+            states.skip_to_states().unwrap();
+            let first = states.next().unwrap().is_some();
+            assert_eq!(first, !node.nestable.is_empty());
+        }
+        assert_eq!(composites, 1);
+        for cut in (entry_start(&reader)..file.len()).step_by(7) {
+            let Ok(reader) = Reader::new(&file[..cut]) else {
+                continue;
+            };
+            for entry in reader.directory() {
+                let Ok(mut scan) = reader.scan(entry.ptr) else {
+                    continue;
+                };
+                let _ = scan.skip_to_states();
+            }
+        }
+    }
+
+    fn entry_start(reader: &Reader<'_>) -> usize {
+        let starts = reader.directory().iter().map(|entry| entry.ptr.offset);
+        starts.min().unwrap() as usize
+    }
+}

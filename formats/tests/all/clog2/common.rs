@@ -1,0 +1,242 @@
+//! What the CLOG2 tests share: the golden files and a small log of our own.
+
+use formats::clog2::*;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// The folder of goldens, or `None` with a message when it is not there.
+pub fn golden() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: {} is not there", folder.display());
+    None
+}
+
+/// All golden CLOG2 files with their names, sorted.
+pub fn golden_files() -> Vec<(String, Vec<u8>)> {
+    let Some(folder) = golden() else {
+        return Vec::new();
+    };
+    let mut names: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "clog2")
+        })
+        .collect();
+    names.sort();
+    assert!(names.len() >= 25, "only {} golden files", names.len());
+    let read = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_string();
+        (name, std::fs::read(path).unwrap())
+    };
+    names.iter().map(read).collect()
+}
+
+/// The place of a small file of our own.
+pub fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/clog2")
+        .join(name)
+}
+
+/// A log with every record type, an intercommunicator, a raw byte in the data and more than one block.
+pub fn small_log() -> (Preamble, Vec<Record>, CommTable) {
+    let gid = |number: i32| Gid::new(number, 1000.0 + 0.25 * f64::from(number), b"node");
+    let mut table = CommTable::default();
+    for (number, kind) in [
+        (1, CommKind::Intra),
+        (2, CommKind::Intra),
+        (4, CommKind::Inter),
+        (1, CommKind::Local),
+        (5, CommKind::Remote),
+        (3, CommKind::Unknown),
+    ] {
+        table.push(gid(number), kind);
+    }
+    let lids: Vec<i32> = table.0.iter().map(|entry| entry.lid).collect();
+    assert_eq!(lids, [0, 1, 2, 0, 4, 5], "a known GID keeps its number");
+
+    let mut records = Vec::new();
+    let mut add = |time: f64, icomm: i32, rank: i32, thread: i32, body: Body| {
+        records.push(Record {
+            header: RecordHeader {
+                time,
+                icomm,
+                rank,
+                thread,
+            },
+            body,
+        });
+    };
+    let comm = |etype, icomm, rank, wrank, gid| {
+        Body::Comm(CommEvent {
+            etype,
+            icomm,
+            rank,
+            wrank,
+            gid,
+        })
+    };
+    add(0.0, 0, 0, 0, Body::TimeShift { shift: -0.0 });
+    add(
+        1e-6,
+        0,
+        0,
+        0,
+        comm(comm_etype::WORLD_CREATE, 0, 0, 0, gid(1)),
+    );
+    add(
+        2e-6,
+        0,
+        0,
+        0,
+        comm(comm_etype::SELF_CREATE, 1, 0, 0, gid(2)),
+    );
+    for (name, value) in [
+        ("MPI_PROC_NULL", -1),
+        ("MPI_ANY_SOURCE", -2),
+        ("MPI_ANY_TAG", -1),
+    ] {
+        let def = ConstDef {
+            etype: constdef_etype::MPI_CONST,
+            value,
+            name: FixedText::new(name),
+        };
+        add(3e-6, 0, 0, 0, Body::ConstDef(def));
+    }
+    add(4e-6, 0, 0, 0, Body::Bare { etype: -10 });
+    add(
+        5e-6,
+        0,
+        0,
+        0,
+        comm(comm_etype::INTER_CREATE, 2, 0, 0, gid(4)),
+    );
+    add(
+        6e-6,
+        0,
+        0,
+        0,
+        comm(comm_etype::INTRA_LOCAL, 0, 0, 0, gid(1)),
+    );
+    add(
+        7e-6,
+        0,
+        0,
+        0,
+        comm(comm_etype::INTRA_REMOTE, 4, -1, 0, gid(5)),
+    );
+    let mut bytes = [0; CARGO_SIZE];
+    bytes[..6].copy_from_slice(&[0x12, b'a', 0xff, b'z', 0, 7]);
+    add(0.125, 0, 1, 2, Body::Cargo { etype: 600, bytes });
+    let (send, recv) = (msg_etype::SEND, msg_etype::RECV);
+    add(
+        0.25,
+        0,
+        1,
+        0,
+        Body::Msg(Msg {
+            etype: send,
+            icomm: 4,
+            rank: 0,
+            tag: 7,
+            size: 1024,
+        }),
+    );
+    add(
+        0.5,
+        0,
+        0,
+        0,
+        Body::Msg(Msg {
+            etype: recv,
+            icomm: 0,
+            rank: 1,
+            tag: -5,
+            size: 0,
+        }),
+    );
+    add(
+        0.75,
+        5,
+        0,
+        0,
+        Body::Coll {
+            etype: 10,
+            root: 3,
+            size: 8,
+        },
+    );
+    add(
+        1.0,
+        0,
+        0,
+        0,
+        Body::SrcLoc {
+            srcloc: 9,
+            line: 120,
+            file: FixedText::new("main.c"),
+        },
+    );
+    add(
+        1.5,
+        0,
+        0,
+        0,
+        comm(comm_etype::FREE, UNKNOWN_LID, -1, -1, Gid::NULL),
+    );
+    add(12345678.5, 0, 0, 0, Body::Bare { etype: -9 });
+    let state = StateDef {
+        state_id: 300,
+        start_etype: 600,
+        final_etype: 601,
+        color: FixedText::new("DarkOliveGreen2"),
+        name: FixedText::new("a name that is longer than its field"),
+        format: FixedText::new("step=%d."),
+    };
+    add(12345679.0, 0, 0, 0, Body::StateDef(state));
+    let event = EventDef {
+        etype: -10,
+        color: FixedText::new("red"),
+        name: FixedText::new("MPE_Comm_init"),
+        format: FixedText::default(),
+    };
+    add(12345679.5, 0, 0, 0, Body::EventDef(event));
+    let preamble = Preamble {
+        block_size: 512,
+        max_comm_world_size: 2,
+        max_thread_count: 3,
+        user_state_id_count: 1,
+        ..Preamble::default()
+    };
+    (preamble, records, table)
+}
+
+/// Writes a log into memory.
+pub fn written(preamble: &Preamble, records: &[Record], table: &CommTable) -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    let mut writer = Writer::new(&mut file, preamble).unwrap();
+    for record in records {
+        writer.write(record).unwrap();
+    }
+    writer.finish(table, preamble).unwrap();
+    file.into_inner()
+}
+
+/// The text `clog2_print` gives, and the error if there was one.
+pub fn printed(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
+    let mut text = Vec::new();
+    let result = Reader::new(file).and_then(|reader| print::print(&reader, &mut text));
+    (text, result)
+}
+
+/// The text the Java `clog2print` gives, and the error if there was one.
+pub fn java_printed(file: &[u8]) -> (Vec<u8>, Result<(), Error>) {
+    let mut text = Vec::new();
+    let result = Reader::new(file).and_then(|reader| java::print(&reader, &mut text));
+    (text, result)
+}

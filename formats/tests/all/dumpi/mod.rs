@@ -1,0 +1,10 @@
+//! DUMPI: golden files, files of our own, texts, damage.
+
+pub mod common;
+mod golden;
+mod libdumpi_header;
+mod own;
+mod robust;
+mod source;
+mod speed;
+mod text;

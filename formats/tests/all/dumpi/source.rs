@@ -1,0 +1,655 @@
+//! DUMPI runs as drawables: states of all calls, arrows of all messages as MPI matches them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use formats::dumpi::functions::by_name;
+use formats::dumpi::meta::Meta;
+use formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
+use formats::dumpi::value::Status;
+use formats::dumpi::write::{Call, Head, LIBDUMPI, Writer};
+use formats::dumpi::{Source, read::Reader};
+use formats::model::{Drawable, Losses, Source as _, Topology, info_values, message};
+use proptest::prelude::*;
+
+type Put<'a> = &'a dyn Fn(&mut Call<'_, Vec<u8>>);
+
+/// One rank's file: each call takes a millisecond.
+struct Rank {
+    writer: Writer<Vec<u8>>,
+    /// Microseconds.
+    now: u64,
+    thread: u16,
+    mask: u8,
+    host: &'static str,
+}
+
+const WORLD: i32 = 2;
+const SELF: i32 = 3;
+const INT: i32 = 9;
+
+impl Rank {
+    fn new() -> Self {
+        let writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 0 }).expect("memory");
+        Rank {
+            writer,
+            now: 1000,
+            thread: 0,
+            mask: Mask::DEFAULT.0,
+            host: "node1",
+        }
+    }
+
+    fn call(&mut self, name: &str, put: Put<'_>) -> &mut Self {
+        let (start, stop) = (self.now * 1000, (self.now + 1000) * 1000);
+        self.now += 2000;
+        self.span(name, start, stop, put)
+    }
+
+    fn span(&mut self, name: &str, start: u64, stop: u64, put: Put<'_>) -> &mut Self {
+        let head = Head {
+            mask: Mask(self.mask),
+            thread: self.thread,
+            cpu: Span::default(),
+            wall: Span::from_ns(start, stop),
+        };
+        let id = by_name(name).expect("a function").id;
+        let mut call = self.writer.call(id, &head, &[(10, 17)]);
+        put(&mut call);
+        call.end().expect("a record that fits");
+        self
+    }
+
+    fn send(&mut self, dest: i32, tag: i32, comm: i32) -> &mut Self {
+        self.call("MPI_Send", &|c| {
+            _ = c.int(2).handle(INT).int(dest).int(tag).handle(comm);
+        })
+    }
+
+    fn recv(
+        &mut self,
+        (source, tag): (i32, i32),
+        comm: i32,
+        from: Option<(i32, i32)>,
+    ) -> &mut Self {
+        self.call("MPI_Recv", &|c| {
+            c.int(9).handle(INT).int(source).int(tag).handle(comm);
+            c.statuses(from.map(|(source, tag)| status(source, tag)));
+        })
+    }
+
+    fn irecv(&mut self, (source, tag): (i32, i32), request: i32) -> &mut Self {
+        self.call("MPI_Irecv", &|c| {
+            c.int(9)
+                .handle(INT)
+                .int(source)
+                .int(tag)
+                .handle(WORLD)
+                .int(request);
+        })
+    }
+
+    fn wait(&mut self, request: i32, status: Option<Status>) -> &mut Self {
+        self.call("MPI_Wait", &|c| _ = c.int(request).statuses(status))
+    }
+
+    fn file(self) -> Vec<u8> {
+        let trailer = Trailer {
+            header: Header {
+                hostname: self.host.into(),
+                ..Header::default()
+            },
+            type_sizes: vec![0, 0, 1, 1, 1, 1, 4, 2, 2, 4],
+            perf_labels: vec![b"CYC".to_vec()],
+            address_labels: vec![AddressLabel {
+                key: 5,
+                label: b"ANNOTATION: phase".to_vec(),
+            }],
+            ..Trailer::default()
+        };
+        self.writer.finish(&trailer, LIBDUMPI).expect("memory").0
+    }
+}
+
+fn status(source: i32, tag: i32) -> Status {
+    Status {
+        bytes: 8,
+        source,
+        tag,
+        ..Status::default()
+    }
+}
+
+/// An arrow: tag, size, start and end in milliseconds, ranks.
+type Arrow = (i32, i64, [i64; 2], [i32; 2]);
+
+struct Drawn {
+    arrows: Vec<Arrow>,
+    /// Name, start and end in milliseconds, rank, values shown.
+    states: Vec<(String, [i64; 2], i32, String)>,
+    losses: Losses,
+}
+
+fn drawn(size: u32, files: &[(u32, &[u8])]) -> Drawn {
+    let source = Source::new(size, files).unwrap_or_else(|(nth, e)| panic!("file {nth}: {e}"));
+    let definitions = source.definitions();
+    let (mut arrows, mut states) = (Vec::new(), Vec::new());
+    let mut put = |drawable: &Drawable<'_>| {
+        let category = definitions.category(drawable.category).expect("a category");
+        let [first, last] = drawable.vertices else {
+            panic!("two ends")
+        };
+        let times = [first, last].map(|vertex| (vertex.time * 1e3).round() as i64);
+        let ranks = [first, last].map(|v| definitions.line(v.line).expect("a line").rank);
+        if drawable.topology == Topology::Arrow {
+            let message = message(category, drawable.info).expect("a message");
+            arrows.push((message.tag, message.size, times, ranks));
+        } else {
+            let values = info_values(category, drawable.info);
+            let shown = values.map(|(key, value)| format!("{}{value:?}", key.to_str()));
+            let shown = shown.collect::<String>();
+            states.push((category.name.to_str().into_owned(), times, ranks[0], shown));
+        }
+        Ok(())
+    };
+    let losses = source.for_each(&mut put).expect("sound");
+    arrows.sort();
+    states.sort();
+    Drawn {
+        arrows,
+        states,
+        losses,
+    }
+}
+
+fn run(ranks: Vec<Rank>) -> Drawn {
+    let files: Vec<Vec<u8>> = ranks.into_iter().map(Rank::file).collect();
+    let files: Vec<(u32, &[u8])> = (0..).zip(files.iter().map(Vec::as_slice)).collect();
+    drawn(files.len() as u32, &files)
+}
+
+#[test]
+fn calls_are_states_with_what_matters_of_their_arguments() {
+    let mut rank = Rank::new();
+    rank.mask = 0xcf;
+    rank.send(0, 7, SELF)
+        .recv((0, 7), SELF, Some((0, 7)))
+        .call("MPI_File_open", &|c| {
+            c.handle(2).string(b"a/b").code(1).handle(0).handle(1);
+        })
+        .call("MPI_File_write_at", &|c| {
+            c.handle(1).i64(1 << 40).int(3).handle(INT).statuses([]);
+        });
+    let drawn = run(vec![rank]);
+    let states: Vec<_> = drawn
+        .states
+        .iter()
+        .map(|(name, times, _, info)| (name.as_str(), *times, info.as_str()))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (
+                "MPI_File_open",
+                [4, 5],
+                "comm=Integer(2), filename=Text([97, 47, 98]), file=Integer(1), CYC=+Integer(7)"
+            ),
+            (
+                "MPI_File_write_at",
+                [6, 7],
+                "file=Integer(1), offset=Integer(1099511627776), bytes=Integer(12), CYC=+Integer(7)"
+            ),
+            (
+                "MPI_Recv",
+                [2, 3],
+                "bytes=Integer(8), source=Integer(0), tag=Integer(7), comm=Integer(3), CYC=+Integer(7)"
+            ),
+            (
+                "MPI_Send",
+                [0, 1],
+                "bytes=Integer(8), dest=Integer(0), tag=Integer(7), comm=Integer(3), CYC=+Integer(7)"
+            ),
+        ]
+    );
+    assert_eq!(drawn.arrows, [(7, 8, [0, 3], [0, 0])]);
+    assert!(drawn.losses.is_empty(), "{}", drawn.losses);
+}
+
+#[test]
+fn receives_take_messages_in_the_order_of_their_posting() {
+    let mut sender = Rank::new();
+    for _ in 0..4 {
+        sender.send(1, 3, WORLD);
+    }
+    let mut receiver = Rank::new();
+    // The second one may take anything; what it took shows when it is complete, last of all.
+    receiver
+        .irecv((0, 3), 2)
+        .irecv((-1, -1), 3)
+        .irecv((0, 3), 4)
+        .irecv((0, 3), 5)
+        .wait(5, None)
+        .wait(2, None)
+        .wait(4, Some(status(0, 3)))
+        .wait(3, Some(status(0, 3)));
+    let drawn = run(vec![sender, receiver]);
+    let ends = [[0, 11], [2, 15], [4, 13], [6, 9]];
+    let expected: Vec<Arrow> = ends.iter().map(|&times| (3, 8, times, [0, 1])).collect();
+    assert_eq!(drawn.arrows, expected);
+    assert!(drawn.losses.is_empty(), "{}", drawn.losses);
+}
+
+#[test]
+fn cancelled_freed_and_empty_receives_take_nothing() {
+    let mut sender = Rank::new();
+    sender
+        .send(1, 3, WORLD)
+        .send(1, 3, WORLD)
+        .send(-1, 3, WORLD);
+    let mut receiver = Rank::new();
+    let cancelled = Status {
+        cancelled: 1,
+        ..status(-1, -1)
+    };
+    receiver
+        .irecv((0, 3), 2)
+        .call("MPI_Cancel", &|c| _ = c.int(2))
+        .wait(2, Some(cancelled))
+        .irecv((0, 3), 2)
+        .call("MPI_Request_free", &|c| _ = c.int(2))
+        .recv((-1, 5), WORLD, Some((-1, -1)))
+        .recv((0, 3), WORLD, None);
+    let drawn = run(vec![sender, receiver]);
+    assert_eq!(drawn.arrows, [(3, 8, [2, 13], [0, 1])]);
+    let what = "receive whose request was freed before it was complete";
+    assert_eq!(drawn.losses.count(what), 1);
+    assert_eq!(drawn.losses.iter().count(), 1, "{}", drawn.losses);
+}
+
+#[test]
+fn persistent_requests_and_sendrecv_move_messages_too() {
+    let side = |peer: i32| {
+        let mut rank = Rank::new();
+        rank.call("MPI_Send_init", &|c| {
+            c.int(1).handle(INT).int(peer).int(4).handle(WORLD).int(8);
+        })
+        .call("MPI_Recv_init", &|c| {
+            c.int(1).handle(INT).int(peer).int(4).handle(WORLD).int(9);
+        });
+        for _ in 0..2 {
+            rank.call("MPI_Startall", &|c| _ = c.int(2).ints([8, 9]))
+                .call("MPI_Waitall", &|c| _ = c.int(2).ints([8, 9]).statuses([]));
+        }
+        rank.call("MPI_Sendrecv", &|c| {
+            c.int(1).handle(INT).int(peer).int(5).int(1).handle(INT);
+            c.int(peer).int(5).handle(WORLD).statuses([]);
+        });
+        rank
+    };
+    let drawn = run(vec![side(1), side(0)]);
+    let mut expected: Vec<Arrow> = Vec::new();
+    for ranks in [[0, 1], [1, 0]] {
+        for times in [[4, 7], [8, 11]] {
+            expected.push((4, 4, times, ranks));
+        }
+        expected.push((5, 4, [12, 13], ranks));
+    }
+    expected.sort();
+    assert_eq!(drawn.arrows, expected);
+    assert!(drawn.losses.is_empty(), "{}", drawn.losses);
+}
+
+/// Four ranks that make communicators of every kind and send on each of them to the next rank; the tag tells, as 10 times
+/// the sender plus the receiver, both by their ranks in the world.
+#[test]
+fn communicators_are_followed() {
+    let mut ranks: Vec<Rank> = (0..4).map(|_| Rank::new()).collect();
+    let ring = |ranks: &mut Vec<Rank>, members: &[usize], numbers: &[i32]| {
+        let count = members.len();
+        for (nth, (&me, &comm)) in members.iter().zip(numbers).enumerate() {
+            let (next, before) = ((nth + 1) % count, (nth + count - 1) % count);
+            let tag = |from: usize, to: usize| (10 * from + to) as i32;
+            ranks[me].send(next as i32, tag(me, members[next]), comm);
+            let source = before as i32;
+            ranks[me].recv((source, tag(members[before], me)), comm, None);
+        }
+    };
+    // A duplicate, whose number differs from rank to rank.
+    for (me, rank) in ranks.iter_mut().enumerate() {
+        rank.call("MPI_Comm_dup", &|c| {
+            _ = c.handle(WORLD).handle(4 + me as i32)
+        });
+    }
+    ring(&mut ranks, &[0, 1, 2, 3], &[4, 5, 6, 7]);
+    // Odd and even ranks of it, from the last to the first.
+    for (me, rank) in ranks.iter_mut().enumerate() {
+        rank.call("MPI_Comm_split", &|c| {
+            c.handle(4 + me as i32)
+                .int(me as i32 % 2)
+                .int(-(me as i32))
+                .handle(10);
+        });
+    }
+    ring(&mut ranks, &[2, 0], &[10, 10]);
+    ring(&mut ranks, &[3, 1], &[10, 10]);
+    // A group of three in an order of its own; number 10 is given again.
+    for (me, rank) in ranks.iter_mut().enumerate() {
+        let made = if me == 2 { 1 } else { 10 };
+        rank.call("MPI_Comm_group", &|c| _ = c.handle(WORLD).handle(3))
+            .call("MPI_Group_incl", &|c| {
+                _ = c.handle(3).int(3).ints([3, 0, 1]).handle(4)
+            })
+            .call("MPI_Comm_create", &|c| {
+                _ = c.handle(WORLD).handle(4).handle(made)
+            });
+    }
+    ring(&mut ranks, &[3, 0, 1], &[10, 10, 10]);
+    // Rows of a grid of two by two.
+    for rank in &mut ranks {
+        rank.call("MPI_Cart_create", &|c| {
+            c.handle(WORLD)
+                .int(2)
+                .ints([2, 2])
+                .ints([0, 0])
+                .int(0)
+                .handle(11);
+        })
+        .call("MPI_Cart_sub", &|c| {
+            _ = c.int(2).handle(11).ints([0, 1]).handle(12)
+        });
+    }
+    ring(&mut ranks, &[0, 1], &[12, 12]);
+    ring(&mut ranks, &[2, 3], &[12, 12]);
+    // Two halves, the intercommunicator between them, and both as one, the second half first.
+    for (me, rank) in ranks.iter_mut().enumerate() {
+        let half = me as i32 / 2;
+        rank.call("MPI_Comm_split", &|c| {
+            _ = c.handle(WORLD).int(half).int(0).handle(13)
+        })
+        .call("MPI_Intercomm_create", &|c| {
+            c.handle(13)
+                .int(0)
+                .handle(WORLD)
+                .int(2 - 2 * half)
+                .int(1)
+                .handle(14);
+        });
+        let peer = (me + 2) % 4;
+        rank.send(me as i32 % 2, (10 * me + peer) as i32, 14);
+        rank.recv((me as i32 % 2, (10 * peer + me) as i32), 14, None);
+        rank.call("MPI_Intercomm_merge", &|c| {
+            _ = c.handle(14).int(1 - half).handle(15)
+        });
+    }
+    ring(&mut ranks, &[2, 3, 0, 1], &[15; 4]);
+    let drawn = run(ranks);
+    assert!(drawn.losses.is_empty(), "{}", drawn.losses);
+    assert_eq!(drawn.arrows.len(), 4 + 4 + 3 + 4 + 4 + 4);
+    for (tag, _, _, [from, to]) in drawn.arrows {
+        assert_eq!(tag, 10 * from + to);
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_counted() {
+    let side = |peer: i32| {
+        let mut rank = Rank::new();
+        rank.send(peer, 1, 77)
+            .call("MPI_Cart_create", &|c| {
+                c.handle(WORLD).int(1).ints([2]).ints([0]).int(1).handle(11);
+            })
+            .send(peer, 2, 11)
+            .send(peer, 3, WORLD)
+            .call("Function_exit", &|c| _ = c.u64(5))
+            .call("Function_enter", &|c| _ = c.u64(5));
+        rank
+    };
+    let drawn = run(vec![side(1), side(0)]);
+    for (what, number) in [
+        ("message on a communicator that cannot be followed", 4),
+        ("message without a receive", 2),
+        ("end of a region without a start", 2),
+        ("region without an end", 2),
+    ] {
+        assert_eq!(drawn.losses.count(what), number, "{what}: {}", drawn.losses);
+    }
+    assert!(drawn.arrows.is_empty());
+    // Of a run that misses a file, only what needs no other rank is followed.
+    let (mut a, b) = (side(1), side(0));
+    a.call("MPI_Comm_dup", &|c| _ = c.handle(WORLD).handle(4))
+        .send(1, 9, 4);
+    drop(b);
+    let file = a.file();
+    let alone = drawn_alone(&file);
+    assert_eq!(alone.count("rank without a file"), 1);
+    assert_eq!(
+        alone.count("message on a communicator that cannot be followed"),
+        3
+    );
+}
+
+fn drawn_alone(file: &[u8]) -> Losses {
+    drawn(2, &[(0, file)]).losses
+}
+
+#[test]
+fn regions_are_states_around_calls() {
+    let mut rank = Rank::new();
+    rank.call("Function_enter", &|c| _ = c.u64(5))
+        .call("Function_enter", &|c| _ = c.u64(6))
+        .send(-1, 0, WORLD)
+        .call("Function_exit", &|c| _ = c.u64(6))
+        .call("Function_exit", &|c| _ = c.u64(5));
+    let drawn = run(vec![rank]);
+    let states: Vec<_> = drawn
+        .states
+        .iter()
+        .map(|(name, times, ..)| (name.as_str(), *times))
+        .collect();
+    assert_eq!(
+        states,
+        [("0x6", [2, 7]), ("MPI_Send", [4, 5]), ("phase", [0, 9])]
+    );
+}
+
+#[test]
+fn clocks_go_on_after_eighteen_hours_and_hosts_are_put_beside_each_other() {
+    let second = 1_000_000_000;
+    let mut rank = Rank::new();
+    let nothing: Put<'_> = &|_| ();
+    rank.span("MPI_Wtime", 0, second, nothing)
+        .span("MPI_Wtime", 60_000 * second, 65_000 * second, nothing)
+        .span("MPI_Wtime", 65_500 * second, 66_000 * second, nothing)
+        .span("MPI_Wtime", 90_000 * second, 95_000 * second, nothing)
+        .span("MPI_Wtime", 120_000 * second, 125_000 * second, nothing)
+        .span("MPI_Wtime", 126_000 * second, 132_000 * second, nothing);
+    let times: Vec<_> = run(vec![rank]).states.iter().map(|state| state.1).collect();
+    let ms = 1000;
+    assert_eq!(
+        times,
+        [
+            [0, ms],
+            [60_000 * ms, 65_000 * ms],
+            [65_500 * ms, 66_000 * ms],
+            [90_000 * ms, 95_000 * ms],
+            [120_000 * ms, 125_000 * ms],
+            [126_000 * ms, 132_000 * ms]
+        ]
+    );
+    let init: Put<'_> = &|c| _ = c.strings(["./a"]);
+    let (mut a, mut b) = (Rank::new(), Rank::new());
+    a.span("MPI_Init", 100 * second, 101 * second, init);
+    b.span("MPI_Init", 5000 * second, 5001 * second, init);
+    b.host = "node2";
+    let drawn = run(vec![a, b]);
+    assert_eq!(drawn.states[0].1, drawn.states[1].1);
+    let what = "host whose clock is put to the others' by the end of MPI_Init alone";
+    assert_eq!(drawn.losses.count(what), 1);
+}
+
+#[test]
+fn damaged_files_are_refused_and_unfinished_ones_taken_as_far_as_they_go() {
+    let mut rank = Rank::new();
+    rank.send(-1, 0, WORLD).send(-1, 1, WORLD);
+    let whole = rank.file();
+    let cut = &whole[..16 + 45 + 20];
+    let drawn = drawn(1, &[(0, cut)]);
+    assert_eq!(drawn.states.len(), 1);
+    let what = "file that was not completed, taken as far as it goes";
+    assert_eq!(drawn.losses.count(what), 1);
+    let mut damaged = whole.clone();
+    damaged[16] = 9;
+    let (nth, error) = Source::new(1, &[(0, &damaged)]).expect_err("refused");
+    assert_eq!((nth, error.offset), (0, 16));
+}
+
+#[test]
+fn communicators_without_members_and_circles_of_names_come_to_an_end() {
+    let mut rank = Rank::new();
+    rank.call("MPI_Cart_create", &|c| {
+        c.handle(WORLD).int(1).ints([0]).ints([0]).int(0).handle(11);
+    })
+    .call("MPI_Comm_dup", &|c| _ = c.handle(11).handle(12))
+    .call("MPI_Comm_dup", &|c| _ = c.handle(12).handle(12))
+    .call("MPI_Comm_dup", &|c| _ = c.handle(12).handle(11));
+    let file = rank.file();
+    assert_eq!(drawn(1, &[(0, &file)]).states.len(), 4);
+}
+
+fn goldens() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    let Ok(entries) = fs::read_dir(&folder) else {
+        println!("SKIPPED: no reference files at {}", folder.display());
+        return Vec::new();
+    };
+    let folders = entries.map(|entry| entry.expect("an entry").path());
+    let files = folders
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten();
+    let metas = files.map(|file| file.expect("a file").path());
+    metas
+        .filter(|path| path.extension().is_some_and(|e| e == "meta"))
+        .collect()
+}
+
+#[test]
+fn runs_of_the_reference_lose_no_message() {
+    let metas = goldens();
+    assert!(metas.is_empty() || metas.len() > 25, "{} runs", metas.len());
+    for path in metas {
+        let name = path.display();
+        let meta = Meta::parse(&fs::read(&path).expect("readable")).expect("a metafile");
+        let files: Vec<Vec<u8>> = meta
+            .rank_files(&path)
+            .into_iter()
+            .map(|file| fs::read(file.expect("its file")).expect("readable"))
+            .collect();
+        let files: Vec<(u32, &[u8])> = (0..).zip(files.iter().map(Vec::as_slice)).collect();
+        let drawn = drawn(meta.numprocs, &files);
+        let records = files.iter().flat_map(|(_, file)| {
+            let reader = Reader::open(file).expect("sound");
+            reader
+                .records()
+                .map(|r| r.expect("sound").function.id)
+                .collect::<Vec<_>>()
+        });
+        // Every call is a state, every two of the pseudo calls are one.
+        let ids: Vec<u16> = records.collect();
+        let pseudo = ids.iter().filter(|id| **id > 290).count();
+        assert_eq!(drawn.states.len(), ids.len() - pseudo / 2, "{name}");
+        // Those made with a selection of functions miss the other half of some messages.
+        if !path.to_string_lossy().contains("select") {
+            for what in ["message without a receive", "receive without a message"] {
+                assert_eq!(drawn.losses.count(what), 0, "{name}: {}", drawn.losses);
+            }
+        }
+        for (_, _, [start, end], _) in &drawn.arrows {
+            assert!(
+                start <= end
+                    || path.to_string_lossy().contains("bare")
+                    || path.to_string_lossy().contains("select"),
+                "{name}"
+            );
+        }
+    }
+}
+
+/// The files of two ranks that make communicators and groups in many ways.
+fn makers() -> [Vec<u8>; 2] {
+    [0, 1].map(|me: i32| {
+        let mut rank = Rank::new();
+        rank.call("MPI_Comm_group", &|c| _ = c.handle(WORLD).handle(3))
+            .call("MPI_Group_range_incl", &|c| {
+                c.handle(3).int(1).rows([[0, 1, 1]]).handle(4);
+            })
+            .call("MPI_Group_union", &|c| _ = c.handle(4).handle(3).handle(5))
+            .call("MPI_Comm_create", &|c| {
+                _ = c.handle(WORLD).handle(5).handle(6)
+            })
+            .call("MPI_Comm_split", &|c| {
+                _ = c.handle(6).int(me).int(0).handle(7)
+            })
+            .call("MPI_Intercomm_create", &|c| {
+                c.handle(7)
+                    .int(0)
+                    .handle(WORLD)
+                    .int(1 - me)
+                    .int(1)
+                    .handle(8);
+            })
+            .call("MPI_Intercomm_merge", &|c| {
+                _ = c.handle(8).int(me).handle(9)
+            })
+            .call("MPI_Cart_create", &|c| {
+                c.handle(9)
+                    .int(2)
+                    .ints([1, 2])
+                    .ints([0, 0])
+                    .int(0)
+                    .handle(10);
+            })
+            .call("MPI_Cart_sub", &|c| {
+                _ = c.int(2).handle(10).ints([0, 1]).handle(11)
+            })
+            .send(1 - me, 3, 11)
+            .recv((-1, -1), 11, Some((1 - me, 3)));
+        rank.file()
+    })
+}
+
+#[test]
+fn the_files_to_be_damaged_are_sound() {
+    let [a, b] = makers();
+    let drawn = drawn(2, &[(0, &a), (1, &b)]);
+    assert_eq!(
+        (drawn.arrows.len(), drawn.losses.iter().count()),
+        (2, 0),
+        "{}",
+        drawn.losses
+    );
+}
+
+proptest! {
+    #[test]
+    fn damaged_files_never_panic(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        every_kind: bool,
+        cut in 0usize..300,
+    ) {
+        let [sound, mut damaged] = makers();
+        if every_kind {
+            damaged = crate::dumpi::common::every_kind().expect("made");
+        }
+        for (at, to) in damage {
+            // The stream of calls is in front.
+            let at = at.index(damaged.len().min(900));
+            damaged[at] = to;
+        }
+        damaged.truncate(damaged.len() - cut);
+        for files in [[(0, &sound[..]), (1, &damaged[..])], [(0, &damaged[..]), (1, &sound[..])]] {
+            if let Ok(source) = Source::new(2, &files) {
+                prop_assert!(source.for_each(&mut |_| Ok(())).is_ok());
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Texts of dumpi2ascii back to files: printed again they are the same text, and what ascii2dumpi made of them is what
+//! we make.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use formats::dumpi::from_text::{Expected, FromTextError, Made, Options, Zone, from_text};
+use formats::dumpi::functions;
+use formats::dumpi::print::{Sections, print};
+use formats::dumpi::read::Reader;
+use proptest::prelude::*;
+
+const UTC: Options = Options {
+    zone: Zone::Utc,
+    as_ascii2dumpi: false,
+};
+
+fn make(text: &[u8], options: &Options) -> Result<(Vec<u8>, Made), FromTextError> {
+    from_text(text, Vec::new(), options)
+}
+
+fn printed(file: &[u8], sections: Sections) -> Vec<u8> {
+    let reader = Reader::open(file).expect("a sound file");
+    let mut text = Vec::new();
+    print(&reader, sections, Zone::Utc, &mut text).expect("a sound file");
+    text
+}
+
+fn assert_same(name: &str, ours: &[u8], theirs: &[u8]) {
+    let lines = |text: &[u8]| -> Vec<String> {
+        text.split(|b| *b == b'\n')
+            .map(|line| String::from_utf8_lossy(line).into_owned())
+            .collect()
+    };
+    for (nth, (a, b)) in lines(ours).iter().zip(&lines(theirs)).enumerate() {
+        assert_eq!(a, b, "{name}, line {}", nth + 1);
+    }
+    assert_eq!(ours, theirs, "{name}");
+}
+
+fn goldens(extension: &str) -> Vec<PathBuf> {
+    fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("a readable folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                walk(&path, extension, found);
+            } else if path.extension().is_some_and(|e| e == extension) {
+                found.push(path);
+            }
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    let mut found = Vec::new();
+    if folder.is_dir() {
+        walk(&folder, extension, &mut found);
+    } else {
+        println!("SKIPPED: no reference files at {}", folder.display());
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn texts_of_the_reference_come_back() {
+    let mut count = 0;
+    for path in goldens("bin") {
+        let text = fs::read(path.with_extension("txt")).expect("the text beside it");
+        let name = path.display().to_string();
+        let (file, made) = make(&text, &UTC).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(made.losses.is_empty(), "{name}: {}", made.losses);
+        assert_same(&name, &printed(&file, Sections::ALL), &text);
+        count += 1;
+    }
+    assert!(count == 0 || count > 70, "{count} files");
+}
+
+#[test]
+fn the_stream_alone_gives_labels_and_counts() {
+    for path in goldens("bin") {
+        let original = fs::read(&path).expect("readable");
+        let name = path.display().to_string();
+        let text = printed(&original, Sections::STREAM);
+        let (file, _) = make(&text, &UTC).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_same(&name, &printed(&file, Sections::STREAM), &text);
+        let reader = Reader::open(&file).expect("sound");
+        let footer = reader.footer().expect("sound").expect("a footer");
+        let records = reader.records().count() as u32;
+        let total = footer.called[usize::from(functions::ALL_FUNCTIONS)];
+        let pseudo = reader
+            .records()
+            .flatten()
+            .filter(|r| r.function.id > 290)
+            .count() as u32;
+        assert_eq!(total, records - pseudo, "{name}");
+    }
+}
+
+#[test]
+fn what_ascii2dumpi_made_is_made_again() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    for (text, file) in [
+        (
+            "coll-n1-default/dumpi-2026.11.20.05.42.28-0000.txt",
+            "tools/a2d/coll-n1.bin",
+        ),
+        ("tools/a2d/in-thr.txt", "tools/a2d/thr.bin"),
+    ] {
+        let (Ok(text), Ok(theirs)) = (fs::read(folder.join(text)), fs::read(folder.join(file)))
+        else {
+            println!("SKIPPED: no reference files at {}", folder.display());
+            return;
+        };
+        let options = Options {
+            as_ascii2dumpi: true,
+            ..UTC
+        };
+        let (ours, made) = make(&text, &options).expect("made");
+        assert!(made.records > 0);
+        assert!(
+            ours == theirs,
+            "{file}: {} and {} bytes",
+            ours.len(),
+            theirs.len()
+        );
+    }
+}
+
+#[test]
+fn every_kind_of_field_comes_back() {
+    let file = crate::dumpi::common::every_kind().expect("made");
+    let text = printed(&file, Sections::ALL);
+    let (again, made) = make(&text, &UTC).expect("parsed");
+    assert!(made.losses.is_empty(), "{}", made.losses);
+    assert_same("every kind", &printed(&again, Sections::ALL), &text);
+}
+
+#[test]
+fn sections_may_come_in_any_order_and_strings_may_hold_anything() {
+    let text = b"Datatype 0 (MPI_DATATYPE_ERROR) has size 0
+Datatype 1 (MPI_DATATYPE_NULL) has size 7
+Performance counters: 1
+    A=B
+MPI_Init entering at walltime 7.000000100, cputime 0.000000000 seconds in thread 3.
+Perfcounters: [A=B=-5]
+int argc=2
+string argv[2]=[\"a\"
+\", \"b\", \"c\"]
+MPI_Init returning at walltime 7.000000200, cputime 0.000000000 seconds in thread 3.
+Perfcounters: [A=B=6]
+MPI_Info_set entering at walltime 9.000000100, cputime 0.000000000 seconds in thread 0.
+MPI_Info info=1 (user-info)
+string key=\"\"
+string value=\"x\"
+\"
+string value=\"1\"
+MPI_Info_set returning at walltime 9.000000200, cputime 0.000000000 seconds in thread 0.
+Function address 18446744073709551615 has label f(\"x\")
+Total keyvals: 1
+    k=v=w
+meshdim=1
+meshsize=[4]
+meshcrd=[-1]
+starttime=Fri Nov 20 05:32:58 2026
+version=13.0.0
+hostname=h
+username=
+MPI_Init called 4 times and ignored 3 times
+";
+    let (file, made) = make(text, &UTC).expect("parsed");
+    assert_eq!((made.records, made.losses.is_empty()), (2, true));
+    let reader = Reader::open(&file).expect("sound");
+    let trailer = reader.trailer().expect("sound");
+    assert_eq!(trailer.type_sizes, [0, 7]);
+    assert_eq!(trailer.perf_labels, [b"A=B"]);
+    assert_eq!(trailer.address_labels[0].key, u64::MAX);
+    assert_eq!(trailer.address_labels[0].label, b"f(\"x\")");
+    assert_eq!(trailer.keyvals[0].value, b"v=w");
+    assert_eq!(trailer.header.starttime, 1_795_152_778);
+    assert_eq!(
+        (trailer.footer.called[124], trailer.footer.ignored[124]),
+        (4, 3)
+    );
+    let records: Vec<_> = reader.records().map(|r| r.expect("sound")).collect();
+    assert_eq!(records[0].counters.iter().collect::<Vec<_>>(), [(-5, 6)]);
+    assert_eq!(records[0].thread, 3);
+    // The first candidate for the end of a string counts, so the key takes in what looks like the next line.
+    let again = printed(&file, Sections::STREAM);
+    let stream = &text[text.windows(8).position(|w| w == b"MPI_Init").unwrap_or(0)..];
+    assert!(
+        stream.starts_with(&again[..]),
+        "{}",
+        String::from_utf8_lossy(&again)
+    );
+}
+
+#[test]
+fn a_text_that_is_cut_off_gives_the_records_before() {
+    let file = crate::dumpi::common::every_kind().expect("made");
+    let text = printed(&file, Sections::STREAM);
+    let whole = Reader::open(&file).expect("sound").records().count() as u64;
+    for length in 0..text.len() {
+        let (made, outcome) = match make(&text[..length], &UTC) {
+            Ok((bytes, made)) => (Reader::open(&bytes).expect("sound").records().count(), made),
+            // A cut within a string may look like another kind of damage, but never like another record.
+            Err(FromTextError::Text(_)) => continue,
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(made as u64, outcome.records);
+        assert!(outcome.records < whole || length + 1 >= text.len());
+    }
+}
+
+#[test]
+fn wrong_texts_are_refused_with_line_and_expectation() {
+    let head = "MPI_Comm_rank entering at walltime 7.000000100, cputime 0.1 seconds in thread 0.\n";
+    for (text, line, expected) in [
+        ("x\n\n", 1, Expected::Line),
+        (
+            "\nMPI_Sand entering at walltime 1.0, cputime 0.1 seconds in thread 0.\n",
+            2,
+            Expected::Function,
+        ),
+        (
+            "MPI_Sand called 2 times and ignored 0 times\n",
+            1,
+            Expected::Function,
+        ),
+        (
+            &format!("{head}MPI_Comm come=2 (x)\nint rank=1\n"),
+            2,
+            Expected::Text("comm".into()),
+        ),
+        (
+            &format!("{head}MPI_Comm comm=99999999999 (x)\nint rank=1\n"),
+            2,
+            Expected::Number,
+        ),
+        (
+            "Datatype 4000000000 (x) has size 1\n\n",
+            1,
+            Expected::Datatype,
+        ),
+        ("starttime=yesterday\n\n", 1, Expected::Date),
+    ] {
+        match make(text.as_bytes(), &UTC) {
+            Err(FromTextError::Text(error)) => {
+                assert_eq!(
+                    (error.line, &error.expected),
+                    (line, &expected),
+                    "{text:?}: {error}"
+                );
+            }
+            other => panic!("{text:?}: {:?}", other.map(|(_, made)| made)),
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn damaged_texts_never_panic(at in 0usize..20_000, to: u8, cut in 0usize..20_000) {
+        let mut text = printed(&crate::dumpi::common::every_kind().expect("made"), Sections::ALL);
+        let length = text.len();
+        text[at % length] = to;
+        text.truncate(length - cut % 40);
+        if let Ok((file, _)) = make(&text, &UTC) {
+            let reader = Reader::open(&file).expect("what we write can be read");
+            prop_assert!(reader.records().all(|r| r.is_ok()));
+        }
+    }
+}

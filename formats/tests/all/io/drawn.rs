@@ -1,0 +1,361 @@
+//! Operations in block files: drawn into the trace of their run, nested in their calls, with the arrows that the join found; and the
+//! same from traces that were made apart.
+
+use crate::project::ranks::*;
+use formats::edit::{Arrows, Merged, Part, usual_views, write_slog2};
+use formats::io::draw::{Shows, shows};
+use formats::io::{Actor, Fact, Precision, Relation, facts_of};
+use formats::model::{Drawable, Source as _, Topology, Vertex};
+use formats::project::merge::{Merge, Options};
+use formats::project::operations::draw_files;
+use formats::project::outputs::{Outputs, Plan};
+use formats::project::{Source, operations};
+use formats::slog2;
+use records::define::{Definition, OpenFile, Role, Server};
+use records::file::File;
+use records::operation::{self as op, Operation, Request};
+use std::io::Cursor;
+use std::path::Path;
+
+const FILE: u64 = 0x50;
+
+/// An operation inside the call that is recorded next.
+fn inside(b: &mut Blocks, kind: u16, times: (u32, u32), operation: &Operation) {
+    let (payload, size) = operation.encode();
+    b.record(kind, times.0, times.1 - times.0, &payload[..size]);
+    b.calls -= 1;
+}
+
+/// Opens a file, writes 100 bytes at 100 times the rank, and closes it.
+fn writer(nth: u32) -> Blocks {
+    let mut b = rank(nth as i32, 2);
+    b.define(&Definition::File(OpenFile {
+        fd: 7,
+        flags: 2,
+        device: 1,
+        inode: 2,
+        path: "/data/f".to_owned(),
+    }));
+    b.calls -= 1;
+    let opened = Operation {
+        fd: 7,
+        offset: -1,
+        result: 7,
+        ..Operation::default()
+    };
+    inside(&mut b, op::OPEN, (1200, 1300), &opened);
+    let open = [
+        V::H(WORLD),
+        V::T(Some("/data/f")),
+        V::I(5),
+        V::H(0),
+        V::H(FILE),
+    ];
+    call_at(&mut b, 1000, 2000, "MPI_File_open", &open);
+    let at = i64::from(nth) * 100;
+    let write = [V::H(FILE), V::I(at), V::No, V::I(25), V::H(INT), V::S(None)];
+    let written = Operation {
+        fd: 7,
+        offset: at,
+        size: 100,
+        result: 100,
+        ..Operation::default()
+    };
+    inside(&mut b, op::PWRITE, (3100, 3900), &written);
+    call_at(&mut b, 3000, 4000, "MPI_File_write_at", &write);
+    let closed = Operation {
+        fd: 7,
+        offset: -1,
+        ..Operation::default()
+    };
+    inside(&mut b, op::CLOSE, (5010, 5020), &closed);
+    call_at(&mut b, 5000, 5100, "MPI_File_close", &[V::H(FILE)]);
+    b
+}
+
+/// CallID of the write of a rank.
+fn write_id(b: &Blocks) -> u64 {
+    (b.rank as u64) << 40 | u64::from(b.calls - 2)
+}
+
+/// A server that was asked by both ranks, from within their writes.
+fn server(ranks: &[Blocks]) -> Blocks {
+    let mut b = Blocks::empty(records::layout::Family::Mpich);
+    b.rank = -1;
+    b.size = 0;
+    b.define_library("node", &[], &[]);
+    b.define(&Definition::Server(Server {
+        role: Role::FrontEnd,
+        number: 0,
+        name: "/mnt".to_owned(),
+    }));
+    for (nth, rank) in (0u32..).zip(ranks) {
+        let request = Operation {
+            fd: -1,
+            offset: i64::from(nth) * 100,
+            size: 100,
+            result: 100,
+            call: Some(write_id(rank)),
+            request: Some(Request {
+                unique: u64::from(nth) + 2,
+                inode: 2,
+                tid: 1000 * (nth + 1),
+                arrived: 3200,
+            }),
+            ..Operation::default()
+        };
+        let (start, stop) = (3200 + 300 * nth, 3400 + 300 * nth);
+        inside(&mut b, op::REQUEST_WRITE, (start, stop), &request);
+    }
+    b
+}
+
+fn source<'a>(bytes: &'a [Vec<u8>]) -> Source<'a> {
+    let files = bytes.iter().map(|b| File::new(b).expect("a block file"));
+    let table = wrappers::table().expect("the table");
+    Source::new(files.collect(), table, Options::default()).expect("one run")
+}
+
+type Shown = (String, Topology, Vec<Vertex>, Vec<u8>);
+
+/// All drawables: name of the category, corners, info.
+fn all(source: &dyn formats::model::Source) -> Vec<Shown> {
+    let definitions = source.definitions();
+    let mut found = Vec::new();
+    source
+        .for_each(&mut |drawable: &Drawable<'_>| {
+            let category = definitions.category(drawable.category).expect("a category");
+            for vertex in drawable.vertices {
+                definitions.line(vertex.line).expect("a line");
+            }
+            found.push((
+                category.name.to_str().into_owned(),
+                drawable.topology,
+                drawable.vertices.to_vec(),
+                drawable.info.to_vec(),
+            ));
+            Ok(())
+        })
+        .expect("sound");
+    found.sort_by_key(|shown| format!("{shown:?}"));
+    found
+}
+
+fn named<'s>(all: &'s [Shown], name: &str) -> Vec<&'s Shown> {
+    all.iter().filter(|shown| shown.0 == name).collect()
+}
+
+#[test]
+fn operations_are_nested_in_their_calls_and_arrows_lead_to_them() {
+    let bytes: Vec<Vec<u8>> = (0..2).map(|nth| writer(nth).bytes()).collect();
+    let source = source(&bytes);
+    let all = all(&source);
+    for (outer, inner) in [
+        ("MPI_File_open", "open"),
+        ("MPI_File_write_at", "pwrite"),
+        ("MPI_File_close", "close"),
+    ] {
+        let (outer, inner) = (named(&all, outer), named(&all, inner));
+        assert_eq!((outer.len(), inner.len()), (2, 2));
+        for (outer, inner) in outer.iter().zip(inner) {
+            let (outer, inner) = (&outer.2, &inner.2);
+            assert!(outer[0].time < inner[0].time && inner[1].time < outer[1].time);
+            assert_eq!(outer[0].line, inner[0].line);
+        }
+    }
+    for name in ["open", "pwrite", "close"] {
+        assert_eq!(named(&all, &format!("triggers {name}")).len(), 2);
+    }
+    let carries = named(&all, "carries pwrite");
+    assert_eq!(carries.len(), 2);
+    let calls = named(&all, "MPI_File_write_at");
+    assert_eq!(carries[0].2[0], calls[0].2[0], "from the start of the call");
+    let mut edges = 0;
+    facts_of(&source, &mut |fact| {
+        if let Fact::Edge(edge) = fact
+            && edge.relation == Relation::Carries
+        {
+            assert_eq!((edge.bytes, edge.precision), (100, Precision::Exact));
+            edges += 1;
+        }
+        Ok(())
+    })
+    .expect("read");
+    assert_eq!(edges, 2);
+}
+
+/// What is made of blocks as at MPI_Finalize: CLOG2 and SLOG2.
+fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>, Vec<u8>) {
+    let files: Vec<File<'_>> = bytes
+        .iter()
+        .map(|b| File::new(b).expect("blocks"))
+        .collect();
+    let table = wrappers::table().expect("the table");
+    let merge = Merge::new(&files, &table, Options::default()).expect("one run");
+    let base = folder.join(format!("x{with_operations}"));
+    let mut outputs = Outputs::new(Plan {
+        base: base.clone(),
+        replace: false,
+        clog2: true,
+        slog2: true,
+        preamble: merge.preamble(),
+        children: 2,
+        leaf: Some(1024),
+        nodes: vec![0, 0],
+        hosts: vec!["node".to_owned()],
+        program_of: vec![0, 0],
+        programs: vec!["program".to_owned()],
+        functions: Vec::new(),
+        counters: Vec::new(),
+        forward: false,
+    });
+    if with_operations {
+        let comms = merge.comm_table().0.len();
+        let base = outputs
+            .base(merge.zero_ns(), comms)
+            .expect("there is SLOG2");
+        let last = merge.last_ns();
+        let drawn = draw_files(&files, &table, base, last, folder).expect("drawn");
+        outputs.draw(drawn);
+    }
+    let mut buffer = [0; 256];
+    merge
+        .run(|record| {
+            let size = record.encode(&mut buffer);
+            outputs.record(&buffer[..size]);
+            Ok::<(), std::convert::Infallible>(())
+        })
+        .expect("never fails");
+    let ended = outputs.finish(merge.comm_table());
+    assert_eq!((ended.files.len(), ended.failures), (2, Vec::new()));
+    let read = |ending: &str| {
+        std::fs::read(formats::project::outputs::with_ending(&base, ending)).expect("written")
+    };
+    (read(".clog2"), read(".slog2"))
+}
+
+#[test]
+fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
+    let ranks: Vec<Blocks> = (0..2).map(writer).collect();
+    let mut bytes: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
+    bytes.push(server(&ranks).bytes());
+    let folder = tempfile::tempdir().expect("a folder");
+    let (clog2, slog2) = outputs(&bytes, folder.path(), true);
+    let (without, plain) = outputs(&bytes, folder.path(), false);
+    assert_eq!(clog2, without);
+    let from_blocks = source(&bytes);
+    let made = slog2::Source::new(&slog2).expect("an SLOG2 file");
+    assert_eq!(all(&made), all(&from_blocks));
+    assert!(
+        made.reader()
+            .categories()
+            .iter()
+            .any(|c| shows(c).is_some())
+    );
+    let plain = slog2::Source::new(&plain).expect("an SLOG2 file");
+    assert!(
+        plain
+            .reader()
+            .categories()
+            .iter()
+            .all(|c| shows(c).is_none())
+    );
+    // A tree of several leaves, in which everything is in order.
+    assert!(made.reader().directory().len() > 1);
+    assert_eq!(
+        formats::model::Source::order(&made),
+        formats::model::Order::Start
+    );
+    let names: Vec<_> = made
+        .definitions()
+        .lines
+        .iter()
+        .filter_map(|l| l.name.clone())
+        .collect();
+    assert_eq!(names, ["server 0 thread 0"]);
+    let server = made.definitions().lines.last().expect("lines");
+    assert_eq!((server.rank, server.host.as_deref()), (2, Some("node")));
+}
+
+#[test]
+fn traces_made_apart_give_the_same_arrows() {
+    let ranks: Vec<Blocks> = (0..2).map(writer).collect();
+    let of_ranks: Vec<Vec<u8>> = ranks.iter().map(Blocks::bytes).collect();
+    let of_server = [server(&ranks).bytes()];
+    let together: Vec<Vec<u8>> = of_ranks.iter().chain(&of_server).cloned().collect();
+    let (ranks, server) = (source(&of_ranks), source(&of_server));
+    let slog2_of = |source: &Source<'_>| {
+        let views = usual_views(&source.definitions().lines);
+        let out = Cursor::new(Vec::new());
+        let options = slog2::Options::default();
+        let (out, ..) = write_slog2(source, &views, options, out).expect("written");
+        out.into_inner()
+    };
+    let (ranks, server) = (slog2_of(&ranks), slog2_of(&server));
+    let ranks = slog2::Source::new(&ranks).expect("an SLOG2 file");
+    let server = slog2::Source::new(&server).expect("an SLOG2 file");
+    let part = |source, name: &str, shift| Part {
+        source,
+        views: Vec::new(),
+        name: name.to_owned(),
+        shift,
+    };
+    // The server's first request came 2200 ns after the first call.
+    let parts = vec![
+        part(&ranks as _, "ranks", 0.0),
+        part(&server as _, "server", 2200e-9),
+    ];
+    let merged = Merged::new(parts).expect("two traces");
+    let arrows = Arrows::new(&merged);
+    let found = all(&arrows);
+    let expected = all(&source(&together));
+    let triggers = |all: &[Shown]| -> Vec<(String, Vec<(i64, i32)>)> {
+        let arrows = all.iter().filter(|shown| shown.0.starts_with("triggers "));
+        let corner = |v: &Vertex| ((v.time * 1e9).round() as i64, v.line);
+        let mut ends: Vec<_> = arrows
+            .map(|shown| {
+                (
+                    shown.0.clone(),
+                    shown.2.iter().map(corner).collect::<Vec<_>>(),
+                )
+            })
+            .collect();
+        ends.sort();
+        ends
+    };
+    let lines = |source: &dyn formats::model::Source| source.definitions().lines.len();
+    assert_eq!(lines(&arrows), lines(&source(&together)));
+    assert_eq!(named(&found, "triggers request write").len(), 2);
+    // Line numbers of servers differ; there is one.
+    let by_rank = |mut ends: Vec<(String, Vec<(i64, i32)>)>| {
+        for (_, corners) in &mut ends {
+            for corner in corners {
+                corner.1 = corner.1.min(2);
+            }
+        }
+        ends
+    };
+    assert_eq!(by_rank(triggers(&found)), by_rank(triggers(&expected)));
+    assert_eq!(arrows.statistics().arrows, 8);
+}
+
+#[test]
+fn a_server_alone_is_drawn_from_its_first_request() {
+    let ranks: Vec<Blocks> = (0..2).map(writer).collect();
+    let bytes = [server(&ranks).bytes()];
+    assert!(operations::is_server(
+        &File::new(&bytes[0]).expect("blocks")
+    ));
+    let source = source(&bytes);
+    let all = all(&source);
+    assert_eq!(named(&all, "request write").len(), 2);
+    assert_eq!(named(&all, "request write")[0].2[0].time, 0.0);
+    let lane = formats::io::draw::lane_of(&source.definitions().lines[0]);
+    assert_eq!(lane.actor, Actor::FrontEnd(0));
+    let edges = source.definitions().categories.iter();
+    assert!(
+        edges
+            .into_iter()
+            .all(|c| !matches!(shows(c), Some(Shows::Edge(_))))
+    );
+}

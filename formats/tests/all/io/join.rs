@@ -1,0 +1,425 @@
+//! The rules of the join, one by one, on block files made by hand.
+
+use crate::io::ranks::*;
+use formats::io::{FileRole, Precision};
+use records::define::{ClockReading, Definition};
+use records::operation as op;
+
+/// Two ranks with a file; a view of every second block of ten bytes.
+fn two() -> [Rank; 2] {
+    [0, 1].map(|r| {
+        let mut rank = Rank::new(r, 2);
+        rank.open(FH, 7, 99, "data");
+        rank.view(FH, r as i64 * 10, 20, &[(0, 10)]);
+        rank
+    })
+}
+
+fn aio(kind: u16, fd: i32, offset: i64, bytes: i64) -> (u16, op::Operation) {
+    let operation = op::Operation {
+        fd,
+        offset,
+        size: bytes,
+        control: Some(0xABC0 + offset as u64),
+        ..Default::default()
+    };
+    (kind, operation)
+}
+
+fn aio_return(offset: i64, bytes: i64) -> (u16, op::Operation) {
+    let operation = op::Operation {
+        fd: -1,
+        offset: -1,
+        result: bytes,
+        control: Some(0xABC0 + offset as u64),
+        ..Default::default()
+    };
+    (op::AIO_RETURN, operation)
+}
+
+#[test]
+fn an_aggregator_carries_the_bytes_of_all_ranks() {
+    let mut ranks = two();
+    ranks[0].transfer(10, op::PWRITE, 7, 0, 100);
+    ranks[0].transfer(20, op::PREAD, 7, 100, 40);
+    ranks[0].transfer(30, op::PWRITE, 7, 100, 40);
+    let a = ranks[0].access_by_pointer("MPI_File_write_all", FH, 55);
+    let b = ranks[1].access_by_pointer("MPI_File_write_all", FH, 60);
+    let found = Found::of(&ranks);
+    assert_eq!(
+        found.carried(),
+        [
+            ("pread", 100, 40, vec![]),
+            ("pwrite", 0, 0, vec![(a, 50), (b, 50)]),
+            // Up to 120 is asked for, but five bytes of it by nobody.
+            ("pwrite", 100, 25, vec![(a, 5), (b, 10)]),
+        ]
+    );
+    assert_eq!(found.trigger(0), Some(a));
+    assert_eq!(found.files.len(), 1);
+    assert_eq!(
+        (found.files[0].role, found.files[0].inode),
+        (FileRole::Data, 99)
+    );
+    let call = &found.calls[&b];
+    assert_eq!((call.hull, call.pieces), (Some((10, 120)), 6));
+    assert_eq!(
+        (call.sequence, call.bytes, call.writes),
+        (Some(0), 60, true)
+    );
+    assert_eq!((found.joined.exact, found.joined.filler), (115, 65));
+    assert_eq!(found.joined.unattributed, 0);
+}
+
+#[test]
+fn a_collective_access_that_every_rank_makes_for_itself_credits_nobody_twice() {
+    let mut ranks = two();
+    // Data sieving: each writes back what lies between its blocks.
+    ranks[0].transfer(10, op::PREAD, 7, 0, 50);
+    ranks[0].transfer(20, op::PWRITE, 7, 0, 50);
+    let a = ranks[0].access_by_pointer("MPI_File_write_all", FH, 30);
+    ranks[1].transfer(10, op::PREAD, 7, 10, 50);
+    ranks[1].transfer(20, op::PWRITE, 7, 10, 50);
+    let b = ranks[1].access_by_pointer("MPI_File_write_all", FH, 30);
+    let found = Found::of(&ranks);
+    assert_eq!(
+        found.carried(),
+        [
+            ("pread", 0, 50, vec![]),
+            ("pread", 10, 50, vec![]),
+            ("pwrite", 0, 20, vec![(a, 30)]),
+            ("pwrite", 10, 20, vec![(b, 30)]),
+        ]
+    );
+    assert_eq!(found.joined.independent, 1);
+}
+
+#[test]
+fn work_that_was_put_off_belongs_to_what_was_begun() {
+    let mut ranks = two();
+    let a = ranks[0].access_by_pointer("MPI_File_iwrite_all", FH, 30);
+    let b = ranks[1].access_by_pointer("MPI_File_iwrite_all", FH, 30);
+    ranks[0].transfer(10, op::PWRITE, 7, 0, 60);
+    let wait = ranks[0].wait(30);
+    ranks[1].wait(30);
+    // Complete: a later transfer is nobody's.
+    ranks[0].transfer(10, op::PWRITE, 7, 0, 60);
+    let barrier = ranks[0].call("MPI_Barrier", &[V::H(WORLD)]);
+    let found = Found::of(&ranks);
+    assert_eq!(
+        found.carried(),
+        [
+            ("pwrite", 0, 0, vec![(a, 30), (b, 30)]),
+            ("pwrite", 0, 60, vec![]),
+        ]
+    );
+    assert_eq!(found.trigger(0), Some(wait));
+    assert!(found.edges.iter().any(|e| e.call == barrier));
+    assert!(found.calls[&a].complete > found.calls[&a].stop);
+}
+
+#[test]
+fn asynchronous_transfers_last_from_submission_until_the_result_is_asked_for() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    let (kind, operation) = aio(op::AIO_WRITE, 7, 100, 30);
+    rank.operation(10, kind, operation);
+    let (kind, operation) = aio(op::AIO_WRITE, 7, 130, 30);
+    rank.operation(20, kind, operation);
+    let a = rank.access_at("MPI_File_iwrite_at", FH, 100, 60);
+    for offset in [130, 100] {
+        let (kind, operation) = aio_return(offset, 30);
+        rank.operation(if offset == 130 { 10 } else { 20 }, kind, operation);
+    }
+    let wait = rank.wait(60);
+    let found = Found::of(&[rank]);
+    assert_eq!(
+        found.carried(),
+        [
+            ("aio_write", 100, 0, vec![(a, 30)]),
+            ("aio_write", 130, 0, vec![(a, 30)]),
+        ]
+    );
+    assert_eq!(found.trigger(100), Some(a));
+    assert!(found.edges.iter().all(|e| e.call != wait));
+    let both: Vec<_> = found
+        .operations
+        .values()
+        .filter(|o| o.outstanding)
+        .collect();
+    // They overlap, so each has a line of its own beside that of the thread.
+    let mut lanes: Vec<u32> = both.iter().map(|o| o.place.lane.lane).collect();
+    lanes.sort_unstable();
+    assert_eq!(lanes, [1, 2]);
+    assert!(both.iter().all(|o| o.stop > found.calls[&a].stop));
+}
+
+#[test]
+fn split_accesses_are_groups_and_end_with_their_end() {
+    let mut ranks = two();
+    let calls: Vec<u64> = ranks
+        .iter_mut()
+        .map(|r| r.access_at("MPI_File_write_at_all_begin", FH, 20, 20))
+        .collect();
+    ranks[1].transfer(10, op::PWRITE, 7, 40, 40);
+    for rank in &mut ranks {
+        let args = [V::H(FH), V::No, V::S(Some(status(0, 0, 20)))];
+        rank.call("MPI_File_write_at_all_end", &args);
+    }
+    let found = Found::of(&ranks);
+    assert_eq!(
+        found.carried(),
+        [("pwrite", 40, 0, vec![(calls[0], 20), (calls[1], 20)])]
+    );
+}
+
+#[test]
+fn ordered_accesses_stand_in_the_order_of_ranks() {
+    let mut ranks = [0, 1].map(|r| {
+        let mut rank = Rank::new(r, 2);
+        rank.open(FH, 7, 99, "data");
+        rank
+    });
+    ranks[1].transfer(10, op::PWRITE, 7, 500, 50);
+    let calls: Vec<u64> = (0..2)
+        .map(|r| ranks[r].access_by_pointer("MPI_File_write_ordered", FH, 20 + 10 * r as i64))
+        .collect();
+    let found = Found::of(&ranks);
+    assert_eq!(
+        found.carried(),
+        [("pwrite", 500, 0, vec![(calls[0], 20), (calls[1], 30)])]
+    );
+    assert_eq!(found.calls[&calls[1]].hull, Some((520, 550)));
+}
+
+#[test]
+fn ordered_accesses_that_each_rank_made_for_itself_stand_where_it_put_them() {
+    // ROMIO without collective buffering: rank 0 is two calls ahead when rank 1 comes.
+    let mut ranks = [0, 1].map(|r| {
+        let mut rank = Rank::new(r, 2);
+        rank.open(FH, 7, 99, "data");
+        rank
+    });
+    let mut calls = Vec::new();
+    for (r, offset) in [(0, 0), (0, 20), (1, 40), (1, 70)] {
+        let bytes = 20 + 10 * r as i64;
+        ranks[r].transfer(10, op::PWRITE, 7, offset, bytes);
+        let call = ranks[r].access_by_pointer("MPI_File_write_ordered", FH, bytes);
+        calls.push((call, bytes as u64));
+    }
+    let found = Found::of(&ranks);
+    let carried: Vec<_> = found.carried().into_iter().map(|c| (c.2, c.3)).collect();
+    let expected: Vec<_> = calls.iter().map(|&c| (0, vec![c])).collect();
+    assert_eq!(carried, expected);
+}
+
+#[test]
+fn shared_pointers_are_where_the_own_transfer_is() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    rank.file(8, 77, "/dir/.data.shfp.1234");
+    rank.transfer(10, op::PREAD, 8, 0, 8);
+    rank.transfer(20, op::PWRITE, 8, 0, 8);
+    rank.transfer(30, op::PWRITE, 7, 1000, 64);
+    let call = rank.access_by_pointer("MPI_File_write_shared", FH, 64);
+    let found = Found::of(&[rank]);
+    assert_eq!(
+        found.carried(),
+        [
+            ("pread", 0, 0, vec![]),
+            ("pwrite", 0, 0, vec![]),
+            ("pwrite", 1000, 0, vec![(call, 64)]),
+        ]
+    );
+    assert!(
+        found
+            .files
+            .iter()
+            .any(|f| f.role == FileRole::SharedPointer)
+    );
+    assert_eq!(found.calls[&call].hull, Some((1000, 1064)));
+}
+
+#[test]
+fn the_smallest_of_several_writes_has_the_byte_and_readers_may_serve() {
+    let mut ranks = two();
+    // Both aggregate; rank 0 has rank 1's whole transfer inside of what it writes back.
+    ranks[0].transfer(10, op::PWRITE, 7, 0, 100);
+    ranks[1].transfer(10, op::PWRITE, 7, 40, 20);
+    let w: Vec<u64> = ranks
+        .iter_mut()
+        .map(|r| r.access_at("MPI_File_write_at_all", FH, 0, 50))
+        .collect();
+    // One rank reads everything, the other one a part of it.
+    ranks[0].transfer(10, op::PREAD, 7, 0, 100);
+    ranks[0].transfer(20, op::PREAD, 7, 40, 20);
+    let r: Vec<u64> = ranks
+        .iter_mut()
+        .map(|r| r.access_at("MPI_File_read_at_all", FH, 0, 50))
+        .collect();
+    let found = Found::of(&ranks);
+    assert_eq!(
+        found.carried(),
+        [
+            ("pread", 0, 0, vec![(r[0], 50), (r[1], 50)]),
+            ("pread", 40, 0, vec![(r[0], 10), (r[1], 10)]),
+            ("pwrite", 0, 20, vec![(w[0], 40), (w[1], 40)]),
+            ("pwrite", 40, 0, vec![(w[0], 10), (w[1], 10)]),
+        ]
+    );
+    let mut precisions = found.precisions();
+    precisions.sort();
+    assert_eq!(precisions[..4], [Precision::Exact; 4]);
+    assert_eq!(precisions[4..], [Precision::MayServe; 4]);
+}
+
+#[test]
+fn handles_are_used_again_for_other_files() {
+    let mut ranks = two();
+    let mut calls = Vec::new();
+    for (i, name) in ["data", "other"].into_iter().enumerate() {
+        for rank in &mut ranks {
+            if i == 1 {
+                rank.close(FH);
+                rank.open(FH, 7, 55, name);
+            }
+        }
+        ranks[0].transfer(10, op::PWRITE, 7, 0, 40);
+        for rank in &mut ranks {
+            calls.push(rank.access_at("MPI_File_write_at_all", FH, 20 * rank.b.rank as i64, 20));
+        }
+    }
+    let found = Found::of(&ranks);
+    assert_eq!(found.files.len(), 2);
+    let carried: Vec<_> = found
+        .operations
+        .values()
+        .filter(|o| o.record.result == 40)
+        .collect();
+    assert_eq!(carried.len(), 2);
+    assert_ne!(carried[0].file, carried[1].file);
+    // The new handle has the view of a file that was just opened.
+    let first = found.calls_of(carried[0].id);
+    let second = found.calls_of(carried[1].id);
+    assert_eq!(first, [(calls[0], 20)]);
+    assert_eq!(second, [(calls[2], 20), (calls[3], 20)]);
+}
+
+#[test]
+fn files_of_single_processes_are_not_taken_for_a_common_one() {
+    let ranks = [0, 1].map(|r| {
+        let mut rank = Rank::new(r, 2);
+        rank.open_on(SELF, FH, 7, 99, "data");
+        rank.transfer(10, op::PWRITE, 7, 0, 10);
+        rank.access_at("MPI_File_write_at_all", FH, 0, 10);
+        rank
+    });
+    let found = Found::of(&ranks);
+    // It is one file, and these are two accesses.
+    assert_eq!(found.files.len(), 1);
+    assert!(found.carried().iter().all(|c| c.3.len() == 1 && c.2 == 0));
+}
+
+#[test]
+fn a_rank_whose_records_are_missing_does_not_keep_the_others_from_their_share() {
+    let [mut rank, _] = two();
+    rank.transfer(10, op::PWRITE, 7, 0, 100);
+    let call = rank.access_by_pointer("MPI_File_write_all", FH, 50);
+    rank.close(FH);
+    let found = Found::of(&[rank]);
+    assert_eq!(found.carried(), [("pwrite", 0, 50, vec![(call, 50)])]);
+}
+
+#[test]
+fn a_file_may_be_opened_by_the_name_of_a_link() {
+    let mut rank = Rank::new(0, 1);
+    rank.file(7, 99, "/elsewhere/real");
+    let operation = op::Operation {
+        fd: 7,
+        offset: -1,
+        result: 7,
+        ..Default::default()
+    };
+    rank.operation(5, op::OPEN, operation);
+    let args = [
+        V::H(WORLD),
+        V::T(Some("nfs:link")),
+        V::I(9),
+        V::H(0),
+        V::H(FH),
+    ];
+    rank.call("MPI_File_open", &args);
+    rank.transfer(10, op::PWRITE, 7, 0, 10);
+    let call = rank.access_at("MPI_File_write_at", FH, 0, 10);
+    let found = Found::of(&[rank]);
+    assert_eq!(found.carried(), [("pwrite", 0, 0, vec![(call, 10)])]);
+    assert_eq!(found.files.len(), 1);
+    assert_eq!(found.files[0].role, FileRole::Data);
+}
+
+#[test]
+fn a_call_that_never_returned_has_its_operations() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    rank.transfer(10, op::PWRITE, 7, 0, 10);
+    let bytes = rank.unfinished("MPI_File_write_at");
+    let found = Found::of_bytes(&[bytes]);
+    let write = found
+        .operations
+        .values()
+        .find(|o| o.kind == op::PWRITE)
+        .unwrap();
+    // Its arguments are not known, so neither is what is filler.
+    assert_eq!((write.call, write.filler), (Some(77), 0));
+    assert_eq!(found.trigger(0), Some(77));
+}
+
+#[test]
+fn what_happens_outside_of_mpi_has_no_call() {
+    let mut rank = Rank::new(0, 1);
+    rank.file(3, 5, "/dir/log");
+    let operation = op::Operation {
+        flags: op::OUTSIDE,
+        fd: 3,
+        size: 10,
+        result: 10,
+        ..Default::default()
+    };
+    rank.operation(0, op::WRITE, operation);
+    rank.b.now += 10;
+    rank.open(FH, 7, 99, "data");
+    let found = Found::of(&[rank]);
+    assert_eq!(found.edges.len(), 1);
+    let write = found
+        .operations
+        .values()
+        .find(|o| o.kind == op::WRITE)
+        .unwrap();
+    assert_eq!((write.call, write.filler), (None, 0));
+}
+
+#[test]
+fn an_unfinished_run_is_joined_as_far_as_it_goes() {
+    let mut ranks = two();
+    ranks[0].transfer(10, op::PWRITE, 7, 0, 40);
+    let a = ranks[0].access_by_pointer("MPI_File_iwrite_all", FH, 20);
+    let (kind, operation) = aio(op::AIO_WRITE, 7, 10, 10);
+    ranks[1].operation(10, kind, operation);
+    let b = ranks[1].access_by_pointer("MPI_File_iwrite_all", FH, 20);
+    for rank in &mut ranks {
+        let now = u64::from(rank.b.now);
+        rank.b.define(&Definition::Clock(ClockReading {
+            ticks: now,
+            monotonic: now,
+            ..Default::default()
+        }));
+    }
+    let found = Found::of(&ranks);
+    assert_eq!(found.calls.len(), 2);
+    // The asynchronous transfer has no result: it moved nothing that is known of.
+    assert_eq!(found.carried(), [("pwrite", 0, 0, vec![(a, 20), (b, 20)])]);
+    assert_eq!(
+        found.operations.values().filter(|o| o.outstanding).count(),
+        1
+    );
+}

@@ -1,0 +1,10 @@
+//! From MPI-IO calls to the operations below: the join, its report, its picture.
+
+mod draw;
+mod drawn;
+pub mod facts;
+mod join;
+mod join_below;
+mod join_random;
+pub mod ranks;
+mod report;

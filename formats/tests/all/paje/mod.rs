@@ -1,0 +1,4 @@
+//! Pajé: reading and writing.
+
+mod read;
+mod write;

@@ -1,0 +1,222 @@
+//! Annotations of the program (MPI_Pcontrol) in all projections, from block files made in memory.
+
+use crate::project::ranks::*;
+use formats::clog2::Body;
+use formats::dumpi::read::Reader;
+use formats::dumpi::types::Mask;
+use formats::project::dumpi::{Options, write_to};
+use formats::slog2::{Drawable, Reader as Slog2, Topology};
+use records::define::{ANNOTATION, Definition};
+use records::file::File;
+use std::io::Cursor;
+
+/// An annotation at `start`, ns.
+fn annotate(b: &mut Blocks, start: u32, key: u64, text: &str) {
+    let text = text.to_owned();
+    let payload = Definition::Annotation { key, text }.encode();
+    b.record(ANNOTATION, start, 0, &payload);
+}
+
+/// Name, key of a pseudo call, start in ns, thread.
+type Shown = (String, u64, i32, u16);
+
+/// All records, and the labels with their keys.
+fn dumpi(b: &Blocks, options: &Options) -> (Vec<Shown>, Vec<(u64, String)>) {
+    let bytes = b.bytes();
+    let file = File::new(&bytes).expect("a block file");
+    let (out, summary) = write_to(&file, &b.table, options, Vec::new()).expect("written");
+    let reader = Reader::open(&out).expect("a DUMPI file");
+    let labels = reader.address_labels().expect("sound").expect("there");
+    let labels: Vec<_> = labels
+        .iter()
+        .map(|l| (l.key, String::from_utf8_lossy(&l.label).into_owned()))
+        .collect();
+    assert!(summary.annotations >= labels.iter().filter(|l| l.1.starts_with("ANN")).count() as u64);
+    let records = reader.records().map(|record| {
+        let record = record.expect("sound");
+        assert_eq!(record.mask.0 & Mask::CPU != 0, b.cpu);
+        let key = match record.args().next() {
+            Some((_, formats::dumpi::value::Arg::U64(key))) => key,
+            _ => 0,
+        };
+        let name = record.function.name.to_owned();
+        (name, key, record.wall.start.nsec, record.thread)
+    });
+    (records.collect(), labels)
+}
+
+/// Calls and annotations, one of a key that comes twice.
+fn annotated() -> Blocks {
+    let mut b = rank(0, 1);
+    annotate(&mut b, 900, 4096, "before all");
+    call_at(&mut b, 1000, 1010, "MPI_Barrier", &[V::H(WORLD)]);
+    annotate(&mut b, 1020, 17, "note");
+    annotate(&mut b, 1030, 4097, "");
+    let thing = b
+        .table
+        .get("MPI_Ibarrier")
+        .expect("in the table")
+        .name
+        .clone();
+    call_at(&mut b, 1100, 1110, &thing, &[V::H(WORLD), V::H(0x5000)]);
+    annotate(&mut b, 1200, 17, "another note");
+    annotate(&mut b, 1300, u64::MAX, "the last one");
+    b
+}
+
+#[test]
+fn dumpi_has_pairs_and_labels() {
+    let b = annotated();
+    let (records, labels) = dumpi(&b, &Options::default());
+    let of = |key: u64, at: i32| {
+        ["Function_enter", "Function_exit"].map(|name| (name.to_owned(), key, at, 0))
+    };
+    let ibarrier = labels.iter().find(|l| l.1 == "MPI_Ibarrier").expect("it").0;
+    let mut want = Vec::new();
+    want.extend(of(4096, 900));
+    want.push(("MPI_Barrier".to_owned(), 0, 1000, 0));
+    want.extend(of(17, 1020));
+    want.extend(of(4097, 1030));
+    want.extend(of(ibarrier, 1100));
+    want[8].2 = 1110;
+    want.extend(of(17, 1200));
+    want.extend(of(u64::MAX, 1300));
+    assert_eq!(records, want);
+    // By the exclusive or of the four low bytes: 0 of the last key, 0x10, 0x11 and 0x11 by first use.
+    let label = |key: u64, text: &str| (key, format!("ANNOTATION: {text}"));
+    let xor = (ibarrier as u32)
+        .to_be_bytes()
+        .into_iter()
+        .fold(0, |x, b| x ^ b);
+    let mut want = vec![
+        (0, label(u64::MAX, "the last one")),
+        (0x10, label(4096, "before all")),
+        (0x11, label(17, "note")),
+        (0x11, label(4097, "")),
+        (xor, (ibarrier, "MPI_Ibarrier".to_owned())),
+    ];
+    want.sort_by_key(|w| w.0);
+    assert_eq!(labels, want.into_iter().map(|w| w.1).collect::<Vec<_>>());
+}
+
+#[test]
+fn tracing_switches_the_halves_and_never_the_labels() {
+    let b = annotated();
+    let all = dumpi(&b, &Options::default()).1;
+    for (enter, exit) in [(true, true), (true, false), (false, true), (false, false)] {
+        let options = Options {
+            enter,
+            exit,
+            ..Options::default()
+        };
+        let (records, labels) = dumpi(&b, &options);
+        assert_eq!(labels, all);
+        let count = |name: &str| records.iter().filter(|r| r.0 == name).count();
+        // Five annotations, and the pair of MPI_Ibarrier, which is not theirs.
+        assert_eq!(count("Function_enter"), 5 * usize::from(enter) + 1);
+        assert_eq!(count("Function_exit"), 5 * usize::from(exit) + 1);
+    }
+}
+
+#[test]
+fn cpu_times_and_threads_are_the_annotations_own() {
+    let mut b = rank(0, 1);
+    b.cpu = true;
+    call_at(&mut b, 1000, 1010, "MPI_Barrier", &[V::H(WORLD)]);
+    b.threads.push(Vec::new());
+    b.thread = 1;
+    annotate(&mut b, 1005, 1, "meanwhile");
+    let (records, _) = dumpi(&b, &Options::default());
+    let order: Vec<_> = records.iter().map(|r| (r.0.as_str(), r.3)).collect();
+    let pair = [("Function_enter", 1), ("Function_exit", 1)];
+    assert_eq!(order, [pair[0], pair[1], ("MPI_Barrier", 0)]);
+}
+
+/// Time in ns, rank, thread and text of the solo events 5000.
+fn events(merged: &Merged) -> Vec<(i64, i32, i32, String)> {
+    let all = merged.records.iter().filter_map(|r| match r.body {
+        Body::Cargo { etype: 5000, bytes } => {
+            let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+            let text = String::from_utf8(bytes[2..2 + length].to_vec()).expect("whole characters");
+            let h = r.header;
+            Some(((h.time * 1e9).round() as i64, h.rank, h.thread, text))
+        }
+        _ => None,
+    });
+    all.collect()
+}
+
+#[test]
+fn clog2_has_solo_events_described_by_the_first_rank() {
+    let (mut a, mut b) = (rank(0, 2), rank(1, 2));
+    for rank in [&mut a, &mut b] {
+        call_at(rank, 1000, 1010, "MPI_Barrier", &[V::H(WORLD)]);
+    }
+    b.threads.push(Vec::new());
+    b.thread = 1;
+    // 28 characters, then one of two bytes, of which 30 bytes would cut the second.
+    annotate(&mut b, 1500, 4096, "ab456789012345678901234567890äx");
+    annotate(&mut b, 1600, 4097, "short");
+    let merged = merge(&[a, b]);
+    assert_eq!(merged.preamble.user_solo_event_id_count, 1);
+    let cut = "ab456789012345678901234567890".to_owned();
+    assert_eq!(
+        events(&merged),
+        [(500, 1, 1, cut), (600, 1, 1, "short".to_owned())]
+    );
+    let described: Vec<_> = merged
+        .records
+        .iter()
+        .filter_map(|r| match r.body {
+            Body::EventDef(d) if d.etype == 5000 => Some((
+                r.header.rank,
+                d.name.to_str().into_owned(),
+                d.format.to_str().into_owned(),
+            )),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(described, [(0, "annotation".to_owned(), "%s".to_owned())]);
+
+    let (_, states, conversion) = merged.drawables();
+    assert_eq!((states.len(), conversion.unmatched_events), (2, 0));
+    let out = Cursor::new(Vec::new());
+    let (out, _) = formats::slog2::convert(&merged.clog2, out, Default::default()).expect("made");
+    let file = out.into_inner();
+    let reader = Slog2::new(&file).expect("an SLOG2 file");
+    let category = reader.categories().iter();
+    let category = category
+        .clone()
+        .find(|c| c.name.to_str() == "annotation")
+        .expect("a category");
+    assert_eq!(category.topology, Topology::Event);
+    let nodes = reader
+        .directory()
+        .iter()
+        .map(|e| reader.node(e.ptr).expect("a node"));
+    let shown: usize = nodes
+        .map(|node| {
+            let all = node.nestless.iter().chain(&node.nestable);
+            all.filter(|d| matches!(d, Drawable::Primitive(p) if p.category == category.index))
+                .count()
+        })
+        .sum();
+    assert_eq!(shown, 2);
+}
+
+#[test]
+fn time_zero_is_not_later_than_the_first_annotation() {
+    let merged = merge(&[annotated()]);
+    let times: Vec<i64> = events(&merged).iter().map(|e| e.0).collect();
+    assert_eq!(times, [0, 120, 130, 300, 400]);
+}
+
+#[test]
+fn without_annotations_nothing_is_said_about_them() {
+    let mut b = rank(0, 1);
+    call_at(&mut b, 1000, 1010, "MPI_Barrier", &[V::H(WORLD)]);
+    let merged = merge(&[b]);
+    assert_eq!(merged.preamble.user_solo_event_id_count, 0);
+    let about = |body: &Body| matches!(body, Body::EventDef(d) if d.etype >= 0);
+    assert!(!merged.records.iter().any(|r| about(&r.body)));
+}

@@ -1,0 +1,12 @@
+//! From block files to calls, messages, CLOG2 and DUMPI records.
+
+mod annotations;
+mod clog2;
+mod dumpi;
+mod dumpi_golden;
+mod dumpi_random;
+mod dumpi_speed;
+mod messages;
+mod random;
+pub mod ranks;
+mod user;

@@ -1,0 +1,10 @@
+//! SLOG2: golden files, files of our own, conversion, windows, annotation files, damage.
+
+mod annotation;
+pub mod common;
+mod convert;
+mod damaged;
+mod golden;
+mod own;
+mod versions;
+mod window;

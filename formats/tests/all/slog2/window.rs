@@ -1,0 +1,561 @@
+//! SLOG2 by window and as a source and a sink of drawables: against what a walk over all nodes finds.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use crate::slog2::common::{Drawn, sample};
+use formats::model::{self, Definitions, Line, Sink as _, Source as _};
+use formats::slog2::{
+    Category, Color, Depth, Drawable, ErrorKind, Navigator, NewDrawable, Options, Reader, Shadow,
+    Sink, Source, TimeBBox, Topology, Vertex,
+};
+use proptest::prelude::*;
+
+/// A drawable that owns its parts.
+#[derive(Clone, Debug)]
+struct Owned {
+    topology: Topology,
+    info: Vec<u8>,
+    vertices: Vec<Vertex>,
+}
+
+impl Owned {
+    /// Category 0 is of events, 1 of states, 2 of arrows.
+    fn new(kind: usize, from: i32, length: i32, lines: [i32; 2], info: Vec<u8>) -> Self {
+        let at = |time: i32, line| Vertex {
+            time: f64::from(time) / 8.0,
+            line,
+        };
+        let (first, last) = (at(from, lines[0]), at(from + length, lines[1]));
+        let (topology, vertices) = match kind {
+            0 => (Topology::Event, vec![first]),
+            1 => (Topology::State, vec![first, at(from + length, lines[0])]),
+            _ => (Topology::Arrow, vec![first, last]),
+        };
+        Owned {
+            topology,
+            info,
+            vertices,
+        }
+    }
+
+    fn borrow(&self) -> NewDrawable<'_> {
+        NewDrawable {
+            topology: self.topology,
+            category: self.topology.number(),
+            info: &self.info,
+            vertices: &self.vertices,
+        }
+    }
+
+    fn end(&self) -> f64 {
+        let times = self.vertices.iter().map(|vertex| vertex.time);
+        times.fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+fn definitions() -> Definitions {
+    let category = |topology: Topology| {
+        let name = topology.name().into();
+        Category::new(topology.number(), name, topology, Color::rgb(0x123456))
+    };
+    Definitions {
+        categories: [Topology::Event, Topology::State, Topology::Arrow]
+            .map(category)
+            .to_vec(),
+        lines: (0..6)
+            .map(|id| Line::of_thread(id, id / 2, id % 2))
+            .collect(),
+        ..Definitions::default()
+    }
+}
+
+fn build(drawables: &[Owned], options: Options) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("made.slog2");
+    let mut sink = Sink::create(&path, &definitions(), options).expect("starts");
+    for drawable in drawables {
+        sink.put(&drawable.borrow()).expect("takes");
+    }
+    assert_eq!(sink.count(), drawables.len() as u64);
+    assert!(!path.exists());
+    let (_, losses) = sink.close().expect("closes");
+    assert!(losses.is_empty(), "{losses}");
+    std::fs::read(&path).expect("complete")
+}
+
+fn log(longest: i32) -> impl Strategy<Value = Vec<Owned>> {
+    let info = prop::collection::vec(any::<u8>(), 0..6);
+    let one = (0..3usize, -50..800i32, 0..longest, 0..6i32, 0..6i32, info);
+    let one = one.prop_map(|(kind, from, length, a, b, info)| {
+        // Some arrows go backward.
+        let length = if kind == 2 { length - 3 } else { length };
+        Owned::new(kind, from, length, [a, b], info)
+    });
+    prop::collection::vec(one, 1..250)
+}
+
+fn shape() -> impl Strategy<Value = Options> {
+    (2..5i16, 1..2500i32).prop_map(|(children_per_node, leaf_byte_size)| Options {
+        children_per_node,
+        leaf_byte_size,
+    })
+}
+
+fn sorted_by_end(mut drawables: Vec<Owned>) -> Vec<Owned> {
+    drawables.sort_by(|a, b| a.end().total_cmp(&b.end()));
+    drawables
+}
+
+/// What a drawable is, in a form that can be sorted and compared.
+fn text(drawable: &Drawable<'_>) -> String {
+    format!("{drawable:?}")
+}
+
+fn preview(shadow: &Shadow<'_>) -> String {
+    format!("{shadow:?}")
+}
+
+fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
+    list.sort();
+    list
+}
+
+/// What is in a window, by a walk over all nodes.
+fn brute_force(reader: &Reader<'_>, window: TimeBBox, depth: i16) -> (Vec<String>, Vec<String>) {
+    let (mut drawables, mut shadows) = (Vec::new(), Vec::new());
+    for entry in reader.directory() {
+        let node = reader.node(entry.ptr).expect("node");
+        if entry.id.depth >= depth {
+            let all = node.nestless.iter().chain(&node.nestable);
+            drawables.extend(all.filter(|d| window.overlaps(d.bounds())).map(text));
+        }
+        if entry.id.depth == depth {
+            let all = node.shadows.iter();
+            let all = all.flat_map(|b| b.nestless.iter().chain(&b.nestable));
+            shadows.extend(all.filter(|s| window.overlaps(s.bounds)).map(preview));
+        }
+    }
+    (sorted(drawables), sorted(shadows))
+}
+
+fn check_window(reader: &Reader<'_>, window: TimeBBox, depth: Depth) {
+    let found = reader.window(window, depth).expect("opens");
+    let lowest = found.reading.depth;
+    let root = reader.header().max_depth;
+    match depth {
+        Depth::Lowest(depth) => assert_eq!(lowest, depth.clamp(0, root)),
+        Depth::Bytes(most) => assert!(found.reading.bytes <= most || lowest == root),
+    }
+    let (drawables, shadows) = brute_force(reader, window, lowest);
+    assert_eq!(
+        sorted(found.drawables.iter().map(text).collect()),
+        drawables
+    );
+    assert_eq!(sorted(found.shadows.iter().map(preview).collect()), shadows);
+    let starts = found.drawables.iter().map(|d| d.bounds());
+    assert!(starts.is_sorted_by(|a, b| (a.earliest, -a.latest) <= (b.earliest, -b.latest)));
+    assert!(found.shadows.is_sorted_by(|a, b| a.compare(b).is_le()));
+    // What previews stand for and what is there add up.
+    if window.covers(reader.root().expect("root").bounds) {
+        let previewed: i64 = found.shadows.iter().map(|shadow| shadow.count).sum();
+        let (all, _) = brute_force(reader, window, 0);
+        assert_eq!(previewed + found.drawables.len() as i64, all.len() as i64);
+    }
+}
+
+/// All drawables of a source, checked to be in the order it promises.
+fn all_of(source: &Source<'_>) -> Vec<Drawn> {
+    let mut list: Vec<Drawn> = Vec::new();
+    let mut last = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+    let losses = source.for_each(&mut |drawable| {
+        let vertices = drawable.vertices.iter();
+        let bounds = vertices.fold(TimeBBox::EMPTY, |mut bounds, v| {
+            let (earliest, latest) = (v.time, v.time);
+            bounds.include(TimeBBox { earliest, latest });
+            bounds
+        });
+        let next = (bounds.earliest, -bounds.latest);
+        if source.order() == model::Order::Start {
+            assert!(last <= next, "{last:?} {next:?}");
+        }
+        last = next;
+        let vertices = drawable.vertices.iter().map(|v| (v.time, v.line));
+        list.push((
+            drawable.topology,
+            drawable.category,
+            drawable.info.to_vec(),
+            vertices.collect(),
+        ));
+        Ok(())
+    });
+    assert!(losses.expect("reads").is_empty());
+    list
+}
+
+fn by_text(list: &[Drawn]) -> Vec<String> {
+    sorted(list.iter().map(|drawn| format!("{drawn:?}")).collect())
+}
+
+/// The folder of the original's files, or `None` (and a message).
+fn golden() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("SKIPPED: no {}", folder.display());
+    None
+}
+
+fn golden_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).expect("readable folder");
+    let paths = entries.map(|entry| entry.expect("readable folder").path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "slog2"));
+    let read = |path: PathBuf| {
+        let name = path.file_name().expect("name").to_string_lossy();
+        (name.into_owned(), std::fs::read(&path).expect("file"))
+    };
+    sorted(paths.map(read).collect())
+}
+
+/// What can be read as a source keeps the order that it promises.
+fn check_order(file: &[u8]) {
+    let Ok(source) = Source::new(file) else {
+        return;
+    };
+    let mut count = 0;
+    let order = source.order();
+    let mut last = f64::NEG_INFINITY;
+    let put = &mut |drawable: &model::Drawable<'_>| {
+        count += 1;
+        let times = drawable.vertices.iter().map(|v| v.time);
+        let start = times.fold(f64::INFINITY, f64::min);
+        assert!(order == model::Order::Any || last.total_cmp(&start).is_le());
+        last = start;
+        Ok(())
+    };
+    let again = source.for_each(put);
+    again.expect("what was read once can be read again");
+    assert!(count <= file.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn windows_hold_what_overlaps(
+        drawables in log(120),
+        shape in shape(),
+        windows in prop::collection::vec((-80..900i32, 0..400i32, 0..9i16, 0..20_000u64), 1..6),
+    ) {
+        let file = build(&sorted_by_end(drawables), shape);
+        let reader = Reader::new(&file).expect("reads");
+        for (from, length, depth, bytes) in windows {
+            let at = |time: i32| f64::from(time) / 8.0;
+            let window = TimeBBox { earliest: at(from), latest: at(from + length) };
+            check_window(&reader, window, Depth::Lowest(depth));
+            check_window(&reader, window, Depth::Bytes(bytes));
+        }
+        let whole = TimeBBox { earliest: -1e9, latest: 1e9 };
+        for depth in -1..=reader.header().max_depth + 1 {
+            check_window(&reader, whole, Depth::Lowest(depth));
+        }
+    }
+
+    #[test]
+    fn a_source_gives_each_drawable_once_in_order(drawables in log(120), shape in shape()) {
+        let file = build(&sorted_by_end(drawables), shape);
+        let source = Source::new(&file).expect("reads");
+        prop_assert_eq!(source.order(), model::Order::Start);
+        let list = all_of(&source);
+        prop_assert_eq!(by_text(&list), by_text(&crate::slog2::common::drawables(&file)));
+    }
+
+    #[test]
+    fn drawables_that_came_unsorted_are_all_there(drawables in log(300), shape in shape()) {
+        let file = build(&drawables, shape);
+        let source = Source::new(&file).expect("reads");
+        let list = all_of(&source);
+        prop_assert_eq!(by_text(&list), by_text(&crate::slog2::common::drawables(&file)));
+        // Sorted on the way, they make the file that they make when they come sorted.
+        let out = sink_of(&source, shape);
+        let again = Source::new(&out).expect("reads");
+        prop_assert_eq!(again.order(), model::Order::Start);
+        prop_assert_eq!(by_text(&all_of(&again)), by_text(&list));
+    }
+
+    #[test]
+    fn damage_gives_an_error_or_a_log(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+        in_directory in any::<bool>(),
+        window in (-1.0..6.0f64, 0.0..5.0f64),
+        bytes in 0..30_000u64,
+    ) {
+        let (mut file, _) = sample(3).convert(400);
+        let directory = Reader::new(&file).expect("reads").header().tree_dir;
+        for (at, byte) in damage {
+            let at = match in_directory {
+                true => directory.offset as usize + 4 + at.index(directory.size as usize - 4),
+                false => at.index(file.len()),
+            };
+            file[at] = byte;
+        }
+        if let Ok(reader) = Reader::new(&file) {
+            let window = TimeBBox { earliest: window.0, latest: window.0 + window.1 };
+            for depth in [Depth::Bytes(bytes), Depth::Lowest(1), Depth::Lowest(0)] {
+                if let Ok(found) = reader.window(window, depth) {
+                    prop_assert!(found.reading.bytes <= file.len() as u64);
+                    let overlap = |d: &Drawable<'_>| window.overlaps(d.bounds());
+                    prop_assert!(found.drawables.iter().all(overlap));
+                }
+            }
+            if let Ok(mut navigator) = Navigator::new(&reader, true) {
+                for line in ["d=0", "+=1.5", ">", "- a", "s ts=-9 tf=9", "tf=1e9"] {
+                    let _ = navigator.obey(line, &mut std::io::sink());
+                }
+            }
+        }
+        check_order(&file);
+    }
+}
+
+/// Puts a source into a new file, by way of the model.
+fn sink_of(source: &Source<'_>, options: Options) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("out.slog2");
+    let sink = Sink::create(&path, source.definitions(), options).expect("starts");
+    let losses = model::convert(source, Box::new(sink)).expect("converts");
+    assert_eq!(losses.count("drawable with other than 1 or 2 vertices"), 0);
+    std::fs::read(&path).expect("complete")
+}
+
+#[test]
+fn a_damaged_directory_breaks_no_promise() {
+    let (file, _) = sample(3).convert(400);
+    let directory = Reader::new(&file).expect("reads").header().tree_dir;
+    let start = directory.offset as usize;
+    for at in start + 4..start + directory.size as usize {
+        for byte in [0, 1, 2, 255] {
+            let mut file = file.clone();
+            file[at] = byte;
+            check_order(&file);
+        }
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let (file, _) = sample(3).convert(400);
+    let window = TimeBBox {
+        earliest: 0.0,
+        latest: 1.0,
+    };
+    for length in 0..file.len() {
+        let part = &file[..length];
+        assert!(Source::new(part).is_err());
+        let found = Reader::new(part).and_then(|reader| {
+            let window = reader.window(window, Depth::Lowest(0))?;
+            Ok(window.drawables.len())
+        });
+        assert!(found.is_err());
+    }
+}
+
+#[test]
+fn what_the_format_cannot_hold_is_counted() {
+    let mut sink = Sink::new(
+        Cursor::new(Vec::new()),
+        &definitions(),
+        Options::default(),
+        |out| {
+            let file = out.into_inner();
+            let reader = Reader::new(&file)?;
+            assert_eq!(reader.directory().len(), 1);
+            Ok(())
+        },
+    )
+    .expect("starts");
+    let state = Owned::new(1, 0, 8, [1, 1], Vec::new());
+    let long = Owned::new(1, 0, 8, [7, 7], vec![0; 40_000]);
+    let mut bent = state.clone();
+    bent.vertices.push(bent.vertices[0]);
+    let stray = Owned::new(0, 9, 0, [7, 7], vec![0; 4]);
+    for drawable in [&state, &long, &bent, &stray] {
+        sink.put(&drawable.borrow()).expect("takes");
+    }
+    let losses = Box::new(sink).finish().expect("closes");
+    let counts: Vec<_> = losses.iter().collect();
+    assert_eq!(
+        counts,
+        [
+            ("drawable with an info above 32767 bytes", 1),
+            ("drawable with other than 1 or 2 vertices", 1),
+            ("line that nothing defines, named by its number", 1),
+        ]
+    );
+    let empty = Sink::new(
+        Cursor::new(Vec::new()),
+        &definitions(),
+        Options::default(),
+        |_| panic!("completed without drawables"),
+    );
+    let error = empty.expect("starts").close().expect_err("nothing in it");
+    assert!(error.to_string().contains("no drawable"), "{error}");
+}
+
+#[test]
+fn a_directory_out_of_order_is_no_ground_for_windows() {
+    let (file, _) = sample(12).convert(300);
+    let reader = Reader::new(&file).expect("reads");
+    let count = reader.directory().len();
+    assert!(count > 10);
+    let start = reader.header().tree_dir.offset as usize + 4;
+    let mut turned = file.clone();
+    for (nth, entry) in file[start..].chunks_exact(34).rev().enumerate() {
+        turned[start + 34 * nth..][..34].copy_from_slice(entry);
+    }
+    let reader = Reader::new(&turned).expect("reads");
+    let window = TimeBBox {
+        earliest: 0.0,
+        latest: 1.0,
+    };
+    let error = reader.window(window, Depth::Lowest(0)).expect_err("order");
+    assert!(
+        matches!(error.kind, ErrorKind::DirectoryOrder { .. }),
+        "{error}"
+    );
+    // Single nodes are found all the same, and nothing is lost where order does not matter.
+    for entry in reader.directory() {
+        assert_eq!(reader.entry(entry.id), Some(entry));
+    }
+    assert_eq!(
+        reader.root().map(|root| root.ptr),
+        Some(reader.header().tree_root)
+    );
+    let source = Source::new(&turned).expect("reads");
+    assert_eq!(source.order(), model::Order::Any);
+    let whole = crate::slog2::common::drawables(&file);
+    assert_eq!(by_text(&all_of(&source)), by_text(&whole));
+}
+
+#[test]
+fn nodes_that_overlap_in_the_file_are_read_no_further_than_its_size() {
+    let (file, _) = sample(40).convert(300);
+    let reader = Reader::new(&file).expect("reads");
+    let root = reader.header().tree_dir.offset as usize + 4;
+    let largest = reader.directory().iter().max_by_key(|e| e.ptr.size);
+    let largest = largest.expect("nodes").ptr;
+    let mut damaged = file.clone();
+    for entry in damaged[root..].chunks_exact_mut(34) {
+        entry[22..30].copy_from_slice(&largest.offset.to_be_bytes());
+        entry[30..34].copy_from_slice(&largest.size.to_be_bytes());
+    }
+    let reader = Reader::new(&damaged).expect("reads");
+    let window = TimeBBox {
+        earliest: 0.0,
+        latest: 100.0,
+    };
+    let error = reader
+        .window(window, Depth::Lowest(0))
+        .expect_err("overlap");
+    assert!(matches!(error.kind, ErrorKind::Overlap { .. }), "{error}");
+    assert!(Source::new(&damaged).is_err());
+}
+
+/// A log of states on four lines, four at a time, eight in a second.
+fn long_log(count: i32) -> Vec<u8> {
+    let state = |nth: i32| Owned::new(1, nth, 3, [nth % 4, nth % 4], Vec::new());
+    let options = Options {
+        leaf_byte_size: 4096,
+        ..Options::default()
+    };
+    build(&(0..count).map(state).collect::<Vec<_>>(), options)
+}
+
+#[test]
+fn bytes_read_grow_with_the_window_and_not_with_the_file() {
+    let read = |file: &[u8], length: f64| {
+        let reader = Reader::new(file).expect("reads");
+        let window = TimeBBox {
+            earliest: 500.0,
+            latest: 500.0 + length,
+        };
+        let found = reader.window(window, Depth::Lowest(0)).expect("opens");
+        assert!(found.drawables.len() as f64 >= 8.0 * length);
+        found.reading
+    };
+    let (small, large) = (long_log(8_000), long_log(128_000));
+    assert!(large.len() > 15 * small.len());
+    // The same window in a file sixteen times as large: four levels more on the way, with little in each.
+    let (a, b) = (read(&small, 10.0), read(&large, 10.0));
+    assert!(b.bytes < 2 * a.bytes, "{a:?} {b:?}");
+    assert!(b.nodes <= a.nodes + 8, "{a:?} {b:?}");
+    assert!(b.bytes < 40_000, "{b:?}");
+    // Ten windows' length takes about ten times as much of the leaves.
+    let (c, d) = (read(&large, 100.0), read(&large, 1000.0));
+    let ratio = d.bytes as f64 / c.bytes as f64;
+    assert!((5.0..15.0).contains(&ratio), "{c:?} {d:?}");
+    // With a limit on the bytes, the whole log takes no more than that.
+    let reader = Reader::new(&large).expect("reads");
+    let whole = TimeBBox {
+        earliest: -1.0,
+        latest: 1e6,
+    };
+    let found = reader.window(whole, Depth::Bytes(50_000)).expect("opens");
+    assert!(found.reading.bytes <= 50_000 && found.reading.depth > 0);
+    assert!(!found.shadows.is_empty());
+}
+
+#[test]
+fn windows_of_the_goldens() {
+    let Some(folder) = golden() else { return };
+    for (_, file) in golden_files(&folder) {
+        let reader = Reader::new(&file).expect("reads");
+        let bounds = reader.root().expect("root").bounds;
+        for (from, to) in [(0.0, 1.0), (0.25, 0.5), (0.5, 0.5), (0.9, 2.0), (-1.0, 0.0)] {
+            let at = |factor: f64| bounds.earliest + factor * bounds.duration();
+            let window = TimeBBox {
+                earliest: at(from),
+                latest: at(to),
+            };
+            for depth in 0..=reader.header().max_depth {
+                check_window(&reader, window, Depth::Lowest(depth));
+            }
+            check_window(&reader, window, Depth::screenful(reader.header()));
+        }
+    }
+}
+
+#[test]
+fn goldens_as_sources_and_made_again() {
+    let Some(folder) = golden() else { return };
+    let (mut same, mut files) = (0, 0);
+    for (name, file) in golden_files(&folder) {
+        let source = Source::new(&file).expect("reads");
+        let list = all_of(&source);
+        assert_eq!(
+            by_text(&list),
+            by_text(&crate::slog2::common::drawables(&file)),
+            "{name}"
+        );
+        let reader = source.reader();
+        let header = reader.header();
+        let out = sink_of(
+            &source,
+            Options {
+                children_per_node: header.children_per_node,
+                leaf_byte_size: header.leaf_byte_size,
+            },
+        );
+        let again = Source::new(&out).expect("reads");
+        assert_eq!(by_text(&all_of(&again)), by_text(&list), "{name}");
+        let lines = |source: &Source<'_>| source.definitions().lines.clone();
+        let used: Vec<Line> = lines(&source);
+        for line in lines(&again) {
+            assert!(used.contains(&line), "{name}: {line:?}");
+        }
+        files += 1;
+        same += usize::from(out == file);
+    }
+    println!("{same} of {files} are the same in every byte");
+}
