@@ -236,7 +236,7 @@ impl Content {
     }
 }
 
-fn shown(value: Value<'_>) -> String {
+pub(crate) fn shown(value: Value<'_>) -> String {
     match value {
         Value::Text(text) => visible(&String::from_utf8_lossy(text)),
         Value::Integer(number) => number.to_string(),
@@ -246,7 +246,7 @@ fn shown(value: Value<'_>) -> String {
 }
 
 /// The window, made so long that times in it can be told apart.
-fn with_length(window: TimeBBox) -> TimeBBox {
+pub(crate) fn with_length(window: TimeBBox) -> TimeBBox {
     let finite = |time: f64, otherwise: f64| if time.is_finite() { time } else { otherwise };
     let earliest = finite(window.earliest, 0.0).clamp(-1e300, 1e300);
     let latest = finite(window.latest, earliest).clamp(-1e300, 1e300);

@@ -16,27 +16,54 @@
 //! Ok(view::svg::write(&picture))
 //! # }
 //! ```
+//!
+//! [`Viewer`] answers what an interactive viewer asks: questions as in a URL, `picture?t0=0&t1=1&w=800`, with bytes, the same
+//! ones to a server and to a page without one.
 #![deny(missing_docs)]
 
+mod answer;
 mod arrows;
 mod axis;
 mod band;
+pub mod cells;
+mod class;
+mod cluster;
 mod color;
+pub mod columns;
 mod content;
+pub mod details;
+pub mod frame;
+pub mod layout;
 mod legend;
+mod measure;
+pub mod numbers;
 mod picture;
 mod place;
+pub mod pyramid;
+mod query;
+mod refusal;
 mod rows;
+pub mod scan;
+pub mod search;
+pub mod states;
+pub mod summary;
 pub mod svg;
 mod text;
+pub mod trace;
+pub mod tree;
+pub mod wire;
 
+pub use answer::{Answer, Body, Limits, VIEW_VERSION, Viewer};
 pub use arrows::{Bundle, Shown};
 pub use axis::{Axis, Tick};
 pub use band::{Band, Fill, Span};
+pub use class::Class;
 pub use color::{Rgb, Theme};
 pub use content::{Arrow, Content, Event, Kind, Preview, State, Total, Wanted};
 pub use legend::{Entry, Legend};
 pub use picture::{Arrowed, Label, Look, Marker, Picture, PictureRow, Strip};
+pub use query::Query;
+pub use refusal::Refusal;
 pub use rows::{Row, Rows, Selection};
 
 /// A stretch of time without length, for a trace without drawables.

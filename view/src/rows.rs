@@ -21,8 +21,9 @@ pub struct Row {
     pub number: usize,
 }
 
+/// What a line is about, whatever its communicator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+pub(crate) enum Key {
     Lane(Lane),
     Named(i32, String),
 }
@@ -63,6 +64,23 @@ impl Rows {
             });
         }
         rows
+    }
+
+    /// Rows that somebody else has put together: names, and the lines that are on them, by id.
+    pub fn named(rows: impl IntoIterator<Item = (String, Vec<i32>)>) -> Self {
+        let mut named = Rows::default();
+        for (number, (name, lines)) in rows.into_iter().enumerate() {
+            for line in lines {
+                named.of_line.insert(line, Some(number as u32));
+            }
+            named.rows.push(Row {
+                name,
+                layer: 0,
+                number,
+            });
+        }
+        named.total = named.rows.len();
+        named
     }
 
     /// Those of them that are wanted.
@@ -116,7 +134,7 @@ impl Rows {
 }
 
 /// What a line is about. The name of a line that is no lane of a rank, server or device is all that is known of it.
-fn key(line: &Line) -> Key {
+pub(crate) fn key(line: &Line) -> Key {
     let lane = lane_of(line);
     let unnamed = Line {
         name: None,
@@ -227,7 +245,7 @@ impl Selection {
         Ok(selection)
     }
 
-    fn takes(&self, row: &Row) -> bool {
+    pub(crate) fn takes(&self, row: &Row) -> bool {
         let taken = self.takes.is_empty() || self.takes.iter().any(|term| term.fits(row));
         taken && !self.leaves.iter().any(|term| term.fits(row))
     }

@@ -1,0 +1,612 @@
+//! Answers questions about a trace. The one place where routes are told apart, for the server and the page without one.
+
+use formats::slog2::{TimeBBox, Topology};
+use serde::Serialize;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::cells::Mode;
+use crate::details::{self, Detail, Details, Reference, near};
+use crate::frame::{self, Arrows, Question};
+use crate::layout::{Layout, Measures, Spec};
+use crate::pyramid::Index;
+use crate::query::Query;
+use crate::refusal::Refusal;
+use crate::scan::Reach;
+use crate::trace::Trace;
+use crate::tree::Tree;
+
+/// Counts up whenever answers change, so that pages of another version reload.
+pub const VIEW_VERSION: u32 = 1;
+
+/// What the body of an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// JSON.
+    Json,
+    /// A frame, see [`crate::wire`].
+    Frame,
+    /// Text of this MIME type.
+    Text(&'static str),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What the body is.
+    pub kind: Body,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Whether it is exact, so that it stays the same and can be kept.
+    pub exact: bool,
+}
+
+impl Answer {
+    /// An answer in JSON.
+    ///
+    /// # Errors
+    /// None that can happen: what is serialized here has names for keys.
+    pub fn json(value: &impl Serialize, exact: bool) -> Result<Self, Refusal> {
+        let body = serde_json::to_vec(value).map_err(|error| Refusal {
+            status: 500,
+            message: error.to_string(),
+        })?;
+        Ok(Answer {
+            kind: Body::Json,
+            body,
+            exact,
+        })
+    }
+}
+
+/// How much an answer may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of the tree that are read at most.
+    pub tree_bytes: u64,
+    /// Cells of a picture.
+    pub cells: usize,
+    /// Drawables that are given one by one.
+    pub drawables: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            tree_bytes: 150 << 20,
+            cells: 16_000_000,
+            drawables: 200_000,
+        }
+    }
+}
+
+/// Layouts that are kept.
+const KEPT_LAYOUTS: usize = 16;
+
+/// Stands for a percentage.
+const NOT_BUILDING: u8 = u8::MAX;
+
+/// A trace and what was found out about it.
+#[derive(Debug)]
+pub struct Viewer<'a> {
+    name: String,
+    bytes: u64,
+    trace: Trace<'a>,
+    trees: Vec<Tree>,
+    limits: Limits,
+    layouts: Mutex<Vec<Arc<Layout>>>,
+    measures: Mutex<Option<Arc<Measures>>>,
+    index: OnceLock<Index<'static>>,
+    /// Of making the index, in percent; [`NOT_BUILDING`] if nobody does.
+    building: AtomicU8,
+}
+
+impl<'a> Viewer<'a> {
+    /// Opens a trace of this name.
+    ///
+    /// # Errors
+    /// The file is no SLOG2 file or is damaged.
+    pub fn new(name: &str, file: &'a [u8], limits: Limits) -> Result<Self, Refusal> {
+        let trace = Trace::new(file)?;
+        Ok(Viewer {
+            name: name.to_owned(),
+            bytes: file.len() as u64,
+            trees: Tree::all(&trace),
+            trace,
+            limits,
+            layouts: Mutex::default(),
+            measures: Mutex::default(),
+            index: OnceLock::new(),
+            building: AtomicU8::new(NOT_BUILDING),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The trace.
+    pub fn trace(&self) -> &Trace<'a> {
+        &self.trace
+    }
+
+    /// The trees of labels, one for each line map.
+    pub fn trees(&self) -> &[Tree] {
+        &self.trees
+    }
+
+    /// How much an answer may take.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The index, once there is one.
+    pub fn index(&self) -> Option<&Index<'static>> {
+        self.index.get()
+    }
+
+    /// Takes over the index of this trace; a second one is dropped.
+    pub fn set_index(&self, index: Index<'static>) {
+        let _ = self.index.set(index);
+    }
+
+    /// Says how far the making of the index is, in percent.
+    pub fn set_building(&self, percent: u8) {
+        self.building.store(percent.min(100), Ordering::Relaxed);
+    }
+
+    /// Whether all of the trace may be read to answer, so that no index is needed.
+    pub fn is_small(&self) -> bool {
+        self.trace.reader().directory().node_bytes() <= self.limits.tree_bytes
+    }
+
+    fn index_state(&self) -> IndexState {
+        let percent = self.building.load(Ordering::Relaxed);
+        let (state, percent) = match (self.index.get(), percent) {
+            (Some(_), _) => ("ready", 100),
+            (None, NOT_BUILDING) => ("none", 0),
+            (None, percent) => ("building", percent),
+        };
+        IndexState { state, percent }
+    }
+
+    /// Answers a question, such as `picture?t0=0&t1=1&w=800`. `stop` is asked now and then whether to give up.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub fn answer(&self, question: &str, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let query = Query::parse(question)?;
+        match query.route.as_str() {
+            "meta" => self.meta(),
+            "rows" => self.rows(&query, stop),
+            "picture" => self.picture(&query, stop),
+            "overview" => self.overview(&query, stop),
+            "at" => self.at(&query, stop),
+            "ref" => self.reference(&query, stop),
+            "next" => self.next(&query, stop),
+            "follow" => self.follow(&query, stop),
+            "call" => self.call(&query, stop),
+            "search" => self.search(&query, stop),
+            "hits" => self.hits(&query, stop),
+            "stats" => self.stats(&query, stop),
+            "matrix" => self.matrix(&query, stop),
+            "sizes" => self.sizes(&query, stop),
+            "events" => self.events(&query, stop),
+            "csv" => self.csv(&query, stop),
+            "summary" => self.summary_answer(stop),
+            route => {
+                let route: String = route.chars().take(40).collect();
+                Err(Refusal::missing(format!("there is no {route:?}")))
+            }
+        }
+    }
+
+    /// The window of a question, `t0` to `t1`; the whole trace if these are missing.
+    ///
+    /// # Errors
+    /// They are no times, or in the wrong order.
+    pub fn window(&self, query: &Query) -> Result<TimeBBox, Refusal> {
+        let all = self.trace.bounds();
+        let window = TimeBBox {
+            earliest: query.time("t0", all.earliest)?,
+            latest: query.time("t1", all.latest)?,
+        };
+        let duration = window.duration();
+        if duration > 0.0 && duration.is_finite() && (1.0 / duration).is_finite() {
+            return Ok(window);
+        }
+        let TimeBBox { earliest, latest } = window;
+        Err(Refusal::wrong(format!(
+            "t0={earliest}&t1={latest}: expected t0 before t1"
+        )))
+    }
+
+    /// The rows of a question, `rows`.
+    ///
+    /// # Errors
+    /// It is no spec.
+    pub fn layout(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Arc<Layout>, Refusal> {
+        let spec = Spec::parse(query.text("rows"))?;
+        let text = spec.to_string();
+        let kept = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(layout) = kept().iter().find(|layout| layout.spec == text) {
+            return Ok(Arc::clone(layout));
+        }
+        let measures = match spec.needs_measures() {
+            true => self.measures(stop)?,
+            false => Arc::default(),
+        };
+        let layout = Arc::new(Layout::new(&self.trace, &self.trees, &spec, &measures)?);
+        let mut kept = kept();
+        kept.insert(0, Arc::clone(&layout));
+        kept.truncate(KEPT_LAYOUTS);
+        Ok(layout)
+    }
+
+    /// What rows are sorted by and clustered by.
+    fn measures(&self, stop: &dyn Fn() -> bool) -> Result<Arc<Measures>, Refusal> {
+        let mut measures = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(measures) = measures.as_ref() {
+            return Ok(Arc::clone(measures));
+        }
+        let found = Arc::new(crate::measure::measure(
+            &self.trace,
+            self.limits.tree_bytes,
+            stop,
+        )?);
+        Ok(Arc::clone(measures.insert(found)))
+    }
+
+    /// By kind whether a question leaves it out, `hide`.
+    ///
+    /// # Errors
+    /// It is no list of numbers.
+    pub fn hidden(&self, query: &Query) -> Result<Vec<bool>, Refusal> {
+        let mut hidden = vec![false; self.trace.kinds().len()];
+        for kind in query.numbers("hide")? {
+            if let Some(hidden) = hidden.get_mut(kind as usize) {
+                *hidden = true;
+            }
+        }
+        Ok(hidden)
+    }
+
+    /// What may be read to answer.
+    pub fn reach<'s>(&self, window: TimeBBox, stop: &'s dyn Fn() -> bool) -> Reach<'s> {
+        Reach {
+            window,
+            bytes: self.limits.tree_bytes,
+            stop,
+        }
+    }
+
+    fn meta(&self) -> Result<Answer, Refusal> {
+        let kinds = self.trace.kinds().iter().map(|kind| Category {
+            name: &kind.name,
+            topology: topology(kind.category.topology),
+            color: format!("#{:06x}", kind.color().0),
+            alpha: (kind.category.color.0 >> 24) as u8,
+            class: kind.class.name(),
+            count: kind.count,
+            labels: kind
+                .category
+                .info_keys
+                .iter()
+                .map(|key| key.to_str().into_owned())
+                .collect(),
+        });
+        let maps = self.trees.iter().map(|tree| Map {
+            name: &tree.name,
+            columns: &tree.columns,
+            leaves: tree.leaves.len(),
+        });
+        let bounds = self.trace.bounds();
+        let meta = Meta {
+            name: &self.name,
+            format: self.trace.reader().header().version.to_str().into_owned(),
+            t0: bounds.earliest,
+            t1: bounds.latest,
+            drawables: self.trace.drawables(),
+            bytes: self.bytes,
+            lines: self.trace.lines().len(),
+            maps: maps.collect(),
+            categories: kinds.collect(),
+            lost: self.lost(),
+            index: self.index_state(),
+            view_version: VIEW_VERSION,
+        };
+        Answer::json(&meta, false)
+    }
+
+    /// What is not as it should be.
+    pub(crate) fn lost(&self) -> Vec<String> {
+        let lines = self.trace.lines();
+        let undefined = lines.iter().filter(|line| !line.is_defined).count();
+        let mut lost = Vec::new();
+        if undefined > 0 {
+            lost.push(format!(
+                "{undefined} lines have drawables but are not defined"
+            ));
+        }
+        lost
+    }
+
+    fn rows(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let layout = self.layout(query, stop)?;
+        let rows = || layout.rows.iter();
+        let answer = RowsAnswer {
+            spec: &layout.spec,
+            count: layout.rows.len(),
+            label: rows().map(|row| row.label.as_str()).collect(),
+            key: rows().map(|row| row.key.as_str()).collect(),
+            depth: rows().map(|row| row.depth).collect(),
+            lines: rows().map(|row| row.lines).collect(),
+            group: rows().map(|row| row.group).collect(),
+            open: rows().map(|row| row.open).collect(),
+            pinned: layout.pinned,
+            path: rows().map(|row| row.path.as_slice()).collect(),
+        };
+        Answer::json(&answer, true)
+    }
+
+    fn picture(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let window = self.window(query)?;
+        let layout = self.layout(query, stop)?;
+        let width: usize = query.number("w", 1000)?;
+        let first: usize = query.number("y0", 0)?;
+        let behind: usize = query.number("y1", layout.rows.len())?;
+        let behind = behind.min(layout.rows.len());
+        let rows = first.min(behind)..behind;
+        let cells = width.checked_mul(rows.len().max(1));
+        let most = self.limits.cells;
+        if width == 0 || cells.is_none_or(|cells| cells > most) {
+            let rows = rows.len();
+            let message = format!("w={width} for {rows} rows: expected 1 to {most} cells");
+            return Err(if width == 0 {
+                Refusal::wrong(message)
+            } else {
+                Refusal::too_much(message)
+            });
+        }
+        let question = Question {
+            window,
+            width,
+            rows,
+            hidden: self.hidden(query)?,
+            mode: mode(query.text("mode"))?,
+            arrows: self.arrows(query.text("arrows"), stop)?,
+            most: query.number("max", 50_000)?.min(self.limits.drawables),
+            seq: query.number("seq", 0)?,
+            layout: &layout,
+        };
+        if let Some(index) = self.index.get()
+            && self.is_too_much(window)
+            && let Some((body, exact)) = index.frame(&self.trace, &question)
+        {
+            let kind = Body::Frame;
+            return Ok(Answer { kind, body, exact });
+        }
+        let found = frame::find(&self.trace, &question, self.reach(window, stop))?;
+        let exact = found.exact;
+        Ok(Answer {
+            kind: Body::Frame,
+            body: frame::frame(&self.trace, &question, found, 0),
+            exact,
+        })
+    }
+
+    /// Whether the nodes that reach into a window are more than may be read.
+    fn is_too_much(&self, window: TimeBBox) -> bool {
+        let bytes = self.trace.reader().bytes_in(window);
+        bytes.is_ok_and(|bytes| bytes > self.limits.tree_bytes)
+    }
+
+    fn arrows(&self, text: &str, stop: &dyn Fn() -> bool) -> Result<Arrows, Refusal> {
+        if let Some(reference) = text.strip_prefix("sel:") {
+            let reference = Reference::parse(reference)?;
+            let reach = self.reach(self.trace.bounds(), stop);
+            let item = near::resolve(&self.trace, reach, &reference)?;
+            return Ok(match item.topology {
+                Topology::Arrow => Arrows::One(reference),
+                _ => Arrows::Of {
+                    lane: self.trace.lines()[item.line as usize].lane,
+                    from: item.start,
+                    to: item.end,
+                },
+            });
+        }
+        match text {
+            "" | "none" => Ok(Arrows::None),
+            "worst" => Ok(Arrows::Worst),
+            "all" => Ok(Arrows::All),
+            _ => Err(Refusal::wrong(
+                "arrows: expected none, worst, all or sel:REF",
+            )),
+        }
+    }
+}
+
+impl Viewer<'_> {
+    /// Looks for drawables on the rows of a question.
+    pub(crate) fn details<T: Serialize>(
+        &self,
+        query: &Query,
+        stop: &dyn Fn() -> bool,
+        tell: impl FnOnce(&Details<'_, '_>) -> Result<T, Refusal>,
+    ) -> Result<Answer, Refusal> {
+        let layout = self.layout(query, stop)?;
+        let map = Spec::parse(&layout.spec)?.map;
+        let found = tell(&Details {
+            trace: &self.trace,
+            layout: &layout,
+            tree: &self.trees[map],
+            reach: self.reach(self.trace.bounds(), stop),
+        })?;
+        Answer::json(&found, !stop())
+    }
+
+    fn at(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let all = self.trace.bounds();
+        let time = query.time("t", all.earliest)?;
+        let within = query.time("dt", all.duration() * 1e-4)?.max(0.0);
+        let (row, hidden) = (query.number("row", 0)?, self.hidden(query)?);
+        self.details(query, stop, |details| {
+            let found = details.at(time, row, within, &hidden)?;
+            found.map(|item| details.detail(&item)).transpose()
+        })
+    }
+
+    fn reference(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let reference = Reference::parse(query.text("ref"))?;
+        self.details(query, stop, |details| {
+            details.detail(&details.find(&reference)?)
+        })
+    }
+
+    fn next(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let is_forward = query.number("dir", 1i32)? >= 0;
+        let time = query.time("t", self.trace.bounds().earliest)?;
+        let row = query.number("row", 0)?;
+        let reference = query.get("ref").filter(|text| !text.is_empty());
+        let reference = reference.map(Reference::parse).transpose()?;
+        self.details(query, stop, |details| {
+            let found = match reference {
+                Some(reference) => details.beside(&reference, is_forward)?,
+                None => details.from_time(row, time, is_forward)?,
+            };
+            found.map(|item| details.detail(&item)).transpose()
+        })
+    }
+
+    fn follow(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let is_forward = query.number("dir", -1i32)? >= 0;
+        let reference = Reference::parse(query.text("ref"))?;
+        self.details(query, stop, |details| {
+            let found = details.follow(&reference, is_forward)?;
+            let arrows = details.detail_all(&found.arrows, details::Followed::MOST)?;
+            let partner = found.partner.map(|state| details.detail(&state));
+            Ok(Followed {
+                arrows,
+                total: found.arrows.len(),
+                partner: partner.transpose()?,
+            })
+        })
+    }
+
+    fn call(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let text = query.text("id");
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let id = match digits {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => text.parse(),
+        };
+        let id = id.map_err(|_| Refusal::wrong("id: expected a CallID such as 0x10000000005"))?;
+        let near = query.get("t0").map(|_| self.window(query)).transpose()?;
+        self.details(query, stop, |details| {
+            let found = details.call(id, near)?;
+            let operations = details.detail_all(&found.operations, details::Called::MOST)?;
+            let seconds: f64 = found.operations.iter().map(|o| o.end - o.start).sum();
+            Ok(Called {
+                call: found.call.map(|call| details.detail(&call)).transpose()?,
+                total: found.operations.len(),
+                seconds,
+                operations,
+                exact: found.exact,
+            })
+        })
+    }
+}
+
+fn mode(text: &str) -> Result<Mode, Refusal> {
+    match text.split_once(':') {
+        None if text.is_empty() || text == "dominant" => Ok(Mode::Dominant),
+        None if text == "rare" => Ok(Mode::Rare),
+        None if text == "stack" => Ok(Mode::Stack),
+        Some(("heat", kind)) if kind.parse::<u32>().is_ok() => {
+            Ok(Mode::Heat(kind.parse().unwrap_or_default()))
+        }
+        _ => Err(Refusal::wrong(
+            "mode: expected dominant, rare, stack or heat:KIND",
+        )),
+    }
+}
+
+/// The name of a topology in answers.
+pub(crate) fn topology(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Event => "event",
+        Topology::State => "state",
+        Topology::Arrow => "arrow",
+    }
+}
+
+#[derive(Serialize)]
+struct Meta<'m> {
+    name: &'m str,
+    format: String,
+    t0: f64,
+    t1: f64,
+    drawables: Option<u64>,
+    bytes: u64,
+    lines: usize,
+    maps: Vec<Map<'m>>,
+    categories: Vec<Category<'m>>,
+    lost: Vec<String>,
+    index: IndexState,
+    view_version: u32,
+}
+
+#[derive(Serialize)]
+struct Map<'m> {
+    name: &'m str,
+    columns: &'m [String],
+    leaves: usize,
+}
+
+#[derive(Serialize)]
+struct Category<'m> {
+    name: &'m str,
+    topology: &'static str,
+    color: String,
+    alpha: u8,
+    class: &'static str,
+    count: Option<u64>,
+    labels: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct IndexState {
+    state: &'static str,
+    percent: u8,
+}
+
+#[derive(Serialize)]
+struct RowsAnswer<'l> {
+    spec: &'l str,
+    count: usize,
+    label: Vec<&'l str>,
+    key: Vec<&'l str>,
+    depth: Vec<u16>,
+    lines: Vec<u32>,
+    group: Vec<bool>,
+    open: Vec<bool>,
+    pinned: usize,
+    path: Vec<&'l [String]>,
+}
+
+#[derive(Serialize)]
+struct Followed {
+    arrows: Vec<Detail>,
+    total: usize,
+    partner: Option<Detail>,
+}
+
+#[derive(Serialize)]
+struct Called {
+    call: Option<Detail>,
+    operations: Vec<Detail>,
+    total: usize,
+    seconds: f64,
+    exact: bool,
+}

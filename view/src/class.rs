@@ -1,0 +1,168 @@
+//! Which class a category is of, by its name: what summaries, the minimap and the palette by class tell apart.
+
+use formats::io::draw::{Shows, shows};
+use formats::slog2::{Category, Topology};
+use std::collections::HashMap;
+
+/// What the time of a category is spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// No state at all: the program itself.
+    Compute,
+    /// Point-to-point calls but for those that wait.
+    P2p,
+    /// Collective calls, also of neighbourhoods.
+    Collective,
+    /// Calls that wait for requests or test them.
+    Wait,
+    /// MPI-IO.
+    Io,
+    /// One-sided communication and its windows.
+    Rma,
+    /// The rest of MPI.
+    Mpi,
+    /// What the program logged itself.
+    User,
+    /// Operations below MPI, and the arrows to them.
+    Disk,
+    /// Arrows between ranks.
+    Message,
+    /// What the trace does not define.
+    Other,
+}
+
+impl Class {
+    /// All of them, in the order in which pictures and tables show them.
+    pub const ALL: [Class; 11] = [
+        Class::Compute,
+        Class::P2p,
+        Class::Collective,
+        Class::Wait,
+        Class::Io,
+        Class::Rma,
+        Class::Mpi,
+        Class::User,
+        Class::Disk,
+        Class::Message,
+        Class::Other,
+    ];
+
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Compute => "compute",
+            Class::P2p => "p2p",
+            Class::Collective => "collective",
+            Class::Wait => "wait",
+            Class::Io => "io",
+            Class::Rma => "rma",
+            Class::Mpi => "mpi",
+            Class::User => "user",
+            Class::Disk => "disk",
+            Class::Message => "message",
+            Class::Other => "other",
+        }
+    }
+}
+
+/// The MPI functions of each class but [`Class::Mpi`], with blanks between them: from the table that the wrappers are made of.
+const FUNCTIONS: &[(Class, &str)] = include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+
+/// The calls below MPI-IO that the recorder sees, without `64`, `_chk` and `_2`. They carry a CallID in traces; a state of the
+/// program's own that is named `read` does not.
+const SYSTEM_CALLS: &str = "open openat creat close read write pread pwrite readv writev preadv pwritev preadv2 pwritev2 \
+    copy_file_range sendfile lseek ftruncate truncate fallocate posix_fallocate fsync fdatasync sync_file_range flock fcntl \
+    unlink remove unlinkat rename aio_read aio_write aio_fsync aio_error aio_return aio_suspend aio_cancel lio_listio mmap \
+    munmap msync fopen fclose fread fwrite fseek fseeko ftell fflush stat fstat lstat statfs fstatfs ftw";
+
+/// Whether this is the name of such a call.
+fn is_system_call(name: &str) -> bool {
+    let bare = name
+        .trim_start_matches('_')
+        .replace("64v2", "2")
+        .replace("64", "");
+    let bare = bare.trim_end_matches("_chk").trim_end_matches("_2");
+    SYSTEM_CALLS.split(' ').any(|call| call == bare)
+}
+
+/// Finds classes.
+pub(crate) struct Classes {
+    functions: HashMap<&'static str, Class>,
+}
+
+impl Classes {
+    pub fn new() -> Self {
+        let functions = FUNCTIONS.iter().flat_map(|&(class, names)| {
+            let names = names.split(' ');
+            names.map(move |name| (name, class))
+        });
+        Classes {
+            functions: functions.collect(),
+        }
+    }
+
+    pub fn of(&self, category: &Category) -> Class {
+        match shows(category) {
+            Some(Shows::Access) => return Class::Io,
+            Some(_) => return Class::Disk,
+            None => {}
+        }
+        if category.topology == Topology::Arrow {
+            return Class::Message;
+        }
+        let name = category.name.to_str();
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let name = &name[..end.unwrap_or(name.len())];
+        match self.functions.get(name) {
+            Some(&class) => class,
+            None if name.starts_with("MPI_File_") => Class::Io,
+            None if name.starts_with("MPI_") || name.starts_with("MPIX_") => Class::Mpi,
+            None if is_system_call(name) && has_callid(category) => Class::Disk,
+            None => Class::User,
+        }
+    }
+}
+
+/// Whether drawables of this category say which call they belong to.
+fn has_callid(category: &Category) -> bool {
+    let mut keys = category.info_keys.iter();
+    keys.any(|key| std::str::from_utf8(&key.0).is_ok_and(crate::details::is_callid))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use formats::slog2::Color;
+
+    #[test]
+    fn by_name() {
+        let classes = Classes::new();
+        let of = |name: &str, topology| {
+            classes.of(&Category::new(1, name.into(), topology, Color::WHITE))
+        };
+        let state = |name| of(name, Topology::State);
+        assert_eq!(state("MPI_Send"), Class::P2p);
+        assert_eq!(state("MPI_Waitall"), Class::Wait);
+        assert_eq!(state("MPI_Barrier"), Class::Collective);
+        assert_eq!(state("MPI_File_write_at_all"), Class::Io);
+        assert_eq!(state("MPI_Win_fence"), Class::Rma);
+        assert_eq!(state("MPI_Comm_rank"), Class::Mpi);
+        assert_eq!(state("MPI_Not_yet"), Class::Mpi);
+        assert_eq!(state("step"), Class::User);
+        assert_eq!(of("message", Topology::Arrow), Class::Message);
+        let mut write = Category::new(1, "pwrite64".into(), Topology::State, Color::WHITE);
+        assert_eq!(classes.of(&write), Class::User);
+        write.info_keys = vec!["CallID=".into(), ", bytes=".into()];
+        assert_eq!(classes.of(&write), Class::Disk);
+        for name in [
+            "__open64_2",
+            "__pread64_chk",
+            "preadv64v2",
+            "close",
+            "mmap64",
+        ] {
+            assert!(is_system_call(name), "{name}");
+        }
+        assert!(!is_system_call("step") && !is_system_call("") && !is_system_call("64"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Where times are among the columns of pixels, in whole numbers: sums of them do not depend on the order, so that a cell
+//! can be checked to the byte.
+
+use formats::slog2::TimeBBox;
+
+/// Bits of a place within a column.
+pub const BITS: u32 = 24;
+/// The width of a column.
+pub const COLUMN: i64 = 1 << BITS;
+
+/// A window spread over columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Columns {
+    window: TimeBBox,
+    per_second: f64,
+    end: i64,
+}
+
+impl Columns {
+    /// Spreads a window of some length.
+    pub fn new(window: TimeBBox, columns: u32) -> Self {
+        let end = i64::from(columns) << BITS;
+        Columns {
+            window,
+            per_second: end as f64 / window.duration(),
+            end,
+        }
+    }
+
+    /// The place of a time, in parts of a column; 0 before the window, and the end of the last column behind it.
+    #[inline]
+    pub fn at(&self, time: f64) -> i64 {
+        // Of what is out of range the conversion makes the nearest number, of what is none, 0.
+        let place = ((time - self.window.earliest) * self.per_second).round() as i64;
+        place.clamp(0, self.end)
+    }
+
+    /// Whether a stretch has a part in the window; one without length has it at its borders too.
+    #[inline]
+    pub fn overlap(&self, from: f64, to: f64) -> bool {
+        let TimeBBox { earliest, latest } = self.window;
+        if from == to {
+            return earliest <= from && from <= latest;
+        }
+        from < latest && earliest < to
+    }
+
+    /// The column of a time, which is the last one for the end of the window.
+    #[inline]
+    pub fn column(&self, time: f64) -> usize {
+        ((self.at(time).min(self.end - 1)) >> BITS) as usize
+    }
+}
+
+/// Takes stretches in order and gives for each column what there is in it.
+#[derive(Clone, Debug, Default)]
+pub struct Sweeper {
+    column: i64,
+    /// Kinds in the column, and how much of it.
+    parts: Vec<(u32, i64)>,
+}
+
+/// Takes what is in columns.
+pub trait Fill {
+    /// These kinds are in a column, each this much of it.
+    fn column(&mut self, column: usize, parts: &[(u32, i64)]);
+
+    /// Nothing but this kind is in these columns, from the first to before the last.
+    fn whole(&mut self, columns: std::ops::Range<usize>, kind: u32);
+}
+
+impl Sweeper {
+    /// Adds a stretch, which does not begin before the one that was added before it ends.
+    #[inline]
+    pub fn add(&mut self, kind: u32, from: i64, to: i64, end: i64, fill: &mut impl Fill) {
+        // What happens at the very end of the window is in the last column.
+        let first = from.min(end - 1) >> BITS;
+        if first != self.column {
+            self.finish(fill);
+            self.column = first;
+        }
+        let border = (first + 1) << BITS;
+        if to <= border {
+            self.part(kind, to - from);
+            return;
+        }
+        self.part(kind, border - from);
+        self.finish(fill);
+        let last = to >> BITS;
+        if last > first + 1 {
+            fill.whole((first + 1) as usize..last as usize, kind);
+        }
+        self.column = last;
+        if to > last << BITS {
+            self.part(kind, to - (last << BITS));
+        }
+    }
+
+    #[inline]
+    fn part(&mut self, kind: u32, much: i64) {
+        match self.parts.iter_mut().find(|part| part.0 == kind) {
+            Some(part) => part.1 += much,
+            None => self.parts.push((kind, much)),
+        }
+    }
+
+    /// Gives the column that is not yet given.
+    #[inline]
+    pub fn finish(&mut self, fill: &mut impl Fill) {
+        if !self.parts.is_empty() {
+            fill.column(self.column as usize, &self.parts);
+            self.parts.clear();
+        }
+    }
+}

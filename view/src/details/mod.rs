@@ -1,0 +1,567 @@
+//! What is known of single drawables: the one under the cursor, the one beside it, the arrows of one and what they lead to,
+//! and all that a call caused.
+
+pub mod near;
+mod reference;
+
+use formats::model::{Value, info_values};
+use formats::slog2::{TimeBBox, Topology};
+use serde::Serialize;
+use std::collections::HashMap;
+
+pub use reference::Reference;
+
+use crate::answer::topology;
+use crate::layout::Layout;
+use crate::refusal::Refusal;
+use crate::scan::Reach;
+use crate::text::visible;
+use crate::trace::{Item, Trace};
+use crate::tree::Tree;
+use near::{From, collect, next, refer, resolve, running};
+
+/// Bytes of the tree that are read to find out the exclusive time of a state; beyond, previews give it.
+const BYTES_FOR_EXCLUSIVE: u64 = 8 << 20;
+/// Arrows of a state that are given one by one.
+const MOST_ARROWS: usize = 200;
+/// Operations of a call that are given one by one, each with what it is nested in.
+const MOST_OPERATIONS: usize = 40;
+
+/// All that is known of a drawable.
+#[derive(Clone, Debug, Serialize)]
+pub struct Detail {
+    /// By which URLs name it.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// `state`, `event` or `arrow`.
+    pub topology: &'static str,
+    /// Number of its kind.
+    pub kind: u32,
+    /// Name of its kind.
+    pub name: String,
+    /// Class of its kind.
+    pub class: &'static str,
+    /// Start in seconds; of an arrow the time of the send.
+    pub t0: f64,
+    /// End in seconds.
+    pub t1: f64,
+    /// Row, or -1 if it is on none.
+    pub row: i64,
+    /// Line, as the file numbers it.
+    pub line: i32,
+    /// Label of the line.
+    pub label: String,
+    /// States that it is nested in.
+    pub depth: usize,
+    /// Seconds without those in nested states; of states only.
+    pub excl: Option<f64>,
+    /// Whether previews had to do for that.
+    pub excl_is_estimate: bool,
+    /// Keys and values.
+    pub info: Vec<(String, String)>,
+    /// The CallID, in hexadecimal with 0x before it.
+    pub callid: Option<String>,
+    /// Bytes of the message, or of what was accessed.
+    pub bytes: Option<i64>,
+    /// The states that it is nested in, the innermost first.
+    pub parents: Vec<Parent>,
+    /// Where an arrow leads to.
+    pub to: Option<End>,
+    /// Whether an arrow ends before it begins.
+    pub backward: bool,
+}
+
+/// A state around another one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Parent {
+    /// By which URLs name it.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// Name of its kind.
+    pub name: String,
+}
+
+/// The end of an arrow.
+#[derive(Clone, Debug, Serialize)]
+pub struct End {
+    /// Line, as the file numbers it.
+    pub line: i32,
+    /// Row, or -1 if it is on none.
+    pub row: i64,
+    /// Seconds.
+    pub t: f64,
+    /// Label of the line.
+    pub label: String,
+}
+
+/// Looks for drawables and tells what is known of them.
+pub struct Details<'v, 'a> {
+    /// The trace.
+    pub trace: &'v Trace<'a>,
+    /// The rows of the page.
+    pub layout: &'v Layout,
+    /// The tree of labels that the rows are of.
+    pub tree: &'v Tree,
+    /// What may be read; the window does not matter.
+    pub reach: Reach<'v>,
+}
+
+impl<'a> Details<'_, 'a> {
+    fn reach(&self, earliest: f64, latest: f64) -> Reach<'_> {
+        Reach {
+            window: TimeBBox { earliest, latest },
+            ..self.reach
+        }
+    }
+
+    /// Whether two lines are about the same thread and on the same row, so that states of the one nest in those of the other.
+    fn is_beside(&self, line: u32, other: u32) -> bool {
+        let lines = self.trace.lines();
+        lines[line as usize].lane == lines[other as usize].lane
+            && self.layout.row(line) == self.layout.row(other)
+    }
+
+    fn row(&self, line: u32) -> i64 {
+        self.layout.row(line).map_or(-1, i64::from)
+    }
+
+    fn label(&self, line: u32) -> String {
+        let leaf = self.tree.leaf_of.get(line as usize);
+        let node = leaf.and_then(|&leaf| self.tree.leaves.get(leaf as usize));
+        node.map_or_else(String::new, |&node| self.tree.full_label(node))
+    }
+
+    /// What is known of a drawable.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn detail(&self, item: &Item<'a>) -> Result<Detail, Refusal> {
+        let reference = refer(self.trace, self.reach, item)?;
+        self.detail_of(item, reference)
+    }
+
+    /// The same of several, among which are all that differ in the number of their reference only: these need not be looked for.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn detail_all(&self, items: &[Item<'a>], most: usize) -> Result<Vec<Detail>, Refusal> {
+        let mut seen: HashMap<String, u32> = HashMap::new();
+        let mut details = Vec::new();
+        for item in items.iter().take(most) {
+            let first = Reference::of(self.trace, item, 0);
+            let next = seen.entry(first.to_string()).or_default();
+            let reference = Reference {
+                nth: *next,
+                ..first
+            };
+            *next += 1;
+            details.push(self.detail_of(item, reference)?);
+        }
+        Ok(details)
+    }
+
+    fn detail_of(&self, item: &Item<'a>, reference: Reference) -> Result<Detail, Refusal> {
+        let kind = &self.trace.kinds()[item.kind as usize];
+        let id = |line: u32| self.trace.lines()[line as usize].line.id;
+        let is_arrow = item.topology == Topology::Arrow;
+        let around = match is_arrow {
+            true => Vec::new(),
+            false => self.around(item, &reference)?,
+        };
+        let (excl, excl_is_estimate) = match item.topology {
+            Topology::State => self
+                .exclusive(item)
+                .map(|(seconds, exact)| (Some(seconds), !exact))?,
+            _ => (None, false),
+        };
+        let mut parents = Vec::new();
+        for parent in around.iter().rev() {
+            parents.push(Parent {
+                reference: refer(self.trace, self.reach, parent)?.to_string(),
+                name: self.trace.kinds()[parent.kind as usize].name.clone(),
+            });
+        }
+        let pairs = info_values(&kind.category, item.info);
+        let values: Vec<(&str, Value<'_>)> = {
+            let text = |key: &'_ formats::slog2::Text| std::str::from_utf8(&key.0).is_ok();
+            pairs
+                .map(|(key, value)| match text(key) {
+                    true => (std::str::from_utf8(&key.0).unwrap_or_default(), value),
+                    false => ("", value),
+                })
+                .collect()
+        };
+        Ok(Detail {
+            reference: reference.to_string(),
+            topology: topology(item.topology),
+            kind: item.kind,
+            name: kind.name.clone(),
+            class: kind.class.name(),
+            t0: item.start,
+            t1: item.end,
+            row: self.row(item.line),
+            line: id(item.line),
+            label: self.label(item.line),
+            depth: around.len(),
+            excl,
+            excl_is_estimate,
+            info: values
+                .iter()
+                .map(|&(key, value)| (name_of(key), text_of(value)))
+                .collect(),
+            callid: values
+                .iter()
+                .find_map(|&(key, value)| callid(key, value))
+                .map(|id| format!("0x{id:x}")),
+            bytes: values.iter().find_map(|&(key, value)| bytes(key, value)),
+            parents,
+            to: is_arrow.then(|| End {
+                line: id(item.to_line),
+                row: self.row(item.to_line),
+                t: item.end,
+                label: self.label(item.to_line),
+            }),
+            backward: is_arrow && item.end < item.start,
+        })
+    }
+
+    /// The states that a state or an event is nested in, the innermost last.
+    fn around(&self, item: &Item<'a>, reference: &Reference) -> Result<Vec<Item<'a>>, Refusal> {
+        let beside = |line: u32| self.is_beside(line, item.line);
+        let mut states = running(self.trace, self.reach(item.start, item.start), &beside)?;
+        let is_it = |state: &Item<'_>| reference.names(self.trace, state);
+        let all = states.iter().enumerate().filter(|(_, state)| is_it(state));
+        let at = all.map(|(at, _)| at).nth(reference.nth as usize);
+        if let Some(at) = at {
+            states.truncate(at);
+        }
+        states.retain(|state| state.end > item.start);
+        Ok(states)
+    }
+
+    /// Seconds of a state without those in states nested in it, and whether that is exact.
+    fn exclusive(&self, item: &Item<'a>) -> Result<(f64, bool), Refusal> {
+        let mut found = Nested {
+            details: self,
+            of: item,
+            bounds: Vec::new(),
+            previewed: 0.0,
+        };
+        let mut reach = self.reach(item.start, item.end);
+        reach.bytes = reach.bytes.min(BYTES_FOR_EXCLUSIVE);
+        let scanned = crate::scan::scan(self.trace, reach, &mut found)?;
+        // Of equal ones it is not known which is in which; that they are counted once is enough.
+        let mut bounds = found.bounds;
+        bounds.sort_by(|a, b| {
+            a.earliest
+                .total_cmp(&b.earliest)
+                .then(b.latest.total_cmp(&a.latest))
+        });
+        let (mut nested, mut until) = (0.0, item.start);
+        for TimeBBox { earliest, latest } in bounds {
+            if latest > until {
+                nested += latest - earliest.max(until);
+                until = latest;
+            }
+        }
+        let left = item.end - item.start - nested - found.previewed;
+        Ok((left.max(0.0), scanned.exact))
+    }
+
+    /// What is under the cursor: at a time on a row the innermost state, or else the arrow or event that is nearest, no farther
+    /// than `within` seconds.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn at(
+        &self,
+        time: f64,
+        row: u32,
+        within: f64,
+        hidden: &[bool],
+    ) -> Result<Option<Item<'a>>, Refusal> {
+        let is_shown = |item: &Item<'a>| {
+            hidden.get(item.kind as usize) != Some(&true)
+                && (self.layout.row(item.line) == Some(row)
+                    || (item.topology == Topology::Arrow
+                        && self.layout.row(item.to_line) == Some(row)))
+        };
+        let reach = self.reach(time - within, time + within);
+        let (mut items, _) = collect(self.trace, reach, &is_shown)?;
+        items.sort_by(|a, b| near::order(self.trace, a, b));
+        let states = || items.iter().filter(|item| item.topology == Topology::State);
+        let runs = |item: &&Item<'_>| item.start <= time && time < item.end;
+        // On a row of several threads each has its own; the one that takes longest is most likely to be what is seen.
+        let mut innermost: Vec<(u32, Item<'a>)> = Vec::new();
+        for state in states().filter(runs) {
+            let lane = self.trace.lines()[state.line as usize].lane;
+            match innermost.iter_mut().find(|of| of.0 == lane) {
+                Some(of) => of.1 = *state,
+                None => innermost.push((lane, *state)),
+            }
+        }
+        let longest = innermost.iter().map(|of| of.1);
+        let longest = longest.max_by(|a, b| (a.end - a.start).total_cmp(&(b.end - b.start)));
+        if longest.is_some() {
+            return Ok(longest);
+        }
+        let distance = |item: &Item<'_>| {
+            let to_line = self.layout.row(item.to_line) == Some(row);
+            let from_line = self.layout.row(item.line) == Some(row);
+            match item.topology {
+                Topology::Arrow => {
+                    let ends = [(from_line, item.start), (to_line, item.end)];
+                    let near = ends
+                        .into_iter()
+                        .filter(|end| end.0)
+                        .map(|end| (end.1 - time).abs());
+                    near.fold(f64::INFINITY, f64::min)
+                }
+                _ if item.start > time => item.start - time,
+                _ => (time - item.end).max(0.0),
+            }
+        };
+        let near = items.iter().filter(|item| distance(item) <= within);
+        Ok(near
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)))
+            .copied())
+    }
+
+    /// The drawable of a reference.
+    ///
+    /// # Errors
+    /// There is none, or the file is damaged.
+    pub fn find(&self, reference: &Reference) -> Result<Item<'a>, Refusal> {
+        resolve(self.trace, self.reach, reference)
+    }
+
+    /// The next state behind another one on its row, or the one before.
+    ///
+    /// # Errors
+    /// There is no such drawable, the file is damaged, or too much would have to be read.
+    pub fn beside(
+        &self,
+        reference: &Reference,
+        is_forward: bool,
+    ) -> Result<Option<Item<'a>>, Refusal> {
+        let item = self.find(reference)?;
+        let row = self.layout.row(item.line);
+        let lines = |line: u32| match row {
+            Some(_) => self.layout.row(line) == row,
+            None => self.is_beside(line, item.line),
+        };
+        let from = match item.topology {
+            Topology::State => From::State(&item, *reference),
+            _ => From::Time(item.start),
+        };
+        next(self.trace, self.reach, from, is_forward, &lines)
+    }
+
+    /// The next state on a row that begins behind a time, or the last one that begins before.
+    ///
+    /// # Errors
+    /// The file is damaged, or too much would have to be read.
+    pub fn from_time(
+        &self,
+        row: u32,
+        time: f64,
+        is_forward: bool,
+    ) -> Result<Option<Item<'a>>, Refusal> {
+        let lines = |line: u32| self.layout.row(line) == Some(row);
+        next(self.trace, self.reach, From::Time(time), is_forward, &lines)
+    }
+
+    /// The arrows that leave a state, or arrive in it, the last one first; and the state at the other end of the last one. Of an
+    /// arrow itself, and the state that it leads to or comes from.
+    ///
+    /// # Errors
+    /// There is no such drawable, or the file is damaged.
+    pub fn follow(&self, reference: &Reference, is_forward: bool) -> Result<Followed<'a>, Refusal> {
+        let item = self.find(reference)?;
+        let mut arrows = match item.topology {
+            Topology::Arrow => vec![item],
+            _ => {
+                let is_in = |time: f64| item.start <= time && time <= item.end;
+                let wanted = |arrow: &Item<'a>| {
+                    let (line, time) = match is_forward {
+                        true => (arrow.line, arrow.start),
+                        false => (arrow.to_line, arrow.end),
+                    };
+                    arrow.topology == Topology::Arrow
+                        && self.is_beside(line, item.line)
+                        && is_in(time)
+                };
+                collect(self.trace, self.reach(item.start, item.end), &wanted)?.0
+            }
+        };
+        let near = |arrow: &Item<'_>| if is_forward { arrow.start } else { arrow.end };
+        arrows.sort_by(|a, b| near(b).total_cmp(&near(a)));
+        let partner = match arrows.first() {
+            None => None,
+            Some(arrow) => {
+                let (line, time) = match is_forward {
+                    true => (arrow.to_line, arrow.end),
+                    false => (arrow.line, arrow.start),
+                };
+                let beside = |other: u32| self.is_beside(other, line);
+                let states = running(self.trace, self.reach(time, time), &beside)?;
+                let runs = states.iter().rev().find(|state| state.end > time);
+                runs.or(states.last()).copied()
+            }
+        };
+        Ok(Followed { arrows, partner })
+    }
+
+    /// The call of a CallID and the operations that it caused: what carries the same CallID, the first one that is no operation
+    /// below MPI, and those that are. If the whole trace is too much to be looked through, only `near` is.
+    ///
+    /// # Errors
+    /// The file is damaged.
+    pub fn call(&self, id: u64, near: Option<TimeBBox>) -> Result<Called<'a>, Refusal> {
+        let all = self.trace.bounds();
+        let wanted =
+            |item: &Item<'a>| item.topology != Topology::Arrow && self.callid(item) == Some(id);
+        let (mut items, scanned) =
+            collect(self.trace, self.reach(all.earliest, all.latest), &wanted)?;
+        if let Some(TimeBBox { earliest, latest }) = near.filter(|_| !scanned.exact) {
+            items = collect(self.trace, self.reach(earliest, latest), &wanted)?.0;
+        }
+        items.sort_by(|a, b| near::order(self.trace, a, b));
+        let is_operation = |item: &Item<'_>| {
+            let kind = &self.trace.kinds()[item.kind as usize];
+            kind.class == crate::class::Class::Disk
+        };
+        let is_call = |item: &&Item<'_>| item.topology == Topology::State && !is_operation(item);
+        let call = items.iter().find(is_call).copied();
+        items.retain(|item| item.topology == Topology::State && is_operation(item));
+        Ok(Called {
+            call,
+            operations: items,
+            exact: scanned.exact,
+        })
+    }
+
+    /// The CallID of a drawable.
+    pub fn callid(&self, item: &Item<'_>) -> Option<u64> {
+        let kind = &self.trace.kinds()[item.kind as usize];
+        let place = kind.callid?;
+        let (key, value) = info_values(&kind.category, item.info).nth(place)?;
+        callid(std::str::from_utf8(&key.0).ok()?, value)
+    }
+}
+
+/// The arrows of a drawable.
+#[derive(Clone, Debug)]
+pub struct Followed<'a> {
+    /// The last ones first.
+    pub arrows: Vec<Item<'a>>,
+    /// The state at the other end of the last one.
+    pub partner: Option<Item<'a>>,
+}
+
+/// What has one CallID.
+#[derive(Clone, Debug)]
+pub struct Called<'a> {
+    /// The call.
+    pub call: Option<Item<'a>>,
+    /// The operations.
+    pub operations: Vec<Item<'a>>,
+    /// Whether the whole trace was looked through.
+    pub exact: bool,
+}
+
+impl Followed<'_> {
+    /// Arrows that are given one by one.
+    pub const MOST: usize = MOST_ARROWS;
+}
+
+impl Called<'_> {
+    /// Operations that are given one by one.
+    pub const MOST: usize = MOST_OPERATIONS;
+}
+
+/// The states in another one.
+struct Nested<'d, 'v, 'i, 'a> {
+    details: &'d Details<'v, 'a>,
+    of: &'i Item<'a>,
+    bounds: Vec<TimeBBox>,
+    previewed: f64,
+}
+
+impl<'a> crate::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
+    fn item(&mut self, item: Item<'a>) {
+        if item.topology != Topology::State || !self.details.is_beside(item.line, self.of.line) {
+            return;
+        }
+        let is_in = self.of.start <= item.start && item.end <= self.of.end;
+        let is_around = near::order(self.details.trace, &item, self.of).is_le();
+        if is_in && !is_around {
+            self.bounds.push(TimeBBox {
+                earliest: item.start,
+                latest: item.end,
+            });
+        }
+    }
+
+    fn preview(&mut self, preview: crate::scan::Preview) {
+        if !self.details.is_beside(preview.line, self.of.line) {
+            return;
+        }
+        let TimeBBox { earliest, latest } = preview.bounds;
+        let inside = latest.min(self.of.end) - earliest.max(self.of.start);
+        let share: f64 = preview
+            .shares
+            .iter()
+            .map(|(_, ratios)| f64::from(ratios.exclusive))
+            .sum();
+        if inside > 0.0 && share.is_finite() {
+            self.previewed += inside * share.clamp(0.0, 1.0);
+        }
+    }
+}
+
+/// A key as a table shows it: `, CallID=0x` is `CallID`.
+fn name_of(key: &str) -> String {
+    let key = key.trim_start_matches([',', ';', ' ']).trim_end();
+    let key = key.strip_suffix("0x").unwrap_or(key).trim_end();
+    visible(key.trim_end_matches(['=', ':']).trim_end())
+}
+
+fn text_of(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
+        Value::Integer(number) => number.to_string(),
+        Value::Hex(number) => format!("0x{number:x}"),
+        Value::Real(real) => format!("{real}"),
+    }
+}
+
+/// The CallID, if this value is one.
+fn callid(key: &str, value: Value<'_>) -> Option<u64> {
+    if !is_callid(key) {
+        return None;
+    }
+    match value {
+        Value::Hex(id) => Some(id),
+        Value::Integer(id) => Some(id as u64),
+        _ => None,
+    }
+}
+
+/// Whether the value behind this key is a CallID.
+pub(crate) fn is_callid(key: &str) -> bool {
+    let name = name_of(key);
+    let last = name.rsplit([' ', ',']).next().unwrap_or_default();
+    last.eq_ignore_ascii_case("callid")
+}
+
+/// Bytes, if this value says so.
+pub(crate) fn bytes(key: &str, value: Value<'_>) -> Option<i64> {
+    let name = name_of(key);
+    match value {
+        Value::Integer(bytes) if matches!(name.as_str(), "bytes" | "msg_size" | "size") => {
+            Some(bytes)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,444 @@
+//! The picture of a window: cells at any scale, and states, events and arrows one by one where they are few.
+
+use formats::slog2::{TimeBBox, Topology};
+use std::ops::Range;
+
+use crate::cells::{Cells, Mode};
+use crate::columns::Columns;
+use crate::details::Reference;
+use crate::layout::Layout;
+use crate::refusal::Refusal;
+use crate::scan::{Preview, Reach, Take, scan};
+use crate::states::{State, States, sweep};
+use crate::trace::{Item, Trace};
+use crate::wire::{Header, Writer, flag, section};
+
+/// What is asked of a picture.
+#[derive(Clone, Debug)]
+pub struct Question<'l> {
+    /// The window; of some length.
+    pub window: TimeBBox,
+    /// Columns.
+    pub width: usize,
+    /// The rows of the page.
+    pub layout: &'l Layout,
+    /// Which of them.
+    pub rows: Range<usize>,
+    /// By kind whether it is left out.
+    pub hidden: Vec<bool>,
+    /// Colour of cells.
+    pub mode: Mode,
+    /// Which arrows.
+    pub arrows: Arrows,
+    /// States, events and arrows are given one by one if they are not more than this.
+    pub most: usize,
+    /// A number that comes back.
+    pub seq: u32,
+}
+
+/// Which arrows are given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Arrows {
+    /// None.
+    #[default]
+    None,
+    /// Those that take longest.
+    Worst,
+    /// All, or how many there are from row to row.
+    All,
+    /// This one.
+    One(Reference),
+    /// Those that begin or end on a line of this lane in this time.
+    Of {
+        /// Number of the lane.
+        lane: u32,
+        /// Seconds.
+        from: f64,
+        /// Seconds.
+        to: f64,
+    },
+}
+
+/// An event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// Seconds.
+    pub time: f64,
+    /// Row.
+    pub row: u32,
+    /// Kind.
+    pub kind: u32,
+}
+
+/// An arrow between two rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrow {
+    /// When it begins, in seconds.
+    pub from: f64,
+    /// When it ends, which may be before.
+    pub to: f64,
+    /// Row where it begins.
+    pub row_from: u32,
+    /// Row where it ends.
+    pub row_to: u32,
+    /// Kind.
+    pub kind: u32,
+    /// Bytes of the message.
+    pub bytes: u64,
+}
+
+/// Arrows above which those with the longest flight are given only.
+const WORST: usize = 200;
+/// Arrows above which bundles are given.
+const MOST_ARROWS: usize = 3000;
+/// Arrows that are held while the longest are looked for, and bundles.
+const MOST_HELD: usize = 1 << 20;
+
+/// What there is on some rows in a window.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// States.
+    pub states: Vec<State>,
+    /// States that were not read.
+    pub previews: Vec<Preview>,
+    /// Events.
+    pub events: Vec<Event>,
+    /// Arrows.
+    pub arrows: Vec<Arrow>,
+    /// Arrows of which there was no room.
+    pub cut_arrows: u64,
+    /// All of these.
+    pub drawables: u64,
+    /// Whether nothing is missing.
+    pub exact: bool,
+}
+
+struct Taker<'q, 'l, 't, 'a> {
+    question: &'q Question<'l>,
+    trace: &'t Trace<'a>,
+    found: Found,
+}
+
+impl<'a> Take<'a> for Taker<'_, '_, '_, 'a> {
+    #[inline]
+    fn item(&mut self, item: Item<'a>) {
+        let question = self.question;
+        if question.hidden.get(item.kind as usize) == Some(&true) {
+            return;
+        }
+        let row = question.layout.row(item.line);
+        let is_in =
+            |row: Option<u32>| row.is_some_and(|row| question.rows.contains(&(row as usize)));
+        match item.topology {
+            Topology::State if is_in(row) && takes_part(&item, question.window) => {
+                self.found.drawables += 1;
+                self.found.states.push(State {
+                    start: item.start,
+                    end: item.end,
+                    line: item.line,
+                    kind: item.kind,
+                });
+            }
+            Topology::Event if is_in(row) => {
+                self.found.drawables += 1;
+                if let Some(row) = row {
+                    self.found.events.push(Event {
+                        time: item.start,
+                        row,
+                        kind: item.kind,
+                    });
+                }
+            }
+            Topology::Arrow => {
+                let row_to = question.layout.row(item.to_line);
+                if is_in(row) || is_in(row_to) {
+                    self.found.drawables += 1;
+                    self.arrow(&item, row, row_to);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn preview(&mut self, preview: Preview) {
+        let row = self.question.layout.row(preview.line);
+        if row.is_some_and(|row| self.question.rows.contains(&(row as usize))) {
+            let mut preview = preview;
+            self.found.drawables += preview.count;
+            preview
+                .shares
+                .retain(|share| self.question.hidden.get(share.0 as usize) != Some(&true));
+            self.found.previews.push(preview);
+        }
+    }
+}
+
+impl Taker<'_, '_, '_, '_> {
+    fn arrow(&mut self, item: &Item<'_>, row: Option<u32>, row_to: Option<u32>) {
+        let is_at = |line: u32, time: f64, lane: u32, from: f64, to: f64| {
+            self.trace.lines()[line as usize].lane == lane && from <= time && time <= to
+        };
+        let is_wanted = match self.question.arrows {
+            Arrows::None => false,
+            Arrows::Worst | Arrows::All => true,
+            Arrows::One(reference) => reference.names(self.trace, item),
+            Arrows::Of { lane, from, to } => {
+                is_at(item.line, item.start, lane, from, to)
+                    || is_at(item.to_line, item.end, lane, from, to)
+            }
+        };
+        let (Some(row_from), Some(row_to)) = (row, row_to) else {
+            return;
+        };
+        if !is_wanted {
+            return;
+        }
+        if self.found.arrows.len() >= MOST_HELD {
+            self.found.cut_arrows += 1;
+            return;
+        }
+        let kind = &self.trace.kinds()[item.kind as usize];
+        let message = formats::model::message(&kind.category, item.info);
+        self.found.arrows.push(Arrow {
+            from: item.start,
+            to: item.end,
+            row_from,
+            row_to,
+            kind: item.kind,
+            bytes: message.map_or(0, |m| u64::try_from(m.size).unwrap_or(0)),
+        });
+    }
+}
+
+/// Whether a state has some of its time in a window, or none at all and lies there.
+fn takes_part(item: &Item<'_>, window: TimeBBox) -> bool {
+    if item.start == item.end {
+        return window.earliest <= item.start && item.end <= window.latest;
+    }
+    item.start < window.latest && window.earliest < item.end
+}
+
+/// Reads what a picture shows.
+///
+/// # Errors
+/// The file is damaged.
+pub fn find(
+    trace: &Trace<'_>,
+    question: &Question<'_>,
+    reach: Reach<'_>,
+) -> Result<Found, Refusal> {
+    let mut taker = Taker {
+        question,
+        trace,
+        found: Found::default(),
+    };
+    let scanned = scan(trace, reach, &mut taker)?;
+    taker.found.exact = scanned.exact;
+    Ok(taker.found)
+}
+
+/// Makes the frame of what was found. `flags` is added to what follows from that.
+pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u32) -> Vec<u8> {
+    let Question {
+        window,
+        width,
+        layout,
+        ref rows,
+        mode,
+        ..
+    } = *question;
+    let columns = Columns::new(window, width as u32);
+    let is_real = found.exact && found.drawables <= question.most as u64;
+    let units = layout.units(rows.clone());
+    let unit_of = |line: u32| layout.unit(line).unwrap_or(units.start);
+    let states = States::new(found.states, trace.kinds(), units.clone(), unit_of);
+    let mut cells = Cells::new(
+        layout,
+        rows.clone(),
+        &columns,
+        width,
+        mode,
+        &states,
+        &found.previews,
+    );
+    let times = found.events.iter().filter(|e| inside(e.time, window));
+    cells.count_events(&columns, times.map(|event| (event.row, event.time)));
+    let mut flags = flags
+        | if found.exact {
+            flag::EXACT
+        } else {
+            flag::COARSE
+        };
+    let mut writer = Writer::default();
+    write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
+    if is_real {
+        flags |= flag::STATES;
+        write_states(&mut writer, &states, units, layout, window);
+        write_events(&mut writer, &found.events, window);
+    }
+    if found.cut_arrows > 0 {
+        flags |= flag::ARROWS_CUT;
+    }
+    flags |= write_arrows(&mut writer, question, found.arrows);
+    writer.finish(&Header {
+        kind: 1,
+        columns: width as u32,
+        rows: rows.len() as u32,
+        flags,
+        seq: question.seq,
+        first_row: rows.start as u32,
+        window: [window.earliest, window.latest],
+        drawables: found.drawables,
+    })
+}
+
+fn inside(time: f64, window: TimeBBox) -> bool {
+    window.earliest <= time && time <= window.latest
+}
+
+/// Writes the planes of cells.
+pub fn write_cells(writer: &mut Writer, cells: &Cells, are_few: bool) {
+    writer.kinds(section::CATEGORY, &cells.category, are_few);
+    writer.bytes(section::BUSY, &cells.busy);
+    for (id, plane) in [
+        (section::SPREAD, &cells.spread),
+        (section::EVENTS, &cells.events),
+    ] {
+        if !plane.is_empty() {
+            writer.bytes(id, plane);
+        }
+    }
+    if !cells.share.is_empty() {
+        let [.., share] = section::STACK;
+        for (ids, (kinds, shares)) in section::STACK.chunks(2).zip(&cells.others) {
+            writer.kinds(ids[0], kinds, are_few);
+            writer.bytes(ids[1], shares);
+        }
+        writer.bytes(share, &cells.share);
+    }
+}
+
+fn write_states(
+    writer: &mut Writer,
+    states: &States,
+    units: Range<u32>,
+    layout: &Layout,
+    window: TimeBBox,
+) {
+    // Far outside of the window nothing is seen, and f32 would not tell pixels apart any more.
+    let margin = window.duration();
+    let (least, most) = (window.earliest - margin, window.latest + margin);
+    let (mut starts, mut durations) = (Vec::<f32>::new(), Vec::<f32>::new());
+    let (mut rows, mut kinds, mut depths) = (Vec::new(), Vec::new(), Vec::new());
+    let mut running = Vec::new();
+    for unit in units {
+        let of_unit = states.of(unit);
+        for state in of_unit {
+            let (start, end) = (state.start.max(least), state.end.min(most));
+            starts.push((start - window.earliest) as f32);
+            durations.push((end - start) as f32);
+            rows.push(layout.row(state.line).unwrap_or(crate::layout::NO_ROW));
+            kinds.push(state.kind as u16);
+        }
+        let depth = |_, depth: usize| depths.push(depth.min(usize::from(u16::MAX)) as u16);
+        sweep(of_unit, &mut running, |_, _, _| {}, depth);
+    }
+    let [start, duration, row, kind, depth] = section::STATES;
+    writer.section(start, starts.into_iter());
+    writer.section(duration, durations.into_iter());
+    writer.section(row, rows.into_iter());
+    writer.section(kind, kinds.into_iter());
+    writer.section(depth, depths.into_iter());
+}
+
+fn write_events(writer: &mut Writer, events: &[Event], window: TimeBBox) {
+    let [time, row, kind] = section::POINTS;
+    writer.section(
+        time,
+        events.iter().map(|e| (e.time - window.earliest) as f32),
+    );
+    writer.section(row, events.iter().map(|e| e.row));
+    writer.section(kind, events.iter().map(|e| e.kind as u16));
+}
+
+/// Backward in time.
+const BACKWARD: u16 = 1;
+/// Stands for several.
+const BUNDLE: u16 = 2;
+
+fn write_arrows(writer: &mut Writer, question: &Question<'_>, mut arrows: Vec<Arrow>) -> u32 {
+    let mut flags = 0;
+    let flight = |arrow: &Arrow| (arrow.to - arrow.from).abs();
+    let longest_first = |a: &Arrow, b: &Arrow| flight(b).total_cmp(&flight(a));
+    let mut bundles = Vec::new();
+    if question.arrows == Arrows::All && arrows.len() > MOST_ARROWS {
+        bundles = bundled(&mut arrows);
+        flags |= flag::ARROWS_CUT;
+    } else if question.arrows == Arrows::Worst && arrows.len() > WORST {
+        arrows.sort_by(longest_first);
+        arrows.truncate(WORST);
+        flags |= flag::ARROWS_CUT;
+    } else if arrows.len() > MOST_ARROWS {
+        arrows.sort_by(longest_first);
+        arrows.truncate(MOST_ARROWS);
+        flags |= flag::ARROWS_CUT;
+    }
+    let arrows = if bundles.is_empty() {
+        arrows
+    } else {
+        Vec::new()
+    };
+    let is_bundle = !bundles.is_empty();
+    if !is_bundle {
+        bundles = arrows.into_iter().map(|arrow| (arrow, 1)).collect();
+    }
+    if bundles.is_empty() {
+        return flags;
+    }
+    let all = || bundles.iter();
+    let offset = |time: f64| (time - question.window.earliest) as f32;
+    let flags_of = |arrow: &Arrow, count: u32| {
+        u16::from(arrow.to < arrow.from) * BACKWARD + u16::from(count > 1) * BUNDLE
+    };
+    let [from, to, row_from, row_to, kind, flag, count, bytes] = section::ARROWS;
+    writer.section(from, all().map(|(a, _)| offset(a.from)));
+    writer.section(to, all().map(|(a, _)| offset(a.to)));
+    writer.section(row_from, all().map(|(a, _)| a.row_from));
+    writer.section(row_to, all().map(|(a, _)| a.row_to));
+    writer.section(kind, all().map(|(a, _)| a.kind as u16));
+    writer.section(flag, all().map(|(a, count)| flags_of(a, *count)));
+    if is_bundle {
+        writer.section(count, all().map(|(_, count)| *count));
+        writer.section(bytes, all().map(|(a, _)| a.bytes as f32));
+    }
+    flags
+}
+
+/// All arrows from one row to another as one, which begins and ends at the average times.
+fn bundled(arrows: &mut [Arrow]) -> Vec<(Arrow, u32)> {
+    arrows.sort_by(|a, b| {
+        let rows = |arrow: &Arrow| (arrow.row_from, arrow.row_to, arrow.kind);
+        rows(a).cmp(&rows(b)).then(a.from.total_cmp(&b.from))
+    });
+    let same =
+        |a: &Arrow, b: &Arrow| (a.row_from, a.row_to, a.kind) == (b.row_from, b.row_to, b.kind);
+    let mut bundles: Vec<(Arrow, u32)> = Vec::new();
+    for bundle in arrows.chunk_by(same) {
+        let count = bundle.len() as f64;
+        bundles.push((
+            Arrow {
+                from: bundle.iter().map(|arrow| arrow.from / count).sum(),
+                to: bundle.iter().map(|arrow| arrow.to / count).sum(),
+                bytes: bundle
+                    .iter()
+                    .fold(0, |sum, arrow| sum.saturating_add(arrow.bytes)),
+                ..bundle[0]
+            },
+            bundle.len() as u32,
+        ));
+    }
+    bundles
+        .sort_by_key(|(arrow, count)| (std::cmp::Reverse(arrow.bytes), std::cmp::Reverse(*count)));
+    bundles.truncate(MOST_ARROWS);
+    bundles
+}

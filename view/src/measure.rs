@@ -1,0 +1,166 @@
+//! What every line does over the whole trace, by which rows are sorted and clustered.
+
+use formats::slog2::{TimeBBox, Topology};
+
+use crate::columns::{COLUMN, Columns};
+use crate::layout::Measures;
+use crate::refusal::Refusal;
+use crate::scan::{Preview, Reach, Take, scan};
+use crate::states::{State, States, sweep};
+use crate::trace::{Item, Trace};
+
+/// Stretches of the trace in which behaviours are compared.
+const STRETCHES: usize = 64;
+/// Kinds that behaviours are made of: those that take most time.
+const KINDS: usize = 6;
+
+/// Numbers that are kept at most.
+const MOST: usize = 1 << 26;
+
+/// Measures all lines, as exactly as what may be read allows.
+///
+/// # Errors
+/// The file is damaged, or it was told to stop.
+pub fn measure(
+    trace: &Trace<'_>,
+    bytes: u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<Measures, Refusal> {
+    let (lines, kinds) = (trace.lines().len(), trace.kinds().len());
+    if lines.saturating_mul(kinds.max(STRETCHES * KINDS)) > MOST {
+        let message =
+            format!("{lines} lines of {kinds} kinds are too many to be sorted by what they do");
+        return Err(Refusal::too_much(message));
+    }
+    let mut measures = Measures {
+        busy: vec![0.0; lines],
+        first: vec![f64::INFINITY; lines],
+        end: vec![f64::NEG_INFINITY; lines],
+        exclusive: vec![0.0; lines * kinds],
+        kinds,
+        behaviour: Vec::new(),
+        dimensions: STRETCHES * KINDS,
+    };
+    let mut found = Found::default();
+    let reach = Reach {
+        window: trace.bounds(),
+        bytes,
+        stop,
+    };
+    if scan(trace, reach, &mut found)?.stopped {
+        return Err(Refusal::stopped());
+    }
+    let states = States::new(found.states, trace.kinds(), 0..lines as u32, |line| line);
+    let mut running = Vec::new();
+    for line in 0..lines {
+        let of_line = states.of(line as u32);
+        let shown = |nth: usize, from: f64, to: f64| {
+            measures.busy[line] += to - from;
+            measures.exclusive[line * kinds + of_line[nth].kind as usize] += (to - from) as f32;
+        };
+        sweep(of_line, &mut running, shown, |_, _| {});
+        for state in of_line {
+            measures.first[line] = measures.first[line].min(state.start);
+            measures.end[line] = measures.end[line].max(state.end);
+        }
+    }
+    for Preview {
+        line,
+        bounds,
+        shares,
+        ..
+    } in &found.previews
+    {
+        let line = *line as usize;
+        measures.first[line] = measures.first[line].min(bounds.earliest);
+        measures.end[line] = measures.end[line].max(bounds.latest);
+        for &(kind, ratios) in shares {
+            let seconds = f64::from(ratios.exclusive) * bounds.duration();
+            if seconds.is_finite() {
+                measures.busy[line] += seconds;
+                measures.exclusive[line * kinds + kind as usize] += seconds as f32;
+            }
+        }
+    }
+    measures.behaviour = behaviour(trace, &measures, &states, &found.previews);
+    Ok(measures)
+}
+
+#[derive(Default)]
+struct Found {
+    states: Vec<State>,
+    previews: Vec<Preview>,
+}
+
+impl<'a> Take<'a> for Found {
+    fn item(&mut self, item: Item<'a>) {
+        if item.topology == Topology::State {
+            self.states.push(State {
+                start: item.start,
+                end: item.end,
+                line: item.line,
+                kind: item.kind,
+            });
+        }
+    }
+
+    fn preview(&mut self, preview: Preview) {
+        self.previews.push(preview);
+    }
+}
+
+/// By line, stretch and kind the share of the stretch.
+fn behaviour(
+    trace: &Trace<'_>,
+    measures: &Measures,
+    states: &States,
+    previews: &[Preview],
+) -> Vec<f32> {
+    let mut totals: Vec<(f32, usize)> = (0..measures.kinds).map(|kind| (0.0, kind)).collect();
+    for line in measures.exclusive.chunks_exact(measures.kinds.max(1)) {
+        line.iter()
+            .zip(&mut totals)
+            .for_each(|(seconds, total)| total.0 += seconds);
+    }
+    totals.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut place = vec![None; measures.kinds];
+    for (nth, &(_, kind)) in totals.iter().take(KINDS).enumerate() {
+        place[kind] = Some(nth);
+    }
+    let columns = Columns::new(trace.bounds(), STRETCHES as u32);
+    let mut shares = vec![0.0f32; trace.lines().len() * measures.dimensions];
+    let mut add = |line: usize, kind: u32, bounds: TimeBBox, share: f32| {
+        let Some(nth) = place[kind as usize] else {
+            return;
+        };
+        let (mut from, to) = (columns.at(bounds.earliest), columns.at(bounds.latest));
+        while from < to {
+            let column = from / COLUMN;
+            let border = to.min((column + 1) * COLUMN);
+            let at = line * measures.dimensions + column as usize * KINDS + nth;
+            shares[at] += (border - from) as f32 / COLUMN as f32 * share;
+            from = border;
+        }
+    };
+    let mut running = Vec::new();
+    for line in 0..trace.lines().len() {
+        let of_line = states.of(line as u32);
+        let shown = |nth: usize, earliest: f64, latest: f64| {
+            add(line, of_line[nth].kind, TimeBBox { earliest, latest }, 1.0);
+        };
+        sweep(of_line, &mut running, shown, |_, _| {});
+    }
+    for preview in previews {
+        for &(kind, ratios) in &preview.shares {
+            if ratios.exclusive.is_finite() {
+                add(
+                    preview.line as usize,
+                    kind,
+                    preview.bounds,
+                    ratios.exclusive,
+                );
+            }
+        }
+    }
+    shares
+}

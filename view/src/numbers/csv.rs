@@ -1,0 +1,167 @@
+//! Tables as text with commas, for other programs.
+
+use std::fmt::Write;
+
+use crate::answer::{Answer, Body, Viewer};
+use crate::query::Query;
+use crate::refusal::Refusal;
+
+/// Lines of text.
+#[derive(Default)]
+struct Table(String);
+
+impl Table {
+    fn line(&mut self, fields: &[&dyn std::fmt::Display]) {
+        for (nth, field) in fields.iter().enumerate() {
+            if nth > 0 {
+                self.0.push(',');
+            }
+            let text = field.to_string();
+            // Programs that calculate take these for formulas, and names come from files of others.
+            let is_number = text.parse::<f64>().is_ok();
+            let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number;
+            let text = if is_formula { format!("'{text}") } else { text };
+            match text.contains([',', '"', '\n', '\r']) {
+                true => {
+                    let _ = write!(self.0, "\"{}\"", text.replace('"', "\"\""));
+                }
+                false => self.0.push_str(&text),
+            }
+        }
+        self.0.push_str("\r\n");
+    }
+
+    fn answer(self, exact: bool) -> Answer {
+        Answer {
+            kind: Body::Text("text/csv; charset=utf-8"),
+            body: self.0.into_bytes(),
+            exact,
+        }
+    }
+}
+
+fn or_empty<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+impl Viewer<'_> {
+    /// `csv`.
+    pub(crate) fn csv(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let layout = self.layout(query, stop)?;
+        let label = |row: usize| layout.rows.get(row).map_or("", |row| row.label.as_str());
+        let name = |kind: u32| self.trace().kinds()[kind as usize].name.as_str();
+        let mut table = Table::default();
+        match query.text("what") {
+            "stats" => {
+                let found = self.numbers(query, stop)?;
+                let exact = found.is_exact();
+                table.line(&[
+                    &"category",
+                    &"topology",
+                    &"count",
+                    &"inclusive_s",
+                    &"exclusive_s",
+                    &"min_s",
+                    &"mean_s",
+                    &"max_s",
+                    &"row_of_max",
+                    &"bytes",
+                    &"exact",
+                ]);
+                for c in &found.categories {
+                    let row = c.row_of_max.map(|row| label(row as usize));
+                    table.line(&[
+                        &c.name,
+                        &c.topology,
+                        &c.count,
+                        &c.incl,
+                        &c.excl,
+                        &or_empty(c.min),
+                        &or_empty(c.mean),
+                        &or_empty(c.max),
+                        &or_empty(row),
+                        &c.bytes,
+                        &exact,
+                    ]);
+                }
+                Ok(table.answer(exact))
+            }
+            "rows" => {
+                let found = self.numbers(query, stop)?;
+                let exact = found.is_exact();
+                let names = found.rows.top.iter().map(|top| name(top.kind).to_owned());
+                let mut title: Vec<String> = ["row", "threads", "busy_s", "end_s"]
+                    .map(str::to_owned)
+                    .into();
+                title.extend(names);
+                let fields: Vec<&dyn std::fmt::Display> = title.iter().map(|t| t as _).collect();
+                table.line(&fields);
+                for row in 0..layout.rows.len() {
+                    let end = or_empty(found.rows.ends[row]);
+                    let label = label(row);
+                    let mut fields: Vec<&dyn std::fmt::Display> = vec![
+                        &label,
+                        &found.rows.threads[row],
+                        &found.rows.busy[row],
+                        &end,
+                    ];
+                    for top in &found.rows.top {
+                        fields.push(&top.excl[row]);
+                    }
+                    table.line(&fields);
+                }
+                Ok(table.answer(exact))
+            }
+            "matrix" => {
+                let (pairs, exact) = self.pairs(query, stop)?;
+                table.line(&[&"from", &"to", &"messages", &"bytes"]);
+                for (from, to, count, bytes) in pairs {
+                    table.line(&[&label(from as usize), &label(to as usize), &count, &bytes]);
+                }
+                Ok(table.answer(exact))
+            }
+            "events" => {
+                let found = self.table(query, stop)?;
+                table.line(&[
+                    &"start_s",
+                    &"end_s",
+                    &"duration_s",
+                    &"topology",
+                    &"name",
+                    &"row",
+                    &"to_row",
+                    &"info",
+                ]);
+                for at in 0..found.name.len() {
+                    let to = usize::try_from(found.to_row[at]).map_or("", label);
+                    table.line(&[
+                        &found.t0[at],
+                        &found.t1[at],
+                        &found.dur[at],
+                        &found.topology[at],
+                        &found.name[at],
+                        &label(found.row[at] as usize),
+                        &to,
+                        &found.info[at],
+                    ]);
+                }
+                Ok(table.answer(found.exact))
+            }
+            "hits" => {
+                let window = self.window(query)?;
+                let (found, exact) = self.counted(query, stop)?;
+                table.line(&[&"from_s", &"to_s", &"hits"]);
+                let width = window.duration() / found.len() as f64;
+                for (nth, count) in found.iter().enumerate() {
+                    let from = window.earliest + nth as f64 * width;
+                    table.line(&[&from, &(from + width), count]);
+                }
+                Ok(table.answer(exact))
+            }
+            _ => {
+                let expected = "what: expected stats, rows, matrix, events or hits";
+                Err(Refusal::wrong(expected))
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The drawables of a window one by one, as a table: what stands behind the picture for those who cannot see it.
+
+use formats::model::{Drawable, info_values};
+use formats::slog2::Topology;
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::gather::{in_order, takes_part};
+use crate::answer::{Answer, Viewer, topology};
+use crate::details::Reference;
+use crate::query::Query;
+use crate::refusal::Refusal;
+use crate::trace::{Item, Kind};
+
+/// Rows of the table that can be asked for, from the first on.
+const MOST: usize = 200_000;
+
+#[derive(Default, Debug, Serialize)]
+pub(crate) struct Events {
+    pub total: u64,
+    pub exact: bool,
+    #[serde(rename = "ref")]
+    pub reference: Vec<String>,
+    pub topology: Vec<&'static str>,
+    pub kind: Vec<u32>,
+    pub name: Vec<String>,
+    pub t0: Vec<f64>,
+    pub t1: Vec<f64>,
+    pub dur: Vec<f64>,
+    pub row: Vec<u32>,
+    /// Row of the end of an arrow, −1 for anything else.
+    pub to_row: Vec<i64>,
+    pub info: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Start,
+    Duration,
+    Name,
+    Row,
+}
+
+/// A row of the table.
+struct Entry {
+    /// What it is sorted by; the number of a name, where names are.
+    key: f64,
+    nth: u64,
+    row: u32,
+    to_row: i64,
+    kind: u32,
+    topology: Topology,
+    line: u32,
+    to_line: u32,
+    times: [f64; 2],
+    info: Vec<u8>,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key
+            .total_cmp(&other.key)
+            .then(self.nth.cmp(&other.nth))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Entry {}
+
+impl Viewer<'_> {
+    /// `events`.
+    pub(crate) fn events(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let found = self.table(query, stop)?;
+        Answer::json(&found, found.exact)
+    }
+
+    /// The drawables of a question.
+    pub(crate) fn table(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Events, Refusal> {
+        let trace = self.trace();
+        let window = self.window(query)?;
+        let layout = self.layout(query, stop)?;
+        let hidden = self.hidden(query)?;
+        let (y0, y1) = (query.number("y0", 0u32)?, query.number("y1", u32::MAX)?);
+        let offset: usize = query.number("offset", 0)?;
+        let limit: usize = query.number("limit", 100)?;
+        let most = offset.saturating_add(limit);
+        if most > MOST {
+            let message = format!("offset={offset}&limit={limit}: expected at most {MOST} rows");
+            return Err(Refusal::too_much(message));
+        }
+        let (text, down) = match query.text("sort").strip_prefix('-') {
+            Some(text) => (text, true),
+            None => (query.text("sort"), false),
+        };
+        let by = match text {
+            "" | "t0" => By::Start,
+            "dur" => By::Duration,
+            "name" => By::Name,
+            "row" => By::Row,
+            _ => return Err(Refusal::wrong("sort: expected t0, dur, name or row")),
+        };
+        let reach = self.reach(window, stop);
+        if trace.reader().bytes_in(window)? > reach.bytes {
+            let message = "too much in this window for a table: zoom in, or search";
+            return Err(Refusal::too_much(message));
+        }
+        let places = places_of_names(trace.kinds());
+        let sign = if down { -1.0 } else { 1.0 };
+        let row_of = |line: u32| layout.row(line).filter(|row| (y0..y1).contains(row));
+        // The first so many, the last of them on top.
+        let heap = std::cell::RefCell::new((BinaryHeap::<Entry>::new(), 0_u64));
+        in_order(
+            trace,
+            reach,
+            &mut || *heap.borrow_mut() = Default::default(),
+            &mut |drawable: &Drawable<'_>| {
+                let Some(mut entry) = entry(self, drawable, &row_of) else {
+                    return;
+                };
+                let [start, end] = entry.times;
+                let bounds = formats::slog2::TimeBBox {
+                    earliest: start.min(end),
+                    latest: start.max(end),
+                };
+                if hidden[entry.kind as usize] || !takes_part(bounds, window) {
+                    return;
+                }
+                let (heap, total) = &mut *heap.borrow_mut();
+                entry.nth = *total;
+                *total += 1;
+                entry.key = sign
+                    * match by {
+                        By::Start => bounds.earliest,
+                        By::Duration => (end - start).abs(),
+                        By::Name => f64::from(places[entry.kind as usize]),
+                        By::Row => f64::from(entry.row),
+                    };
+                if heap.len() < most {
+                    entry.info = drawable.info.to_vec();
+                    heap.push(entry);
+                } else if heap.peek().is_some_and(|last| entry < *last) {
+                    entry.info = drawable.info.to_vec();
+                    heap.pop();
+                    heap.push(entry);
+                }
+            },
+        )?;
+        let (heap, total) = heap.into_inner();
+        let mut events = Events {
+            total,
+            exact: true,
+            ..Events::default()
+        };
+        for entry in heap.into_sorted_vec().into_iter().skip(offset) {
+            self.push(&mut events, &entry);
+        }
+        Ok(events)
+    }
+
+    fn push(&self, events: &mut Events, entry: &Entry) {
+        let kind = &self.trace().kinds()[entry.kind as usize];
+        let [start, end] = entry.times;
+        let item = Item {
+            kind: entry.kind,
+            topology: entry.topology,
+            line: entry.line,
+            to_line: entry.to_line,
+            start,
+            end,
+            info: &entry.info,
+        };
+        let reference = Reference::of(self.trace(), &item, 0);
+        events.reference.push(reference.to_string());
+        events.topology.push(topology(entry.topology));
+        events.kind.push(entry.kind);
+        events.name.push(kind.name.clone());
+        events.t0.push(start);
+        events.t1.push(end);
+        events.dur.push(end - start);
+        events.row.push(entry.row);
+        events.to_row.push(entry.to_row);
+        let pairs = info_values(&kind.category, &entry.info);
+        let texts = pairs.map(|(key, value)| {
+            let text = crate::content::shown(value);
+            crate::text::visible(&format!("{}{text}", key.to_str()))
+        });
+        events.info.push(texts.collect());
+    }
+}
+
+/// By kind the place of its name among all names.
+fn places_of_names(kinds: &[Kind]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..kinds.len()).collect();
+    order.sort_by_cached_key(|&kind| kinds[kind].name.to_lowercase());
+    let mut places = vec![0; kinds.len()];
+    for (place, kind) in (0..).zip(order) {
+        places[kind] = place;
+    }
+    places
+}
+
+fn entry(
+    viewer: &Viewer<'_>,
+    drawable: &Drawable<'_>,
+    row_of: &dyn Fn(u32) -> Option<u32>,
+) -> Option<Entry> {
+    let trace = viewer.trace();
+    let (first, last) = (drawable.vertices.first()?, drawable.vertices.last()?);
+    let line = trace.line(first.line)?;
+    let is_arrow = drawable.topology == Topology::Arrow;
+    let to_line = if is_arrow {
+        trace.line(last.line)?
+    } else {
+        line
+    };
+    let (from, to) = (row_of(line), row_of(to_line));
+    let [start, end] = match is_arrow || first.time <= last.time {
+        true => [first.time, last.time],
+        false => [last.time, first.time],
+    };
+    Some(Entry {
+        key: 0.0,
+        nth: 0,
+        row: from.or(to)?,
+        to_row: to.filter(|_| is_arrow).map_or(-1, i64::from),
+        kind: trace.kind_or_undefined(drawable.category, drawable.topology)?,
+        topology: drawable.topology,
+        line,
+        to_line,
+        times: [start, end],
+        info: Vec::new(),
+    })
+}

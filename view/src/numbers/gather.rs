@@ -1,0 +1,395 @@
+//! Statistics of a window and of some rows, exactly as `mpitrace stats` makes them, or from previews where the window is too
+//! much to read.
+
+use formats::model::{self, Definitions, Line, info_values, message};
+use formats::slog2::{
+    Depth, Drawable, InModel, InOrder, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
+    Shadow, TimeBBox, Topology, Visit,
+};
+use formats::stats::{
+    CategoryStatistics, Cell, Collector, Histogram, Nesting, Options, Row, Statistics, Tally,
+};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use crate::details::bytes;
+use crate::refusal::Refusal;
+use crate::scan::Reach;
+use crate::trace::Trace;
+
+/// What is to be counted.
+pub struct Wanted<'w> {
+    /// The row of a line, or `None` if it does not count.
+    pub row: &'w dyn Fn(u32) -> Option<u32>,
+    /// By kind whether it does not count.
+    pub hidden: &'w [bool],
+    /// Which states are nested in which.
+    pub nesting: Nesting,
+}
+
+/// What was counted.
+#[derive(Debug)]
+pub struct Gathered {
+    /// The statistics. The rank of rows, cells and pairs is the row, −1 for arrows' ends on none; the thread is the lane.
+    pub found: Statistics,
+    /// By kind the bytes of messages and accesses.
+    pub bytes: Vec<u64>,
+    /// By kind the numbers of drawables by the power of two of their nanoseconds.
+    pub lengths: Vec<[u64; 64]>,
+    /// By row the end of the last state, minus infinity if there is none.
+    pub ends: Vec<f64>,
+    /// Whether these numbers are exact; otherwise minima, maxima and everything about messages is missing.
+    pub exact: bool,
+}
+
+/// Gives all drawables of a window by start; `begin` is called before the first, perhaps twice: a file that turns out not to
+/// be in order is begun again, sorted.
+///
+/// # Errors
+/// The file is damaged, or the answer is not wanted any more.
+pub(crate) fn in_order(
+    trace: &Trace<'_>,
+    reach: Reach<'_>,
+    begin: &mut dyn FnMut(),
+    put: &mut dyn FnMut(&model::Drawable<'_>),
+) -> Result<(), Refusal> {
+    let reader = trace.reader();
+    let real = reader.categories().iter().filter(|c| c.index >= 0);
+    let primitives = InModel::new(&real.cloned().collect::<Vec<_>>());
+    let mut losses = model::Losses::default();
+    let mut until_asked = 0_u32;
+    let mut give = |primitive: &Primitive<'_>| {
+        until_asked = until_asked.wrapping_add(1);
+        if until_asked.is_multiple_of(4096) && (reach.stop)() {
+            return ControlFlow::Break(());
+        }
+        let given = primitives.put(primitive, &mut losses, |drawable| {
+            put(drawable);
+            Ok::<_, Infallible>(())
+        });
+        let Ok(()) = given;
+        ControlFlow::Continue(())
+    };
+    begin();
+    match reader.for_each_in_order(reach.window, &mut give)? {
+        InOrder::Complete { .. } => return Ok(()),
+        InOrder::Stopped => return Err(Refusal::stopped()),
+        InOrder::Disordered => begin(),
+    }
+    let mut sorted = Vec::new();
+    for drawable in reader.window(reach.window, Depth::Lowest(0))?.drawables {
+        match drawable {
+            Drawable::Primitive(primitive) => sorted.push(primitive),
+            Drawable::Composite(composite) => sorted.extend(composite.primitives),
+        }
+    }
+    sorted.sort_by(|a, b| {
+        let start = a.bounds.earliest.total_cmp(&b.bounds.earliest);
+        start.then(b.bounds.latest.total_cmp(&a.bounds.latest))
+    });
+    match sorted.iter().try_for_each(give) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Refusal::stopped()),
+    }
+}
+
+/// Counts what is in the window of `reach`.
+///
+/// # Errors
+/// The file is damaged, or the answer is not wanted any more.
+pub fn gather(
+    trace: &Trace<'_>,
+    wanted: &Wanted<'_>,
+    rows: usize,
+    reach: Reach<'_>,
+) -> Result<Gathered, Refusal> {
+    let row_of: Vec<Option<u32>> = (0..trace.lines().len() as u32).map(wanted.row).collect();
+    let real = trace.reader().categories().iter().filter(|c| c.index >= 0);
+    let definitions = Definitions {
+        categories: real.cloned().collect(),
+        lines: (trace.lines().iter().zip(&row_of))
+            .map(|(line, row)| Line {
+                thread: line.lane as i32,
+                ..Line::of_thread(line.line.id, row.map_or(-1, |row| row as i32), 0)
+            })
+            .collect(),
+        ..Definitions::default()
+    };
+    let options = Options {
+        window: Some(reach.window),
+        nesting: wanted.nesting,
+    };
+    let kinds = trace.kinds().len();
+    let fresh = || Gathering {
+        collector: Collector::new(&definitions, options),
+        bytes: vec![0; kinds],
+        lengths: vec![[0; 64]; kinds],
+        ends: vec![f64::NEG_INFINITY; rows],
+    };
+    if trace.reader().bytes_in(reach.window)? > reach.bytes {
+        let estimate = Estimate {
+            trace,
+            hidden: wanted.hidden,
+            row_of: &row_of,
+            window: reach.window,
+            gathering: fresh(),
+            previewed: Vec::new(),
+        };
+        return estimate.run(reach);
+    }
+    let gathering = std::cell::RefCell::new(fresh());
+    in_order(
+        trace,
+        reach,
+        &mut || *gathering.borrow_mut() = fresh(),
+        &mut |drawable| {
+            let first = drawable.vertices.first().and_then(|v| trace.line(v.line));
+            let row = first.and_then(|line| row_of[line as usize]);
+            let kind = trace.kind_or_undefined(drawable.category, drawable.topology);
+            let is_hidden = kind.is_some_and(|kind| wanted.hidden[kind as usize]);
+            if let (Some(row), false) = (row, is_hidden) {
+                gathering
+                    .borrow_mut()
+                    .put(trace, drawable, kind, row, reach.window);
+            }
+        },
+    )?;
+    let Gathering {
+        collector,
+        bytes,
+        lengths,
+        ends,
+    } = gathering.into_inner();
+    Ok(Gathered {
+        found: collector.finish(),
+        bytes,
+        lengths,
+        ends,
+        exact: true,
+    })
+}
+
+struct Gathering {
+    collector: Collector,
+    bytes: Vec<u64>,
+    lengths: Vec<[u64; 64]>,
+    ends: Vec<f64>,
+}
+
+impl Gathering {
+    fn put(
+        &mut self,
+        trace: &Trace<'_>,
+        drawable: &model::Drawable<'_>,
+        kind: Option<u32>,
+        row: u32,
+        window: TimeBBox,
+    ) {
+        self.collector.put(drawable);
+        let times = || drawable.vertices.iter().map(|vertex| vertex.time);
+        let bounds = TimeBBox {
+            earliest: times().fold(f64::INFINITY, f64::min),
+            latest: times().fold(f64::NEG_INFINITY, f64::max),
+        };
+        if !takes_part(bounds, window) {
+            return;
+        }
+        let end = bounds.latest.min(window.latest);
+        if let Some(kind) = kind {
+            let category = &trace.kinds()[kind as usize].category;
+            self.bytes[kind as usize] += bytes_of(category, drawable.info).unwrap_or(0);
+            let seconds = end - bounds.earliest.max(window.earliest);
+            let nanoseconds = (seconds * 1e9) as u64;
+            self.lengths[kind as usize][nanoseconds.max(1).ilog2() as usize] += 1;
+        }
+        if let (Topology::State, Some(last)) = (drawable.topology, self.ends.get_mut(row as usize))
+        {
+            *last = last.max(end);
+        }
+    }
+}
+
+/// Whether a drawable takes part in a window, as statistics have it.
+pub(crate) fn takes_part(bounds: TimeBBox, window: TimeBBox) -> bool {
+    if bounds.earliest == bounds.latest {
+        window.overlaps(bounds)
+    } else {
+        bounds.earliest < window.latest && window.earliest < bounds.latest
+    }
+}
+
+/// Bytes of a message or an access.
+pub(crate) fn bytes_of(category: &model::Category, info: &[u8]) -> Option<u64> {
+    if category.topology == Topology::Arrow
+        && let Some(message) = message(category, info)
+    {
+        return u64::try_from(message.size).ok();
+    }
+    let mut pairs = info_values(category, info);
+    let found = pairs.find_map(|(key, value)| bytes(&key.to_str(), value));
+    found.and_then(|bytes| u64::try_from(bytes).ok())
+}
+
+/// What previews and the drawables above them tell.
+struct Estimate<'e, 'a> {
+    trace: &'e Trace<'a>,
+    hidden: &'e [bool],
+    row_of: &'e [Option<u32>],
+    window: TimeBBox,
+    gathering: Gathering,
+    /// By line and kind.
+    previewed: Vec<(u32, u32, Tally)>,
+}
+
+impl Estimate<'_, '_> {
+    fn run(mut self, reach: Reach<'_>) -> Result<Gathered, Refusal> {
+        let depth = Depth::Bytes(reach.bytes);
+        let reader = self.trace.reader();
+        reader.visit_window(reach.window, depth, &mut self)?;
+        let mut found = self.gathering.collector.finish();
+        let mut cells: BTreeMap<(i32, i32, i32), Cell> = BTreeMap::new();
+        for cell in found.cells.drain(..) {
+            cells.insert((cell.rank, cell.thread, cell.category), cell);
+        }
+        for &(line, kind, tally) in &self.previewed {
+            let category = &self.trace.kinds()[kind as usize].category;
+            let rank = self.row_of[line as usize].map_or(-1, |row| row as i32);
+            let thread = self.trace.lines()[line as usize].lane as i32;
+            let cell = cells.entry((rank, thread, category.index));
+            let cell = cell.or_insert_with(|| Cell {
+                rank,
+                thread,
+                category: category.index,
+                tally: Tally::default(),
+                counters: Vec::new(),
+            });
+            cell.tally.join(&tally);
+        }
+        found.cells = cells.into_values().collect();
+        add_up(self.trace, &mut found);
+        Ok(Gathered {
+            found,
+            bytes: self.gathering.bytes,
+            lengths: self.gathering.lengths,
+            ends: self.gathering.ends,
+            exact: false,
+        })
+    }
+
+    fn primitive(&mut self, primitive: &Primitive<'_>) {
+        let Some(line) = self.trace.line(primitive.first().line) else {
+            return;
+        };
+        let Some(row) = self.row_of[line as usize] else {
+            return;
+        };
+        let ends: Vec<_> = primitive.vertices().collect();
+        let known = self.trace.kind(primitive.category);
+        let topology = known.map_or(Topology::State, |kind| {
+            self.trace.kinds()[kind as usize].category.topology
+        });
+        if known.is_none_or(|kind| self.hidden[kind as usize]) || ends.len() > 2 {
+            return;
+        }
+        let drawable = model::Drawable {
+            topology,
+            category: primitive.category,
+            info: primitive.info,
+            vertices: &ends,
+        };
+        self.gathering
+            .put(self.trace, &drawable, known, row, self.window);
+    }
+}
+
+impl<'a> Visit<'a> for Estimate<'_, 'a> {
+    fn drawable(&mut self, drawable: Drawable<'a>) {
+        match drawable {
+            Drawable::Primitive(primitive) => self.primitive(&primitive),
+            Drawable::Composite(composite) => {
+                composite.primitives.iter().for_each(|p| self.primitive(p));
+            }
+        }
+    }
+
+    fn shadow(&mut self, shadow: Shadow<'a>) {
+        let previews = [PREVIEW_EVENT, PREVIEW_ARROW, PREVIEW_STATE];
+        let line = self.trace.line(shadow.primitive.first().line);
+        let Some(line) = line.filter(|&line| self.row_of[line as usize].is_some()) else {
+            return;
+        };
+        if !previews.contains(&shadow.primitive.category) {
+            return;
+        }
+        let TimeBBox { earliest, latest } = shadow.bounds;
+        let inside = latest.min(self.window.latest) - earliest.max(self.window.earliest);
+        let length = latest - earliest;
+        let part = if length > 0.0 { inside / length } else { 1.0 };
+        if !part.is_finite() {
+            return;
+        }
+        for weight in shadow.weights() {
+            let kind = self.trace.kind(weight.category);
+            let Some(kind) = kind.filter(|&kind| !self.hidden[kind as usize]) else {
+                continue;
+            };
+            let seconds = |ratio: f32| f64::from(ratio.max(0.0)) * inside.max(0.0);
+            let is_state = shadow.primitive.category == PREVIEW_STATE;
+            let exclusive = match is_state {
+                true => seconds(weight.ratios.exclusive),
+                false => 0.0,
+            };
+            let tally = Tally {
+                count: (weight.ratios.count.max(0) as f64 * part).round() as u64,
+                total: seconds(weight.ratios.inclusive),
+                exclusive,
+                ..Tally::default()
+            };
+            self.previewed.push((line, kind, tally));
+        }
+    }
+}
+
+/// Makes categories and rows of cells.
+fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
+    // Previews do not tell what performance counters counted.
+    found.counters.clear();
+    found
+        .cells
+        .iter_mut()
+        .for_each(|cell| cell.counters.clear());
+    let mut categories: BTreeMap<i32, Tally> = BTreeMap::new();
+    let mut rows: BTreeMap<(i32, i32), f64> = BTreeMap::new();
+    for cell in &found.cells {
+        categories
+            .entry(cell.category)
+            .or_default()
+            .join(&cell.tally);
+        *rows.entry((cell.rank, cell.thread)).or_default() += cell.tally.exclusive.max(0.0);
+    }
+    found.drawables = categories.values().map(|tally| tally.count).sum();
+    found.categories = categories
+        .into_iter()
+        .filter_map(|(index, tally)| {
+            let kind = &trace.kinds()[trace.kind(index)? as usize];
+            Some(CategoryStatistics {
+                index,
+                name: kind.category.name.clone(),
+                topology: kind.category.topology,
+                tally,
+                durations: Histogram::default(),
+                counters: Vec::new(),
+            })
+        })
+        .collect();
+    found.rows = rows
+        .into_iter()
+        .map(|((rank, thread), covered)| Row {
+            rank,
+            thread,
+            covered,
+            ..Row::default()
+        })
+        .collect();
+}

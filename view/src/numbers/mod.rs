@@ -1,0 +1,285 @@
+//! Numbers about a window: statistics by category and row, messages by pair of rows and by size, and the drawables one by one.
+
+pub(crate) mod csv;
+pub(crate) mod events;
+pub mod gather;
+
+use formats::slog2::TimeBBox;
+use formats::stats::{Nesting, Tally};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use crate::answer::{Answer, Viewer, topology};
+use crate::class::Class;
+use crate::query::Query;
+use crate::refusal::Refusal;
+use gather::{Gathered, Wanted, gather};
+
+/// Categories whose time is given row by row.
+const TOP: usize = 8;
+
+/// Answer to `stats`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Stats {
+    t0: f64,
+    t1: f64,
+    exact: bool,
+    pub(crate) categories: Vec<CategoryNumbers>,
+    pub(crate) rows: RowNumbers,
+    span: f64,
+    threads: usize,
+    drawables: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct CategoryNumbers {
+    pub kind: u32,
+    pub name: String,
+    pub topology: &'static str,
+    pub count: u64,
+    pub incl: f64,
+    pub excl: f64,
+    pub min: Option<f64>,
+    pub mean: Option<f64>,
+    pub max: Option<f64>,
+    pub row_of_max: Option<i32>,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RowNumbers {
+    /// Seconds in states, by row.
+    pub busy: Vec<f64>,
+    /// Threads, by row.
+    pub threads: Vec<u32>,
+    pub top: Vec<Top>,
+    /// By row the end of the last state.
+    pub ends: Vec<Option<f64>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Top {
+    pub kind: u32,
+    pub excl: Vec<f64>,
+}
+
+/// Row of the sender, row of the receiver, messages, bytes.
+type Pair = (i32, i32, u64, u64);
+
+#[derive(Serialize)]
+struct Matrix {
+    cells: Vec<Pair>,
+    exact: bool,
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    /// Least size, messages, bytes.
+    messages: Vec<(u64, u64, u64)>,
+    /// Least duration in seconds, drawables.
+    durations: Vec<(f64, u64)>,
+    exact: bool,
+}
+
+impl Stats {
+    pub(crate) fn is_exact(&self) -> bool {
+        self.exact
+    }
+}
+
+impl Viewer<'_> {
+    /// Counts what a question is about: window, rows, hidden kinds.
+    fn gathered(
+        &self,
+        query: &Query,
+        hidden: &[bool],
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(Gathered, usize), Refusal> {
+        let window = self.point_or_window(query)?;
+        let layout = self.layout(query, stop)?;
+        let (y0, y1) = (query.number("y0", 0u32)?, query.number("y1", u32::MAX)?);
+        let row = |line: u32| layout.row(line).filter(|row| (y0..y1).contains(row));
+        let wanted = Wanted {
+            row: &row,
+            hidden,
+            nesting: match query.text("nesting") {
+                "" | "line" => Nesting::Line,
+                "thread" => Nesting::Thread,
+                _ => return Err(Refusal::wrong("nesting: expected line or thread")),
+            },
+        };
+        let rows = layout.rows.len();
+        let found = gather(self.trace(), &wanted, rows, self.reach(window, stop))?;
+        Ok((found, rows))
+    }
+
+    /// As [`Viewer::window`]; a window may also be a point.
+    fn point_or_window(&self, query: &Query) -> Result<TimeBBox, Refusal> {
+        let all = self
+            .trace()
+            .reader()
+            .root()
+            .map_or(crate::EMPTY, |root| root.bounds);
+        let earliest = query.time("t0", all.earliest)?;
+        let latest = query.time("t1", all.latest)?;
+        if earliest <= latest {
+            return Ok(TimeBBox { earliest, latest });
+        }
+        let message = format!("t0={earliest}&t1={latest}: expected t0 before t1");
+        Err(Refusal::wrong(message))
+    }
+
+    pub(crate) fn numbers(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Stats, Refusal> {
+        let (gathered, rows) = self.gathered(query, &self.hidden(query)?, stop)?;
+        let trace = self.trace();
+        let found = &gathered.found;
+        let is_shown = |row: i32| usize::try_from(row).is_ok_and(|row| row < rows);
+        // The row of the longest, and the times of each row, by kind.
+        let mut of_kind: BTreeMap<u32, (f64, i32, Vec<f64>)> = BTreeMap::new();
+        for cell in found.cells.iter().filter(|cell| is_shown(cell.rank)) {
+            let Some(kind) = trace.kind(cell.category) else {
+                continue;
+            };
+            let entry = of_kind.entry(kind);
+            let (max, row, excl) =
+                entry.or_insert_with(|| (f64::NEG_INFINITY, -1, vec![0.0; rows]));
+            if cell.tally.max > *max {
+                (*max, *row) = (cell.tally.max, cell.rank);
+            }
+            excl[cell.rank as usize] += cell.tally.exclusive;
+        }
+        let mut categories: Vec<CategoryNumbers> = Vec::new();
+        for category in &found.categories {
+            let kind = trace.kind_or_undefined(category.index, category.topology);
+            let Some(kind) = kind else {
+                continue;
+            };
+            let Tally {
+                count,
+                total,
+                exclusive,
+                min,
+                max,
+            } = category.tally;
+            let row = of_kind.get(&kind).map(|found| found.1);
+            categories.push(CategoryNumbers {
+                kind,
+                name: trace.kinds()[kind as usize].name.clone(),
+                topology: topology(category.topology),
+                count,
+                incl: total,
+                excl: exclusive,
+                min: Some(min).filter(|min| min.is_finite() && gathered.exact),
+                mean: category.tally.mean(),
+                max: Some(max).filter(|max| max.is_finite() && gathered.exact),
+                row_of_max: row.filter(|&row| row >= 0 && gathered.exact),
+                bytes: gathered.bytes[kind as usize],
+            });
+        }
+        let mut largest: Vec<&CategoryNumbers> = categories
+            .iter()
+            .filter(|c| c.topology == "state")
+            .collect();
+        largest.sort_by(|a, b| b.excl.total_cmp(&a.excl).then(a.kind.cmp(&b.kind)));
+        let top = largest.iter().take(TOP).filter_map(|category| {
+            Some(Top {
+                kind: category.kind,
+                excl: of_kind.get(&category.kind)?.2.clone(),
+            })
+        });
+        let top = top.collect();
+        let (mut busy, mut threads) = (vec![0.0; rows], vec![0; rows]);
+        for row in found.rows.iter().filter(|row| is_shown(row.rank)) {
+            busy[row.rank as usize] += row.covered;
+            threads[row.rank as usize] += 1;
+        }
+        let ends = gathered.ends.iter().copied();
+        Ok(Stats {
+            t0: found.window.earliest,
+            t1: found.window.latest,
+            exact: gathered.exact,
+            categories,
+            rows: RowNumbers {
+                busy,
+                top,
+                ends: ends
+                    .map(|end| Some(end).filter(|end| end.is_finite()))
+                    .collect(),
+                threads,
+            },
+            span: found.span(),
+            threads: found.rows.iter().filter(|row| is_shown(row.rank)).count(),
+            drawables: found.drawables,
+        })
+    }
+
+    /// `stats`.
+    pub(crate) fn stats(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let found = self.numbers(query, stop)?;
+        Answer::json(&found, found.exact)
+    }
+
+    /// By kind whether it is no message.
+    fn hides_all_but_messages(&self, query: &Query) -> Result<Vec<bool>, Refusal> {
+        let mut hidden = self.hidden(query)?;
+        for (hidden, kind) in hidden.iter_mut().zip(self.trace().kinds()) {
+            *hidden |= kind.class != Class::Message;
+        }
+        Ok(hidden)
+    }
+
+    /// The pairs of rows that have messages, and whether that is exact.
+    pub(crate) fn pairs(
+        &self,
+        query: &Query,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(Vec<Pair>, bool), Refusal> {
+        let hidden = self.hides_all_but_messages(query)?;
+        let (gathered, _) = self.gathered(query, &hidden, stop)?;
+        let pairs = gathered.found.messages.by_pair.iter();
+        let pairs = pairs
+            .filter(|pair| pair.from >= 0 && pair.to >= 0)
+            .map(|pair| (pair.from, pair.to, pair.volume.count, pair.volume.bytes));
+        Ok((pairs.collect(), gathered.exact))
+    }
+
+    /// `matrix`.
+    pub(crate) fn matrix(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let (cells, exact) = self.pairs(query, stop)?;
+        Answer::json(&Matrix { cells, exact }, exact)
+    }
+
+    /// `sizes`.
+    pub(crate) fn sizes(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let wanted = query.get("kind").filter(|kind| !kind.is_empty());
+        let hidden = match wanted {
+            None => self.hides_all_but_messages(query)?,
+            Some(_) => {
+                let kind: u32 = query.number("kind", 0)?;
+                let kinds = 0..self.trace().kinds().len() as u32;
+                if !kinds.contains(&kind) {
+                    return Err(Refusal::missing(format!("there is no kind {kind}")));
+                }
+                kinds.map(|other| other != kind).collect()
+            }
+        };
+        let (gathered, _) = self.gathered(query, &hidden, stop)?;
+        let mut lengths = [0_u64; 64];
+        for of_kind in &gathered.lengths {
+            let pairs = lengths.iter_mut().zip(of_kind);
+            pairs.for_each(|(sum, count)| *sum += count);
+        }
+        let classes = gathered.found.messages.by_size.iter();
+        let durations = (0..).zip(lengths).filter(|(_, count)| *count > 0);
+        let sizes = Sizes {
+            messages: classes
+                .map(|class| (class.low, class.volume.count, class.volume.bytes))
+                .collect(),
+            durations: durations
+                .map(|(power, count)| ((1_u64 << power) as f64 / 1e9, count))
+                .collect(),
+            exact: gathered.exact,
+        };
+        Answer::json(&sizes, gathered.exact)
+    }
+}

@@ -1,0 +1,361 @@
+//! The bytes of an index, to be kept beside the trace.
+//!
+//! Little-endian. 8 bytes [`MAGIC`], then what the index is of ([`Identity`]), then values one after the other; the cells last
+//! of all. Whoever reads it trusts nothing: every count is checked against the bytes that are left before memory is taken.
+
+use formats::slog2::TimeBBox;
+use std::borrow::Cow;
+
+use super::grid::Grid;
+use super::totals::{
+    DURATION_CLASSES, Flow, KindTotals, LONGEST, LineTotals, Long, Messages, SIZE_CLASSES, Sum,
+    Totals, Volume,
+};
+use super::{Events, Index, Overview};
+use crate::trace::Trace;
+
+/// The first bytes; the last two are the version.
+pub const MAGIC: [u8; 8] = *b"LTINDX01";
+/// Levels of a grid, at most.
+const MOST_LEVELS: usize = 8;
+
+/// What an index is of, by which it is known to be out of date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Bytes of the trace.
+    pub bytes: u64,
+    /// When it was changed, in nanoseconds since 1970, or whatever else changes with it.
+    pub changed: u64,
+    /// Of what the trace defines and of the directory of its tree.
+    pub hash: u64,
+}
+
+impl Identity {
+    /// Of a trace of so many bytes, changed then.
+    pub fn new(trace: &Trace<'_>, bytes: u64, changed: u64) -> Self {
+        // FNV-1a over what places of drawables hang on; it need not withstand those who want it to collide.
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut add = |number: u64| hash = (hash ^ number).wrapping_mul(0x100_0000_01b3);
+        for kind in trace.kinds() {
+            add(kind.category.index as u64);
+            kind.name.bytes().for_each(|byte| add(byte.into()));
+        }
+        for line in trace.lines() {
+            add(line.line.id as u64);
+            add(line.lane.into());
+        }
+        for entry in trace.reader().directory() {
+            add(entry.ptr.offset as u64);
+            add(entry.bounds.earliest.to_bits());
+            add(entry.bounds.latest.to_bits());
+        }
+        Identity {
+            bytes,
+            changed,
+            hash,
+        }
+    }
+}
+
+impl Index<'_> {
+    /// Its bytes.
+    pub fn encode(&self, identity: Identity) -> Vec<u8> {
+        let mut out = Out(Vec::with_capacity(self.grid.bytes() + (1 << 20)));
+        out.0.extend_from_slice(&MAGIC);
+        for number in [identity.bytes, identity.changed, identity.hash] {
+            out.u64(number);
+        }
+        out.f64(self.window.earliest);
+        out.f64(self.window.latest);
+        out.u64(u64::from(self.out_of_order));
+        out.u64(self.grid.lanes().into());
+        out.u64(self.grid.kinds().into());
+        out.u64(self.overview.bins.into());
+        self.overview.seconds.iter().for_each(|&s| out.f64(s));
+        match &self.totals {
+            None => out.u64(0),
+            Some(totals) => {
+                out.u64(1);
+                out.totals(totals);
+            }
+        }
+        match &self.events {
+            None => out.u64(0),
+            Some(events) => {
+                out.u64(events.bins.into());
+                out.0.extend_from_slice(&events.classes);
+            }
+        }
+        out.u64(self.grid.levels().len() as u64);
+        for level in self.grid.levels() {
+            out.u64(level.bins().into());
+            out.0.extend_from_slice(level.names());
+            out.0.extend_from_slice(level.shares());
+        }
+        out.0
+    }
+}
+
+impl<'a> Index<'a> {
+    /// Reads what [`Index::encode`] wrote of this trace; cells stay where they are. `None` if it is of another trace or of
+    /// another version, or damaged.
+    pub fn decode(bytes: &'a [u8], identity: Identity, trace: &Trace<'_>) -> Option<Self> {
+        let mut part = In(bytes.strip_prefix(&MAGIC)?);
+        let [bytes, changed, hash] = [part.u64()?, part.u64()?, part.u64()?];
+        let found = Identity {
+            bytes,
+            changed,
+            hash,
+        };
+        if found != identity {
+            return None;
+        }
+        Index::read(&mut part, trace.lines().len(), trace.kinds().len())
+    }
+
+    fn read(part: &mut In<'a>, lines: usize, of_kinds: usize) -> Option<Self> {
+        let window = TimeBBox {
+            earliest: part.f64()?,
+            latest: part.f64()?,
+        };
+        if !(window.duration() > 0.0 && window.duration().is_finite()) {
+            return None;
+        }
+        let out_of_order = part.u64()? != 0;
+        let (lanes, kinds) = (part.u32()?, part.u32()?);
+        if lanes as usize > lines || kinds as usize != of_kinds {
+            return None;
+        }
+        let bins = part.u32()?;
+        let sums = (bins as usize).checked_mul(of_kinds)?;
+        let seconds = part.take(sums.checked_mul(8)?)?;
+        let overview = Overview {
+            bins,
+            kinds,
+            seconds: (seconds.as_chunks().0.iter())
+                .map(|bytes| f64::from_le_bytes(*bytes))
+                .collect(),
+        };
+        let totals = match part.u64()? {
+            0 => None,
+            _ => Some(part.totals(lines, of_kinds)?),
+        };
+        let events = match part.u32()? {
+            0 => None,
+            bins => {
+                let size = (bins as usize).checked_mul(lanes as usize)?;
+                Some(Events {
+                    bins,
+                    classes: Cow::Borrowed(part.take(size)?),
+                })
+            }
+        };
+        let mut levels = Vec::new();
+        let count = part.count(1).filter(|&count| count <= MOST_LEVELS)?;
+        for _ in 0..count {
+            let bins = part.u32()?;
+            let cells = (bins as usize).checked_mul(lanes as usize)?;
+            let names = cells.checked_mul(Grid::name_bytes(kinds))?;
+            let names = Cow::Borrowed(part.take(names)?);
+            let shares = Cow::Borrowed(part.take(cells.checked_mul(super::NAMES)?)?);
+            levels.push((bins, names, shares));
+        }
+        part.0.is_empty().then_some(Index {
+            window,
+            grid: Grid::of(lanes, kinds, levels)?,
+            events,
+            overview,
+            totals,
+            out_of_order,
+        })
+    }
+
+    /// The same that borrows nothing.
+    pub fn into_owned(self) -> Index<'static> {
+        Index {
+            window: self.window,
+            grid: self.grid.into_owned(),
+            events: self.events.map(|events| Events {
+                bins: events.bins,
+                classes: Cow::Owned(events.classes.into_owned()),
+            }),
+            overview: self.overview,
+            totals: self.totals,
+            out_of_order: self.out_of_order,
+        }
+    }
+}
+
+struct Out(Vec<u8>);
+
+impl Out {
+    fn u64(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn f64(&mut self, number: f64) {
+        self.u64(number.to_bits());
+    }
+
+    fn sum(&mut self, sum: &Sum) {
+        self.u64(sum.count);
+        for number in [sum.inclusive, sum.exclusive, sum.min, sum.max] {
+            self.f64(number);
+        }
+    }
+
+    fn volume(&mut self, volume: Volume) {
+        self.u64(volume.count);
+        self.u64(volume.bytes);
+    }
+
+    fn totals(&mut self, totals: &Totals) {
+        self.u64(totals.drawables);
+        self.u64(totals.placeless);
+        self.u64(totals.out_of_order);
+        for kind in &totals.kinds {
+            self.sum(&kind.sum);
+            kind.durations.iter().for_each(|&count| self.u64(count));
+            self.u64(kind.longest.len() as u64);
+            for long in &kind.longest {
+                self.f64(long.duration);
+                self.f64(long.start);
+                self.u64(long.line.into());
+            }
+            self.u64(kind.bytes);
+        }
+        for line in &totals.lines {
+            self.u64(line.kinds.len() as u64);
+            for (kind, sum) in &line.kinds {
+                self.u64((*kind).into());
+                self.sum(sum);
+            }
+            for number in [line.first, line.last, line.busy] {
+                self.f64(number);
+            }
+            self.volume(line.sent);
+            self.volume(line.received);
+        }
+        let messages = &totals.messages;
+        self.u64(messages.group.into());
+        self.u64(messages.flows.len() as u64);
+        for flow in &messages.flows {
+            self.u64(flow.from.into());
+            self.u64(flow.to.into());
+            self.volume(flow.volume);
+        }
+        messages
+            .sizes
+            .iter()
+            .for_each(|&volume| self.volume(volume));
+        self.u64(messages.backward);
+        self.u64(messages.without_size);
+    }
+}
+
+struct In<'a>(&'a [u8]);
+
+impl<'a> In<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*taken))
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        u32::try_from(self.u64()?).ok()
+    }
+
+    fn f64(&mut self) -> Option<f64> {
+        self.u64().map(f64::from_bits)
+    }
+
+    /// A count of things that take so many bytes each, at least: no more than there can be.
+    fn count(&mut self, least: usize) -> Option<usize> {
+        let count = usize::try_from(self.u64()?).ok()?;
+        (count <= self.0.len() / least).then_some(count)
+    }
+
+    fn sum(&mut self) -> Option<Sum> {
+        Some(Sum {
+            count: self.u64()?,
+            inclusive: self.f64()?,
+            exclusive: self.f64()?,
+            min: self.f64()?,
+            max: self.f64()?,
+        })
+    }
+
+    fn volume(&mut self) -> Option<Volume> {
+        Some(Volume {
+            count: self.u64()?,
+            bytes: self.u64()?,
+        })
+    }
+
+    /// A number below `end`, which something is looked up by.
+    fn below(&mut self, end: usize) -> Option<u32> {
+        self.u32().filter(|&number| (number as usize) < end)
+    }
+
+    fn totals(&mut self, lines: usize, kinds: usize) -> Option<Totals> {
+        let mut totals = Totals {
+            drawables: self.u64()?,
+            placeless: self.u64()?,
+            out_of_order: self.u64()?,
+            ..Totals::default()
+        };
+        for _ in 0..kinds {
+            let mut kind = KindTotals {
+                sum: self.sum()?,
+                ..KindTotals::default()
+            };
+            for class in 0..DURATION_CLASSES {
+                kind.durations[class] = self.u64()?;
+            }
+            for _ in 0..self.count(24).filter(|&count| count <= LONGEST)? {
+                kind.longest.push(Long {
+                    duration: self.f64()?,
+                    start: self.f64()?,
+                    line: self.below(lines)?,
+                });
+            }
+            kind.bytes = self.u64()?;
+            totals.kinds.push(kind);
+        }
+        for _ in 0..lines {
+            let mut line = LineTotals::default();
+            for _ in 0..self.count(48)? {
+                line.kinds.push((self.below(kinds)?, self.sum()?));
+            }
+            [line.first, line.last, line.busy] = [self.f64()?, self.f64()?, self.f64()?];
+            line.sent = self.volume()?;
+            line.received = self.volume()?;
+            totals.lines.push(line);
+        }
+        let mut messages = Messages {
+            group: self.u32()?.max(1),
+            ..Messages::default()
+        };
+        for _ in 0..self.count(32)? {
+            messages.flows.push(Flow {
+                from: self.below(lines)?,
+                to: self.below(lines)?,
+                volume: self.volume()?,
+            });
+        }
+        for class in 0..SIZE_CLASSES {
+            messages.sizes[class] = self.volume()?;
+        }
+        messages.backward = self.u64()?;
+        messages.without_size = self.u64()?;
+        totals.messages = messages;
+        Some(totals)
+    }
+}

@@ -1,0 +1,323 @@
+//! Cells: which kinds take how much of a unit's time, by unit and stretch of time, at several resolutions.
+//!
+//! A cell names the four kinds that take most time of it, without what is nested in them, and their shares; if there are
+//! more than four, the last name stands for all others, so that nothing is left out of the sum. Cells are kept as bytes as
+//! they stand in an index file, unit by unit, so a file that is mapped need not be read to be used.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::cells::share;
+use crate::columns::COLUMN;
+
+/// Kinds of a cell.
+pub const NAMES: usize = 4;
+/// Bins of a level for one of the next coarser one.
+pub const STEP: u32 = 4;
+/// Coarser levels end above so many bins.
+const FEWEST: u32 = 256;
+
+/// What a cell says of one kind or of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// This kind.
+    Kind(u32),
+    /// All that are not named.
+    Others,
+}
+
+/// Cells of a stretch of time, by unit: lines that differ in their communicator only ([`crate::trace::TraceLine::lane`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid<'a> {
+    lanes: u32,
+    kinds: u32,
+    /// The finest first, each with a fourth of the bins of the one before.
+    levels: Vec<Level<'a>>,
+}
+
+/// Bins, names and shares of a level as they stand in a file.
+pub(super) type Planes<'a> = (u32, Cow<'a, [u8]>, Cow<'a, [u8]>);
+
+/// The cells of one resolution.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level<'a> {
+    bins: u32,
+    /// Whether names take 2 bytes.
+    is_wide: bool,
+    /// Of each cell [`NAMES`] names: 0 none, else 1 more than a kind; the largest number for others.
+    names: Cow<'a, [u8]>,
+    /// Of each cell [`NAMES`] shares of its time, in 255ths; none but 0 for a kind that occurs.
+    shares: Cow<'a, [u8]>,
+}
+
+impl<'a> Grid<'a> {
+    /// Of levels as they stand in a file: `None` if one has not the size that it must have.
+    pub(super) fn of(lanes: u32, kinds: u32, levels: Vec<Planes<'a>>) -> Option<Self> {
+        let is_wide = is_wide(kinds);
+        let mut found = Vec::new();
+        for (bins, names, shares) in levels {
+            let cells = u64::from(lanes) * u64::from(bins) * NAMES as u64;
+            let is_right = shares.len() as u64 == cells
+                && names.len() as u64 == cells << u32::from(is_wide)
+                && bins > 0;
+            found.push(is_right.then_some(Level {
+                bins,
+                is_wide,
+                names,
+                shares,
+            })?);
+        }
+        Some(Grid {
+            lanes,
+            kinds,
+            levels: found,
+        })
+    }
+
+    /// Bytes of the names of a cell.
+    pub(super) fn name_bytes(kinds: u32) -> usize {
+        NAMES << u32::from(is_wide(kinds))
+    }
+
+    /// The same that borrows nothing.
+    pub(super) fn into_owned(self) -> Grid<'static> {
+        let owned = |bytes: Cow<'a, [u8]>| Cow::Owned(bytes.into_owned());
+        let levels = self.levels.into_iter().map(|level| Level {
+            bins: level.bins,
+            is_wide: level.is_wide,
+            names: owned(level.names),
+            shares: owned(level.shares),
+        });
+        Grid {
+            lanes: self.lanes,
+            kinds: self.kinds,
+            levels: levels.collect(),
+        }
+    }
+
+    /// Units.
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
+    /// Kinds that names can be of.
+    pub fn kinds(&self) -> u32 {
+        self.kinds
+    }
+
+    /// The levels, the finest first.
+    pub fn levels(&self) -> &[Level<'a>] {
+        &self.levels
+    }
+
+    /// The coarsest level with at least so many bins, or the finest.
+    pub fn level(&self, bins: f64) -> Option<&Level<'a>> {
+        let fine = self.levels.iter().rev();
+        let mut fine = fine.filter(|level| f64::from(level.bins) >= bins);
+        fine.next().or(self.levels.first())
+    }
+
+    /// Bytes of its cells.
+    pub fn bytes(&self) -> usize {
+        let levels = self.levels.iter();
+        levels.map(|l| l.names.len() + l.shares.len()).sum()
+    }
+}
+
+impl Level<'_> {
+    /// Stretches of time, equal ones, that the whole is cut into.
+    pub fn bins(&self) -> u32 {
+        self.bins
+    }
+
+    /// The names, as they are kept.
+    pub(super) fn names(&self) -> &[u8] {
+        &self.names
+    }
+
+    /// The shares, as they are kept.
+    pub(super) fn shares(&self) -> &[u8] {
+        &self.shares
+    }
+
+    /// Calls `put` with what the cells of a lane say from bin `from` to before bin `to`: bin, name and share in 255ths.
+    #[inline]
+    pub fn for_each(&self, lane: u32, from: u32, to: u32, mut put: impl FnMut(u32, Name, u8)) {
+        let to = to.min(self.bins);
+        let start = lane as usize * self.bins as usize;
+        let cells = (start + from as usize)..(start + to as usize).max(start + from as usize);
+        let shares = self.shares.get(cells.start * NAMES..cells.end * NAMES);
+        let shares = shares.unwrap_or(&[]).as_chunks::<NAMES>().0;
+        if self.is_wide {
+            let names = self.names.get(cells.start * 2 * NAMES..).unwrap_or(&[]);
+            let names = names.as_chunks::<{ 2 * NAMES }>().0;
+            for (bin, (names, shares)) in (from..).zip(names.iter().zip(shares)) {
+                for (name, &share) in names.as_chunks::<2>().0.iter().zip(shares) {
+                    match u16::from_le_bytes(*name) {
+                        0 => break,
+                        u16::MAX => put(bin, Name::Others, share),
+                        kind => put(bin, Name::Kind(u32::from(kind) - 1), share),
+                    }
+                }
+            }
+        } else {
+            let names = self.names.get(cells.start * NAMES..).unwrap_or(&[]);
+            let names = names.as_chunks::<NAMES>().0;
+            for (bin, (names, shares)) in (from..).zip(names.iter().zip(shares)) {
+                for (&name, &share) in names.iter().zip(shares) {
+                    match name {
+                        0 => break,
+                        u8::MAX => put(bin, Name::Others, share),
+                        kind => put(bin, Name::Kind(u32::from(kind) - 1), share),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a byte is too small for the names of so many kinds, none and others.
+fn is_wide(kinds: u32) -> bool {
+    kinds > 253
+}
+
+/// Fills the finest level and makes the coarser ones of it.
+#[derive(Debug)]
+pub(super) struct GridWriter {
+    lanes: u32,
+    kinds: u32,
+    bins: u32,
+    names: Vec<u8>,
+    shares: Vec<u8>,
+    parts: Vec<(u32, i64)>,
+}
+
+impl GridWriter {
+    pub fn new(lanes: u32, kinds: u32, bins: u32) -> Self {
+        let cells = lanes as usize * bins as usize * NAMES;
+        GridWriter {
+            lanes,
+            kinds,
+            bins,
+            names: vec![0; cells << u32::from(is_wide(kinds))],
+            shares: vec![0; cells],
+            parts: Vec::new(),
+        }
+    }
+
+    /// The cell of a lane and bin: kinds and their parts of [`COLUMN`].
+    #[inline]
+    pub fn put(&mut self, lane: u32, bin: u32, parts: &[(u32, i64)]) {
+        let (names, shares) = match parts {
+            [(kind, much)] => (one(kind + 1), one(share(*much, COLUMN))),
+            _ => {
+                self.parts.clear();
+                self.parts.extend_from_slice(parts);
+                name(&mut self.parts, COLUMN)
+            }
+        };
+        self.set(lane, bin..bin + 1, names, shares);
+    }
+
+    /// Cells of nothing but one kind.
+    pub fn fill(&mut self, lane: u32, bins: Range<u32>, kind: u32) {
+        self.set(lane, bins, one(kind + 1), one(255));
+    }
+
+    fn set(&mut self, lane: u32, bins: Range<u32>, names: [u32; NAMES], shares: [u8; NAMES]) {
+        let start = lane as usize * self.bins as usize;
+        let cells = start + bins.start as usize..start + bins.end.min(self.bins) as usize;
+        let at = cells.start * NAMES..cells.end * NAMES;
+        if let Some(found) = self.shares.get_mut(at.clone()) {
+            found.as_chunks_mut().0.fill(shares);
+        }
+        if is_wide(self.kinds) {
+            let mut bytes = [0; 2 * NAMES];
+            for (to, name) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(names) {
+                *to = (name.min(u16::MAX.into()) as u16).to_le_bytes();
+            }
+            if let Some(found) = self.names.get_mut(2 * at.start..2 * at.end) {
+                found.as_chunks_mut().0.fill(bytes);
+            }
+        } else if let Some(found) = self.names.get_mut(at) {
+            let bytes = names.map(|name| name.min(u8::MAX.into()) as u8);
+            found.as_chunks_mut().0.fill(bytes);
+        }
+    }
+
+    /// The grid, with its coarser levels.
+    pub fn finish(self) -> Grid<'static> {
+        let mut levels = vec![Level {
+            bins: self.bins,
+            is_wide: is_wide(self.kinds),
+            names: Cow::Owned(self.names),
+            shares: Cow::Owned(self.shares),
+        }];
+        while let Some(fine) = levels.last()
+            && fine.bins.is_multiple_of(STEP)
+            && fine.bins / STEP >= FEWEST
+        {
+            let coarse = coarser(self.lanes, self.kinds, fine);
+            levels.push(coarse);
+        }
+        Grid {
+            lanes: self.lanes,
+            kinds: self.kinds,
+            levels,
+        }
+    }
+}
+
+fn one<T: Default + Copy>(first: T) -> [T; NAMES] {
+    let mut all = [T::default(); NAMES];
+    all[0] = first;
+    all
+}
+
+/// The names and shares of a cell. Orders the parts.
+fn name(parts: &mut [(u32, i64)], whole: i64) -> ([u32; NAMES], [u8; NAMES]) {
+    let (mut names, mut shares) = ([0; NAMES], [0; NAMES]);
+    parts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    for ((kind, much), (name, part)) in parts.iter().zip(names.iter_mut().zip(&mut shares)) {
+        *name = kind.saturating_add(1);
+        *part = share(*much, whole);
+    }
+    if parts.len() > NAMES {
+        names[NAMES - 1] = u32::MAX;
+        let rest = parts[NAMES - 1..].iter().map(|part| part.1).sum();
+        shares[NAMES - 1] = share(rest, whole);
+    }
+    (names, shares)
+}
+
+/// The next coarser level.
+fn coarser(lanes: u32, kinds: u32, fine: &Level<'_>) -> Level<'static> {
+    let bins = fine.bins / STEP;
+    let mut coarse = GridWriter::new(lanes, kinds, bins);
+    let mut parts: Vec<(u32, i64)> = Vec::new();
+    for lane in 0..lanes {
+        for bin in 0..bins {
+            parts.clear();
+            fine.for_each(lane, bin * STEP, (bin + 1) * STEP, |_, name, share| {
+                let kind = match name {
+                    Name::Kind(kind) => kind,
+                    Name::Others => u32::MAX,
+                };
+                match parts.iter_mut().find(|part| part.0 == kind) {
+                    Some(part) => part.1 += i64::from(share),
+                    None => parts.push((kind, i64::from(share))),
+                }
+            });
+            if !parts.is_empty() {
+                let (names, shares) = name(&mut parts, 255 * i64::from(STEP));
+                coarse.set(lane, bin..bin + 1, names, shares);
+            }
+        }
+    }
+    Level {
+        bins,
+        is_wide: is_wide(kinds),
+        names: Cow::Owned(coarse.names),
+        shares: Cow::Owned(coarse.shares),
+    }
+}

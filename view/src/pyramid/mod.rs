@@ -1,0 +1,125 @@
+//! The index of a trace: what it takes a pass over the whole file to know, made once and kept.
+//!
+//! Previews in SLOG2 files are by line and node: too coarse in time and too many once there are hundreds of lines. An index
+//! has cells of all units at several resolutions ([`Grid`]), the shares of time of all lines together ([`Overview`]), and
+//! what the trace adds up to ([`Totals`]). A [`Builder`] makes it in steps, in memory that is that of the index; it is kept as bytes, which
+//! need not be trusted ([`Index::encode`], [`Index::decode`]).
+
+mod build;
+mod file;
+mod grid;
+mod merge;
+mod overview;
+mod picture;
+mod sweep;
+mod totals;
+
+pub use build::{Builder, Shape};
+pub use file::{Identity, MAGIC};
+pub use grid::{Grid, Level, NAMES, Name};
+pub use merge::Done;
+pub use totals::{
+    DURATION_CLASSES, Flow, KindTotals, LONGEST, LineTotals, Long, Messages, SIZE_CLASSES, Sum,
+    Totals, Volume, duration_class, duration_from, size_class, size_from,
+};
+
+use formats::slog2::TimeBBox;
+use std::borrow::Cow;
+
+/// What a pass over a trace found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Index<'a> {
+    window: TimeBBox,
+    grid: Grid<'a>,
+    events: Option<Events<'a>>,
+    overview: Overview,
+    totals: Option<Totals>,
+    out_of_order: bool,
+}
+
+impl<'a> Index<'a> {
+    /// The stretch of time of cells and overview.
+    pub fn window(&self) -> TimeBBox {
+        self.window
+    }
+
+    /// The cells.
+    pub fn grid(&self) -> &Grid<'a> {
+        &self.grid
+    }
+
+    /// Events by cell, if there are any.
+    pub fn events(&self) -> Option<&Events<'a>> {
+        self.events.as_ref()
+    }
+
+    /// The time of all lines together.
+    pub fn overview(&self) -> &Overview {
+        &self.overview
+    }
+
+    /// What the whole trace adds up to, if that was asked for.
+    pub fn totals(&self) -> Option<&Totals> {
+        self.totals.as_ref()
+    }
+
+    /// Whether states did not come in order of their start, which makes exclusive times inexact.
+    pub fn is_out_of_order(&self) -> bool {
+        self.out_of_order
+    }
+}
+
+/// How many events there are, by unit and bin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Events<'a> {
+    bins: u32,
+    /// 0 for none, else 1 and the binary logarithm, rounded down.
+    classes: Cow<'a, [u8]>,
+}
+
+impl Events<'_> {
+    fn of(bins: u32, counts: &[u16]) -> Option<Events<'static>> {
+        let classes = counts.iter().map(|&count| match count {
+            0 => 0,
+            count => 1 + count.ilog2() as u8,
+        });
+        (!counts.is_empty()).then(|| Events {
+            bins,
+            classes: classes.collect(),
+        })
+    }
+
+    /// Bins of a unit.
+    pub fn bins(&self) -> u32 {
+        self.bins
+    }
+
+    /// Of the bins of a unit 0 for none, else 1 and the binary logarithm of their number; no more than 65535 are counted.
+    pub fn lane(&self, lane: u32) -> &[u8] {
+        let bins = self.bins as usize;
+        let start = lane as usize * bins;
+        self.classes.get(start..start + bins).unwrap_or(&[])
+    }
+}
+
+/// Seconds of all lines that are spent in states of each kind, without what is nested in them, over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overview {
+    bins: u32,
+    kinds: u32,
+    seconds: Vec<f64>,
+}
+
+impl Overview {
+    /// Stretches of time, equal ones.
+    pub fn bins(&self) -> u32 {
+        self.bins
+    }
+
+    /// Seconds of each kind in a bin.
+    pub fn bin(&self, bin: u32) -> &[f64] {
+        let kinds = self.kinds as usize;
+        let start = bin as usize * kinds;
+        self.seconds.get(start..start + kinds).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,173 @@
+//! The states of a unit, taken in order of their start, as cells: at any moment the one that started last takes the time.
+//!
+//! The same as [`crate::states::sweep`] of states that are all at hand; here one comes after the other, of all units in turn.
+
+use std::ops::Range;
+
+use super::grid::GridWriter;
+use crate::columns::{Columns, Fill, Sweeper};
+
+/// A state that lasts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    pub start: f64,
+    pub end: f64,
+    pub kind: u32,
+    pub line: u32,
+    /// Where its time is added up.
+    pub slot: u32,
+}
+
+/// A unit on its way through time.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    lane: u32,
+    /// Up to when it is known what the unit did, and where that is among the columns.
+    until: f64,
+    place: i64,
+    sweeper: Sweeper,
+    /// States that began, the last one at the end. Those that ended under one that did not are not looked for each time.
+    open: Vec<Open>,
+    /// Length of `open` from which on they are.
+    tidy_at: usize,
+}
+
+/// Where the time of cells goes.
+#[derive(Debug)]
+pub(super) struct Cells {
+    pub columns: Columns,
+    /// The end of the last column.
+    pub end: i64,
+    pub grid: GridWriter,
+    /// Time of each kind by bin of the overview, in parts of columns.
+    pub overview: Vec<i64>,
+    /// Columns to one bin of the overview.
+    pub per_overview: u32,
+    pub kinds: u32,
+}
+
+/// The cells of a unit.
+struct OfLane<'c> {
+    lane: u32,
+    cells: &'c mut Cells,
+}
+
+impl OfLane<'_> {
+    #[inline]
+    fn add(&mut self, column: usize, kind: u32, much: i64) {
+        let cells = &mut *self.cells;
+        let bin = column as u32 / cells.per_overview;
+        let at = bin as usize * cells.kinds as usize + kind as usize;
+        if let Some(sum) = cells.overview.get_mut(at) {
+            *sum += much;
+        }
+    }
+}
+
+impl Fill for OfLane<'_> {
+    #[inline]
+    fn column(&mut self, column: usize, parts: &[(u32, i64)]) {
+        for &(kind, much) in parts {
+            self.add(column, kind, much);
+        }
+        self.cells.grid.put(self.lane, column as u32, parts);
+    }
+
+    fn whole(&mut self, columns: Range<usize>, kind: u32) {
+        for column in columns.clone() {
+            self.add(column, kind, crate::columns::COLUMN);
+        }
+        let columns = columns.start as u32..columns.end as u32;
+        self.cells.grid.fill(self.lane, columns, kind);
+    }
+}
+
+impl Lane {
+    pub fn new(lane: u32) -> Self {
+        Lane {
+            lane,
+            until: f64::NEG_INFINITY,
+            place: 0,
+            sweeper: Sweeper::default(),
+            open: Vec::new(),
+            tidy_at: 32,
+        }
+    }
+
+    /// Up to when the unit came.
+    pub fn until(&self) -> f64 {
+        self.until
+    }
+
+    /// The innermost state of a line, of those that began so far, that covers this stretch of time.
+    #[inline]
+    pub fn covering(&self, line: u32, start: f64, end: f64) -> Option<Open> {
+        let mut open = self.open.iter().rev();
+        let covers = |o: &&Open| o.start <= start && o.end >= end && o.line == line;
+        open.find(covers).copied()
+    }
+
+    /// A state begins at the time up to which [`Lane::advance`] went, or before.
+    #[inline]
+    pub fn begin(&mut self, state: Open, cells: &mut Cells) {
+        if state.end <= self.until {
+            if state.start == state.end {
+                // It takes no time, but it is there.
+                self.show(state.kind, self.place, cells);
+            }
+            return;
+        }
+        if self.open.len() >= self.tidy_at {
+            let until = self.until;
+            self.open.retain(|open| open.end > until);
+            self.tidy_at = (2 * self.open.len()).max(32);
+        }
+        self.open.push(state);
+    }
+
+    /// Goes on to a time.
+    #[inline]
+    pub fn advance(&mut self, to: f64, cells: &mut Cells) {
+        while let Some(top) = self.open.last().copied() {
+            if top.end > to {
+                self.credit(top.kind, to, cells);
+                return;
+            }
+            self.credit(top.kind, top.end, cells);
+            self.open.pop();
+        }
+        if to > self.until {
+            self.until = to;
+            self.place = cells.columns.at(to);
+        }
+    }
+
+    /// Gives the time up to `to` to a kind.
+    #[inline]
+    fn credit(&mut self, kind: u32, to: f64, cells: &mut Cells) {
+        if to > self.until {
+            self.until = to;
+            let place = cells.columns.at(to);
+            // What only touches the window has no part in it.
+            if place > 0 && self.place < cells.end {
+                self.show(kind, place, cells);
+            }
+            self.place = place;
+        }
+    }
+
+    #[inline]
+    fn show(&mut self, kind: u32, to: i64, cells: &mut Cells) {
+        let end = cells.end;
+        let lane = self.lane;
+        let mut fill = OfLane { lane, cells };
+        self.sweeper.add(kind, self.place, to, end, &mut fill);
+    }
+
+    /// There is nothing more.
+    pub fn finish(&mut self, cells: &mut Cells) {
+        self.advance(f64::INFINITY, cells);
+        let lane = self.lane;
+        self.sweeper.finish(&mut OfLane { lane, cells });
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a question is not answered.
+
+use std::fmt;
+
+/// Says what was expected, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Status of HTTP: 400 for what cannot be read, 404 for what there is not, 413 for what is too much, 500 for a
+    /// damaged file, 503 for what was given up.
+    pub status: u16,
+    /// For the user.
+    pub message: String,
+}
+
+impl Refusal {
+    /// The question cannot be read.
+    pub fn wrong(message: impl Into<String>) -> Self {
+        Refusal {
+            status: 400,
+            message: message.into(),
+        }
+    }
+
+    /// There is no such thing.
+    pub fn missing(message: impl Into<String>) -> Self {
+        Refusal {
+            status: 404,
+            message: message.into(),
+        }
+    }
+
+    /// The answer would be too large.
+    pub fn too_much(message: impl Into<String>) -> Self {
+        Refusal {
+            status: 413,
+            message: message.into(),
+        }
+    }
+
+    /// Whoever asked is gone, or time is over.
+    pub fn stopped() -> Self {
+        Refusal {
+            status: 503,
+            message: "stopped before the answer was complete".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<formats::slog2::Error> for Refusal {
+    fn from(error: formats::slog2::Error) -> Self {
+        Refusal {
+            status: 500,
+            message: format!("the trace is damaged: {error}"),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Counts what fits, and tells where it is.
+//!
+//! Where category and line decide, previews count; only what lies across the borders of bins is read, the largest stretches
+//! first, as far as the budget goes.
+
+use formats::slog2::{
+    Drawable, FileBlockPtr, Layout, Primitive, Shadow, Stub, TimeBBox, VisitNode,
+};
+use std::collections::VecDeque;
+
+use super::plan::Plan;
+use crate::refusal::Refusal;
+use crate::scan::Reach;
+use crate::trace::Trace;
+
+/// How many drawables fit, and where they start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hits {
+    /// Drawables that fit and start in the window.
+    pub count: u64,
+    /// Whether that is all of them.
+    pub is_count_exact: bool,
+    /// By bin of the window.
+    pub bins: Vec<f64>,
+    /// Whether all of them are in the right bin.
+    pub are_bins_exact: bool,
+}
+
+/// Counts the drawables that start in the window and fit.
+///
+/// # Errors
+/// The file is damaged, or the answer is not wanted any more.
+pub fn count(
+    trace: &Trace<'_>,
+    plan: &Plan,
+    bins: usize,
+    reach: Reach<'_>,
+) -> Result<Hits, Refusal> {
+    let mut hits = Hits {
+        count: 0,
+        is_count_exact: true,
+        bins: vec![0.0; bins.max(1)],
+        are_bins_exact: true,
+    };
+    let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
+        return Ok(hits);
+    };
+    let counted = plan.is_counted() && trace.reader().layout() == Layout::V206;
+    let mut queue = VecDeque::from([(root.ptr, root.id.depth, Vec::new())]);
+    let mut bytes = 0;
+    while let Some((ptr, depth, previews)) = queue.pop_front() {
+        if (reach.stop)() {
+            return Err(Refusal::stopped());
+        }
+        let size = u64::from(ptr.size.unsigned_abs());
+        if bytes + size > reach.bytes && bytes > 0 {
+            for (bounds, count) in previews {
+                hits.spread(reach.window, bounds, count, counted);
+            }
+            continue;
+        }
+        bytes += size;
+        let mut count = Count {
+            trace,
+            plan,
+            window: reach.window,
+            counted,
+            hits: &mut hits,
+            child: None,
+            previews: Vec::new(),
+            below: Vec::new(),
+            depth,
+        };
+        trace.reader().visit_node(ptr, &mut count)?;
+        count.end_child();
+        queue.extend(count.below);
+    }
+    Ok(hits)
+}
+
+impl Hits {
+    fn bin(&self, window: TimeBBox, time: f64) -> usize {
+        let part = (time - window.earliest) / window.duration();
+        ((part * self.bins.len() as f64) as usize).min(self.bins.len() - 1)
+    }
+
+    /// Counts what was not read.
+    fn spread(&mut self, window: TimeBBox, bounds: TimeBBox, count: u64, counted: bool) {
+        let inside = TimeBBox {
+            earliest: bounds.earliest.max(window.earliest),
+            latest: bounds.latest.min(window.latest),
+        };
+        let length = bounds.duration();
+        let part = match length > 0.0 {
+            true => (inside.duration() / length).clamp(0.0, 1.0),
+            false => 1.0,
+        };
+        self.are_bins_exact = false;
+        self.is_count_exact &= counted && window.covers(bounds);
+        // What only drawables tell cannot be guessed; where they may be is shown all the same.
+        if counted {
+            self.count += (count as f64 * part).round() as u64;
+        }
+        let (first, last) = (
+            self.bin(window, inside.earliest),
+            self.bin(window, inside.latest),
+        );
+        let each = count as f64 * part / (last.max(first) - first + 1) as f64;
+        if counted {
+            self.bins[first..=last.max(first)]
+                .iter_mut()
+                .for_each(|bin| *bin += each);
+        }
+    }
+}
+
+/// A node to read: its place, its depth, and what previews say is in it.
+type Below = (FileBlockPtr, i16, Vec<(TimeBBox, u64)>);
+
+struct Count<'p, 'a> {
+    trace: &'p Trace<'a>,
+    plan: &'p Plan,
+    window: TimeBBox,
+    counted: bool,
+    hits: &'p mut Hits,
+    child: Option<Stub>,
+    previews: Vec<(TimeBBox, u64)>,
+    below: Vec<Below>,
+    depth: i16,
+}
+
+impl Count<'_, '_> {
+    fn primitive(&mut self, primitive: &Primitive<'_>) {
+        if !self.plan.takes_category(self.trace, primitive.category) {
+            return;
+        }
+        let time = primitive.first().time;
+        let time = match primitive.vertices().len() {
+            2 if primitive.first().line == primitive.last().line => primitive.bounds.earliest,
+            _ => time,
+        };
+        if !(self.window.earliest..=self.window.latest).contains(&time) {
+            return;
+        }
+        let Some(item) = self.trace.item(primitive) else {
+            return;
+        };
+        if self.plan.fits(self.trace, &item) {
+            self.hits.count += 1;
+            let bin = self.hits.bin(self.window, time);
+            self.hits.bins[bin] += 1.0;
+        }
+    }
+
+    fn end_child(&mut self) {
+        let previews = std::mem::take(&mut self.previews);
+        let Some(child) = self.child.take() else {
+            return;
+        };
+        if previews.is_empty() || child.id.depth >= self.depth {
+            return;
+        }
+        let hits = &mut *self.hits;
+        let bin_of = |bounds: &TimeBBox| {
+            let bins = [bounds.earliest, bounds.latest].map(|time| hits.bin(self.window, time));
+            (bins[0] == bins[1] && self.window.covers(*bounds)).then_some(bins[0])
+        };
+        let bins: Option<Vec<usize>> = previews.iter().map(|(bounds, _)| bin_of(bounds)).collect();
+        match bins.filter(|_| self.counted) {
+            Some(bins) => {
+                for ((_, count), bin) in previews.into_iter().zip(bins) {
+                    hits.count += count;
+                    hits.bins[bin] += count as f64;
+                }
+            }
+            None => self.below.push((child.ptr, child.id.depth, previews)),
+        }
+    }
+}
+
+impl<'a> VisitNode<'a> for Count<'_, 'a> {
+    fn drawable(&mut self, drawable: Drawable<'a>) {
+        match drawable {
+            Drawable::Primitive(primitive) => self.primitive(&primitive),
+            Drawable::Composite(composite) => {
+                composite.primitives.iter().for_each(|p| self.primitive(p));
+            }
+        }
+    }
+
+    fn child(&mut self, child: Stub) {
+        self.end_child();
+        self.child = Some(child);
+    }
+
+    fn shadow(&mut self, shadow: Shadow<'a>) {
+        if !self.window.overlaps(shadow.bounds) {
+            return;
+        }
+        let count = self.plan.count(self.trace, &shadow);
+        if count > 0 {
+            self.previews.push((shadow.bounds, count));
+        }
+    }
+}

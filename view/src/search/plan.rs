@@ -1,0 +1,280 @@
+//! A search, made ready for a trace: what fits, and which parts of the tree cannot have it.
+
+use formats::model::{Value, info_values};
+use formats::slog2::{PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Shadow, Topology};
+use std::collections::BTreeSet;
+
+use super::language::{Compare, Of, Says, Term, Terms};
+use crate::rows::matches;
+use crate::trace::{Item, Kind, Trace};
+
+/// Sums of durations in previews are those of 32-bit floats: so much longer a drawable may be.
+const SLACK: f64 = 1.05;
+
+/// A search in a trace and on the rows of a page.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// By kind whether it may fit.
+    kinds: Vec<bool>,
+    /// By line whether it may fit.
+    lines: Vec<bool>,
+    /// Drawables shorter than this do not fit.
+    least: f64,
+    /// Nor those that start outside of this.
+    starts: (f64, f64),
+    /// What only the drawable itself can tell.
+    rest: Vec<Term>,
+    /// Files, by their numbers in the trace, of the term at this place in `rest`.
+    files: Vec<BTreeSet<i64>>,
+}
+
+impl Plan {
+    /// Makes a search ready. Lines that are not shown do not fit.
+    pub fn new(trace: &Trace<'_>, is_shown: &dyn Fn(u32) -> bool, terms: &Terms) -> Self {
+        let mut plan = Plan {
+            kinds: vec![true; trace.kinds().len()],
+            lines: (0..trace.lines().len() as u32).map(is_shown).collect(),
+            least: f64::NEG_INFINITY,
+            starts: (f64::NEG_INFINITY, f64::INFINITY),
+            rest: Vec::new(),
+            files: Vec::new(),
+        };
+        for term in &terms.0 {
+            plan.add(trace, term);
+        }
+        plan.files = vec![BTreeSet::new(); plan.rest.len()];
+        plan
+    }
+
+    fn add(&mut self, trace: &Trace<'_>, term: &Term) {
+        let not = term.not;
+        let kinds = &mut self.kinds;
+        let mut only = |fits: &dyn Fn(&Kind) -> bool| {
+            for (wanted, kind) in kinds.iter_mut().zip(trace.kinds()) {
+                *wanted &= fits(kind);
+            }
+        };
+        match &term.says {
+            Says::Name(words) => only(&|kind| words.iter().any(|w| is_named(kind, w)) != not),
+            Says::Is(topology) => only(&|kind| (kind.category.topology == *topology) != not),
+            Says::Class(class) => only(&|kind| (kind.class == *class) != not),
+            Says::Line(of, ranges) => {
+                for (wanted, line) in self.lines.iter_mut().zip(trace.lines()) {
+                    let number = match of {
+                        Of::Rank => line.line.rank,
+                        Of::Thread => line.line.thread,
+                        Of::Comm => line.line.comm,
+                    };
+                    let number = i64::from(number);
+                    let fits = ranges.iter().any(|(a, b)| (*a..=*b).contains(&number));
+                    *wanted &= fits != not;
+                }
+            }
+            Says::Duration(..) | Says::Time(..) => {
+                if !not {
+                    self.bound(&term.says);
+                }
+                self.rest.push(term.clone());
+            }
+            Says::Number(key, ..) | Says::Text(key, _) => {
+                if !not {
+                    only(&|kind| has_key(kind, key));
+                }
+                self.rest.push(term.clone());
+            }
+            Says::CallId(_) => {
+                if !not {
+                    only(&|kind| has_key(kind, "callid"));
+                }
+                self.rest.push(term.clone());
+            }
+        }
+    }
+
+    /// Keeps what a condition says about parts of the tree.
+    fn bound(&mut self, says: &Says) {
+        match *says {
+            Says::Duration(Compare::More | Compare::AtLeast | Compare::Equal, least) => {
+                self.least = self.least.max(least);
+            }
+            Says::Time(compare, time) => {
+                let (first, last) = &mut self.starts;
+                if matches!(compare, Compare::More | Compare::AtLeast | Compare::Equal) {
+                    *first = first.max(time);
+                }
+                if matches!(compare, Compare::Less | Compare::AtMost | Compare::Equal) {
+                    *last = last.min(time);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The patterns of files that are to be looked up, by place.
+    pub fn file_patterns(&self) -> Vec<(usize, String)> {
+        let terms = self.rest.iter().enumerate();
+        terms
+            .filter_map(|(at, term)| match &term.says {
+                Says::Text(key, pattern) if key == "file" => Some((at, pattern.clone())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Says that a file of this number is one of those that the term at this place names.
+    pub fn add_file(&mut self, at: usize, number: i64) {
+        if let Some(files) = self.files.get_mut(at) {
+            files.insert(number);
+        }
+    }
+
+    /// Whether previews count what fits: if categories and lines tell.
+    pub fn is_counted(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Whether anything can fit at all.
+    pub fn is_possible(&self) -> bool {
+        self.kinds.contains(&true) && self.lines.contains(&true) && self.starts.0 <= self.starts.1
+    }
+
+    /// Whether drawables of this category may fit.
+    #[inline]
+    pub fn takes_category(&self, trace: &Trace<'_>, category: i32) -> bool {
+        match trace.kind(category) {
+            Some(kind) => self.kinds[kind as usize],
+            None => true,
+        }
+    }
+
+    /// Whether a drawable fits.
+    pub fn fits(&self, trace: &Trace<'_>, item: &Item<'_>) -> bool {
+        self.kinds[item.kind as usize]
+            && (self.lines[item.line as usize] || self.lines[item.to_line as usize])
+            && (0..).zip(&self.rest).all(|(at, term)| {
+                let kind = &trace.kinds()[item.kind as usize];
+                self.holds(at, &term.says, kind, item) != term.not
+            })
+    }
+
+    fn holds(&self, at: usize, says: &Says, kind: &Kind, item: &Item<'_>) -> bool {
+        match says {
+            Says::Duration(compare, seconds) => {
+                compare.holds((item.end - item.start).abs(), *seconds)
+            }
+            Says::Time(compare, seconds) => compare.holds(item.start, *seconds),
+            Says::Number(key, compare, number) => {
+                values(kind, key, item.info).any(|value| match value {
+                    Value::Integer(value) => compare.holds(value as f64, *number),
+                    Value::Hex(value) => compare.holds(value as f64, *number),
+                    Value::Real(value) => compare.holds(value, *number),
+                    Value::Text(_) => false,
+                })
+            }
+            Says::Text(key, pattern) => values(kind, key, item.info).any(|value| match value {
+                Value::Text(text) => is_text(pattern, &String::from_utf8_lossy(text)),
+                Value::Integer(number) if key == "file" => self
+                    .files
+                    .get(at)
+                    .is_some_and(|files| files.contains(&number)),
+                _ => false,
+            }),
+            Says::CallId(id) => values(kind, "callid", item.info).any(|value| match value {
+                Value::Hex(value) => value == *id,
+                Value::Integer(value) => value as u64 == *id,
+                _ => false,
+            }),
+            _ => true,
+        }
+    }
+
+    /// How many drawables of those that a preview stands for may fit; 0 if none can. Where the file has no counts, 1.
+    pub fn count(&self, trace: &Trace<'_>, shadow: &Shadow<'_>) -> u64 {
+        let ends = [shadow.primitive.first().line, shadow.primitive.last().line];
+        let on_line = ends.map(|id| trace.line(id).is_none_or(|line| self.lines[line as usize]));
+        if on_line == [false; 2] {
+            return 0;
+        }
+        let (first, last) = self.starts;
+        if shadow.bounds.latest < first || shadow.bounds.earliest > last {
+            return 0;
+        }
+        let topology = match shadow.primitive.category {
+            PREVIEW_EVENT => Topology::Event,
+            PREVIEW_ARROW => Topology::Arrow,
+            PREVIEW_STATE => Topology::State,
+            _ => return 1,
+        };
+        let length = shadow.bounds.duration();
+        if length < self.least || (topology == Topology::Event && self.least > 0.0) {
+            return 0;
+        }
+        let mut count: u64 = 0;
+        for weight in shadow.weights() {
+            if !self.takes_category(trace, weight.category) {
+                continue;
+            }
+            // All of them together are not longer than this, so one is not. Not a number: nothing is known.
+            let together = f64::from(weight.ratios.inclusive) * length * SLACK;
+            if together < self.least {
+                continue;
+            }
+            count = count.saturating_add(u64::try_from(weight.ratios.count).unwrap_or(0).max(1));
+        }
+        count
+    }
+
+    /// Starts outside of this do not fit.
+    pub fn starts(&self) -> (f64, f64) {
+        self.starts
+    }
+}
+
+fn is_named(kind: &Kind, word: &str) -> bool {
+    match word.contains('*') {
+        true => matches(word, &kind.name),
+        false => kind.name.to_lowercase().contains(&word.to_lowercase()),
+    }
+}
+
+/// Whether a text is what a pattern says, or its last part between slashes.
+pub(super) fn is_text(pattern: &str, text: &str) -> bool {
+    matches(pattern, text)
+        || text
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| matches(pattern, name))
+}
+
+/// The name that a key gives a value: `size` of `, msg_size=`.
+pub(crate) fn name_of_key(key: &[u8]) -> String {
+    let key = String::from_utf8_lossy(key).to_lowercase();
+    let key = key.trim().strip_suffix("0x").unwrap_or(key.trim());
+    let key = key.trim_end_matches(['=', ':', ' ']);
+    let start = key.rfind([',', ';', ' ']).map_or(0, |at| at + 1);
+    key[start..].to_owned()
+}
+
+/// Whether the user means this value: by its name, the end of it, or a word for several.
+fn is_meant(name: &str, wanted: &str) -> bool {
+    let ends = name
+        .strip_suffix(wanted)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('_'));
+    ends || match wanted {
+        "size" | "bytes" => matches!(name, "size" | "bytes" | "msg_size"),
+        "file" => matches!(name, "path" | "filename"),
+        _ => false,
+    }
+}
+
+fn has_key(kind: &Kind, wanted: &str) -> bool {
+    let mut keys = kind.category.info_keys.iter();
+    keys.any(|key| is_meant(&name_of_key(&key.0), wanted))
+}
+
+fn values<'a>(kind: &'a Kind, wanted: &'a str, info: &'a [u8]) -> impl Iterator<Item = Value<'a>> {
+    let pairs = info_values(&kind.category, info);
+    pairs
+        .filter(move |(key, _)| is_meant(&name_of_key(&key.0), wanted))
+        .map(|(_, value)| value)
+}

@@ -1,0 +1,209 @@
+//! States of a window by unit (lines on which one thing happens at a time) in order of start, and what lies on top when.
+//!
+//! States nest within a unit, never within a row: where a row shows several ranks, none of them is inside another one.
+//! At any instant a unit shows the state that started last of those that run; where states are nested as calls are, the
+//! time that a state is shown is its exclusive time.
+
+use std::cmp::Ordering;
+
+use crate::trace::Kind;
+
+/// A state.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct State {
+    /// Seconds.
+    pub start: f64,
+    /// Seconds, not before the start.
+    pub end: f64,
+    /// Number of its line.
+    pub line: u32,
+    /// Number of its kind.
+    pub kind: u32,
+}
+
+/// States by unit.
+#[derive(Clone, Debug, Default)]
+pub struct States {
+    states: Vec<State>,
+    /// By unit, counted from the first one, where its states begin, and behind all of them.
+    starts: Vec<u32>,
+    first: u32,
+}
+
+impl States {
+    /// Sorts states, given the unit of each line; all of them must be one of `units`.
+    pub fn new(
+        found: Vec<State>,
+        kinds: &[Kind],
+        units: std::ops::Range<u32>,
+        unit_of: impl Fn(u32) -> u32,
+    ) -> Self {
+        let unit = |state: &State| (unit_of(state.line) - units.start) as usize;
+        let mut starts = vec![0u32; units.len() + 1];
+        found.iter().for_each(|state| starts[unit(state) + 1] += 1);
+        for nth in 1..starts.len() {
+            starts[nth] += starts[nth - 1];
+        }
+        let mut next = starts.clone();
+        let mut states = vec![State::default(); found.len()];
+        for state in found {
+            let place = &mut next[unit(&state)];
+            states[*place as usize] = state;
+            *place += 1;
+        }
+        for ends in starts.windows(2) {
+            // Sorted by node of the tree already, so this is a merge of few runs.
+            states[ends[0] as usize..ends[1] as usize].sort_by(|a, b| order(kinds, a, b));
+        }
+        States {
+            states,
+            starts,
+            first: units.start,
+        }
+    }
+
+    /// The states of a unit, by start, of those that start together the longer one first.
+    pub fn of(&self, unit: u32) -> &[State] {
+        let at = unit.wrapping_sub(self.first) as usize;
+        let ends = self.starts.get(at).zip(self.starts.get(at + 1));
+        let states = ends.and_then(|(&from, &to)| self.states.get(from as usize..to as usize));
+        states.unwrap_or_default()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+}
+
+/// By start, the longer one first, then the older category: a call comes before the operation in it that takes as long.
+pub fn order(kinds: &[Kind], a: &State, b: &State) -> Ordering {
+    let index = |state: &State| {
+        kinds
+            .get(state.kind as usize)
+            .map(|kind| kind.category.index)
+    };
+    (a.start.total_cmp(&b.start))
+        .then_with(|| b.end.total_cmp(&a.end))
+        .then_with(|| index(a).cmp(&index(b)))
+}
+
+/// Goes over the states of a unit, which must be in order. Says of each stretch of time which state is shown in it
+/// (its position, from when, until when), stretches in order; a state without duration is shown in a stretch without any.
+/// Says of each state on how many that still run it lies.
+pub fn sweep(
+    states: &[State],
+    running: &mut Vec<u32>,
+    mut shown: impl FnMut(usize, f64, f64),
+    mut depth: impl FnMut(usize, usize),
+) {
+    running.clear();
+    let mut until = f64::NEG_INFINITY;
+    for (nth, state) in states.iter().enumerate() {
+        // What ended before this one starts is shown until its end.
+        finish(states, running, state.start, &mut until, &mut shown);
+        if let Some(&top) = running.last()
+            && state.start > until
+        {
+            shown(top as usize, until, state.start);
+        }
+        until = until.max(state.start);
+        depth(nth, running.len());
+        if state.end > state.start {
+            running.push(nth as u32);
+        } else {
+            shown(nth, state.start, state.start);
+        }
+    }
+    finish(states, running, f64::INFINITY, &mut until, &mut shown);
+}
+
+/// Ends those states on top that end until `now`.
+fn finish(
+    states: &[State],
+    running: &mut Vec<u32>,
+    now: f64,
+    until: &mut f64,
+    shown: &mut impl FnMut(usize, f64, f64),
+) {
+    while let Some(&top) = running.last() {
+        let end = states[top as usize].end;
+        if end > now {
+            // Those below may have ended all the same, if they cross this one.
+            running.retain(|&nth| states[nth as usize].end > now);
+            return;
+        }
+        if end > *until {
+            shown(top as usize, *until, end);
+            *until = end;
+        }
+        running.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(start: f64, end: f64) -> State {
+        State {
+            start,
+            end,
+            ..State::default()
+        }
+    }
+
+    fn swept(states: &[State]) -> (Vec<(usize, f64, f64)>, Vec<usize>) {
+        let (mut shown, mut depths) = (Vec::new(), Vec::new());
+        let mut running = Vec::new();
+        sweep(
+            states,
+            &mut running,
+            |nth, from, to| shown.push((nth, from, to)),
+            |_, depth| depths.push(depth),
+        );
+        (shown, depths)
+    }
+
+    #[test]
+    fn nested() {
+        let states = [
+            state(0.0, 10.0),
+            state(1.0, 5.0),
+            state(1.0, 2.0),
+            state(7.0, 7.0),
+            state(11.0, 12.0),
+        ];
+        let (shown, depths) = swept(&states);
+        assert_eq!(depths, [0, 1, 2, 1, 0]);
+        let expected = [
+            (0, 0.0, 1.0),
+            (2, 1.0, 2.0),
+            (1, 2.0, 5.0),
+            (0, 5.0, 7.0),
+            (3, 7.0, 7.0),
+            (0, 7.0, 10.0),
+            (4, 11.0, 12.0),
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn crossing() {
+        let states = [state(0.0, 30.0), state(5.0, 15.0), state(10.0, 20.0)];
+        let (shown, depths) = swept(&states);
+        assert_eq!(depths, [0, 1, 2]);
+        let expected = [
+            (0, 0.0, 5.0),
+            (1, 5.0, 10.0),
+            (2, 10.0, 20.0),
+            (0, 20.0, 30.0),
+        ];
+        assert_eq!(shown, expected);
+    }
+}

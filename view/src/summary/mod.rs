@@ -1,0 +1,217 @@
+//! What comes first: where the time of the run went and what stands out, each finding with its place in the timeline.
+//!
+//! Nothing is guessed: each card says from which calls it is.
+
+mod cards;
+pub mod pass;
+mod words;
+
+use formats::stats::Nesting;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use crate::answer::{Answer, Viewer};
+use crate::class::Class;
+use crate::numbers::gather::{Gathered, Wanted, gather};
+use crate::refusal::Refusal;
+use formats::io::Actor;
+use formats::io::draw::lane_of;
+
+/// The summary reads so many times more than other answers may, since it is made once.
+const TIMES_AS_MUCH: u64 = 4;
+
+/// The summary of a trace.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Name of the trace.
+    pub name: String,
+    /// Ranks.
+    pub ranks: usize,
+    /// Threads of ranks.
+    pub threads: usize,
+    /// Hosts; 0 if the trace does not tell.
+    pub nodes: usize,
+    /// Seconds.
+    pub duration: f64,
+    /// Drawables.
+    pub drawables: u64,
+    /// Whether all was read; otherwise numbers are from previews, and what these cannot tell is missing.
+    pub exact: bool,
+    /// What is not as it should be.
+    pub lost: Vec<String>,
+    /// Where the time of all threads went, the largest part first.
+    pub bar: Vec<Part>,
+    /// Findings.
+    pub cards: Vec<Card>,
+}
+
+/// A part of the time.
+#[derive(Clone, Debug, Serialize)]
+pub struct Part {
+    /// Class.
+    pub class: &'static str,
+    /// Seconds, without those of what is nested.
+    pub seconds: f64,
+    /// Part of the time of all threads.
+    pub share: f64,
+}
+
+/// A finding.
+#[derive(Clone, Debug, Serialize)]
+pub struct Card {
+    /// What it is about: top, imbalance, waits, phases, io, communication, trouble.
+    pub id: &'static str,
+    /// The same for people.
+    pub title: &'static str,
+    /// The number.
+    pub value: String,
+    /// What it says.
+    pub sentence: String,
+    /// From which calls.
+    pub from: String,
+    /// Where to look.
+    pub items: Vec<Entry>,
+}
+
+/// A place to look at.
+#[derive(Clone, Debug, Serialize)]
+pub struct Entry {
+    /// What is there.
+    pub text: String,
+    /// How much.
+    pub value: String,
+    /// Where it is.
+    pub target: Target,
+}
+
+/// A place in the timeline.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Target {
+    /// Seconds.
+    pub t0: f64,
+    /// Seconds.
+    pub t1: f64,
+    /// Spec of the rows.
+    pub rows: String,
+    /// Reference of the drawable that is to be selected, or nothing.
+    pub sel: String,
+    /// Panel to open, or nothing.
+    pub panel: String,
+}
+
+impl Viewer<'_> {
+    /// `summary`.
+    pub(crate) fn summary_answer(&self, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        let summary = self.summary(stop)?;
+        Answer::json(&summary, summary.exact)
+    }
+
+    /// The summary.
+    ///
+    /// # Errors
+    /// The file is damaged, or the answer is not wanted any more.
+    pub fn summary(&self, stop: &dyn Fn() -> bool) -> Result<Summary, Refusal> {
+        let trace = self.trace();
+        let window = trace
+            .reader()
+            .root()
+            .map_or(crate::EMPTY, |root| root.bounds);
+        let mut reach = self.reach(window, stop);
+        reach.bytes = reach.bytes.saturating_mul(TIMES_AS_MUCH);
+        let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
+        let count = lanes
+            .iter()
+            .map(|lane| *lane as usize + 1)
+            .max()
+            .unwrap_or(0);
+        let row = |line: u32| lanes.get(line as usize).copied();
+        let hidden = vec![false; trace.kinds().len()];
+        let wanted = Wanted {
+            row: &row,
+            hidden: &hidden,
+            // A thread does one thing at a time, whatever communicator it is about.
+            nesting: Nesting::Thread,
+        };
+        let gathered = gather(trace, &wanted, count, reach)?;
+        let pass = match gathered.exact {
+            true => Some(pass::look(trace, reach)?),
+            false => None,
+        };
+        // The lanes of ranks that have drawables, not those of servers and devices.
+        let mut ranks: BTreeMap<u32, i32> = BTreeMap::new();
+        let mut hosts = Vec::new();
+        let used: Vec<i32> = gathered.found.rows.iter().map(|row| row.rank).collect();
+        for line in trace.lines() {
+            if let Actor::Rank(_) = lane_of(&line.line).actor
+                && used.binary_search(&(line.lane as i32)).is_ok()
+            {
+                ranks.insert(line.lane, line.line.rank);
+                hosts.extend(line.line.host.clone());
+            }
+        }
+        hosts.sort();
+        hosts.dedup();
+        let threads = ranks.len();
+        let mut distinct: Vec<i32> = ranks.values().copied().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let mut lost = self.lost();
+        if !gathered.exact {
+            lost.push(
+                "the trace is too large to be read at once: all numbers are ≈, from previews"
+                    .into(),
+            );
+        }
+        let untold = gathered.found.untold;
+        for (number, what) in [
+            (
+                untold.without_time,
+                "drawables have a time that is no number",
+            ),
+            (untold.out_of_order, "states are out of order"),
+        ] {
+            if number > 0 {
+                lost.push(format!("{number} {what}"));
+            }
+        }
+        let bar = bar(self, &gathered, &ranks);
+        Ok(Summary {
+            name: self.name().to_owned(),
+            ranks: distinct.len(),
+            threads,
+            nodes: hosts.len(),
+            duration: window.duration(),
+            drawables: gathered.found.drawables,
+            exact: gathered.exact,
+            lost,
+            cards: cards::all(self, &gathered, pass.as_ref(), &ranks, reach)?,
+            bar,
+        })
+    }
+}
+
+/// Where the time of the ranks' threads went.
+fn bar(viewer: &Viewer<'_>, gathered: &Gathered, ranks: &BTreeMap<u32, i32>) -> Vec<Part> {
+    let all = gathered.found.span() * ranks.len() as f64;
+    let mut seconds: BTreeMap<Class, f64> = BTreeMap::new();
+    for cell in &gathered.found.cells {
+        let is_rank = u32::try_from(cell.rank).is_ok_and(|lane| ranks.contains_key(&lane));
+        if let (true, Some(kind)) = (is_rank, viewer.trace().kind(cell.category)) {
+            let class = viewer.trace().kinds()[kind as usize].class;
+            *seconds.entry(class).or_default() += cell.tally.exclusive.max(0.0);
+        }
+    }
+    let in_states: f64 = seconds.values().sum();
+    seconds.insert(Class::Compute, (all - in_states).max(0.0));
+    let mut parts: Vec<Part> = seconds
+        .into_iter()
+        .filter(|(_, seconds)| *seconds > 0.0)
+        .map(|(class, seconds)| Part {
+            class: class.name(),
+            seconds,
+            share: if all > 0.0 { seconds / all } else { 0.0 },
+        })
+        .collect();
+    parts.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    parts
+}

@@ -1,0 +1,356 @@
+//! A trace as the viewer sees it: its kinds of drawables, its lines, and numbers for both that leave no gaps.
+//!
+//! Everything that answers questions about a trace counts kinds and lines by these numbers, so that tables can be arrays.
+//! What a file's drawables name without the file defining it is found in the root, whose previews stand for all of them.
+
+use formats::model::Line;
+use formats::slog2::{
+    Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
+    Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::class::{Class, Classes};
+use crate::color::Rgb;
+use crate::content::with_length;
+use crate::details::is_callid;
+use crate::rows::key;
+use crate::text::visible;
+
+/// Kinds that are told apart at most: cells name them by 16 bits, and the last three are for what is not defined.
+const MOST_KINDS: usize = 65_000;
+/// Lines that the file does not define are told apart up to this many.
+const MOST_UNDEFINED: usize = 1 << 14;
+
+/// A kind of drawables: a category of the file, or one of three for what has none.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    /// Its definition.
+    pub category: Category,
+    /// Its name as it can be shown.
+    pub name: String,
+    /// What it is about.
+    pub class: Class,
+    /// Drawables of it in the whole file, if the file tells.
+    pub count: Option<u64>,
+    /// Which of the values of its infos is the CallID.
+    pub callid: Option<usize>,
+}
+
+impl Kind {
+    /// Its colour.
+    pub fn color(&self) -> Rgb {
+        self.category.color.into()
+    }
+}
+
+/// A timeline of the file.
+#[derive(Clone, Debug)]
+pub struct TraceLine {
+    /// What is known of it; [`Line::id`] is what drawables name it by.
+    pub line: Line,
+    /// Whether the file defines it.
+    pub is_defined: bool,
+    /// The same for lines that differ in their communicator only: a thread does one thing at a time, so states nest
+    /// across them. Lanes are numbered from 0.
+    pub lane: u32,
+}
+
+/// An open trace.
+#[derive(Clone, Debug)]
+pub struct Trace<'a> {
+    reader: Reader<'a>,
+    bounds: TimeBBox,
+    kinds: Vec<Kind>,
+    kind_of: Numbers,
+    /// Kinds of events, states and arrows without a category, if there are such.
+    undefined: Option<u32>,
+    lines: Vec<TraceLine>,
+    line_of: Numbers,
+}
+
+/// A drawable as the viewer has it: kind and lines by number, times in order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Item<'a> {
+    /// Its kind.
+    pub kind: u32,
+    /// What it is.
+    pub topology: Topology,
+    /// Line of the first vertex.
+    pub line: u32,
+    /// Line of the last one.
+    pub to_line: u32,
+    /// Seconds; of an arrow the time of the send, which may be behind that of the receive.
+    pub start: f64,
+    /// Seconds.
+    pub end: f64,
+    /// Values, laid out as the category says.
+    pub info: &'a [u8],
+}
+
+impl<'a> Trace<'a> {
+    /// Opens a trace: definitions and root are read.
+    ///
+    /// # Errors
+    /// The file is no SLOG2 file or is damaged.
+    pub fn new(file: &'a [u8]) -> Result<Self, Error> {
+        Trace::of(Reader::new(file)?)
+    }
+
+    /// The same of a file that is open.
+    ///
+    /// # Errors
+    /// Its root is damaged.
+    pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
+        let classes = Classes::new();
+        let has_counts = reader.layout() == Layout::V206;
+        let mut kinds: Vec<Kind> = Vec::new();
+        let mut numbers: HashMap<i32, u32> = HashMap::new();
+        for category in reader.categories().iter().filter(|c| c.index >= 0) {
+            if kinds.len() < MOST_KINDS && !numbers.contains_key(&category.index) {
+                numbers.insert(category.index, kinds.len() as u32);
+                kinds.push(Kind {
+                    name: match category.name.is_empty() {
+                        true => format!("category {}", category.index),
+                        false => visible(&category.name.to_str()),
+                    },
+                    class: classes.of(category),
+                    callid: (category.info_keys.iter())
+                        .position(|key| std::str::from_utf8(&key.0).is_ok_and(is_callid)),
+                    count: has_counts.then(|| u64::try_from(category.summary.count).unwrap_or(0)),
+                    category: category.clone(),
+                });
+            }
+        }
+        let mut lines = reader.lines();
+        let mut named = Named::default();
+        if let Some(root) = reader.root() {
+            reader.visit_window(root.bounds, Depth::Lowest(root.id.depth), &mut named)?;
+        }
+        let undefined = named.categories.iter().any(|c| !numbers.contains_key(c));
+        let undefined = undefined.then(|| {
+            kinds.extend(UNDEFINED.map(undefined_kind));
+            kinds.len() as u32 - UNDEFINED.len() as u32
+        });
+        let defined: Vec<i32> = lines.keys().copied().collect();
+        for &line in &named.lines {
+            if lines.len() < defined.len() + MOST_UNDEFINED {
+                lines.entry(line).or_insert_with(|| Line {
+                    name: Some(format!("line {line}")),
+                    ..Line::of_thread(line, line, 0)
+                });
+            }
+        }
+        let mut lanes = BTreeMap::new();
+        let lines: Vec<TraceLine> = lines
+            .into_iter()
+            .map(|(id, line)| {
+                let next = lanes.len() as u32;
+                TraceLine {
+                    is_defined: defined.binary_search(&id).is_ok(),
+                    lane: *lanes.entry(key(&line)).or_insert(next),
+                    line,
+                }
+            })
+            .collect();
+        let line_of = (0u32..).zip(&lines).map(|(nth, l)| (l.line.id, nth));
+        let bounds = reader.root().map_or(crate::EMPTY, |root| root.bounds);
+        Ok(Trace {
+            bounds: with_length(bounds),
+            kind_of: Numbers::new(numbers.into_iter()),
+            line_of: Numbers::new(line_of),
+            undefined,
+            kinds,
+            lines,
+            reader,
+        })
+    }
+
+    /// The file.
+    pub fn reader(&self) -> &Reader<'a> {
+        &self.reader
+    }
+
+    /// From the first start to the last end; never without length.
+    pub fn bounds(&self) -> TimeBBox {
+        self.bounds
+    }
+
+    /// The kinds, by number.
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// The lines, by number; ascending by id.
+    pub fn lines(&self) -> &[TraceLine] {
+        &self.lines
+    }
+
+    /// The number of the line of this id.
+    #[inline]
+    pub fn line(&self, id: i32) -> Option<u32> {
+        self.line_of.get(id)
+    }
+
+    /// The number of the kind of the category of this index.
+    #[inline]
+    pub fn kind(&self, category: i32) -> Option<u32> {
+        self.kind_of.get(category)
+    }
+
+    /// The number of the kind of what is of this category, which may not be defined.
+    pub fn kind_or_undefined(&self, category: i32, topology: Topology) -> Option<u32> {
+        let known = self.kind(category);
+        known.or_else(|| Some(self.undefined? + topology.number().unsigned_abs()))
+    }
+
+    /// Drawables of the whole file, if it tells.
+    pub fn drawables(&self) -> Option<u64> {
+        let counts = self.kinds.iter().map(|kind| kind.count);
+        counts.sum::<Option<u64>>()
+    }
+
+    /// A primitive in these terms. `None` for what can be placed nowhere: times that are no numbers, lines and categories
+    /// that neither definitions nor root name.
+    #[inline]
+    pub fn item(&self, primitive: &Primitive<'a>) -> Option<Item<'a>> {
+        let (first, last) = (primitive.first(), primitive.last());
+        let known = self.kind(primitive.category);
+        let defined = known.map(|kind| self.kinds[kind as usize].category.topology);
+        let topology = match (primitive.vertices().len(), defined) {
+            (1, _) => Topology::Event,
+            (_, Some(defined @ (Topology::State | Topology::Arrow))) => defined,
+            _ if first.line == last.line => Topology::State,
+            _ => Topology::Arrow,
+        };
+        if !(first.time.is_finite() && last.time.is_finite()) {
+            return None;
+        }
+        let line = self.line(first.line)?;
+        let (to_line, [start, end]) = match topology {
+            Topology::Arrow => (self.line(last.line)?, [first.time, last.time]),
+            _ if first.time <= last.time => (line, [first.time, last.time]),
+            _ => (line, [last.time, first.time]),
+        };
+        Some(Item {
+            kind: match known {
+                Some(kind) => kind,
+                None => self.kind_or_undefined(primitive.category, topology)?,
+            },
+            topology,
+            line,
+            to_line,
+            start,
+            end,
+            info: primitive.info,
+        })
+    }
+}
+
+/// In the order of the numbers of topologies.
+const UNDEFINED: [(Topology, &str); 3] = [
+    (Topology::Event, "undefined event"),
+    (Topology::State, "undefined state"),
+    (Topology::Arrow, "undefined arrow"),
+];
+
+fn undefined_kind((topology, name): (Topology, &str)) -> Kind {
+    Kind {
+        category: Category::new(i32::MAX, name.into(), topology, Color::PINK),
+        name: name.to_owned(),
+        class: Class::Other,
+        count: None,
+        callid: None,
+    }
+}
+
+/// The categories and lines that the root's drawables and previews name.
+#[derive(Default)]
+struct Named {
+    categories: BTreeSet<i32>,
+    lines: BTreeSet<i32>,
+    last: [Option<i32>; 2],
+}
+
+impl Named {
+    /// Bounds what a damaged file can make of this.
+    const MOST: usize = 1 << 20;
+
+    fn line(&mut self, line: i32) {
+        if self.last[0] != Some(line) && self.lines.len() < Self::MOST {
+            self.last[0] = Some(line);
+            self.lines.insert(line);
+        }
+    }
+
+    fn category(&mut self, category: i32) {
+        if self.last[1] != Some(category) && self.categories.len() < Self::MOST {
+            self.last[1] = Some(category);
+            self.categories.insert(category);
+        }
+    }
+
+    fn primitive(&mut self, primitive: &Primitive<'_>) {
+        self.category(primitive.category);
+        self.line(primitive.first().line);
+        self.line(primitive.last().line);
+    }
+}
+
+impl<'a> Visit<'a> for Named {
+    fn drawable(&mut self, drawable: Drawable<'a>) {
+        match drawable {
+            Drawable::Primitive(primitive) => self.primitive(&primitive),
+            Drawable::Composite(composite) => {
+                composite.primitives.iter().for_each(|p| self.primitive(p));
+            }
+        }
+    }
+
+    fn shadow(&mut self, shadow: Shadow<'a>) {
+        let previews = [PREVIEW_EVENT, PREVIEW_ARROW, PREVIEW_STATE];
+        if previews.contains(&shadow.primitive.category) {
+            self.line(shadow.primitive.first().line);
+            self.line(shadow.primitive.last().line);
+            shadow
+                .weights()
+                .for_each(|weight| self.category(weight.category));
+        }
+    }
+}
+
+/// Small numbers for numbers of any size.
+#[derive(Clone, Debug)]
+enum Numbers {
+    /// By distance from the first; `u32::MAX` where there is none.
+    Dense(i32, Vec<u32>),
+    Sparse(HashMap<i32, u32>),
+}
+
+impl Numbers {
+    fn new(pairs: impl Iterator<Item = (i32, u32)>) -> Self {
+        let pairs: Vec<(i32, u32)> = pairs.collect();
+        let first = pairs.iter().map(|pair| pair.0).min().unwrap_or(0);
+        let last = pairs.iter().map(|pair| pair.0).max().unwrap_or(0);
+        let span = i64::from(last) - i64::from(first) + 1;
+        if span > 8 * pairs.len() as i64 + (1 << 16) {
+            return Numbers::Sparse(pairs.into_iter().collect());
+        }
+        let mut table = vec![u32::MAX; span as usize];
+        for (key, number) in pairs {
+            table[(i64::from(key) - i64::from(first)) as usize] = number;
+        }
+        Numbers::Dense(first, table)
+    }
+
+    #[inline]
+    fn get(&self, key: i32) -> Option<u32> {
+        match self {
+            Numbers::Dense(first, table) => {
+                let at = usize::try_from(i64::from(key) - i64::from(*first)).ok()?;
+                table.get(at).copied().filter(|&number| number != u32::MAX)
+            }
+            Numbers::Sparse(map) => map.get(&key).copied(),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Answers of the viewer: what cannot be asked is refused, and what can is there.
+
+mod common;
+
+use common::{Simple, file, of_states};
+use formats::slog2::Vertex;
+use view::wire::Frame;
+use view::{Answer, Body, Limits, Refusal, Viewer};
+
+fn ask(viewer: &Viewer<'_>, question: &str) -> Result<Answer, Refusal> {
+    viewer.answer(question, &|| false)
+}
+
+fn json(viewer: &Viewer<'_>, question: &str) -> serde_json::Value {
+    let answer = ask(viewer, question).unwrap();
+    assert_eq!(answer.kind, Body::Json);
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+fn picture(viewer: &Viewer<'_>, question: &str) -> Frame {
+    let answer = ask(viewer, question).unwrap();
+    assert_eq!(answer.kind, Body::Frame);
+    Frame::read(&answer.body).unwrap()
+}
+
+fn sample() -> Vec<u8> {
+    let states: [Simple; 3] = [(0, 0, 0.0, 8.0), (0, 1, 2.0, 4.0), (1, 2, 4.0, 8.0)];
+    let state = |&(line, kind, start, end): &Simple| {
+        let vertices = [start, end].map(|time| Vertex { time, line });
+        (kind, vertices.to_vec(), Vec::new())
+    };
+    let mut drawables: Vec<_> = states.iter().map(state).collect();
+    let ends = [(2.5, 0), (5.0, 1)].map(|(time, line)| Vertex { time, line });
+    drawables.push((6, ends.to_vec(), Vec::new()));
+    drawables.push((7, vec![Vertex { time: 7.0, line: 0 }], Vec::new()));
+    file(&common::categories(), 2, &mut drawables)
+}
+
+#[test]
+fn a_small_trace() {
+    let file = sample();
+    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let meta = json(&viewer, "meta");
+    assert_eq!(meta["t0"], 0.0);
+    assert_eq!(meta["t1"], 8.0);
+    assert_eq!(meta["drawables"], 5);
+    assert_eq!(meta["categories"][1]["color"], "#00ff00");
+    // Categories without drawables are not in the file.
+    assert_eq!(meta["categories"][3]["class"], "message");
+    let rows = json(&viewer, "rows");
+    assert_eq!(rows["label"], serde_json::json!(["rank 0", "rank 1"]));
+    let frame = picture(&viewer, "picture?w=8&arrows=all&seq=9");
+    assert_eq!(frame.header.seq, 9);
+    assert_eq!(frame.header.drawables, 5);
+    let cells = [1, 1, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 3, 3, 3, 3];
+    assert_eq!(frame.numbers(1), cells);
+    assert_eq!(frame.numbers(24), [0, 1, 0]);
+    assert_eq!(frame.reals(20), [0.0, 2.0, 4.0]);
+    assert_eq!(frame.reals(40), [2.5]);
+    assert_eq!(frame.numbers(43), [1]);
+    assert_eq!(frame.reals(30), [7.0]);
+    assert_eq!(frame.numbers(4)[7], 1);
+    // One row of both ranks, half of it taken while one of them does nothing.
+    let frame = picture(&viewer, "picture?w=8&rows=block:2");
+    assert_eq!(frame.numbers(2), [128, 128, 128, 128, 255, 255, 255, 255]);
+    assert_eq!(frame.numbers(3), [255, 255, 255, 255, 0, 0, 0, 0]);
+}
+
+#[test]
+fn refusals() {
+    let file = of_states(2, &[(0, 0, 0.0, 1.0)]);
+    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let status = |question: &str| ask(&viewer, question).map_err(|refusal| refusal.status);
+    for (question, expected) in [
+        ("", 404),
+        ("nothing", 404),
+        ("picture?w=0", 400),
+        ("picture?w=1000000000", 413),
+        ("picture?w=18446744073709551615", 413),
+        ("picture?t0=1&t1=0", 400),
+        ("picture?t0=1&t1=1", 400),
+        ("picture?t0=NaN", 400),
+        ("picture?t0=-1e308&t1=1e308", 400),
+        ("picture?mode=heat:x", 400),
+        ("picture?hide=5-3", 400),
+        ("picture?rows=map:7", 404),
+        ("rows?rows=only:", 400),
+        ("rows?rows=sort:color", 400),
+        ("rows?rows=%zz", 400),
+    ] {
+        assert_eq!(status(question), Err(expected), "{question}");
+    }
+    assert!(status("picture?w=10&t0=5&t1=6").is_ok());
+    assert!(status("picture?w=10&y0=9&y1=3").is_ok());
+}
+
+/// Two ranks: calls nested in steps, a message between them, a call with an operation below it.
+fn with_details() -> Vec<u8> {
+    use formats::model::InfoWriter;
+    use formats::slog2::{Category, Color, Topology};
+    let mut categories = common::categories();
+    let mut call = Category::new(8, "MPI_File_write".into(), Topology::State, Color::WHITE);
+    call.set_info_format(b"CallID=0x%X, bytes=%l");
+    categories.push(call);
+    let mut operation = Category::new(9, "pwrite".into(), Topology::State, Color::WHITE);
+    operation.set_info_format(b"CallID=0x%X, file=%d, fd=%d, offset=%l, size=%l, result=%l, filler=%l, errno=%d, details=%s, operation=%l");
+    categories.push(operation);
+    let state = |line, kind, start, end, info: Vec<u8>| {
+        let vertices = [start, end].map(|time| Vertex { time, line });
+        (kind, vertices.to_vec(), info)
+    };
+    let mut info = InfoWriter::default();
+    let call = info.long(0x1_0000_0005).long(4096).bytes().to_vec();
+    let operation = [&call[..8], &[0; 100]].concat();
+    let mut drawables = vec![
+        state(0, 0, 0.0, 10.0, vec![]),
+        state(0, 1, 2.0, 4.0, vec![]),
+        state(0, 2, 2.0, 3.0, vec![]),
+        state(0, 2, 2.0, 3.0, vec![]),
+        state(1, 0, 0.0, 10.0, vec![]),
+        state(1, 3, 4.5, 5.5, vec![]),
+        state(1, 8, 6.0, 9.0, call),
+        state(1, 9, 7.0, 8.0, operation),
+        state(1, 4, 20.0, 20.0, vec![]),
+    ];
+    let ends = [(2.5, 0), (5.0, 1)].map(|(time, line)| Vertex { time, line });
+    drawables.push((6, ends.to_vec(), Vec::new()));
+    drawables.push((
+        7,
+        vec![Vertex {
+            time: 15.0,
+            line: 0,
+        }],
+        Vec::new(),
+    ));
+    file(&categories, 2, &mut drawables)
+}
+
+#[test]
+fn details() {
+    let file = with_details();
+    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let names = json(&viewer, "meta");
+    let kind = |name: &str| {
+        let all = names["categories"].as_array().unwrap();
+        all.iter().position(|kind| kind["name"] == name).unwrap()
+    };
+    // Under the cursor.
+    let at = |t: f64, row: u32, dt: f64| json(&viewer, &format!("at?t={t}&row={row}&dt={dt}"));
+    let found = at(3.5, 0, 0.01);
+    assert_eq!(found["name"], "state 1");
+    assert_eq!(found["depth"], 1);
+    assert_eq!(found["excl"], 1.0);
+    assert_eq!(found["parents"][0]["name"], "state 0");
+    assert_eq!(found["label"], "rank 0");
+    assert_eq!(at(1.0, 0, 0.01)["excl"], 8.0);
+    assert_eq!(at(12.0, 0, 0.01), serde_json::Value::Null);
+    assert_eq!(at(15.1, 0, 0.2)["topology"], "event");
+    assert_eq!(at(20.1, 1, 0.2)["name"], "state 4");
+    let hidden = format!("at?t=3.5&row=0&dt=0.01&hide={}", kind("state 1"));
+    assert_eq!(json(&viewer, &hidden)["name"], "state 0");
+    // Along the row, through two states that are the same, and back.
+    let mut seen = Vec::new();
+    let mut reference = json(&viewer, "next?row=0&t=-1&dir=1")["ref"].clone();
+    while let Some(text) = reference.as_str() {
+        assert_eq!(json(&viewer, &format!("ref?ref={text}"))["ref"], reference);
+        seen.push(text.to_owned());
+        reference = json(&viewer, &format!("next?ref={text}&dir=1"))["ref"].clone();
+    }
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert!(seen[3].ends_with("!1"), "{seen:?}");
+    for pair in seen.windows(2) {
+        let before = json(&viewer, &format!("next?ref={}&dir=-1", pair[1]));
+        assert_eq!(before["ref"], pair[0].as_str());
+    }
+    assert!(json(&viewer, &format!("next?ref={}&dir=-1", seen[0])).is_null());
+    assert_eq!(json(&viewer, "next?row=1&t=9.5&dir=1")["name"], "state 4");
+    assert_eq!(json(&viewer, "next?row=1&t=9.5&dir=-1")["name"], "pwrite");
+    // Along the message.
+    let receive = at(5.2, 1, 0.01)["ref"].as_str().unwrap().to_owned();
+    let found = json(&viewer, &format!("follow?ref={receive}&dir=-1"));
+    assert_eq!(found["arrows"].as_array().unwrap().len(), 1);
+    assert_eq!(found["arrows"][0]["to"]["row"], 1);
+    assert_eq!(found["partner"]["name"], "state 2");
+    let arrow = found["arrows"][0]["ref"].as_str().unwrap();
+    assert!(arrow.contains('~'));
+    let back = json(&viewer, &format!("follow?ref={arrow}&dir=1"));
+    assert_eq!(back["partner"]["ref"], receive.as_str());
+    let frame = picture(&viewer, &format!("picture?w=9&arrows=sel:{receive}"));
+    assert_eq!(frame.reals(40), [2.5]);
+    let frame = picture(&viewer, &format!("picture?w=9&arrows=sel:{}", seen[0]));
+    assert_eq!(frame.reals(40), [2.5]);
+    // From a call to its operations.
+    let found = at(6.5, 1, 0.01);
+    assert_eq!(found["callid"], "0x100000005");
+    assert_eq!(found["bytes"], 4096);
+    assert_eq!(found["class"], "io");
+    assert_eq!(found["info"][1], serde_json::json!(["bytes", "4096"]));
+    let called = json(&viewer, "call?id=0x100000005");
+    assert_eq!(called["call"]["ref"], found["ref"]);
+    assert_eq!(called["operations"][0]["name"], "pwrite");
+    assert_eq!(called["exact"], true);
+    assert!(json(&viewer, "call?id=77")["call"].is_null());
+    for wrong in ["ref?ref=0.0.99", "ref?ref=7.0.1"] {
+        assert_eq!(ask(&viewer, wrong).unwrap_err().status, 404, "{wrong}");
+    }
+}

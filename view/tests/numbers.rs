@@ -1,0 +1,244 @@
+//! Numbers about windows against `formats::stats`, which `mpitrace stats` prints, and against counting by hand.
+
+mod common;
+
+use common::{categories, file};
+use formats::model::{Category, InfoWriter};
+use formats::slog2::{Reader, TimeBBox, Vertex};
+use formats::stats::{Options, collect_slog2};
+use serde_json::Value;
+use std::path::Path;
+use view::{Limits, Viewer};
+
+fn ask(viewer: &Viewer<'_>, question: &str) -> Value {
+    let answer = viewer.answer(question, &|| false);
+    let answer = answer.unwrap_or_else(|refusal| panic!("{question}: {refusal}"));
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+fn trace() -> Vec<u8> {
+    let mut categories = categories();
+    categories[6] = Category {
+        index: 6,
+        ..Category::message()
+    };
+    let at = |time: f64, line: i32| Vertex { time, line };
+    let mut all = Vec::new();
+    for step in 0..200 {
+        let (line, start) = (step % 4, f64::from(step));
+        all.push((
+            step % 3,
+            vec![at(start, line), at(start + 0.75, line)],
+            vec![],
+        ));
+        all.push((
+            3,
+            vec![at(start + 0.25, line), at(start + 0.5, line)],
+            vec![],
+        ));
+        let mut info = InfoWriter::default();
+        info.int(step % 5).int(100 * (step % 2));
+        let ends = vec![at(start + 0.3, line), at(start + 0.6, (line + 1) % 4)];
+        all.push((6, ends, info.bytes().to_vec()));
+        all.push((7, vec![at(start, line)], vec![]));
+    }
+    file(&categories, 4, &mut all)
+}
+
+/// Compares all that the two have in common, digit by digit.
+fn compare(file: &[u8], name: &str) {
+    let viewer = Viewer::new(name, file, Limits::default()).unwrap();
+    let reader = Reader::new(file).unwrap();
+    let all = reader.root().unwrap().bounds;
+    let at = |part: f64| all.earliest + part * all.duration();
+    for (from, to) in [
+        (0.0, 1.0),
+        (0.2, 0.3),
+        (0.313, 0.8),
+        (0.5, 0.5),
+        (-1.0, 2.0),
+    ] {
+        let (earliest, latest) = (at(from), at(to));
+        let window = TimeBBox { earliest, latest };
+        let (expected, _) = collect_slog2(&reader, window, Options::default()).unwrap();
+        let found = ask(&viewer, &format!("stats?t0={earliest}&t1={latest}"));
+        assert_eq!(found["exact"], true);
+        let found = found["categories"].as_array().unwrap();
+        assert_eq!(found.len(), expected.categories.len(), "{name} {from}");
+        for (found, expected) in found.iter().zip(&expected.categories) {
+            let tally = expected.tally;
+            assert_eq!(found["name"], *expected.name.to_str(), "{name}");
+            assert_eq!(found["count"], tally.count);
+            for (key, value) in [
+                ("incl", tally.total),
+                ("excl", tally.exclusive),
+                ("min", tally.min),
+                ("max", tally.max),
+            ] {
+                // The answer has all digits, but serde_json reads the last one only roughly.
+                let found = found[key].as_f64().unwrap();
+                let error = (found - value).abs();
+                assert!(
+                    error <= 3e-16 * value.abs(),
+                    "{name} {from} {key}: {found} {value}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_have_the_numbers_of_the_statistics() {
+    compare(&trace(), "own");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    if !folder.exists() {
+        println!("SKIPPED: no {}", folder.display());
+        return;
+    }
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "slog2"));
+    assert!(files.len() > 5);
+    for path in files {
+        let bytes = std::fs::read(&path).unwrap();
+        if Reader::new(&bytes).is_ok_and(|reader| reader.root().is_some()) {
+            compare(&bytes, &path.display().to_string());
+        }
+    }
+}
+
+#[test]
+fn rows_pairs_and_sizes_are_those_that_were_made() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let stats = ask(&viewer, "stats?t0=0&t1=200");
+    assert_eq!(stats["rows"]["busy"], Value::from(vec![37.5; 4]));
+    assert_eq!(
+        stats["rows"]["ends"],
+        Value::from(vec![196.75, 197.75, 198.75, 199.75])
+    );
+    let top = &stats["rows"]["top"];
+    assert_eq!(top.as_array().unwrap().len(), 4);
+    // Kind 3 is nested everywhere: 50 times a quarter second on each row.
+    let nested = top
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|top| top["kind"] == 3)
+        .unwrap();
+    assert_eq!(nested["excl"], Value::from(vec![12.5; 4]));
+    let matrix = ask(&viewer, "matrix?t0=0&t1=200");
+    let row = |from: i32, to: i32, bytes: i32| Value::from(vec![from, to, 50, bytes]);
+    let expected = vec![row(0, 1, 0), row(1, 2, 5000), row(2, 3, 0), row(3, 0, 5000)];
+    assert_eq!(matrix["cells"], Value::from(expected));
+    // Without row 1 neither the messages to it nor those from it.
+    let matrix = ask(&viewer, "matrix?t0=0&t1=200&rows=only:!1");
+    assert_eq!(
+        matrix["cells"],
+        Value::from(vec![row(1, 2, 0), row(2, 0, 5000)])
+    );
+    let sizes = ask(&viewer, "sizes?t0=0&t1=200");
+    let classes = [[0, 100, 0], [64, 100, 10_000]].map(|class| Value::from(class.to_vec()));
+    assert_eq!(sizes["messages"], Value::from(classes.to_vec()));
+    let lengths = ask(&viewer, "sizes?t0=0&t1=200&kind=3")["durations"].clone();
+    assert_eq!(lengths[0][1], 200);
+    let shown = lengths[0][0].as_f64().unwrap();
+    assert!(shown <= 0.25 && 0.25 < 2.0 * shown, "{lengths}");
+}
+
+#[test]
+fn tables_are_sorted_and_cut() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let all = ask(&viewer, "events?t0=0&t1=200&limit=5000");
+    assert_eq!(
+        (&all["total"], all["t0"].as_array().unwrap().len()),
+        (&800.into(), 800)
+    );
+    let starts: Vec<f64> = all["t0"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t.as_f64().unwrap())
+        .collect();
+    assert!(starts.is_sorted());
+    let part = ask(&viewer, "events?t0=0&t1=200&offset=100&limit=7");
+    for column in ["ref", "name", "row", "info"] {
+        let expected = &all[column].as_array().unwrap()[100..107];
+        assert_eq!(part[column].as_array().unwrap(), expected, "{column}");
+    }
+    let longest = ask(&viewer, "events?t0=0&t1=200&sort=-dur&limit=1&hide=6");
+    assert_eq!(longest["dur"][0], 0.75);
+    let name = ask(&viewer, "events?t0=0&t1=200&sort=-name&limit=1");
+    assert_eq!(name["name"][0], "state 3");
+    // What a reference of the table names is found.
+    let reference = part["ref"][0].as_str().unwrap();
+    assert_eq!(
+        ask(&viewer, &format!("ref?ref={reference}"))["t0"],
+        part["t0"][0]
+    );
+    let refusal = viewer
+        .answer("events?limit=1000000", &|| false)
+        .unwrap_err();
+    assert_eq!(refusal.status, 413);
+}
+
+#[test]
+fn tables_for_other_programs() {
+    let mut categories = categories();
+    categories[0].name = "=cmd|'\"/C calc\"".into();
+    let at = |time: f64| Vertex { time, line: 0 };
+    let file = file(&categories, 1, &mut [(0, vec![at(0.5), at(1.5)], vec![])]);
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let csv = |what: &str| {
+        let answer = viewer
+            .answer(&format!("csv?what={what}&q=cmd"), &|| false)
+            .unwrap();
+        String::from_utf8(answer.body).unwrap()
+    };
+    let stats = csv("stats");
+    let line = stats.lines().nth(1).unwrap();
+    assert_eq!(
+        line,
+        "\"'=cmd|'\"\"/C calc\"\"\",state,1,1,1,1,1,1,rank 0,0,true"
+    );
+    for (what, lines) in [("rows", 2), ("matrix", 1), ("events", 2), ("hits", 201)] {
+        assert_eq!(csv(what).lines().count(), lines, "{what}");
+    }
+    assert_eq!(
+        viewer.answer("csv?what=x", &|| false).unwrap_err().status,
+        400
+    );
+}
+
+#[test]
+fn what_is_too_much_is_estimated_and_says_so() {
+    let file = trace();
+    let limits = Limits {
+        tree_bytes: 6000,
+        ..Limits::default()
+    };
+    let viewer = Viewer::new("own", &file, limits).unwrap();
+    let found = ask(&viewer, "stats");
+    assert_eq!(found["exact"], false);
+    let exact = Viewer::new("own", &file, Limits::default()).unwrap();
+    let exact = ask(&exact, "stats");
+    let (found, exact) = (&found["categories"], &exact["categories"]);
+    for (found, exact) in found
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(exact.as_array().unwrap())
+    {
+        assert_eq!(
+            (&found["name"], &found["count"]),
+            (&exact["name"], &exact["count"])
+        );
+        assert_eq!(found["max"], Value::Null);
+        let seconds = |value: &Value| value["incl"].as_f64().unwrap();
+        let error = (seconds(found) - seconds(exact)).abs();
+        assert!(error <= 1e-3 * seconds(exact), "{found} {exact}");
+    }
+}

@@ -1,0 +1,191 @@
+//! The index against statistics of the whole file, and pictures of it against those that are read from the tree.
+
+mod common;
+
+use common::of_states;
+use formats::model::Source as _;
+use formats::slog2::{Source, TimeBBox, Topology};
+use formats::stats::{Collector, Options};
+use proptest::prelude::*;
+use view::pyramid::{Builder, Identity, Index, Shape};
+use view::trace::Trace;
+use view::wire::Frame;
+use view::{Limits, Viewer};
+
+fn build(trace: &Trace<'_>, window: TimeBBox, bins: u32, step: u64) -> Index<'static> {
+    let shape = Shape {
+        window,
+        bins,
+        totals: true,
+    };
+    let mut builder = Builder::new(trace, shape).unwrap();
+    while builder.step(step).unwrap() {}
+    assert_eq!(builder.done().bytes, builder.done().of_bytes);
+    builder.finish()
+}
+
+/// What the index adds up to is what `mpitrace stats` says.
+fn check_totals(bytes: &[u8], step: u64) {
+    let trace = Trace::new(bytes).unwrap();
+    let index = build(&trace, trace.bounds(), 64, step);
+    let totals = index.totals().unwrap();
+    let source = Source::new(bytes).unwrap();
+    let mut collector = Collector::new(source.definitions(), Options::default());
+    source
+        .for_each(&mut |drawable| {
+            collector.put(drawable);
+            Ok(())
+        })
+        .unwrap();
+    let expected = collector.finish();
+    assert_eq!(totals.drawables, expected.drawables);
+    assert_eq!((totals.placeless, totals.out_of_order), (0, 0));
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+    let mut found = 0;
+    for category in &expected.categories {
+        let kind = trace.kind(category.index).unwrap();
+        let of = &totals.kinds[kind as usize];
+        let (sum, tally) = (of.sum, category.tally);
+        assert_eq!(sum.count, tally.count);
+        assert!(near(sum.inclusive, tally.total), "{sum:?} {tally:?}");
+        assert!(near(sum.exclusive, tally.exclusive), "{sum:?} {tally:?}");
+        assert_eq!((sum.min, sum.max), (tally.min, tally.max));
+        if category.topology != Topology::Event {
+            assert_eq!(of.durations.iter().sum::<u64>(), tally.count);
+            let first = of.longest.first().unwrap();
+            assert_eq!(first.duration, tally.max);
+            assert!(of.longest.is_sorted_by(|a, b| a.duration >= b.duration));
+            assert_eq!(of.longest.len() as u64, tally.count.min(100));
+        }
+        found += sum.count;
+    }
+    assert_eq!(found, expected.drawables);
+    let by_line = totals.lines.iter().flat_map(|line| &line.kinds);
+    assert_eq!(by_line.map(|entry| entry.1.count).sum::<u64>(), found);
+    let flows = totals.messages.flows.iter().map(|flow| flow.volume.count);
+    assert_eq!(flows.sum::<u64>(), expected.messages.all.count);
+    assert_eq!(totals.messages.backward, expected.messages.backward);
+}
+
+/// Where columns are bins, a picture of the index is that of the tree.
+fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, rows: &str) {
+    let question = format!("picture?w={width}&mode={mode}&rows={rows}&max=0");
+    let exact = Viewer::new("x", bytes, Limits::default()).unwrap();
+    let expected = exact.answer(&question, &|| false).unwrap();
+    let limits = Limits {
+        tree_bytes: 0,
+        ..Limits::default()
+    };
+    let indexed = Viewer::new("x", bytes, limits).unwrap();
+    let index = build(indexed.trace(), indexed.trace().bounds(), bins, 7);
+    let has_events = index.events().is_some();
+    indexed.set_index(index);
+    let found = indexed.answer(&question, &|| false).unwrap();
+    assert_eq!(found.exact, !has_events);
+    let [found, expected] = [&found, &expected].map(|a| Frame::read(&a.body).unwrap());
+    assert_eq!(found.header.flags & 16, 16);
+    assert_eq!(expected.header.flags & 17, 1);
+    let kinds = [&found, &expected].map(|f| f.numbers(1));
+    let busy = [&found, &expected].map(|f| f.numbers(2));
+    // As many bins as columns: the sums are the same but for the last byte; two kinds of nearly the same share may swap.
+    for cell in 0..kinds[0].len() {
+        assert_eq!(kinds[0][cell] == 0, kinds[1][cell] == 0, "cell {cell}");
+        let difference = f64::from(busy[0][cell]) - f64::from(busy[1][cell]);
+        let one_kind = kinds[0][cell] == kinds[1][cell];
+        if mode != "rare" && one_kind {
+            assert!(difference.abs() <= 5.0, "cell {cell}: {difference}");
+        }
+    }
+    let same = (0..kinds[0].len()).filter(|&cell| kinds[0][cell] == kinds[1][cell]);
+    assert!(same.count() * 20 >= kinds[0].len() * 19, "{kinds:?}");
+}
+
+/// What is written is read, of this trace and of no other; damage is never worse than a wrong picture.
+#[test]
+fn as_bytes() {
+    let states = [
+        (0, 0, 0.0, 9.0),
+        (0, 1, 1.0, 2.0),
+        (1, 2, 0.5, 0.5),
+        (3, 5, 3.0, 8.0),
+    ];
+    let bytes = of_states(4, &states);
+    let trace = Trace::new(&bytes).unwrap();
+    let index = build(&trace, trace.bounds(), 64, 5);
+    let identity = Identity::new(&trace, bytes.len() as u64, 7);
+    let kept = index.encode(identity);
+    let found = Index::decode(&kept, identity, &trace).unwrap();
+    assert_eq!(found, index);
+    assert_eq!(found.into_owned(), index);
+    let later = Identity {
+        changed: 8,
+        ..identity
+    };
+    assert!(Index::decode(&kept, later, &trace).is_none());
+    let other = of_states(4, &states[1..]);
+    let other = Trace::new(&other).unwrap();
+    assert_ne!(Identity::new(&other, bytes.len() as u64, 7), identity);
+    for end in 0..kept.len() {
+        assert!(Index::decode(&kept[..end], identity, &trace).is_none());
+    }
+    for at in (0..kept.len()).step_by(17) {
+        let mut damaged = kept.clone();
+        damaged[at] ^= 0xff;
+        let Some(found) = Index::decode(&damaged, identity, &trace) else {
+            continue;
+        };
+        let viewer = Viewer::new(
+            "x",
+            &bytes,
+            Limits {
+                tree_bytes: 0,
+                ..Limits::default()
+            },
+        );
+        let viewer = viewer.unwrap();
+        viewer.set_index(found.into_owned());
+        for question in [
+            "picture?w=40",
+            "picture?w=99&rows=block:2&mode=stack",
+            "overview?bins=9",
+        ] {
+            let _ = viewer.answer(question, &|| false);
+        }
+    }
+}
+
+#[test]
+fn of_the_original_s_sample() {
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../formats/tests/data/slog2/sample.slog2"
+    );
+    let bytes = std::fs::read(data).unwrap();
+    check_totals(&bytes, 3);
+    for (width, bins) in [(64, 64), (16, 64), (64, 1024)] {
+        check_picture(&bytes, width, bins, "dominant", "");
+        check_picture(&bytes, width, bins, "dominant", "block:2");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn of_random_states(
+        states in prop::collection::vec((0..4i32, 0..6i32, 0..1000u32, 0..200u32), 1..200),
+        step in 1..50u64,
+    ) {
+        let states: Vec<_> = states
+            .into_iter()
+            .map(|(line, kind, start, length)| {
+                let start = f64::from(start) / 16.0;
+                (line, kind, start, start + f64::from(length) / 16.0)
+            })
+            .collect();
+        let bytes = of_states(4, &states);
+        check_totals(&bytes, step);
+        check_picture(&bytes, 64, 64, "dominant", "");
+        check_picture(&bytes, 32, 64, "dominant", "block:2");
+    }
+}

@@ -1,0 +1,195 @@
+//! Rows of the page: trees of labels from line maps, and every item of the spec.
+
+mod common;
+
+use common::categories;
+use formats::slog2::{Builder, LineIdMap, NewDrawable, Options, Topology, Vertex};
+use serde_json::{Value, json};
+use std::io::Cursor;
+use view::{Limits, Viewer};
+
+/// Ranks 0 to 3, rank 1 with two threads, on two nodes. Lines 10 and 11 are those of ranks 0 and 1 in another communicator. Rank
+/// 2 is in state 0 nearly always, the others in state 1 now and then, rank 3 from later on.
+fn sample() -> Vec<u8> {
+    let lines = [
+        // Line, rank, thread, node, communicator, rank in it.
+        (0, 0, 0, 0, 0, 0),
+        (1, 1, 0, 0, 0, 1),
+        (2, 1, 1, 0, 0, 1),
+        (3, 2, 0, 1, 0, 2),
+        (4, 3, 0, 1, 0, 3),
+        (10, 0, 0, 0, 1, 0),
+        (11, 1, 0, 0, 1, 1),
+    ];
+    let mut processes = LineIdMap::new("Process-Thread View", &["world_rank", "thread"]);
+    let mut comms = LineIdMap::new(
+        "Communicator-Thread View",
+        &["commID", "comm_rank", "thread"],
+    );
+    let mut nodes = LineIdMap::new(
+        "Node View (0 alpha, 1 beta)",
+        &["node", "world_rank", "thread"],
+    );
+    for (line, rank, thread, node, comm, comm_rank) in lines {
+        processes.push(line, &[rank, thread]);
+        comms.push(line, &[comm, comm_rank, thread]);
+        nodes.push(line, &[node, rank, thread]);
+    }
+    let mut states: Vec<(i32, i32, f64, f64)> = Vec::new();
+    for step in 0..20 {
+        let start = f64::from(step);
+        states.push((3, 0, start, start + 0.9));
+        for line in [0, 1, 2, 4, 10] {
+            if line != 4 || step >= 10 {
+                states.push((line, 1, start, start + 0.1 + f64::from(line) / 100.0));
+            }
+        }
+    }
+    states.sort_by(|a, b| a.3.total_cmp(&b.3));
+    let mut builder = Builder::new(Cursor::new(Vec::new()), Options::default()).unwrap();
+    for (line, category, start, end) in states {
+        let vertices = [start, end].map(|time| Vertex { time, line });
+        let topology = Topology::State;
+        let info = &[];
+        let state = NewDrawable {
+            topology,
+            category,
+            info,
+            vertices: &vertices,
+        };
+        builder.add(&state).unwrap();
+    }
+    let tree = builder.close().unwrap();
+    let (out, _) = tree
+        .finish(&categories(), &[processes, comms, nodes])
+        .unwrap();
+    out.into_inner()
+}
+
+fn rows(viewer: &Viewer<'_>, spec: &str) -> Value {
+    let answer = viewer
+        .answer(&format!("rows?rows={spec}"), &|| false)
+        .unwrap();
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+#[test]
+fn every_item() {
+    let file = sample();
+    let viewer = Viewer::new("x", &file, Limits::default()).unwrap();
+    let labels = |spec: &str| rows(&viewer, spec)["label"].clone();
+    let plain = json!([
+        "rank 0", "rank 1", "thread 0", "thread 1", "rank 2", "rank 3"
+    ]);
+    assert_eq!(labels(""), plain);
+    let all = rows(&viewer, "");
+    assert_eq!(all["key"], json!(["0", "n0", "1", "2", "3", "4"]));
+    assert_eq!(all["depth"], json!([0, 0, 1, 1, 0, 0]));
+    assert_eq!(
+        all["open"],
+        json!([false, true, false, false, false, false])
+    );
+    assert_eq!(all["path"][3], json!(["rank 1"]));
+    // Two communicators of a rank are one row, and a thread's.
+    assert_eq!(all["lines"], json!([2, 3, 2, 1, 1, 1]));
+    assert_eq!(
+        labels("only:rank 1*,4"),
+        json!(["rank 1", "thread 0", "thread 1", "rank 3"])
+    );
+    assert_eq!(labels("hide:n0,3"), json!(["rank 0", "rank 3"]));
+    assert_eq!(
+        labels("fold:0"),
+        json!(["rank 0", "rank 1", "rank 2", "rank 3"])
+    );
+    assert_eq!(labels("fold:0;open:n0"), plain);
+    assert_eq!(labels("shut:n0"), labels("fold:0"));
+    let pinned = rows(&viewer, "pin:2,n0");
+    assert_eq!(pinned["pinned"], 2);
+    assert_eq!(
+        pinned["label"],
+        json!(["rank 1 thread 1", "rank 1", "rank 0", "rank 2", "rank 3"])
+    );
+    assert_eq!(
+        labels("order:4,3"),
+        json!([
+            "rank 3",
+            "rank 2",
+            "rank 0",
+            "rank 1 thread 0",
+            "rank 1 thread 1"
+        ])
+    );
+    assert_eq!(labels("sort:-label")[0], "rank 3");
+    assert_eq!(
+        labels("fold:0;block:3"),
+        json!(["rank 0 – rank 2", "rank 3"])
+    );
+    assert_eq!(rows(&viewer, "block:2")["key"], json!(["0-1", "2-3", "4"]));
+    // By what they do.
+    assert_eq!(labels("sort:-busy")[0], "rank 2");
+    assert_eq!(labels("sort:-first")[0], "rank 3");
+    assert_eq!(labels("sort:-kind:0")[0], "rank 2");
+    assert_eq!(labels("sort:end")[0], "rank 1 thread 0");
+    let clusters = labels("cluster:2");
+    assert_eq!(clusters.as_array().unwrap().len(), 2);
+    assert_eq!(clusters[1], "rank 2");
+    assert!(clusters[0].as_str().unwrap().starts_with("4 like "));
+    let clusters = labels("cluster:3");
+    assert!(
+        clusters.as_array().unwrap().contains(&json!("rank 2")),
+        "{clusters}"
+    );
+    // The other maps.
+    assert_eq!(labels("map:2;fold:0"), json!(["alpha", "beta"]));
+    let by_node = rows(&viewer, "map:2");
+    assert_eq!(by_node["path"][3], json!(["alpha", "rank 1"]));
+    assert_eq!(
+        labels("map:1;fold:0"),
+        json!(["communicator 0", "communicator 1"])
+    );
+    assert_eq!(labels("map:1")[8], "rank 0");
+    // What says the same is the same.
+    let spec = |text: &str| rows(&viewer, text)["spec"].clone();
+    assert_eq!(spec("pin:1;;map:0;block:1;sort:label"), "pin:1");
+    assert_eq!(
+        spec(
+            spec("sort:-kind:3;only:0-2,!1;pin:n0,2;fold:1")
+                .as_str()
+                .unwrap()
+        ),
+        "only:0-2,!1;pin:n0,2;fold:1;sort:-kind:3"
+    );
+    assert_eq!(labels("hide:0-4"), json!([]));
+    assert_eq!(labels("pin:99,n99;hide:77"), plain);
+}
+
+/// A group that is not open shows its lines, one that is open none: they have rows of their own. In a row, states of different
+/// threads are not nested in each other.
+#[test]
+fn groups() {
+    let file = sample();
+    let viewer = Viewer::new("x", &file, Limits::default()).unwrap();
+    let picture = |spec: &str| {
+        let question = format!("picture?w=4&t0=0&t1=0.2&rows={spec}");
+        let answer = viewer.answer(&question, &|| false).unwrap();
+        view::wire::Frame::read(&answer.body).unwrap()
+    };
+    let open = picture("");
+    assert_eq!(open.numbers(1)[4..8], [0, 0, 0, 0]);
+    let shut = picture("fold:0");
+    assert_eq!(shut.numbers(1)[4..8], [2, 2, 2, 0]);
+    // Thread 0 is busy for 0.11 s, thread 1 for 0.12 s of the cells of 0.05 s.
+    assert_eq!(shut.numbers(2)[4..8], [255, 255, 76, 0]);
+    assert_eq!(shut.numbers(3)[4..8], [0, 0, 51, 0]);
+    assert!(
+        shut.numbers(24)
+            .iter()
+            .zip(shut.numbers(22))
+            .all(|(&depth, row)| depth == 0 || row == 0)
+    );
+    // Both communicators of rank 0 are of one thread: the shorter state is on the longer one.
+    let depths: Vec<u32> = shut.numbers(24).into_iter().take(2).collect();
+    assert_eq!(depths, [0, 1]);
+    // In the view by communicator they are on different rows.
+    assert!(picture("map:1").numbers(24).iter().all(|&depth| depth == 0));
+}

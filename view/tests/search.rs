@@ -1,0 +1,237 @@
+//! Searches against all drawables looked at one by one.
+
+mod common;
+
+use common::{categories, file};
+use formats::model::{Category, Color, InfoWriter, Topology};
+use formats::slog2::{Depth, Drawable, Vertex};
+use serde_json::Value;
+use view::search::language::Terms;
+use view::search::plan::Plan;
+use view::{Limits, Viewer};
+
+type Simple = (i32, Vec<Vertex>, Vec<u8>);
+
+/// Some thousand drawables on eight lines; exactly one of category 5, one arrow in three of tag 7.
+fn drawables() -> Vec<Simple> {
+    let mut all: Vec<Simple> = Vec::new();
+    let mut seed = 12345_u64;
+    let mut random = |most: u64| {
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (seed >> 33) % most
+    };
+    let at = |time: u64, line: u64| Vertex {
+        time: time as f64 / 1000.0,
+        line: line as i32,
+    };
+    for step in 0..3000 {
+        let (line, length) = (random(8), 1 + random(40));
+        let category = random(5) as i32;
+        all.push((
+            category,
+            vec![at(step, line), at(step + length, line)],
+            vec![],
+        ));
+        if step % 5 == 0 {
+            let mut info = InfoWriter::default();
+            info.int(if step % 3 == 0 { 7 } else { 1 })
+                .int(random(5000) as i32);
+            let ends = vec![at(step, line), at(step + random(9), random(8))];
+            all.push((6, ends, info.bytes().to_vec()));
+        }
+        if step % 11 == 0 {
+            all.push((7, vec![at(step, line)], vec![]));
+        }
+    }
+    all.push((
+        5,
+        vec![
+            at(1717, 3),
+            Vertex {
+                time: 1.717001,
+                line: 3,
+            },
+        ],
+        vec![],
+    ));
+    all
+}
+
+fn trace() -> Vec<u8> {
+    let mut categories = categories();
+    categories[6] = Category {
+        index: 6,
+        ..Category::message()
+    };
+    categories.push(Category::new(
+        8,
+        "unused".into(),
+        Topology::State,
+        Color::PINK,
+    ));
+    file(&categories, 8, &mut drawables())
+}
+
+fn ask(viewer: &Viewer<'_>, question: &str) -> Value {
+    let answer = viewer.answer(question, &|| false);
+    let answer = answer.unwrap_or_else(|refusal| panic!("{question}: {refusal}"));
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+/// Starts of the drawables that fit, in order.
+fn expected(viewer: &Viewer<'_>, query: &str) -> Vec<(f64, i32)> {
+    let trace = viewer.trace();
+    let plan = Plan::new(trace, &|_| true, &Terms::parse(query).unwrap());
+    let window = trace
+        .reader()
+        .window(trace.bounds(), Depth::Lowest(0))
+        .unwrap();
+    let items = window
+        .drawables
+        .iter()
+        .filter_map(|drawable| match drawable {
+            Drawable::Primitive(primitive) => trace.item(primitive),
+            Drawable::Composite(_) => None,
+        });
+    let fitting = items.filter(|item| plan.fits(trace, item));
+    let mut found: Vec<(f64, i32)> = fitting
+        .map(|item| (item.start, trace.lines()[item.line as usize].line.id))
+        .collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    found
+}
+
+const QUERIES: [(&str, bool); 9] = [
+    ("\"state 3\" rank:2,5", true),
+    ("tag=7 size>=4k", true),
+    ("dur>38ms", true),
+    ("event rank:0-1", true),
+    ("is:arrow rank:7 t>2", true),
+    ("!state !arrow", true),
+    ("\"state 5\"", true),
+    ("unused", false),
+    ("tag=8", false),
+];
+
+#[test]
+fn every_hit_is_found_once_in_both_directions() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    for (query, some) in QUERIES {
+        let mut expected = expected(&viewer, query);
+        assert_eq!(!expected.is_empty(), some, "{query}");
+        let q = query
+            .replace(' ', "+")
+            .replace('"', "%22")
+            .replace('=', "%3D");
+        for dir in [1, -1] {
+            let mut found = Vec::new();
+            let mut from = String::new();
+            loop {
+                let answer = ask(
+                    &viewer,
+                    &format!("search?q={q}&dir={dir}&wrap=0&from={from}"),
+                );
+                let hit = &answer["hit"];
+                if hit.is_null() {
+                    break;
+                }
+                from = hit["ref"].as_str().unwrap().to_owned();
+                found.push((
+                    hit["t0"].as_f64().unwrap(),
+                    hit["line"].as_i64().unwrap() as i32,
+                ));
+                assert!(found.len() <= expected.len(), "{query}");
+            }
+            assert_eq!(found, expected, "{query} {dir}");
+            expected.reverse();
+        }
+        let hits = ask(&viewer, &format!("hits?q={q}&bins=7"));
+        assert_eq!(hits["count"], expected.len(), "{query}");
+        assert_eq!(
+            (&hits["exact"], &hits["bins_exact"]),
+            (&true.into(), &true.into())
+        );
+        let mut bins = [0.0; 7];
+        let bounds = viewer.trace().bounds();
+        for (start, _) in &expected {
+            let part = (start - bounds.earliest) / bounds.duration();
+            bins[((part * 7.0) as usize).min(6)] += 1.0;
+        }
+        assert_eq!(hits["bins"], Value::from(bins.to_vec()), "{query}");
+    }
+}
+
+#[test]
+fn a_single_state_is_found_in_few_nodes() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let depth = viewer.trace().reader().root().unwrap().id.depth as u64;
+    assert!(depth > 5);
+    for from in ["", "1.5", "0.1"] {
+        let answer = ask(&viewer, &format!("search?q=%22state+5%22&from={from}"));
+        assert_eq!(answer["hit"]["t0"], 1.717);
+        let nodes = answer["nodes"].as_u64().unwrap();
+        assert!(
+            nodes <= 3 * depth,
+            "{nodes} nodes of a tree of depth {depth}"
+        );
+    }
+    // Begun behind it, it is found from the beginning on.
+    let answer = ask(&viewer, "search?q=%22state+5%22&from=2.5");
+    assert_eq!(
+        (&answer["hit"]["t0"], &answer["wrapped"]),
+        (&1.717.into(), &true.into())
+    );
+    let none = ask(&viewer, "search?q=%22no+such+name%22");
+    assert_eq!((&none["hit"], &none["nodes"]), (&Value::Null, &0.into()));
+}
+
+#[test]
+fn a_search_goes_on_where_its_budget_ended() {
+    let file = trace();
+    let limits = Limits {
+        tree_bytes: 20_000,
+        ..Limits::default()
+    };
+    let viewer = Viewer::new("own", &file, limits).unwrap();
+    // The last message of its tag: previews cannot tell where it is.
+    let expected = expected(&viewer, "tag=7 t>2.96");
+    let (mut from, mut rounds) = ("0".to_owned(), 0);
+    let hit = loop {
+        let answer = ask(
+            &viewer,
+            &format!("search?q=tag%3D7+size>0+dur>=0+!t<2.96&wrap=0&from={from}"),
+        );
+        match &answer["from"] {
+            Value::Null => break answer["hit"]["t0"].as_f64(),
+            next => from = next.to_string(),
+        }
+        rounds += 1;
+        assert!(rounds < 1000, "{from}");
+    };
+    assert_eq!(hit, expected.first().map(|hit| hit.0));
+    assert!(rounds > 3, "{rounds}");
+    // Counting by category needs no more than the top, counting by tag says that it is not complete.
+    let by_name = ask(&viewer, "hits?q=message&bins=1");
+    assert_eq!(
+        (&by_name["count"], &by_name["exact"]),
+        (&600.into(), &true.into())
+    );
+    let by_tag = ask(&viewer, "hits?q=tag%3D7&bins=1");
+    assert_eq!(by_tag["exact"], false);
+}
+
+#[test]
+fn wrong_queries_are_refused_with_the_place() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    for route in ["search", "hits"] {
+        let refusal = viewer.answer(&format!("{route}?q=dur>1x"), &|| false);
+        let refusal = refusal.unwrap_err();
+        assert_eq!(refusal.status, 400);
+        assert!(refusal.message.contains("character 5"), "{refusal}");
+    }
+}

@@ -1,0 +1,215 @@
+//! The summary names the culprit of runs that were made up to have one.
+
+mod common;
+
+use common::file;
+use formats::model::{Category, Color, InfoWriter, Topology};
+use formats::slog2::Vertex;
+use serde_json::Value;
+use view::{Limits, Viewer};
+
+type Simple = (i32, Vec<Vertex>, Vec<u8>);
+
+fn summary(file: &[u8], limits: Limits) -> Value {
+    let viewer = Viewer::new("own", file, limits).unwrap();
+    let answer = viewer.answer("summary", &|| false).unwrap();
+    let summary: Value = serde_json::from_slice(&answer.body).unwrap();
+    // Every place can be gone to: its rows and what it selects are there.
+    for card in summary["cards"].as_array().unwrap() {
+        for item in card["items"].as_array().unwrap() {
+            let target = &item["target"];
+            assert!(target["t0"].as_f64() < target["t1"].as_f64(), "{item}");
+            let rows = target["rows"].as_str().unwrap();
+            viewer
+                .answer(&format!("rows?rows={rows}"), &|| false)
+                .unwrap();
+            let selected = target["sel"].as_str().unwrap();
+            if !selected.is_empty() {
+                viewer
+                    .answer(&format!("ref?ref={selected}&rows={rows}"), &|| false)
+                    .unwrap();
+            }
+        }
+    }
+    summary
+}
+
+fn card<'s>(summary: &'s Value, id: &str) -> &'s Value {
+    let mut cards = summary["cards"].as_array().unwrap().iter();
+    cards
+        .find(|card| card["id"] == id)
+        .unwrap_or_else(|| panic!("{id} in {summary}"))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+/// Eight ranks; each of 20 steps is computing, a message to the right, and a barrier. Rank 5 computes longer.
+fn late_rank() -> Vec<u8> {
+    let state = |index, name: &str, format: &str| {
+        let mut category = Category::new(index, name.into(), Topology::State, Color::PINK);
+        category.set_info_format(format.as_bytes());
+        category
+    };
+    let categories = [
+        state(0, "MPI_Send", ""),
+        state(1, "MPI_Recv", ""),
+        state(2, "MPI_Barrier", ""),
+        state(3, "MPI_File_write_at", "CallID=0x%X, bytes=%l, offset=%l"),
+        Category {
+            index: 4,
+            ..Category::message()
+        },
+    ];
+    let at = |time: f64, line: i32| Vertex { time, line };
+    let mut all: Vec<Simple> = Vec::new();
+    for step in 0..20 {
+        let begin = f64::from(step) * 10.0;
+        for rank in 0..8 {
+            let mut of = |category, from: f64, to: f64, info: Vec<u8>| {
+                all.push((
+                    category,
+                    vec![at(begin + from, rank), at(begin + to, rank)],
+                    info,
+                ));
+            };
+            let computed = if rank == 5 { 4.0 } else { 2.0 };
+            of(0, computed, computed + 0.1, vec![]);
+            // The right neighbour of the late one waits for it.
+            let received = if rank == 6 || rank == 5 { 4.5 } else { 2.5 };
+            of(1, computed + 0.1, received, vec![]);
+            of(2, received, 5.0, vec![]);
+            if rank == 2 {
+                let mut info = InfoWriter::default();
+                info.long(77).long(1000).long(100);
+                of(3, 5.5, 6.5, info.bytes().to_vec());
+            }
+            let mut info = InfoWriter::default();
+            info.int(1).int(8);
+            let to = (rank + 1) % 8;
+            let received = if to == 6 { 4.4 } else { computed + 0.3 };
+            let ends = vec![at(begin + computed + 0.05, rank), at(begin + received, to)];
+            all.push((4, ends, info.bytes().to_vec()));
+        }
+    }
+    file(&categories, 8, &mut all)
+}
+
+#[test]
+fn the_late_rank_is_named() {
+    let found = summary(&late_rank(), Limits::default());
+    assert_eq!(
+        (&found["ranks"], &found["exact"]),
+        (&8.into(), &true.into())
+    );
+    let shares = found["bar"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["share"].as_f64().unwrap());
+    assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9);
+    let imbalance = card(&found, "imbalance");
+    assert!(
+        text(&imbalance["sentence"]).starts_with("rank 5 computes "),
+        "{imbalance}"
+    );
+    let first = &imbalance["items"][0];
+    assert!(text(&first["text"]).starts_with("rank 5 "), "{first}");
+    assert_eq!(first["target"]["rows"], "pin:5;sort:busy");
+    // The longest time that rank 5 computes lies in the window.
+    let window = [&first["target"]["t0"], &first["target"]["t1"]].map(|t| t.as_f64().unwrap());
+    assert!(
+        window[0] % 10.0 < 5.1 + 4.0 && window[1] - window[0] < 20.0,
+        "{first}"
+    );
+    let waits = card(&found, "waits");
+    assert_eq!(waits["value"], "2.50 s");
+    let top = text(&waits["items"][0]["text"]);
+    assert!(top.contains("MPI_Barrier"), "{waits}");
+    let receives = waits["items"].as_array().unwrap().iter();
+    let blamed: Vec<&str> = receives.map(|item| text(&item["text"])).collect();
+    assert!(
+        blamed.iter().all(|text| text.contains(": rank")),
+        "{blamed:?}"
+    );
+    let phases = card(&found, "phases");
+    assert!(
+        text(&phases["sentence"]).contains("every 10.0 s"),
+        "{phases}"
+    );
+    let io = card(&found, "io");
+    assert!(
+        text(&io["sentence"]).contains("20 MPI-IO calls take 20.0 s and move 19.5 KiB"),
+        "{io}"
+    );
+    assert!(
+        text(&io["sentence"]).contains("20 move less than 64 KiB and 20 do not begin"),
+        "{io}"
+    );
+    assert!(text(&io["items"][0]["text"]).starts_with("rank 2 "), "{io}");
+    let communication = card(&found, "communication");
+    assert!(text(&communication["sentence"]).starts_with("160 messages with 1.25 KiB; 100 %"));
+}
+
+#[test]
+fn a_late_sender_is_named() {
+    let names = ["MPI_Send", "MPI_Recv"];
+    let mut categories: Vec<Category> = (0..)
+        .zip(names)
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::PINK))
+        .collect();
+    categories.push(Category {
+        index: 2,
+        ..Category::message()
+    });
+    let at = |time: f64, line: i32| Vertex { time, line };
+    let mut info = InfoWriter::default();
+    info.int(1).int(8);
+    let mut all: Vec<Simple> = vec![
+        (1, vec![at(0.0, 0), at(5.0, 0)], vec![]),
+        (0, vec![at(4.5, 2), at(4.6, 2)], vec![]),
+        (2, vec![at(4.5, 2), at(4.9, 0)], info.bytes().to_vec()),
+        // One that was sent backwards in time.
+        (2, vec![at(3.0, 1), at(2.0, 2)], info.bytes().to_vec()),
+    ];
+    let found = summary(&file(&categories, 3, &mut all), Limits::default());
+    let waits = card(&found, "waits");
+    assert_eq!(
+        waits["items"][0]["text"],
+        "MPI_Recv on rank 0: rank 2 sent late"
+    );
+    assert_eq!(waits["items"][0]["target"]["rows"], "pin:0,2");
+    let trouble = card(&found, "trouble");
+    assert_eq!(
+        (
+            &trouble["value"],
+            trouble["items"].as_array().unwrap().len()
+        ),
+        (&"1".into(), 1)
+    );
+}
+
+#[test]
+fn what_is_too_large_is_summed_up_from_previews() {
+    let file = late_rank();
+    let limits = Limits {
+        tree_bytes: 1500,
+        ..Limits::default()
+    };
+    let found = summary(&file, limits);
+    let exact = summary(&file, Limits::default());
+    assert_eq!(found["exact"], false);
+    assert!(text(&found["lost"][0]).contains('≈'));
+    assert!(text(&card(&found, "top")["sentence"]).contains('≈'));
+    for (found, exact) in found["bar"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(exact["bar"].as_array().unwrap())
+    {
+        assert_eq!(found["class"], exact["class"]);
+        let error = found["share"].as_f64().unwrap() - exact["share"].as_f64().unwrap();
+        assert!(error.abs() < 0.01, "{found} {exact}");
+    }
+}

@@ -1,0 +1,103 @@
+//! A page without a server gets the same bytes as from one. Needs node, and in VIEW_WASM the file that ci/build-wasm made.
+
+mod common;
+
+use common::{Simple, categories, file};
+use formats::slog2::Vertex;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use view::{Limits, Viewer};
+
+/// States nested in each other on 40 lines, with messages and events.
+fn sample() -> Vec<u8> {
+    let mut drawables: Vec<(i32, Vec<Vertex>, Vec<u8>)> = Vec::new();
+    let mut state = |(line, kind, start, end): Simple| {
+        let vertices = [start, end].map(|time| Vertex { time, line });
+        drawables.push((kind, vertices.to_vec(), Vec::new()));
+    };
+    for line in 0..40 {
+        state((line, 0, 0.0, 100.0));
+        for step in 0..99 {
+            let start = f64::from(step) + f64::from(line * step % 17) / 20.0;
+            state((line, 1 + step % 5, start, start + 0.7));
+        }
+    }
+    for step in 0..500 {
+        let time = f64::from(step) / 5.0;
+        let ends = [(time, step % 40), (time + 0.1, (step * 7) % 40)];
+        let ends = ends.map(|(time, line)| Vertex { time, line });
+        drawables.push((6, ends.to_vec(), Vec::new()));
+        drawables.push((7, vec![ends[0]], Vec::new()));
+    }
+    file(&categories(), 40, &mut drawables)
+}
+
+const QUESTIONS: &[&str] = &[
+    "meta",
+    "rows",
+    "rows?rows=cluster:3",
+    "rows?rows=sort:-kind:2;pin:7",
+    "picture?w=300",
+    "picture?w=300&mode=stack&rows=block:4&arrows=all",
+    "picture?w=1000&t0=3.25&t1=4.5&arrows=worst&max=100000",
+    "picture?w=77&mode=rare&hide=0,3&y0=4&y1=20",
+    "at?t=50.5&row=3",
+    "next?row=3&t=50.5&dir=1",
+    "next?row=3&t=50.5&dir=-1",
+    "ref?ref=3.0.0.0",
+    "follow?ref=3.0.0.0&dir=1",
+    "call?id=0x5",
+    "stats?t0=3&t1=50",
+    "matrix",
+    "sizes",
+    "events?limit=30&sort=dur",
+    "search?q=dur%3E0.1s&from=10&dir=1",
+    "hits?q=state&bins=20",
+    "summary",
+    "csv?what=stats",
+    "picture?w=0",
+    "picture?mode=x",
+    "nothing",
+];
+
+#[test]
+fn the_same_answers_as_from_a_server() {
+    let Some(answers) = std::env::var_os("VIEW_WASM") else {
+        println!("SKIPPED: VIEW_WASM does not name what ci/build-wasm made");
+        return;
+    };
+    let sample = sample();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let trace = folder.join("a.slog2");
+    std::fs::write(&trace, &sample).unwrap();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut node = Command::new("node")
+        .arg(own.join("tests/wasm.mjs"))
+        .arg(own.join("..").join(answers))
+        .arg(own.join("../tools/src/view/page.js"))
+        .arg(trace)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("node runs");
+    let questions = QUESTIONS.join("\n");
+    node.stdin
+        .take()
+        .unwrap()
+        .write_all(questions.as_bytes())
+        .unwrap();
+    let output = node.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let output = String::from_utf8(output.stdout).unwrap();
+    let viewer = Viewer::new("a.slog2", &sample, Limits::default()).unwrap();
+    assert_eq!(output.lines().count(), QUESTIONS.len());
+    for (question, line) in QUESTIONS.iter().zip(output.lines()) {
+        let (status, body) = match viewer.answer(question, &|| false) {
+            Ok(answer) => (200, answer.body),
+            Err(refusal) => (refusal.status, refusal.message.into_bytes()),
+        };
+        let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(line == format!("{status} {hex}"), "{question}: {status}");
+    }
+}

@@ -1,0 +1,99 @@
+//! The answers of [`view::Viewer`] for a page without a server: five functions, numbers only, no glue.
+//!
+//! ```js
+//! const put = (bytes) => new Uint8Array(memory.buffer, reserve(bytes.length), bytes.length).set(bytes);
+//! put(name_and_file); open(name.length);          // 200, or what the refusal's status is
+//! put(question);      ask();                      // the status, and 0x10000 times what the body is
+//! new Uint8Array(memory.buffer, body(), size())   // the body, or the refusal's message; until the next call
+//! ```
+//!
+//! What the body is: 0 JSON, 1 a frame, 2 text; 4 more if the answer is exact. An instance shows one trace; another one needs
+//! another instance, since memory is never given back.
+#![deny(missing_docs)]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use view::{Answer, Body, Limits, Refusal, Viewer};
+
+/// What is there between calls.
+struct Page {
+    input: Vec<u8>,
+    viewer: Option<Viewer<'static>>,
+    body: Vec<u8>,
+}
+
+static PAGE: Mutex<Page> = Mutex::new(Page {
+    input: Vec::new(),
+    viewer: None,
+    body: Vec::new(),
+});
+
+fn page() -> MutexGuard<'static, Page> {
+    PAGE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes room for the input of the next call and says where.
+#[unsafe(no_mangle)]
+pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
+    let mut page = page();
+    page.input = vec![0; bytes];
+    page.input.as_mut_ptr()
+}
+
+/// Opens a trace: the input is its name, of so many bytes, and the bytes of the file.
+#[unsafe(no_mangle)]
+pub extern "C" fn open(name: usize) -> u32 {
+    let mut page = page();
+    let mut input = std::mem::take(&mut page.input);
+    let file = input.split_off(name.min(input.len()));
+    let name = String::from_utf8_lossy(&input);
+    match Viewer::new(&name, Box::leak(file.into_boxed_slice()), Limits::default()) {
+        Ok(viewer) => {
+            page.viewer = Some(viewer);
+            200
+        }
+        Err(refusal) => page.refuse(refusal),
+    }
+}
+
+/// Answers the question that is the input.
+#[unsafe(no_mangle)]
+pub extern "C" fn ask() -> u32 {
+    let mut page = page();
+    let question = std::mem::take(&mut page.input);
+    let question = String::from_utf8_lossy(&question);
+    let answer = match &page.viewer {
+        Some(viewer) => viewer.answer(&question, &|| false),
+        None => Err(Refusal::missing("no trace is open")),
+    };
+    match answer {
+        Ok(Answer { kind, body, exact }) => {
+            page.body = body;
+            let kind = match kind {
+                Body::Json => 0,
+                Body::Frame => 1,
+                Body::Text(_) => 2,
+            };
+            200 + ((kind + 4 * u32::from(exact)) << 16)
+        }
+        Err(refusal) => page.refuse(refusal),
+    }
+}
+
+/// Where the body of the last answer is.
+#[unsafe(no_mangle)]
+pub extern "C" fn body() -> *const u8 {
+    page().body.as_ptr()
+}
+
+/// Bytes of the body of the last answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn size() -> usize {
+    page().body.len()
+}
+
+impl Page {
+    fn refuse(&mut self, refusal: Refusal) -> u32 {
+        self.body = refusal.message.into_bytes();
+        refusal.status.into()
+    }
+}

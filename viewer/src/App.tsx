@@ -1,0 +1,157 @@
+// The regions of the page: toolbar, timeline, legend and details beside it, panels below.
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { address, question, type Value } from "./api";
+import { Dialogs } from "./Dialogs";
+import { found } from "./finding";
+import { PANEL_TITLES, pressed } from "./keys";
+import { Details } from "./panels/Details";
+import { Events } from "./panels/Events";
+import { Hits } from "./panels/Hits";
+import { Io } from "./panels/Io";
+import { Legend } from "./panels/Legend";
+import { Messages } from "./panels/Messages";
+import { PerRow } from "./panels/PerRow";
+import { Pins } from "./panels/Pins";
+import { Statistics } from "./panels/Statistics";
+import { Summary } from "./panels/Summary";
+import { area, change, isDark, meta, PANELS, said, shownRows, span, trouble, view, type PanelName } from "./state";
+import { Timeline } from "./timeline/Timeline";
+import { short } from "./timeline/Tooltip";
+import { Toolbar } from "./Toolbar";
+
+const SHOWN: Record<PanelName, () => preact.JSX.Element> = {
+  summary: Summary, stats: Statistics, rows: PerRow, matrix: Messages, hits: Hits, events: Events, io: Io, pins: Pins,
+};
+
+export function App() {
+  useEffect(() => {
+    window.addEventListener("keydown", pressed);
+    return () => window.removeEventListener("keydown", pressed);
+  }, []);
+  const low = useSignal(stored("bottom", 0.36));
+  const isSide = useSignal(true);
+  return (
+    <div class={`app${isSide.value ? "" : " no-side"}`} style={{ "--bottom": `${Math.round(low.value * 1000) / 10}%` }}>
+      <Toolbar />
+      <Trouble />
+      <main class="middle" aria-label="Timeline"><Timeline /></main>
+      <aside class="side" aria-label="Legend and details">
+        {isSide.value ? <><Legend /><Details /></> : null}
+      </aside>
+      <section class="bottom" aria-label="Panels">
+        <Splitter value={low.value} onMove={(value) => {
+          low.value = value;
+          store("bottom", value);
+        }} />
+        <Tabs isSide={isSide.value} onSide={() => (isSide.value = !isSide.value)} />
+      </section>
+      <div class="said" role="status" aria-live="polite">{short(said.value, 500)}</div>
+      <Dialogs />
+    </div>
+  );
+}
+
+/** What went wrong, until dismissed; what the recorder lost; how far the index is. */
+function Trouble() {
+  const about = meta.value;
+  const notes = about?.index.state === "building" ? `index: ${Math.round(about.index.percent)} %` : "";
+  return (
+    <div class="trouble-room">
+      {trouble.value === "" ? null : (
+        <div class="trouble" role="alert">
+          {short(trouble.value, 600)} <button type="button" onClick={() => (trouble.value = "")}>dismiss</button>
+        </div>
+      )}
+      {notes === "" ? null : <div class="note">{notes}</div>}
+    </div>
+  );
+}
+
+function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
+  const { panel } = view.value;
+  const Shown = SHOWN[panel];
+  const go = (event: KeyboardEvent) => {
+    const at = PANELS.indexOf(panel);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: PANELS.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = PANELS[(to + PANELS.length) % PANELS.length]!;
+    change({ panel: next });
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <>
+      <div class="tab-line">
+        <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={go}>
+          {PANELS.map((one, nth) => (
+            <button
+              key={one} id={`tab-${one}`} type="button" role="tab" aria-selected={one === panel} aria-controls="panel" tabIndex={one === panel ? 0 : -1}
+              title={`${PANEL_TITLES[one]} (${nth + 1})`} onClick={() => change({ panel: one })}
+            >
+              {PANEL_TITLES[one]}{one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && view.value.pins.length > 0 ? ` ${view.value.pins.length}` : ""}
+            </button>
+          ))}
+        </div>
+        <span class="exports">
+          <button type="button" aria-pressed={isSide} onClick={onSide}>legend</button>
+          <Export name="svg" /><Export name="png" /><Export name="html" />
+        </span>
+      </div>
+      <div id="panel" class="panel-room" role="tabpanel" aria-labelledby={`tab-${panel}`} tabIndex={0}><Shown /></div>
+    </>
+  );
+}
+
+/** A link to the window as a file. */
+function Export({ name }: { name: "svg" | "png" | "html" }) {
+  const { t0, t1 } = span.value;
+  const { y0, y1 } = shownRows.value;
+  const values: Record<string, Value> = {
+    t0, t1, rows: view.value.rows, y0, y1, hide: view.value.hide.join(","), w: Math.round(area.value.width) || 1200,
+    h: Math.round(area.value.height) || 600, theme: isDark.value ? "dark" : null,
+  };
+  const link = address(view.value.trace, question(`export.${name}`, values));
+  const file = (meta.value?.name ?? "trace").replace(/[^\w.-]+/g, "_").slice(0, 60);
+  return link ? <a id={`export-${name}`} href={link} download={`${file}.${name}`} title={`The window as ${name.toUpperCase()}`}>{name.toUpperCase()}</a> : null;
+}
+
+/** Divides the height between timeline and panels. */
+function Splitter({ value, onMove }: { value: number; onMove: (value: number) => void }) {
+  const bounded = (part: number) => Math.min(0.85, Math.max(0.06, part));
+  return (
+    <div
+      class="splitter" role="separator" aria-orientation="horizontal" aria-label="Height of the panels" tabIndex={0}
+      aria-valuenow={Math.round(value * 100)} aria-valuemin={6} aria-valuemax={85}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => {
+        if (event.currentTarget.hasPointerCapture(event.pointerId)) onMove(bounded(1 - event.clientY / window.innerHeight));
+      }}
+      onKeyDown={(event) => {
+        const by = { ArrowUp: 0.04, ArrowDown: -0.04 }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        onMove(bounded(value + by));
+      }}
+      onDblClick={() => onMove(0.36)}
+    />
+  );
+}
+
+function stored(name: string, otherwise: number): number {
+  try {
+    const value = Number(localStorage.getItem(name));
+    return value > 0 && value < 1 ? value : otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+function store(name: string, value: number): void {
+  try {
+    localStorage.setItem(name, String(value));
+  } catch {
+    // A browser that keeps nothing.
+  }
+}

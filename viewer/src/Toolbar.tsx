@@ -1,0 +1,130 @@
+// The line at the top: which trace, where one is, what is searched for, how it is shown.
+
+import { useSignal } from "@preact/signals";
+import { copyLink, setRows, wholeTrace, zoom } from "./actions";
+import { duration, instant } from "./axis";
+import { openDialog } from "./modal";
+import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
+import { item } from "./spec";
+import {
+  ARROWS, busy, canRedo, canUndo, change, isDark, meta, redo, span, START, undo, view, type Arrows,
+} from "./state";
+import { names } from "./load";
+import { parseWindow } from "./window";
+import { short } from "./timeline/Tooltip";
+
+const ARROW_NAMES: Record<Arrows, string> = { none: "no arrows", sel: "arrows of the selection", worst: "worst arrows", all: "all arrows" };
+
+export function Toolbar() {
+  const { trace, arrows, rows } = view.value;
+  const maps = meta.value?.maps ?? [];
+  return (
+    <header class="toolbar">
+      <h1>mpitrace</h1>
+      {names.value.length > 1 ? (
+        <select aria-label="Trace" value={String(trace)} onChange={(event) => change({ ...START, theme: view.peek().theme, palette: view.peek().palette, trace: Number(event.currentTarget.value) })}>
+          {names.value.map(({ n, name }) => <option key={n} value={String(n)}>{short(name, 60)}</option>)}
+        </select>
+      ) : <span class="trace-name" title={short(meta.value?.name ?? "", 300)}>{short(meta.value?.name ?? "…", 40)}</span>}
+      <span class="group">
+        <button type="button" aria-label="Undo" title="Undo (U)" disabled={!canUndo.value} onClick={undo}>◀</button>
+        <button type="button" aria-label="Redo" title="Redo (Shift+U)" disabled={!canRedo.value} onClick={redo}>▶</button>
+      </span>
+      <span class="group">
+        <button type="button" aria-label="Zoom out" title="Zoom out (S)" onClick={() => zoom(2)}>−</button>
+        <button type="button" aria-label="Zoom in" title="Zoom in (W)" onClick={() => zoom(0.5)}>+</button>
+        <button type="button" title="The whole trace (0)" onClick={wholeTrace}>all</button>
+      </span>
+      <WindowField />
+      <Search />
+      <span class="group">
+        {maps.length > 1 ? (
+          <select aria-label="Rows by" title="Rows by (V)" value={item(rows, "map") ?? "0"} onChange={(event) => setRows(event.currentTarget.value === "0" ? "" : `map:${event.currentTarget.value}`, { top: 0, height: 0 })}>
+            {maps.map(({ name }, nth) => <option key={nth} value={String(nth)}>{short(name, 40)}</option>)}
+          </select>
+        ) : null}
+        <select aria-label="Arrows" title="Arrows (M)" value={arrows} onChange={(event) => change({ arrows: event.currentTarget.value as Arrows })}>
+          {ARROWS.map((one) => <option key={one} value={one}>{ARROW_NAMES[one]}</option>)}
+        </select>
+      </span>
+      <span class="group">
+        <button type="button" title="Copy the link to this view (Y)" onClick={() => void copyLink()}>link</button>
+        <button type="button" aria-label={isDark.value ? "Light" : "Dark"} title="Light or dark (T)" onClick={() => change({ theme: isDark.peek() ? "light" : "dark" })}>{isDark.value ? "☀" : "☾"}</button>
+        <button type="button" aria-label="All commands" title="All commands (Ctrl+K)" onClick={() => openDialog("palette")}>⌘</button>
+        <button type="button" aria-label="Help" title="Help (?)" onClick={() => openDialog("help")}>?</button>
+      </span>
+      <span class={`busy${busy.value > 0 ? " on" : ""}`} aria-hidden="true" />
+    </header>
+  );
+}
+
+/** Begin and end of the window, to be read and written. */
+function WindowField() {
+  const text = useSignal<string | null>(null);
+  const isWrong = useSignal(false);
+  const { t0, t1 } = span.value;
+  const plain = `${instant(t0, t1 - t0)} – ${instant(t1, t1 - t0)}`;
+  const apply = (written: string) => {
+    const parsed = parseWindow(written, span.peek());
+    isWrong.value = parsed === null;
+    if (parsed) {
+      change(parsed);
+      text.value = null;
+    }
+  };
+  return (
+    <span class="window">
+      <input
+        id="window" aria-label="Window: begin – end, or a middle and a length" title="Begin – end, such as 12.03 – 12.05, 12.03 + 5 ms" spellcheck={false}
+        class={isWrong.value ? "wrong" : ""} aria-invalid={isWrong.value} value={text.value ?? plain}
+        onFocus={(event) => event.currentTarget.select()}
+        onInput={(event) => (text.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") apply(event.currentTarget.value);
+          if (event.key === "Escape") {
+            text.value = null;
+            isWrong.value = false;
+          }
+        }}
+        onBlur={() => {
+          text.value = null;
+          isWrong.value = false;
+        }}
+      />
+      <output title="Length of the window">{duration(t1 - t0)}</output>
+    </span>
+  );
+}
+
+function Search() {
+  const text = useSignal<string | null>(null);
+  const { query } = view.value;
+  const hits = found.value;
+  return (
+    <search class="search">
+      <input
+        id="search" type="search" placeholder="search… ( / )" aria-label="Search the whole trace: words and conditions such as dur>1ms" spellcheck={false}
+        class={wrong.value === "" ? "" : "wrong"} aria-invalid={wrong.value !== ""} title={short(wrong.value, 300) || "Words and conditions: MPI_Recv dur>1ms rank:0-3"}
+        value={text.value ?? query} onInput={(event) => (text.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          const asked = event.currentTarget.value;
+          const isNew = asked !== view.peek().query;
+          change({ query: asked });
+          text.value = null;
+          if (asked.trim() === "") return void countHits();
+          void nextHit(event.shiftKey ? -1 : 1).then(() => {
+            if (isNew) document.getElementById("timeline")?.focus();
+          });
+        }}
+        onBlur={(event) => {
+          if (text.peek() !== null) change({ query: event.currentTarget.value });
+          text.value = null;
+        }}
+      />
+      <button type="button" class="link" title="Hits" onClick={() => change({ panel: "hits" })} disabled={query.trim() === ""}>
+        {query.trim() === "" ? "" : isSearching.value ? "…" : hits ? `${hits.exact ? "" : "≈"}${hits.count}` : "–"}
+      </button>
+    </search>
+  );
+}

@@ -1,0 +1,365 @@
+// What keys, buttons and the palette do to the view. Everything here works without a mouse; what the mouse does in the
+// timeline beyond that stands there.
+
+import { ask, askJson, question, report, type Detail, type Target } from "./api";
+import {
+  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedRows, rowCount, rowHeight, say, selected, shownRows,
+  span, trouble, view, type PanelName, type View,
+} from "./state";
+import { item, withItem, withKey, withNode } from "./spec";
+import { describe } from "./words";
+
+/** The time that zooming keeps in place: the cursor's if it can be seen, else the middle. */
+function anchor(): number {
+  const { t0, t1 } = span.peek();
+  const at = cursor.peek()?.t;
+  return at !== undefined && at >= t0 && at <= t1 ? at : (t0 + t1) / 2;
+}
+
+/** Makes the window `factor` times as long around `at`. */
+export function zoom(factor: number, at = anchor()): void {
+  const { t0, t1 } = span.peek();
+  change({ t0: at - (at - t0) * factor, t1: at + (t1 - at) * factor }, "zoom");
+}
+
+/** Moves the window by a part of its length. */
+export function pan(part: number): void {
+  const { t0, t1 } = span.peek();
+  const by = (t1 - t0) * part;
+  change({ t0: t0 + by, t1: t1 + by }, "pan");
+}
+
+/** The whole trace and all rows. */
+export function wholeTrace(): void {
+  const whole = meta.peek();
+  if (whole) change({ t0: whole.t0, t1: whole.t1, top: 0, height: 0 });
+}
+
+/** The window at the begin (-1) or the end (1) of the trace, as long as it is. */
+export function toEnd(side: -1 | 1): void {
+  const whole = meta.peek();
+  if (!whole) return;
+  const { t0, t1 } = span.peek();
+  const length = t1 - t0;
+  if (side < 0) change({ t0: whole.t0, t1: whole.t0 + length }, "end");
+  else change({ t0: whole.t1 - length, t1: whole.t1 }, "end");
+}
+
+/** Scrolls by rows, and keeps the last one on the screen. */
+export function scrollRows(by: number): void {
+  const onScreen = area.peek().height / rowHeight.peek();
+  const top = Math.min(Math.max(0, view.peek().top + by), Math.max(0, rowCount.peek() - onScreen));
+  change({ top }, "rows");
+}
+
+export function pageRows(pages: number): void {
+  scrollRows(pages * Math.max(1, Math.floor(area.peek().height / rowHeight.peek()) - 1));
+}
+
+/** Makes rows `factor` times as high, the row at `at` (the middle) staying in place. */
+export function zoomRows(factor: number, at?: number): void {
+  const height = rowHeight.peek();
+  const onScreen = area.peek().height / height;
+  const kept = at ?? cursor.peek()?.row ?? view.peek().top + onScreen / 2;
+  const least = Math.min(1, area.peek().height / Math.max(1, rowCount.peek()));
+  const next = Math.min(64, Math.max(least, height * factor));
+  const top = kept - ((kept - view.peek().top) * height) / next;
+  const most = Math.max(0, rowCount.peek() - area.peek().height / next);
+  change({ height: next, top: Math.min(Math.max(0, top), most) }, "row height");
+}
+
+/** Moves the cursor to another row, and scrolls it into view. */
+export function moveCursor(rows: number): void {
+  const { y0 } = shownRows.peek();
+  const from = cursor.peek() ?? { row: y0 - Math.sign(rows), t: anchor() };
+  putCursor(from.row + rows, from.t);
+}
+
+/** Puts the cursor on a row and a time, scrolls there, and says what is there. */
+export function putCursor(row: number, t: number): void {
+  const at = Math.min(Math.max(0, row), Math.max(0, rowCount.peek() - 1));
+  cursor.value = { row: at, t };
+  reveal(at, t, t);
+  const { t0, t1 } = span.peek();
+  const here = question("at", {
+    t, row: at, rows: view.peek().rows, dt: (t1 - t0) / Math.max(1, area.peek().width) / 2, hide: view.peek().hide.join(","),
+  });
+  askJson<Detail | null>(view.peek().trace, here)
+    .then((found) => say(found ? describe(found) : `${layout.peek()?.label[at] ?? ""}, nothing here`))
+    .catch(report);
+}
+
+/** Scrolls until a row and a stretch of time can be seen, without changing the scale unless the stretch needs it. */
+export function reveal(row: number, from: number, to: number): void {
+  const patch: Partial<View> = {};
+  const onScreen = area.peek().height / rowHeight.peek();
+  const { top } = view.peek();
+  const below = row - pinnedRows.peek();
+  if (below >= 0 && below < top) patch.top = below;
+  else if (below >= 0 && row + 1 > top + onScreen) patch.top = Math.max(0, row + 1 - onScreen);
+  const { t0, t1 } = span.peek();
+  const length = t1 - t0;
+  if (from < t0 || to > t1) {
+    const enough = Math.max(length, (to - from) * 1.25);
+    const middle = (from + to) / 2;
+    patch.t0 = middle - enough / 2;
+    patch.t1 = middle + enough / 2;
+  }
+  if (Object.keys(patch).length > 0) change(patch, "reveal");
+}
+
+/** Selects one drawable (and what else is selected, if `adds`), and shows it. */
+export function select(found: Detail | null, adds = false): void {
+  if (!found) return;
+  const others = adds ? view.peek().sel.filter((ref) => ref !== found.ref) : [];
+  change({ sel: [...others, found.ref] }, "select");
+  if (found.row >= 0) {
+    cursor.value = { row: found.row, t: found.t0 };
+    reveal(found.row, found.t0, Math.min(found.t1, found.t0 + (span.peek().t1 - span.peek().t0)));
+  }
+  say(describe(found));
+}
+
+/** The drawable that details are shown of. */
+export function current(): Detail | null {
+  return selected.peek().at(-1) ?? null;
+}
+
+async function get<T>(route: string, values: Record<string, string | number | null>): Promise<T | null> {
+  try {
+    const asked = question(route, { ...values, rows: view.peek().rows });
+    return JSON.parse(new TextDecoder().decode(await ask(view.peek().trace, asked))) as T;
+  } catch (error) {
+    report(error);
+    return null;
+  }
+}
+
+/** The next (1) or previous (-1) state on the row of the selection or of the cursor. */
+export async function nextOnRow(dir: 1 | -1): Promise<void> {
+  const from = current();
+  const at = cursor.peek() ?? { row: shownRows.peek().y0, t: span.peek().t0 };
+  const found = await get<Detail>("next", from ? { ref: from.ref, dir } : { row: at.row, t: at.t, dir });
+  if (found) select(found);
+  else say(dir > 0 ? "no later state on this row" : "no earlier state on this row");
+}
+
+/** Along the arrow of the selection to the partner: back to the sender, or on to the receiver. */
+export async function follow(dir: 1 | -1): Promise<void> {
+  const from = current();
+  if (!from) return say("nothing is selected");
+  const found = await get<{ arrows: Detail[]; partner: Detail | null }>("follow", { ref: from.ref, dir });
+  if (found?.partner) return select(found.partner);
+  const arrow = found?.arrows[0];
+  if (arrow) return select(arrow);
+  say(dir > 0 ? "no message leaves here" : "no message arrives here");
+}
+
+/** Selects what a reference names. */
+export async function selectRef(ref: string, adds = false): Promise<void> {
+  select(await get<Detail>("ref", { ref }), adds);
+}
+
+/** The extent of the selected range, else of the selected drawables: in time, and in rows where it has some. */
+function extent(): { t0: number; t1: number; y0: number | null; y1: number | null } | null {
+  const { range } = view.peek();
+  if (range) return range;
+  const all = selected.peek();
+  if (all.length === 0) return null;
+  const rows = all.flatMap((one) => [one.row, one.to?.row ?? one.row]).filter((row) => row >= 0);
+  return {
+    t0: Math.min(...all.map((one) => Math.min(one.t0, one.t1))),
+    t1: Math.max(...all.map((one) => Math.max(one.t0, one.t1))),
+    y0: rows.length > 0 ? Math.min(...rows) : null,
+    y1: rows.length > 0 ? Math.max(...rows) + 1 : null,
+  };
+}
+
+/** The selection in the middle, at the same scale unless it is too long for it. */
+export function showSelection(): void {
+  const found = extent();
+  if (!found) return say("nothing is selected");
+  const { t0, t1 } = span.peek();
+  const length = Math.max(t1 - t0, (found.t1 - found.t0) * 1.25);
+  const middle = (found.t0 + found.t1) / 2;
+  const onScreen = area.peek().height / rowHeight.peek();
+  const most = Math.max(0, rowCount.peek() - onScreen);
+  const top = found.y0 === null ? view.peek().top : Math.min(most, Math.max(0, (found.y0 + found.y1! - pinnedRows.peek()) / 2 - onScreen / 2));
+  change({ t0: middle - length / 2, t1: middle + length / 2, top });
+}
+
+/** The selection as the window; a selected range as the rows, too. */
+export function zoomToSelection(): void {
+  const found = extent();
+  if (!found) return say("nothing is selected");
+  const { range } = view.peek();
+  const margin = range ? 0 : (found.t1 - found.t0) * 0.1;
+  const patch: Partial<View> = { t0: found.t0 - margin, t1: found.t1 + margin };
+  if (range && (range.y0 > 0 || range.y1 < rowCount.peek()) && range.y1 > range.y0) {
+    patch.height = Math.min(64, area.peek().height / (range.y1 - range.y0));
+    patch.top = Math.max(0, range.y0 - pinnedRows.peek());
+  }
+  change({ ...patch, range: null });
+}
+
+export function cycleArrows(): void {
+  const next = ARROWS[(ARROWS.indexOf(view.peek().arrows) + 1) % ARROWS.length]!;
+  change({ arrows: next }, "arrows");
+  say({ none: "no arrows", sel: "arrows of the selection", worst: "the worst arrows", all: "all arrows" }[next]);
+}
+
+/** Shows or hides kinds. */
+export function setHidden(kinds: readonly number[], isHidden: boolean): void {
+  const others = view.peek().hide.filter((kind) => !kinds.includes(kind));
+  change({ hide: isHidden ? [...others, ...kinds].sort((a, b) => a - b) : others }, "hide");
+}
+
+export function hideCurrent(): void {
+  const found = current() ?? hover.peek();
+  if (!found) return say("nothing is selected");
+  setHidden([found.kind], true);
+  say(`${found.name} hidden`);
+}
+
+/** The row that keys are about: the cursor's, else that of the selection. */
+function currentRow(): number | null {
+  const row = cursor.peek()?.row ?? current()?.row ?? -1;
+  return row >= 0 && row < rowCount.peek() ? row : null;
+}
+
+/** Keeps a row on top, or no longer. */
+export function pinRow(row = currentRow()): void {
+  const rows = layout.peek();
+  const key = row === null ? undefined : rows?.key[row];
+  if (row === null || !rows || key === undefined) return say("no row is chosen");
+  const isPinned = row < rows.pinned;
+  setRows(withKey(view.peek().rows, "pin", key, !isPinned));
+  say(`${rows.label[row] ?? ""} ${isPinned ? "no longer pinned" : "pinned"}`);
+}
+
+export function hideRow(row = currentRow()): void {
+  const rows = layout.peek();
+  const key = row === null ? undefined : rows?.key[row];
+  if (row === null || key === undefined) return say("no row is chosen");
+  setRows(withKey(view.peek().rows, "hide", key, true));
+  say(`${rows?.label[row] ?? ""} hidden`);
+}
+
+/** Opens or shuts the tree node of a row. */
+export function openRow(isOpen: boolean, row = currentRow()): void {
+  const rows = layout.peek();
+  if (!rows || row === null) return say("no row is chosen");
+  // A leaf is shut by shutting the node it is in.
+  let at = row;
+  if (!rows.group[at] && !isOpen) {
+    while (at > 0 && !(rows.group[at] && rows.depth[at]! < rows.depth[row]!)) at--;
+  }
+  const key = rows.key[at];
+  if (!rows.group[at] || key === undefined) return say("this row has no others in it");
+  setRows(withNode(view.peek().rows, key, isOpen));
+}
+
+/** Other rows. What is meant by positions means something else then, and goes. */
+export function setRows(rows: string, patch: Partial<View> = {}): void {
+  const range = view.peek().range;
+  change({ rows, range: range && { ...range, y0: 0, y1: Math.max(1, rowCount.peek()) }, ...patch });
+}
+
+/** Rows of the next of the file's line maps. */
+export function nextMap(): void {
+  const maps = meta.peek()?.maps ?? [];
+  if (maps.length < 2) return say("the trace has one way to name its rows");
+  const next = (Number(item(view.peek().rows, "map") ?? 0) + 1) % maps.length;
+  setRows(next === 0 ? "" : `map:${next}`, { top: 0, height: 0 });
+  say(`rows by ${maps[next]?.name ?? ""}`);
+}
+
+/** Folds the tree of labels one level higher; after the highest, all of it is open. */
+export function group(): void {
+  const spec = view.peek().rows;
+  const columns = meta.peek()?.maps[Number(item(spec, "map") ?? 0)]?.columns.length ?? 1;
+  const bare = withItem(withItem(spec, "shut", null), "open", null);
+  const folded = item(spec, "fold");
+  const next = folded === null ? columns - 2 : Number(folded) - 1;
+  if (columns < 2) return say("rows of this kind have no groups");
+  setRows(withItem(bare, "fold", next < 0 ? null : String(next)), { top: 0, height: 0 });
+}
+
+export function showPanel(panel: PanelName): void {
+  change({ panel });
+}
+
+export function nthPanel(nth: number): void {
+  const panel = PANELS[nth];
+  if (!panel) return;
+  showPanel(panel);
+  document.getElementById(`tab-${panel}`)?.focus();
+}
+
+/** Keeps the selected drawables on the list of pins. */
+export function pinSelection(): void {
+  const { pins, sel } = view.peek();
+  if (sel.length === 0) return say("nothing is selected");
+  change({ pins: [...pins.filter((ref) => !sel.includes(ref)), ...sel], panel: "pins" });
+  say("kept under Pins");
+}
+
+/** Takes away one thing after the other: what is said, what is measured, the range, the selection. */
+export function cancel(): void {
+  if (trouble.peek() !== "") trouble.value = "";
+  else if (measure.peek()) measure.value = null;
+  else if (view.peek().range) change({ range: null });
+  else if (view.peek().sel.length > 0) change({ sel: [] });
+  else cursor.value = null;
+}
+
+/** Enter: zooms to the range, else selects what is under the cursor. */
+export async function enter(): Promise<void> {
+  if (view.peek().range) return zoomToSelection();
+  const at = cursor.peek();
+  if (!at) return zoomToSelection();
+  const { t0, t1 } = span.peek();
+  const dt = (t1 - t0) / Math.max(1, area.peek().width) / 2;
+  const found = await get<Detail>("at", { t: at.t, row: at.row, dt, hide: view.peek().hide.join(",") });
+  if (!found) return say("nothing here");
+  if (found.ref === view.peek().sel.at(-1)) zoomToSelection();
+  else select(found);
+}
+
+/** All rows of the window as the selected range. */
+export function selectWindow(): void {
+  change({ range: { ...span.peek(), y0: 0, y1: Math.max(1, rowCount.peek()) } });
+  say("the window is selected");
+}
+
+/** Puts the address of the view into the clipboard. */
+export async function copyLink(): Promise<void> {
+  const link = `${location.href.split("#")[0] ?? ""}#${encode(view.peek())}`;
+  try {
+    await navigator.clipboard.writeText(link);
+    say("link copied");
+  } catch {
+    trouble.value = `This browser does not let pages copy. The link: ${link}`;
+  }
+}
+
+/** What a finding leads to. */
+export async function goTo(target: Target): Promise<void> {
+  const patch: Partial<View> = {};
+  if (target.rows !== undefined && target.rows !== null) Object.assign(patch, { rows: target.rows, top: 0, height: 0 });
+  if (typeof target.t0 === "number" && typeof target.t1 === "number" && target.t0 < target.t1) {
+    patch.t0 = target.t0;
+    patch.t1 = target.t1;
+  }
+  if (target.sel) patch.sel = [target.sel];
+  const panel = PANELS.find((one) => one === target.panel);
+  if (panel) patch.panel = panel;
+  change({ range: null, ...patch });
+  if (!target.sel) return;
+  const found = await get<Detail>("ref", { ref: target.sel });
+  if (found && found.row >= 0) {
+    cursor.value = { row: found.row, t: found.t0 };
+    reveal(found.row, found.t0, found.t1);
+    say(describe(found));
+  }
+}

@@ -1,0 +1,88 @@
+// Search: the whole trace is searched by the server, from hit to hit; the page asks and shows.
+
+import { signal } from "@preact/signals";
+import { current, select } from "./actions";
+import { askJson, isAbort, question, Refusal, report, type Hits, type SearchAnswer } from "./api";
+import { hitBins, meta, say, span, view } from "./state";
+
+/** How often a search that ran out of its budget is taken up again. */
+const MOST_TURNS = 200;
+/** Parts of the trace that hits are counted in. */
+const BINS = 400;
+
+/** Hits of the query in the whole trace; null while not known. */
+export const found = signal<Hits | null>(null);
+/** What is wrong with the query. */
+export const wrong = signal("");
+export const isSearching = signal(false);
+
+let counting: AbortController | null = null;
+
+/** Counts the hits of the query of the view. */
+export async function count(): Promise<void> {
+  counting?.abort();
+  const { query, trace, rows } = view.peek();
+  const whole = meta.peek();
+  wrong.value = "";
+  if (query.trim() === "" || !whole) {
+    found.value = null;
+    hitBins.value = [];
+    return;
+  }
+  const own = new AbortController();
+  counting = own;
+  isSearching.value = true;
+  try {
+    const asked = question("hits", { q: query, t0: whole.t0, t1: whole.t1, bins: BINS, rows });
+    const hits = await askJson<Hits>(trace, asked, own.signal);
+    if (own.signal.aborted) return;
+    found.value = hits;
+    hitBins.value = hits.bins;
+  } catch (error) {
+    if (isAbort(error)) return;
+    found.value = null;
+    hitBins.value = [];
+    if (error instanceof Refusal && error.status === 400) wrong.value = error.message;
+    else report(error);
+  } finally {
+    if (counting === own) isSearching.value = false;
+  }
+}
+
+async function search(dir: 1 | -1, from: string | number): Promise<void> {
+  const { query, trace, rows } = view.peek();
+  if (query.trim() === "") {
+    document.getElementById("search")?.focus();
+    return say("nothing is searched for yet");
+  }
+  isSearching.value = true;
+  try {
+    let at: string | number | null = from;
+    for (let turn = 0; turn < MOST_TURNS && at !== null; turn++) {
+      const answer: SearchAnswer = await askJson<SearchAnswer>(trace, question("search", { q: query, from: at, dir, rows }));
+      if (answer.hit) {
+        select(answer.hit);
+        if (answer.wrapped) say(dir > 0 ? "from the beginning again" : "from the end again");
+        return;
+      }
+      at = answer.from ?? null;
+    }
+    say(`no hit of ${query}`);
+    wrong.value = "no hit";
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 400) wrong.value = error.message;
+    else report(error);
+  } finally {
+    isSearching.value = false;
+  }
+}
+
+/** The hit after (1) or before (-1) the selected drawable, else after the begin of the window. */
+export async function nextHit(dir: 1 | -1): Promise<void> {
+  const from = current();
+  await search(dir, from ? from.ref : dir > 0 ? span.peek().t0 : span.peek().t1);
+}
+
+export async function firstHit(): Promise<void> {
+  await search(1, meta.peek()?.t0 ?? 0);
+}

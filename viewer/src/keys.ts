@@ -1,0 +1,188 @@
+// The one table of all that can be done by key or pointer: it drives the keyboard, the help, the palette of commands, and the
+// browser tests, which try every line of it.
+
+import * as act from "./actions";
+import { closeDialog, letters, openDialog } from "./modal";
+import { firstHit, nextHit } from "./finding";
+import { PALETTES } from "./palette";
+import { change, isDark, MODES, PANELS, redo, say, undo, view, wheelZooms } from "./state";
+
+export const GROUPS = ["Time", "Rows", "Selection", "Search", "View", "Pointer"] as const;
+export type Group = (typeof GROUPS)[number];
+
+export interface Action {
+  id: string;
+  group: Group;
+  title: string;
+  /** Names of keys as browsers have them, with `Ctrl+`, `Alt+`, `Shift+` before those that are no letters. */
+  keys: readonly string[];
+  /** What the pointer does instead of a key. */
+  pointer?: string;
+  /** What is done; missing where only the pointer can, or the browser does it. */
+  run?: () => void;
+  /** Keys that mean something in lists and fields: only in the timeline, or where nothing has the focus. */
+  here?: boolean;
+}
+
+const action = (id: string, group: Group, title: string, keys: string[], run: () => void, here = false): Action =>
+  ({ id, group, title, keys, run, here });
+const pointer = (id: string, title: string, how: string): Action => ({ id, group: "Pointer", title, keys: [], pointer: how });
+
+const PANEL_TITLES = {
+  summary: "Summary", stats: "Statistics", rows: "Per row", matrix: "Messages", hits: "Hits", events: "Events", io: "I/O", pins: "Pins",
+} as const;
+export { PANEL_TITLES };
+
+export const ACTIONS: readonly Action[] = [
+  action("zoom-in", "Time", "Zoom in", ["w", "+", "="], () => act.zoom(0.5)),
+  action("zoom-out", "Time", "Zoom out", ["s", "-"], () => act.zoom(2)),
+  action("pan-left", "Time", "Earlier", ["a"], () => act.pan(-0.25)),
+  action("pan-right", "Time", "Later", ["d"], () => act.pan(0.25)),
+  action("pan-left-little", "Time", "A little earlier", ["ArrowLeft"], () => act.pan(-0.1), true),
+  action("pan-right-little", "Time", "A little later", ["ArrowRight"], () => act.pan(0.1), true),
+  action("whole", "Time", "The whole trace", ["0"], act.wholeTrace),
+  action("begin", "Time", "Begin of the trace", ["Home"], () => act.toEnd(-1), true),
+  action("end", "Time", "End of the trace", ["End"], () => act.toEnd(1), true),
+  action("show", "Time", "Bring the selection into view", ["f"], act.showSelection),
+  action("zoom-selection", "Time", "Zoom to the selection", ["z"], act.zoomToSelection),
+  action("undo", "Time", "Undo", ["u", "Ctrl+z"], undo),
+  action("redo", "Time", "Redo", ["U", "Ctrl+Shift+z", "Ctrl+y"], redo),
+
+  action("row-up", "Rows", "Cursor one row up", ["ArrowUp"], () => act.moveCursor(-1), true),
+  action("row-down", "Rows", "Cursor one row down", ["ArrowDown"], () => act.moveCursor(1), true),
+  action("page-up", "Rows", "A page of rows up", ["PageUp"], () => act.pageRows(-1), true),
+  action("page-down", "Rows", "A page of rows down", ["PageDown"], () => act.pageRows(1), true),
+  action("rows-higher", "Rows", "Higher rows", ["Alt+ArrowUp"], () => act.zoomRows(1.4), true),
+  action("rows-lower", "Rows", "Lower rows", ["Alt+ArrowDown"], () => act.zoomRows(1 / 1.4), true),
+  action("expand", "Rows", "Open the group", ["e"], () => act.openRow(true)),
+  action("collapse", "Rows", "Shut the group", ["c"], () => act.openRow(false)),
+  action("group", "Rows", "One row for each group, next level", ["g"], act.group),
+  action("pin-row", "Rows", "Keep the row on top, or no longer", ["P"], () => act.pinRow()),
+  action("hide-row", "Rows", "Hide the row", ["H"], () => act.hideRow()),
+  action("next-map", "Rows", "Next way to name rows", ["v"], act.nextMap),
+
+  action("enter", "Selection", "Select what is under the cursor; zoom to it or to the range", ["Enter"], () => void act.enter(), true),
+  action("previous", "Selection", "Previous state on the row", [","], () => void act.nextOnRow(-1)),
+  action("next", "Selection", "Next state on the row", ["."], () => void act.nextOnRow(1)),
+  action("sender", "Selection", "Along the arrow to the sender", ["["], () => void act.follow(-1)),
+  action("receiver", "Selection", "Along the arrow to the receiver", ["]"], () => void act.follow(1)),
+  action("hide-kind", "Selection", "Hide the category of the selection", ["h"], act.hideCurrent),
+  action("show-all", "Selection", "Show all categories", [], () => change({ hide: [] })),
+  action("keep", "Selection", "Keep the selection under Pins", ["k"], act.pinSelection),
+  action("range", "Selection", "Select the whole window as range", ["r"], act.selectWindow),
+  action("cancel", "Selection", "Cancel, clear", ["Escape"], act.cancel),
+
+  action("search", "Search", "Search", ["/"], () => focus("search")),
+  action("next-hit", "Search", "Next hit", ["n"], () => void nextHit(1)),
+  action("previous-hit", "Search", "Previous hit", ["p", "N"], () => void nextHit(-1)),
+  action("first-hit", "Search", "First hit of the trace", [], () => void firstHit()),
+
+  action("arrows", "View", "Arrows: none, of the selection, the worst, all", ["m"], act.cycleArrows),
+  action("mode", "View", "What is shown where many share a pixel: most, rarest, stack", ["x"], () => {
+    const modes = MODES.filter((mode) => mode !== "heat");
+    const next = modes[(modes.indexOf(view.peek().mode as (typeof modes)[number]) + 1) % modes.length]!;
+    change({ mode: next });
+    say(`shown: ${next}`);
+  }),
+  action("colors", "View", "Next colours", [], () => {
+    const nth = PALETTES.findIndex(({ name }) => name === view.peek().palette);
+    const next = PALETTES[(nth + 1) % PALETTES.length]!;
+    change({ palette: next.name });
+    say(`colours: ${next.title}`);
+  }),
+  action("theme", "View", "Light or dark", ["t"], () => change({ theme: isDark.peek() ? "light" : "dark" })),
+  action("wheel", "View", "Let the wheel zoom, or scroll", [], () => {
+    wheelZooms.value = !wheelZooms.peek();
+    say(wheelZooms.peek() ? "the wheel zooms" : "the wheel scrolls rows");
+  }),
+  ...PANELS.map((panel, nth) =>
+    action(`panel-${panel}`, "View", `Panel ${PANEL_TITLES[panel]}`, [String(nth + 1)], () => act.nthPanel(nth))),
+  action("regions", "View", "Timeline, panels, legend", ["F6"], nextRegion),
+  action("link", "View", "Copy the link to this view", ["y"], () => void act.copyLink()),
+  action("palette", "View", "All commands", ["Ctrl+k"], () => openDialog("palette")),
+  action("help", "View", "Help", ["?", "F1"], () => openDialog("help")),
+  { id: "tab", group: "View", title: "From rows to panels and back", keys: ["Tab"] },
+
+  pointer("wheel-rows", "Rows up and down", "wheel"),
+  pointer("wheel-zoom", "Zoom time at the pointer", "Ctrl+wheel, pinch"),
+  pointer("wheel-pan", "Earlier, later", "Shift+wheel"),
+  pointer("wheel-row-height", "Higher, lower rows", "Alt+wheel"),
+  pointer("drag-range", "Select a range of time and rows; double click or Enter zooms to it", "drag"),
+  pointer("drag-measure", "Measure", "Shift+drag"),
+  pointer("drag-pan", "Move", "drag with the middle button, or on the ruler"),
+  pointer("click-select", "Select; an arrow, too", "click"),
+  pointer("click-extend", "Extend to a range", "Shift+click"),
+  pointer("click-add", "Add to the selection", "Ctrl+click"),
+  pointer("double-click", "Zoom to a state", "double click"),
+  pointer("minimap", "Move and resize the window", "drag in the minimap"),
+];
+
+/** Regions in the order of F6. */
+const REGIONS = ["timeline", "tab", "legend-filter", "search"];
+
+function focus(id: string): void {
+  const found = id === "tab" ? document.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]') : document.getElementById(id);
+  found?.focus();
+  if (found instanceof HTMLInputElement) found.select();
+}
+
+function nextRegion(): void {
+  const isIn = (id: string) => id === "tab"
+    ? document.activeElement?.closest(".bottom") !== null && document.activeElement?.closest(".bottom") !== undefined
+    : id === "legend-filter" ? Boolean(document.activeElement?.closest(".side")) : document.activeElement?.id === id;
+  focus(REGIONS[(REGIONS.findIndex(isIn) + 1) % REGIONS.length]!);
+}
+
+/** The name of a pressed key as the table writes it. */
+export function nameOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">): string {
+  const isLetter = event.key.length === 1;
+  const key = event.ctrlKey || event.metaKey ? event.key.toLowerCase() : event.key;
+  return [
+    event.ctrlKey || event.metaKey ? "Ctrl+" : "",
+    event.altKey ? "Alt+" : "",
+    event.shiftKey && (!isLetter || event.ctrlKey || event.metaKey) ? "Shift+" : "",
+    key,
+  ].join("");
+}
+
+const BY_KEY = new Map(ACTIONS.flatMap((one) => one.keys.map((key) => [key, one] as const)));
+
+/** Whether keys belong to what has the focus: a field that is written in. */
+function isField(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "range"].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+}
+
+/** Whether arrows and Enter belong to what has the focus. */
+function isWidget(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target !== document.body && target.id !== "timeline";
+}
+
+/** Does what the table says about a key. */
+export function pressed(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const name = nameOf(event);
+  const found = BY_KEY.get(name);
+  if (!found?.run) return;
+  const isInDialog = document.querySelector("dialog[open]") !== null;
+  if (isInDialog && !(name === "Ctrl+k" || name === "F1")) return;
+  if (isField(event.target)) {
+    if (name === "Escape") (event.target as HTMLElement).blur();
+    if (!name.startsWith("Ctrl+k") && name !== "F1" && name !== "F6") return;
+  }
+  if (found.here && isWidget(event.target)) return;
+  if (name.length === 1 && !letters.peek()) return;
+  event.preventDefault();
+  if (isInDialog) closeDialog();
+  found.run();
+}
+
+/** How a key is written for people. */
+export function keyText(key: string): string {
+  const names: Record<string, string> = {
+    ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", PageUp: "PgUp", PageDown: "PgDn", Escape: "Esc", "-": "−",
+  };
+  return key.split(/\+(?=.)/).map((part) => names[part] ?? (/^[A-Z]$/.test(part) ? `Shift+${part}` : part.length === 1 ? part.toUpperCase() : part)).join("+");
+}
+

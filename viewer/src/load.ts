@@ -1,0 +1,82 @@
+// Keeps what the server knows in step with what is looked at: the trace, its rows, what is selected, how many hits there are.
+
+import { effect, signal, untracked } from "@preact/signals";
+import { Asker, askJson, forget, question, report, traceNames, type Detail, type Meta, type Rows } from "./api";
+import { count } from "./finding";
+import { hitBins, layout, meta, selected, slide, view } from "./state";
+
+/** Milliseconds between two looks at how far the index is. */
+const AGAIN = 700;
+
+/** The server's traces. */
+export const names = signal<readonly { n: number; name: string }[]>([]);
+
+/** Asks for the trace, again while its index is being made. */
+async function loadMeta(trace: number): Promise<void> {
+  try {
+    const found = await askJson<Meta>(trace, "meta");
+    if (view.peek().trace !== trace) return;
+    const before = meta.peek();
+    if (before?.index.state === "building" && found.index.state === "ready") forget();
+    meta.value = found;
+    document.title = `${found.name} – mpitrace view`;
+    if (found.index.state === "building") window.setTimeout(() => void loadMeta(trace), AGAIN);
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** The address names fewer things than `view`: one effect for each part of it that something is asked for. */
+export function load(): void {
+  let trace = -1;
+  effect(() => {
+    if (view.value.trace === trace) return;
+    trace = view.value.trace;
+    untracked(() => {
+      meta.value = null;
+      layout.value = null;
+      selected.value = [];
+      hitBins.value = [];
+      forget();
+      void loadMeta(trace);
+    });
+  });
+  const rows = new Asker<Rows>();
+  let askedRows = "";
+  effect(() => {
+    const { trace: of, rows: spec } = view.value;
+    const asked = `${of}/${spec}`;
+    if (asked === askedRows) return;
+    askedRows = asked;
+    untracked(() => void rows.ask(of, question("rows", { rows: spec })).then((found) => {
+      if (!found || askedRows !== asked) return;
+      layout.value = found;
+      // The text that the server would write, so that links of the same rows are the same.
+      if (found.spec !== spec && view.peek().rows === spec) {
+        askedRows = `${of}/${found.spec}`;
+        slide({ rows: found.spec });
+      }
+    }));
+  });
+  let askedSelection = "";
+  effect(() => {
+    const { trace: of, rows: spec, sel } = view.value;
+    const asked = `${of}/${spec}/${sel.join("~")}`;
+    if (asked === askedSelection) return;
+    askedSelection = asked;
+    untracked(() => void Promise.all(sel.map((ref) => askJson<Detail | null>(of, question("ref", { ref, rows: spec }))))
+      .then((all) => {
+        if (askedSelection === asked) selected.value = all.filter((detail) => detail !== null);
+      })
+      .catch(report));
+  });
+  let counted = "";
+  effect(() => {
+    const { trace: of, rows: spec, query } = view.value;
+    const asked = `${of}/${spec}/${query}/${meta.value === null}`;
+    if (asked === counted) return;
+    counted = asked;
+    untracked(() => void count());
+  });
+  traceNames().then((all) => (names.value = all)).catch(report);
+}

@@ -1,0 +1,21 @@
+// Begins the page: logs in, asks for the trace and its rows, and shows it.
+
+import { render } from "preact";
+import { App } from "./App";
+import { logIn, report } from "./api";
+import { load } from "./load";
+import { remember } from "./modal";
+import { connect } from "./state";
+import { walk } from "./timeline/walk";
+
+async function begin(): Promise<void> {
+  await logIn().catch(report);
+  connect();
+  remember();
+  load();
+  const page = document.getElementById("page");
+  if (page) render(<App />, page);
+  if (new URLSearchParams(location.search).has("walk")) await walk();
+}
+
+begin().catch(report);

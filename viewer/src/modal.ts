@@ -1,0 +1,32 @@
+// Which dialog is open, and whether letters are keys.
+
+import { effect, signal } from "@preact/signals";
+
+export type Dialog = "help" | "palette" | null;
+
+export const dialog = signal<Dialog>(null);
+/** Whether single letters are keys: who speaks to the computer may want to switch them off. Kept in this browser. */
+export const letters = signal(true);
+
+/** Remembers the choice about letters. */
+export function remember(): void {
+  try {
+    letters.value = localStorage.getItem("letters") !== "no";
+    effect(() => localStorage.setItem("letters", letters.value ? "yes" : "no"));
+  } catch {
+    // A browser that keeps nothing: the choice lives as long as the page.
+  }
+}
+
+let before: Element | null = null;
+
+export function openDialog(name: Dialog): void {
+  before = document.activeElement;
+  dialog.value = name;
+}
+
+/** Shuts the dialog; the focus goes back to where it was. */
+export function closeDialog(): void {
+  dialog.value = null;
+  if (before instanceof HTMLElement) before.focus();
+}

@@ -1,0 +1,257 @@
+// What colour a kind of drawable has: the file's own, by class, safe for colour-blind eyes, greys for paper; on light or dark.
+// A palette also says what letters on a kind, its outline and its lines look like, and which pattern it has: no meaning is
+// told by colour alone, so wait states are hatched in every palette.
+
+import { contrast, ink, mix, oklch, pack, parse, visibleOn, type Rgb } from "./color";
+
+export type PaletteName = "file" | "class" | "safe" | "grey";
+export const PALETTES: readonly { name: PaletteName; title: string }[] = [
+  { name: "file", title: "As the file says" },
+  { name: "class", title: "By class" },
+  { name: "safe", title: "Safe for colour-blind eyes" },
+  { name: "grey", title: "Greys, for paper" },
+];
+
+export type ThemeName = "light" | "dark";
+
+/** Colours of everything that is no drawable. Row and ground are those of `mpitrace draw`. */
+export interface Theme {
+  name: ThemeName;
+  ground: Rgb;
+  row: Rgb;
+  grid: Rgb;
+  text: Rgb;
+  faint: Rgb;
+  /** Cursor, selection, measured stretches. */
+  accent: Rgb;
+  /** Hits of the search. */
+  hit: Rgb;
+  /** What is wrong: backward messages. */
+  alarm: Rgb;
+}
+
+export const THEMES: Record<ThemeName, Theme> = {
+  light: {
+    name: "light", ground: 0xffffff, row: 0xf2f4f7, grid: 0xd5dae1, text: 0x1d232b, faint: 0x59636f,
+    accent: 0x0b62d6, hit: 0xc4007a, alarm: 0xc01c1c,
+  },
+  dark: {
+    name: "dark", ground: 0x15181d, row: 0x1f242b, grid: 0x353c46, text: 0xe6e9ee, faint: 0x9aa5b1,
+    accent: 0x6db3ff, hit: 0xff5fc4, alarm: 0xff7b72,
+  },
+};
+
+/** What a palette must know of a category of the trace. */
+export interface KindLook {
+  name: string;
+  color: string;
+  class: string;
+  topology: string;
+  count?: number | null;
+}
+
+/** Patterns: where `pattern(n, x, y)` is true the pixel is drawn towards the ink. */
+export const PLAIN = 0;
+export const HATCH = 1;
+const PATTERNS = 6;
+
+export interface Palette {
+  name: PaletteName;
+  theme: Theme;
+  /** By kind: area, outline of an area, letters on it, lines and marks, pattern. */
+  fill: Rgb[];
+  edge: Rgb[];
+  ink: Rgb[];
+  line: Rgb[];
+  pattern: Uint8Array;
+  /** What stands for a whole class of kinds: the colour of its most frequent states, so that it is found in the timeline. */
+  classes: ReadonlyMap<string, Rgb>;
+  /** Colour of a cell by `(kind + 1) * SHADES + shade`, as ImageData has it; kind −1 is an empty row. */
+  shades: Uint32Array;
+  /** The same of the heat map. */
+  heat: Uint32Array;
+}
+
+/** How many shades of a kind tell how busy a cell is. */
+export const SHADES = 64;
+
+/** Colours and patterns of these kinds. `overrides` are colours that the reader chose. */
+export function palette(
+  kinds: readonly KindLook[],
+  name: PaletteName,
+  themeName: ThemeName,
+  strong = false,
+  overrides: ReadonlyMap<number, Rgb> = new Map(),
+): Palette {
+  const theme = THEMES[themeName];
+  const looks = chosen(kinds, name, theme);
+  const fill = looks.map((look, kind) => overrides.get(kind) ?? look.color);
+  const own = name === "file" ? 1.7 : 3;
+  return {
+    name,
+    theme,
+    fill,
+    edge: fill.map((color) => outline(color, strong ? 4.5 : own)),
+    ink: fill.map(ink),
+    line: fill.map((color, kind) => line(color, kinds[kind]?.topology === "arrow", theme, strong ? 4.5 : 3)),
+    pattern: Uint8Array.from(kinds, (kind, nth) => (kind.class === "wait" ? HATCH : (looks[nth]?.pattern ?? PLAIN))),
+    classes: classes(kinds, fill, name, theme),
+    shades: shades(fill, theme),
+    heat: heat(theme),
+  };
+}
+
+/** Arrows of a colour that would not be seen, such as Jumpshot's white ones on light, are drawn like letters. */
+function line(color: Rgb, isArrow: boolean, theme: Theme, least: number): Rgb {
+  return isArrow && contrast(color, theme.row) < least ? theme.text : visibleOn(color, theme.row, least);
+}
+
+function classes(kinds: readonly KindLook[], fill: readonly Rgb[], name: PaletteName, theme: Theme): Map<string, Rgb> {
+  const found = new Map<string, Rgb>();
+  const most = new Map<string, number>();
+  kinds.forEach((kind, nth) => {
+    const count = kind.count ?? 0;
+    if (kind.topology !== "state" || count <= (most.get(kind.class) ?? -1)) return;
+    most.set(kind.class, count);
+    const isByClass = name === "class" || name === "grey";
+    found.set(kind.class, isByClass ? classColor(kind.class, theme, name === "grey") : (fill[nth] ?? 0));
+  });
+  return found;
+}
+
+/** The colour of a class in this palette. */
+export function colorOfClass(palette: Palette, name: string): Rgb {
+  return palette.classes.get(name) ?? classColor(name, palette.theme, palette.name === "grey");
+}
+
+/** A darker colour with that contrast, or a lighter one where darker ones do not reach it. */
+function outline(color: Rgb, least: number): Rgb {
+  for (const away of [0x000000, 0xffffff]) {
+    for (let step = 1; step <= 20; step++) {
+      const toned = mix(color, away, step / 20);
+      if (contrast(toned, color) >= least) return toned;
+    }
+  }
+  return ink(color);
+}
+
+interface Look {
+  color: Rgb;
+  pattern: number;
+}
+
+function chosen(kinds: readonly KindLook[], name: PaletteName, theme: Theme): Look[] {
+  switch (name) {
+    case "file":
+      return kinds.map((kind) => ({ color: visibleOn(parse(kind.color), theme.row, 1.2), pattern: PLAIN }));
+    case "class":
+      return byClass(kinds, theme);
+    case "safe":
+      return cycled(kinds, OKABE_ITO.map((color) => visibleOn(color, theme.row, 1.5)), theme);
+    case "grey":
+      return cycled(kinds, greys(theme), theme);
+  }
+}
+
+/** Hue and chroma of the classes, in OKLCH. */
+const CLASSES: Record<string, [hue: number, chroma: number]> = {
+  p2p: [255, 0.15],
+  collective: [45, 0.16],
+  wait: [15, 0.17],
+  io: [145, 0.15],
+  rma: [300, 0.16],
+  mpi: [250, 0.02],
+  user: [95, 0.06],
+  disk: [190, 0.1],
+  message: [75, 0.04],
+  none: [220, 0.04],
+  other: [330, 0.08],
+};
+
+/** The colour of a class as a whole. */
+export function classColor(name: string, theme: Theme, isGrey = false): Rgb {
+  const [hue, chroma] = CLASSES[name] ?? CLASSES["other"] ?? [0, 0];
+  if (isGrey) {
+    const order = Object.keys(CLASSES).indexOf(name);
+    const greyed = greys(theme);
+    return greyed[(order + greyed.length) % greyed.length] ?? theme.faint;
+  }
+  return visibleOn(oklch(theme.name === "light" ? 0.6 : 0.7, chroma, hue), theme.row, 2);
+}
+
+/** Each class its hue, its kinds told apart by lightness and a little by hue; all with 3:1 to an empty row. */
+function byClass(kinds: readonly KindLook[], theme: Theme): Look[] {
+  const steps = theme.name === "light" ? [0.58, 0.48, 0.64, 0.4, 0.53] : [0.7, 0.8, 0.62, 0.87, 0.75];
+  const seen = new Map<string, number>();
+  return kinds.map((kind) => {
+    const nth = seen.get(kind.class) ?? 0;
+    seen.set(kind.class, nth + 1);
+    const [hue, chroma] = CLASSES[kind.class] ?? CLASSES["other"] ?? [0, 0];
+    const turned = hue + (((nth % 7) + 3) % 7 - 3) * 5;
+    const color = oklch(steps[nth % steps.length] ?? 0.6, chroma, turned);
+    return { color: visibleOn(color, theme.row, 3), pattern: PLAIN };
+  });
+}
+
+const OKABE_ITO: readonly Rgb[] = [0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0xf0e442, 0x7f7f7f];
+
+function greys(theme: Theme): Rgb[] {
+  const levels = theme.name === "light" ? [0x33, 0xb0, 0x70, 0xd0, 0x50, 0x90] : [0xe8, 0x78, 0xb0, 0x58, 0xcc, 0x94];
+  return levels.map((level) => level * 0x10101);
+}
+
+/** Colours in turn; the second time round with a pattern. Patterns of waits are left to waits. */
+function cycled(kinds: readonly KindLook[], colors: readonly Rgb[], theme: Theme): Look[] {
+  const order = kinds.map((_, kind) => kind).filter((kind) => kinds[kind]?.topology === "state");
+  const looks: Look[] = kinds.map(() => ({ color: theme.text, pattern: PLAIN }));
+  order.forEach((kind, nth) => {
+    const round = Math.floor(nth / colors.length);
+    const pattern = round === 0 ? PLAIN : 2 + ((round - 1) % (PATTERNS - 2));
+    looks[kind] = { color: colors[nth % colors.length] ?? theme.text, pattern };
+  });
+  return looks;
+}
+
+/** Whether this pixel of a pattern is drawn; `unit` is how many pixels make one of the page. */
+export function patterned(pattern: number, x: number, y: number, unit: number): boolean {
+  const [u, v] = [Math.floor(x / unit), Math.floor(y / unit)];
+  switch (pattern) {
+    case 1:
+      return (u + v) % 5 === 0;
+    case 2:
+      return (((u - v) % 7) + 7) % 7 === 0;
+    case 3:
+      return u % 4 === 0 && v % 4 === 0;
+    case 4:
+      return v % 4 === 0;
+    case 5:
+      return u % 5 === 0;
+    default:
+      return false;
+  }
+}
+
+function shades(fill: readonly Rgb[], theme: Theme): Uint32Array {
+  const words = new Uint32Array((fill.length + 1) * SHADES);
+  words.fill(pack(theme.row), 0, SHADES);
+  fill.forEach((color, kind) => {
+    for (let shade = 0; shade < SHADES; shade++) {
+      // The least busy cell that is not empty can be told from an empty one.
+      const part = 0.22 + 0.78 * (shade / (SHADES - 1)) ** 0.8;
+      words[(kind + 1) * SHADES + shade] = pack(mix(theme.row, color, part));
+    }
+  });
+  return words;
+}
+
+/** Five points of a ramp whose lightness rises (dark theme) or falls (light theme) evenly: readable without hue. */
+function heat(theme: Theme): Uint32Array {
+  const light = [0xf2f4f7, 0xfdd49e, 0xfc8d59, 0xd7301f, 0x7f0000];
+  const dark = [0x1f242b, 0x57106e, 0xbc3754, 0xf98e09, 0xfcffa4];
+  const stops = theme.name === "light" ? light : dark;
+  return Uint32Array.from({ length: SHADES }, (_, shade) => {
+    const at = (shade / (SHADES - 1)) * (stops.length - 1);
+    const below = Math.min(Math.floor(at), stops.length - 2);
+    return pack(mix(stops[below] ?? 0, stops[below + 1] ?? 0, at - below));
+  });
+}

@@ -1,0 +1,55 @@
+// All that is known of what is selected, and the ways from there: along its arrows, to what it is inside, to its call.
+
+import { follow, nextOnRow, pinSelection, select, selectRef, zoomToSelection } from "../actions";
+import { bytes, duration, instant } from "../axis";
+import { change, selected, span, view } from "../state";
+import { short } from "../timeline/Tooltip";
+import { lookFor } from "./Hits";
+import { KindName } from "./parts";
+
+export function Details() {
+  const all = selected.value;
+  const one = all.at(-1);
+  const length = span.value.t1 - span.value.t0;
+  if (!one) {
+    return <section class="details" aria-label="Details"><h2>Details</h2><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
+  }
+  const facts: [string, string][] = [
+    ["row", one.row < 0 ? `${one.label} (not shown)` : one.label],
+    ...(one.topology === "event" ? [] : [["duration", duration(one.t1 - one.t0)] as [string, string]]),
+    ...(one.topology === "state" && one.excl < one.t1 - one.t0 ? [["itself", duration(one.excl)] as [string, string]] : []),
+    [one.topology === "event" ? "at" : "begins", instant(one.t0, length)],
+    ...(one.topology === "event" ? [] : [["ends", instant(one.t1, length)] as [string, string]]),
+    ...(one.to ? [["to", one.to.label] as [string, string]] : []),
+    ...(one.bytes === null ? [] : [["bytes", bytes(one.bytes)] as [string, string]]),
+  ];
+  return (
+    <section class="details" aria-label="Details">
+      <h2><KindName kind={one.kind} /></h2>
+      {all.length > 1 ? <p class="faint">{all.length} selected, the last is shown. Together {duration(all.reduce((sum, { t0, t1 }) => sum + t1 - t0, 0))}.</p> : null}
+      {one.backward ? <p class="alarm">Arrives before it was sent: the clocks differ.</p> : null}
+      <dl>
+        {facts.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{short(text, 200)}</dd></div>)}
+        {one.info.map(([name, text], nth) => <div key={`info${nth}`}><dt>{short(name, 60)}</dt><dd>{short(text, 2000)}</dd></div>)}
+      </dl>
+      {one.parents.length > 0 ? (
+        <p>inside {one.parents.map(({ ref, name }, nth) => <>{nth > 0 ? " ‹ " : ""}<button key={ref} type="button" class="link" onClick={() => void selectRef(ref)}>{short(name, 60)}</button></>)}</p>
+      ) : null}
+      {one.callid && ["io", "disk"].includes(one.class) ? (
+        <p><button type="button" onClick={() => change({ panel: "io" })}>{one.class === "disk" ? "The call of this operation" : "Disk operations of this call"}</button></p>
+      ) : null}
+      <p class="tools">
+        <button type="button" title="Previous on the row (,)" onClick={() => void nextOnRow(-1)}>‹ previous</button>
+        <button type="button" title="Next on the row (.)" onClick={() => void nextOnRow(1)}>next ›</button>
+        <button type="button" title="Along the arrow to the sender ([)" onClick={() => void follow(-1)}>← sender</button>
+        <button type="button" title="Along the arrow to the receiver (])" onClick={() => void follow(1)}>receiver →</button>
+        <button type="button" title="Zoom to it (Z)" onClick={zoomToSelection}>zoom</button>
+        <button type="button" title="Keep it under Pins (K)" onClick={pinSelection}>keep</button>
+        <button type="button" title="Look for others of this category" onClick={() => lookFor(one.name.split(/\s/)[0] ?? one.name)}>find others</button>
+        {all.length > 1 ? <button type="button" onClick={() => select(one)}>only this</button> : null}
+        <button type="button" title="Clear the selection (Esc)" onClick={() => change({ sel: [] })}>clear</button>
+      </p>
+      {view.value.pins.includes(one.ref) ? <p class="faint">kept under Pins</p> : null}
+    </section>
+  );
+}

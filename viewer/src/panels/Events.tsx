@@ -1,0 +1,90 @@
+// All drawables of the window as a table: the same content as the picture, for those who rather read.
+
+import { useEffect, useState } from "preact/hooks";
+import { selectRef } from "../actions";
+import { askJson, isAbort, question, type Listed, type Value } from "../api";
+import { duration, instant } from "../axis";
+import { layout, meta, view } from "../state";
+import { short } from "../timeline/Tooltip";
+import { count, Csv, Exact, KindName, Panel, Subject, subjectValues } from "./parts";
+import { Table, type Column } from "./Table";
+
+/** Rows that are asked for at once. */
+const PART = 500;
+
+interface Row {
+  ref: string;
+  kind: number;
+  t0: number;
+  t1: number;
+  row: number;
+  to: number;
+  info: string;
+}
+
+function rowsOf(found: Listed): Row[] {
+  return found.ref.map((ref, nth) => ({ ref, kind: found.kind[nth] ?? 0, t0: found.t0[nth] ?? 0, t1: found.t1[nth] ?? 0, row: found.row[nth] ?? -1, to: found.to_row[nth] ?? -1, info: found.info[nth] ?? "" }));
+}
+
+/** The list of drawables that `values` describe, in parts, in the server's order. */
+export function Listing({ name, values, first }: { name: string; values: Record<string, Value>; first: string }) {
+  const [order, setOrder] = useState(first);
+  const [list, setList] = useState<{ rows: Row[]; total: number; exact: boolean; asked: string }>({ rows: [], total: -1, exact: true, asked: "" });
+  const [end, setEnd] = useState(0);
+  const [error, setError] = useState("");
+  const asked = question("events", { ...values, sort: order });
+  const { trace } = view.value;
+  const isKnown = meta.value !== null;
+  const isNew = list.asked !== asked;
+  const from = isNew ? 0 : end;
+  useEffect(() => {
+    if (!isKnown || (!isNew && from < list.rows.length)) return;
+    const stop = new AbortController();
+    const timer = window.setTimeout(async () => {
+      try {
+        const found = await askJson<Listed>(trace, `${asked}&offset=${from}&limit=${PART}`, stop.signal);
+        setError("");
+        setEnd(from);
+        setList((last) => ({ rows: from === 0 ? rowsOf(found) : [...last.rows, ...rowsOf(found)], total: found.total, exact: found.exact, asked }));
+      } catch (refused) {
+        if (!isAbort(refused)) setError(refused instanceof Error ? refused.message : String(refused));
+      }
+    }, list.asked === "" || from > 0 ? 0 : 200);
+    return () => {
+      stop.abort();
+      window.clearTimeout(timer);
+    };
+  }, [trace, asked, from, isKnown]);
+
+  const length = Number(values["t1"] ?? 1) - Number(values["t0"] ?? 0);
+  const columns: Column<Row>[] = [
+    { id: "t0", title: "Begin", isNumber: true, cell: ({ t0 }) => instant(t0, length), by: ({ t0 }) => t0 },
+    { id: "dur", title: "Duration", isNumber: true, cell: ({ kind, t0, t1 }) => (meta.value?.categories[kind]?.topology === "event" ? "" : duration(t1 - t0)), by: ({ t0, t1 }) => t1 - t0 },
+    { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ kind }) => kind },
+    { id: "row", title: "Row", cell: ({ row, to }) => `${short(layout.value?.label[row] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ row }) => row },
+    { id: "info", title: "With", cell: ({ info }) => short(info, 160) },
+  ];
+  if (error !== "") return <p class="wrong" role="alert">{short(error, 400)}</p>;
+  if (list.total < 0) return <p class="faint">Reading…</p>;
+  return (
+    <>
+      <p class="faint" role="status">{list.exact ? "" : "≈ "}{count(list.total)} drawables</p>
+      <Table
+        name={name} columns={columns} rows={list.rows} total={list.total} first={first} keyOf={({ ref }) => ref} isOld={isNew}
+        chosen={view.value.sel.at(-1) ?? null} onChoose={({ ref }) => void selectRef(ref)} onSort={setOrder}
+        onEnd={() => {
+          if (!isNew && list.rows.length < list.total) setEnd(list.rows.length);
+        }}
+      />
+    </>
+  );
+}
+
+export function Events() {
+  const values = subjectValues();
+  return (
+    <Panel head={<><Subject /><Exact isExact /><Csv what="events" values={values} /></>} shown={{ value: true, error: "", isOld: false }}>
+      {() => <Listing name="Drawables of the window" values={values} first="t0" />}
+    </Panel>
+  );
+}

@@ -1,0 +1,67 @@
+// File I/O: the calls of the window that take longest, and for a selected one the operations that it became on the disks (or
+// the call that a selected operation belongs to): both have the same CallID.
+
+import { signal } from "@preact/signals";
+import { select } from "../actions";
+import { question, type Call, type Detail } from "../api";
+import { bytes, duration, instant } from "../axis";
+import { meta, selected, span, view } from "../state";
+import { short } from "../timeline/Tooltip";
+import { useAnswer } from "./answer";
+import { Listing } from "./Events";
+import { Csv, KindName, Panel, Subject, subjectValues } from "./parts";
+import { Table, type Column } from "./Table";
+
+/** The call whose operations are shown: stays when one of them is selected. */
+export const shownCall = signal<string | null>(null);
+
+const CLASSES = ["io", "disk"];
+
+export function Io() {
+  const chosen = selected.value.at(-1)?.callid ?? null;
+  const id = chosen ?? shownCall.value;
+  if (chosen !== null && shownCall.peek() !== chosen) shownCall.value = chosen;
+  const shown = useAnswer<Call>(id === null || !meta.value ? null : question("call", { id, rows: view.value.rows }));
+  const others = (meta.value?.categories ?? []).flatMap(({ class: name }, kind) => (CLASSES.includes(name) ? [] : [kind]));
+  const hasIo = others.length < (meta.value?.categories.length ?? 0);
+  const values = { ...subjectValues(), hide: others.join(",") };
+  return (
+    <div class="panel">
+      <div class="panel-head">
+        <Subject />
+        {id === null ? null : <span>call <code>{short(id, 40)}</code> <button type="button" onClick={() => (shownCall.value = null)} disabled={chosen !== null}>all calls</button></span>}
+        {hasIo ? <Csv what="events" values={values} /> : null}
+      </div>
+      {id !== null ? <Panel head={null} shown={shown}>{(call) => <Operations call={call} />}</Panel>
+        : hasIo ? <Listing name="Calls and operations of file I/O" values={values} first="-dur" />
+        : <p class="faint">This trace has no file I/O. Record it with MPI-IO and POSIX calls on to see files here.</p>}
+    </div>
+  );
+}
+
+function Operations({ call: { call, operations } }: { call: Call }) {
+  const length = span.value.t1 - span.value.t0;
+  const begin = call?.t0 ?? operations[0]?.t0 ?? 0;
+  const columns: Column<Detail>[] = [
+    { id: "t0", title: "After the call's begin", isNumber: true, cell: ({ t0 }) => duration(t0 - begin), by: ({ t0 }) => t0 },
+    { id: "dur", title: "Duration", isNumber: true, cell: ({ t0, t1 }) => duration(t1 - t0), by: ({ t0, t1 }) => t1 - t0 },
+    { id: "name", title: "Operation", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },
+    { id: "row", title: "On", cell: ({ label }) => short(label, 60), by: ({ label }) => label },
+    { id: "bytes", title: "Bytes", isNumber: true, cell: (one) => (one.bytes === null ? "" : bytes(one.bytes)), by: (one) => one.bytes ?? 0 },
+  ];
+  return (
+    <>
+      <p class="call">
+        {call ? (
+          <>
+            <button type="button" class="link" onClick={() => select(call)}><KindName kind={call.kind} /></button> on {short(call.label, 60)},
+            {" "}{duration(call.t1 - call.t0)} at {instant(call.t0, length)}{call.bytes === null ? "" : `, ${bytes(call.bytes)}`}
+          </>
+        ) : "The call itself is not in this trace."}
+        {" "}– {operations.length === 0 ? "no operations below it are recorded" : `${operations.length} operations below it`}
+      </p>
+      {operations.length === 0 ? null
+        : <Table name="Disk operations of the call" columns={columns} rows={operations} first="t0" keyOf={({ ref }) => ref} chosen={view.value.sel.at(-1) ?? null} onChoose={(one) => select(one)} />}
+    </>
+  );
+}

@@ -1,0 +1,129 @@
+// Who sends how much to whom in the window: a picture of the pairs, a table of them, and the sizes of the chosen pair.
+
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { setRows } from "../actions";
+import { question, type Matrix, type Sizes } from "../api";
+import { bytes, duration } from "../axis";
+import { css, mix } from "../color";
+import { listOf, withItem } from "../spec";
+import { layout, meta, rowCount, view } from "../state";
+import { colors } from "../timeline/Timeline";
+import { short } from "../timeline/Tooltip";
+import { useAnswer } from "./answer";
+import { count, Csv, Exact, Panel, Subject, subjectValues } from "./parts";
+import { Table, type Column } from "./Table";
+
+type Cell = Matrix["cells"][number];
+
+const SIDE = 220;
+const chosen = signal<{ from: number; to: number } | null>(null);
+
+function label(row: number): string {
+  return short(layout.value?.label[row] ?? `row ${row}`, 40);
+}
+
+/** Both rows on top of the others, with all their arrows. */
+function show(from: number, to: number): void {
+  const rows = layout.peek();
+  chosen.value = { from, to };
+  if (!rows) return;
+  const keys = [...new Set([rows.key[from], rows.key[to]])].filter((key) => key !== undefined);
+  setRows(withItem(view.peek().rows, "pin", listOf(keys)), { arrows: "all", top: 0 });
+}
+
+export function Messages() {
+  const shown = useAnswer<Matrix>(meta.value ? question("matrix", subjectValues()) : null);
+  const columns: Column<Cell>[] = [
+    { id: "from", title: "From", cell: ([from]) => label(from), by: ([from]) => from },
+    { id: "to", title: "To", cell: ([, to]) => label(to), by: ([, to]) => to },
+    { id: "count", title: "Messages", isNumber: true, cell: ([, , number]) => count(number), by: ([, , number]) => number },
+    { id: "bytes", title: "Bytes", isNumber: true, cell: ([, , , size]) => bytes(size), by: ([, , , size]) => size },
+    { id: "mean", title: "Mean", isNumber: true, cell: ([, , number, size]) => bytes(size / Math.max(1, number)), by: ([, , number, size]) => size / Math.max(1, number) },
+  ];
+  const pair = chosen.value;
+  const head = <><Subject /> {shown.value ? <Exact isExact={shown.value.exact} /> : null}<Csv what="matrix" values={subjectValues()} /></>;
+  return (
+    <Panel head={head} shown={shown}>
+      {({ cells }) => cells.length === 0 ? <p class="faint">No messages here.</p> : (
+        <div class="halves">
+          <Picture cells={cells} />
+          <Table
+            name="Messages between rows" columns={columns} rows={cells} first="-bytes" keyOf={([from, to]) => `${from}-${to}`} isOld={shown.isOld}
+            chosen={pair ? `${pair.from}-${pair.to}` : null} onChoose={([from, to]) => show(from, to)}
+          />
+          <Histogram />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+/** The matrix as a picture; the table beside it says the same. */
+function Picture({ cells }: { cells: readonly Cell[] }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const rows = Math.max(1, rowCount.value);
+  const block = Math.max(1, Math.ceil(rows / SIDE));
+  const side = Math.ceil(rows / block);
+  const look = colors.value;
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d", { alpha: false });
+    if (!context) return;
+    const sums = new Float64Array(side * side);
+    for (const [from, to, number, size] of cells) sums[Math.floor(from / block) * side + Math.floor(to / block)]! += size || number;
+    const most = sums.reduce((all, one) => Math.max(all, one), 0) || 1;
+    context.fillStyle = css(look.theme.row);
+    context.fillRect(0, 0, side, side);
+    sums.forEach((sum, at) => {
+      if (sum === 0) return;
+      context.fillStyle = css(mix(look.theme.row, look.theme.accent, 0.25 + (0.75 * Math.log1p(sum)) / Math.log1p(most)));
+      context.fillRect(at % side, Math.floor(at / side), 1, 1);
+    });
+  }, [cells, look, side]);
+  return (
+    <figure class="matrix">
+      <canvas
+        ref={canvas} width={side} height={side} role="img"
+        aria-label="Bytes from each row (down) to each row (across); the table has the same numbers"
+        onClick={(event) => {
+          const frame = event.currentTarget.getBoundingClientRect();
+          const to = Math.floor(((event.clientX - frame.left) / frame.width) * side) * block;
+          const from = Math.floor(((event.clientY - frame.top) / frame.height) * side) * block;
+          const within = cells.filter((cell) => cell[0] >= from && cell[0] < from + block && cell[1] >= to && cell[1] < to + block);
+          const most = within.reduce<Cell | null>((best, cell) => (best && best[3] >= cell[3] ? best : cell), null);
+          if (most) show(most[0], most[1]);
+        }}
+      />
+      <figcaption class="faint">from ↓ to →{block > 1 ? `, ${block} rows each` : ""}</figcaption>
+    </figure>
+  );
+}
+
+/** How large messages are and how long they take. */
+function Histogram() {
+  const shown = useAnswer<Sizes>(meta.value ? question("sizes", subjectValues()) : null);
+  const { value } = shown;
+  if (!value) return <p class="faint">{shown.error || "Reading…"}</p>;
+  const most = Math.max(1, ...value.messages.map(([, number]) => number));
+  const longest = Math.max(1, ...value.durations.map(([, number]) => number));
+  return (
+    <div class="histograms">
+      <table aria-label="Sizes of messages">
+        <thead><tr><th scope="col">from size</th><th scope="col" class="number">messages</th><th scope="col" class="number">bytes</th></tr></thead>
+        <tbody>
+          {value.messages.map(([least, number, size]) => (
+            <tr key={least}><td>{bytes(least)}</td><td class="number"><span class="bar" aria-hidden="true"><span style={{ width: `${(number / most) * 100}%` }} /></span>{count(number)}</td><td class="number">{bytes(size)}</td></tr>
+          ))}
+        </tbody>
+      </table>
+      <table aria-label="Times of messages">
+        <thead><tr><th scope="col">from time</th><th scope="col" class="number">messages</th></tr></thead>
+        <tbody>
+          {value.durations.map(([least, number]) => (
+            <tr key={least}><td>{duration(least)}</td><td class="number"><span class="bar" aria-hidden="true"><span style={{ width: `${(number / longest) * 100}%` }} /></span>{count(number)}</td></tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

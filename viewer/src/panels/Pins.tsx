@@ -1,0 +1,46 @@
+// Drawables that are kept: marked in the timeline, one click away. They are part of the link.
+
+import { useEffect } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { pinSelection, select } from "../actions";
+import { askJson, question, report, type Detail } from "../api";
+import { duration, instant } from "../axis";
+import { change, span, view } from "../state";
+import { short } from "../timeline/Tooltip";
+import { KindName } from "./parts";
+
+export function Pins() {
+  const { pins, trace, rows } = view.value;
+  const found = useSignal<readonly Detail[]>([]);
+  useEffect(() => {
+    let isWanted = true;
+    Promise.all(pins.map((ref) => askJson<Detail | null>(trace, question("ref", { ref, rows })))).then((all) => {
+      if (isWanted) found.value = all.filter((one) => one !== null);
+    }).catch(report);
+    return () => {
+      isWanted = false;
+    };
+  }, [pins, trace, rows]);
+  const first = found.value[0];
+  return (
+    <div class="panel">
+      <div class="panel-head">
+        <button type="button" onClick={pinSelection} disabled={view.value.sel.length === 0}>Keep the selection <kbd>K</kbd></button>
+        {pins.length > 0 ? <button type="button" onClick={() => change({ pins: [] })}>Remove all</button> : null}
+      </div>
+      {pins.length === 0 ? <p class="faint">Nothing is kept yet. What is kept stays marked in the timeline and is part of the link.</p> : null}
+      <ol class="pins">
+        {found.value.map((one) => (
+          <li key={one.ref}>
+            <button type="button" class="link" onClick={() => select(one)}><KindName kind={one.kind} /></button>
+            <span>{short(one.label, 60)}</span>
+            <span>{instant(one.t0, span.value.t1 - span.value.t0)}</span>
+            <span>{one.topology === "event" ? "" : duration(one.t1 - one.t0)}</span>
+            {first && one !== first ? <span class="faint">{duration(one.t0 - first.t0)} after the first</span> : null}
+            <button type="button" aria-label={`Remove ${short(one.name, 40)}`} onClick={() => change({ pins: pins.filter((ref) => ref !== one.ref) })}>×</button>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

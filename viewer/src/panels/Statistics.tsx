@@ -1,0 +1,77 @@
+// Statistics of the selected range or the window by category: the same numbers as `mpitrace stats --window`.
+
+import { signal } from "@preact/signals";
+import { putCursor } from "../actions";
+import { question, type CategoryStats, type Stats } from "../api";
+import { bytes, duration } from "../axis";
+import { layout, meta } from "../state";
+import { short } from "../timeline/Tooltip";
+import { useAnswer, type Shown } from "./answer";
+import { Bar, count, Csv, Exact, KindName, Panel, percent, Spark, Subject, subjectValues } from "./parts";
+import { Table, type Column } from "./Table";
+
+/** The category whose shares of the rows are drawn. */
+const looked = signal(-1);
+
+/** Statistics of what panels are about; of hidden categories, too, if `all`. */
+export function useStats(all = false): Shown<Stats> {
+  const values = subjectValues();
+  return useAnswer<Stats>(meta.value ? question("stats", all ? { ...values, hide: null } : values) : null);
+}
+
+export function Statistics() {
+  const shown = useStats();
+  const value = shown.value;
+  const whole = value ? value.span * value.threads : 1;
+  const columns: Column<CategoryStats>[] = [
+    { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },
+    { id: "count", title: "Count", isNumber: true, cell: (row) => count(row.count), by: (row) => row.count },
+    { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (row) => time(row, row.excl), by: (row) => row.excl },
+    {
+      id: "share", title: "Share", hint: "Exclusive time in shares of the time of all rows", isNumber: true,
+      cell: (row) => row.topology === "state" ? <><Bar share={row.excl / whole} />{percent(row.excl / whole)}</> : "", by: (row) => row.topology === "state" ? row.excl : -1,
+    },
+    { id: "incl", title: "Inclusive", hint: "Time in it and all within it", isNumber: true, cell: (row) => time(row, row.incl), by: (row) => row.incl },
+    { id: "mean", title: "Mean", isNumber: true, cell: (row) => time(row, row.mean), by: (row) => row.mean ?? 0 },
+    { id: "min", title: "Shortest", isNumber: true, cell: (row) => time(row, row.min), by: (row) => row.min ?? 0 },
+    { id: "max", title: "Longest", isNumber: true, cell: (row) => time(row, row.max), by: (row) => row.max ?? 0 },
+    {
+      id: "row", title: "on", hint: "Row of the longest", cell: ({ row_of_max: row }) => row !== null && row >= 0 && layout.value?.label[row] !== undefined
+        ? <button type="button" class="link" tabIndex={-1} onClick={() => putCursor(row, value?.t0 ?? 0)}>{short(layout.value.label[row] ?? "", 24)}</button> : "",
+    },
+    { id: "bytes", title: "Bytes", isNumber: true, cell: (row) => row.bytes === 0 ? "" : bytes(row.bytes), by: (row) => row.bytes },
+  ];
+  const head = <><Subject /> {value ? <Exact isExact={value.exact} /> : null}<Csv what="stats" values={subjectValues()} /></>;
+  return (
+    <Panel head={head} shown={shown}>
+      {(stats) => {
+        const top = stats.rows.top.find(({ kind }) => kind === looked.value) ?? stats.rows.top[0];
+        return (
+          <div class="halves">
+            <Table
+              name="Statistics by category" columns={columns} rows={stats.categories.filter((row) => row.count > 0)} first="-excl"
+              keyOf={({ kind }) => String(kind)} chosen={String(top?.kind ?? "")} onChoose={({ kind }) => (looked.value = kind)} isOld={shown.isOld}
+            />
+            {top ? (
+              <figure class="per-row">
+                <figcaption>per row: <KindName kind={top.kind} /></figcaption>
+                <Spark values={top.excl} name={sayRows(top.excl)} onRow={(row) => putCursor(row, stats.t0)} />
+              </figure>
+            ) : null}
+          </div>
+        );
+      }}
+    </Panel>
+  );
+}
+
+function time({ topology }: CategoryStats, seconds: number | null): string {
+  return topology === "event" ? "" : seconds === null ? "–" : duration(seconds);
+}
+
+function sayRows(values: readonly number[]): string {
+  let most = 0;
+  for (let row = 1; row < values.length; row++) if (values[row]! > values[most]!) most = row;
+  const sum = values.reduce((all, one) => all + one, 0);
+  return `Exclusive time of each row; most on ${short(layout.peek()?.label[most] ?? "", 40)}: ${duration(values[most] ?? 0)}, mean ${duration(sum / Math.max(1, values.length))}`;
+}

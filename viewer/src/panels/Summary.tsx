@@ -1,0 +1,81 @@
+// The first thing shown: what the run was, where the time went, and findings, each a way into the timeline.
+
+import { goTo } from "../actions";
+import { question, type Summary as Answer } from "../api";
+import { bytes, duration } from "../axis";
+import { css } from "../color";
+import { colorOfClass } from "../palette";
+import { meta, view } from "../state";
+import { colors } from "../timeline/Timeline";
+import { short } from "../timeline/Tooltip";
+import { useAnswer } from "./answer";
+import { count, Panel, percent } from "./parts";
+
+const CLASSES: Record<string, string> = {
+  compute: "computing", p2p: "point-to-point", collective: "collective", wait: "waiting", io: "file I/O", rma: "one-sided",
+  mpi: "other MPI", user: "regions of the program", disk: "disk operations", message: "messages", other: "other",
+};
+
+export function className(name: string): string {
+  return CLASSES[name] ?? short(name, 30);
+}
+
+export function Summary() {
+  const shown = useAnswer<Answer>(meta.value ? question("summary", { rows: view.value.rows }) : null);
+  const about = meta.value;
+  const head = about ? <><b>{short(about.name, 80)}</b> <span class="faint">{short(about.format, 30)}, {bytes(about.bytes)}</span></> : "…";
+  return (
+    <Panel head={head} shown={shown}>
+      {(value) => (
+        <div class="summary">
+          <p>
+            {count(value.ranks)} {value.ranks === 1 ? "rank" : "ranks"}
+            {value.nodes > 0 ? ` on ${count(value.nodes)} ${value.nodes === 1 ? "node" : "nodes"}` : ""}
+            {value.threads > value.ranks ? `, ${count(value.threads)} threads` : ""}, {duration(value.duration)}, {count(value.drawables)} drawables
+          </p>
+          {value.lost.length > 0 ? <ul class="lost">{value.lost.map((text) => <li>⚠ {short(text, 400)}</li>)}</ul> : null}
+          <Where bar={value.bar} />
+          <div class="cards">
+            {value.cards.map((card) => (
+              <section key={card.id} class="card" aria-label={short(card.title, 60)} data-card={card.id}>
+                <h3>{short(card.title, 60)} <span class="value">{short(card.value, 60)}</span></h3>
+                <p>{short(card.sentence, 400)}</p>
+                <ul>
+                  {card.items.map(({ text, value: number, target }, nth) => (
+                    <li key={nth}>
+                      {target ? <button type="button" class="link" onClick={() => void goTo(target)}>{short(text, 160)}</button> : short(text, 160)}
+                      <span class="value">{short(number, 60)}</span>
+                    </li>
+                  ))}
+                </ul>
+                {card.from ? <p class="faint from">from {short(card.from, 200)}</p> : null}
+              </section>
+            ))}
+          </div>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+/** Where the time goes: one bar, and the same as text. */
+function Where({ bar }: { bar: Answer["bar"] }) {
+  const look = colors.value;
+  const parts = bar.filter(({ share }) => share > 0);
+  const color = (name: string) => css(colorOfClass(look, name));
+  return (
+    <figure class="where" aria-label="Where the time goes, in shares of all rank-seconds">
+      <div class="where-bar" aria-hidden="true">
+        {parts.map(({ class: name, share }) => <span key={name} class={name === "wait" ? "hatched" : ""} style={{ flexGrow: share, "--color": color(name) }} />)}
+      </div>
+      <ul class="where-names">
+        {parts.map(({ class: name, share, seconds }) => (
+          <li key={name} title={`${duration(seconds)} of all rows together`}>
+            <span class={`swatch ${name === "wait" ? "hatched" : ""}`} style={{ "--color": color(name) }} aria-hidden="true" />
+            {className(name)} <b>{percent(share)}</b>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}

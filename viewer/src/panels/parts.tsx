@@ -1,0 +1,103 @@
+// Small parts that panels have in common.
+
+import type { ComponentChildren } from "preact";
+import { address, question, type Value } from "../api";
+import { duration, instant, thin } from "../axis";
+import { css } from "../color";
+import { meta, rowCount, span, subject, view } from "../state";
+import { colors } from "../timeline/Timeline";
+import { short } from "../timeline/Tooltip";
+import type { Shown } from "./answer";
+
+/** A kind's colour as it is in the picture; the pattern of waiting, too, so that colour is not all that tells. */
+export function Swatch({ kind }: { kind: number }) {
+  const look = colors.value;
+  const topology = meta.value?.categories[kind]?.topology ?? "state";
+  const color = topology === "state" ? look.fill[kind] : look.line[kind];
+  const shape = topology === "state" ? (look.pattern[kind] ? "hatched" : "") : topology;
+  return <span class={`swatch ${shape}`} style={{ "--color": css(color ?? 0x808080) }} aria-hidden="true" />;
+}
+
+export function KindName({ kind }: { kind: number }) {
+  return <><Swatch kind={kind} />{short(meta.value?.categories[kind]?.name ?? `kind ${kind}`, 80)}</>;
+}
+
+/** 41.3 %. */
+export function percent(share: number): string {
+  if (!Number.isFinite(share)) return "–";
+  const value = share * 100;
+  return `${value >= 99.95 || value === 0 ? value.toFixed(0) : value >= 9.95 ? value.toFixed(1) : value.toFixed(2)}\u202f%`;
+}
+
+export function count(number: number): string {
+  return thin(String(number));
+}
+
+/** A bar as wide as its share; the number stands beside it. */
+export function Bar({ share }: { share: number }) {
+  return <span class="bar" aria-hidden="true"><span style={{ width: `${Math.min(100, Math.max(0, share * 100))}%` }} /></span>;
+}
+
+/** Values of rows as a line of little bars; where there are more rows than bars the largest of several. */
+export function Spark({ values, name, onRow }: { values: readonly number[]; name: string; onRow?: (row: number) => void }) {
+  const bars = Math.min(160, values.length);
+  const shown = Array.from({ length: bars }, (_, nth) => {
+    const from = Math.floor((nth * values.length) / bars);
+    const to = Math.max(from + 1, Math.floor(((nth + 1) * values.length) / bars));
+    let row = from;
+    for (let at = from; at < to; at++) if (values[at]! > values[row]!) row = at;
+    return { row, value: values[row] ?? 0 };
+  });
+  const most = shown.reduce((sum, { value }) => Math.max(sum, value), 0) || 1;
+  return (
+    <svg class="spark" viewBox={`0 0 ${Math.max(1, bars)} 20`} preserveAspectRatio="none" role="img" aria-label={name}>
+      {shown.map(({ row, value }, nth) => (
+        <rect key={nth} x={nth} y={20 - (value / most) * 20} width={0.85} height={(value / most) * 20} onClick={() => onRow?.(row)} />
+      ))}
+    </svg>
+  );
+}
+
+/** What the numbers of a panel are about. */
+export function Subject() {
+  const { t0, t1, y0, y1, isRange } = subject.value;
+  const length = span.value.t1 - span.value.t0;
+  const rows = y0 <= 0 && y1 >= rowCount.value ? "all rows" : y1 - y0 === 1 ? "one row" : `${count(y1 - y0)} rows`;
+  return <span class="subject"><b>{isRange ? "Selected range" : "Window"}</b> {instant(t0, length)} – {instant(t1, length)} ({duration(t1 - t0)}), {rows}</span>;
+}
+
+/** What the panels are about, as the parameters of questions have it. */
+export function subjectValues(): Record<string, Value> {
+  const { t0, t1, y0, y1, isRange } = subject.value;
+  const isAll = !isRange || (y0 <= 0 && y1 >= rowCount.value);
+  return { t0, t1, rows: view.value.rows, y0: isAll ? null : Math.floor(y0), y1: isAll ? null : Math.ceil(y1), hide: view.value.hide.join(",") };
+}
+
+/** A link to the same numbers as a file. */
+export function Csv({ what, values }: { what: string; values: Record<string, Value> }) {
+  const link = address(view.value.trace, question("csv", { what, ...values }));
+  return link ? <a class="csv" href={link} download={`${what}.csv`}>CSV</a> : null;
+}
+
+interface PanelProps<T> {
+  head: ComponentChildren;
+  shown: Shown<T>;
+  children: (value: T) => ComponentChildren;
+}
+
+/** The head of a panel, and what it shows when there is nothing (yet). */
+export function Panel<T>({ head, shown, children }: PanelProps<T>) {
+  return (
+    <div class="panel">
+      <div class="panel-head">{head}</div>
+      {shown.error !== "" ? <p class="wrong" role="alert">{short(shown.error, 600)}</p>
+        : shown.value === null ? <p class="faint">{shown.isOld ? "Reading…" : "Nothing here."}</p>
+        : children(shown.value)}
+    </div>
+  );
+}
+
+/** That numbers are not exact. */
+export function Exact({ isExact }: { isExact: boolean }) {
+  return isExact ? null : <span class="chip" title="Not all of the window could be read in time: numbers are estimates">≈ estimate</span>;
+}

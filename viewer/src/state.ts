@@ -1,0 +1,189 @@
+// What the page shows, as signals. `view` is all that a link restores and is changed by `change` only, which keeps the
+// address and the history of undo true; the rest is what the server said about it, or lives as long as a movement of the mouse.
+
+import { computed, effect, signal } from "@preact/signals";
+import type { Detail, Meta, Rows } from "./api";
+import { History } from "./history";
+import { decode, encode, START, type View } from "./url";
+
+export * from "./url";
+
+export const view = signal<View>(START);
+
+/** What the server says about the trace; null until it has answered. */
+export const meta = signal<Meta | null>(null);
+/** The rows of the layout that `view.rows` names; those of the last one until the next has come. */
+export const layout = signal<Rows | null>(null);
+/** Details of the selected drawables, in the order of `view.sel`; those not yet known are missing. */
+export const selected = signal<readonly Detail[]>([]);
+/** What lies under the pointer. */
+export const hover = signal<Detail | null>(null);
+/** Where the keyboard is in the timeline. */
+export const cursor = signal<{ row: number; t: number } | null>(null);
+/** A measured stretch that is no selection. */
+export const measure = signal<{ t0: number; t1: number } | null>(null);
+/** Hits of the search in the whole trace, for the ticks of the minimap: how many in each of equal parts. */
+export const hitBins = signal<readonly number[]>([]);
+/** Size of the timeline's drawing area in pixels of the page; set by the timeline. */
+export const area = signal({ width: 0, height: 0 });
+/** What is said to those who do not see; set by `say`. */
+export const said = signal("");
+/** What went wrong last, shown until dismissed. */
+export const trouble = signal("");
+/** How many requests are under way. */
+export const busy = signal(0);
+/** Dark or light, after the option and what the system prefers. */
+const systemDark = signal(false);
+export const isDark = computed(() => (view.value.theme === "auto" ? systemDark.value : view.value.theme === "dark"));
+/** Whether the wheel zooms and Ctrl+wheel scrolls instead of the other way round. Kept in this browser. */
+export const wheelZooms = signal(false);
+
+/** The window in seconds, never NaN. */
+export const span = computed(() => {
+  const { t0, t1 } = view.value;
+  if (!Number.isNaN(t0)) return { t0, t1 };
+  const whole = meta.value;
+  return whole ? { t0: whole.t0, t1: whole.t1 } : { t0: 0, t1: 1 };
+});
+
+/** Number of rows in the layout. */
+export const rowCount = computed(() => layout.value?.count ?? 0);
+
+/** Pixels of a row: as it was chosen, else so that all fit, be they lower than a pixel. */
+export const rowHeight = computed(() => {
+  const { height } = view.value;
+  if (height > 0) return height;
+  const fits = Math.max(1, area.value.height) / Math.max(1, rowCount.value);
+  return Math.min(48, fits);
+});
+
+/** How many rows stand pinned above the others; `view.top` counts from the first that is not. */
+export const pinnedRows = computed(() => layout.value?.pinned ?? 0);
+
+/** Rows [y0, y1) below the pinned ones that are at least partly on the screen. */
+export const shownRows = computed(() => {
+  const pinned = pinnedRows.value;
+  const y0 = Math.max(0, pinned + Math.floor(view.value.top));
+  const y1 = Math.min(rowCount.value, Math.ceil(view.value.top + area.value.height / rowHeight.value));
+  return { y0, y1: Math.max(y0, y1) };
+});
+
+/** What statistics, matrix and tables are about: the selected range, else window and all rows. */
+export const subject = computed(() => {
+  const { range } = view.value;
+  if (range) return { ...range, isRange: true };
+  return { ...span.value, y0: 0, y1: rowCount.value, isRange: false };
+});
+
+const history = new History<View>();
+/** Counts changes of the history, so that buttons follow. */
+const historyChanges = signal(0);
+export const canUndo = computed(() => historyChanges.value >= 0 && history.canUndo);
+export const canRedo = computed(() => historyChanges.value >= 0 && history.canRedo);
+
+/** What undo does not undo: how something looks, not where one is. */
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "theme", "query", "pins"]);
+
+/** Changes the view. Changes of the same `name` shortly one after the other are one step of undo. */
+export function change(patch: Partial<View>, name = ""): void {
+  const before = view.peek();
+  const after = bounded({ ...before, ...patch });
+  const differs = Object.keys(after).filter((key) => after[key as keyof View] !== before[key as keyof View]);
+  if (differs.length === 0) return;
+  if (differs.some((key) => !QUIET.has(key))) {
+    history.push(before, name, performance.now());
+    historyChanges.value++;
+  }
+  view.value = after;
+}
+
+/** Changes the view while something is being dragged, without a step of undo; `change` it at the end, from `from`. */
+export function slide(patch: Partial<View>): void {
+  view.value = bounded({ ...view.peek(), ...patch });
+}
+
+/** Ends a movement that began at `from` and was shown by `slide`: one step of undo. */
+export function settle(from: View): void {
+  if (view.peek() === from) return;
+  history.push(from, "", performance.now());
+  historyChanges.value++;
+}
+
+export function undo(): void {
+  goTo(history.undo(view.peek()));
+}
+
+export function redo(): void {
+  goTo(history.redo(view.peek()));
+}
+
+function goTo(found: View | null): void {
+  if (!found) return;
+  const now = view.peek();
+  view.value = { ...found, panel: now.panel, palette: now.palette, theme: now.theme, query: now.query, pins: now.pins };
+  historyChanges.value++;
+}
+
+/** Nothing below a nanosecond, nothing far outside the trace, rows that exist. */
+function bounded(next: View): View {
+  const whole = meta.peek();
+  if (!whole || Number.isNaN(next.t0)) return next;
+  const room = whole.t1 - whole.t0 || 1e-9;
+  const least = Math.max(1e-9, Math.max(Math.abs(whole.t0), Math.abs(whole.t1)) * 1e-14);
+  let [t0, t1] = [next.t0, next.t1];
+  let length = Math.min(t1 - t0, room * 1.1);
+  if (!(length >= least)) {
+    const middle = (t0 + t1) / 2;
+    length = least;
+    t0 = middle - least / 2;
+  }
+  const margin = length * 0.05;
+  t0 = Math.min(Math.max(t0, whole.t0 - margin), whole.t1 + margin - length);
+  if (length > room) t0 = whole.t0 - (length - room) / 2;
+  t1 = t0 + length;
+  const same = t0 === next.t0 && t1 === next.t1;
+  return same ? next : { ...next, t0, t1 };
+}
+
+/** Says something to those who do not see the picture. */
+export function say(text: string): void {
+  // The same words again are said again only if they differ.
+  said.value = said.peek() === text ? `${text}\u00a0` : text;
+}
+
+/** Ties the view to the address of the page, and the theme to what the system prefers. */
+export function connect(): void {
+  view.value = decode(location.hash);
+  let written = location.hash;
+  let timer = 0;
+  effect(() => {
+    const text = `#${encode(view.value)}`;
+    window.clearTimeout(timer);
+    // Browsers refuse more than a hundred changes in half a minute.
+    timer = window.setTimeout(() => {
+      if (text === location.hash) return;
+      written = text;
+      window.history.replaceState(null, "", text === "#" ? location.pathname + location.search : text);
+    }, 350);
+  });
+  window.addEventListener("hashchange", () => {
+    if (location.hash === written) return;
+    written = location.hash;
+    const asked = decode(location.hash);
+    history.push(view.peek(), "", performance.now());
+    historyChanges.value++;
+    view.value = asked;
+  });
+  const prefers = window.matchMedia("(prefers-color-scheme: dark)");
+  systemDark.value = prefers.matches;
+  prefers.addEventListener("change", () => (systemDark.value = prefers.matches));
+  effect(() => {
+    document.documentElement.dataset["theme"] = isDark.value ? "dark" : "light";
+  });
+  try {
+    wheelZooms.value = localStorage.getItem("wheelZooms") === "yes";
+    effect(() => localStorage.setItem("wheelZooms", wheelZooms.value ? "yes" : "no"));
+  } catch {
+    // A browser that keeps nothing: the option lives as long as the page.
+  }
+}

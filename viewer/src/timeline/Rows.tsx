@@ -1,0 +1,261 @@
+// The labels of the rows beside the picture: a tree that opens and shuts, pins, hides, and lets rows be dragged to another
+// place. Only what can be seen is in the page, however many rows there are.
+
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { hideRow, openRow, pinRow, setRows } from "../actions";
+import { askJson, question } from "../api";
+import { roundAbove } from "../axis";
+import { pinnedHeight, rowAt, scrollRows, seen, yOf } from "../geometry";
+import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
+import { change, cursor, layout, meta, rowCount, view } from "../state";
+import { extent, now } from "./now";
+import { orderAfter } from "./order";
+import { short } from "./Tooltip";
+
+/** Pixels that a label needs. */
+const LETTERS = 13;
+
+/** The labels that have room: all rows, or each so many; headings of the tree first. */
+function labelled(first: number, last: number, rowHeight: number): number[] {
+  const step = rowHeight >= LETTERS ? 1 : roundAbove(Math.ceil(LETTERS / rowHeight));
+  const rows: number[] = [];
+  if (step === 1) {
+    for (let row = first; row < last; row++) rows.push(row);
+    return rows;
+  }
+  for (let row = Math.floor(first / step) * step; row < last; row += step) {
+    let best = row;
+    for (let near = row; near < row + step && near < last; near++) {
+      if (layout.peek()?.open[near]) {
+        best = near;
+        break;
+      }
+    }
+    if (best >= first) rows.push(best);
+  }
+  return rows;
+}
+
+export function Rows({ rulerHeight }: { rulerHeight: number }) {
+  const field = useRef<HTMLDivElement>(null);
+  const drag = useRef<{ row: number; y: number; moved: boolean } | null>(null);
+  const drop = useSignal<number | null>(null);
+  // What decides which labels there are: a movement in time changes none of it.
+  const shape = useComputed(() => {
+    const { top, rowHeight } = now.value;
+    return `${top}/${rowHeight}`;
+  });
+  void shape.value;
+  const rows = layout.value;
+  const [window, all] = [now.peek(), extent.value];
+  const [first, last] = seen(window, all);
+  const visible = [...Array.from({ length: all.pinned }, (_, row) => row), ...labelled(first, last, window.rowHeight)];
+  const split = pinnedHeight(window, all);
+
+  useEffect(() => {
+    const element = field.current;
+    if (!element) return;
+    const turn = (event: WheelEvent) => {
+      event.preventDefault();
+      const scale = event.deltaMode === 1 ? 33 : 1;
+      change({ top: scrollRows(now.peek(), extent.peek(), event.deltaY * scale).top }, "rows");
+    };
+    element.addEventListener("wheel", turn, { passive: false });
+    return () => element.removeEventListener("wheel", turn);
+  }, []);
+
+  const rowOf = (event: PointerEvent): number => {
+    const frame = field.current?.getBoundingClientRect();
+    return frame ? rowAt(event.clientY - frame.top, now.peek(), extent.peek()) : -1;
+  };
+  const dropped = (from: number, to: number) => {
+    const found = layout.peek();
+    const key = found?.key[from];
+    if (!found || !key || from === to) return;
+    const spec = view.peek().rows;
+    const isPinned = from < found.pinned;
+    const name: ItemName = isPinned ? "pin" : "order";
+    const upTo = isPinned ? [0, found.pinned] : [found.pinned, found.count];
+    const keys = found.key.slice(upTo[0], upTo[1]).filter((_, nth) => !found.open[nth + (upTo[0] ?? 0)]);
+    const before = to < (upTo[1] ?? 0) ? (found.key[Math.max(to, upTo[0] ?? 0)] ?? null) : null;
+    setRows(withItem(spec, name, listOf(orderAfter(keys, keysOf(item(spec, name)).length, key, before))));
+  };
+
+  return (
+    <div class="rows">
+      <div class="rows-head" style={{ height: `${rulerHeight}px` }}>
+        <Filter />
+        <Order />
+      </div>
+      <div
+        ref={field}
+        class="rows-field"
+        role="tree"
+        aria-label="Rows"
+        onPointerMove={(event) => {
+          const held = drag.current;
+          if (!held) return;
+          if (Math.abs(event.clientY - held.y) > 5) held.moved = true;
+          if (held.moved) {
+            const to = rowOf(event);
+            drop.value = to < 0 ? rowCount.peek() : to;
+          }
+        }}
+        onPointerUp={() => {
+          const [held, to] = [drag.current, drop.peek()];
+          drag.current = null;
+          drop.value = null;
+          if (held?.moved && to !== null) dropped(held.row, to);
+        }}
+        onPointerCancel={() => {
+          drag.current = null;
+          drop.value = null;
+        }}
+      >
+        {!rows ? null : visible.map((row) => {
+          const isGroup = rows.group[row] ?? false;
+          const isOpen = rows.open[row] ?? false;
+          const isPinned = row < rows.pinned;
+          const label = short(rows.label[row] ?? "", 200);
+          const path = [...(rows.path[row] ?? []), rows.label[row] ?? ""].map((part) => short(part)).join(" / ");
+          const isCursor = cursor.value?.row === row;
+          const high = Math.max(window.rowHeight, LETTERS);
+          const place = yOf(row, window, all);
+          // Letters that are higher than their row stay within the field.
+          const top = window.rowHeight >= LETTERS ? place
+            : Math.min(Math.max(place + (window.rowHeight - LETTERS) / 2, isPinned ? 0 : split), all.height - LETTERS);
+          const inBand = isPinned ? top + LETTERS / 2 < split : top + LETTERS / 2 >= split;
+          if (!inBand) return null;
+          const lines = rows.lines[row] ?? 1;
+          return (
+            <div
+              key={`${isPinned ? "p" : ""}${rows.key[row] ?? row}`}
+              class={`row${isCursor ? " row-cursor" : ""}${isPinned ? " row-pinned" : ""}${isOpen ? " row-heading" : ""}`}
+              role="treeitem"
+              aria-level={(rows.depth[row] ?? 0) + 1}
+              aria-expanded={isGroup ? isOpen : undefined}
+              aria-selected={isCursor}
+              aria-label={isGroup && !isOpen ? `${label}, ${lines} lines` : label}
+              data-row={row}
+              title={path}
+              style={{ top: `${top}px`, height: `${high}px`, paddingLeft: `${4 + (rows.depth[row] ?? 0) * 12}px` }}
+              onPointerDown={(event) => {
+                if (event.button !== 0 || (event.target as Element).closest("button")) return;
+                drag.current = { row, y: event.clientY, moved: false };
+                event.currentTarget.parentElement?.setPointerCapture(event.pointerId);
+                cursor.value = { row, t: cursor.peek()?.t ?? (now.peek().t0 + now.peek().t1) / 2 };
+              }}
+            >
+              {isGroup && (rows.key[row] ?? "").startsWith("n") ? (
+                <button
+                  type="button"
+                  class="row-twist"
+                  tabIndex={-1}
+                  aria-label={isOpen ? `Collapse ${label}` : `Expand ${label}`}
+                  onClick={() => openRow(!isOpen, row)}
+                >
+                  {isOpen ? "▾" : "▸"}
+                </button>
+              ) : <span class="row-twist" />}
+              <span class="row-label">{label}</span>
+              {isGroup && !isOpen ? <span class="row-count faint">{lines}</span> : null}
+              {isOpen ? null : (
+                <span class="row-tools">
+                  <button
+                    type="button" tabIndex={-1} title={isPinned ? "Unpin (P)" : "Pin on top (P)"}
+                    aria-label={`${isPinned ? "Unpin" : "Pin"} ${label}`} aria-pressed={isPinned} onClick={() => pinRow(row)}
+                  >
+                    {isPinned ? "★" : "☆"}
+                  </button>
+                  <button type="button" tabIndex={-1} title="Hide this row" aria-label={`Hide ${label}`} onClick={() => hideRow(row)}>×</button>
+                </span>
+              )}
+            </div>
+          );
+        })}
+        {drop.value === null ? null : (
+          <div class="row-drop" style={{ top: `${drop.value >= all.rows ? yOf(all.rows - 1, window, all) + window.rowHeight : yOf(drop.value, window, all)}px` }} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Which rows: `0-63,!5,server*`. */
+function Filter() {
+  const wrong = useSignal("");
+  const text = useSignal<string | null>(null);
+  const apply = async (value: string) => {
+    const spec = withItem(view.peek().rows, "only", value.trim().replaceAll(";", " ") || null);
+    if (spec === view.peek().rows) return;
+    try {
+      await askJson(view.peek().trace, question("rows", { rows: spec }));
+      wrong.value = "";
+      text.value = null;
+      setRows(spec, { top: 0, height: 0 });
+    } catch (error) {
+      wrong.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return (
+    <input
+      class={`rows-filter${wrong.value === "" ? "" : " wrong"}`}
+      type="search"
+      placeholder="rows: 0-63,!5"
+      aria-label="Rows that are shown, such as 0-63,!5 or a name with *"
+      aria-invalid={wrong.value !== ""}
+      title={wrong.value || "Rows that are shown: 0-63,!5 or a name with *"}
+      value={text.value ?? item(view.value.rows, "only") ?? ""}
+      onInput={(event) => (text.value = event.currentTarget.value)}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") void apply(event.currentTarget.value);
+        if (event.key === "Escape") {
+          text.value = null;
+          wrong.value = "";
+          event.currentTarget.blur();
+        }
+      }}
+      onSearch={(event: Event) => void apply((event.currentTarget as HTMLInputElement).value)}
+      onBlur={(event) => {
+        if (text.peek() !== null) void apply(event.currentTarget.value);
+      }}
+    />
+  );
+}
+
+/** Order and grouping of the rows. */
+function Order() {
+  const spec = view.value.rows;
+  const columns = meta.value?.maps[Number(item(spec, "map") ?? 0)]?.columns ?? [];
+  const isChanged = ["sort", "order", "cluster", "block", "hide", "pin", "fold", "open", "shut", "only"].some((name) => item(spec, name as ItemName) !== null);
+  const current = item(spec, "cluster") !== null ? "cluster" : (item(spec, "sort") ?? (item(spec, "fold") !== null ? `fold${item(spec, "fold")}` : ""));
+  const chosen = (value: string) => {
+    const plain = (["sort", "order", "cluster", "block", "fold", "open", "shut"] as const).reduce<string>((text, name) => withItem(text, name, null), spec);
+    const patch = { top: 0, height: 0 };
+    if (value === "reset") setRows(withItem("", "map", item(spec, "map")), patch);
+    else if (value === "shown") setRows(withItem(spec, "hide", null), patch);
+    else if (value === "cluster") setRows(withItem(plain, "cluster", "8"), patch);
+    else if (value.startsWith("fold")) setRows(withItem(plain, "fold", value.slice(4)), patch);
+    else setRows(withItem(plain, "sort", value || null), patch);
+  };
+  return (
+    <select
+      class="rows-order" aria-label="Order and grouping of the rows" title="Order and grouping of the rows"
+      value={current} onChange={(event) => chosen(event.currentTarget.value)}
+    >
+      <option value="">by label</option>
+      <option value="-busy">busiest first</option>
+      <option value="busy">least busy first</option>
+      <option value="-end">last to end first</option>
+      <option value="first">first to begin first</option>
+      {current !== "" && !["-busy", "busy", "-end", "first", "cluster"].includes(current) && !current.startsWith("fold")
+        ? <option value={current}>{current}</option> : null}
+      <option value="cluster">alike together (8 groups)</option>
+      {columns.slice(0, -1).map((column, level) => <option value={`fold${level}`}>one row each {short(column, 20)}</option>)}
+      {item(spec, "hide") !== null ? <option value="shown">show hidden rows</option> : null}
+      {isChanged ? <option value="reset">as in the trace</option> : null}
+    </select>
+  );
+}

@@ -1,0 +1,76 @@
+// The timeline: minimap, labels of the rows, time axis, picture. Puts the canvases into the page and hands them to the stage.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { Detail } from "../api";
+import { Minimap } from "./Minimap";
+import { Rows } from "./Rows";
+import { noted, RULER, Stage } from "./stage";
+import { Tooltip } from "./Tooltip";
+
+export { colors } from "./stage";
+
+/** The stage of the page, for measurements. */
+export let stage: Stage | null = null;
+
+function Note() {
+  return noted.value === "" ? null : <div class="timeline-note">{noted.value}</div>;
+}
+
+/** Minimap, labels and picture. */
+export function Timeline() {
+  const base = useRef<HTMLCanvasElement>(null);
+  const over = useRef<HTMLCanvasElement>(null);
+  const ruler = useRef<HTMLCanvasElement>(null);
+  const field = useRef<HTMLDivElement>(null);
+  const tip = useSignal<{ detail: Detail | null; x: number; y: number }>({ detail: null, x: 0, y: 0 });
+
+  useEffect(() => {
+    if (!base.current || !over.current || !ruler.current || !field.current) return;
+    const room = field.current;
+    const holder = { detail: null as Detail | null, x: 0, y: 0 };
+    const own = new Stage(over.current, base.current, ruler.current, holder, (detail, x, y) => {
+      Object.assign(holder, { detail, x, y });
+      if (detail !== tip.peek().detail || detail) tip.value = { detail, x, y };
+    });
+    stage = own;
+    const fit = () => own.resize(room.clientWidth, room.clientHeight);
+    const observer = new ResizeObserver(fit);
+    observer.observe(room);
+    const ratio = window.matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+    ratio.addEventListener("change", fit);
+    fit();
+    return () => {
+      observer.disconnect();
+      ratio.removeEventListener("change", fit);
+      own.stop();
+      stage = null;
+    };
+  }, []);
+
+  return (
+    <div class="timeline">
+      <Minimap />
+      <div class="timeline-body">
+        <Rows rulerHeight={RULER} />
+        <div class="timeline-right">
+          <canvas ref={ruler} class="timeline-ruler" aria-hidden="true" />
+          <div ref={field} class="timeline-field">
+            <canvas ref={base} class="timeline-canvas" aria-hidden="true" />
+            <canvas
+              ref={over}
+              id="timeline"
+              class="timeline-canvas timeline-over"
+              role="application"
+              aria-roledescription="timeline"
+              aria-label="Timeline: arrow keys move over rows and states, what is there is said. The same as tables: panels Statistics and Events."
+              tabIndex={0}
+            />
+            <Note />
+            <Tooltip tip={tip} />
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+// Messages as lines with heads: all of a picture, the selected one, and which one is under the pointer.
+
+import type { Detail } from "../api";
+import { css } from "../color";
+import { xOf, yOf, type Extent, type View } from "../geometry";
+import type { Palette } from "../palette";
+import { BACKWARD, BUNDLE, type Arrows, type Frame } from "../wire";
+import type { Picture } from "./pictures";
+
+export function drawArrows(context: CanvasRenderingContext2D, frame: Frame, arrows: Arrows, view: View, extent: Extent, palette: Palette, merged: readonly boolean[]): void {
+  const perSecond = extent.width / (view.t1 - view.t0);
+  const groups = new Map<string, { path: Path2D; heads: Path2D; kind: number; backward: boolean; width: number }>();
+  const middle = view.rowHeight / 2;
+  for (let nth = 0; nth < arrows.from.length; nth++) {
+    const offset = frame.t0 - view.t0;
+    const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
+    const x1 = (offset + (arrows.to[nth] ?? 0)) * perSecond;
+    const y0 = yOf(arrows.rowFrom[nth] ?? 0, view, extent) + middle;
+    const y1 = yOf(arrows.rowTo[nth] ?? 0, view, extent) + middle;
+    // Within a row that stands for many lines they would only cover it.
+    if (arrows.rowFrom[nth] === arrows.rowTo[nth] && (merged[arrows.rowFrom[nth] ?? 0] ?? true)) continue;
+    if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > extent.width) continue;
+    if (Math.max(y0, y1) < 0 || Math.min(y0, y1) > extent.height) continue;
+    const flags = arrows.flags[nth] ?? 0;
+    const kind = arrows.kind[nth] ?? 0;
+    const backward = (flags & BACKWARD) !== 0;
+    const size = flags & BUNDLE ? Math.min(8, 1 + Math.log2(1 + (arrows.count?.[nth] ?? 1)) / 2) : 1.2;
+    const width = Math.round(size * 2) / 2;
+    const key = `${kind}/${backward}/${width}`;
+    let group = groups.get(key);
+    if (!group) groups.set(key, (group = { path: new Path2D(), heads: new Path2D(), kind, backward, width }));
+    const [ax, ay, bx, by] = shortened(x0, y0, x1, y1, extent);
+    group.path.moveTo(ax, ay);
+    group.path.lineTo(bx, by);
+    head(group.heads, x0, y0, x1, y1, 6 + width, extent);
+  }
+  // Many of them are drawn fainter, so that what is below can still be seen.
+  const isCrowded = arrows.from.length > 80;
+  const strength = arrows.from.length > 500 ? 0.4 : isCrowded ? 0.65 : 1;
+  for (const { path, heads, kind, backward, width } of groups.values()) {
+    const color = css(backward ? palette.theme.alarm : (palette.line[kind] ?? palette.theme.text));
+    context.lineJoin = "round";
+    // A casing, so that the line is seen on states of its own colour.
+    context.strokeStyle = css(palette.theme.ground);
+    context.globalAlpha = isCrowded ? 0.3 : 0.8;
+    context.lineWidth = width + 1.6;
+    context.stroke(path);
+    context.stroke(heads);
+    context.globalAlpha = backward ? 1 : strength;
+    context.strokeStyle = context.fillStyle = color;
+    context.lineWidth = width;
+    context.setLineDash(backward ? [6, 3] : []);
+    context.stroke(path);
+    context.setLineDash([]);
+    context.fill(heads);
+    context.globalAlpha = 1;
+  }
+}
+
+export function drawChosenArrow(context: CanvasRenderingContext2D, detail: Detail, view: View, extent: Extent, palette: Palette): void {
+  if (!detail.to || detail.row < 0 || detail.to.row < 0) return;
+  const middle = view.rowHeight / 2;
+  const [x0, x1] = [xOf(detail.t0, view, extent), xOf(detail.to.t, view, extent)];
+  const [y0, y1] = [yOf(detail.row, view, extent) + middle, yOf(detail.to.row, view, extent) + middle];
+  const [path, heads] = [new Path2D(), new Path2D()];
+  const [ax, ay, bx, by] = shortened(x0, y0, x1, y1, extent);
+  path.moveTo(ax, ay);
+  path.lineTo(bx, by);
+  head(heads, x0, y0, x1, y1, 10, extent);
+  context.strokeStyle = css(palette.theme.ground);
+  context.lineWidth = 6;
+  context.stroke(path);
+  context.stroke(heads);
+  context.strokeStyle = context.fillStyle = css(palette.theme.accent);
+  context.lineWidth = 2.5;
+  context.stroke(path);
+  context.fill(heads);
+}
+
+/** A line cut off well outside the page, where canvases lose precision. */
+function shortened(x0: number, y0: number, x1: number, y1: number, extent: Extent): [number, number, number, number] {
+  const far = 4000;
+  const cut = (x: number, y: number, ox: number, oy: number): [number, number] => {
+    const bound = x < -far ? -far : x > extent.width + far ? extent.width + far : x;
+    if (bound === x || ox === x) return [x, y];
+    return [bound, y + ((oy - y) * (bound - x)) / (ox - x)];
+  };
+  return [...cut(x0, y0, x1, y1), ...cut(x1, y1, x0, y0)];
+}
+
+function head(path: Path2D, x0: number, y0: number, x1: number, y1: number, size: number, extent: Extent): void {
+  if (x1 < -20 || x1 > extent.width + 20) return;
+  const length = Math.hypot(x1 - x0, y1 - y0);
+  if (length < 3) return;
+  const [ux, uy] = [(x1 - x0) / length, (y1 - y0) / length];
+  const long = Math.min(size, length * 0.7);
+  const half = long * 0.38;
+  path.moveTo(x1, y1);
+  path.lineTo(x1 - ux * long - uy * half, y1 - uy * long + ux * half);
+  path.lineTo(x1 - ux * long + uy * half, y1 - uy * long - ux * half);
+  path.closePath();
+}
+
+/** What of a picture's arrows and events lies within some pixels of a point: for the pointer. */
+export function nearest(
+  picture: Picture, x: number, y: number, view: View, extent: Extent,
+): { row: number; t: number; topology: "arrow" | "event" } | null {
+  const { frame } = picture;
+  const perSecond = extent.width / (view.t1 - view.t0);
+  const offset = frame.t0 - view.t0;
+  if (picture.want.block > 1) return null;
+  let best = 5;
+  let found: ReturnType<typeof nearest> = null;
+  const { events, arrows } = frame;
+  if (events && view.rowHeight >= 4) {
+    events.time.forEach((time, nth) => {
+      const row = events.row[nth] ?? 0;
+      const top = yOf(row, view, extent);
+      if (y < top || y > top + view.rowHeight * 0.5) return;
+      const distance = Math.abs((offset + time) * perSecond - x);
+      if (distance < best) [best, found] = [distance, { row, t: frame.t0 + time, topology: "event" }];
+    });
+  }
+  if (arrows) {
+    const middle = view.rowHeight / 2;
+    for (let nth = 0; nth < arrows.from.length; nth++) {
+      if ((arrows.flags[nth] ?? 0) & BUNDLE) continue;
+      const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
+      const x1 = (offset + (arrows.to[nth] ?? 0)) * perSecond;
+      if (Math.max(x0, x1) < x - 6 || Math.min(x0, x1) > x + 6) continue;
+      const row = arrows.rowFrom[nth] ?? 0;
+      const y0 = yOf(row, view, extent) + middle;
+      const y1 = yOf(arrows.rowTo[nth] ?? 0, view, extent) + middle;
+      const [dx, dy] = [x1 - x0, y1 - y0];
+      const part = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / Math.max(1e-9, dx * dx + dy * dy)));
+      const distance = Math.hypot(x0 + part * dx - x, y0 + part * dy - y);
+      if (distance < best) [best, found] = [distance, { row, t: frame.t0 + (arrows.from[nth] ?? 0), topology: "arrow" }];
+    }
+  }
+  return found;
+}

@@ -1,0 +1,528 @@
+// What is drawn of the page and what the pointer does to it, kept out of the components: nothing is rendered anew while
+// something moves. Drawn at most once per frame of the screen, and only when something has changed.
+
+import { computed, effect, signal, untracked } from "@preact/signals";
+import { askJson, isAbort, question, report, traceNames, type Detail } from "../api";
+import { Gesture, wheel, type Command, type Pointer } from "../gesture";
+import { blockOf, panTime, rowAt, scrollRows, seen, timeAt, zoomRows, zoomTime, type View as Window } from "../geometry";
+import { LEAST_STACK } from "../painter";
+import { palette, type Palette } from "../palette";
+import { ARROWS_CUT, COARSE } from "../wire";
+import {
+  area, change, cursor, hover, isDark, layout, measure, meta, numbersText, say, selected, settle, slide, view, wheelZooms, type View,
+} from "../state";
+import { describe } from "../words";
+import { extent, now } from "./now";
+import { groupOf, Pictures, type Picture, type Slot, type Want } from "./pictures";
+import { positions, type Positions } from "./positions";
+import { nearest } from "./arrows";
+import { Scene, type Marks } from "./scene";
+
+/** Pixels of the time axis. */
+export const RULER = 34;
+/** A picture is asked for at every so many frames of a movement. */
+const EVERY = 4;
+/** Milliseconds without a movement after which it has ended. */
+const REST = 120;
+/** Drawables that are sent one by one. */
+const MOST = 50_000;
+/** The same where they would be too small, or where the rarest of a pixel is wanted. */
+const FEW = 3000;
+
+/** Colours as they are chosen; also for panels. */
+export const colors = signal<Palette>(palette([], "file", "light"));
+
+/** What the picture leaves out, said below it. */
+export const noted = signal("");
+
+/** The drawing of one page, kept out of the components: nothing is rendered anew while something moves. */
+export class Stage {
+  private readonly scene: Scene;
+  private readonly gesture = new Gesture();
+  readonly pictures: Pictures;
+  private stops: (() => void)[] = [];
+  private frame = 0;
+  private isDirty = { base: false, over: false };
+  private moving = 0;
+  private rest = 0;
+  private began: View | null = null;
+  private where: Positions = positions([], 0);
+  private merged: boolean[] = [];
+  private ratio = 1;
+  private pointer: { x: number; y: number } | null = null;
+  private hovering: { timer: number; stop: AbortController | null } = { timer: 0, stop: null };
+  private pins: Detail[] = [];
+  /** Called after a frame was drawn: for measurements. */
+  onDrawn: ((isSettled: boolean) => void) | null = null;
+
+  constructor(
+    private readonly over: HTMLCanvasElement,
+    base: HTMLCanvasElement,
+    private readonly ruler: HTMLCanvasElement,
+    readonly tip: { detail: Detail | null; x: number; y: number },
+    private readonly showTip: (detail: Detail | null, x: number, y: number) => void,
+  ) {
+    this.scene = new Scene(base, over, ruler);
+    this.pictures = new Pictures(
+      () => ({ palette: colors.peek(), unit: this.ratio, mode: view.peek().mode, merged: this.merged }),
+      (slot) => this.arrived(slot),
+    );
+    this.follow();
+    this.listen();
+    // What goes wrong here is said by the questions that matter.
+    this.pictures.measure(traceNames).catch(() => undefined);
+  }
+
+  /** Redraws when something that is shown has changed. */
+  private follow(): void {
+    let answered = "";
+    // Only what has changed of the view: a movement must not look like new colours or pins.
+    const paletteName = computed(() => view.value.palette);
+    const kinds = computed(() => JSON.stringify(meta.value?.categories ?? []));
+    const pinned = computed(() => view.value.pins);
+    const rowsText = computed(() => view.value.rows);
+    const traceNumber = computed(() => view.value.trace);
+    this.stops.push(
+      effect(() => {
+        const name = paletteName.value;
+        void kinds.value;
+        const strong = window.matchMedia("(prefers-contrast: more)").matches;
+        colors.value = palette(meta.peek()?.categories ?? [], name, isDark.value ? "dark" : "light", strong);
+        this.dirty();
+      }),
+      effect(() => {
+        const rows = layout.value;
+        this.where = positions(rows?.open ?? [], rows?.pinned ?? 0);
+        this.merged = (rows?.group ?? []).map((isGroup, row) => isGroup && !(rows?.open[row] ?? false));
+        this.dirty();
+      }),
+      effect(() => {
+        // Another trace, or an index that has come and knows better.
+        const about = `${view.value.trace} ${meta.value?.index.state === "ready"}`;
+        if (about !== answered) {
+          answered = about;
+          this.pictures.forget();
+        }
+        // All that decides which picture is asked for.
+        void [now.value, extent.value, view.value, layout.value];
+        untracked(() => this.ask());
+        this.dirty();
+      }),
+      effect(() => {
+        void [hover.value, selected.value, cursor.value, measure.value, view.value.range];
+        this.dirtyOver();
+      }),
+      effect(() => {
+        const [pins, of, rows] = [pinned.value, traceNumber.value, rowsText.value];
+        untracked(() => void this.fetchPins(pins, of, rows));
+      }),
+    );
+  }
+
+  stop(): void {
+    for (const stop of this.stops) stop();
+    cancelAnimationFrame(this.frame);
+    window.clearTimeout(this.rest);
+    window.clearTimeout(this.hovering.timer);
+    this.pictures.forget();
+  }
+
+  private async fetchPins(pins: readonly string[], trace: number, rows: string): Promise<void> {
+    try {
+      const found = await Promise.all(pins.map((ref) => askJson<Detail | null>(trace, question("ref", { ref, rows }))));
+      if (view.peek().pins !== pins) return;
+      this.pins = found.flatMap((detail) => (detail ? [detail] : []));
+      this.dirtyOver();
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  /** Fits the canvases to the room there is. */
+  resize(width: number, height: number): void {
+    this.ratio = Math.min(3, Math.max(1, window.devicePixelRatio || 1));
+    this.scene.resize(width, height, RULER, this.ratio);
+    if (area.peek().width !== width || area.peek().height !== height) area.value = { width, height };
+    this.dirty();
+  }
+
+  private dirty(): void {
+    this.isDirty.base = true;
+    this.dirtyOver();
+  }
+
+  private dirtyOver(): void {
+    this.isDirty.over = true;
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private arrived(slot: Slot): void {
+    if (slot === "main") this.afterMain();
+    this.dirty();
+  }
+
+  /** Asks for what is looked at; while it moves only now and then. */
+  private ask(): void {
+    if (!meta.peek() || !layout.peek() || area.peek().width < 1 || area.peek().height < 1) return;
+    if (this.isMoving && ++this.moving % EVERY !== 1) return;
+    const all = extent.peek();
+    const window = now.peek();
+    const [first, last] = seen(window, all);
+    const margin = Math.ceil((last - first) * 0.25);
+    const block = blockOf(window.rowHeight);
+    let y0 = Math.max(all.pinned, first - margin);
+    let y1 = Math.min(all.rows, last + margin);
+    // Whole steps, so that a little scrolling asks for nothing new.
+    const step = Math.max(1, 2 ** Math.round(Math.log2(Math.max(1, (last - first) / 4))));
+    y0 = Math.max(all.pinned, Math.floor(y0 / step) * step);
+    y1 = Math.min(all.rows, Math.ceil(y1 / step) * step);
+    if (all.pinned > 0 && block === 1) {
+      if (y0 <= all.pinned) y0 = 0;
+      else this.pictures.want("pinned", this.want(window, 0, all.pinned, 1));
+    }
+    if (block > 1) {
+      const at = (row: number) => this.inBlocks(row, block);
+      this.pictures.want("main", this.want(window, all.pinned > 0 ? 0 : Math.floor(at(y0)), Math.ceil(at(y1)), block));
+    } else {
+      this.pictures.want("main", this.want(window, y0, y1, 1));
+    }
+  }
+
+  private inBlocks(row: number, block: number): number {
+    const { leaf, pinned } = this.where;
+    if (row <= pinned) return row;
+    return pinned + ((leaf[Math.min(row, leaf.length - 1)] ?? 0) - pinned) / block;
+  }
+
+  private want(window: Window, y0: number, y1: number, block: number): Want {
+    const { trace, rows, hide, mode, heat, arrows, sel } = view.peek();
+    const last = sel.at(-1);
+    return {
+      trace, rows, block, y0, y1, t0: window.t0, t1: window.t1,
+      width: Math.round(area.peek().width),
+      hide: numbersText(hide),
+      look: mode === "heat" ? `heat:${heat}` : mode,
+      // High rows have room for shares where there are too many states to be drawn.
+      mode: mode === "heat" ? `heat:${heat}` : mode === "dominant" && window.rowHeight >= LEAST_STACK ? "stack" : mode,
+      arrows: arrows === "sel" ? (last === undefined ? "none" : `sel:${last}`) : arrows,
+      most: window.rowHeight < 4 || mode === "rare" ? FEW : MOST,
+    };
+  }
+
+  /** Once the window is there: what lies around it and the whole trace, to be shown while something moves. */
+  private afterMain(): void {
+    if (this.isMoving) return;
+    const all = extent.peek();
+    const window = now.peek();
+    const main = this.pictures.shown.get("main");
+    if (!main || all.rows === 0) return;
+    const span = window.t1 - window.t0;
+    const whole = all.t1 - all.t0;
+    if (span > whole * 0.99 && main.want.y0 === 0 && main.want.block >= blockOf(all.height / all.rows)) return;
+    const block = blockOf(Math.min(1, (all.height * 0.75) / all.rows));
+    const last = Math.ceil(this.inBlocks(all.rows, block));
+    const coarse = { ...this.want({ ...window, t0: all.t0, t1: all.t1 }, 0, last, block), arrows: "none", most: 0 };
+    this.pictures.want("home", { ...coarse, width: Math.min(1000, coarse.width) });
+    if (span * 2 >= whole) return;
+    const around = { ...main.want, t0: window.t0 - span / 2, t1: window.t1 + span / 2, arrows: "none", most: 0 };
+    window.t1 > window.t0 && this.pictures.want("around", around);
+  }
+
+  private get isMoving(): boolean {
+    return this.began !== null;
+  }
+
+  private list(): Picture[] {
+    const main = this.pictures.shown.get("main");
+    if (!main) return [];
+    const group = groupOf(main.want);
+    const pinned = this.pictures.shown.get("pinned");
+    const current = [...(pinned && groupOf(pinned.want) === group && pinned.want.y1 === extent.peek().pinned ? [pinned] : []), main];
+    const window = now.peek();
+    const [first, last] = seen(window, extent.peek());
+    const { frame, want } = main;
+    const covers = frame.t0 <= window.t0 && frame.t1 >= window.t1 && want.block === blockOf(window.rowHeight)
+      && this.inBlocks(first, want.block) >= frame.y0 && this.inBlocks(last, want.block) <= frame.y0 + frame.rows;
+    if (covers) return current;
+    return [...this.pictures.backdrop(group).filter((picture) => !current.includes(picture)), ...current];
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const all = extent.peek();
+    if (all.width < 1 || all.height < 1) return;
+    const window = now.peek();
+    const look = colors.peek();
+    const marks = this.marks();
+    if (this.isDirty.base) {
+      this.scene.drawBase(this.list(), this.pictures, window, all, look, this.where, !this.isMoving);
+    }
+    const main = this.pictures.shown.get("main");
+    const pinned = this.pictures.shown.get("pinned");
+    const shown = [main, all.pinned > 0 ? pinned : undefined].filter((picture) => picture !== undefined);
+    this.scene.drawOver(shown, window, all, look, marks);
+    this.scene.drawRuler(window, all, look, marks, RULER);
+    this.isDirty = { base: false, over: false };
+    const settled = !this.isMoving && this.pictures.settled("main") && main?.frame.t0 === window.t0 && main.frame.t1 === window.t1;
+    // For whoever drives the page: something is there; what was asked for last is there.
+    if (main) this.over.dataset["drawn"] = "yes";
+    this.over.dataset["settled"] = settled ? "yes" : "no";
+    this.note(main, window.rowHeight);
+    this.onDrawn?.(settled);
+  }
+
+  /** What the picture leaves out. */
+  private note(main: Picture | undefined, rowHeight: number): void {
+    const notes: string[] = [];
+    if (main && main.frame.flags & COARSE) notes.push("≈ coarse, the exact picture follows");
+    if (main && main.want.block > 1) notes.push(`${main.want.block} rows in each line`);
+    if (main && main.frame.flags & ARROWS_CUT && main.want.arrows !== "none" && rowHeight >= 4) notes.push("not all arrows");
+    const text = notes.join(" · ");
+    if (noted.peek() !== text) noted.value = text;
+  }
+
+  private marks(): Marks {
+    return {
+      hover: hover.peek(), selected: selected.peek(), pins: this.pins, cursor: cursor.peek(), range: view.peek().range,
+      measure: measure.peek(),
+      pointer: this.pointer && !this.gesture.busy ? timeAt(this.pointer.x, now.peek(), extent.peek()) : null,
+      names: (meta.peek()?.categories ?? []).map((kind) => kind.name), merged: this.merged,
+    };
+  }
+
+  private listen(): void {
+    const on = <E extends Event>(target: EventTarget, name: string, act: (event: E) => void, options?: AddEventListenerOptions) => {
+      const handler = (event: Event) => act(event as E);
+      target.addEventListener(name, handler, options);
+      this.stops.push(() => target.removeEventListener(name, handler, options));
+    };
+    for (const [element, place] of [[this.over, "canvas"], [this.ruler, "ruler"]] as const) {
+      const point = (event: PointerEvent): Pointer => ({
+        id: event.pointerId, button: event.button, touch: event.pointerType === "touch", place,
+        shift: event.shiftKey, ctrl: event.ctrlKey || event.metaKey, alt: event.altKey, ...this.at(event),
+      });
+      on<PointerEvent>(element, "pointerdown", (event) => {
+        if (event.button === 1) event.preventDefault();
+        try {
+          element.setPointerCapture(event.pointerId);
+        } catch {
+          // A pointer that has already gone.
+        }
+        this.run(this.gesture.down(point(event)));
+        this.hideTip();
+      });
+      on<PointerEvent>(element, "pointermove", (event) => {
+        this.pointer = place === "canvas" || this.pointer ? this.at(event) : this.at(event);
+        this.run(this.gesture.move(point(event)));
+        if (place === "canvas" && event.buttons === 0) this.look();
+        this.dirtyOver();
+      });
+      on<PointerEvent>(element, "pointerup", (event) => this.run(this.gesture.up(point(event))));
+      on<PointerEvent>(element, "pointercancel", () => this.run(this.gesture.cancel()));
+      on<PointerEvent>(element, "pointerleave", () => {
+        this.pointer = null;
+        this.hideTip();
+        hover.value = null;
+        this.dirtyOver();
+      });
+      on<WheelEvent>(element, "wheel", (event) => {
+        event.preventDefault();
+        const scale = event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1;
+        const { shiftKey: shift, ctrlKey, metaKey, altKey: alt } = event;
+        const turned = { ...this.at(event), dx: event.deltaX * scale, dy: event.deltaY * scale, shift, ctrl: ctrlKey || metaKey, alt };
+        this.hideTip();
+        this.run(wheel(turned, wheelZooms.peek()));
+      }, { passive: false });
+      on<MouseEvent>(element, "dblclick", (event) => this.doubleClick(this.at(event)));
+      on<MouseEvent>(element, "auxclick", (event) => event.preventDefault());
+    }
+    on<KeyboardEvent>(window, "keydown", (event) => {
+      if (event.key === "Escape" && this.gesture.busy) {
+        event.stopImmediatePropagation();
+        this.run(this.gesture.cancel());
+      }
+    }, { capture: true });
+  }
+
+  private at(event: MouseEvent): { x: number; y: number } {
+    const frame = this.over.getBoundingClientRect();
+    return { x: event.clientX - frame.left, y: event.clientY - frame.top };
+  }
+
+  private run(commands: readonly Command[]): void {
+    for (const command of commands) this.command(command);
+  }
+
+  /** Looks at another window; one step of undo for a whole movement, which ends when nothing more comes. */
+  move(next: Window, done: boolean): void {
+    this.began ??= view.peek();
+    const { t0, t1, top, rowHeight } = next;
+    const was = now.peek();
+    slide({ t0, t1, top, ...(rowHeight === was.rowHeight ? {} : { height: rowHeight }) });
+    window.clearTimeout(this.rest);
+    if (done) this.rested();
+    else this.rest = window.setTimeout(() => this.rested(), REST);
+  }
+
+  private rested(): void {
+    const from = this.began;
+    if (!from) return;
+    this.began = null;
+    this.moving = 0;
+    settle(from);
+    this.ask();
+    if (this.pictures.settled("main")) this.afterMain();
+    this.dirty();
+  }
+
+  private command(command: Command): void {
+    const [window, all] = [now.peek(), extent.peek()];
+    switch (command.do) {
+      case "zoomTime":
+        return this.move(zoomTime(window, all, command.factor, command.x), false);
+      case "zoomRows":
+        return this.move(zoomRows(window, all, command.factor, command.y), false);
+      case "panTime":
+        return this.move(panTime(window, all, command.pixels), false);
+      case "scrollRows":
+        return this.move(scrollRows(window, all, command.pixels), false);
+      case "pan":
+        return this.move(scrollRows(panTime(window, all, -command.dx), all, -command.dy), command.done);
+      case "pinch": {
+        const panned = scrollRows(panTime(window, all, -command.dx), all, -command.dy);
+        return this.move(zoomRows(zoomTime(panned, all, command.factor, command.x), all, command.rowFactor, command.y), command.done);
+      }
+      case "range":
+        return this.select(command);
+      case "measure": {
+        const [a, b] = [timeAt(command.x0, window, all), timeAt(command.x1, window, all)];
+        measure.value = { t0: Math.min(a, b), t1: Math.max(a, b) };
+        return;
+      }
+      case "click":
+        void this.click(command.x, command.y, command.extend, command.add);
+        return;
+      case "cancel":
+        if (this.began) view.value = this.began;
+        this.began = null;
+        measure.value = null;
+        this.dirty();
+        return;
+    }
+  }
+
+  /** A dragged range: what is dragged flat along a row means all rows. */
+  private select({ x0, y0, x1, y1, done }: { x0: number; y0: number; x1: number; y1: number; done: boolean }): void {
+    const [window, all] = [now.peek(), extent.peek()];
+    const within = (y: number) => Math.min(Math.max(0, y), all.height - 1);
+    const [low, high] = [rowAt(within(Math.min(y0, y1)), window, all), rowAt(within(Math.max(y0, y1)), window, all)];
+    const isFlat = low === high && Math.abs(y1 - y0) < Math.max(8, window.rowHeight * 0.6);
+    const [from, to] = [timeAt(Math.min(x0, x1), window, all), timeAt(Math.max(x0, x1), window, all)];
+    const range = {
+      t0: Math.max(all.t0, from), t1: Math.min(all.t1, to),
+      y0: isFlat || low < 0 ? 0 : low, y1: isFlat || high < 0 ? all.rows : high + 1,
+    };
+    this.began ??= view.peek();
+    slide({ range: range.t1 > range.t0 ? range : null });
+    if (done) this.rested();
+  }
+
+  /** Asks what lies at a point: an arrow or a mark near it, else the innermost state. */
+  private async find(x: number, y: number, signal?: AbortSignal): Promise<Detail | null> {
+    const [window, all] = [now.peek(), extent.peek()];
+    const row = rowAt(y, window, all);
+    if (row < 0) return null;
+    const { trace, rows, hide } = view.peek();
+    const pixel = (window.t1 - window.t0) / Math.max(1, all.width);
+    const ask = (t: number, at: number, dt: number, hidden: readonly number[]) =>
+      askJson<Detail | null>(trace, question("at", { t, row: at, rows, dt, hide: numbersText(hidden) }), signal);
+    const main = this.pictures.shown.get("main");
+    const near = main && nearest(main, x, y, window, all);
+    if (near) {
+      const others = (meta.peek()?.categories ?? []).flatMap((kind, nth) => (kind.topology === near.topology ? [] : [nth]));
+      const found = await ask(near.t, near.row, pixel, [...new Set([...hide, ...others])]);
+      if (found) return found;
+    }
+    return ask(timeAt(x, window, all), row, pixel / 2, hide);
+  }
+
+  private async click(x: number, y: number, extend: boolean, add: boolean): Promise<void> {
+    const all = extent.peek();
+    const row = rowAt(y, now.peek(), all);
+    const t = timeAt(x, now.peek(), all);
+    const last = selected.peek().at(-1);
+    this.over.focus({ preventScroll: true });
+    try {
+      const found = await this.find(x, y);
+      if (extend && (last || cursor.peek())) {
+        const [from, fromRow] = last ? [last.t0, last.row] : [cursor.peek()?.t ?? t, cursor.peek()?.row ?? row];
+        const upTo = found && found.topology === "state" ? [found.t0, found.t1] : [t];
+        const times = [from, ...(last ? [last.t1] : []), ...upTo];
+        const rows = [fromRow, row].filter((each) => each >= 0);
+        change({ range: { t0: Math.min(...times), t1: Math.max(...times), y0: Math.min(...rows), y1: Math.max(...rows) + 1 } });
+        return;
+      }
+      if (found) {
+        if (add && view.peek().sel.includes(found.ref)) change({ sel: view.peek().sel.filter((ref) => ref !== found.ref) });
+        else {
+          // What was clicked is seen already: nothing moves.
+          const others = add ? view.peek().sel.filter((ref) => ref !== found.ref) : [];
+          change({ sel: [...others, found.ref] }, "select");
+          say(describe(found));
+        }
+      } else if (!add) {
+        change({ sel: [], range: null });
+      }
+      if (row >= 0) cursor.value = { row: found && found.row >= 0 ? found.row : row, t };
+    } catch (error) {
+      if (!isAbort(error)) report(error);
+    }
+  }
+
+  /** Zooms to the range below the pointer, else to the state. */
+  private doubleClick({ x, y }: { x: number; y: number }): void {
+    const [window, all] = [now.peek(), extent.peek()];
+    const { range } = view.peek();
+    const t = timeAt(x, window, all);
+    const row = rowAt(y, window, all);
+    if (range && t >= range.t0 && t <= range.t1 && row >= range.y0 && row < range.y1) {
+      const isWhole = range.y0 <= 0 && range.y1 >= all.rows;
+      const height = Math.min(64, all.height / Math.max(1, range.y1 - range.y0));
+      change({ t0: range.t0, t1: range.t1, range: null, ...(isWhole ? {} : { height, top: Math.max(0, range.y0 - all.pinned) }) });
+      return;
+    }
+    this.find(x, y).then((found) => {
+      if (!found || found.topology === "event") return;
+      const [from, to] = [Math.min(found.t0, found.to?.t ?? found.t0), Math.max(found.t1, found.to?.t ?? found.t1)];
+      const free = (to - from) * 0.125;
+      change({ t0: from - free, t1: to + free });
+    }).catch(report);
+  }
+
+  /** After a moment of rest: what lies below the pointer. */
+  private look(): void {
+    const { pointer } = this;
+    window.clearTimeout(this.hovering.timer);
+    this.hovering.stop?.abort();
+    if (!pointer) return;
+    if (this.tip.detail) this.showTip(this.tip.detail, pointer.x, pointer.y);
+    this.hovering.timer = window.setTimeout(async () => {
+      const stop = new AbortController();
+      this.hovering.stop = stop;
+      try {
+        const found = await this.find(pointer.x, pointer.y, stop.signal);
+        if (stop.signal.aborted || this.pointer !== pointer) return;
+        hover.value = found;
+        this.showTip(found, pointer.x, pointer.y);
+      } catch (error) {
+        if (!isAbort(error)) report(error);
+      }
+    }, this.tip.detail ? 25 : 70);
+  }
+
+  private hideTip(): void {
+    window.clearTimeout(this.hovering.timer);
+    this.hovering.stop?.abort();
+    this.showTip(null, 0, 0);
+  }
+}

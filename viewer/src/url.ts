@@ -1,0 +1,156 @@
+// The whole state of the page as text behind the # of its address, and back. What somebody else made of the text is
+// checked: what cannot be read is left as it is by default, so that an old link still shows something.
+
+export type Mode = "dominant" | "rare" | "heat" | "stack";
+export type Arrows = "none" | "sel" | "worst" | "all";
+export type Theme = "auto" | "light" | "dark";
+export type PaletteName = "file" | "class" | "safe" | "grey";
+
+export const MODES: readonly Mode[] = ["dominant", "rare", "heat", "stack"];
+export const ARROWS: readonly Arrows[] = ["none", "sel", "worst", "all"];
+export const THEMES: readonly Theme[] = ["auto", "light", "dark"];
+export const PALETTES: readonly PaletteName[] = ["file", "class", "safe", "grey"];
+export const PANELS = ["summary", "stats", "rows", "matrix", "hits", "events", "io", "pins"] as const;
+export type PanelName = (typeof PANELS)[number];
+
+/** A stretch of time on the rows [y0, y1) of the layout. */
+export interface Range {
+  t0: number;
+  t1: number;
+  y0: number;
+  y1: number;
+}
+
+/** What is on the screen. Everything that a link must restore stands here, nothing else. */
+export interface View {
+  /** Which of the server's traces. */
+  trace: number;
+  /** The window in seconds; NaN until the trace is known: all of it. */
+  t0: number;
+  t1: number;
+  /** Row at the upper edge; a part of it may be above. */
+  top: number;
+  /** Pixels of a row; 0: as high as all rows fit. */
+  height: number;
+  /** The rows and their order, as the server's canonical text. */
+  rows: string;
+  /** Kinds that are not shown, in ascending order. */
+  hide: readonly number[];
+  mode: Mode;
+  /** The kind whose share mode `heat` shows. */
+  heat: number;
+  arrows: Arrows;
+  /** References of the selected drawables; the last one is the one that details are shown of. */
+  sel: readonly string[];
+  range: Range | null;
+  query: string;
+  panel: PanelName;
+  palette: PaletteName;
+  theme: Theme;
+  /** References of the drawables that are kept in view. */
+  pins: readonly string[];
+}
+
+export const START: View = {
+  trace: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, rows: "", hide: [], mode: "dominant", heat: -1,
+  arrows: "worst", sel: [], range: null, query: "", panel: "summary", palette: "file", theme: "auto", pins: [],
+};
+
+/** Ranges of numbers, "3,7-9", in ascending order. */
+export function numbersText(numbers: readonly number[]): string {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  const parts: string[] = [];
+  for (let at = 0; at < sorted.length; ) {
+    let end = at;
+    while (sorted[end + 1] === sorted[end]! + 1) end++;
+    parts.push(end > at + 1 ? `${sorted[at]}-${sorted[end]}` : sorted.slice(at, end + 1).join(","));
+    at = end + 1;
+  }
+  return parts.join(",");
+}
+
+/** What numbersText wrote; numbers above 65 535 and everything else that it does not write are left out. */
+export function numbersOf(text: string): number[] {
+  const numbers: number[] = [];
+  for (const part of text.split(",")) {
+    const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part);
+    if (!match) continue;
+    const from = Number(match[1]);
+    const to = Math.min(Number(match[2] ?? from), 65_535);
+    for (let number = from; number <= to; number++) numbers.push(number);
+  }
+  return numbers;
+}
+
+function oneOf<T extends string>(text: string | null, of: readonly T[], otherwise: T): T {
+  return of.find((one) => one === text) ?? otherwise;
+}
+
+function number(text: string | null | undefined, otherwise: number): number {
+  if (text === null || text === undefined || text.trim() === "") return otherwise;
+  const value = Number(text);
+  return Number.isFinite(value) ? value : otherwise;
+}
+
+/** Drawables, `LINE.KIND.T0`, arrows, `LINE.KIND.T0~LINE.T1`: numbers and points, no more. Between two stands a `!`. */
+const REFERENCE = /^[-0-9][-+0-9.eE]{0,99}(~[-0-9][-+0-9.eE]{0,99})?$/;
+
+function references(text: string | null): string[] {
+  return (text ?? "").split("!").filter((part) => REFERENCE.test(part)).slice(0, 200);
+}
+
+/** Text behind the #, without it. Only what differs from the beginning is written. */
+export function encode(view: View): string {
+  const parts: [string, string][] = [];
+  const put = (name: string, value: string | number, unless: string | number) => {
+    if (value !== unless) parts.push([name, String(value)]);
+  };
+  put("trace", view.trace, 0);
+  if (!Number.isNaN(view.t0)) parts.push(["t", `${view.t0}~${view.t1}`]);
+  put("top", Math.round(view.top * 100) / 100, 0);
+  put("row", Math.round(view.height * 100) / 100, 0);
+  put("rows", view.rows, "");
+  put("hide", numbersText(view.hide), "");
+  put("mode", view.mode === "heat" ? `heat:${view.heat}` : view.mode, START.mode);
+  put("arrows", view.arrows, START.arrows);
+  put("sel", view.sel.join("!"), "");
+  if (view.range) put("range", `${view.range.t0}~${view.range.t1}~${view.range.y0}~${view.range.y1}`, "");
+  put("q", view.query, "");
+  put("panel", view.panel, START.panel);
+  put("colors", view.palette, START.palette);
+  put("theme", view.theme, START.theme);
+  put("pins", view.pins.join("!"), "");
+  // Only what would end the fragment or the pair is escaped: links are read by people too.
+  return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%(3A|2C|3B|7E|40|2F)/g, (code) => decodeURIComponent(code))}`).join("&");
+}
+
+/** The view that a text behind the # stands for. */
+export function decode(fragment: string): View {
+  const all = new URLSearchParams(fragment.replace(/^#/, "").replace(/\+/g, "%2B"));
+  const [t0, t1] = (all.get("t") ?? "").split("~").map((part) => number(part, Number.NaN));
+  const isWindow = t0 !== undefined && t1 !== undefined && t0 < t1;
+  const range = (all.get("range") ?? "").split("~").map((part) => number(part, Number.NaN));
+  const [from, to, y0, y1] = range;
+  const mode = all.get("mode") ?? "";
+  const heat = /^heat:(\d{1,5})$/.exec(mode);
+  return {
+    trace: Math.max(0, Math.floor(number(all.get("trace"), 0))),
+    t0: isWindow ? t0 : Number.NaN,
+    t1: isWindow ? t1 : Number.NaN,
+    top: Math.max(0, number(all.get("top"), 0)),
+    height: Math.min(Math.max(0, number(all.get("row"), 0)), 200),
+    rows: all.get("rows") ?? "",
+    hide: numbersOf(all.get("hide") ?? ""),
+    mode: heat ? "heat" : oneOf(mode, ["dominant", "rare", "stack"], START.mode),
+    heat: heat ? Number(heat[1]) : START.heat,
+    arrows: oneOf(all.get("arrows"), ARROWS, START.arrows),
+    sel: references(all.get("sel")),
+    range: range.length === 4 && range.every(Number.isFinite) && from! <= to! && y0! < y1!
+      ? { t0: from!, t1: to!, y0: Math.max(0, y0!), y1: y1! } : null,
+    query: (all.get("q") ?? "").slice(0, 1000),
+    panel: oneOf(all.get("panel"), PANELS, START.panel),
+    palette: oneOf(all.get("colors"), PALETTES, START.palette),
+    theme: oneOf(all.get("theme"), THEMES, START.theme),
+    pins: references(all.get("pins")),
+  };
+}

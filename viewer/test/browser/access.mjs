@@ -1,0 +1,70 @@
+// For everybody: axe finds nothing in light and dark and in no panel, at 400 % and in narrow windows all can be reached.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { Page, test } from "./harness.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function violations(page) {
+  await page.own.evaluate(axe);
+  const found = await page.own.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`));
+}
+
+export function access(chrome, { address }) {
+  for (const theme of ["light", "dark"]) {
+    test(`axe finds nothing: ${theme}`, async () => {
+      const page = await Page.open(chrome, address, `t=0.02~0.05&theme=${theme}`);
+      const state = await page.ask("next?row=5&t=0.04&dir=1");
+      for (const panel of ["summary", "stats", "rows", "matrix", "hits", "events", "io", "pins"]) {
+        await page.look(`t=0.02~0.05&theme=${theme}&panel=${panel}&sel=${state.ref}&pins=${state.ref}&q=MPI_Waitall`);
+        await page.own.waitForTimeout(600);
+        assert.deepEqual(await violations(page), [], panel);
+      }
+      for (const key of ["?", "Ctrl+k"]) {
+        await page.press(key);
+        await page.own.locator("dialog[open]").waitFor();
+        assert.deepEqual(await violations(page), [], key);
+        await page.press("Escape");
+        await page.own.locator("dialog[open]").waitFor({ state: "detached" });
+      }
+      await page.close();
+    });
+  }
+
+  test("at 400 % and in narrow windows nothing is cut off", async () => {
+    for (const [width, height] of [[350, 225], [320, 640], [800, 600]]) {
+      const page = await Page.open(chrome, address, "panel=stats", { viewport: { width, height } });
+      const over = await page.own.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      assert.ok(over <= 0, `${width} pixels: ${over} too wide`);
+      const box = await page.box();
+      assert.ok(box.width > 100 && box.height > 100, `${width} pixels: the timeline has ${box.width} x ${box.height}`);
+      assert.deepEqual(await violations(page), [], `${width} pixels`);
+      await page.close();
+    }
+  });
+
+  test("sharp on screens of two dots per pixel, quiet where motion is not wanted", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.05", { deviceScaleFactor: 2, reducedMotion: "reduce", contrast: "more" });
+    const { width } = await page.box();
+    assert.equal(await page.own.locator("#timeline").evaluate((canvas) => canvas.width), Math.round(width * 2));
+    await page.close();
+  });
+
+  test("letters are no keys for who does not want it", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.03");
+    await page.press("?");
+    await page.own.getByLabel("single letters are keys").uncheck();
+    await page.press("Escape");
+    await page.press("w");
+    await page.rest();
+    assert.equal(page.view().t0, 0.02);
+    await page.press("Ctrl+k");
+    await page.own.locator("dialog.commands input").fill("zoom in");
+    await page.own.keyboard.press("Enter");
+    await page.until((view) => view.t0 > 0.02, "by the list of commands all can be done");
+    await page.close();
+  });
+}

@@ -1,0 +1,214 @@
+// What readers do: follow links, search, select and compare with the command's own numbers, hide, pin, take away.
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { answers, folder, Page, run, test } from "./harness.mjs";
+
+/** "1 234" to 1234. */
+const number = (text) => Number(text.replace(/[^\d.-]/g, ""));
+
+export function flows(chrome, { address, trace, hostileAddress }) {
+  test("a link shows what it was copied from", async () => {
+    const page = await Page.open(chrome, address);
+    const state = await page.ask("next?row=5&t=0.04&dir=1");
+    const fragment = `t=0.031~0.052&top=2&row=40&rows=pin:3&hide=0,2&mode=rare&arrows=all&sel=${state.ref}&range=0.035~0.04~3~6&q=MPI_Waitall&panel=stats&colors=safe&theme=dark&pins=${state.ref}`;
+    await page.look(fragment);
+    const first = page.own.url();
+    const shown = await page.own.locator("#timeline").screenshot();
+    await page.close();
+    const again = await Page.open(chrome, address, new URL(first).hash.slice(1));
+    await again.rest();
+    assert.equal(new URL(again.own.url()).hash, new URL(first).hash);
+    assert.equal(await again.own.locator("html").getAttribute("data-theme"), "dark");
+    assert.equal(await again.own.locator("#search").inputValue(), "MPI_Waitall");
+    assert.equal(await again.own.locator("#tab-stats").getAttribute("aria-selected"), "true");
+    assert.equal(await again.own.locator(".details h2").textContent(), state.name);
+    assert.equal(await again.own.locator(".row-pinned").count(), 1);
+    assert.ok(shown.length > 1000);
+    await again.close();
+  });
+
+  test("the token is exchanged for a cookie and leaves the address", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.03");
+    await page.rest();
+    assert.ok(!page.own.url().includes("k="), page.own.url());
+    await page.own.reload();
+    await page.settled();
+    await page.close();
+  });
+
+  test("search counts hits, goes from one to the next and back, and says what it does not understand", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.03");
+    await page.own.locator("#search").fill("MPI_File_write_at_all");
+    await page.own.keyboard.press("Enter");
+    const first = await page.until((view) => view.sel.length === 1, "a hit");
+    await page.own.locator("#timeline").focus();
+    await page.press("n");
+    const second = await page.until((view) => view.sel.length === 1 && view.sel[0] !== first.sel[0], "another hit");
+    await page.press("p");
+    await page.until((view) => view.sel[0] === first.sel[0], "the one before");
+    assert.notEqual(second.sel[0], first.sel[0]);
+    await page.press("5");
+    await page.true("the number of hits", () => /: \d[\d\s]* hits/u.test(document.querySelector(".panel-head")?.textContent ?? ""));
+    const told = number((await page.own.locator(".panel-head").first().textContent()).replace(/^[^:]*:/, "").replace(/hits.*/, ""));
+    const stats = JSON.parse(run("stats", "--format", "json", trace));
+    assert.equal(told, countOf(stats, "MPI_File_write_at_all"));
+    page.allowed.push(/400/);
+    await page.own.locator("#search").fill("dur>fast");
+    await page.own.keyboard.press("Enter");
+    await page.true("what is wrong", () => document.querySelector("#search")?.getAttribute("aria-invalid") === "true");
+    await page.close();
+  });
+
+  test("statistics of a selected range are those of mpitrace stats --window", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.05&range=0.031~0.042~0~16&panel=stats");
+    await page.own.locator('table[aria-label="Statistics by category"] tbody tr[data-nth]').first().waitFor();
+    await page.true("the numbers of the range", () => document.querySelector(".table-room:not(.old)") !== null);
+    const stats = JSON.parse(run("stats", "--window", "0.031", "0.042", "--format", "json", trace));
+    const rows = await page.own.locator('table[aria-label="Statistics by category"] tbody tr[data-nth]').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+    assert.ok(rows.length > 5);
+    for (const [name, count] of rows) assert.equal(number(count), countOf(stats, name), name);
+    await page.close();
+  });
+
+  test("the legend filters, hides, shows only one, and draws its share", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.05");
+    const meta = await page.ask("meta");
+    const kind = meta.categories.findIndex(({ name }) => name === "MPI_Waitall");
+    await page.own.locator("#legend-filter").fill("waitall");
+    await page.true("one category", () => document.querySelectorAll(".kinds li").length === 1);
+    await page.own.locator(".kinds input").uncheck();
+    await page.until((view) => view.hide.join() === String(kind), "hidden");
+    await page.own.locator(".kinds input").check();
+    await page.until((view) => view.hide.length === 0, "shown");
+    await page.own.getByRole("button", { name: "Only MPI_Waitall" }).click();
+    await page.until((view) => view.hide.length === meta.categories.length - 1 && !view.hide.includes(kind), "nothing else");
+    await page.own.getByRole("button", { name: "Heat map of MPI_Waitall" }).click();
+    await page.until((view) => view.mode === "heat" && view.heat === kind, "heat map");
+    await page.settled();
+    await page.close();
+  });
+
+  test("what is kept stays under Pins and is found again", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.03");
+    const state = await page.ask("next?row=5&t=0.06&dir=1");
+    await page.look(`t=0.02~0.03&sel=${state.ref}`);
+    await page.press("k");
+    await page.until((view) => view.pins[0] === state.ref, "kept");
+    await page.press("Escape");
+    await page.until((view) => view.sel.length === 0, "cleared");
+    await page.own.locator(".pins button.link").click();
+    const view = await page.until((found) => found.sel[0] === state.ref, "selected again");
+    assert.ok(view.t0 <= state.t0 && view.t1 >= state.t0, "and in view");
+    await page.own.locator('.pins button[aria-label^="Remove"]').click();
+    await page.until((found) => found.pins.length === 0, "removed");
+    await page.close();
+  });
+
+  test("from a call to its disk operations and back", async () => {
+    const page = await Page.open(chrome, address);
+    const { hit: written } = await page.ask("search?q=pwrite64&from=0&dir=1");
+    const { call: hit } = await page.ask(`call?id=${written.callid}`);
+    assert.equal(hit.name, "MPI_File_write_at_all");
+    await page.look(`sel=${hit.ref}`);
+    await page.own.getByRole("button", { name: "Disk operations of this call" }).click();
+    const rows = page.own.locator('table[aria-label="Disk operations of the call"] tbody tr[data-nth]');
+    await rows.first().waitFor();
+    await rows.first().focus();
+    await page.own.keyboard.press("Enter");
+    const { sel } = await page.until((view) => view.sel[0] !== hit.ref, "an operation");
+    const operation = await page.ask(`ref?ref=${encodeURIComponent(sel[0])}`);
+    assert.equal(operation.callid, hit.callid);
+    await page.own.locator(".call button.link").click();
+    await page.until((view) => view.sel[0] === hit.ref, "the call again");
+    await page.close();
+  });
+
+  test("the events of the window are the drawables of its table, and a row leads to one", async () => {
+    const page = await Page.open(chrome, address, "t=0.03~0.032&panel=events");
+    const table = page.own.locator('table[aria-label="Drawables of the window"]');
+    await table.waitFor();
+    const told = number(await page.own.locator('.panel [role="status"]').textContent());
+    assert.equal(Number(await table.getAttribute("aria-rowcount")), told + 1);
+    assert.ok(told > 100);
+    await table.locator("tbody tr[data-nth]").nth(2).click();
+    await page.until((view) => view.sel.length === 1, "selected");
+    await page.close();
+  });
+
+  test("messages: the pair with most bytes comes on top with its arrows", async () => {
+    const page = await Page.open(chrome, address, "panel=matrix");
+    const row = page.own.locator('table[aria-label="Messages between rows"] tbody tr[data-nth]').first();
+    await row.waitFor();
+    await row.click();
+    await page.until((view) => /pin:\d+/.test(view.rows) && view.arrows === "all", "both rows on top");
+    await page.own.locator('table[aria-label="Sizes of messages"] tbody tr').first().waitFor();
+    await page.close();
+  });
+
+  test("three clicks from opening to the late rank and what it does", async () => {
+    const page = await Page.open(chrome, address);
+    const card = page.own.locator('[data-card="imbalance"]');
+    await card.waitFor();
+    const finding = card.locator("button.link").first();
+    assert.match(await finding.textContent(), /^rank 15 computes \d+\.\d % longer/);
+    // One: the finding. The late rank is pinned on top, its longest computing selected and in view.
+    await finding.click();
+    const { sel } = await page.until((view) => /pin:15\b/.test(view.rows) && view.sel.length === 1, "the late rank on top");
+    await page.true("its details", () => document.querySelector(".details dd")?.textContent === "rank 15");
+    assert.match(await page.own.locator(".row-pinned").first().textContent(), /rank 15/);
+    await page.settled();
+    // Two: what it did until then, which took longer than that of any other.
+    await page.own.locator(".details").getByRole("button", { name: "previous" }).click();
+    const { sel: [before] } = await page.until((view) => view.sel[0] !== sel[0], "what was before on its row");
+    const late = await page.ask(`ref?ref=${encodeURIComponent(before)}`);
+    assert.equal(late.name, "compute");
+    assert.equal(late.label, "rank 15");
+    const stats = JSON.parse(run("stats", "--window", String(late.t0), String(late.t1), "--format", "json", trace));
+    assert.ok(stats.categories.find(({ category }) => category === "compute").max_s <= (late.t1 - late.t0) * 1.001);
+    // Three: the same by row, with nobody as busy.
+    await page.own.locator("#tab-rows").click();
+    await page.own.locator('table[aria-label="Statistics by row"] tbody tr[data-nth]').first().waitFor();
+    await page.close();
+  });
+
+  test("a window exported as a page opens from its file", async () => {
+    if (!existsSync(answers)) return console.log(`SKIPPED: no page is exported without ${answers}, which ci/build-wasm makes`);
+    const page = await Page.open(chrome, address, "t=0.03~0.04");
+    const [download] = await Promise.all([page.own.waitForEvent("download"), page.own.locator("#export-html").click()]);
+    const file = join(folder, "window.html");
+    await download.saveAs(file);
+    for (const name of ["svg", "png"]) {
+      const [picture] = await Promise.all([page.own.waitForEvent("download"), page.own.locator(`#export-${name}`).click()]);
+      await picture.saveAs(join(folder, `window.${name}`));
+    }
+    assert.match(readFileSync(join(folder, "window.svg"), "utf8"), /^<(\?xml|svg)/);
+    assert.deepEqual([...readFileSync(join(folder, "window.png")).subarray(1, 4)], [...Buffer.from("PNG")]);
+    await page.close();
+    const alone = await Page.open(chrome, `file://${file}`);
+    await alone.true("categories in the legend", () => document.querySelectorAll(".kinds li").length > 5);
+    await alone.press("w");
+    await alone.settled();
+    await alone.close();
+  });
+
+  test("names that are meant to do harm are text", async () => {
+    const page = await Page.open(chrome, hostileAddress, "panel=stats");
+    await page.own.locator('table[aria-label="Statistics by category"] tbody tr[data-nth]').first().waitFor();
+    const names = await page.own.locator(".kinds .name").allTextContents();
+    assert.ok(names.some((name) => name.includes("<script>")), names.map((name) => name.slice(0, 50)).join());
+    assert.ok(names.every((name) => name.length < 200), "long names are cut");
+    for (const panel of ["summary", "rows", "matrix", "hits", "events", "io"]) {
+      await page.look(`panel=${panel}`);
+      assert.equal(await page.own.locator("#page script, #page img, #page iframe").count(), 0);
+    }
+    assert.equal(await page.own.evaluate(() => window.harm ?? null), null);
+    await page.close();
+  });
+}
+
+/** The count of a category in what `mpitrace stats` prints. */
+function countOf(stats, name) {
+  return stats.categories.find(({ category }) => category === name)?.count ?? 0;
+}

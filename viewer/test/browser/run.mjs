@@ -1,0 +1,33 @@
+// The tests of the page in Chromium, against the real command. Arguments name some of them.
+//
+//   node test/browser/run.mjs [NAME...]
+//
+// Needs viewer/dist (npm run build) and mpitrace (target/release, or MPITRACE).
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { access } from "./access.mjs";
+import { flows } from "./flows.mjs";
+import { browser, folder, run, runAll, serve } from "./harness.mjs";
+import { hostile, tree } from "./traces.mjs";
+import { keys } from "./keys.mjs";
+import { pointer } from "./pointer.mjs";
+
+const trace = join(folder, "run.slog2");
+run("synth", "--ranks", "16", "--drawables", "20000", trace);
+const paje = (name, text) => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+const servers = await Promise.all([serve(trace), serve(paje("tree.paje", tree())), serve(paje("hostile.paje", hostile()))]);
+const chrome = await browser();
+const known = { trace, address: servers[0].address, treeAddress: servers[1].address, hostileAddress: servers[2].address };
+await keys(chrome, known);
+await pointer(chrome, known);
+flows(chrome, known);
+access(chrome, known);
+const isRight = await runAll(process.argv.slice(2));
+await chrome.close();
+for (const server of servers) server.stop();
+process.exit(isRight ? 0 : 1);

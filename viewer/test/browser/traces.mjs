@@ -1,0 +1,52 @@
+// Traces that no run makes: as Pajé text, which mpitrace converts.
+
+const HEADER = [
+  ["PajeDefineContainerType", 0, "Alias string, Type string, Name string"],
+  ["PajeDefineStateType", 1, "Alias string, Type string, Name string"],
+  ["PajeDefineEntityValue", 2, "Alias string, Type string, Name string, Color color"],
+  ["PajeCreateContainer", 3, "Time date, Alias string, Type string, Container string, Name string"],
+  ["PajeDestroyContainer", 4, "Time date, Type string, Name string"],
+  ["PajePushState", 5, "Time date, Type string, Container string, Value string"],
+  ["PajePopState", 6, "Time date, Type string, Container string"],
+].map(([name, id, fields]) => `%EventDef ${name} ${id}\n${fields.split(", ").map((field) => `% ${field}\n`).join("")}%EndEventDef\n`).join("");
+
+/** Pajé text has no escapes: a quote would end the name. */
+const quoted = (text) => `"${text.replaceAll('"', "'").replace(/[\r\n]/g, " ")}"`;
+
+/** Three nodes of four processes each. */
+export function tree() {
+  const lines = ['0 M 0 Machine', '0 N M Node', '0 P N Process', '1 S P State', '2 a S "MPI_Send" "1 0 0"', '2 b S "MPI_Recv" "0 0 1"', '3 0.0 m M 0 "machine"'];
+  const states = [];
+  for (let node = 0; node < 3; node++) {
+    lines.push(`3 0.0 n${node} N m "node ${node}"`);
+    for (let rank = 0; rank < 4; rank++) {
+      const name = `p${node}_${rank}`;
+      lines.push(`3 0.0 ${name} P n${node} "rank ${node * 4 + rank}"`);
+      for (let step = 0; step < 20; step++) {
+        const at = step * 0.01 + rank * 0.0005;
+        states.push([at, `5 ${at.toFixed(6)} S ${name} ${step % 2 ? "a" : "b"}`], [at + 0.004, `6 ${(at + 0.004).toFixed(6)} S ${name}`]);
+      }
+    }
+  }
+  states.sort(([a], [b]) => a - b);
+  return `${HEADER}${lines.join("\n")}\n${states.map(([, line]) => line).join("\n")}\n`;
+}
+
+/** Names that would run as a script, are endless, or turn the text around. */
+export const NAMES = [
+  "<script>window.harm = 1</script>", "<img src=x onerror=window.harm=2>", "x".repeat(10_000), "\u0001\u001b[31m\u202eright to left", "__proto__", "&lt;b&gt; ' ` ${7*7} {{7*7}}",
+];
+
+export function hostile() {
+  const lines = ["0 P 0 Process", "1 S P State", ...NAMES.map((name, nth) => `2 v${nth} S ${quoted(name)} "0.5 0.${nth} 0.9"`)];
+  const states = [];
+  NAMES.forEach((name, rank) => {
+    lines.push(`3 0.0 p${rank} P 0 ${quoted(name)}`);
+    for (let step = 0; step < 6; step++) {
+      const at = step * 0.01 + rank * 0.0001;
+      states.push([at, `5 ${at.toFixed(6)} S p${rank} v${step % NAMES.length}`], [at + 0.005, `6 ${(at + 0.005).toFixed(6)} S p${rank}`]);
+    }
+  });
+  states.sort(([a], [b]) => a - b);
+  return `${HEADER}${lines.join("\n")}\n${states.map(([, line]) => line).join("\n")}\n`;
+}

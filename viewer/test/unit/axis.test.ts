@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { axis, bytes, duration, instant } from "../../src/axis";
+
+const labels = (t0: number, t1: number) => {
+  const { ticks, unit, origin } = axis(t0, t1, 6);
+  return [ticks.filter((tick) => tick.major).map((tick) => tick.label).join(" "), unit, origin?.text ?? ""];
+};
+
+test("round numbers in a unit that suits them", () => {
+  assert.deepEqual(labels(0, 10), ["0 2 4 6 8 10", "s", ""]);
+  assert.deepEqual(labels(0, 0.05), ["0 10 20 30 40 50", "ms", ""]);
+  assert.deepEqual(labels(12.031, 12.0429), ["12\u2009032 12\u2009034 12\u2009036 12\u2009038 12\u2009040 12\u2009042", "ms", ""]);
+  assert.deepEqual(labels(0, 3e-6), ["0.0 0.5 1.0 1.5 2.0 2.5 3.0", "µs", ""]);
+});
+
+test("labels that would be too long are counted from near the begin, which is said", () => {
+  const [text, unit, origin] = labels(1234.5678901, 1234.5678951);
+  assert.equal(unit, "µs");
+  assert.match(origin ?? "", /^1234\.56789\d* s$/);
+  assert.match(text ?? "", /^\+/);
+  const { ticks, origin: from } = axis(1234.5678901, 1234.5678951, 6);
+  for (const tick of ticks.filter((each) => each.major)) {
+    assert.ok(Math.abs((from?.time ?? 0) + Number(tick.label) / 1e6 - tick.time) < 1e-12, tick.label);
+  }
+});
+
+test("nothing but an empty axis where there is no time", () => {
+  for (const [t0, t1] of [[1, 1], [2, 1], [Number.NaN, 1], [0, Infinity]] as const) assert.deepEqual(axis(t0, t1, 6).ticks, []);
+});
+
+test("quantities", () => {
+  assert.equal(duration(0.003214), "3.214\u202fms");
+  assert.equal(duration(1234.5), "1\u2009235\u202fs");
+  assert.equal(duration(0.99999), "1.000\u202fs");
+  assert.equal(duration(1.5e-8), "15.00\u202fns");
+  assert.equal(duration(0), "0 s");
+  assert.equal(instant(12.0353, 0.01), "12.035300\u202fs");
+  assert.equal(bytes(1536), "1.50\u202fKiB");
+  assert.equal(bytes(12), "12\u202fB");
+});
