@@ -36,6 +36,18 @@ pub fn notes() -> Option<Notes> {
     })
 }
 
+/// Seconds since the moment `ticks` of the clock that a running process on this machine takes its times from.
+pub fn seconds_since(source: Clock, ticks: u64) -> Option<f64> {
+    use std::sync::OnceLock;
+    static NOTES: OnceLock<Option<Notes>> = OnceLock::new();
+    let notes = NOTES.get_or_init(notes).as_ref()?;
+    let ns = match source {
+        Clock::Tsc => notes.reading.ticks.saturating_sub(ticks) as f64 * notes.rate,
+        Clock::Monotonic => notes.reading.monotonic.saturating_sub(ticks) as f64,
+    };
+    Some(ns / 1e9)
+}
+
 /// ns per tick between two readings.
 fn rate(first: &ClockReading, last: &ClockReading) -> f64 {
     last.monotonic.wrapping_sub(first.monotonic) as f64

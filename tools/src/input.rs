@@ -63,6 +63,20 @@ impl Input {
     }
 }
 
+impl Input {
+    /// As a block file; of a mapped one, walks give back the memory of what they have left behind.
+    ///
+    /// # Errors
+    /// If it is none of this version.
+    pub fn blocks(&self) -> Result<records::file::File<'_>, records::file::Error> {
+        match self {
+            // SAFETY: whole files are mapped, shared, and nobody writes through a map that is for reading.
+            Input::Mapped(map) => unsafe { records::file::File::mapped(map) },
+            Input::Read(bytes) => records::file::File::new(bytes),
+        }
+    }
+}
+
 impl Deref for Input {
     type Target = [u8];
 

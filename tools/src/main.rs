@@ -5,6 +5,7 @@
 
 mod arrows;
 mod blk;
+mod causality;
 mod check;
 mod clock;
 mod composite;
@@ -30,13 +31,16 @@ mod progress;
 mod recover;
 mod repair;
 mod run;
+mod signals;
 mod stats;
+mod status;
 mod synth;
 mod table;
 mod traces;
 mod tree;
 mod units;
 mod updates;
+mod view;
 mod window;
 
 use clap::{Parser, Subcommand};
@@ -65,10 +69,13 @@ enum Command {
     Navigate(navigate::Arguments),
     Window(window::Arguments),
     Draw(draw::Arguments),
+    View(Box<view::Arguments>),
     Recover(recover::Arguments),
     Info(info::Arguments),
     Check(check::Arguments),
+    Clock(causality::Arguments),
     Stats(stats::Arguments),
+    Status(status::Arguments),
     Io(io::Arguments),
     Synth(synth::Arguments),
     Join(join::Arguments),
@@ -95,10 +102,13 @@ fn main() -> ExitCode {
         Command::Navigate(arguments) => navigate::run(&arguments),
         Command::Window(arguments) => window::run(&arguments),
         Command::Draw(arguments) => draw::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Clock(arguments) => causality::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
         Command::Io(arguments) => io::run(&arguments),
         Command::Synth(arguments) => synth::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),

@@ -212,7 +212,7 @@ fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
     let mut files = Vec::new();
     for (path, input) in &trace.files {
-        let file = records::file::File::new(input);
+        let file = input.blocks();
         let named = |error| Failure::Data(format!("{}: {error}", shown(path).display()));
         files.push(file.map_err(named)?);
     }

@@ -482,10 +482,14 @@ impl Log<'_, '_> {
             return;
         }
         for (offset, is_send, (from, to, tag)) in halves {
-            let (this, other) = match is_send {
-                true => ("send", "receive"),
-                false => ("receive", "send"),
+            let (this, other, partner) = match is_send {
+                true => ("send", "receive", to),
+                false => ("receive", "send", from),
             };
+            // A process of another MPI_COMM_WORLD, whose log has the other half.
+            if !self.lines.is_empty() && !self.lines.contains(&partner) {
+                continue;
+            }
             let what = format!(
                 "the {this} of a message with tag {tag} from rank {} to rank {} without its {other}",
                 from.1, to.1

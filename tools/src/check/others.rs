@@ -312,6 +312,13 @@ pub fn check_blocks(bytes: &[u8], findings: &mut Findings) {
         let mut records = thread.records();
         while let Some(record) = records.next() {
             let place = format!("thread {}, call {:#x}", thread.number, record.call);
+            if record.function == records::define::USER_EVENT {
+                if records::user::Event::decode(record.payload).is_none() {
+                    let what = "region, marker or event of the program's own cannot be decoded";
+                    findings.error_at("event", place, what);
+                }
+                continue;
+            }
             if record.is_definition() {
                 match Definition::decode(record.function, record.payload) {
                     Some(Definition::Function { number, .. }) => {

@@ -1,6 +1,6 @@
 //! `mpitrace draw`: a window of a trace as a picture, for papers, logs and documentation.
 
-mod png;
+pub mod png;
 
 use crate::failure::Failure;
 use crate::format::Format;

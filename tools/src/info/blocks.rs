@@ -2,6 +2,8 @@
 
 use super::report::{Report, object};
 use crate::clock::notes;
+use crate::input::Input;
+use crate::recover::snapshot;
 use crate::recover::source::Source;
 use formats::project::scan::Scan;
 use records::define::{Definition, Sync};
@@ -24,13 +26,17 @@ fn syncs(file: &File<'_>) -> Vec<Sync> {
     syncs
 }
 
-pub fn describe(path: &Path, bytes: &[u8], report: &mut Report) {
+pub fn describe(path: &Path, input: &Input, report: &mut Report) {
     let table = match wrappers::table() {
         Ok(table) => table,
         Err(error) => return report.problem(error),
     };
     let notes = notes();
-    let source = match Source::new(path, bytes, &table, notes.as_ref()) {
+    let file = input.blocks().map_err(|error| error.to_string());
+    let source = match file.and_then(|file| {
+        let running = snapshot::is_writing(file.info().pid, path);
+        Source::new(path, file, running, &table, notes.as_ref())
+    }) {
         Ok(source) => source,
         Err(error) => return report.problem(error),
     };
@@ -66,7 +72,13 @@ pub fn describe(path: &Path, bytes: &[u8], report: &mut Report) {
     }
     report.put("calls", scan.calls);
     report.put("calls_ignored", scan.ignored);
+    if scan.hidden > 0 {
+        report.put("calls_hidden", scan.hidden);
+    }
     report.put("records_lost", scan.lost);
+    if info.dropped > 0 {
+        report.put("calls_given_up", info.dropped);
+    }
     if !scan.lost_reasons.is_empty() {
         report.put("lost_because", scan.lost_reasons.clone());
     }

@@ -2,7 +2,10 @@
 
 use super::drawables;
 use super::report::{Report, object};
-use formats::clog2::{Body, Endian, Reader, Source, VERSION, msg_etype, rectype};
+use formats::clog2::{
+    Body, Endian, Reader, Source, VERSION, half_messages as half_messages_of, late_messages,
+    msg_etype, rectype,
+};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +52,8 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
     let mut records: BTreeMap<&str, u64> = BTreeMap::new();
     let mut ranks = BTreeSet::new();
     let (mut sends, mut receives) = (0u64, 0u64);
+    let mut half_messages = 0u64;
+    let mut late = None;
     let mut shifts: Vec<Value> = Vec::new();
     for item in reader.raw_records() {
         let record = match item {
@@ -66,6 +71,10 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
             }
             Body::Msg(msg) if msg.etype == msg_etype::SEND => sends += 1,
             Body::Msg(_) => receives += 1,
+            Body::ConstDef(constant) => {
+                half_messages += half_messages_of(&constant).unwrap_or(0);
+                late = late.or(late_messages(&constant));
+            }
             Body::TimeShift { shift } => shifts.push(object([
                 ("rank", record.header.rank.into()),
                 ("time_s", record.header.time.into()),
@@ -80,6 +89,12 @@ pub fn describe(bytes: &[u8], report: &mut Report) {
     report.put("records", Value::Object(counts.collect()));
     report.put("sends", sends);
     report.put("receives", receives);
+    if half_messages > 0 {
+        report.put("message_halves_left_out", half_messages);
+    }
+    if let Some(ns) = late {
+        report.put("messages_put_right_s", ns as f64 * 1e-9);
+    }
     report.put("clock_shifts", shifts);
     report.put("ranks_that_speak", ranks.len());
     match reader.comm_table() {

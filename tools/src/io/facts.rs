@@ -49,7 +49,7 @@ impl Facts {
         let mut files = Vec::new();
         for (path, input) in &self.trace.files {
             let named = |error| Failure::Data(format!("{}: {error}", path.display()));
-            files.push(File::new(input).map_err(named)?);
+            files.push(input.blocks().map_err(named)?);
         }
         Ok(files)
     }

@@ -2,13 +2,13 @@
 
 use super::address::{Address, Listener, Stream};
 use super::clocks;
-use super::mount::Signals;
 use super::objects::Objects;
 use super::recording::{Recorder, Result, Work};
 use super::wire::{self, Action, DATA_ONLY, NEW, Question};
 use super::{absolute, at, recorder};
 use crate::failure::Failure;
 use crate::journal::now;
+use crate::signals::Signals;
 use records::define::{Definition, OpenFile, Role};
 use records::operation::{
     self, STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE,
@@ -58,6 +58,7 @@ pub const LISTENING: &str = "listening ";
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     let signals = Signals::hold();
+    super::mount::ignore_file_size_limit();
     let store = &arguments.store;
     let store = store.canonicalize().map_err(|e| at(store, &e))?;
     let default = format!(

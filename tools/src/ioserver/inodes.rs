@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime};
 
 /// Number of the root in the protocol.
@@ -29,8 +29,9 @@ pub struct Node {
     pub key: (u64, u64),
     /// O_PATH descriptor of the inode.
     pub place: OwnedFd,
-    /// How many open files there are.
-    pub open: AtomicUsize,
+    /// How many open files there are. Who tells the store that the first was opened or the last one closed holds the lock until
+    /// the store knows: what becomes of a file without a name hangs on it.
+    pub open: Mutex<usize>,
     /// Size of the file where only this process can change it, once it is known. Who changes it holds the lock.
     pub size: Mutex<Option<u64>>,
     /// Whether its present name has been recorded.
@@ -170,7 +171,7 @@ impl Node {
             number,
             key,
             place,
-            open: AtomicUsize::new(0),
+            open: Mutex::new(0),
             size: Mutex::new(None),
             named: AtomicBool::new(false),
         }

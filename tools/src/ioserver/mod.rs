@@ -8,6 +8,7 @@ pub mod data_server;
 mod filesystem;
 mod inodes;
 mod layout;
+mod leftovers;
 mod mount;
 mod objects;
 mod recording;
@@ -106,10 +107,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.background {
         return background::start();
     }
-    let signals = mount::Signals::hold();
+    let signals = crate::signals::Signals::hold();
+    mount::ignore_file_size_limit();
+    leftovers::sweep();
     let pid = std::process::id();
     let table = arguments.table.clone();
-    let table = table.unwrap_or_else(|| format!("/dev/shm/mpitrace-tids.{pid}").into());
+    let table = table.unwrap_or_else(|| leftovers::table(pid));
     let table = absolute(&table)?;
     let tids = tids::Tids::create(&table).map_err(|e| at(&table, &e))?;
     let trace = trace(arguments, &format!("ioserver.{pid}.blocks"))?;

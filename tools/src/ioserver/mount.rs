@@ -3,6 +3,7 @@
 use super::filesystem::Requests;
 use super::requests::Server;
 use crate::failure::Failure;
+use crate::signals::Signals;
 use fuser::{Config, MountOption, Session, SessionACL};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -82,32 +83,10 @@ fn is_fuse(mount: &Path) -> bool {
     })
 }
 
-/// The signals that end a server; held back from all threads, to be waited for by one.
-pub struct Signals(libc::sigset_t);
-
-impl Signals {
-    /// Holds them back. Call it before there are threads.
-    pub fn hold() -> Signals {
-        // SAFETY: plain calls that fill in `set`.
-        unsafe {
-            let mut set = std::mem::zeroed();
-            libc::sigemptyset(&mut set);
-            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-                libc::sigaddset(&mut set, signal);
-            }
-            libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut());
-            // A limit on the size of files is the answer to a request, not the end.
-            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-            Signals(set)
-        }
-    }
-
-    /// Waits for one.
-    pub fn wait(&self) {
-        let mut signal = 0;
-        // SAFETY: a valid set and place for the result.
-        while unsafe { libc::sigwait(&self.0, &mut signal) } != 0 {}
-    }
+/// A limit on the size of files is the answer to a request, not the end.
+pub fn ignore_file_size_limit() {
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// Mounts `server`, says so by `ready`, and serves until the file system is unmounted or a signal comes.

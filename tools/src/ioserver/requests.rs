@@ -4,7 +4,7 @@ use super::inodes::{Inodes, Node};
 use super::recording::{Recorder, Result, Work};
 use super::store::{OpenFile, Store};
 use fuser::{FileAttr, FileHandle, FileType, INodeNo, Request, TimeOrNow};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use records::operation;
 use rustix::fs::{
     self, AtFlags, FallocateFlags, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid,
@@ -240,7 +240,8 @@ impl Server {
         }
         // If it is open, it is removed when it is closed.
         let node = self.inodes.find((stat.st_dev, stat.st_ino));
-        if node.is_none_or(|node| node.open.load(Ordering::SeqCst) == 0) {
+        let open = node.as_ref().map(|node| count(work, node));
+        if open.as_deref().is_none_or(|&open| open == 0) {
             let _ = self.store.removed(work, stat.st_ino);
         }
     }
@@ -302,10 +303,12 @@ impl Server {
         is_new: bool,
     ) -> Result<FileHandle> {
         self.inodes.name(&node, flags, &self.recorder);
-        if node.open.load(Ordering::SeqCst) == 0 {
+        let mut open = count(work, &node);
+        if *open == 0 {
             self.tell_store(work, &node, is_new)?;
         }
-        node.open.fetch_add(1, Ordering::SeqCst);
+        *open += 1;
+        drop(open);
         let number = self.handles.next.fetch_add(1, Ordering::Relaxed);
         let file = Arc::new(OpenFile { node, fd });
         self.handles.files.write().insert(number, file);
@@ -338,9 +341,12 @@ impl Server {
             drop(file);
             Ok(())
         })?;
-        if node.open.fetch_sub(1, Ordering::SeqCst) > 1 {
+        let mut open = count(work, &node);
+        *open -= 1;
+        if *open > 0 {
             return Ok(());
         }
+        // The program is not waiting: before this is over it may have opened the file again and removed its name.
         let closed = self.store.closed(work, &node);
         if node.stat().is_ok_and(|stat| stat.st_nlink == 0) {
             self.store.removed(work, node.key.1)?;
@@ -417,6 +423,11 @@ fn entries_of(node: &Node) -> Result<Vec<Entry>> {
         }
     }
     Ok(entries)
+}
+
+/// How many have a file open, held until the guard goes.
+fn count<'n>(work: &Work<'_>, node: &'n Node) -> MutexGuard<'n, usize> {
+    work.wait(|| node.open.try_lock(), || node.open.lock())
 }
 
 /// The inode of a name. As long as it is held, its number is not used again.

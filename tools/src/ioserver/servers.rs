@@ -102,7 +102,7 @@ impl Servers {
             children: Vec::new(),
             addresses: Vec::new(),
             _sockets: tempfile::Builder::new()
-                .prefix("mpitrace-sockets-")
+                .prefix(&super::leftovers::sockets(std::process::id()))
                 .tempdir()
                 .map_err(failed)?,
         };

@@ -7,7 +7,6 @@
 //! answer    0 u32 magic | 4 i32 errno | 8 u64 bytes moved | 16 u32 bytes behind, u32 zero
 //! ```
 
-use super::address::Stream;
 use super::recording::Result;
 use rustix::io::Errno;
 use std::io::{self, IoSlice, Read, Write};
@@ -88,7 +87,7 @@ fn bad(what: &str) -> io::Error {
 }
 
 /// Sends a question with `data` behind it.
-pub fn ask(stream: &mut Stream, question: &Question, data: &[u8]) -> io::Result<()> {
+pub fn ask(stream: &mut impl Write, question: &Question, data: &[u8]) -> io::Result<()> {
     let mut head = Vec::with_capacity(QUESTION_SIZE);
     head.extend_from_slice(&QUESTION.to_le_bytes());
     head.extend_from_slice(&(question.action as u16).to_le_bytes());
@@ -109,7 +108,7 @@ pub fn ask(stream: &mut Stream, question: &Question, data: &[u8]) -> io::Result<
 }
 
 /// The next question, with what is behind it in `data`; `None` when the asker has gone.
-pub fn question(stream: &mut Stream, data: &mut Vec<u8>) -> io::Result<Option<Question>> {
+pub fn question(stream: &mut impl Read, data: &mut Vec<u8>) -> io::Result<Option<Question>> {
     let mut head = [0; QUESTION_SIZE];
     match stream.read(&mut head)? {
         0 => return Ok(None),
@@ -141,7 +140,7 @@ pub fn question(stream: &mut Stream, data: &mut Vec<u8>) -> io::Result<Option<Qu
 }
 
 /// Sends the answer: bytes moved or the error, with `data` behind it.
-pub fn answer(stream: &mut Stream, result: Result<usize>, data: &[u8]) -> io::Result<()> {
+pub fn answer(stream: &mut impl Write, result: Result<usize>, data: &[u8]) -> io::Result<()> {
     let mut head = [0; ANSWER_SIZE];
     let errno = result.err().map_or(0, |e| e.raw_os_error());
     let moved = result.unwrap_or(0) as u64;
@@ -153,7 +152,7 @@ pub fn answer(stream: &mut Stream, result: Result<usize>, data: &[u8]) -> io::Re
 }
 
 /// The next answer; what is behind it goes to the beginning of `data`.
-pub fn answered(stream: &mut Stream, data: &mut [u8]) -> io::Result<Result<usize>> {
+pub fn answered(stream: &mut impl Read, data: &mut [u8]) -> io::Result<Result<usize>> {
     let mut head = [0; ANSWER_SIZE];
     stream.read_exact(&mut head)?;
     let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -165,12 +164,13 @@ pub fn answered(stream: &mut Stream, data: &mut [u8]) -> io::Result<Result<usize
     stream.read_exact(place.ok_or_else(|| bad("an answer that is too large"))?)?;
     Ok(match word(4) as i32 {
         0 => Ok((u64::from(word(8)) | u64::from(word(12)) << 32) as usize),
-        errno => Err(Errno::from_raw_os_error(errno)),
+        errno @ 1..4096 => Err(Errno::from_raw_os_error(errno)),
+        _ => return Err(bad("an answer with a number that is no error's")),
     })
 }
 
 /// Sends both, in one call if it takes them.
-fn send(stream: &mut Stream, head: &[u8], data: &[u8]) -> io::Result<()> {
+fn send(stream: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<()> {
     let parts = [IoSlice::new(head), IoSlice::new(data)];
     let sent = loop {
         match stream.write_vectored(&parts) {
@@ -187,6 +187,7 @@ fn send(stream: &mut Stream, head: &[u8], data: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::address::Stream;
     use super::*;
     use std::os::unix::net::UnixStream;
 

@@ -7,6 +7,13 @@ use formats::slog2::{Annotated, ConvertError, Reader};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
+/// Whether this is an annotation file, which stands for more than itself.
+pub fn is_annotation(input: &[u8]) -> bool {
+    let tree = Reader::recognises(input).then(|| Reader::new(input));
+    let companion = tree.and_then(|tree| Annotated::companion_of(&tree.ok()?).ok()?);
+    companion.is_some()
+}
+
 /// What a file of this content stands for: itself, or, if it is an annotation file, the full SLOG2 file.
 ///
 /// That one is made in a temporary file, so memory does not grow with it.

@@ -16,10 +16,11 @@ use formats::project::library::Library;
 use formats::project::scan::Scan;
 use formats::project::timeline::Timeline;
 use records::args::Args;
-use records::define::{Comm, Definition};
+use records::define::{self, Comm, Definition};
 use records::file::File;
 use records::operation::{self, Operation};
 use records::record::Record;
+use records::user::{Event, Kind, What};
 use std::fmt::Write as _;
 use std::io::Write;
 use wrappers::Table;
@@ -91,7 +92,15 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
         while let Some(item) = timeline.next() {
             line.clear();
             let record = item.record;
-            if record.is_definition() {
+            if record.function == define::USER_EVENT {
+                let _ = write!(line, "{} {} ", item.thread, self.since_first(record.start));
+                self.user_event(&mut line, record.payload);
+            } else if let Some(call) = define::hidden(&record) {
+                line.push_str("# hidden: ");
+                self.call(&mut line, item.thread, &call, &library);
+            } else if record.function == define::CUT {
+                let _ = write!(line, "# {} calls may be missing from here on", item.thread);
+            } else if record.is_definition() {
                 let _ = write!(line, "# {} ", item.thread);
                 match Definition::decode(record.function, record.payload) {
                     Some(definition) => {
@@ -121,6 +130,42 @@ impl<'f, 'a, 't> Text<'f, 'a, 't> {
             )?;
         }
         Ok(())
+    }
+
+    /// What the program tells of itself.
+    fn user_event(&self, line: &mut String, payload: &[u8]) {
+        let Some(event) = Event::decode(payload) else {
+            line.push_str("damaged event");
+            return;
+        };
+        let (kind, name) = match self.scan.name_of(event.number) {
+            Some((kind, name)) => (Some(kind), one(Some(name.as_bytes()))),
+            None => (None, event.number.to_string()),
+        };
+        let _ = match event.what {
+            What::Enter => write!(line, "begin of region {name}"),
+            What::Exit => write!(line, "end of region {name}"),
+            What::Mark(bits) if kind == Some(Kind::Real) => {
+                write!(line, "marker {name} = {}", f64::from_bits(bits))
+            }
+            What::Mark(bits) => write!(line, "marker {name} = {}", bits as i64),
+            What::Text(text) => write!(line, "text {}", one(Some(text))),
+            What::Mpe(None) => write!(line, "MPE event {}", event.number),
+            What::Mpe(Some(data)) => write!(line, "MPE event {} with {data:02x?}", event.number),
+            What::Send(m) => write!(
+                line,
+                "MPE message to {}, tag {}, {} bytes",
+                m.partner, m.tag, m.bytes
+            ),
+            What::Receive(m) => write!(
+                line,
+                "MPE message from {}, tag {}, {} bytes",
+                m.partner, m.tag, m.bytes
+            ),
+        };
+        if let Some(comm) = event.comm {
+            let _ = write!(line, " on communicator {comm:#x}");
+        }
     }
 
     fn operation(&self, line: &mut String, thread: u32, record: &Record<'_>) {
@@ -271,6 +316,14 @@ fn define(line: &mut String, definition: &Definition) {
         Definition::Ignored { function, calls } => {
             write!(line, "{calls} calls of function {function} not recorded")
         }
+        Definition::Skipped(s) => write!(
+            line,
+            "{} more calls of function {} that brought nothing, from {} to {} ticks",
+            s.calls, s.function, s.first, s.last
+        ),
+        Definition::Messages { least, most } => {
+            write!(line, "messages of {least} to {most} bytes are recorded")
+        }
         Definition::Annotation { key, text } => {
             write!(line, "annotation {key}: {}", one(Some(text.as_bytes())))
         }
@@ -299,6 +352,16 @@ fn define(line: &mut String, definition: &Definition) {
         Definition::Position { file, etypes } => {
             write!(line, "position of file {file:#x}: {etypes} etypes")
         }
+        Definition::UserCategory(c) => write!(
+            line,
+            "{:?} {} to {}: {}, colour {}, format {}",
+            c.kind,
+            c.number,
+            c.end,
+            one(Some(c.name.as_bytes())),
+            one(Some(c.color.as_bytes())),
+            one(Some(c.format.as_bytes()))
+        ),
         Definition::Server(s) => write!(
             line,
             "{:?} {}: {}",
@@ -314,6 +377,25 @@ fn define(line: &mut String, definition: &Definition) {
             e.inode,
             e.extents
         ),
+        Definition::Module(m) => write!(
+            line,
+            "{} is loaded at {:#x}, code from {:#x} to {:#x}, build {}",
+            one(Some(m.path.as_bytes())),
+            m.base,
+            m.start,
+            m.end,
+            m.build
+                .iter()
+                .map(|b| format!("{b:02x}"))
+                .collect::<String>()
+        ),
+        Definition::Choice { include, exclude } => write!(
+            line,
+            "functions shown: {}; not shown: {}",
+            include.join(", "),
+            exclude.join(", ")
+        ),
+        Definition::Counters { names } => write!(line, "counters: {}", names.join(", ")),
     };
 }
 

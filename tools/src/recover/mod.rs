@@ -4,6 +4,7 @@
 //! code as at MPI_Finalize, and comes out as the same files.
 
 pub mod groups;
+pub mod snapshot;
 pub mod source;
 pub mod write;
 
@@ -40,9 +41,20 @@ pub struct Arguments {
     /// Name of the CLOG2 and SLOG2 files without ending [default: the program's]
     #[arg(long, value_name = "NAME")]
     output: Option<String>,
+    /// What is made
+    #[arg(
+        long,
+        value_name = "FORMAT,...",
+        value_delimiter = ',',
+        default_value = "dumpi,clog2,slog2"
+    )]
+    formats: Vec<Kind>,
     /// Only tell how many calls there are: a line for each rank, with the functions it called
     #[arg(long)]
     count: bool,
+    /// Make a trace of what a run that still goes on has recorded so far
+    #[arg(long)]
+    force: bool,
     /// Leave the block files where they are; the default
     #[arg(long, overrides_with = "remove")]
     keep: bool,
@@ -54,6 +66,17 @@ pub struct Arguments {
     tree: TreeArguments,
 }
 
+/// What can be made of block files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// A file for each rank and a metafile.
+    Dumpi,
+    /// One file.
+    Clog2,
+    /// One file.
+    Slog2,
+}
+
 /// Ending of block files.
 const ENDING: &str = "blocks";
 
@@ -63,16 +86,19 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut complaints = Vec::new();
     let mut inputs = Vec::new();
     for path in block_files(&arguments.inputs)? {
-        match Input::open(&path) {
-            Ok(input) => inputs.push((path, input)),
+        match open(&path) {
+            Ok((input, running)) => inputs.push((path, input, running)),
             Err(Failure::Data(message)) => complaints.push(message),
             Err(other) => return Err(other),
         }
     }
     let notes = clock::notes();
     let mut sources = Vec::new();
-    for (path, input) in &inputs {
-        match Source::new(path, input, &table, notes.as_ref()) {
+    for (path, input, running) in &inputs {
+        let file = input
+            .blocks()
+            .map_err(|error| format!("{}: {error}", path.display()));
+        match file.and_then(|file| Source::new(path, file, *running, &table, notes.as_ref())) {
             Ok(source) => sources.push(source),
             Err(message) => complaints.push(message),
         }
@@ -98,9 +124,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             continue;
         }
         say(&format!("{}\n{}", group.title(), ends(group, &table)))?;
+        if let Some(running) = group.sources.iter().find(|s| s.running)
+            && !arguments.force
+        {
+            complaints.push(format!(
+                "{}: process {} is still writing to it: nothing made of this run; --force makes a trace of what is there so far",
+                running.path.display(),
+                running.info.pid
+            ));
+            continue;
+        }
         let written = write::write(group, &table, arguments);
         if !written.files.is_empty() {
             say(&format!("  -> {}\n", written.files.join(", ")))?;
+        }
+        for note in &written.notes {
+            say(&format!("  {note}\n"))?;
         }
         let whole = written.failures.is_empty();
         complaints.extend(written.failures);
@@ -112,6 +151,23 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Data(complaints.join("\nmpitrace: ")))
+}
+
+/// A block file, or a copy of what is in it if a process is still writing to it, and whether that is so.
+fn open(path: &Path) -> Result<(Input, bool), Failure> {
+    let input = Input::open(path)?;
+    // A file that cannot be read is told of where it is read.
+    let Ok(file) = input.blocks() else {
+        return Ok((input, false));
+    };
+    let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+    let pid = file.info().pid;
+    drop(file);
+    let copy = snapshot::of_running(path, pid).map_err(failed)?;
+    Ok(match copy {
+        Some(copy) => (copy, true),
+        None => (input, false),
+    })
 }
 
 /// The block files that the arguments name, each once.
@@ -178,6 +234,9 @@ fn ends(group: &Group<'_>, table: &Table) -> String {
             if !scan.lost_reasons.is_empty() {
                 let _ = write!(text, " ({})", scan.lost_reasons.join(", "));
             }
+        }
+        if scan.info.dropped > 0 {
+            let _ = write!(text, ", {} before them given up", scan.info.dropped);
         }
         if scan.ignored > 0 {
             let _ = write!(text, ", {} not recorded", scan.ignored);

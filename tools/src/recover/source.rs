@@ -4,7 +4,6 @@ use crate::clock::{Notes, introduction};
 use formats::project::library::Library;
 use records::define::Process;
 use records::file::{Error, File, Info};
-use std::fs;
 use std::path::Path;
 use wrappers::Table;
 
@@ -22,7 +21,7 @@ pub struct Source<'a> {
     pub process: Process,
     /// Start of the process's first call, ns since the epoch; 0 where that is not known.
     pub started: u64,
-    /// Whether the process is still there and writing.
+    /// Whether the process is still there and writing, and this a copy of what it had written.
     pub running: bool,
 }
 
@@ -34,14 +33,15 @@ mod ended {
 }
 
 impl<'a> Source<'a> {
-    /// Opens it. `notes` is what this machine's clocks say, for files of processes that could not say it.
+    /// Opens it. `running` is whether `bytes` are a copy of what a process is writing, `notes` what this machine's clocks say,
+    /// for files of processes that could not say it.
     pub fn new(
         path: &'a Path,
-        bytes: &'a [u8],
+        mut file: File<'a>,
+        running: bool,
         table: &Table,
         notes: Option<&'a Notes>,
     ) -> Result<Source<'a>, String> {
-        let mut file = File::new(bytes).map_err(|error| format!("{}: {error}", path.display()))?;
         let info = file.info();
         if info.table != table.fingerprint() {
             return Err(format!(
@@ -51,13 +51,16 @@ impl<'a> Source<'a> {
                 table.fingerprint()
             ));
         }
+        if running {
+            file.cut_at_gaps();
+        }
         let damage = file.damage();
         let (process, readings) = introduction(&file);
         if let Some(notes) = notes {
             notes.complete(&mut file, &process, &readings);
         }
         Ok(Source {
-            running: is_writing(info.pid, path),
+            running,
             started: readings.first().map_or(0, |r| r.realtime),
             path,
             file,
@@ -100,16 +103,4 @@ impl<'a> Source<'a> {
             format!("died in {}", open.join(", "))
         }
     }
-}
-
-/// Whether process `pid` of this machine has the file mapped.
-fn is_writing(pid: u32, path: &Path) -> bool {
-    let (Ok(maps), Ok(path)) = (
-        fs::read_to_string(format!("/proc/{pid}/maps")),
-        fs::canonicalize(path),
-    ) else {
-        return false;
-    };
-    let path = path.display().to_string();
-    maps.lines().any(|line| line.ends_with(&path))
 }

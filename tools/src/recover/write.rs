@@ -1,15 +1,17 @@
 //! The files of one run, made as at MPI_Finalize.
 
-use super::Arguments;
 use super::groups::Group;
+use super::source::Source;
+use super::{Arguments, Kind};
 use crate::tree::{Leaf, TreeArguments};
 use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
 use formats::model::Stop;
 use formats::project::dumpi;
+use formats::project::functions::Choice;
 use formats::project::merge::{self, Merge};
 use formats::project::operations;
-use formats::project::outputs::{Outputs, Plan, free_base};
+use formats::project::outputs::{Outputs, Plan, numbered};
 use formats::project::scan::Scan;
 use records::file::File;
 use std::convert::Infallible;
@@ -21,6 +23,8 @@ use wrappers::Table;
 pub struct Written {
     /// The files with their sizes.
     pub files: Vec<String>,
+    /// What else is to be known of them.
+    pub notes: Vec<String>,
     /// What could not be written or read.
     pub failures: Vec<String>,
     /// Whether every process's calls are in the files.
@@ -40,10 +44,28 @@ fn with_size(path: &Path, bytes: u64) -> String {
     format!("{} ({:.1} MB)", path.display(), bytes as f64 / 1e6)
 }
 
+/// The functions of the program that the settings of the run wanted to be shown, with readable names.
+fn choice() -> Choice {
+    Choice {
+        demangle: Some(demangled),
+        ..Choice::default()
+    }
+}
+
+/// A name of C++ or Rust as people write it.
+fn demangled(name: &str) -> Option<String> {
+    if let Ok(rust) = rustc_demangle::try_demangle(name) {
+        return Some(format!("{rust:#}"));
+    }
+    let symbol = cpp_demangle::Symbol::new(name).ok()?;
+    symbol.demangle().ok()
+}
+
 /// Writes all files of a run.
 pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written {
     let mut written = Written {
         files: Vec::new(),
+        notes: Vec::new(),
         failures: Vec::new(),
         all_in: false,
     };
@@ -51,6 +73,7 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
     let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
     let options = merge::Options {
         recover: true,
+        functions: choice(),
         ..merge::Options::default()
     };
     let merge = match Merge::new(&files, table, options) {
@@ -82,9 +105,14 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
         group,
         table,
     };
-    let base = free_base(&arguments.dir.join(name));
-    run.merged(&base, true, &arguments.tree, &mut written);
-    per_rank(group, table, &arguments.dir, &mut written);
+    let base = arguments.dir.join(name);
+    let kinds = &arguments.formats;
+    if kinds.iter().any(|kind| *kind != Kind::Dumpi) {
+        run.merged(&base, kinds, false, &arguments.tree, &mut written);
+    }
+    if kinds.contains(&Kind::Dumpi) {
+        per_rank(group, table, &arguments.dir, &mut written);
+    }
     written
 }
 
@@ -92,6 +120,7 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
 pub fn slog2(group: &Group<'_>, table: &Table, base: &Path) -> Result<Written, merge::Error> {
     let mut written = Written {
         files: Vec::new(),
+        notes: Vec::new(),
         failures: Vec::new(),
         all_in: true,
     };
@@ -99,6 +128,7 @@ pub fn slog2(group: &Group<'_>, table: &Table, base: &Path) -> Result<Written, m
     let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
     let options = merge::Options {
         recover: true,
+        functions: choice(),
         ..merge::Options::default()
     };
     let merge = Merge::new(&files, table, options)?;
@@ -108,7 +138,8 @@ pub fn slog2(group: &Group<'_>, table: &Table, base: &Path) -> Result<Written, m
         group,
         table,
     };
-    run.merged(base, false, &TreeArguments::default(), &mut written);
+    let tree = TreeArguments::default();
+    run.merged(base, &[Kind::Slog2], true, &tree, &mut written);
     Ok(written)
 }
 
@@ -121,30 +152,29 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// SLOG2, and CLOG2 if it is wanted.
-    fn merged(&self, base: &Path, clog2: bool, tree: &TreeArguments, written: &mut Written) {
+    /// SLOG2 and CLOG2, those that are wanted. `replace` is whether they take the place of files of that name.
+    fn merged(
+        &self,
+        base: &Path,
+        kinds: &[Kind],
+        replace: bool,
+        tree: &TreeArguments,
+        written: &mut Written,
+    ) {
         let (merge, group) = (self.merge, self.group);
-        let mut hosts: Vec<String> = Vec::new();
         // As many ranks as a merged file can have, whatever a damaged header says.
         let ranks = merge.scans().map(Scan::ranks).max().unwrap_or(0);
-        let mut nodes = vec![0; ranks as usize];
-        for source in &group.sources {
-            let host = &source.process.host;
-            let number = hosts.iter().position(|h| h == host).unwrap_or_else(|| {
-                hosts.push(host.clone());
-                hosts.len() - 1
-            });
-            if let Some(node) = usize::try_from(source.info.rank)
-                .ok()
-                .and_then(|rank| nodes.get_mut(rank))
-            {
-                *node = number as i32;
-            }
-        }
+        let ranked = |source: &'_ Source<'_>| u32::try_from(source.info.rank).ok();
+        let sources = || group.sources.iter().filter_map(|s| Some((ranked(s)?, s)));
+        let hosts = sources().map(|(rank, s)| (rank, s.process.host.as_str()));
+        let (hosts, nodes) = numbered(hosts, ranks);
+        let programs = sources().map(|(rank, s)| (rank, s.process.program.as_str()));
+        let (programs, program_of) = numbered(programs, ranks);
         let mut outputs = Outputs::new(Plan {
             base: base.to_path_buf(),
-            clog2,
-            slog2: true,
+            replace,
+            clog2: kinds.contains(&Kind::Clog2),
+            slog2: kinds.contains(&Kind::Slog2),
             preamble: merge.preamble(),
             children: tree.children.map_or(2, |n| u32::from(n.unsigned_abs())),
             leaf: match tree.leaf {
@@ -153,6 +183,11 @@ impl Run<'_> {
             },
             nodes,
             hosts,
+            program_of,
+            programs,
+            functions: merge.function_names().to_vec(),
+            counters: merge.counter_names().to_vec(),
+            forward: false,
         });
         let folder = base
             .parent()
@@ -168,11 +203,17 @@ impl Run<'_> {
             outputs.record(&buffer[..size]);
             Ok::<(), Infallible>(())
         });
-        let (files, failures) = outputs.finish(merge.comm_table());
+        let ended = outputs.finish(merge.comm_table());
         written
             .files
-            .extend(files.iter().map(|f| with_size(&f.path, f.size)));
-        written.failures.extend(failures);
+            .extend(ended.files.iter().map(|f| with_size(&f.path, f.size)));
+        written.failures.extend(ended.failures);
+        if notes.half_messages > 0 {
+            written.notes.push(format!(
+                "{} halves of messages are not drawn: the other half is left out or not known",
+                notes.half_messages
+            ));
+        }
         if notes.unknown_calls > 0 {
             written.failures.push(format!(
             "{}: {} calls left out: their function is not known or their arguments cannot be read",
@@ -200,17 +241,19 @@ impl Run<'_> {
 /// DUMPI: a file for each rank and the metafile.
 fn per_rank(group: &Group<'_>, table: &Table, directory: &Path, written: &mut Written) {
     let mut second = group.started();
-    let options = loop {
+    let (options, _claim) = loop {
         let options = dumpi::Options {
             root: directory.join("dumpi"),
             stamp: stamp(second),
+            unfinished: true,
+            functions: choice(),
             ..dumpi::Options::default()
         };
-        // Another run of the same second, or this one recovered before, has this name: the next one is free.
-        if !options.meta_path().exists() {
-            break options;
+        match dumpi::Claim::new(&options) {
+            // Another run of the same second, or this one recovered before, has this name: the next one is free.
+            Ok(None) => second += 1,
+            claim => break (options, claim),
         }
-        second += 1;
     };
     let (mut files, mut bytes) = (0, 0);
     let ranks = group.sources.iter().filter(|s| s.info.rank >= 0);

@@ -1,11 +1,11 @@
 //! Which MPI a program uses: libtrace.so is built for one ABI.
 
 use super::launcher::{Kind, Launch, executable, name};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// An MPI ABI.
@@ -15,16 +15,34 @@ pub enum Family {
     Mpich,
     /// Open MPI.
     Openmpi,
+    /// The standard ABI of MPI 5, libmpi_abi.so, whoever's that is.
+    Abi,
 }
 
 impl Family {
-    pub const ALL: [Family; 2] = [Family::Mpich, Family::Openmpi];
+    pub const ALL: [Family; 3] = [Family::Mpich, Family::Openmpi, Family::Abi];
 
-    /// The name of its folder under `lib/`.
-    pub fn folder(self) -> &'static str {
+    /// The word for it: in a library's own words, in `--mpi`, and its usual folder under `lib/`.
+    pub fn word(self) -> &'static str {
         match self {
             Family::Mpich => "mpich",
             Family::Openmpi => "openmpi",
+            Family::Abi => "abi",
+        }
+    }
+
+    /// The family with this word.
+    pub fn of_word(word: &[u8]) -> Option<Family> {
+        let is = |family: &Family| family.word().as_bytes() == word;
+        Family::ALL.into_iter().find(is)
+    }
+
+    /// Names of its MPI libraries, the usual ones.
+    fn libraries(self) -> &'static [&'static str] {
+        match self {
+            Family::Mpich => &["libmpich.so.12", "libmpi.so.12"],
+            Family::Openmpi => &["libmpi.so.40"],
+            Family::Abi => &["libmpi_abi.so.1"],
         }
     }
 }
@@ -34,17 +52,31 @@ impl fmt::Display for Family {
         f.write_str(match self {
             Family::Mpich => "MPICH",
             Family::Openmpi => "Open MPI",
+            Family::Abi => "the standard ABI of MPI 5",
         })
     }
 }
 
-/// What the programs of a command line load.
+/// The MPI of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its ABI.
+    pub family: Family,
+    /// Its library file, where that is known.
+    pub library: Option<PathBuf>,
+    /// How that is known, to be said to the user: `as ring loads libmpi.so.12`.
+    pub why: String,
+}
+
+/// What the programs of a command line are.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Program and library that decided.
-    loads: Option<(Family, String, String)>,
+    /// The program that decided, and its MPI.
+    loads: Option<(String, Wanted)>,
     /// A program that is statically linked, if one was seen.
     is_static: Option<String>,
+    /// Whether Python is started, where a variable may tell mpi4py which MPI to load.
+    is_python: bool,
 }
 
 /// Looks at the programs of a command line and at what they start in turn, as far as their arguments tell.
@@ -59,16 +91,20 @@ pub fn of_programs(argv: &[OsString], launch: &Launch) -> Found {
             let Some(path) = executable(argument) else {
                 continue;
             };
+            found.is_python |= is_python(&path);
             match libraries(&path) {
                 Libraries::Static => found.is_static = Some(name(argument)),
                 Libraries::NotElf => {}
                 Libraries::Names(libraries) => {
                     let decides = |(library, path): &(String, Option<String>)| {
-                        family_of(library, path.as_deref())
-                            .map(|family| (family, name(argument), library.clone()))
+                        family_of(library, path.as_deref()).map(|family| Wanted {
+                            family,
+                            library: path.as_ref().map(PathBuf::from),
+                            why: format!("as {} loads {library}", name(argument)),
+                        })
                     };
-                    if let Some(loads) = libraries.iter().find_map(decides) {
-                        found.loads = Some(loads);
+                    if let Some(wanted) = decisive(&libraries).find_map(decides) {
+                        found.loads = Some((name(argument), wanted));
                         return found;
                     }
                 }
@@ -78,24 +114,87 @@ pub fn of_programs(argv: &[OsString], launch: &Launch) -> Found {
     found
 }
 
+/// The libraries with the calls first: those of the Fortran bindings, say, are not asked for their functions.
+fn decisive(
+    libraries: &[(String, Option<String>)],
+) -> impl Iterator<Item = &(String, Option<String>)> {
+    let is_main = |(name, _): &&(String, Option<String>)| {
+        ["libmpi.so", "libmpich.so", "libmpi_abi.so"]
+            .iter()
+            .any(|main| name.starts_with(main))
+    };
+    let others = libraries.iter().filter(move |library| !is_main(library));
+    libraries.iter().filter(is_main).chain(others)
+}
+
+/// Python itself or a script of it.
+fn is_python(program: &Path) -> bool {
+    let is = |name: &str| name.starts_with("python");
+    if is(&name(program.as_os_str())) {
+        return true;
+    }
+    let mut line = Vec::new();
+    let read = File::open(program)
+        .and_then(|file| BufReader::new(file.take(256)).read_until(b'\n', &mut line));
+    read.is_ok()
+        && line.starts_with(b"#!")
+        && String::from_utf8_lossy(&line[2..])
+            .split_whitespace()
+            .any(|word| is(&name(word.as_ref())))
+}
+
 impl Found {
-    /// The family to preload for, and why.
-    pub fn family(&self, launch: &Launch) -> Option<(Family, String)> {
-        match (&self.loads, launch_family(launch)) {
-            (Some((family, program, library)), _) => {
-                Some((*family, format!("as {program} loads {library}")))
-            }
-            (None, Some(family)) => Some((family, "as its launcher is used".to_string())),
-            (None, None) => None,
+    /// The MPI to preload for: what a program loads; else what `TRACE_LIBMPI` or `MPI4PY_MPIABI` names; else the launcher's.
+    pub fn wanted(&self, argv: &[OsString], launch: &Launch) -> Option<Wanted> {
+        if let Some((_, wanted)) = &self.loads {
+            return Some(wanted.clone());
         }
+        self.named(argv).or_else(|| {
+            let family = launch_family(launch)?;
+            Some(Wanted {
+                family,
+                library: of_launcher(&argv[launch.launcher], family),
+                why: "as its launcher is used".into(),
+            })
+        })
+    }
+
+    /// What a variable says, in the command line or in the environment.
+    fn named(&self, argv: &[OsString]) -> Option<Wanted> {
+        if let Some(path) = variable(argv, "TRACE_LIBMPI") {
+            let file = name(path.as_ref());
+            let family = family_of(&file, Some(&path))?;
+            return Some(Wanted {
+                family,
+                library: Some(path.into()).filter(|path: &PathBuf| path.is_file()),
+                why: format!("as TRACE_LIBMPI names {file}"),
+            });
+        }
+        let named = variable(argv, "MPI4PY_MPIABI").filter(|_| self.is_python)?;
+        // As mpi4py reads it.
+        let word = named.replace([' ', '-', '_'], "").to_lowercase();
+        let family = match word.as_str() {
+            "mpich" | "impi" => Family::Mpich,
+            "openmpi" => Family::Openmpi,
+            "mpiabi" => Family::Abi,
+            _ => return None,
+        };
+        Some(Wanted {
+            family,
+            library: None,
+            why: format!("as MPI4PY_MPIABI is {named}"),
+        })
     }
 
     /// What will probably not work.
     pub fn warnings(&self, launch: &Launch) -> Vec<String> {
         let mut warnings = Vec::new();
         match (&self.loads, launch_family(launch)) {
-            (Some((family, program, _)), Some(launcher)) if *family != launcher => warnings.push(format!(
-                "warning: {program} uses {family}, but the launcher is that of {launcher}; each process may run alone"
+            // Whose library the standard ABI is, its name does not tell.
+            (Some((_, wanted)), Some(_)) if wanted.family == Family::Abi => {}
+            (Some((program, wanted)), Some(launcher)) if wanted.family != launcher => warnings.push(format!(
+                "warning: {program} uses {}, but the launcher is that of {launcher}; each process may run alone",
+                wanted.family
             )),
             _ => {}
         }
@@ -108,12 +207,59 @@ impl Found {
     }
 }
 
+/// The last value that the command line gives a variable (`-x A=B`, `-genv A B`, `env A=B`), else that of the environment.
+fn variable(argv: &[OsString], wanted: &str) -> Option<String> {
+    let in_one = |argument: &OsString| {
+        let value = argument.to_str()?.strip_prefix(wanted)?.strip_prefix('=')?;
+        Some(value.to_owned())
+    };
+    let in_two = |words: &[OsString]| {
+        let option = words[0].to_str()?.trim_start_matches('-');
+        let is = ["genv", "env"].contains(&option) && words[1] == wanted;
+        is.then(|| words[2].to_string_lossy().into_owned())
+    };
+    let one = argv.iter().rev().find_map(in_one);
+    one.or_else(|| argv.windows(3).rev().find_map(in_two))
+        .or_else(|| std::env::var(wanted).ok())
+        .filter(|value| !value.is_empty())
+}
+
 fn launch_family(launch: &Launch) -> Option<Family> {
     match launch.kind {
         Kind::Hydra => Some(Family::Mpich),
         Kind::OpenMpi => Some(Family::Openmpi),
         Kind::Other | Kind::None => None,
     }
+}
+
+/// The MPI library that belongs to a launcher: in the `lib` beside its `bin`, else where the system has it.
+fn of_launcher(launcher: &OsStr, family: Family) -> Option<PathBuf> {
+    let file = executable(launcher)?;
+    let file = file.canonicalize().unwrap_or(file);
+    let above = file.parent()?.parent()?;
+    let beside = ["lib", "lib64"].iter().flat_map(|folder| {
+        let names = family.libraries().iter();
+        names.map(move |name| above.join(folder).join(name))
+    });
+    let beside: Vec<PathBuf> = beside.filter(|path| path.is_file()).collect();
+    beside.into_iter().next().or_else(|| system(family))
+}
+
+/// Where the cache of the dynamic loader has a library of this family.
+fn system(family: Family) -> Option<PathBuf> {
+    let run = |program: &str| {
+        let mut command = Command::new(program);
+        command.arg("-p").env_remove("LD_PRELOAD");
+        command.stdin(Stdio::null()).output().ok()
+    };
+    let output = run("ldconfig").or_else(|| run("/sbin/ldconfig"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Lines are `NAME (ABI) => PATH`.
+    family.libraries().iter().find_map(|name| {
+        let of_name = |line: &&str| line.split_whitespace().next() == Some(name);
+        let path = text.lines().find(of_name)?.split_once(" => ")?.1;
+        Some(PathBuf::from(path))
+    })
 }
 
 enum Libraries {
@@ -167,7 +313,9 @@ fn parse_ldd(text: &str) -> Vec<(String, Option<String>)> {
 /// The family a library belongs to, if it is one of MPI.
 fn family_of(library: &str, path: Option<&str>) -> Option<Family> {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| library.starts_with(prefix));
-    if starts(&[
+    if starts(&["libmpi_abi.", "libmpifort_abi."]) {
+        Some(Family::Abi)
+    } else if starts(&[
         "libmpich.",
         "libmpichfort.",
         "libmpichcxx.",
@@ -187,17 +335,21 @@ fn family_of(library: &str, path: Option<&str>) -> Option<Family> {
         Some(Family::Openmpi)
     } else if starts(&["libmpi.so"]) {
         // Another number than those in use today: only Open MPI has this object.
-        let bytes = std::fs::read(path?).ok()?;
-        let open_mpi = b"ompi_mpi_comm_world";
-        let is_open_mpi = bytes.windows(open_mpi.len()).any(|part| part == open_mpi);
-        Some(if is_open_mpi {
-            Family::Openmpi
-        } else {
-            Family::Mpich
+        let is_open_mpi = has_name(Path::new(path?), "ompi_mpi_comm_world")?;
+        Some(match is_open_mpi {
+            true => Family::Openmpi,
+            false => Family::Mpich,
         })
     } else {
         None
     }
+}
+
+/// Whether a symbol's name stands in a library; `None` if the file cannot be read.
+pub fn has_name(library: &Path, symbol: &str) -> Option<bool> {
+    let bytes = std::fs::read(library).ok()?;
+    let name = regex::bytes::Regex::new(&format!(r"(?-u)\x00P?{symbol}\x00")).ok()?;
+    Some(name.is_match(&bytes))
 }
 
 #[cfg(test)]
@@ -226,6 +378,39 @@ mod tests {
         assert_eq!(family_of("libmpi.so.12", None), Some(Family::Mpich));
         assert_eq!(family_of("libmpi.so.40", None), Some(Family::Openmpi));
         assert_eq!(family_of("libmpi_mpifh.so.40", None), Some(Family::Openmpi));
+        assert_eq!(family_of("libmpi_abi.so.1", None), Some(Family::Abi));
         assert_eq!(family_of("libc.so.6", None), None);
+    }
+
+    #[test]
+    fn variables_of_the_command_line() {
+        let argv = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
+        for line in [
+            "mpiexec -genv T_NAME value ls",
+            "mpirun -x T_NAME=value ls",
+            "srun env T_NAME=other T_NAME=value ls",
+        ] {
+            assert_eq!(
+                variable(&argv(line), "T_NAME").as_deref(),
+                Some("value"),
+                "{line}"
+            );
+        }
+        assert_eq!(variable(&argv("mpirun -x T_NAME ls"), "T_NAME"), None);
+    }
+
+    #[test]
+    fn scripts_tell_their_interpreter() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (first, python) in [
+            ("#!/usr/bin/env python3", true),
+            ("#!/opt/x/bin/python3.11 -u", true),
+            ("#!/bin/sh", false),
+            ("python", false),
+        ] {
+            let path = folder.path().join("script");
+            std::fs::write(&path, format!("{first}\npython3\n")).expect("own folder");
+            assert_eq!(is_python(&path), python, "{first}");
+        }
     }
 }

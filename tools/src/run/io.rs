@@ -254,7 +254,10 @@ impl Session {
         let mut complaints = Vec::new();
         let mut sources = Vec::new();
         for (path, input) in &inputs {
-            match Source::new(path, input, &table, notes.as_ref()) {
+            let file = input
+                .blocks()
+                .map_err(|error| format!("{}: {error}", path.display()));
+            match file.and_then(|file| Source::new(path, file, false, &table, notes.as_ref())) {
                 Ok(source) => sources.push(source),
                 Err(message) => complaints.push(message),
             }

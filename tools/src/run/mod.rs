@@ -8,7 +8,7 @@ mod library;
 
 use crate::failure::Failure;
 use command::Plan;
-use family::Family;
+use family::{Family, Wanted};
 use io::{IoArguments, Session};
 use launcher::{Kind, Launch};
 use std::ffi::{OsStr, OsString};
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
   mpitrace run --io --ioserver /data/store:/mnt/x -- mpiexec -n 4 ./app /mnt/x/file
   mpitrace run --io --blk=/scratch -- mpiexec -n 4 ./app /scratch/file")]
 pub struct Arguments {
-    /// libtrace.so, or a directory that holds it or mpich/libtrace.so and openmpi/libtrace.so
+    /// libtrace.so, or a directory that holds it or folders with one each, of which the one is taken that fits
     #[arg(long, value_name = "PATH", env = "TRACE_LIB")]
     lib: Option<PathBuf>,
     /// The MPI the program uses, if it cannot be seen from its libraries
@@ -76,15 +76,16 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         say(&warning);
     }
     let wanted = match arguments.mpi {
-        Some(family) => Some((family, "as --mpi says".to_string())),
-        None => found.family(&launch),
+        Some(family) => Some(Wanted {
+            family,
+            library: None,
+            why: "as --mpi says".into(),
+        }),
+        None => found.wanted(&arguments.command, &launch),
     };
-    let library = library::find(
-        arguments.lib.as_deref(),
-        wanted.as_ref().map(|(family, _)| *family),
-    )?;
+    let library = library::find(arguments.lib.as_deref(), wanted.as_ref())?;
     match &wanted {
-        Some((family, why)) => say(&format!(
+        Some(Wanted { family, why, .. }) => say(&format!(
             "preloading {} for {family}, {why}",
             library.display()
         )),

@@ -22,6 +22,7 @@ use tables::Tables;
 /// Times are in seconds; shares are parts of the time that all threads with drawables had together. The exclusive time of
 /// a state is its time without the states that are nested directly in it. Percentiles are right to within 0.8 %.
 /// In a window, drawables that reach into it count with the time that they spend there.
+/// Where calls have values of performance counters, their sums are columns, too; calls that reach into a window count whole.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace stats run.slog2                                  a summary: categories, messages, CallIDs

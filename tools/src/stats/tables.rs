@@ -37,6 +37,13 @@ impl Tables<'_> {
         })
     }
 
+    /// A column for each performance counter, named like it.
+    fn counter_columns(&self) -> impl Iterator<Item = &'static str> + '_ {
+        // Columns have names for as long as the command runs.
+        let names = self.found.counters.iter();
+        names.map(|name| &*name.clone().leak())
+    }
+
     /// States by exclusive time, then arrows and events by their number.
     pub fn by_category(&self) -> Table {
         let mut columns = vec!["category", "kind", "count"];
@@ -44,6 +51,7 @@ impl Tables<'_> {
         columns.extend([total, exclusive, mean, min]);
         columns.extend(PERCENTILES.map(|(_, column)| column));
         columns.extend([max, "inclusive", "exclusive"]);
+        columns.extend(self.counter_columns());
         let mut table = Table::new("categories", &columns);
         let mut categories: Vec<&CategoryStatistics> = self.found.categories.iter().collect();
         categories.sort_by(|a, b| {
@@ -81,6 +89,7 @@ impl Tables<'_> {
                     Cell::None
                 });
             }
+            row.extend(counts(&category.counters));
             table.rows.push(row);
         }
         table
@@ -140,6 +149,7 @@ impl Tables<'_> {
         let mut columns = row_columns(threads);
         columns.extend(["category", "kind", "count"]);
         columns.extend(DURATIONS);
+        columns.extend(self.counter_columns());
         let name = if threads {
             "threads_by_category"
         } else {
@@ -158,6 +168,7 @@ impl Tables<'_> {
                 Cell::Count(cell.tally.count),
             ]);
             row.extend(durations(&cell.tally, topology));
+            row.extend(counts(&cell.counters));
             table.rows.push(row);
         }
         table
@@ -237,6 +248,11 @@ impl Tables<'_> {
         }
         table
     }
+}
+
+/// What stands in the columns of performance counters.
+fn counts(sums: &[Option<u64>]) -> impl Iterator<Item = Cell> + '_ {
+    sums.iter().map(|sum| sum.map_or(Cell::None, Cell::Count))
 }
 
 fn rank_of(topology: Topology) -> u8 {

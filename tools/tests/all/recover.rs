@@ -1,6 +1,6 @@
 //! `mpitrace recover` and `mpitrace print` on block files made in memory: runs that end in all ways, damage, mixed folders.
 
-#[path = "../../formats/tests/project_common/mod.rs"]
+#[path = "../../../formats/tests/all/project/ranks/mod.rs"]
 mod common;
 
 use common::{Blocks, V, WORLD, call_at, from, to};
@@ -497,4 +497,37 @@ fn a_block_file_prints_a_line_for_each_record() {
     }
     let wrong = folder.run(&["print", "--java", "a.blocks"]);
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn of_a_run_that_goes_on_nothing_is_made_unasked() {
+    let folder = Folder::new("running");
+    let mut bytes = file(&exchange(0, 1, 4000), &KILLED);
+    let at = offset_of!(FileHeader, pid);
+    bytes[at..at + 4].copy_from_slice(&std::process::id().to_ne_bytes());
+    assert!(bytes.len() >= 4 * BLOCK_SIZE);
+    // The second block is being used again: what follows it belongs to a later moment.
+    bytes[2 * BLOCK_SIZE..2 * BLOCK_SIZE + 4].fill(0);
+    let path = folder.write("a.blocks", &bytes);
+    let mapped = fs::File::open(&path).unwrap();
+    // SAFETY: nobody else writes to the file of this test.
+    let mapped = unsafe { memmap2::Mmap::map(&mapped) }.unwrap();
+
+    let (out, err) = folder.fails(&["recover", "."]);
+    assert!(out.contains("calls, still running\n"), "{out}");
+    assert!(err.contains("is still writing to it"), "{err}");
+    assert_eq!(folder.names(), ["a.blocks"]);
+
+    let counted = folder.succeeds(&["recover", "--count", "."]);
+    let calls: u64 = counted.split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((1000..2000).contains(&calls), "{counted}");
+    folder.succeeds(&["recover", "--force", "--remove", "."]);
+    assert!(path.exists(), "its process needs it");
+    let states = lines_with(&folder, "p.slog2", "name=MPI_Send") as u64;
+    assert_eq!(states, calls + 1);
+
+    drop(mapped);
+    // Now it is a file with a hole.
+    let (_, err) = folder.fails(&["recover", "--count", "."]);
+    assert!(err.contains("block 1 was expected"), "{err}");
 }

@@ -190,7 +190,7 @@ fn wrong_calls_end_with_2() {
         ),
         (
             &["run", "--", "sh", "-c", "true"],
-            "say --mpi mpich or --mpi openmpi",
+            "cannot tell which MPI the program uses; say --mpi mpich",
         ),
         (
             &["run", "--mpi", "mpich", "--set", "x", "--", "true"],
@@ -206,7 +206,7 @@ fn wrong_calls_end_with_2() {
         ),
         (
             &["run", "--lib", "/tmp/..", "--mpi", "mpich", "--", "true"],
-            "libtrace.so not found; name it with --lib",
+            "no libtrace.so for MPICH, as --mpi says; name it with --lib",
         ),
         (&["run"], "COMMAND"),
     ] {

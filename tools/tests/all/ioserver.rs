@@ -2,15 +2,10 @@
 //!
 //! Needs FUSE; says so and passes where that is not there.
 
-#[path = "ioserver/instance.rs"]
 mod instance;
-#[path = "ioserver/random.rs"]
 mod random;
-#[path = "ioserver/ranks.rs"]
 mod ranks;
-#[path = "ioserver/trace.rs"]
 mod trace;
-#[path = "ioserver/trouble.rs"]
 mod trouble;
 
 #[test]

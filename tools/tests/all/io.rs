@@ -1,6 +1,6 @@
 //! `mpitrace io` as users call it.
 
-#[path = "../../formats/tests/io_facts/mod.rs"]
+#[path = "../../../formats/tests/all/io/facts.rs"]
 mod io_facts;
 
 use formats::io::draw::Base;
@@ -221,12 +221,12 @@ fn what_cannot_be_reported() {
         Some(2)
     );
     let other = folder.path().join("x.clog2");
-    let bytes = include_bytes!("../../formats/tests/data/clog2/small.clog2");
+    let bytes = include_bytes!("../../../formats/tests/data/clog2/small.clog2");
     std::fs::write(&other, bytes).expect("written");
     let refused = mpitrace(&[other.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
     // A trace without I/O has an empty report.
-    let plain = include_bytes!("../../formats/tests/data/slog2/sample.slog2");
+    let plain = include_bytes!("../../../formats/tests/data/slog2/sample.slog2");
     let plain_path = folder.path().join("plain.slog2");
     std::fs::write(&plain_path, plain).expect("written");
     let text = shown(&[plain_path.to_str().unwrap()]);

@@ -1,0 +1,68 @@
+//! `mpitrace clock`: whether the times of a trace contradict its messages, and putting that right.
+
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::{Input, shown};
+use crate::traces::Target;
+use crate::tree::TreeArguments;
+use formats::clog2::{self, ErrorKind, Reader, Writer};
+use formats::edit::Forwarded;
+use std::path::{Path, PathBuf};
+
+/// Find messages that arrive before they were sent, and correct their times
+///
+/// Clocks of different machines are compared by the recorder, and what is left is at most half the round trip of a probe. Where
+/// that is more than a message takes, it may seem to arrive before it was sent. With --forward such receives are put behind
+/// their sends, and what follows in their processes is moved along (a controlled logical clock): times only grow.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace clock job.clog2                              how many there are
+  mpitrace clock --forward right.clog2 job.clog2        and a file without them")]
+pub struct Arguments {
+    /// The CLOG2 file; - is stdin
+    input: PathBuf,
+    /// The file to write, with corrected times
+    #[arg(long, value_name = "OUT.clog2")]
+    forward: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let input = Input::open(&arguments.input)?;
+    let name = shown(&arguments.input);
+    let bad = |error: clog2::Error| match &error.kind {
+        ErrorKind::Io(io) => Failure::output(name.display(), io),
+        _ => Failure::Data(error.in_file(name).to_string()),
+    };
+    let reader = Reader::new(&input).map_err(bad)?;
+    let forwarded = Forwarded::new(&reader).map_err(bad)?;
+    let result = forwarded.result;
+    println!(
+        "{} messages, {} arrive before they were sent{}",
+        result.messages,
+        result.violations,
+        match result.violations {
+            0 => String::new(),
+            _ => format!(", at most {:.9} s", result.largest),
+        }
+    );
+    let Some(output) = &arguments.forward else {
+        return Ok(());
+    };
+    let target = Target::new(output, Some(Format::Clog2), &TreeArguments::default())?;
+    target.place(|path: &Path| {
+        let writer = Writer::create(path, reader.preamble()).map_err(bad)?;
+        forwarded.write(&reader, writer).map_err(bad)?;
+        Ok(())
+    })?;
+    println!(
+        "{} records moved forward, at most {:.9} s{}",
+        result.moved,
+        result.farthest,
+        match result.knots {
+            0 => String::new(),
+            n => format!("; {n} times messages contradict each other and stay as they are"),
+        }
+    );
+    Ok(())
+}

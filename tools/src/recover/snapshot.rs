@@ -1,0 +1,79 @@
+//! The block file of a process that is still writing to it, as it is at one moment.
+//!
+//! A block changes under the reader in one way only: when it is full, its contents are written behind the others, and it begins
+//! anew with a higher number. So blocks are copied in the order of the file, up to where it then ends: what moves meanwhile is
+//! met again farther on. A block that began anew while it was copied is copied again.
+
+use crate::input::{self, Input};
+use records::layout::{BLOCK_HEADER, BLOCK_SIZE};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+
+/// Bytes of a block's header that say whose block it is, and its number; behind them stands what grows.
+const IDENTITY: usize = 16;
+/// How often a block is copied again.
+const ATTEMPTS: usize = 100;
+
+/// Copies what process `pid` of this machine writes, if it has `file` mapped; `None` if it has not.
+///
+/// # Errors
+/// What the system says.
+pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<Input>> {
+    if !is_writing(pid, path) {
+        return Ok(None);
+    }
+    let file = File::open(path)?;
+    let mut copy = tempfile::tempfile()?;
+    let mut block = vec![0; BLOCK_SIZE];
+    let mut offset = 0;
+    while read_block(&file, &mut block, offset)? {
+        copy.write_all(&block)?;
+        offset += BLOCK_SIZE as u64;
+    }
+    input::map(&copy).map(Some)
+}
+
+/// Reads the block at `offset`; false at the end of the file.
+fn read_block(file: &File, block: &mut [u8], offset: u64) -> io::Result<bool> {
+    for _ in 0..ATTEMPTS {
+        // The header first: what it says is committed stands in the block when that is read.
+        let (header, body) = block.split_at_mut(BLOCK_HEADER);
+        let mut after = [0; IDENTITY];
+        let read = file
+            .read_exact_at(header, offset)
+            .and_then(|()| file.read_exact_at(body, offset + BLOCK_HEADER as u64))
+            .and_then(|()| file.read_exact_at(&mut after, offset));
+        match read {
+            Ok(()) if after == header[..IDENTITY] => return Ok(true),
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    // It is in nobody's hands for long enough; what follows it is met without it.
+    block.fill(0);
+    Ok(true)
+}
+
+/// Whether process `pid` of this machine has the file mapped.
+pub fn is_writing(pid: u32, path: &Path) -> bool {
+    let (Ok(maps), Ok(data), Ok(name)) = (
+        fs::read_to_string(format!("/proc/{pid}/maps")),
+        fs::metadata(path),
+        fs::canonicalize(path),
+    ) else {
+        return false;
+    };
+    let (major, minor) = (libc::major(data.dev()), libc::minor(data.dev()));
+    let device = format!("{major:02x}:{minor:02x}");
+    let inode = data.ino().to_string();
+    let name = name.display().to_string();
+    // Address, rights, offset, device, inode, name. Some file systems tell another device here than with the file.
+    maps.lines().any(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(3);
+        let same_device = fields.next() == Some(&device);
+        fields.next() == Some(&inode) && (same_device || line.ends_with(&name))
+    })
+}

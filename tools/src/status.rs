@@ -1,0 +1,167 @@
+//! `mpitrace status`: what the ranks of a running program are doing, read from their block files. The program does not notice.
+
+use crate::clock;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::recover::snapshot::is_writing;
+use records::define::{Definition, FUNCTION};
+use records::file::{File, Thread};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::DirEntryExt;
+use std::path::{Path, PathBuf};
+use wrappers::Table;
+
+/// Tell in which MPI calls a running program is
+///
+/// A line for each thread of each rank: in which call, for how long, with which CallID. It is read from the block files, which
+/// are memory shared with the program: no signal, no debugger, and it works on a program that hangs.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace status /tmp                            all ranks on this machine
+  mpitrace status 4711                            one process")]
+pub struct Arguments {
+    /// Folders with block files, block files, or process IDs
+    #[arg(required = true, value_name = "DIR|FILE.blocks|PID")]
+    inputs: Vec<PathBuf>,
+    /// Also those of processes that have ended
+    #[arg(long)]
+    ended: bool,
+}
+
+/// Runs the subcommand.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
+    let mut text = String::new();
+    let mut lines = Vec::new();
+    for path in files(&arguments.inputs)? {
+        // A file that goes away meanwhile is of a program that has just ended.
+        let Ok(input) = Input::open(&path) else {
+            continue;
+        };
+        let Ok(file) = input.blocks() else { continue };
+        let info = file.info();
+        let running = is_writing(info.pid, &path);
+        if running || arguments.ended {
+            let who = who(&path, &file, running);
+            lines.push((info.run, info.rank, info.pid, who + &threads(&file, &table)));
+        }
+    }
+    lines.sort();
+    for (.., lines) in &lines {
+        text += lines;
+    }
+    if text.is_empty() {
+        text = "no traced program runs here\n".to_owned();
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::output("stdout", &error))
+}
+
+/// The block files that are meant.
+fn files(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in inputs {
+        let pid = path.to_str().and_then(|text| text.parse::<u32>().ok());
+        if let Some(pid) = pid.filter(|_| !path.exists()) {
+            let file = of_process(pid).ok_or_else(|| {
+                Failure::Data(format!(
+                    "process {pid} has no block file: it is not traced, or not mine to look at"
+                ))
+            })?;
+            files.push(file);
+        } else if path.is_dir() {
+            let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+            for entry in fs::read_dir(path).map_err(failed)? {
+                files.push(entry.map_err(failed)?.path());
+            }
+            files.retain(|file| is_block_file(file));
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+/// The block file that a process has mapped.
+fn of_process(pid: u32) -> Option<PathBuf> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    maps.lines().find_map(|line| {
+        let path = Path::new(line.get(line.find('/')?..)?);
+        if is_block_file(path) {
+            return Some(path.to_owned());
+        }
+        // It got its name after it had been mapped: the kernel goes on to call it by its inode, as one without a name.
+        let inode = path.file_name()?.to_str()?.strip_prefix('#')?;
+        let inode: u64 = inode.strip_suffix(" (deleted)")?.parse().ok()?;
+        let mut there = fs::read_dir(path.parent()?).ok()?.flatten();
+        let found = there.find(|entry| entry.ino() == inode && is_block_file(&entry.path()));
+        Some(found?.path())
+    })
+}
+
+fn is_block_file(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "blocks")
+}
+
+fn who(path: &Path, file: &File<'_>, running: bool) -> String {
+    let info = file.info();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let program = name.strip_prefix("libtrace.").unwrap_or(&name);
+    let program = program.split('.').next().unwrap_or_default();
+    let rank = match info.rank {
+        0.. => format!("rank {} of {}", info.rank, info.size),
+        _ => "before MPI_Init returned".to_owned(),
+    };
+    let ended = if running { "" } else { ", has ended" };
+    let lost = match info.lost {
+        0 => String::new(),
+        n => format!(", {n} calls lost"),
+    };
+    format!("{program}, {rank}, process {}{ended}{lost}\n", info.pid)
+}
+
+/// A line for each thread.
+fn threads(file: &File<'_>, table: &Table) -> String {
+    let mut text = String::new();
+    let info = file.info();
+    for thread in file.threads() {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "  thread {} (tid {}): ", thread.number, thread.tid);
+        let Some(open) = thread.open_call() else {
+            text += "outside MPI\n";
+            continue;
+        };
+        let known = table.functions.get(usize::from(open.function));
+        let name = known
+            .map(|function| function.name.clone())
+            .or_else(|| unknown(thread, open.function))
+            .unwrap_or_else(|| format!("function {}", open.function));
+        let _ = write!(text, "in {name}");
+        if let Some(seconds) = clock::seconds_since(info.clock, open.start) {
+            let _ = write!(text, " for {seconds:.3} s");
+        }
+        let rank = u64::try_from(info.rank).unwrap_or(0);
+        let call = rank << info.counter_bits | open.call;
+        let _ = writeln!(text, " (CallID {call:#x})");
+    }
+    text
+}
+
+/// Name of a function outside the table.
+fn unknown(thread: &Thread<'_>, number: u16) -> Option<String> {
+    let mut records = thread.records();
+    while let Some(record) = records.next() {
+        if record.function == FUNCTION
+            && let Some(Definition::Function { number: n, name }) =
+                Definition::decode(FUNCTION, record.payload)
+            && n == number
+        {
+            return Some(name);
+        }
+    }
+    None
+}

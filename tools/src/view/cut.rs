@@ -1,0 +1,117 @@
+//! The part of a trace that is in a window, as a small SLOG2 file.
+
+use formats::slog2::{
+    Builder, Depth, Drawable, Error, Options, Reader, Shadow, TimeBBox, Topologies, Visit,
+    in_order_of_insertion,
+};
+use std::io::Cursor;
+use view::Refusal;
+
+/// Drawables of a part at most; some 40 bytes each in the file, twice that while it is made.
+const MOST: usize = 500_000;
+/// Bytes of the tree that are read at most to find them.
+const MOST_READ: u64 = 1 << 30;
+
+/// The drawables that overlap a window, with all categories and line maps.
+pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, Refusal> {
+    let too_much = || {
+        Refusal::too_much(format!(
+            "there are more than {MOST} drawables in the window, too many for a page: zoom in"
+        ))
+    };
+    let nodes = reader.directory();
+    let inside = nodes.iter().filter(|node| node.bounds.overlaps(window));
+    let bytes = inside.map(|node| u64::from(node.ptr.size.unsigned_abs()));
+    if bytes.fold(0, u64::saturating_add) > MOST_READ {
+        return Err(too_much());
+    }
+    let mut found = Found {
+        drawables: Vec::new(),
+        has_more: false,
+    };
+    reader.visit_window(window, Depth::Lowest(0), &mut found)?;
+    if found.has_more {
+        return Err(too_much());
+    }
+    // In which a tree is built.
+    let ends = |drawable: &Drawable<'_>| drawable.bounds().latest;
+    found.drawables.sort_by(|a, b| ends(a).total_cmp(&ends(b)));
+    build(reader, &found.drawables).map_err(|error| match error.kind {
+        formats::slog2::ErrorKind::NoDrawables => {
+            Refusal::missing("there is nothing in this window")
+        }
+        _ => error.into(),
+    })
+}
+
+fn build(reader: &Reader<'_>, drawables: &[Drawable<'_>]) -> Result<Vec<u8>, Error> {
+    let lines = reader.lines().len() as u64;
+    let options = Options {
+        leaf_byte_size: Options::leaf_for(lines),
+        ..Options::default()
+    };
+    let mut builder = Builder::new(Cursor::new(Vec::new()), options)?;
+    let topologies = Topologies::new(reader.categories());
+    for drawable in drawables {
+        builder.add_read(drawable, &topologies)?;
+    }
+    let categories = in_order_of_insertion(reader.categories());
+    let tree = builder.close()?;
+    let (out, _) = tree.finish(&categories, reader.line_id_maps())?;
+    Ok(out.into_inner())
+}
+
+struct Found<'a> {
+    drawables: Vec<Drawable<'a>>,
+    has_more: bool,
+}
+
+impl<'a> Visit<'a> for Found<'a> {
+    fn drawable(&mut self, drawable: Drawable<'a>) {
+        if self.drawables.len() < MOST {
+            self.drawables.push(drawable);
+        } else {
+            self.has_more = true;
+        }
+    }
+
+    fn shadow(&mut self, _: Shadow<'a>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_part_has_what_the_window_has() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+        let file = std::fs::read(data.join("slog2/sample.slog2")).unwrap();
+        let whole = Reader::new(&file).unwrap();
+        let bounds = whole.root().unwrap().bounds;
+        let at = |part: f64| bounds.earliest + part * (bounds.latest - bounds.earliest);
+        let window = TimeBBox {
+            earliest: at(0.4),
+            latest: at(0.5),
+        };
+        let listed = |reader: &Reader<'_>, window| {
+            let found = reader.window(window, Depth::Lowest(0)).unwrap();
+            let drawables = found.drawables.iter();
+            drawables
+                .map(|drawable| format!("{drawable:?}"))
+                .collect::<Vec<_>>()
+        };
+        let expected = listed(&whole, window);
+        assert!(!expected.is_empty());
+        let part = cut(&whole, window).unwrap();
+        assert!(part.len() < file.len());
+        let part = Reader::new(&part).unwrap();
+        assert_eq!(listed(&part, part.root().unwrap().bounds), expected);
+        assert_eq!(part.lines(), whole.lines());
+        let none = TimeBBox {
+            earliest: bounds.latest + 1.0,
+            latest: bounds.latest + 2.0,
+        };
+        assert_eq!(cut(&whole, none).unwrap_err().status, 404);
+    }
+}

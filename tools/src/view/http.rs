@@ -1,0 +1,244 @@
+//! Connections: HTTP/1.1 on the loopback interface or a socket in the file system, each request given to [`Site`].
+//!
+//! One thread waits for all connections. What takes time is done by [`WORKERS`] others, further requests wait in a row. Of
+//! a connection that its client has closed the request is dropped, and with it what is worked on for it.
+
+use super::site::Site;
+use crate::failure::Failure;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+
+/// Requests that are worked on at once.
+pub const WORKERS: usize = 8;
+/// Connections at once; further ones wait to be accepted.
+const CONNECTIONS: usize = 512;
+/// Bytes of a request's head, in which the state of the page can stand.
+const HEAD: usize = 64 << 10;
+/// Bytes of what is posted: a token.
+const POSTED: usize = 256;
+/// How long a client may take to send a request, and how long a connection is kept that brings none.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait when the system has no descriptor or memory for another connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Where requests come in.
+pub enum Listener {
+    Port(std::net::TcpListener),
+    Socket(std::os::unix::net::UnixListener),
+}
+
+impl Listener {
+    /// On the loopback interface; port 0 is any that is free.
+    pub fn port(port: u16) -> Result<Self, Failure> {
+        let failed = |error| Failure::Data(format!("port {port}: {error}"));
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok(Listener::Port(listener))
+    }
+
+    /// On a socket that only this user can connect to. One that a server has left behind is replaced.
+    pub fn socket(path: &Path) -> Result<Self, Failure> {
+        use std::os::unix::fs::FileTypeExt;
+        use std::os::unix::net::{UnixListener, UnixStream};
+        let failed = |error: std::io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let is_socket = std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket());
+        if is_socket && UnixStream::connect(path).is_err() {
+            std::fs::remove_file(path).map_err(failed)?;
+        }
+        let only_mine = rustix::fs::Mode::from(0o177);
+        let before = rustix::process::umask(only_mine);
+        let listener = UnixListener::bind(path);
+        rustix::process::umask(before);
+        let listener = listener.map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok(Listener::Socket(listener))
+    }
+
+    /// The port's address.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match self {
+            Listener::Port(listener) => listener.local_addr().ok(),
+            Listener::Socket(_) => None,
+        }
+    }
+}
+
+/// Answers requests, until nobody has asked for as long as `idle` says.
+pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::Data(format!("the server: {error}"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(WORKERS)
+        .thread_name("answers")
+        .build()
+        .map_err(failed)?;
+    let result = runtime.block_on(async {
+        let accepting = match listener {
+            Listener::Port(listener) => {
+                let listener = TcpListener::from_std(listener)?;
+                tokio::spawn(accept(Arc::clone(&site), async move || {
+                    let (stream, _) = listener.accept().await?;
+                    // An answer is written at once, so that nothing is gained by waiting for more of it.
+                    stream.set_nodelay(true)?;
+                    Ok(stream)
+                }))
+            }
+            Listener::Socket(listener) => {
+                let listener = UnixListener::from_std(listener)?;
+                tokio::spawn(accept(Arc::clone(&site), async move || {
+                    Ok(listener.accept().await?.0)
+                }))
+            }
+        };
+        match idle {
+            None => drop(accepting.await),
+            Some(idle) => until_idle(&site, idle).await,
+        }
+        Ok(())
+    });
+    // Whoever still computes something does it for nobody.
+    runtime.shutdown_background();
+    result.map_err(failed)
+}
+
+async fn until_idle(site: &Site, idle: Duration) {
+    while let Some(left) = idle
+        .checked_sub(site.unasked())
+        .filter(|left| !left.is_zero())
+    {
+        tokio::time::sleep(left).await;
+    }
+}
+
+async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    site: Arc<Site>,
+    next: impl AsyncFn() -> std::io::Result<S>,
+) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let stream = match next().await {
+            Ok(stream) => stream,
+            // The client is gone already, or descriptors have run out.
+            Err(_) => {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            }
+        };
+        let site = Arc::clone(&site);
+        tokio::spawn(async move {
+            let answer = service_fn(|request| respond(Arc::clone(&site), request));
+            let mut connection = http1::Builder::new();
+            connection
+                .timer(TokioTimer::new())
+                .header_read_timeout(PATIENCE)
+                .max_buf_size(HEAD);
+            // What is wrong with a connection is the client's affair.
+            let served = connection.serve_connection(TokioIo::new(stream), answer);
+            drop(served.await);
+            drop(place);
+        });
+    }
+}
+
+async fn respond(
+    site: Arc<Site>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (head, body) = request.into_parts();
+    let mut posted = Bytes::new();
+    if head.method == Method::POST {
+        let limited = tokio::time::timeout(PATIENCE, Limited::new(body, POSTED).collect());
+        if let Ok(Ok(body)) = limited.await {
+            posted = body.to_bytes();
+        }
+    }
+    Ok(Site::respond(site, &head, &posted).await)
+}
+
+/// Has one of the workers do something that takes time. `work` is given a question that it asks now and then: whether
+/// nobody waits for it any more.
+pub async fn work<T: Send + 'static>(
+    work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
+) -> Result<T, tokio::task::JoinError> {
+    let is_dropped = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_dropped);
+    let handle = tokio::task::spawn_blocking(move || work(&|| asked.load(Ordering::Relaxed)));
+    let _waiter = Waiter {
+        is_dropped,
+        work: handle.abort_handle(),
+    };
+    handle.await
+}
+
+/// While this is there, somebody waits for the work.
+struct Waiter {
+    is_dropped: Arc<AtomicBool>,
+    work: tokio::task::AbortHandle,
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        self.is_dropped.store(true, Ordering::Relaxed);
+        // What has not been begun is not begun at all.
+        self.work.abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
+        runtime.block_on(future)
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_ends() {
+        block_on(async {
+            let (ended, end) = std::sync::mpsc::channel();
+            let long = work(move |is_unwanted| {
+                while !is_unwanted() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                ended.send(()).unwrap();
+            });
+            let begun = Instant::now();
+            assert!(
+                tokio::time::timeout(Duration::from_millis(20), long)
+                    .await
+                    .is_err()
+            );
+            end.recv_timeout(Duration::from_secs(60)).unwrap();
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            assert_eq!(work(|_| 7).await.unwrap(), 7);
+        });
+    }
+
+    #[test]
+    fn a_panic_ends_one_work_only() {
+        block_on(async {
+            let panicked = work(|_| -> u32 { std::panic::panic_any("on purpose") }).await;
+            assert!(panicked.unwrap_err().is_panic());
+            assert_eq!(work(|_| 7).await.unwrap(), 7);
+        });
+    }
+}

@@ -1,0 +1,252 @@
+//! The bytes of a trace that stays open, and what happens if somebody shortens or replaces its file meanwhile.
+//!
+//! Reading a page that a mapped file has no longer is answered by SIGBUS, which ends a process. Here a page of zeros takes
+//! its place, and the trace is marked: whoever has computed something from it looks at [`Mapped::trouble`] before he tells it.
+
+use crate::failure::Failure;
+use crate::input::Input;
+use std::fs::{File, Metadata};
+use std::io;
+use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+/// Traces that can be open at once.
+pub const MOST: usize = 64;
+
+/// Where a file is mapped. The handler finds by this whose page is gone.
+struct Region {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    is_torn: AtomicBool,
+}
+
+static REGIONS: [Region; MOST] = [const {
+    Region {
+        start: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        is_torn: AtomicBool::new(false),
+    }
+}; MOST];
+/// Regions that are taken.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+/// What SIGBUS did before.
+static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The bytes of a trace, until the process ends.
+pub struct Mapped {
+    bytes: Input,
+    /// Of what is mapped: where it is marked if the file is too short, the file, and what it was like.
+    file: Option<(&'static Region, File, Identity)>,
+    path: PathBuf,
+}
+
+/// What changes if a file is written to or replaced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    device: u64,
+    inode: u64,
+    length: u64,
+    changed: (i64, i64),
+}
+
+impl Identity {
+    fn of(metadata: &Metadata) -> Self {
+        Identity {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            length: metadata.len(),
+            changed: (metadata.mtime(), metadata.mtime_nsec()),
+        }
+    }
+}
+
+impl Mapped {
+    /// Opens and maps a file; one that is no ordinary file is read.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let file = File::open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() || metadata.len() == 0 {
+            return Ok(Mapped::read(path, Input::open_raw(path)?));
+        }
+        let bytes = crate::input::map(&file).map_err(failed)?;
+        let Some(region) = guard(&bytes) else {
+            let what = format!("at most {MOST} traces are shown at once");
+            return Err(Failure::Call(what));
+        };
+        Ok(Mapped {
+            bytes,
+            file: Some((region, file, Identity::of(&metadata))),
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// Bytes that nobody else can change.
+    pub fn read(path: &Path, bytes: Input) -> Self {
+        Mapped {
+            bytes,
+            file: None,
+            path: path.to_path_buf(),
+        }
+    }
+
+    /// Whether a part of the file was found gone; costs one load.
+    pub fn is_torn(&self) -> bool {
+        self.file
+            .as_ref()
+            .is_some_and(|(region, ..)| region.is_torn.load(Ordering::Relaxed))
+    }
+
+    /// Why what was read must not be trusted any more.
+    pub fn trouble(&self) -> Option<String> {
+        let (_, file, before) = self.file.as_ref()?;
+        let path = self.path.display();
+        let again = "end mpitrace view and start it again";
+        if self.is_torn() {
+            return Some(format!("{path} was shortened while it was open: {again}"));
+        }
+        let now = match file.metadata() {
+            Ok(metadata) => Identity::of(&metadata),
+            Err(error) => return Some(format!("{path}: {error}")),
+        };
+        if now != *before {
+            return Some(format!("{path} was changed while it was open: {again}"));
+        }
+        // One that was removed can still be read; of one that was replaced the old content is not what is meant.
+        let there = std::fs::metadata(&self.path).ok();
+        let is_other = there.is_some_and(|there| {
+            let there = Identity::of(&there);
+            (there.device, there.inode) != (before.device, before.inode)
+        });
+        is_other.then(|| format!("{path} was replaced by another file: {again}"))
+    }
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Has the handler look after a mapping that stays; none if there are too many.
+fn guard(bytes: &[u8]) -> Option<&'static Region> {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(install);
+    let region = REGIONS.get(TAKEN.fetch_add(1, Ordering::Relaxed))?;
+    let start = bytes.as_ptr() as usize;
+    let end = start + bytes.len().next_multiple_of(rustix::param::page_size());
+    region.end.store(end, Ordering::Relaxed);
+    // From here on the handler may take it.
+    region.start.store(start, Ordering::Release);
+    Some(region)
+}
+
+fn install() {
+    // SAFETY: plain data, filled in by the call and read by the handler only; the handler has the signature that
+    // SA_SIGINFO asks for, and calls nothing but atomics and system calls.
+    unsafe {
+        let before = Box::leak(Box::new(std::mem::zeroed::<libc::sigaction>()));
+        libc::sigaction(libc::SIGBUS, std::ptr::null(), before);
+        BEFORE.store(before, Ordering::Release);
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_bus_error as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
+    }
+}
+
+extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel hands over a valid siginfo_t; errno is this thread's. The pages that are replaced belong to a
+    // mapping that stays for good and is only read, and those who read it are told by the mark.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let at = (*info).si_addr() as usize;
+        let start = |region: &Region| region.start.load(Ordering::Acquire);
+        let holds = |region: &&Region| {
+            start(region) != 0 && (start(region)..region.end.load(Ordering::Relaxed)).contains(&at)
+        };
+        if let Some(region) = REGIONS.iter().find(holds) {
+            region.is_torn.store(true, Ordering::Relaxed);
+            // What lies behind is gone as well.
+            let page = at & !(libc::sysconf(libc::_SC_PAGESIZE) as usize - 1);
+            let zeros = libc::mmap(
+                page as *mut libc::c_void,
+                region.end.load(Ordering::Relaxed) - page,
+                libc::PROT_READ,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE,
+                -1,
+                0,
+            );
+            if zeros != libc::MAP_FAILED {
+                *libc::__errno_location() = errno;
+                return;
+            }
+        }
+        // Not ours: it happens again, and goes where it went before.
+        libc::sigaction(signal, BEFORE.load(Ordering::Acquire), std::ptr::null_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn trouble(mapped: &Mapped) -> String {
+        mapped.trouble().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_file_that_is_shortened_reads_as_zeros_and_is_marked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, vec![7; 1 << 20]).unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        assert_eq!(trouble(&mapped), "");
+        assert_eq!(mapped[1_000_000], 7);
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(5000).unwrap();
+        let sum: u64 = mapped.iter().map(|&byte| u64::from(byte)).sum();
+        assert_eq!(sum, 7 * 5000);
+        assert!(mapped.is_torn());
+        assert!(
+            trouble(&mapped).contains("was shortened"),
+            "{}",
+            trouble(&mapped)
+        );
+        // The rest is as long as before.
+        assert_eq!(mapped.len(), 1 << 20);
+    }
+
+    #[test]
+    fn files_that_are_replaced_or_written_to_are_told_and_removed_ones_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        fs::write(&path, "old").unwrap();
+        let mapped = Mapped::open(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(trouble(&mapped), "");
+        fs::write(&path, "new").unwrap();
+        assert!(
+            trouble(&mapped).contains("was replaced"),
+            "{}",
+            trouble(&mapped)
+        );
+        assert_eq!(&mapped[..], b"old");
+
+        let mapped = Mapped::open(&path).unwrap();
+        let file = File::options().append(true).open(&path).unwrap();
+        io::Write::write_all(&mut &file, b"er").unwrap();
+        assert!(
+            trouble(&mapped).contains("was changed"),
+            "{}",
+            trouble(&mapped)
+        );
+    }
+}

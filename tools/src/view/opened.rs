@@ -1,0 +1,134 @@
+//! The traces that are shown: opened where they are SLOG2 files, made into one first where they are of another format.
+
+use super::ending::Ending;
+use super::mapped::Mapped;
+use super::store::{Store, cache_folder};
+use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::{Input, shown};
+use crate::per_format::{annotation, dumpi};
+use crate::traces::{Target, Trace, tell_losses};
+use crate::tree::TreeArguments;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use view::{Limits, Refusal, Viewer};
+
+/// A trace that is shown.
+pub struct Opened {
+    /// What it is called on the page.
+    pub name: String,
+    /// Its bytes, which stay as long as the process.
+    pub mapped: &'static Mapped,
+    /// What answers questions about it.
+    pub viewer: &'static Viewer<'static>,
+    /// Where its index is kept; a trace that was converted has no place.
+    pub store: Option<Store>,
+}
+
+/// Opens the traces that these files make up.
+pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opened>, Failure> {
+    let mut opened = Vec::new();
+    for files in traces(paths)? {
+        let (mapped, is_own) = match slog2(&files)? {
+            Some(mapped) => (mapped, true),
+            None => (converted(&files, quiet, ending)?, false),
+        };
+        // Whoever answers questions holds on to the bytes, and both stay until the end.
+        let mapped: &'static Mapped = Box::leak(Box::new(mapped));
+        let path = files.first().map_or(Path::new(""), |path| shown(path));
+        let bad = |refusal: Refusal| Failure::Data(format!("{}: {refusal}", path.display()));
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy().into_owned();
+        let viewer = Viewer::new(&name, mapped, Limits::default()).map_err(bad)?;
+        let reader = viewer.trace().reader();
+        let store = is_own.then(|| Store::of(path, reader, mapped, cache_folder()));
+        opened.push(Opened {
+            store: store.and_then(Result::ok),
+            name,
+            mapped,
+            viewer: Box::leak(Box::new(viewer)),
+        });
+    }
+    Ok(opened)
+}
+
+/// Which files are one trace: block files of a run are, and so are its DUMPI files; others are one each.
+fn traces(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
+    let mut traces: Vec<Vec<PathBuf>> = Vec::new();
+    let mut shared: Vec<(Format, usize)> = Vec::new();
+    for path in paths {
+        let format = match path == OsStr::new("-") || path.is_dir() {
+            true => None,
+            false => {
+                let input = Input::open_raw(path)?;
+                let format = Format::known(&input, path)?;
+                let is_part = match format {
+                    Format::Blocks => true,
+                    Format::Dumpi => dumpi::is_file(&input),
+                    _ => false,
+                };
+                is_part.then_some(format)
+            }
+        };
+        let known = shared.iter().find(|(shared, _)| Some(*shared) == format);
+        if let Some(&(_, position)) = known {
+            traces[position].push(path.clone());
+            continue;
+        }
+        shared.extend(format.map(|format| (format, traces.len())));
+        traces.push(vec![path.clone()]);
+    }
+    Ok(traces)
+}
+
+/// The trace as it is, if it is an SLOG2 file.
+fn slog2(files: &[PathBuf]) -> Result<Option<Mapped>, Failure> {
+    let [path] = files else {
+        return Ok(None);
+    };
+    if path == OsStr::new("-") || path.is_dir() {
+        return Ok(None);
+    }
+    let input = Input::open_raw(path)?;
+    if Format::known(&input, path)? != Format::Slog2 {
+        return Ok(None);
+    }
+    match annotation::is_annotation(&input) {
+        false => Mapped::open(path).map(Some),
+        true => Ok(Some(Mapped::read(path, Input::open(path)?))),
+    }
+}
+
+/// The trace as a temporary SLOG2 file, which has no name any more when it is open.
+fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, Failure> {
+    let trace = Trace::open_all(files)?;
+    let folder = tempfile::tempdir();
+    let folder = folder.map_err(|error| Failure::output("temporary folder", &error))?;
+    let folder_path = folder.path().to_path_buf();
+    ending.removes(&folder_path);
+    let path = folder_path.join("trace.slog2");
+    let target = Target::new(&path, Some(Format::Slog2), &TreeArguments::default())?;
+    let losses = target.write(trace.source()?.as_ref(), quiet)?;
+    tell_losses(&losses, trace.name());
+    let input = Input::open_raw(&path)?;
+    // What is mapped stays without its name.
+    drop(folder);
+    ending.forgets(&folder_path);
+    Ok(Mapped::read(trace.name(), input))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_files_are_one_trace_and_others_one_each() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+        let slog2 = data.join("slog2/sample.slog2");
+        let clog2 = data.join("clog2/small.clog2");
+        let given = [slog2.clone(), clog2.clone(), slog2.clone()];
+        let found = traces(&given).unwrap();
+        assert_eq!(found, [[slog2.clone()], [clog2], [slog2]]);
+        assert!(traces(&["/nowhere/a".into()]).is_err());
+    }
+}

@@ -1,0 +1,488 @@
+//! What there is under which address: the page, the login, and for each trace the answers of [`view::Viewer`] and the exports.
+
+use super::access::{Access, Refused, check_method};
+use super::assets::{self, Asset, Assets};
+use super::export;
+use super::http;
+use super::opened::Opened;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+use parking_lot::Mutex;
+use serde_json::json;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use view::{Answer, Body, Query, Refusal};
+
+/// How long may be worked on one answer. What is not complete by then is told as far as it is, and says so.
+const BUDGET: Duration = Duration::from_secs(10);
+/// How long may be worked on an export, of which a part would be of no use.
+const EXPORT_BUDGET: Duration = Duration::from_secs(120);
+/// KiB of memory for all answers together.
+const MEMORY: u32 = 256 << 10;
+/// KiB that an answer is thought to take, a picture without its cells, and an export.
+const ANSWER: u64 = 4 << 10;
+const EXPORT: u64 = 128 << 10;
+/// Bytes for each cell of a picture, while it is made.
+const CELL: u64 = 8;
+/// Bytes from which on compressing an answer is worth it.
+const LEAST_COMPRESSED: usize = 1400;
+
+/// What scripts and pictures the page may load, and from where: from this server only.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+    img-src 'self' blob:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ";
+
+/// All there is to ask for.
+pub struct Site {
+    access: Access,
+    /// The path below which everything is; begins and ends with a slash.
+    base: String,
+    traces: Vec<Opened>,
+    assets: Assets,
+    /// Whether answers go over a network, so that it is worth making them smaller.
+    is_remote: bool,
+    asked: Mutex<Instant>,
+    /// Memory that answers may take together, in KiB: while they are made, and until they are sent.
+    memory: Arc<Semaphore>,
+}
+
+/// An answer that has not been sent, and the memory that it was granted.
+struct Held {
+    body: Vec<u8>,
+    _memory: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+/// What an address means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place<'a> {
+    Page,
+    Login,
+    Traces,
+    /// A question about a trace, or a picture of it.
+    Trace(usize, &'a str),
+    Asset(&'a str),
+}
+
+impl<'a> Place<'a> {
+    /// Of a path without its base.
+    fn of(path: &'a str) -> Self {
+        match path {
+            "" | "index.html" => return Place::Page,
+            "login" => return Place::Login,
+            "traces" => return Place::Traces,
+            _ => {}
+        }
+        let trace = path
+            .strip_prefix("t/")
+            .and_then(|rest| rest.split_once('/'));
+        let trace = trace.and_then(|(number, route)| Some((number.parse().ok()?, route)));
+        trace.map_or(Place::Asset(path), |(number, route)| {
+            Place::Trace(number, route)
+        })
+    }
+}
+
+impl Site {
+    /// Everything below `base`, which begins and ends with a slash.
+    pub fn new(
+        access: Access,
+        base: String,
+        traces: Vec<Opened>,
+        assets: Assets,
+        is_remote: bool,
+    ) -> Self {
+        Site {
+            access,
+            base,
+            traces,
+            assets,
+            is_remote,
+            asked: Mutex::new(Instant::now()),
+            memory: Arc::new(Semaphore::new(MEMORY as usize)),
+        }
+    }
+
+    /// How long nobody has asked for anything.
+    pub fn unasked(&self) -> Duration {
+        self.asked.lock().elapsed()
+    }
+
+    /// Answers a request; `posted` is its body.
+    pub async fn respond(site: Arc<Site>, head: &Parts, posted: &[u8]) -> Response<Full<Bytes>> {
+        let answered = Site::answer(&site, head, posted).await;
+        let mut response = answered.unwrap_or_else(|refused| refusal(&refused));
+        site.add_headers(response.headers_mut());
+        response
+    }
+
+    async fn answer(
+        site: &Arc<Site>,
+        head: &Parts,
+        posted: &[u8],
+    ) -> Result<Response<Full<Bytes>>, Refused> {
+        let path = head.uri.path();
+        // A proxy may have taken the base away.
+        let inner = path.strip_prefix(&site.base).or(path.strip_prefix('/'));
+        let place = Place::of(inner.unwrap_or(path));
+        let is_bare = path.len() + 1 == site.base.len() && site.base.starts_with(path);
+        site.access
+            .check_origin(&head.uri, &head.headers, is_bare || place == Place::Page)?;
+        if is_bare {
+            return Ok(moved(&site.base));
+        }
+        // That something is not there can be told to anybody: names of assets are no secret.
+        let asset = match place {
+            Place::Page => Some(site.assets.get(assets::PAGE)),
+            Place::Asset(name) => Some(site.assets.get(name)),
+            _ => None,
+        };
+        if let Some(None) = asset {
+            let what = match place {
+                Place::Page => "the page is not there",
+                _ => "there is no such thing here",
+            };
+            return Err((StatusCode::NOT_FOUND, what.into()));
+        }
+        check_method(&head.method, place == Place::Login)?;
+        if let Some(Some(asset)) = asset {
+            return Ok(site.asset(asset, &head.headers));
+        }
+        if place == Place::Login {
+            let cookie = site
+                .access
+                .log_in(&String::from_utf8_lossy(posted), &site.base)?;
+            let mut response = Response::new(Full::default());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            response.headers_mut().insert(header::SET_COOKIE, cookie);
+            return Ok(response);
+        }
+        site.access.check_cookie(&head.headers)?;
+        *site.asked.lock() = Instant::now();
+        let (number, route) = match place {
+            Place::Trace(number, route) if number < site.traces.len() => (number, route.to_owned()),
+            Place::Traces => return Ok(site.traces_answer(&head.headers)),
+            _ => {
+                let what = format!("there are {} traces, numbered from 0", site.traces.len());
+                return Err((StatusCode::NOT_FOUND, what));
+            }
+        };
+        let kind_of_file = route.clone();
+        let question = match head.uri.query() {
+            Some(query) => format!("{route}?{query}"),
+            None => route,
+        };
+        let need = need(&question, site.traces[number].viewer.trace().lines().len());
+        let Ok(mut memory) = Arc::clone(&site.memory).acquire_many_owned(need).await else {
+            return Err((StatusCode::SERVICE_UNAVAILABLE, "the server ends".into()));
+        };
+        let answering = Arc::clone(site);
+        let answer = http::work(move |is_unwanted| answering.trace(number, &question, is_unwanted));
+        match answer.await {
+            Ok(Ok(answer)) => {
+                let is_file = matches!(answer.kind, Body::Text(mime) if mime != "text/plain");
+                // What it took to make the answer is free again, but for the answer itself.
+                let kept = (answer.body.len() >> 10) + 1;
+                let kept = memory.split(kept.min(memory.num_permits()));
+                drop(memory);
+                let mut response = site.response(answer, kept, &head.headers);
+                if is_file {
+                    let saved = saved(&site.traces[number].name, &kind_of_file);
+                    response
+                        .headers_mut()
+                        .insert(header::CONTENT_DISPOSITION, saved);
+                }
+                Ok(response)
+            }
+            Ok(Err(refusal)) => {
+                let status = StatusCode::from_u16(refusal.status);
+                let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                Err((status, refusal.message))
+            }
+            Err(_) => {
+                let what = "mpitrace failed at this question, which is an error in it; it said where on its terminal";
+                Err((StatusCode::INTERNAL_SERVER_ERROR, what.into()))
+            }
+        }
+    }
+
+    /// What there is to tell of a trace.
+    fn trace(
+        &self,
+        number: usize,
+        question: &str,
+        is_unwanted: &dyn Fn() -> bool,
+    ) -> Result<Answer, Refusal> {
+        let trace = &self.traces[number];
+        let gone = |message| Refusal {
+            status: StatusCode::GONE.as_u16(),
+            message,
+        };
+        if let Some(trouble) = trace.mapped.trouble() {
+            return Err(gone(trouble));
+        }
+        let begun = Instant::now();
+        let stop = |budget: Duration| {
+            move || is_unwanted() || trace.mapped.is_torn() || begun.elapsed() > budget
+        };
+        let answer = match export::is_export(question) {
+            true => export::export(trace, question, &self.assets, &stop(EXPORT_BUDGET)),
+            false => trace.viewer.answer(question, &stop(BUDGET)),
+        };
+        // What was read from a file that is not what it was is no answer, nor is that it seems to be damaged.
+        match trace.mapped.trouble() {
+            Some(trouble) => Err(gone(trouble)),
+            None => answer,
+        }
+    }
+
+    fn traces_answer(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        let traces = self.traces.iter().enumerate();
+        let traces: Vec<_> = traces
+            .map(|(n, trace)| json!({"n": n, "name": trace.name}))
+            .collect();
+        let text = json!({ "traces": traces }).to_string();
+        self.whole(text.into(), "application/json", headers)
+    }
+
+    fn response(
+        &self,
+        answer: Answer,
+        memory: Option<OwnedSemaphorePermit>,
+        headers: &HeaderMap,
+    ) -> Response<Full<Bytes>> {
+        let mime = match answer.kind {
+            Body::Json => "application/json",
+            Body::Frame => "application/octet-stream",
+            Body::Text(mime) => mime,
+        };
+        let body = match memory {
+            Some(memory) => Bytes::from_owner(Held {
+                body: answer.body,
+                _memory: memory,
+            }),
+            None => answer.body.into(),
+        };
+        self.whole(body, mime, headers)
+    }
+
+    fn asset(&self, asset: Asset, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        let tag = HeaderValue::try_from(asset.tag()).ok();
+        let is_known = tag.is_some() && headers.get(header::IF_NONE_MATCH) == tag.as_ref();
+        let mut response = match is_known {
+            true => {
+                let mut response = Response::new(Full::default());
+                *response.status_mut() = StatusCode::NOT_MODIFIED;
+                response
+            }
+            false => self.whole(asset.bytes.clone(), asset.mime, headers),
+        };
+        let set = response.headers_mut();
+        if let Some(tag) = tag {
+            set.insert(header::ETAG, tag);
+        }
+        set.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+    }
+
+    /// A whole body, made smaller if the way is long and the client understands it.
+    fn whole(&self, body: Bytes, mime: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
+        let is_picture = mime.starts_with("image/") && mime != "image/svg+xml";
+        let is_worth = self.is_remote && body.len() >= LEAST_COMPRESSED && !is_picture;
+        let smaller = if is_worth && takes_gzip(headers) {
+            gzip(&body)
+        } else {
+            None
+        };
+        let is_smaller = smaller.is_some();
+        let mut response = Response::new(Full::new(smaller.unwrap_or(body)));
+        let set = response.headers_mut();
+        if let Ok(mime) = HeaderValue::try_from(mime) {
+            set.insert(header::CONTENT_TYPE, mime);
+        }
+        if is_smaller {
+            set.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        response
+    }
+
+    fn add_headers(&self, headers: &mut HeaderMap) {
+        // Behind a proxy the page may stand in a notebook of the same origin.
+        let ancestors = if self.access.is_proxied() {
+            "'self'"
+        } else {
+            "'none'"
+        };
+        if let Ok(policy) = HeaderValue::try_from(format!("{POLICY}{ancestors}")) {
+            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+        let always = [
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (
+                HeaderName::from_static("cross-origin-resource-policy"),
+                "same-origin",
+            ),
+            (
+                HeaderName::from_static("cross-origin-opener-policy"),
+                "same-origin",
+            ),
+        ];
+        for (name, value) in always {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let no_store = HeaderValue::from_static("no-store");
+        headers.entry(header::CACHE_CONTROL).or_insert(no_store);
+    }
+}
+
+/// KiB that it takes to answer a question about a trace with so many lines.
+fn need(question: &str, lines: usize) -> u32 {
+    let need = match Query::parse(question) {
+        Ok(query) if query.route == "picture" => {
+            let number = |key, otherwise| query.number(key, otherwise).unwrap_or(otherwise);
+            // Inner nodes of the tree of labels may be rows, too.
+            let most = 2 * lines as u64;
+            let rows = number("y1", most).saturating_sub(number("y0", 0)).min(most);
+            let cells = number("w", 1000).saturating_mul(rows);
+            ANSWER + (cells.saturating_mul(CELL) >> 10)
+        }
+        Ok(query) if export::is_export(&query.route) => EXPORT,
+        _ => ANSWER,
+    };
+    u32::try_from(need).unwrap_or(MEMORY).min(MEMORY)
+}
+
+/// A refusal as text; of a wrong method the text is what is allowed.
+fn refusal((status, message): &Refused) -> Response<Full<Bytes>> {
+    let text = match *status {
+        StatusCode::METHOD_NOT_ALLOWED => format!("expected {message}\n"),
+        _ => format!("{message}\n"),
+    };
+    let mut response = Response::new(Full::new(text.into()));
+    *response.status_mut() = *status;
+    let set = response.headers_mut();
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    set.insert(header::CONTENT_TYPE, plain);
+    if *status == StatusCode::METHOD_NOT_ALLOWED
+        && let Ok(allowed) = HeaderValue::try_from(message)
+    {
+        set.insert(header::ALLOW, allowed);
+    }
+    response
+}
+
+fn moved(to: &str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+    if let Ok(to) = HeaderValue::try_from(to) {
+        response.headers_mut().insert(header::LOCATION, to);
+    }
+    response
+}
+
+/// That an answer is a file, and its name: that of the trace with the ending of what it is, `export.svg` or `csv`.
+fn saved(trace: &str, route: &str) -> HeaderValue {
+    let plain = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || "-_.".contains(c) => c,
+        _ => '_',
+    };
+    let name: String = trace.chars().take(100).map(plain).collect();
+    let ending: String = route
+        .rsplit('.')
+        .next()
+        .unwrap_or(route)
+        .chars()
+        .map(plain)
+        .collect();
+    let text = format!("attachment; filename=\"{name}.{ending}\"");
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("attachment"))
+}
+
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let mut codings = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    codings.any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().strip_prefix("q=").unwrap_or("1");
+        name.trim().eq_ignore_ascii_case("gzip") && weight.parse().is_ok_and(|q: f32| q > 0.0)
+    })
+}
+
+/// The bytes made smaller as fast as can be, if that is any use.
+fn gzip(bytes: &[u8]) -> Option<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).ok()?;
+    let smaller = encoder.finish().ok()?;
+    (smaller.len() < bytes.len()).then(|| smaller.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for (path, place) in [
+            ("", Place::Page),
+            ("login", Place::Login),
+            ("traces", Place::Traces),
+            ("t/0/meta", Place::Trace(0, "meta")),
+            ("t/17/export.svg", Place::Trace(17, "export.svg")),
+            ("t/x/meta", Place::Asset("t/x/meta")),
+            ("t/-1/meta", Place::Asset("t/-1/meta")),
+            ("t/0", Place::Asset("t/0")),
+            ("main.js", Place::Asset("main.js")),
+            ("../main.js", Place::Asset("../main.js")),
+        ] {
+            assert_eq!(Place::of(path), place, "{path}");
+        }
+    }
+
+    #[test]
+    fn large_pictures_need_more() {
+        let small = need("picture?w=1800&y0=0&y1=900", 10_000);
+        let large = need("picture?w=1600", 10_000);
+        assert!(u64::from(small) > ANSWER && small < MEMORY / 8, "{small}");
+        assert!(large > MEMORY / 2, "{large}");
+        assert_eq!(need("picture?w=18446744073709551615", 10), MEMORY);
+        assert_eq!(need("picture?w=x&y1=y", 0), ANSWER as u32);
+    }
+
+    #[test]
+    fn names_of_files_are_plain() {
+        let name = |trace, route| saved(trace, route).to_str().unwrap().to_owned();
+        assert_eq!(
+            name("a.slog2", "export.svg"),
+            "attachment; filename=\"a.slog2.svg\""
+        );
+        assert_eq!(
+            name("\"; x=\r\n\u{e9}", "csv"),
+            "attachment; filename=\"___x____.csv\""
+        );
+    }
+
+    #[test]
+    fn codings_are_those_that_the_client_wants() {
+        let takes = |value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT_ENCODING, value.parse().unwrap());
+            takes_gzip(&headers)
+        };
+        assert!(takes("gzip") && takes("deflate, GZIP;q=0.5, br"));
+        assert!(!takes("br") && !takes("gzip;q=0") && !takes("x-gzip") && !takes(""));
+    }
+}

@@ -1,0 +1,202 @@
+//! Where the index of a trace is kept: in `NAME.slog2.idx` beside the trace, or in the user's cache folder where that cannot be
+//! written. It belongs to a trace of one size, time of last change and content of header and tree directory, and to none else.
+
+use formats::PendingFile;
+use formats::slog2::Reader;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// How such a file begins. What follows are the key and the bytes of the index.
+const MAGIC: &[u8; 8] = b"LTIDX\0\0\x01";
+/// Bytes of an index that are read at most.
+const MOST: u64 = 512 << 20;
+
+/// What a trace must be for an index to belong to it: size, time of last change in seconds and nanoseconds, hash.
+type Key = [u8; 32];
+
+/// Where the index of one trace is.
+pub struct Store {
+    key: Key,
+    /// Where to look, in this order; the first that can be written gets a new one.
+    places: Vec<PathBuf>,
+}
+
+impl Store {
+    /// Of the trace in this file. `cache` is the user's cache folder.
+    pub fn of(
+        path: &Path,
+        reader: &Reader<'_>,
+        file: &[u8],
+        cache: Option<PathBuf>,
+    ) -> io::Result<Self> {
+        let path = path.canonicalize()?;
+        let metadata = fs::metadata(&path)?;
+        let directory = reader.header().tree_dir;
+        let start = usize::try_from(directory.offset).unwrap_or(0);
+        let length = usize::try_from(directory.size).unwrap_or(0);
+        let directory = file.get(start..start.saturating_add(length)).unwrap_or(&[]);
+        let head = &file[..file.len().min(formats::slog2::HEADER_SIZE)];
+        let hash = fnv(fnv(FNV, head), directory);
+        let parts = [
+            metadata.len().to_le_bytes(),
+            metadata.mtime().to_le_bytes(),
+            metadata.mtime_nsec().to_le_bytes(),
+            hash.to_le_bytes(),
+        ];
+        let mut key = Key::default();
+        for (place, part) in key.chunks_exact_mut(8).zip(parts) {
+            place.copy_from_slice(&part);
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(".idx");
+        let mut places = vec![path.with_file_name(&name)];
+        // Traces in other folders may have the same name.
+        let whole = fnv(FNV, path.as_os_str().as_bytes());
+        places.extend(cache.map(|cache| cache.join("mpitrace").join(format!("{whole:016x}.idx"))));
+        Ok(Store { key, places })
+    }
+
+    /// The bytes of the index, if there is one of this trace.
+    pub fn read(&self) -> Option<Vec<u8>> {
+        self.places.iter().find_map(|path| {
+            let mut file = fs::File::open(path).ok()?;
+            let metadata = file.metadata().ok()?;
+            let mut head = [0; MAGIC.len() + size_of::<Key>()];
+            let is_right = metadata.is_file() && metadata.len() <= MOST;
+            file.read_exact(&mut head).ok().filter(|()| is_right)?;
+            let (magic, key) = head.split_at(MAGIC.len());
+            if magic != MAGIC || key != self.key {
+                return None;
+            }
+            let mut bytes = Vec::new();
+            file.take(MOST).read_to_end(&mut bytes).ok()?;
+            Some(bytes)
+        })
+    }
+
+    /// Keeps an index, and says where.
+    ///
+    /// # Errors
+    /// Why it cannot be kept, in the last of the places.
+    pub fn write(&self, index: &[u8]) -> io::Result<&Path> {
+        let mut last = io::Error::from(io::ErrorKind::NotFound);
+        for (n, path) in self.places.iter().enumerate() {
+            match self.write_to(path, index, n > 0) {
+                Ok(()) => return Ok(path),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+
+    fn write_to(&self, path: &Path, index: &[u8], makes_folder: bool) -> io::Result<()> {
+        if !is_replaceable(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        if makes_folder && let Some(folder) = path.parent() {
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)?;
+        }
+        let mut file = PendingFile::create(path)?;
+        for part in [&MAGIC[..], &self.key, index] {
+            file.write_all(part)?;
+        }
+        file.persist()
+    }
+}
+
+/// Whether there is nothing under this name, or an index of ours.
+fn is_replaceable(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    match fs::File::open(path) {
+        Ok(mut file) => file.read_exact(&mut magic).is_ok() && &magic == MAGIC,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// The user's cache folder.
+pub fn cache_folder() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let absolute = |path: &PathBuf| path.is_absolute();
+    set("XDG_CACHE_HOME")
+        .filter(absolute)
+        .or_else(|| Some(set("HOME").filter(absolute)?.join(".cache")))
+}
+
+/// FNV-1a of 64 bits, which is the same in every version of this program.
+fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(hash, step)
+}
+
+/// Where the hash begins.
+const FNV: u64 = 0xcbf2_9ce4_8422_2325;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    fn sample() -> Vec<u8> {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+        fs::read(data.join("slog2/sample.slog2")).unwrap()
+    }
+
+    #[test]
+    fn an_index_belongs_to_one_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.slog2");
+        let bytes = sample();
+        fs::write(&path, &bytes).unwrap();
+        let store =
+            |file: &[u8]| Store::of(&path, &Reader::new(&bytes).unwrap(), file, None).unwrap();
+        assert!(store(&bytes).read().is_none());
+        let place = folder.path().join("a.slog2.idx");
+        assert_eq!(
+            store(&bytes).write(b"index").unwrap(),
+            place.canonicalize().unwrap()
+        );
+        assert_eq!(store(&bytes).read().unwrap(), b"index");
+        // Another content
+        let mut other = bytes.clone();
+        other[10] ^= 1;
+        assert!(store(&other).read().is_none());
+        // Another time
+        let later = SystemTime::now() + Duration::from_secs(5);
+        fs::File::options()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_modified(later)
+            .unwrap();
+        assert!(store(&bytes).read().is_none());
+        store(&bytes).write(b"newer").unwrap();
+        assert_eq!(store(&bytes).read().unwrap(), b"newer");
+        // Cut off
+        fs::write(&place, &fs::read(&place).unwrap()[..20]).unwrap();
+        assert!(store(&bytes).read().is_none());
+    }
+
+    #[test]
+    fn what_is_not_ours_is_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.slog2");
+        let bytes = sample();
+        fs::write(&path, &bytes).unwrap();
+        let place = folder.path().join("a.slog2.idx");
+        fs::write(&place, "somebody's notes").unwrap();
+        let cache = folder.path().join("cache");
+        let reader = Reader::new(&bytes).unwrap();
+        let store = Store::of(&path, &reader, &bytes, None).unwrap();
+        assert!(store.write(b"index").is_err());
+        let store = Store::of(&path, &reader, &bytes, Some(cache.clone())).unwrap();
+        assert!(store.write(b"index").unwrap().starts_with(&cache));
+        assert_eq!(store.read().unwrap(), b"index");
+        assert_eq!(fs::read(&place).unwrap(), b"somebody's notes");
+    }
+}

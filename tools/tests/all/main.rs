@@ -1,0 +1,24 @@
+//! One program for all tests of the command, but for that of its documentation: linking each apart takes longer than running them.
+
+mod blk;
+mod check;
+mod convert;
+mod draw;
+mod edit;
+mod info;
+mod io;
+mod ioserver;
+mod join;
+mod matrix;
+mod mpe1;
+mod paje;
+mod print;
+mod recover;
+mod recover_killed;
+mod run;
+mod slog1;
+mod slog2_files;
+mod stats;
+mod synth;
+mod view;
+mod window;

@@ -1,0 +1,8 @@
+//! `mpitrace view` as a process that is asked over connections: who may ask, what comes back, what it withstands.
+
+mod access;
+mod exports;
+mod load;
+mod opening;
+mod server;
+mod trouble;

@@ -1,0 +1,143 @@
+//! What is taken away: pictures, and pages that need no server.
+
+use super::server::{Server, sample};
+use formats::slog2::{Depth, Reader, TimeBBox};
+
+/// Standard base64, which has no line breaks here.
+fn decoded(text: &str) -> Vec<u8> {
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => panic!("{byte}"),
+    };
+    let digits = text.trim_end_matches('=').bytes().map(digit);
+    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
+    for digit in digits {
+        bits = bits << 6 | u32::from(digit);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    bytes
+}
+
+/// What stands between the first `from` and the next `to` behind it.
+fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+    let rest = text
+        .split_once(from)
+        .unwrap_or_else(|| panic!("no {from}"))
+        .1;
+    rest.split_once(to).unwrap().0
+}
+
+#[test]
+fn pictures_are_those_of_draw() {
+    let server = Server::start(&[&sample(), "-q"]);
+    let svg = server.get("t/0/export.svg?w=900&theme=dark");
+    assert_eq!(svg.header("content-type"), "image/svg+xml");
+    assert!(svg.text().starts_with("<svg ") && svg.text().contains(">sample.slog2</text>"));
+    let png = server.get("t/0/export.png?w=640&h=300");
+    assert_eq!(png.header("content-type"), "image/png");
+    assert_eq!(
+        png.header("content-disposition"),
+        "attachment; filename=\"sample.slog2.png\""
+    );
+    let png = resvg::tiny_skia::Pixmap::decode_png(&png.body).unwrap();
+    assert_eq!((png.width(), png.height()), (640, 300));
+    // Rows as the page has them, in its order, and a part of the time
+    let rows = server.get("t/0/rows").json();
+    let label = |n: usize| rows["label"][n].as_str().unwrap().to_owned();
+    let first = server.get("t/0/export.svg?y0=0&y1=1").text();
+    assert!(first.contains(&format!(">{}</text>", label(0))), "{first}");
+    assert!(!first.contains(&format!(">{}</text>", label(1))));
+    assert_ne!(server.get("t/0/export.svg?t0=0&t1=0.001").body, svg.body);
+    // Without one of the kinds it is not in the legend.
+    let meta = server.get("t/0/meta").json();
+    let kinds = meta["categories"].as_array().unwrap();
+    let state = kinds
+        .iter()
+        .position(|kind| kind["count"].as_u64() > Some(0))
+        .unwrap();
+    let name = kinds[state]["name"].as_str().unwrap();
+    let shown = |svg: &str| svg.contains(&format!(">{name}</text>"));
+    assert!(shown(&svg.text()));
+    assert!(!shown(
+        &server.get(&format!("t/0/export.svg?hide={state}")).text()
+    ));
+    for (question, status) in [
+        ("export.svg?w=10", 400),
+        ("export.png?w=20000&h=20000", 413),
+        ("export.svg?t0=2&t1=1", 400),
+        ("export.svg?rows=nonsense", 400),
+        ("export.gif", 404),
+        ("export.svg?hide=0-999999", 400),
+    ] {
+        let reply = server.get(&format!("t/0/{question}"));
+        assert_eq!(reply.status, status, "{question}: {}", reply.text());
+    }
+}
+
+#[test]
+fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
+    let server = Server::start(&[&sample(), "-q"]);
+    let meta = server.get("t/0/meta").json();
+    let (t0, t1) = (meta["t0"].as_f64().unwrap(), meta["t1"].as_f64().unwrap());
+    let window = TimeBBox {
+        earliest: t0 + 0.3 * (t1 - t0),
+        latest: t0 + 0.4 * (t1 - t0),
+    };
+    let question = format!(
+        "t/0/export.html?t0={}&t1={}&state=t0%3D1%22%3E",
+        window.earliest, window.latest
+    );
+    let reply = server.get(&question);
+    if reply.status == 404 && reply.text().contains("built without view.wasm") {
+        println!("SKIPPED: mpitrace was built without viewer/dist/view.wasm (ci/build-wasm)");
+        return;
+    }
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(
+        reply.header("content-disposition"),
+        "attachment; filename=\"sample.slog2.html\""
+    );
+    let page = reply.text();
+    let tag = "<script type=\"text/plain\" id=\"trace\" data-name=\"sample.slog2\" data-state=\"t0=1&quot;&gt;\">";
+    let part = decoded(between(&page, tag, "</script>"));
+    let whole = std::fs::read(sample()).unwrap();
+    let listed = |bytes: &[u8]| {
+        let reader = Reader::new(bytes).unwrap();
+        let found = reader.window(window, Depth::Lowest(0)).unwrap();
+        let drawables = found.drawables.iter();
+        drawables
+            .map(|drawable| format!("{drawable:?}"))
+            .collect::<Vec<_>>()
+    };
+    assert!(!listed(&part).is_empty());
+    assert_eq!(listed(&part), listed(&whole));
+    let answers = decoded(between(
+        &page,
+        "<script type=\"text/plain\" id=\"answers\">",
+        "</script>",
+    ));
+    assert!(answers.starts_with(b"\0asm"));
+    // Nothing is loaded from anywhere, and nothing runs but what has this page's word.
+    let policy = between(
+        &page,
+        "http-equiv=\"Content-Security-Policy\" content=\"",
+        "\"",
+    );
+    let word = between(policy, "script-src 'nonce-", "'");
+    assert_eq!(word.len(), 32);
+    assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe-inline"));
+    assert_eq!(page.matches(&format!(" nonce=\"{word}\">")).count(), 3);
+    assert!(!page.contains(" src=\"") && !page.contains("<link"));
+    assert!(
+        !server.get(&question).text().contains(word),
+        "the word is another one each time"
+    );
+}
