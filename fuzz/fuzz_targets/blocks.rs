@@ -2,48 +2,136 @@
 //! read as drawables, as the rank's DUMPI records, and for damage. A whole file is taken as it is.
 #![no_main]
 
-#[path = "../../formats/tests/project_common/mod.rs"]
+#[path = "../../formats/tests/all/project/ranks/mod.rs"]
 mod common;
 
-use formats::model::Source as _;
-use formats::project::Source;
+use common::{V, from, to};
+use formats::io::Extract;
+use formats::project::clog2::{Schema, Settings, Stream};
 use formats::project::dumpi;
-use formats::project::merge::Options;
+use formats::project::gids::GidTable;
+use formats::project::scan::Scan;
+use formats::project::states::CallIds;
 use libfuzzer_sys::fuzz_target;
+use records::define::{Definition, OpenFile, Skipped};
+use records::encode::Status;
 use records::file::File;
-use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, FileHeader};
+use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, Family, FileHeader};
+use records::operation::{KINDS, Operation};
+use std::collections::BTreeMap;
 use std::mem::offset_of;
+use std::path::Path;
 use std::sync::LazyLock;
 
 static TABLE: LazyLock<wrappers::Table> =
     LazyLock::new(|| wrappers::table().expect("the table of this build"));
 static RANK: LazyLock<Vec<u8>> = LazyLock::new(|| common::rank(0, 2).bytes());
-
-fuzz_target!(|data: &[u8]| {
-    let table = &*TABLE;
-    let bytes = if data.starts_with(&FILE_MAGIC) {
-        let mut bytes = data.to_vec();
-        let at = offset_of!(FileHeader, table);
-        if let Some(word) = bytes.get_mut(at..at + 8) {
-            word.copy_from_slice(&table.fingerprint().to_ne_bytes());
-        }
-        bytes
-    } else {
-        with_records(data)
-    };
-    let Ok(file) = File::new(&bytes) else {
-        return;
-    };
-    let _ = file.damage();
-    let _ = dumpi::write_to(&file, table, &dumpi::Options::default(), std::io::sink());
-    let options = Options {
-        recover: true,
-        ..Options::default()
-    };
-    if let Ok(source) = Source::new(vec![file], table.clone(), options) {
-        let _ = source.for_each(&mut |_| Ok(()));
-    }
+/// What calls mean, for handles of 4 and of 6 bytes: worked out once, since that takes longer than to read an input.
+static SCHEMAS: LazyLock<[Schema<'static>; 2]> = LazyLock::new(|| {
+    [Family::Mpich, Family::OpenMpi]
+        .map(|family| Schema::new(&TABLE, family, CallIds::Files, &BTreeMap::new()))
 });
+
+fuzz_target!(
+    init: {
+        if let Some(folder) = std::env::var_os("FUZZ_SEEDS") {
+            for (name, bytes) in seeds() {
+                std::fs::write(Path::new(&folder).join(name), bytes).expect("a seed");
+            }
+        }
+    },
+    |data: &[u8]| {
+        let table = &*TABLE;
+        let bytes = if data.starts_with(&FILE_MAGIC) {
+            let mut bytes = data.to_vec();
+            let at = offset_of!(FileHeader, table);
+            if let Some(word) = bytes.get_mut(at..at + 8) {
+                word.copy_from_slice(&table.fingerprint().to_ne_bytes());
+            }
+            bytes
+        } else {
+            with_records(data)
+        };
+        let Ok(file) = File::new(&bytes) else {
+            return;
+        };
+        let _ = file.damage();
+        // Its table of functions is made anew for each file, so only one input in eight goes there.
+        if data.len().is_multiple_of(8) {
+            let _ = dumpi::write_to(&file, table, &dumpi::Options::default(), std::io::sink());
+        }
+        let schema = &SCHEMAS[usize::from(file.info().family != Family::Mpich)];
+        let scan = Scan::new(&file);
+        let own = scan.gids();
+        let settings = Settings {
+            ranks: scan.ranks(),
+            threads: scan.threads,
+            zero_ns: scan.first_ns().unwrap_or(0),
+            open_until_ns: scan.last_ns(),
+            halves: None,
+            functions: &[],
+            describe: Some(&scan.functions),
+            counters: &scan.counters,
+        };
+        let lids = GidTable::new(&own).lids(&own);
+        Stream::new(schema, &file, &scan, &lids, settings).for_each(drop);
+        let mut items = Extract::new(&file, &scan, schema);
+        while items.next().is_some() {}
+    }
+);
+
+/// Inputs to begin with: calls, each kind of operation with all that it can say, and definitions between them.
+fn seeds() -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, write: &dyn Fn(&mut common::Blocks)| {
+        let mut rank = common::rank(0, 2);
+        let before = rank.threads[0].len();
+        write(&mut rank);
+        all.push((name.to_owned(), rank.threads[0][before..].to_vec()));
+    };
+    add("calls", &|rank| {
+        let status = Status {
+            source: 1,
+            bytes: 12,
+            ..Status::default()
+        };
+        rank.call("MPI_Send", &to(1, 5, 3));
+        rank.call("MPI_Recv", &from(1, 5, 3, status));
+        rank.call("MPI_Comm_rank", &[V::H(common::WORLD), V::I(0)]);
+    });
+    add("definitions", &|rank| {
+        rank.define(&Definition::Skipped(Skipped {
+            calls: 7,
+            ..Skipped::default()
+        }));
+        rank.define(&Definition::Messages { least: 8, most: 9 });
+        rank.define(&Definition::Position { file: 5, etypes: 9 });
+        rank.define(&Definition::Annotation {
+            key: 1,
+            text: "text".into(),
+        });
+    });
+    for number in 0..KINDS.len() as u16 {
+        add(KINDS[usize::from(number)].name, &|rank| {
+            rank.define(&Definition::File(OpenFile {
+                fd: 3,
+                inode: 5,
+                path: "/f".into(),
+                ..OpenFile::default()
+            }));
+            let operation = Operation {
+                fd: 3,
+                offset: 4096,
+                size: 512,
+                result: 512,
+                ..Operation::default()
+            };
+            let (payload, size) = operation.encode();
+            rank.record(records::operation::FIRST + number, 0, 10, &payload[..size]);
+        });
+    }
+    all
+}
 
 /// A block file of rank 0 of 2 with these bytes behind its records.
 fn with_records(data: &[u8]) -> Vec<u8> {

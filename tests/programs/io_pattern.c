@@ -402,10 +402,14 @@ static void pointers(void)
     MPI_File file = opened(MPI_COMM_WORLD, name, create);
     view(file, 12 * rank, MPI_INT, turns(size, 3, 4, MPI_INT));
     DO(MPI_File_write_all(file, data(name, 400), 100, MPI_INT, MPI_STATUS_IGNORE));
+    /* Between a collective access and one of a single rank: with Open MPI's vulcan a process writes back holes that it has
+     * read before, and bytes that another rank has written there meanwhile are lost. */
+    MPI_Barrier(MPI_COMM_WORLD);
     DO(MPI_File_write_at(file, 200, data(name, 40), 10, MPI_INT, MPI_STATUS_IGNORE)); /* moves nothing */
     DO(MPI_File_write(file, data(name, 20), 5, MPI_INT, MPI_STATUS_IGNORE));
     MPI_File_seek(file, 15, MPI_SEEK_CUR);
     DO(MPI_File_write_all(file, data(name, 200), 50, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_seek(file, -30, MPI_SEEK_CUR);
     DO(MPI_File_write(file, data(name, 40), 10, MPI_INT, MPI_STATUS_IGNORE));
     MPI_File_seek(file, 7, MPI_SEEK_SET);

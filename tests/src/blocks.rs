@@ -1,7 +1,7 @@
 //! What stands in a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
 
 use crate::tally::Counts;
-use records::define::{Definition, FILE, LOST, OpenFile};
+use records::define::{Definition, FILE, LOST, OpenFile, Skipped};
 use records::file::{File, Info};
 use records::operation::{self, Operation};
 use records::record::FIRST_UNKNOWN;
@@ -13,8 +13,12 @@ use std::path::Path;
 pub struct Recorded {
     /// Its header.
     pub info: Info,
+    /// Its threads.
+    pub threads: usize,
     /// Records of calls, per function.
     pub calls: Counts,
+    /// Polls that were counted and not recorded, per function.
+    pub skipped: Counts,
     /// Bytes of all records, headers of blocks not counted.
     pub bytes: u64,
 }
@@ -27,22 +31,25 @@ pub fn read(path: &Path) -> Recorded {
     let table = wrappers::table().expect("the function table");
     let mut recorded = Recorded {
         info: file.info(),
+        threads: file.threads().len(),
         calls: Counts::new(),
+        skipped: Counts::new(),
         bytes: 0,
     };
     for thread in file.threads() {
         let mut records = thread.records();
         while let Some(record) = records.next() {
             recorded.bytes += record_bytes(record.payload.len());
-            if !record.is_call() {
-                continue;
-            }
-            let name = if record.function < FIRST_UNKNOWN {
-                table.functions[usize::from(record.function)].name.clone()
-            } else {
-                format!("function {}", record.function)
+            let name = |number: u16| match table.functions.get(usize::from(number)) {
+                Some(function) => function.name.clone(),
+                None => format!("function {number}"),
             };
-            *recorded.calls.entry(name).or_default() += 1;
+            if let Some(skipped) = Skipped::of(&record) {
+                *recorded.skipped.entry(name(skipped.function)).or_default() += skipped.calls;
+            }
+            if record.is_call() {
+                *recorded.calls.entry(name(record.function)).or_default() += 1;
+            }
         }
     }
     recorded

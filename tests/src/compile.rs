@@ -78,19 +78,23 @@ pub fn build(mut command: Command, executable: &Path, inputs: &[PathBuf], always
     if !always && time(executable) > newest {
         return;
     }
+    // Some wrappers leave their object file where they run.
+    command.current_dir(executable.parent().expect("a folder below target/"));
     command.arg("-o").arg(executable);
     process::run(&mut command, Duration::from_secs(120)).succeeded();
 }
 
 /// The functions that the implementation's `mpi.h` declares, asked for once.
 pub fn declared(mpi: Mpi) -> &'static BTreeSet<String> {
-    static DECLARED: [OnceLock<BTreeSet<String>>; 4] = [const { OnceLock::new() }; 4];
+    static DECLARED: [OnceLock<BTreeSet<String>>; Mpi::KNOWN.len()] =
+        [const { OnceLock::new() }; Mpi::KNOWN.len()];
     DECLARED[mpi as usize].get_or_init(|| tally::declared(mpi))
 }
 
 /// The folder with this implementation's `tally.h`, rewritten only when it changed.
 fn header(mpi: Mpi) -> PathBuf {
-    static WRITTEN: [OnceLock<()>; 4] = [const { OnceLock::new() }; 4];
+    static WRITTEN: [OnceLock<()>; Mpi::KNOWN.len()] =
+        [const { OnceLock::new() }; Mpi::KNOWN.len()];
     let folder = crate::target().join("tests-programs").join(mpi.suffix());
     WRITTEN[mpi as usize].get_or_init(|| {
         let fresh = Folder::new("tally");

@@ -37,10 +37,23 @@ fn bytes(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Calls in a DUMPI file. A function that DUMPI has no number for stands there as `Function_enter` and `Function_exit`, whose
-/// argument the address section names.
+/// Calls in a DUMPI file, all of which have come to their end.
 #[track_caller]
 pub fn dumpi(path: &Path) -> Counts {
+    let (counts, unfinished) = dumpi_of_dead(path);
+    assert_eq!(
+        unfinished,
+        [""; 0],
+        "{}: functions entered and not left",
+        path.display()
+    );
+    counts
+}
+
+/// Calls in a DUMPI file, and those in which the process died. A function that DUMPI has no number for stands there as `Function_enter` and `Function_exit`, whose
+/// argument the address section names.
+#[track_caller]
+pub fn dumpi_of_dead(path: &Path) -> (Counts, Vec<String>) {
     let bytes = bytes(path);
     let fail = |error: &dyn std::fmt::Display| -> ! { panic!("{}: {error}", path.display()) };
     let reader = Dumpi::open(&bytes).unwrap_or_else(|error| fail(&error));
@@ -70,16 +83,18 @@ pub fn dumpi(path: &Path) -> Counts {
             name => *counts.entry(name.to_owned()).or_default() += 1,
         }
     }
-    assert_eq!(
-        entered,
-        left,
-        "{}: functions entered and left",
-        path.display()
-    );
-    for (name, count) in entered {
+    let unfinished: Vec<String> = entered
+        .iter()
+        .flat_map(|(name, count)| {
+            let left = left.get(name).copied().unwrap_or(0);
+            assert!(left <= *count, "{}: {name}", path.display());
+            (left..*count).map(|_| name.clone())
+        })
+        .collect();
+    for (name, count) in left {
         *counts.entry(name).or_default() += count;
     }
-    counts
+    (counts, unfinished)
 }
 
 /// Calls and messages in a CLOG2 file.

@@ -10,6 +10,8 @@ pub mod blocks;
 pub mod chain;
 pub mod compile;
 pub mod contents;
+pub mod failures;
+pub mod matrix;
 pub mod mpi;
 pub mod process;
 pub mod tally;
@@ -20,7 +22,10 @@ pub use mpi::Mpi;
 pub use process::{Finished, Folder};
 pub use trace::{Run, traced};
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 /// The repository.
 pub fn root() -> PathBuf {
@@ -43,4 +48,29 @@ pub fn mpitrace() -> PathBuf {
 /// Prints why a test, or a part of one, was not run; `ci/test` counts these lines.
 pub fn skip(reason: &str) {
     println!("SKIPPED: {reason}");
+}
+
+/// The functions that a library exports.
+#[track_caller]
+pub fn exported(library: &Path) -> BTreeSet<String> {
+    let mut nm = Command::new("nm");
+    nm.args(["-D", "--defined-only"]).arg(library);
+    let symbols = process::run(&mut nm, Duration::from_secs(60)).succeeded();
+    (symbols.stdout.lines())
+        .filter_map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let kind = words.next()?;
+            let name = words.next()?;
+            "TW".contains(kind)
+                .then(|| name.split('@').next().unwrap_or(name).to_owned())
+        })
+        .collect()
+}
+
+/// Whether a symbol is a spelling of a procedure of Fortran: `mpi_attr_get_`, `PMPI_ATTR_GET`, `pmpir_win_get_attr_f08_`.
+pub fn is_of_fortran(symbol: &str) -> bool {
+    let upper = symbol.starts_with("MPI_") || symbol.starts_with("PMPI_");
+    symbol.starts_with("mpi_")
+        || symbol.starts_with("pmpi")
+        || (upper && !symbol.contains(|c: char| c.is_ascii_lowercase()))
 }

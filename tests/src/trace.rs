@@ -34,6 +34,8 @@ pub struct Tracing<'a> {
     pub variables: &'a [(&'a str, &'a str)],
     /// Time limit.
     pub limit: Duration,
+    /// Libraries to be preloaded in front of the recorder.
+    pub before: &'a [PathBuf],
     /// Libraries to be preloaded behind the recorder.
     pub behind: &'a [PathBuf],
     /// Whether the recorder is preloaded; without it the run is the one to compare with.
@@ -49,6 +51,7 @@ impl<'a> Tracing<'a> {
             files: &[],
             variables: &[],
             limit: LIMIT,
+            before: &[],
             behind: &[],
             preload: true,
         }
@@ -67,7 +70,11 @@ impl<'a> Tracing<'a> {
         self.settings(&mut command, &folder);
         if self.preload {
             // `env` comes between so that the launcher itself is not preloaded.
-            let mut preload = self.mpi.library().display().to_string();
+            let mut preload = String::new();
+            for library in self.before {
+                preload += &format!("{}:", library.display());
+            }
+            preload += &self.mpi.library().display().to_string();
             for library in self.behind {
                 preload += &format!(":{}", library.display());
             }

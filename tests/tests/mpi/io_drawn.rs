@@ -5,9 +5,12 @@ use formats::io::{Fact, Relation, facts_of, join_files};
 use formats::model::{Source, Topology};
 use formats::slog2;
 use records::file::File;
-use records::operation::kind;
+use records::operation::{DEVICE_WRITE, kind};
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
+use tests::process::Finished;
 use tests::tally::Counts;
 use tests::trace::{LIMIT, Tracing};
 use tests::{Folder, Mpi, Program, Run, contents, process};
@@ -155,6 +158,34 @@ fn nested(trace: &slog2::Source<'_>) {
     }
 }
 
+/// `mpitrace run --io OPTIONS -o both` with two ranks of a program on a file, in a folder of their own.
+fn run_io(
+    mpi: Mpi,
+    folder: &Folder,
+    options: &[&str],
+    program: &'static str,
+    file: &Path,
+) -> Finished {
+    let launch = mpi.mpiexec(2);
+    let mut command = Command::new(tests::mpitrace());
+    command
+        .args(["run", "--io", "-o", "both", "--lib"])
+        .arg(mpi.library())
+        .args(options)
+        .arg("--")
+        .arg(launch.get_program())
+        .args(launch.get_args())
+        .arg(Program::c(program).compile(mpi))
+        .arg(file)
+        .current_dir(folder.path())
+        .env("TRACE_TMPDIR", folder.path())
+        .env("TALLY_DIR", folder.path());
+    for (name, value) in launch.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    process::run(&mut command, LIMIT)
+}
+
 /// `mpitrace run --io` with a server of its own: one SLOG2 file in which every request and every piece of it hangs on the call
 /// that caused it.
 #[test]
@@ -165,29 +196,14 @@ fn a_run_through_a_striped_server() {
         for name in ["base", "mount"] {
             fs::create_dir(path(name)).expect("own folder");
         }
-        let launch = mpi.mpiexec(2);
-        let mut command = Command::new(tests::mpitrace());
-        command
-            .args(["run", "--io", "--servers", "2", "-o", "both", "--lib"])
-            .arg(mpi.library())
-            .arg("--ioserver")
-            .arg(format!(
-                "{}:{}",
-                path("base").display(),
-                path("mount").display()
-            ))
-            .arg("--")
-            .arg(launch.get_program())
-            .args(launch.get_args())
-            .arg(Program::c("accesses").compile(mpi))
-            .arg(path("mount").join("data"))
-            .current_dir(folder.path())
-            .env("TRACE_TMPDIR", folder.path())
-            .env("TALLY_DIR", folder.path());
-        for (name, value) in launch.get_envs() {
-            command.env(name, value.unwrap_or_default());
-        }
-        let finished = process::run(&mut command, LIMIT);
+        let server = format!("{}:{}", path("base").display(), path("mount").display());
+        let finished = run_io(
+            mpi,
+            &folder,
+            &["--servers", "2", "--ioserver", &server],
+            "accesses",
+            &path("mount").join("data"),
+        );
         if finished.stderr.contains("the I/O server did not start") {
             tests::skip(&format!("no I/O server: {}", finished.stderr));
             return;
@@ -219,5 +235,54 @@ fn a_run_through_a_striped_server() {
             name.starts_with("mpitrace-io") || name.ends_with(".blocks")
         };
         assert!(!left.iter().any(is_left), "{left:?}");
+    }
+}
+
+/// `mpitrace run --io --blk`: every byte that an MPI call has written is carried to the device once, by whichever thread of the
+/// kernel wrote it out.
+#[test]
+fn a_run_down_to_the_device() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let folder = Folder::new(&format!("{}-device", mpi.suffix()));
+        let path = |name: &str| folder.path().join(name);
+        let finished = run_io(mpi, &folder, &["--blk"], "segments", &path("data"));
+        // The call is refused before the program starts where there is no device to follow, or no right to.
+        if finished.status.code() == Some(2) && finished.stdout.is_empty() {
+            tests::skip(&format!(
+                "block devices cannot be followed: {}",
+                finished.stderr
+            ));
+            return;
+        }
+        assert!(finished.status.success(), "{}", finished.story());
+        let bytes = fs::read(path("both.slog2")).expect("own folder");
+        let trace = slog2::Source::new(&bytes).expect("an SLOG2 file");
+        let mut asked = BTreeMap::new();
+        let mut carried: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut writes = 0;
+        facts_of(&trace, &mut |fact| {
+            match fact {
+                Fact::Call(call) if call.writes => {
+                    asked.insert(call.call, call.bytes);
+                }
+                Fact::Operation(o) if o.kind == DEVICE_WRITE => writes += 1,
+                Fact::Edge(edge)
+                    if edge.kind == DEVICE_WRITE && edge.relation == Relation::Carries =>
+                {
+                    *carried.entry(edge.call).or_default() += edge.bytes;
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+        .expect("a sound trace");
+        assert_eq!(asked.len(), 2, "{mpi:?}: each rank writes once");
+        assert_eq!(carried, asked, "{mpi:?}, {writes} writes of the device");
+        let lines = trace.definitions().lines.iter();
+        let names: Vec<&str> = lines.filter_map(|line| line.name.as_deref()).collect();
+        assert!(
+            names.iter().any(|line| line.starts_with("device 0")),
+            "{names:?}"
+        );
     }
 }

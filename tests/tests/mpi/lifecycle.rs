@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, blocks, compile, mpitrace, process, traced};
+use tests::{Folder, Mpi, Program, Run, blocks, mpitrace, process, traced};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -207,31 +207,6 @@ fn started_and_connected_processes() {
     }
 }
 
-/// A Sessions program never calls MPI_Finalize: as after any such end its blocks are left and named, with every call.
-#[test]
-fn sessions() {
-    for mpi in installed() {
-        if !compile::declared(mpi).contains("MPI_Session_init") {
-            tests::skip(&format!("{mpi:?} has no sessions"));
-            continue;
-        }
-        let run = traced(mpi, 2, &Program::c("sessions").compile(mpi));
-        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
-        let files = run.files("blocks");
-        assert_eq!(files.len(), 2, "{}", run.finished.story());
-        let made = run.made();
-        for (rank, file) in files.iter().enumerate() {
-            assert_eq!(blocks::read(file).calls, made[&rank], "{mpi:?}");
-            let name = file.file_name().expect("a file").to_string_lossy();
-            assert!(
-                run.finished.stderr.contains(&*name),
-                "{}",
-                run.finished.story()
-            );
-        }
-    }
-}
-
 /// A second run into the same folder with its own name leaves the first one's files alone.
 #[test]
 fn outputs_are_named_as_asked() {
@@ -256,30 +231,163 @@ fn outputs_are_named_as_asked() {
     }
 }
 
-/// `mpitrace run` finds the library and preloads the ranks alone.
+/// `mpitrace run` on a launcher, or none, with this program.
+fn run_by_mpitrace(
+    mpi: Mpi,
+    variables: &[(&str, &str)],
+    options: &[&str],
+    launcher: &[&str],
+    program: &[&str],
+) -> Run {
+    let folder = Folder::new("mpitrace-run");
+    let mut command = Command::new(mpitrace());
+    mpi.environment(&mut command);
+    Tracing::new(mpi, 2).settings(&mut command, &folder);
+    command
+        .envs(variables.iter().copied())
+        .arg("run")
+        .args(options)
+        .arg("--")
+        .args(launcher)
+        .args(program);
+    let finished = process::run(&mut command, Duration::from_secs(60)).succeeded();
+    Run {
+        folder,
+        finished,
+        ranks: 2,
+    }
+}
+
+/// The words of a command.
+fn words(command: &Command) -> Vec<String> {
+    let all = std::iter::once(command.get_program()).chain(command.get_args());
+    all.map(|word| word.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// `mpitrace run` finds the library that fits, says so, and preloads the ranks alone: for each implementation, by its own
+/// launcher and by a script as sites put before it.
 #[test]
 fn mpitrace_run() {
-    for mpi in installed() {
+    for mpi in Mpi::KNOWN.into_iter().filter(|mpi| mpi.is_here()) {
         let program = Program::c("groups").compile(mpi);
-        let folder = Folder::new("mpitrace-run");
-        let launcher = mpi.mpiexec(2);
-        let mut command = Command::new(mpitrace());
-        mpi.environment(&mut command);
-        Tracing::new(mpi, 2).settings(&mut command, &folder);
-        command
-            .arg("run")
-            .arg("--")
-            .arg(launcher.get_program())
-            .args(launcher.get_args())
-            .arg(&program);
-        let finished = process::run(&mut command, Duration::from_secs(60)).succeeded();
-        assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
-        let run = Run {
-            folder,
-            finished,
-            ranks: 2,
-        };
+        let program = program.to_string_lossy();
+        let launcher = words(&mpi.mpiexec(2));
+        let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
+        let run = run_by_mpitrace(mpi, &[], &[], &launcher, &[&program]);
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
         assert_eq!(run.counted(), run.made());
         assert_eq!(run.files("bin").len(), 2);
+        let said = format!("mpitrace: preloading {} for ", mpi.library().display());
+        let said = run
+            .finished
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with(&said))
+            .count();
+        assert_eq!(said, 1, "{mpi:?}: {}", run.finished.story());
+    }
+}
+
+/// A launcher that `mpitrace` knows by its name only, srun: here a script that hands the command on to mpiexec.
+#[test]
+fn mpitrace_run_under_another_launcher() {
+    use std::os::unix::fs::PermissionsExt;
+    for mpi in [Mpi::Mpich, Mpi::OpenMpi, Mpi::Abi]
+        .into_iter()
+        .filter(|mpi| mpi.is_here())
+    {
+        let folder = Folder::new("srun");
+        let srun = folder.path().join("srun");
+        let script = format!(
+            "#!/bin/sh\nshift 2\nexec {} \"$@\"\n",
+            words(&mpi.mpiexec(2)).join(" ")
+        );
+        std::fs::write(&srun, script).expect("own folder");
+        std::fs::set_permissions(&srun, std::fs::Permissions::from_mode(0o755))
+            .expect("own folder");
+        let program = Program::c("groups").compile(mpi);
+        let launcher = [&*srun.to_string_lossy(), "-n", "2"];
+        let run = run_by_mpitrace(
+            mpi,
+            &[],
+            &["--quiet"],
+            &launcher,
+            &[&program.to_string_lossy()],
+        );
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        assert_eq!(run.counted(), run.made(), "{mpi:?}");
+        assert!(
+            !run.finished.stderr.contains("mpitrace:"),
+            "{}",
+            run.finished.story()
+        );
+    }
+}
+
+/// Python, in which nothing can be seen: the launcher tells the MPI, and mpi4py finds it although libtrace is there first.
+#[test]
+fn mpitrace_run_of_python() {
+    let python = tests::target().join("venv/bin/python");
+    if !python.exists() {
+        return tests::skip("mpi4py is not installed (ci/deps)");
+    }
+    let code = "from mpi4py import MPI; w = MPI.COMM_WORLD; assert w.allreduce(1) == 2; w.Barrier(); print(end=['ok\\n', ''][w.rank])";
+    // The wheel wants libmpi.so.12, Debian's MPICH calls itself libmpich.so.12.
+    let links = Folder::new("libmpi");
+    let debian = ["x86_64-linux-gnu", "aarch64-linux-gnu"]
+        .map(|triplet| format!("/usr/lib/{triplet}/libmpich.so.12"))
+        .into_iter()
+        .find(|path| std::path::Path::new(path).exists());
+    if let Some(library) = debian {
+        let link = links.path().join("libmpi.so.12");
+        std::os::unix::fs::symlink(library, link).expect("own folder");
+    }
+    let links = links.path().to_string_lossy().into_owned();
+    // It knows nothing of the standard ABI yet.
+    let others = [Mpi::Mpich5, Mpi::OpenMpi5, Mpi::Intel];
+    let all = Mpi::ALL.into_iter().chain(others);
+    for mpi in all.filter(|mpi| mpi.is_here()) {
+        let launcher = words(&mpi.mpiexec(2));
+        let launcher: Vec<&str> = launcher.iter().map(String::as_str).collect();
+        // Left to itself it takes the first of those that are installed.
+        let path = match Mpi::ALL.contains(&mpi) {
+            true => links.clone(),
+            false => {
+                let library = mpi.library_of_mpi();
+                let folder = library.parent().expect("in a folder");
+                folder.to_string_lossy().into_owned()
+            }
+        };
+        let variables = [
+            ("LD_LIBRARY_PATH", path.as_str()),
+            (
+                "MPI4PY_MPIABI",
+                ["openmpi", "mpich"][usize::from(mpi.is_mpich())],
+            ),
+        ];
+        let run = run_by_mpitrace(
+            mpi,
+            &variables,
+            &[],
+            &launcher,
+            &[&python.to_string_lossy(), "-c", code],
+        );
+        assert_eq!(
+            run.finished.stdout,
+            "ok\n",
+            "{mpi:?}: {}",
+            run.finished.story()
+        );
+        for (rank, counts) in run.counted() {
+            assert_eq!(
+                counts.get("MPI_Barrier"),
+                Some(&1),
+                "{mpi:?}, rank {rank}: {counts:?}"
+            );
+            // The sum of Python objects is made of messages.
+            let messages = ["MPI_Bcast", "MPI_Bcast_c"].map(|name| counts.contains_key(name));
+            assert!(messages.contains(&true), "{mpi:?}, rank {rank}: {counts:?}");
+        }
     }
 }

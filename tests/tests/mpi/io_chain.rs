@@ -321,7 +321,7 @@ fn document(rows: &[String]) -> String {
         })
         .collect();
     format!(
-        "<!-- Made by UPDATE_DOCS=1 cargo test -p tests --test io_chain -->\n\n\
+        "<!-- Made by UPDATE_DOCS=1 cargo test -p tests --test mpi io_chain -->\n\n\
          # Whose data is in this transfer: checked against the buffers\n\n\
          `tests/programs/io_pattern.c` writes bytes of which each tells its rank and call; `tests/programs/truth.c` looks into\n\
          the buffer of every transfer. *Exact*: the join names the calls and the number of bytes of each, and both are what\n\

@@ -1,0 +1,16 @@
+/* As many barriers as it is told to: told COUNT [FOLDER-TO-GO-TO [FOLDER-TO-REMOVE]]. */
+#include "check.h"
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    CHECK(argc > 1);
+    for (int i = 0; i < atoi(argv[1]); i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    if (argc > 2)
+        CHECK(chdir(argv[2]) == 0);
+    if (argc > 3)
+        CHECK(rmdir(argv[3]) == 0);
+    return end();
+}

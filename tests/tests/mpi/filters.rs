@@ -1,0 +1,301 @@
+//! Filters: what `programs/filters.c` does is known from its source, and each filter leaves exactly the part of it that it
+//! names. Polling is sampled and every call counted all the same; MPI_Pcontrol is obeyed or not.
+
+use formats::clog2::{Body, Reader as Clog2};
+use formats::dumpi::read::Reader as Dumpi;
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+use tests::tally::Counts;
+use tests::trace::{Run, Tracing, same};
+use tests::{Folder, Mpi, Program, blocks, contents};
+
+fn installed() -> impl Iterator<Item = Mpi> {
+    Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
+}
+
+/// A run of `filters.c` with these settings. The trace must be whole, and all that the program did is either recorded or
+/// said to be counted only.
+#[track_caller]
+fn filtered(mpi: Mpi, settings: &str, arguments: &[&str]) -> Run {
+    let mut tracing = Tracing::new(mpi, 2);
+    let variables = [("TRACE_SETTINGS", settings)];
+    tracing.variables = &variables;
+    let run = tracing.run(&Program::c("filters").compile(mpi), arguments);
+    assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+    let made: u64 = run.made().values().flat_map(Counts::values).sum();
+    let recorded: u64 = run.in_dumpi().values().flat_map(Counts::values).sum();
+    assert_eq!(run.closing_numbers(), (recorded, 0), "{settings}");
+    assert_eq!(recorded + counted_only(&run), made, "{settings}");
+    let clog2 = contents::clog2(&run.file("clog2"));
+    same(
+        "DUMPI and CLOG2",
+        &without_empty(run.in_dumpi()),
+        &without_empty(clog2.calls),
+    );
+    run
+}
+
+fn without_empty(mut ranks: BTreeMap<usize, Counts>) -> BTreeMap<usize, Counts> {
+    ranks.retain(|_, counts| !counts.is_empty());
+    ranks
+}
+
+/// The number of calls that the closing line says were counted only.
+fn counted_only(run: &Run) -> u64 {
+    let Some((head, _)) = run.closing_line().split_once(" counted only") else {
+        return 0;
+    };
+    let digits = head.rsplit(',').next().unwrap_or_default();
+    let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().expect("a number")
+}
+
+/// How often each rank's DUMPI file has these functions.
+#[track_caller]
+fn expect(run: &Run, what: &str, expected: &[(&str, [u64; 2])]) {
+    let found = run.in_dumpi();
+    for (function, calls) in expected {
+        for (rank, calls) in calls.iter().enumerate() {
+            let n = found.get(&rank).and_then(|counts| counts.get(*function));
+            assert_eq!(
+                n.copied().unwrap_or(0),
+                *calls,
+                "{what}: {function} of rank {rank}"
+            );
+        }
+    }
+}
+
+/// Every message whose size is wanted is drawn, and nothing else, although all receives have the same large buffer.
+#[test]
+fn messages_by_size() {
+    for mpi in installed() {
+        for (range, bcasts) in [("1K-", 5), ("-1023", 5), ("256", 0)] {
+            let run = filtered(mpi, &format!("message-size {range}"), &[]);
+            let part = if range == "256" { 10 } else { 20 };
+            // 100 bytes to and fro.
+            let swaps = u64::from(range == "-1023");
+            expect(
+                &run,
+                range,
+                &[
+                    ("MPI_Send", [part, 0]),
+                    ("MPI_Recv", [0, part]),
+                    ("MPI_Isend", [0, part]),
+                    ("MPI_Irecv", [40, 0]),
+                    ("MPI_Wait", [40, 40]),
+                    ("MPI_Bcast", [bcasts, bcasts]),
+                    ("MPI_Sendrecv", [swaps, swaps]),
+                    ("MPI_Barrier", [7, 7]),
+                ],
+            );
+            let clog2 = contents::clog2(&run.file("clog2"));
+            let slog2 = contents::slog2(&run.file("slog2"));
+            let messages = 2 * part + 2 * swaps;
+            assert_eq!((clog2.sends, clog2.receives), (messages, messages));
+            assert_eq!(slog2.arrows, messages, "{mpi:?} {range}");
+        }
+    }
+}
+
+#[test]
+fn calls_by_communicator() {
+    for mpi in installed() {
+        let run = filtered(mpi, "comm-size 1", &[]);
+        let allreduces = ("MPI_Allreduce", [10, 10]);
+        let none = ["MPI_Send", "MPI_Irecv", "MPI_Bcast", "MPI_Comm_dup"].map(|f| (f, [0, 0]));
+        expect(&run, "1", &[&none[..], &[allreduces]].concat());
+        let run = filtered(mpi, "comm-size 2-", &[]);
+        let barriers = ("MPI_Barrier", [7, 7]);
+        expect(&run, "2-", &[allreduces, barriers, ("MPI_Send", [40, 0])]);
+    }
+}
+
+/// The other rank is there, without calls.
+#[test]
+fn chosen_ranks() {
+    for mpi in installed() {
+        let run = filtered(mpi, "ranks 1,7-9", &[]);
+        let found = run.in_dumpi();
+        assert_eq!(found.len(), 2);
+        let calls = |rank: usize| found[&rank].values().sum::<u64>();
+        assert_eq!(calls(0), 0, "{mpi:?}");
+        assert_eq!(calls(1), run.made()[&1].values().sum::<u64>());
+        let slog2 = contents::slog2(&run.file("slog2"));
+        assert_eq!(slog2.arrows, 0);
+    }
+}
+
+#[test]
+fn classes_of_functions() {
+    for mpi in installed() {
+        let settings = "class p2p local disable; class complete enable; MPI_Bcast disable";
+        let run = filtered(mpi, settings, &[]);
+        expect(
+            &run,
+            settings,
+            &[
+                ("MPI_Send", [0, 0]),
+                ("MPI_Irecv", [0, 0]),
+                ("MPI_Sendrecv", [0, 0]),
+                ("MPI_Wait", [40, 40]),
+                ("MPI_Comm_rank", [0, 0]),
+                ("MPI_Bcast", [0, 0]),
+                ("MPI_Allreduce", [20, 20]),
+                ("MPI_Comm_split", [1, 1]),
+            ],
+        );
+    }
+}
+
+#[test]
+fn calls_by_number() {
+    for mpi in installed() {
+        let run = filtered(mpi, "first-calls 3", &[]);
+        for (rank, made) in run.made() {
+            let first = made.into_iter().map(|(f, n)| (f, n.min(3))).collect();
+            let found = run.in_dumpi().remove(&rank).expect("a file");
+            same(
+                "first three",
+                &[(rank, first)].into(),
+                &[(rank, found)].into(),
+            );
+        }
+        // The first three calls are MPI_Init, MPI_Comm_rank and MPI_Comm_size.
+        let run = filtered(mpi, "calls 3-12", &[]);
+        let first = [("MPI_Comm_size", [1, 1]), ("MPI_Comm_rank", [0, 0])];
+        expect(&run, "calls", &first);
+        expect(&run, "calls", &[("MPI_Send", [9, 0]), ("MPI_Recv", [0, 9])]);
+        assert_eq!(run.closing_numbers(), (20, 0));
+    }
+}
+
+#[test]
+fn part_of_the_run() {
+    for mpi in installed() {
+        let run = filtered(mpi, "time 1.5-", &["2500"]);
+        let all = [("MPI_Barrier", [7, 7]), ("MPI_Finalize", [1, 1])];
+        expect(&run, "behind", &all);
+        expect(&run, "behind", &[("MPI_Bcast", [0, 0])]);
+        let run = filtered(mpi, "time -1.5", &["2500"]);
+        let all = [("MPI_Bcast", [10, 10]), ("MPI_Finalize", [0, 0])];
+        expect(&run, "before", &all);
+        expect(&run, "before", &[("MPI_Barrier", [0, 0])]);
+    }
+}
+
+/// DUMPI's number of MPI_Iprobe.
+const IPROBE: usize = 22;
+
+/// Each poll is counted; of a row the first and the last stand in the files, and an event says how many were between.
+#[test]
+fn polling_is_sampled() {
+    for mpi in installed() {
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.variables = &[("TRACE_POLLING", "sample")];
+        let program = Program::c("polling").compile(mpi);
+        let run = tracing.run(&program, &["100000"]);
+        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+        same("program and count", &run.made(), &run.counted());
+        for (rank, found) in run.in_dumpi() {
+            let n = |f: &str| found.get(f).copied().unwrap_or(0);
+            // Two of the long row, the first of those in turn with MPI_Test, two of each of the ten short rows.
+            assert_eq!(n("MPI_Iprobe"), 2 + 1 + 2 * 10, "{found:?}");
+            // First and last in turn with MPI_Iprobe, and those behind the barrier, where the row may be none.
+            assert!((2 + 1..=2 + 3).contains(&n("MPI_Test")), "{found:?}");
+            for f in ["MPI_Testall", "MPI_Testany", "MPI_Testsome"] {
+                assert_eq!(n(f), 2, "{f}: {found:?}");
+            }
+            assert_eq!(n("MPI_Request_get_status"), 2 + 1, "{found:?}");
+            // DUMPI's footer has the calls that are left out.
+            let bin = &run.files("bin")[rank];
+            let bytes = fs::read(bin).expect("a file");
+            let reader = Dumpi::open(&bytes).expect("a DUMPI file");
+            let footer = reader.footer().expect("sound").expect("there");
+            let made = run.made()[&rank]["MPI_Iprobe"];
+            assert_eq!(u64::from(footer.called[IPROBE]), made);
+            let ignored = u64::from(footer.ignored[IPROBE]);
+            assert_eq!(ignored, made - n("MPI_Iprobe"));
+        }
+        let bytes = fs::read(run.file("clog2")).expect("a file");
+        let mut skipped = [0; 2];
+        for record in Clog2::new(&bytes).expect("a CLOG2 file").records() {
+            let record = record.expect("sound");
+            if let Body::Cargo { etype: 5000, bytes } = record.body {
+                let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+                let text = String::from_utf8_lossy(&bytes[2..2 + length]).into_owned();
+                let number = text.trim_start_matches('+').split(' ').next();
+                let number: u64 = number.and_then(|n| n.parse().ok()).expect("a number");
+                skipped[record.header.rank as usize] += number;
+            }
+        }
+        for (rank, made) in run.made() {
+            let recorded: u64 = run.in_dumpi()[&rank].values().sum();
+            let made: u64 = made.values().sum();
+            assert_eq!(skipped[rank], made - recorded, "{mpi:?} rank {rank}");
+        }
+        let size = fs::metadata(run.file("slog2")).expect("a file").len();
+        assert!(size < 40_000, "{size} bytes");
+    }
+}
+
+/// What was counted when a process is killed stands in its blocks.
+#[test]
+fn polls_survive_a_kill() {
+    for mpi in installed() {
+        let mut tracing = Tracing::new(mpi, 1);
+        tracing.variables = &[("TRACE_POLLING", "sample")];
+        let run = tracing.run(&Program::c("polling").compile(mpi), &["50000", "die"]);
+        let recorded = blocks::read(&run.file("blocks"));
+        assert_eq!(recorded.calls["MPI_Iprobe"], 2);
+        assert_eq!(recorded.skipped["MPI_Iprobe"], 49_998);
+    }
+}
+
+#[test]
+fn pcontrol_is_recorded_and_may_be_ignored() {
+    for mpi in installed() {
+        let program = Program::c("pcontrol").compile(mpi);
+        for (word, barriers) in [("obey", 5), ("ignore", 12)] {
+            let variables = [("TRACE_PCONTROL", word)];
+            let mut tracing = Tracing::new(mpi, 2);
+            tracing.variables = &variables;
+            let run = tracing.run(&program, &[]);
+            assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+            let expected = [("MPI_Barrier", [barriers; 2]), ("MPI_Pcontrol", [3; 2])];
+            expect(&run, word, &expected);
+        }
+    }
+}
+
+/// Whatever the configuration file is, the program runs, is told where it is wrong, and traced with the defaults.
+#[test]
+fn hostile_configuration_files() {
+    for mpi in installed() {
+        let program = Program::c("pcontrol").compile(mpi);
+        let folder = Folder::new(&format!("{}-hostile", mpi.suffix()));
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let made = Command::new("mkfifo").arg(path("fifo")).status();
+        assert!(made.expect("mkfifo").success());
+        let rubbish: Vec<u8> = (0..20_000u32).map(|i| !((i * i) >> 3) as u8).collect();
+        fs::write(path("rubbish"), rubbish).expect("own folder");
+        for (name, told) in [
+            ("fifo", "fifo: "),
+            ("rubbish", "rubbish:1: not UTF-8"),
+            ("", ": "),
+        ] {
+            let named = path(name);
+            let variables = [("TRACE_CONF", named.as_str())];
+            let mut tracing = Tracing::new(mpi, 1);
+            tracing.variables = &variables;
+            tracing.limit = Duration::from_secs(60);
+            let run = tracing.run(&program, &[]);
+            let story = run.finished.story();
+            assert_eq!(run.finished.stdout, "ok\n", "{story}");
+            assert!(run.finished.stderr.contains(told), "{story}");
+            assert_eq!(run.in_dumpi()[&0]["MPI_Barrier"], 5, "{story}");
+        }
+    }
+}

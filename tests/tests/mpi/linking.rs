@@ -1,0 +1,180 @@
+//! Ways to MPI other than a plain preload: linking with `-ltrace`, as shared library and as archive; an MPI that the program
+//! loads privately.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use tests::{Folder, Mpi, Run, process, trace::Tracing};
+
+/// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, nothing preloaded.
+fn linked(mpi: Mpi, source: &str, how: &[String]) -> Run {
+    let folder = Folder::new("linking");
+    let program = folder.path().join("program");
+    let sources = tests::root().join("tests/programs");
+    // compiling p2p once leaves the tally header where it is looked for
+    let header = tests::Program::c("groups").compile(mpi);
+    let mut compiler = mpi.mpicc();
+    compiler
+        .args(["-O1", "-w", "-I"])
+        .arg(header.parent().expect("a folder"))
+        .arg("-I")
+        .arg(&sources)
+        .arg(sources.join(source))
+        .args(how)
+        .arg("-o")
+        .arg(&program);
+    process::run(&mut compiler, Duration::from_secs(60)).succeeded();
+    let mut tracing = Tracing::new(mpi, 2);
+    tracing.preload = false;
+    tracing.run(&program, &[])
+}
+
+fn check(run: &Run) {
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    assert_eq!(run.finished.stdout, "ok\n");
+    assert_eq!(run.counted(), run.made());
+    assert_eq!(run.files("bin").len(), 2);
+    run.file("slog2");
+}
+
+#[test]
+fn shared() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let library = mpi.library();
+        let folder = library.parent().expect("a folder").display();
+        let how = [
+            format!("-L{folder}"),
+            "-ltrace".into(),
+            format!("-Wl,-rpath,{folder}"),
+        ];
+        for source in ["p2p.c", "collectives.c"] {
+            check(&linked(mpi, source, &how));
+        }
+    }
+}
+
+#[test]
+fn archive() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let archive = mpi.library().with_extension("a");
+        let how = [
+            archive.display().to_string(),
+            "-lpthread".into(),
+            "-ldl".into(),
+            "-lm".into(),
+        ];
+        check(&linked(mpi, "p2p.c", &how));
+    }
+}
+
+/// What `ci/install` puts below a folder.
+fn install(folder: &Folder) {
+    let mut install = Command::new(tests::root().join("ci/install"));
+    process::run(install.arg(folder.path()), Duration::from_secs(60)).succeeded();
+}
+
+/// The options that pkg-config gives for one of our names.
+fn options(prefix: &Path, mpi: Mpi, name: &str) -> Vec<String> {
+    let descriptions = prefix.join("lib").join(mpi.suffix()).join("pkgconfig");
+    let mut ask = Command::new("pkg-config");
+    ask.env("PKG_CONFIG_PATH", descriptions);
+    let finished = process::run(
+        ask.args(["--cflags", "--libs", name]),
+        Duration::from_secs(60),
+    )
+    .succeeded();
+    (finished.stdout.split_whitespace())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// C, by the installed description.
+#[test]
+fn by_pkg_config() {
+    let folder = Folder::new("installed");
+    install(&folder);
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        for name in ["trace", "trace-static"] {
+            check(&linked(mpi, "p2p.c", &options(folder.path(), mpi, name)));
+        }
+    }
+}
+
+/// Fortran calls no MPI_… itself, only the binding library does.
+#[test]
+fn fortran() {
+    let folder = Folder::new("installed");
+    install(&folder);
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        for name in ["trace", "trace-static"] {
+            let program = folder
+                .path()
+                .join(format!("linked-{}-{name}", mpi.suffix()));
+            let mut compiler = mpi.mpifort();
+            compiler
+                .args(["-O1", "-w", "-fallow-argument-mismatch"])
+                .arg(tests::root().join("tests/programs/linked.f90"))
+                .args(options(folder.path(), mpi, name))
+                .arg("-o")
+                .arg(&program);
+            process::run(&mut compiler, Duration::from_secs(60)).succeeded();
+            let mut tracing = Tracing::new(mpi, 2);
+            tracing.preload = false;
+            let run = tracing.run(&program, &[]);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            assert_eq!(run.finished.stdout.trim(), "ok");
+            let expected = [
+                "MPI_Allreduce",
+                "MPI_Comm_get_attr",
+                "MPI_Comm_rank",
+                "MPI_Comm_size",
+                "MPI_Finalize",
+                "MPI_Init",
+            ]
+            .map(|name| (name.to_owned(), 1));
+            let counted = run.counted();
+            assert_eq!(counted.len(), 2, "{}", run.finished.story());
+            for (rank, mut counts) in counted {
+                counts.retain(|name, _| !tests::tally::is_conversion(name));
+                assert_eq!(
+                    counts,
+                    expected.clone().into(),
+                    "{mpi:?}, {name}, rank {rank}"
+                );
+            }
+            run.file("slog2");
+        }
+    }
+}
+
+/// A program that looks MPI up in a handle of its own gets our functions, and is told that no MPI is there where it sees none.
+#[test]
+fn private_mpi() {
+    let script = tests::root().join("tests/programs/private_mpi.py");
+    let script = script.to_string_lossy();
+    for (mpi, library) in [
+        (Mpi::Mpich, "libmpich.so.12"),
+        (Mpi::OpenMpi, "libmpi.so.40"),
+    ] {
+        if !mpi.installed() {
+            continue;
+        }
+        let run = Tracing::new(mpi, 2).run(Path::new("/usr/bin/python3"), &[&script, library]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        assert_eq!(run.finished.stdout.trim(), "ok", "{}", run.finished.story());
+        let expected = [
+            ("MPI_Barrier", 3),
+            ("MPI_Comm_rank", 1),
+            ("MPI_Comm_size", 1),
+            ("MPI_Finalize", 1),
+            ("MPI_Init", 1),
+        ]
+        .map(|(name, count)| (name.to_owned(), count));
+        let counted = run.counted();
+        assert_eq!(counted.len(), 2, "{}", run.finished.story());
+        for (rank, counts) in counted {
+            assert_eq!(counts, expected.clone().into(), "{mpi:?}, rank {rank}");
+        }
+        tests::matrix::seen("Python: ctypes, private MPI", mpi, 2 * 7, 2 * 7);
+    }
+}

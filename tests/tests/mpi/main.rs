@@ -1,0 +1,30 @@
+//! Real MPI programs under mpiexec with the recorder preloaded, in one program: features of dependencies and a link for each
+//! file took longer than some of the files. Not run by a plain `cargo test`, since MPI programs want the machine for themselves.
+
+mod annotations;
+mod applications;
+mod arrows;
+mod call_tracing;
+mod clocks;
+mod counters;
+mod failures;
+mod file_calls;
+mod filters;
+mod flight;
+mod fortran;
+mod hung;
+mod io_chain;
+mod io_drawn;
+mod library;
+mod lifecycle;
+mod limits;
+mod linking;
+mod memory;
+mod names;
+mod own_state;
+mod programs;
+mod rust;
+mod shapes;
+mod summary;
+mod trouble;
+mod user;

@@ -1,0 +1,495 @@
+//! Programs of unusual shape: threads that come and go, functions of the program that MPI calls, very many communicators and
+//! requests, children of every kind, several programs in one run, other tools beside the recorder.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+use tests::tally::Counts;
+use tests::trace::{LIMIT, Tracing};
+use tests::{Folder, Mpi, Program, Run, blocks, compile, matrix, mpitrace, process};
+
+fn installed() -> impl Iterator<Item = Mpi> {
+    Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
+}
+
+/// These and, if they are asked for, the newer ones.
+fn every(what: &str) -> impl Iterator<Item = Mpi> {
+    installed().chain(Mpi::newer(what))
+}
+
+/// Those with sessions.
+fn with_sessions() -> impl Iterator<Item = Mpi> {
+    every("sessions").filter(|mpi| {
+        let has = compile::declared(*mpi).contains("MPI_Session_init");
+        if !has {
+            tests::skip(&format!("{mpi:?} has no sessions"));
+        }
+        has
+    })
+}
+
+/// Enters what was found of the calls of a run into the table of the docs.
+#[track_caller]
+fn enter(kind: &str, run: &Run, mpi: Mpi) {
+    let sum = |calls: std::collections::BTreeMap<usize, Counts>| -> u64 {
+        calls.values().flat_map(Counts::values).sum()
+    };
+    matrix::seen(
+        &format!("Shape: {kind}"),
+        mpi,
+        sum(run.in_dumpi()),
+        sum(run.made()),
+    );
+}
+
+/// Runs a program and expects of it what it prints untraced.
+#[track_caller]
+fn ran(tracing: &Tracing<'_>, name: &'static str, arguments: &[&str]) -> Run {
+    let run = tracing.run(&Program::c(name).compile(tracing.mpi), arguments);
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+    run
+}
+
+/// A trace that `mpitrace check` has nothing to say about.
+#[track_caller]
+fn is_sound(run: &Run) {
+    for extension in ["slog2", "clog2"] {
+        let mut command = Command::new(mpitrace());
+        command.arg("check").arg(run.file(extension));
+        process::run(&mut command, LIMIT).succeeded();
+    }
+}
+
+/// MPI_THREAD_MULTIPLE with eight threads all the time is in `programs.rs`; here a thousand short ones. Each call is found,
+/// and no more lines and blocks are taken than there were threads at a time.
+#[test]
+fn threads_that_come_and_go() {
+    for mpi in every("short threads") {
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.variables = &[("TRACE_KEEP_BLOCKS", "yes")];
+        let run = ran(&tracing, "short_threads", &[]);
+        assert_eq!(run.holds(&run.made()), 2 * 1000, "{mpi:?}: messages");
+        enter("1000 short threads", &run, mpi);
+        for file in run.files("blocks") {
+            let threads = blocks::read(&file).threads;
+            assert!((2..=10).contains(&threads), "{mpi:?}: {threads} threads");
+            let bytes = std::fs::metadata(&file).expect("a block file").len();
+            assert!(bytes < 4 << 20, "{mpi:?}: {bytes} bytes");
+        }
+    }
+}
+
+/// What functions of the program call that MPI calls is no call of its own: the outer call stands there, once.
+#[test]
+fn functions_that_mpi_calls() {
+    for mpi in every("callbacks") {
+        let run = ran(&Tracing::new(mpi, 2), "callbacks", &[]);
+        run.holds_calls(&run.made());
+        enter("callbacks that call MPI", &run, mpi);
+    }
+}
+
+/// MPI_Finalize comes from an exit handler, and one of the ranks has exchanged nothing.
+#[test]
+fn finalize_in_an_exit_handler() {
+    for mpi in every("exit handlers") {
+        for ranks in [1, 3] {
+            let run = ran(&Tracing::new(mpi, ranks), "late_finalize", &[]);
+            run.holds_calls(&run.made());
+            if ranks == 3 {
+                enter("MPI_Finalize at exit, a silent rank", &run, mpi);
+            }
+        }
+    }
+}
+
+/// Ten thousand communicators, a few at a time.
+#[test]
+fn many_communicators() {
+    for mpi in installed() {
+        let run = ran(&Tracing::new(mpi, 2), "many_comms", &[]);
+        assert_eq!(run.holds(&run.made()), 2 * 10_000, "{mpi:?}: messages");
+        enter("10 000 communicators", &run, mpi);
+        is_sound(&run);
+        let seconds = merge_seconds(&run);
+        assert!(seconds < 20.0, "{mpi:?}: {}", run.closing_line());
+    }
+}
+
+/// Ten thousand requests at a time, completed in another order. [`a_million_requests`] makes more of them.
+#[test]
+fn many_requests() {
+    for mpi in installed() {
+        let run = ran(&Tracing::new(mpi, 2), "many_requests", &["4"]);
+        assert_eq!(run.holds(&run.made()), 2 * 4 * 5000, "{mpi:?}: messages");
+        enter("10 000 requests at a time", &run, mpi);
+    }
+}
+
+/// A million requests on two ranks, ten thousand at a time on each, and what the recorder takes of memory for them.
+#[test]
+fn a_million_requests() {
+    for mpi in installed() {
+        let program = Program::c("outstanding").compile(mpi);
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.preload = false;
+        let bare = peaks(&tracing.run(&program, &["2"]));
+        tracing.preload = true;
+        let run = tracing.run(&program, &[]);
+        let traced = peaks(&run);
+        assert_eq!(run.holds(&run.made()), 2 * 50 * 5000, "{mpi:?}: messages");
+        for (rank, (bare, traced)) in bare.iter().zip(&traced).enumerate() {
+            println!("{mpi:?} rank {rank}: without {bare:?}, with {traced:?} kB");
+            assert!(traced[0] - bare[0] < 32 << 10, "while it runs");
+            assert!(traced[1] - bare[1] < 32 << 10, "in MPI_Finalize");
+        }
+        println!("{mpi:?}: {}", run.closing_line());
+        assert!(merge_seconds(&run) < 20.0, "{}", run.closing_line());
+    }
+}
+
+/// What each rank printed of the most memory that it had, before MPI_Finalize and at the end, kB.
+#[track_caller]
+fn peaks(run: &Run) -> Vec<[i64; 2]> {
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    let mut lines: Vec<&str> = run.finished.stdout.lines().collect();
+    lines.sort_unstable();
+    let peaks = lines.iter().map(|line| {
+        let words = line.split(' ').filter_map(|word| word.parse().ok());
+        let [_, before, after] = words.collect::<Vec<i64>>()[..] else {
+            panic!("{}", run.finished.story());
+        };
+        [before, after]
+    });
+    let peaks: Vec<_> = peaks.collect();
+    assert_eq!(peaks.len(), 2, "{}", run.finished.story());
+    peaks
+}
+
+/// What the closing line says of the time that reading, merging and writing took.
+#[track_caller]
+fn merge_seconds(run: &Run) -> f64 {
+    let line = run.closing_line();
+    let seconds = line.split_once("merge ").and_then(|(_, rest)| {
+        let number = rest.split(' ').next()?;
+        number.parse().ok()
+    });
+    seconds.unwrap_or_else(|| panic!("no time in: {line}"))
+}
+
+/// Children by fork, vfork, posix_spawn, exec, system and popen, from two threads, before, during and after MPI: they record
+/// nothing, say nothing, and leave the rank's record alone.
+#[test]
+fn children_of_every_kind() {
+    for mpi in installed() {
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.variables = &[("TRACE_POSIX", "all")];
+        let run = ran(&tracing, "offspring", &[]);
+        run.holds_calls(&run.made());
+        enter("children of every kind", &run, mpi);
+        assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
+        let said: Vec<&str> = run
+            .finished
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("trace: "))
+            .collect();
+        assert_eq!(said.len(), 1, "{}", run.finished.story());
+    }
+}
+
+/// A rank that executes another program in its place: what it does before and after MPI is not the trace's.
+#[test]
+fn a_rank_that_executes_another_program() {
+    for mpi in installed() {
+        let run = ran(&Tracing::new(mpi, 2), "replaced", &[]);
+        run.holds_calls(&run.counted());
+        assert_eq!(run.counted()[&1]["MPI_Barrier"], 1);
+        assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
+    }
+}
+
+/// Compiles the counting tool as a library to be preloaded.
+fn tool(mpi: Mpi) -> PathBuf {
+    let source = tests::root().join("tests/programs/counting_tool.c");
+    let library = tests::target()
+        .join("tests-programs")
+        .join(mpi.suffix())
+        .join("libcounting.so");
+    std::fs::create_dir_all(library.parent().expect("a folder")).expect("a folder below target/");
+    let mut command = mpi.mpicc();
+    command.args(["-O1", "-shared", "-fPIC"]).arg(&source);
+    compile::build(command, &library, &[source], false);
+    library
+}
+
+/// What the tool must have seen of each rank, and the recorder too.
+#[track_caller]
+fn both_saw_everything(run: &Run) {
+    assert!(run.finished.status.success(), "{}", run.finished.story());
+    assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
+    let made = run.made();
+    for rank in 0..2 {
+        let line = format!("tool: rank {rank}: 1 100 100 10 1");
+        let said = run.finished.stderr.matches(&line).count();
+        assert_eq!(said, 1, "{line}\n{}", run.finished.story());
+    }
+    let mut counted = run.counted();
+    for counts in counted.values_mut() {
+        // In front of the recorder the tool's own calls are the program's.
+        if counts["MPI_Comm_rank"] == 2 {
+            counts.insert("MPI_Comm_rank".into(), 1);
+        }
+    }
+    assert_eq!(counted, made, "{}", run.finished.story());
+    assert_eq!(run.files("bin").len(), 2);
+    run.file("slog2");
+}
+
+/// Another tool that wraps MPI functions, in front of the recorder, behind it, and linked into the program: both see every
+/// call once.
+#[test]
+fn another_tool_beside_the_recorder() {
+    for mpi in every("other tools") {
+        let program = Program::c("observed").compile(mpi);
+        let tool = tool(mpi);
+        for first in [true, false] {
+            let mut tracing = Tracing::new(mpi, 2);
+            let other = [tool.clone()];
+            match first {
+                true => tracing.before = &other,
+                false => tracing.behind = &other,
+            }
+            both_saw_everything(&tracing.run(&program, &[]));
+        }
+        // In the executable itself.
+        let object = tests::root().join("tests/programs/counting_tool.c");
+        let folder = Folder::new("tool-linked");
+        let linked = folder.path().join("observed");
+        let sources = tests::root().join("tests/programs");
+        let mut command = mpi.mpicc();
+        command
+            .args(["-O1", "-w", "-I"])
+            .arg(program.parent().expect("a folder"))
+            .arg("-I")
+            .arg(&sources)
+            .arg(sources.join("observed.c"))
+            .arg(&object)
+            .arg("-lpthread");
+        compile::build(command, &linked, &[object], true);
+        both_saw_everything(&Tracing::new(mpi, 2).run(&linked, &[]));
+    }
+}
+
+/// Two programs in one mpiexec are one run; which rank is which stands in its files.
+#[test]
+fn several_programs_in_one_run() {
+    for mpi in every("several programs") {
+        let program = Program::c("p2p").compile(mpi);
+        let folder = Folder::new(&format!("{}-mpmd", mpi.suffix()));
+        let names = ["ocean", "atmosphere"].map(|name| folder.path().join(name));
+        for name in &names {
+            std::fs::copy(&program, name).expect("own folder");
+        }
+        let mut command = mpi.mpiexec(1);
+        Tracing::new(mpi, 3).settings(&mut command, &folder);
+        let preload = format!("LD_PRELOAD={}", mpi.library().display());
+        command.args(["env", &preload]).arg(&names[0]);
+        command
+            .args([":", "-n", "2", "env", &preload])
+            .arg(&names[1]);
+        let finished = process::run(&mut command, Duration::from_secs(60)).succeeded();
+        assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+        let run = Run {
+            folder,
+            finished,
+            ranks: 3,
+        };
+        run.holds(&run.made());
+        enter("several programs", &run, mpi);
+        is_sound(&run);
+        let text = run.print(&run.file("slog2"));
+        for (rank, name) in ["ocean", "atmosphere", "atmosphere"]
+            .into_iter()
+            .enumerate()
+        {
+            assert!(text.contains(name), "{mpi:?}: rank {rank}\n{text}");
+        }
+    }
+}
+
+/// Programs with sessions only have a trace at their end, too, with every call: also with several sessions, one after the
+/// other and at the same time, and with ranks that have different numbers of them.
+#[test]
+fn sessions() {
+    for mpi in with_sessions() {
+        for (name, ranks) in [("sessions", 2), ("sessions_again", 2), ("sessions", 1)] {
+            let run = ran(&Tracing::new(mpi, ranks), name, &[]);
+            run.holds_calls(&run.made());
+            if name == "sessions_again" {
+                enter("sessions only", &run, mpi);
+            }
+            is_sound(&run);
+            let left: Vec<PathBuf> = ["blocks", "leaving"]
+                .iter()
+                .flat_map(|ending| run.files(ending))
+                .collect();
+            assert!(left.is_empty(), "{mpi:?}: {left:?}");
+        }
+    }
+}
+
+/// Sessions round MPI_Init and MPI_Finalize: the trace is that of the world, with what the sessions did before its end.
+#[test]
+fn sessions_and_a_world() {
+    for mpi in with_sessions() {
+        let run = ran(&Tracing::new(mpi, 2), "sessions_again", &["world"]);
+        run.holds_calls(&run.made());
+        enter("sessions and a world", &run, mpi);
+        assert!(run.files("blocks").is_empty(), "{:?}", run.files("blocks"));
+    }
+}
+
+/// The block files of sessions that one process left too early for the others: nothing waits, and nothing is lost.
+#[test]
+fn sessions_that_end_badly() {
+    for mpi in with_sessions() {
+        let program = Program::c("sessions_left").compile(mpi);
+        let run = Tracing::new(mpi, 2).run(&program, &[]);
+        assert!(
+            run.finished.stdout.contains("ok\n"),
+            "{}",
+            run.finished.story()
+        );
+        let files = run.files("blocks");
+        assert_eq!(files.len(), 2, "{}", run.finished.story());
+        for file in &files {
+            assert_eq!(blocks::read(file).calls["MPI_Session_init"], 1);
+        }
+        assert!(run.files("slog2").is_empty());
+        let said = run.finished.stderr.matches("mpitrace recover").count();
+        assert_eq!(said, 1, "{}", run.finished.story());
+    }
+}
+
+/// Runs `mpitrace join --worlds` on all CLOG2 files of a run.
+#[track_caller]
+fn joined(run: &Run, out: &str) -> (PathBuf, String) {
+    let path = run.folder.path().join(out);
+    let mut command = Command::new(mpitrace());
+    command.arg("join").arg("--worlds").args(run.files("clog2"));
+    let finished = process::run(command.arg(&path), LIMIT).succeeded();
+    (path, finished.stderr)
+}
+
+/// Runs a program that starts others, which the recorder is preloaded into as well.
+#[track_caller]
+fn starting(mpi: Mpi, ranks: usize, name: &'static str) -> Run {
+    let program = Program::c(name).compile(mpi);
+    let folder = Folder::new(&format!("{}-{name}", mpi.suffix()));
+    let mut command = mpi.mpiexec(ranks);
+    Tracing::new(mpi, ranks).settings(&mut command, &folder);
+    // Started processes get the variables that the launcher is told of, not those of `env`.
+    let library = mpi.library().display().to_string();
+    match mpi.is_mpich() {
+        true => command.args(["-genv", "LD_PRELOAD", &library]),
+        false => command.args(["-x".to_owned(), format!("LD_PRELOAD={library}")]),
+    };
+    let finished = process::run(command.arg(&program), LIMIT).succeeded();
+    assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+    Run {
+        folder,
+        finished,
+        ranks,
+    }
+}
+
+/// Worlds that a world started: put together they have one clock, lines for all processes, and an arrow for each message
+/// between them. Debian's MPICH cannot start processes.
+#[test]
+fn started_worlds_put_together() {
+    let starts = [Mpi::OpenMpi, Mpi::Mpich5, Mpi::OpenMpi5];
+    for mpi in every("started worlds").filter(|mpi| starts.contains(mpi)) {
+        for ranks in [1, 2] {
+            // Now and then two of the communicators cannot be told apart, which the command says; why is not known yet.
+            let mut tries = 0;
+            let (run, path) = loop {
+                tries += 1;
+                let run = starting(mpi, ranks, "worlds");
+                assert_eq!(run.files("clog2").len(), 3, "{}", run.finished.story());
+                let (path, said) = joined(&run, "all.clog2");
+                if said.contains(" of 3 worlds, 4 communicators") {
+                    break (run, path);
+                }
+                println!("{mpi:?}, try {tries}: {said}");
+                assert!(tries < 3, "{said}");
+            };
+            let (slog2, _) = joined(&run, "all.slog2");
+            // Each rank with each of the four started ones, on two communicators, both ways.
+            let messages = (ranks * 4 * 2 * 25 * 2) as u64;
+            let together = tests::contents::clog2(&path);
+            assert_eq!(
+                (together.sends, together.receives),
+                (messages, messages),
+                "{mpi:?}"
+            );
+            assert_eq!(tests::contents::slog2(&slog2).arrows, messages, "{mpi:?}");
+            assert_eq!(together.calls.len(), ranks + 4, "{mpi:?}");
+            // No call is lost or counted twice.
+            let calls = |path: &PathBuf| -> u64 {
+                let contents = tests::contents::clog2(path);
+                contents.calls.values().flat_map(|c| c.values()).sum()
+            };
+            let apart: u64 = run.files("clog2").iter().map(calls).sum();
+            assert_eq!(calls(&path), apart);
+            for path in [&path, &slog2] {
+                let mut command = Command::new(mpitrace());
+                process::run(command.arg("check").arg(path), LIMIT).succeeded();
+            }
+            forward_in_time(&path);
+        }
+    }
+}
+
+/// Every receive is after its send, and the second started world begins after the first has ended.
+#[track_caller]
+fn forward_in_time(path: &std::path::Path) {
+    let bytes = std::fs::read(path).expect("just written");
+    let reader = formats::clog2::Reader::new(&bytes).expect("CLOG2");
+    let mut sent = std::collections::HashMap::new();
+    for record in reader.records() {
+        let record = record.expect("a record");
+        let header = record.header;
+        let formats::clog2::Body::Msg(message) = record.body else {
+            continue;
+        };
+        let own = (header.icomm, header.rank);
+        let other = (message.icomm, message.rank);
+        let queue = |from, to| (from, to, message.tag);
+        if message.etype == formats::clog2::msg_etype::SEND {
+            let sends: &mut std::collections::VecDeque<f64> =
+                sent.entry(queue(own, other)).or_default();
+            sends.push_back(header.time);
+        } else {
+            let sends = sent.get_mut(&queue(other, own));
+            let send = sends.and_then(std::collections::VecDeque::pop_front);
+            assert!(send.is_some_and(|s| s <= header.time), "{record:?}");
+        }
+    }
+}
+
+/// Two started worlds that meet through a port.
+#[test]
+fn worlds_that_meet() {
+    let meets = [Mpi::OpenMpi, Mpi::OpenMpi5];
+    for mpi in every("worlds that meet").filter(|mpi| meets.contains(mpi)) {
+        let run = starting(mpi, 1, "meeting");
+        let (path, said) = joined(&run, "all.clog2");
+        assert!(said.contains(" of 3 worlds, 3 communicators"), "{said}");
+        let together = tests::contents::clog2(&path);
+        assert_eq!(together.calls.len(), 5);
+        assert_eq!((together.sends, together.receives), (82, 82), "{mpi:?}");
+        forward_in_time(&path);
+    }
+}
