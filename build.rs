@@ -37,6 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     if declares("MPI_Type_get_envelope_c") && declares("MPI_Type_get_contents_c") {
         println!("cargo::rustc-cfg=large_counts");
     }
+    println!("cargo::rustc-check-cfg=cfg(sessions)");
+    if declares("MPI_Session_init") && declares("MPI_Group_from_session_pset") {
+        println!("cargo::rustc-cfg=sessions");
+    }
     fs::write(out.join("mpi.rs"), &header.types)?;
     fs::write(out.join("wrappers.rs"), &generated.source)?;
     fs::write(

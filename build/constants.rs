@@ -67,6 +67,8 @@ pub fn read(
          printf(\"%s %s @%s\\n\", list, name, info.dli_sname);\n\
          else printf(\"%s %s %llu\\n\", list, name, (unsigned long long) value);\n\
          }\n\
+         /* A header of plain numbers names nothing of the library, which the linker then leaves out. */\n\
+         int (*volatile needed)(int *) = MPI_Initialized;\n\
          int main(void) {\nprintf(\"size MPI_Status %zu\\n\", sizeof(MPI_Status));\n\
          Dl_info library;\n\
          if (dladdr(dlsym(RTLD_DEFAULT, \"PMPI_Init\"), &library))\n\

@@ -1,36 +1,19 @@
 //! libtrace, the recorder: what runs inside a traced MPI program.
 //!
-//! A call enters through [`entry`] into its wrapper ([`generated`], by build.rs from `wrappers/`), which turns it into one
-//! record ([`call`], [`arg`], [`lengths`], [`status`]) in the running thread's block ([`thread`], [`blocks`], [`fill`], [`process`]).
-//! [`define`] and [`views`] add what readers must know besides; [`start`] and [`life`] handle beginnings and ends, [`annotate`]
-//! what the program says about itself; [`finalize`] merges the ranks' records into files.
+//! A call comes in through [`interpose`], where exported names lead to generated wrappers. [`call`] turns it into one record in
+//! the running thread's block; [`blocks`] hands out blocks and keeps them in a file; [`define`] adds what readers must know
+//! besides, [`counters`] values of performance counters, [`posix`] the file calls below MPI-IO, [`api`] what the program says of
+//! itself. [`process`] knows beginnings and ends, [`finalize`] merges the ranks' records into files, as [`settings`] want them.
 //!
 //! Nothing in here may change what the program computes, end it, or make it wait.
 
-mod annotate;
 mod api;
-mod arg;
 mod blocks;
 mod call;
-mod clock;
-mod constants;
+mod counters;
 mod define;
-mod entry;
-mod fill;
 mod finalize;
-mod floating;
-mod generated;
-mod lengths;
-mod library;
-mod life;
+mod interpose;
 mod posix;
-mod printf;
 mod process;
-mod say;
 mod settings;
-mod signals;
-mod start;
-mod status;
-mod table;
-mod thread;
-mod views;

@@ -4,6 +4,8 @@
 //! Payloads are sequences of the primitives of [`crate::encode`]; strings are a u32 length and bytes.
 
 use crate::args::Bytes;
+use crate::record::{self, Record};
+use crate::user::Category;
 
 /// New bases: u64 time in ticks, u64 CallID counter.
 pub const TIME_BASE: u16 = 0x0FFF;
@@ -44,6 +46,80 @@ pub const POSITION: u16 = 0x0FF0;
 pub const SERVER: u16 = 0x0FEF;
 /// Where parts of a file lie on a device: see [`Extents`].
 pub const EXTENTS: u16 = 0x0FEE;
+/// A function of the program was entered: see [`crate::function`].
+pub const ENTER: u16 = 0x0FEB;
+/// It was left.
+pub const EXIT: u16 = 0x0FEA;
+/// An object whose functions have addresses: see [`Module`].
+pub const MODULE: u16 = 0x0FE9;
+/// Names of the performance counters whose values follow: u32 count, strings.
+pub const COUNTERS: u16 = 0x0FE8;
+/// Values of the performance counters around the call whose record is the next one of the thread: see [`crate::counts`].
+pub const COUNTS: u16 = 0x0FE7;
+
+/// Polls that were counted and not recorded, at this place: see [`Skipped`].
+pub const SKIPPED: u16 = 0x0FE6;
+/// A call that the settings leave out, but that must be known for telling which send belongs to which receive: see [`hidden`].
+/// Not for the picture, and no call for who counts them.
+pub const HIDDEN: u16 = 0x0FE5;
+/// From here to the next record of a call, calls may be missing that send, receive, or begin or complete such operations. No
+/// payload.
+pub const CUT: u16 = 0x0FE4;
+/// Which messages are wanted: u64 fewest, u64 most bytes. Calls of others are not in the blocks.
+pub const MESSAGES: u16 = 0x0FE3;
+/// Which functions of the program are shown: u32 count, strings, patterns of which names match one; the same again, patterns of those
+/// that are left out. Not there if all are.
+pub const CHOICE: u16 = 0x0FE2;
+/// What the program tells of itself at a moment: see [`crate::user::Event`].
+pub const USER_EVENT: u16 = 0x0FED;
+/// One kind of that: see [`crate::user::Category`].
+pub const USER_CATEGORY: u16 = 0x0FEC;
+
+/// Bytes in front of the arguments in the payload of a [`HIDDEN`] record: u32 function and flags, i32 return code.
+pub const HIDDEN_HEAD: usize = 8;
+
+/// The call that stands in a [`HIDDEN`] record.
+pub fn hidden<'a>(record: &Record<'a>) -> Option<Record<'a>> {
+    let b = &mut Bytes::new(record.payload);
+    if record.function != HIDDEN {
+        return None;
+    }
+    let word = b.u32()? as u16;
+    let call = Record {
+        function: word & record::FUNCTION,
+        in_place: word & record::IN_PLACE != 0,
+        code: b.i32()?,
+        payload: b.rest(),
+        ..*record
+    };
+    call.is_call().then_some(call)
+}
+
+/// Whether later records may need definitions of this kind, however old they are. The others stand for a moment of the run.
+pub fn is_lasting(number: u16) -> bool {
+    matches!(
+        number,
+        FUNCTION
+            | COMM
+            | TYPE
+            | PREDEFINED
+            | CONSTANT
+            | CLOCK
+            | SYNC
+            | PROCESS
+            | LOST
+            | IGNORED
+            | FILE
+            | VIEW
+            | SERVER
+            | EXTENTS
+            | MESSAGES
+            | CHOICE
+            | USER_CATEGORY
+            | MODULE
+            | COUNTERS
+    )
+}
 
 /// What a descriptor stands for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -116,6 +192,21 @@ pub struct Extents {
     pub path: String,
     /// Offset in the file, offset on the device, length, all in bytes.
     pub extents: Vec<(u64, u64, u64)>,
+}
+
+/// The program or a shared object, as it is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Module {
+    /// Absolute path.
+    pub path: String,
+    /// What is added to addresses of the file to get those in memory.
+    pub base: u64,
+    /// First address in memory of what can be executed.
+    pub start: u64,
+    /// Address behind it.
+    pub end: u64,
+    /// GNU build ID; empty if it has none.
+    pub build: Vec<u8>,
 }
 
 /// Kind of a communicator.
@@ -211,7 +302,66 @@ pub struct Process {
     pub boot: String,
 }
 
-fn text(b: &mut Bytes<'_>) -> Option<String> {
+/// Calls that asked in vain and were counted instead of recorded, between two that were. While they go on, the record is
+/// rewritten in place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Function number.
+    pub function: u16,
+    /// How many there were.
+    pub calls: u64,
+    /// Start of the first of them, ticks.
+    pub first: u64,
+    /// End of the last of them, ticks.
+    pub last: u64,
+}
+
+impl Skipped {
+    /// Bytes of the payload: u64 calls, u64 first, u64 last, u32 function.
+    pub const SIZE: usize = 28;
+
+    /// The payload.
+    pub fn encode(&self) -> [u8; Skipped::SIZE] {
+        let mut out = [0; Skipped::SIZE];
+        out[..8].copy_from_slice(&self.calls.to_ne_bytes());
+        out[8..16].copy_from_slice(&self.first.to_ne_bytes());
+        out[16..24].copy_from_slice(&self.last.to_ne_bytes());
+        out[24..].copy_from_slice(&u32::from(self.function).to_ne_bytes());
+        out
+    }
+
+    /// One more, which ended at `stop`.
+    ///
+    /// # Safety
+    /// `payload` must be the place of a payload that nobody else writes.
+    #[inline]
+    pub unsafe fn count(payload: *mut u8, stop: u64) {
+        // SAFETY: promised by the caller; records stand at multiples of 4 bytes.
+        unsafe {
+            let calls = payload.cast::<u64>();
+            calls.write_unaligned(calls.read_unaligned() + 1);
+            calls.add(2).write_unaligned(stop);
+        }
+    }
+
+    /// What `record` says, if it is such a record.
+    pub fn of(record: &Record<'_>) -> Option<Skipped> {
+        match Definition::decode(record.function, record.payload) {
+            Some(Definition::Skipped(skipped)) if record.function == SKIPPED => Some(skipped),
+            _ => None,
+        }
+    }
+}
+
+fn texts(b: &mut Bytes<'_>) -> Option<Vec<String>> {
+    let mut texts = Vec::new();
+    for _ in 0..b.u32()? {
+        texts.push(text(b)?);
+    }
+    Some(texts)
+}
+
+pub(crate) fn text(b: &mut Bytes<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(b.string()??).into_owned())
 }
 
@@ -256,13 +406,18 @@ fn put_ranks(out: &mut Vec<u8>, ranks: &[i32]) {
     }
 }
 
-fn put_u32(out: &mut Vec<u8>, v: u32) {
+fn put_texts(out: &mut Vec<u8>, texts: &[String]) {
+    put_u32(out, texts.len() as u32);
+    texts.iter().for_each(|text| put_text(out, text));
+}
+
+pub(crate) fn put_u32(out: &mut Vec<u8>, v: u32) {
     out.extend_from_slice(&v.to_ne_bytes());
 }
 fn put_u64(out: &mut Vec<u8>, v: u64) {
     out.extend_from_slice(&v.to_ne_bytes());
 }
-fn put_text(out: &mut Vec<u8>, s: &str) {
+pub(crate) fn put_text(out: &mut Vec<u8>, s: &str) {
     put_u32(out, s.len() as u32);
     out.extend_from_slice(s.as_bytes());
 }
@@ -332,6 +487,31 @@ pub enum Definition {
     Server(Server),
     /// [`EXTENTS`].
     Extents(Extents),
+    /// [`SKIPPED`].
+    Skipped(Skipped),
+    /// [`MESSAGES`].
+    Messages {
+        /// Fewest bytes of a message.
+        least: u64,
+        /// Most bytes.
+        most: u64,
+    },
+    /// [`CHOICE`].
+    Choice {
+        /// Of the names that are shown; of all, if there is none.
+        include: Vec<String>,
+        /// Of those that are not.
+        exclude: Vec<String>,
+    },
+    /// [`USER_CATEGORY`].
+    UserCategory(Category),
+    /// [`MODULE`].
+    Module(Module),
+    /// [`COUNTERS`].
+    Counters {
+        /// Their names, in the order of the values.
+        names: Vec<String>,
+    },
 }
 
 /// All clocks read at one moment.
@@ -378,6 +558,12 @@ impl Definition {
             Definition::Position { .. } => POSITION,
             Definition::Server(_) => SERVER,
             Definition::Extents(_) => EXTENTS,
+            Definition::Skipped(_) => SKIPPED,
+            Definition::Messages { .. } => MESSAGES,
+            Definition::UserCategory(_) => USER_CATEGORY,
+            Definition::Module(_) => MODULE,
+            Definition::Counters { .. } => COUNTERS,
+            Definition::Choice { .. } => CHOICE,
         }
     }
 
@@ -385,6 +571,7 @@ impl Definition {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
+            Definition::UserCategory(category) => return category.encode(),
             Definition::Function { number, name } => {
                 put_u32(&mut out, u32::from(*number));
                 put_text(&mut out, name);
@@ -459,6 +646,11 @@ impl Definition {
                     put_u64(&mut out, length);
                 }
             }
+            Definition::Skipped(s) => out.extend_from_slice(&s.encode()),
+            Definition::Messages { least, most } => {
+                put_u64(&mut out, *least);
+                put_u64(&mut out, *most);
+            }
             Definition::Position { file, etypes } => {
                 put_u64(&mut out, *file);
                 put_u64(&mut out, *etypes as u64);
@@ -479,6 +671,19 @@ impl Definition {
                     }
                 }
             }
+            Definition::Module(m) => {
+                put_text(&mut out, &m.path);
+                for v in [m.base, m.start, m.end] {
+                    put_u64(&mut out, v);
+                }
+                put_u32(&mut out, m.build.len() as u32);
+                out.extend_from_slice(&m.build);
+            }
+            Definition::Counters { names } => put_texts(&mut out, names),
+            Definition::Choice { include, exclude } => {
+                put_texts(&mut out, include);
+                put_texts(&mut out, exclude);
+            }
         }
         out
     }
@@ -487,6 +692,7 @@ impl Definition {
     pub fn decode(number: u16, payload: &[u8]) -> Option<Definition> {
         let b = &mut Bytes::new(payload);
         Some(match number {
+            USER_CATEGORY => Definition::UserCategory(Category::decode(b)?),
             FUNCTION => Definition::Function {
                 number: b.u32()?.try_into().ok()?,
                 name: text(b)?,
@@ -575,6 +781,16 @@ impl Definition {
                 file: b.u64()?,
                 etypes: b.i64()?,
             },
+            SKIPPED => Definition::Skipped(Skipped {
+                calls: b.u64()?,
+                first: b.u64()?,
+                last: b.u64()?,
+                function: b.u32()?.try_into().ok()?,
+            }),
+            MESSAGES => Definition::Messages {
+                least: b.u64()?,
+                most: b.u64()?,
+            },
             SERVER => Definition::Server(Server {
                 role: match b.u32()? {
                     1 => Role::FrontEnd,
@@ -597,6 +813,18 @@ impl Definition {
                 }
                 Definition::Extents(file)
             }
+            MODULE => Definition::Module(Module {
+                path: text(b)?,
+                base: b.u64()?,
+                start: b.u64()?,
+                end: b.u64()?,
+                build: b.string()??.to_vec(),
+            }),
+            COUNTERS => Definition::Counters { names: texts(b)? },
+            CHOICE => Definition::Choice {
+                include: texts(b)?,
+                exclude: texts(b)?,
+            },
             _ => return None,
         })
     }
@@ -653,12 +881,36 @@ mod tests {
                 number: 2,
                 name: "store".to_owned(),
             }),
+            Definition::Messages {
+                least: 1,
+                most: u64::MAX,
+            },
+            Definition::Skipped(Skipped {
+                function: 17,
+                calls: 1_000_000,
+                first: 1,
+                last: u64::MAX,
+            }),
             Definition::Extents(Extents {
                 device: 1,
                 inode: 2,
                 path: "x".to_owned(),
                 extents: vec![(0, 4096, 8192)],
             }),
+            Definition::Module(Module {
+                path: "/usr/lib/x.so".to_owned(),
+                base: 0x7F00_0000_0000,
+                start: 0x7F00_0000_1000,
+                end: 0x7F00_0000_2000,
+                build: vec![1, 2, 0],
+            }),
+            Definition::Choice {
+                include: vec!["solve*".to_owned()],
+                exclude: vec!["*inner".to_owned(), "x?".to_owned()],
+            },
+            Definition::Counters {
+                names: vec!["page-faults".to_owned(), "PAPI_TOT_CYC".to_owned()],
+            },
         ] {
             let bytes = definition.encode();
             for cut in 0..bytes.len() {

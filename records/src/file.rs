@@ -1,14 +1,18 @@
 //! Reading a block file: header, threads, and the records of each thread in order. The file may be that of a killed process:
 //! only what blocks say is committed is taken, and nothing in it is trusted.
+//!
+//! Where only the newest calls are kept, blocks are used again. Definitions that later records may need stand twice then, in
+//! their thread's blocks and in pinned ones: those are given first whose block is gone.
 
 use crate::define::Definition;
 use crate::layout::{
-    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, VERSION, at,
+    BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, PINNED_MAGIC, VERSION, at,
 };
 use crate::record::{self, Base, Record, Records, u32_at, u64_at};
 use crate::{args::Bytes, define};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a file is not a readable block file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +54,8 @@ pub struct Info {
     pub lost: u64,
     /// Identity of the run.
     pub run: u64,
+    /// Calls that were recorded and given up for newer ones.
+    pub dropped: u64,
 }
 
 /// A call that was running when the process died.
@@ -68,7 +74,7 @@ pub struct OpenCall {
 pub struct File<'a> {
     info: Info,
     threads: Vec<Thread<'a>>,
-    bytes: &'a [u8],
+    bytes: Contents<'a>,
 }
 
 /// The blocks of one thread in order.
@@ -78,8 +84,90 @@ pub struct Thread<'a> {
     pub number: u32,
     /// Thread ID of the operating system.
     pub tid: u64,
-    blocks: Vec<&'a [u8]>,
+    blocks: Blocks<'a>,
 }
+
+/// The blocks of a thread. Their numbers in the file take 4 bytes for each 64 KB, and all walks share them.
+#[derive(Debug, Clone)]
+struct Blocks<'a> {
+    bytes: Contents<'a>,
+    /// Blocks of definitions that are not in the file, in front of the others.
+    front: Vec<&'a [u8]>,
+    /// Blocks of definitions that were kept when the blocks were used again in which they stood.
+    pinned: Arc<[u32]>,
+    numbers: Arc<[u32]>,
+    /// Of the blocks that are there, the low halves of their numbers in the thread, ascending; empty without pinned ones.
+    there: Arc<[u32]>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Number in the file of block `i`.
+    fn number(&self, i: usize) -> Option<u32> {
+        let i = i.checked_sub(self.front.len())?;
+        let pinned = self.pinned.get(i);
+        pinned
+            .or_else(|| self.numbers.get(i - self.pinned.len()))
+            .copied()
+    }
+
+    fn get(&self, i: usize) -> Option<&'a [u8]> {
+        let front = self.front.get(i).copied();
+        front.or_else(|| self.bytes.block(self.number(i)?))
+    }
+
+    fn is_pinned(&self, i: usize) -> bool {
+        let i = i.checked_sub(self.front.len());
+        i.is_some_and(|i| i < self.pinned.len())
+    }
+
+    /// A walk goes on behind block `i`.
+    fn leave(&self, i: usize) {
+        if let Some(number) = self.number(i) {
+            self.bytes.leave(number as usize, 1);
+        }
+    }
+}
+
+/// The bytes of a file.
+#[derive(Debug, Clone, Copy)]
+struct Contents<'a> {
+    bytes: &'a [u8],
+    mapped: bool,
+}
+
+impl<'a> Contents<'a> {
+    /// Block `number` of the file.
+    fn block(self, number: u32) -> Option<&'a [u8]> {
+        let start = (number as usize).checked_add(1)?.checked_mul(BLOCK_SIZE)?;
+        self.bytes.get(start..start.checked_add(BLOCK_SIZE)?)
+    }
+
+    /// Gives back the memory of `n` blocks from `number` on, and of the one before them: of that the kernel may have mapped
+    /// pages again, as it maps the surroundings of what is touched.
+    fn leave(self, number: usize, n: usize) {
+        let start = number * BLOCK_SIZE;
+        let end = ((number + 1 + n) * BLOCK_SIZE).min(self.bytes.len());
+        let Some(part) = self.bytes.get(start..end).filter(|_| self.mapped) else {
+            return;
+        };
+        // Where there is no system there are no mappings.
+        #[cfg(not(unix))]
+        let _ = part;
+        // SAFETY: `mapped` is set where the bytes are a shared mapping that is only read: what is given back comes from the
+        // file again, as it was.
+        #[cfg(unix)]
+        unsafe {
+            libc::madvise(
+                part.as_ptr().cast_mut().cast(),
+                part.len(),
+                libc::MADV_DONTNEED,
+            )
+        };
+    }
+}
+
+/// Blocks whose headers are looked at before their memory is given back.
+const HEADERS: usize = 16;
 
 impl<'a> File<'a> {
     /// Reads the header and finds the blocks in `bytes`.
@@ -87,6 +175,28 @@ impl<'a> File<'a> {
     /// # Errors
     /// If `bytes` is not a block file of this version.
     pub fn new(bytes: &'a [u8]) -> Result<File<'a>, Error> {
+        File::read(Contents {
+            bytes,
+            mapped: false,
+        })
+    }
+
+    /// As [`File::new`], in little memory whatever the size of the file: what a walk has left behind is given back.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Safety
+    /// `bytes` must be a shared mapping of a file from its beginning, through which nobody writes.
+    pub unsafe fn mapped(bytes: &'a [u8]) -> Result<File<'a>, Error> {
+        File::read(Contents {
+            bytes,
+            mapped: true,
+        })
+    }
+
+    fn read(contents: Contents<'a>) -> Result<File<'a>, Error> {
+        let bytes = contents.bytes;
         let fail = |offset, what: &str| Error {
             offset,
             what: what.to_owned(),
@@ -119,17 +229,36 @@ impl<'a> File<'a> {
             ended: word(at::F_ENDED)?,
             lost: long(at::F_LOST)?,
             run: long(at::F_RUN)?,
+            dropped: long(at::F_DROPPED)?,
         };
-        let mut by_thread: BTreeMap<u32, Vec<(u64, &'a [u8])>> = BTreeMap::new();
-        let body = bytes.get(BLOCK_SIZE..).unwrap_or_default();
-        for block in body.chunks_exact(BLOCK_SIZE) {
-            if u32_at(block, 0) != Some(BLOCK_MAGIC) {
-                continue;
+        let mut by_thread: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
+        let mut pinned = Vec::new();
+        for number in 0.. {
+            let Some(block) = contents.block(number) else {
+                break;
+            };
+            if (number as usize + 1).is_multiple_of(HEADERS) {
+                contents.leave((number as usize + 1) - HEADERS, HEADERS - 1);
+            }
+            match u32_at(block, 0) {
+                Some(BLOCK_MAGIC) => {}
+                Some(PINNED_MAGIC) => {
+                    pinned.push(number);
+                    for record in block_records(block) {
+                        by_thread.entry(record.call as u32).or_default();
+                    }
+                    continue;
+                }
+                _ => continue,
             }
             let thread = u32_at(block, at::B_THREAD).unwrap_or(0);
             let sequence = u64_at(block, at::B_SEQUENCE).unwrap_or(0);
-            by_thread.entry(thread).or_default().push((sequence, block));
+            by_thread
+                .entry(thread)
+                .or_default()
+                .push((sequence, number));
         }
+        let pinned: Arc<[u32]> = pinned.into();
         let threads = by_thread
             .into_iter()
             .map(|(number, mut blocks)| {
@@ -140,16 +269,25 @@ impl<'a> File<'a> {
                     number,
                     tid: blocks
                         .first()
-                        .and_then(|(_, b)| u64_at(b, at::B_TID))
+                        .and_then(|&(_, b)| u64_at(contents.block(b)?, at::B_TID))
                         .unwrap_or(0),
-                    blocks: blocks.into_iter().map(|(_, b)| b).collect(),
+                    blocks: Blocks {
+                        bytes: contents,
+                        front: Vec::new(),
+                        pinned: pinned.clone(),
+                        there: match pinned.len() {
+                            0 => Arc::new([]),
+                            _ => blocks.iter().map(|&(number, _)| number as u32).collect(),
+                        },
+                        numbers: blocks.iter().map(|&(_, b)| b).collect(),
+                    },
                 }
             })
             .collect();
         Ok(File {
             info,
             threads,
-            bytes,
+            bytes: contents,
         })
     }
 
@@ -169,10 +307,13 @@ impl<'a> File<'a> {
         let mut damage = Vec::new();
         for thread in &self.threads {
             let mut expected = 0;
-            for block in &thread.blocks {
-                let offset = (block.as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
+            for (i, &number) in thread.blocks.numbers.iter().enumerate() {
+                let Some(block) = self.bytes.block(number) else {
+                    continue;
+                };
+                let offset = (number as usize + 1) * BLOCK_SIZE;
                 let sequence = u64_at(block, at::B_SEQUENCE).unwrap_or(0);
-                if sequence != expected {
+                if sequence != expected && thread.blocks.pinned.is_empty() {
                     damage.push(Error {
                         offset,
                         what: format!(
@@ -194,15 +335,40 @@ impl<'a> File<'a> {
                         ),
                     });
                 }
+                let before = thread.blocks.front.len() + thread.blocks.pinned.len();
+                thread.blocks.leave(before + i);
             }
         }
         damage
     }
 
+    /// Leaves out what stands behind a gap in a thread's blocks: of a process that goes on writing while its file is read, what is
+    /// left is what each thread had done at some moment.
+    pub fn cut_at_gaps(&mut self) {
+        let bytes = self.bytes;
+        let sequence = |number: u32| {
+            let block = bytes.block(number);
+            block.and_then(|block| u64_at(block, at::B_SEQUENCE))
+        };
+        for thread in &mut self.threads {
+            let blocks = &mut thread.blocks;
+            // Where the oldest blocks are given up for newer ones, gaps are nothing unusual.
+            if !blocks.pinned.is_empty() {
+                continue;
+            }
+            let gap = blocks.numbers.windows(2).position(|pair| {
+                sequence(pair[1]) != sequence(pair[0]).and_then(|sequence| sequence.checked_add(1))
+            });
+            if let Some(gap) = gap {
+                blocks.numbers = blocks.numbers[..=gap].into();
+            }
+        }
+    }
+
     /// Adds definitions to those that the file has, in front of its records. `block` is what [`block_of`] gave.
     pub fn add(&mut self, block: &'a [u8]) {
         if let Some(thread) = self.threads.first_mut() {
-            thread.blocks.insert(0, block);
+            thread.blocks.front.insert(0, block);
         }
     }
 }
@@ -251,7 +417,9 @@ impl<'a> Thread<'a> {
     pub fn records(&self) -> ThreadRecords<'a> {
         ThreadRecords {
             blocks: self.blocks.clone(),
+            number: self.number,
             next: 0,
+            pinned: false,
             records: None,
             whole: Vec::new(),
         }
@@ -259,18 +427,24 @@ impl<'a> Thread<'a> {
 
     /// Number of blocks.
     pub fn blocks(&self) -> usize {
-        self.blocks.len()
+        self.blocks.front.len() + self.blocks.numbers.len()
     }
 
     /// The call in which the thread was when the process died.
     pub fn open_call(&self) -> Option<OpenCall> {
-        let last = self.blocks.last()?;
+        let last = self.blocks.bytes.block(*self.blocks.numbers.last()?)?;
         let function = u32_at(last, at::B_OPEN_FUNCTION)?.checked_sub(1)?;
-        Some(OpenCall {
+        let open = OpenCall {
             function: u16::try_from(function).ok()?,
             start: u64_at(last, at::B_OPEN_START)?,
             call: u64_at(last, at::B_OPEN_CALL)?,
-        })
+        };
+        // The process may have died after the call's record was complete, and before the header said so.
+        let recorded = block_records(last)
+            .filter(Record::is_call)
+            .last()
+            .is_some_and(|r| (r.function, r.call) == (open.function, open.call));
+        (!recorded).then_some(open)
     }
 }
 
@@ -295,8 +469,12 @@ fn whole<'b>(bytes: &'b [u8], head: Record<'_>) -> Option<Record<'b>> {
 /// Walks over a thread's records. A lending iterator, because a record larger than a block is put together in a buffer.
 #[derive(Debug, Clone)]
 pub struct ThreadRecords<'a> {
-    blocks: Vec<&'a [u8]>,
+    blocks: Blocks<'a>,
+    /// Number of the thread.
+    number: u32,
     next: usize,
+    /// Whether `records` are those of a pinned block.
+    pinned: bool,
     records: Option<Records<'a>>,
     whole: Vec<u8>,
 }
@@ -307,11 +485,24 @@ impl ThreadRecords<'_> {
     pub fn next(&mut self) -> Option<Record<'_>> {
         loop {
             let Some(records) = &mut self.records else {
+                if let Some(left) = self.next.checked_sub(1) {
+                    self.blocks.leave(left);
+                }
                 self.records = Some(block_records(self.blocks.get(self.next)?));
+                self.pinned = self.blocks.is_pinned(self.next);
                 self.next += 1;
                 continue;
             };
-            match records.next() {
+            let mut record = records.next();
+            if let Some(r) = record.as_mut().filter(|_| self.pinned) {
+                // It is another thread's, or stands in a block that is still there.
+                let there = |r: &Record<'_>| self.blocks.there.binary_search(&(r.duration as u32));
+                if r.call as u32 != self.number || there(r).is_ok() {
+                    continue;
+                }
+                (r.call, r.duration) = (0, 0);
+            }
+            match record {
                 None => self.records = None,
                 Some(r) if r.function == define::FRAGMENT => {
                     let head = Record { payload: &[], ..r };

@@ -22,6 +22,10 @@ pub const BLOCK_HEADER: usize = size_of::<BlockHeader>();
 pub const FILE_MAGIC: [u8; 8] = *b"LTRACE\0\x01";
 /// First word of a block in use.
 pub const BLOCK_MAGIC: u32 = 0x4B4C_4254;
+/// First word of a block of definitions that are kept when blocks are used again (see [`crate::file`]): each record has the
+/// number of its thread in place of the CallID, and in place of the duration the low half of the number of the thread's block
+/// in which it stands, too.
+pub const PINNED_MAGIC: u32 = 0x4E50_4254;
 /// Version of this layout and of the record encoding.
 pub const VERSION: u32 = 1;
 
@@ -100,6 +104,8 @@ pub struct FileHeader {
     pub lost: AtomicU64,
     /// Identity of the run, equal on all ranks; 0 until MPI_Init has returned.
     pub run: AtomicU64,
+    /// Calls that were recorded and given up for newer ones.
+    pub dropped: AtomicU64,
 }
 
 /// Header of a block.
@@ -126,8 +132,10 @@ pub struct BlockHeader {
     pub call_base: u64,
     /// Thread ID of the operating system.
     pub tid: u64,
+    /// Calls recorded in it, where blocks are used again; 0 while it is being filled.
+    pub calls: AtomicU64,
     /// Zero.
-    pub reserved: [u64; 8],
+    pub reserved: [u64; 7],
 }
 
 // loom's atomics have no place in a file.
@@ -135,7 +143,8 @@ pub struct BlockHeader {
 const _: () = assert!(BLOCK_HEADER == 128 && size_of::<FileHeader>() <= BLOCK_SIZE);
 
 /// Offsets that readers need, in bytes from the start of the header.
-pub(crate) mod at {
+#[allow(missing_docs, reason = "named after the fields")]
+pub mod at {
     use super::*;
 
     pub const F_VERSION: usize = offset_of!(FileHeader, version);
@@ -149,6 +158,7 @@ pub(crate) mod at {
     pub const F_ENDED: usize = offset_of!(FileHeader, ended);
     pub const F_LOST: usize = offset_of!(FileHeader, lost);
     pub const F_RUN: usize = offset_of!(FileHeader, run);
+    pub const F_DROPPED: usize = offset_of!(FileHeader, dropped);
     pub const B_THREAD: usize = offset_of!(BlockHeader, thread);
     pub const B_SEQUENCE: usize = offset_of!(BlockHeader, sequence);
     pub const B_COMMITTED: usize = offset_of!(BlockHeader, committed);
@@ -158,4 +168,5 @@ pub(crate) mod at {
     pub const B_TIME_BASE: usize = offset_of!(BlockHeader, time_base);
     pub const B_CALL_BASE: usize = offset_of!(BlockHeader, call_base);
     pub const B_TID: usize = offset_of!(BlockHeader, tid);
+    pub const B_CALLS: usize = offset_of!(BlockHeader, calls);
 }

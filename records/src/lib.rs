@@ -5,21 +5,25 @@
 //! signature, packed without padding ([`encode`] writes them, [`args`] reads them back with the function table as schema).
 //! What the reader needs besides calls (communicators, datatype sizes, constants of the MPI library, clock readings) stands
 //! in the same blocks as definition records ([`define`]). What a call does below MPI, its file operations, are records as
-//! well ([`operation`]).
+//! well ([`operation`]), and so are what the program tells of itself ([`user`]), values of performance counters ([`counts`]) and
+//! functions that the program enters and leaves ([`mod@function`]).
 //!
 //! Because the file is a shared mapping, what was recorded survives the death of the process; [`mod@file`] reads it, whether
 //! the process finished or not. How blocks pass from thread to thread is in [`handover`].
 #![deny(missing_docs)]
 
 pub mod args;
+pub mod counts;
 pub mod define;
 pub mod encode;
 pub mod file;
+pub mod function;
 pub mod handover;
 pub mod layout;
 pub mod operation;
 pub mod record;
 mod rewrite;
 pub mod tids;
+pub mod user;
 
 pub use rewrite::rewrite;

@@ -4,10 +4,12 @@
 use super::exchange::{Exchange, Failure};
 use super::merge::{children, parent};
 use formats::clog2::{CommKind, Gid};
+use formats::project::categories::Categories;
+use formats::project::counters;
 use formats::project::states::FunctionSet;
 use records::args::Bytes;
 use records::define::ClockReading;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 const UP: i32 = 701;
 const DOWN: i32 = 702;
@@ -19,6 +21,8 @@ pub struct Part {
     pub first_ns: i64,
     /// Largest number of threads of a rank.
     pub threads: u32,
+    /// Members of the largest communicator.
+    pub width: u32,
     /// Recorded calls.
     pub calls: u64,
     /// Recorded operations below MPI.
@@ -27,6 +31,12 @@ pub struct Part {
     pub ignored: u64,
     /// Records that could not be kept.
     pub lost: u64,
+    /// Calls given up for newer ones.
+    pub dropped: u64,
+    /// Ranks on which calls are missing that messages hang on.
+    pub cut: u64,
+    /// Why, of the lowest rank that has a reason.
+    pub lost_reason: String,
     /// Ranks whose DUMPI file could not be written.
     pub dumpi_failures: u64,
     /// Bytes of DUMPI files.
@@ -41,8 +51,16 @@ pub struct Part {
     pub functions: FunctionSet,
     /// Communicators: own ones first, then those that only other ranks know.
     pub comms: Vec<(Gid, CommKind)>,
+    /// What the programs tell of themselves.
+    pub categories: Categories,
     /// Host of each rank.
     pub hosts: Vec<(u32, String)>,
+    /// Program of each rank.
+    pub programs: Vec<(u32, String)>,
+    /// Names of the program's functions.
+    pub named: BTreeSet<String>,
+    /// Names of performance counters.
+    pub counters: Vec<String>,
 }
 
 fn put_u64(out: &mut Vec<u8>, v: u64) {
@@ -64,10 +82,13 @@ impl Part {
         let numbers = [
             self.first_ns as u64,
             self.threads.into(),
+            self.width.into(),
             self.calls,
             self.operations,
             self.ignored,
             self.lost,
+            self.dropped,
+            self.cut,
             self.dumpi_failures,
             self.dumpi_bytes,
             self.silent,
@@ -77,15 +98,27 @@ impl Part {
         }
         put_text(&mut out, &self.reason);
         put_text(&mut out, &self.dumpi_reason);
+        put_text(&mut out, &self.lost_reason);
         put_u64(&mut out, self.comms.len() as u64);
         for (gid, kind) in &self.comms {
             out.extend_from_slice(&gid.0);
             out.extend_from_slice(&kind.number().to_ne_bytes());
         }
-        put_u64(&mut out, self.hosts.len() as u64);
-        for (rank, host) in &self.hosts {
-            put_u64(&mut out, u64::from(*rank));
-            put_text(&mut out, host);
+        out.extend(self.categories.encode());
+        for names in [&self.hosts, &self.programs] {
+            put_u64(&mut out, names.len() as u64);
+            for (rank, name) in names {
+                put_u64(&mut out, u64::from(*rank));
+                put_text(&mut out, name);
+            }
+        }
+        put_u64(&mut out, self.named.len() as u64);
+        for name in &self.named {
+            put_text(&mut out, name);
+        }
+        put_u64(&mut out, self.counters.len() as u64);
+        for name in &self.counters {
+            put_text(&mut out, name);
         }
         out
     }
@@ -95,10 +128,13 @@ impl Part {
         let mut part = Part {
             first_ns: b.i64()?,
             threads: b.u64()? as u32,
+            width: b.u64()? as u32,
             calls: b.u64()?,
             operations: b.u64()?,
             ignored: b.u64()?,
             lost: b.u64()?,
+            dropped: b.u64()?,
+            cut: b.u64()?,
             dumpi_failures: b.u64()?,
             dumpi_bytes: b.u64()?,
             silent: b.u64()?,
@@ -109,6 +145,7 @@ impl Part {
         }
         part.reason = text(b)?;
         part.dumpi_reason = text(b)?;
+        part.lost_reason = text(b)?;
         for _ in 0..b.u64()? {
             let gid = Gid(b.take(32)?.try_into().ok()?);
             part.comms.push((
@@ -116,8 +153,17 @@ impl Part {
                 CommKind::from_number(b.i32()?).unwrap_or(CommKind::Unknown),
             ));
         }
+        part.categories = Categories::decode(b)?;
+        for names in [&mut part.hosts, &mut part.programs] {
+            for _ in 0..b.u64()? {
+                names.push((b.u64()? as u32, text(b)?));
+            }
+        }
         for _ in 0..b.u64()? {
-            part.hosts.push((b.u64()? as u32, text(b)?));
+            part.named.insert(text(b)?);
+        }
+        for _ in 0..b.u64()? {
+            part.counters.push(text(b)?);
         }
         Some(part)
     }
@@ -126,16 +172,20 @@ impl Part {
     fn join(&mut self, child: Part) {
         self.first_ns = self.first_ns.min(child.first_ns);
         self.threads = self.threads.max(child.threads);
+        self.width = self.width.max(child.width);
         self.calls += child.calls;
         self.operations += child.operations;
         self.ignored += child.ignored;
         self.lost += child.lost;
+        self.dropped += child.dropped;
+        self.cut += child.cut;
         self.dumpi_failures += child.dumpi_failures;
         self.dumpi_bytes += child.dumpi_bytes;
         self.silent += child.silent;
         for (own, other) in [
             (&mut self.reason, child.reason),
             (&mut self.dumpi_reason, child.dumpi_reason),
+            (&mut self.lost_reason, child.lost_reason),
         ] {
             if own.is_empty() {
                 *own = other;
@@ -155,7 +205,11 @@ impl Part {
             new.filter(|(gid, _)| seen.insert(gid.0))
                 .map(|(gid, _)| (gid, CommKind::Unknown)),
         );
+        self.categories.join(child.categories);
         self.hosts.extend(child.hosts);
+        self.programs.extend(child.programs);
+        self.named.extend(child.named);
+        counters::join(&mut self.counters, &child.counters);
     }
 }
 

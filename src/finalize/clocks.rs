@@ -6,20 +6,26 @@
 //! as rank 0 read the same clock: they are not probed unless the settings demand it.
 
 use super::exchange::{Exchange, Failure};
-use crate::clock;
-use crate::constants::predefined;
+use crate::blocks::fill::put_definition;
+use crate::blocks::thread::Thread;
+use crate::call::constants::predefined;
 use crate::define;
-use crate::fill::put_definition;
-use crate::generated::{MPI_Datatype, pmpi};
+use crate::interpose::generated::{MPI_Datatype, pmpi};
 use crate::process;
+use crate::process::clock;
+use crate::process::start::World;
 use crate::settings::ClockSync;
-use crate::start::World;
-use crate::thread::Thread;
 use parking_lot::Mutex;
 use records::define::{Definition, Sync};
 use std::ffi::c_int;
 
 const TAG: i32 = 801;
+/// A round trip that is as good as any, ns; with worse ones probing goes on,
+const GOOD: u64 = 20_000;
+/// up to so many times the rounds asked for.
+const MORE: u32 = 20;
+/// Said instead of a time when there are no more rounds.
+const ENOUGH: u64 = u64::MAX;
 
 /// Which ranks are probed; known on rank 0, elsewhere only for the rank itself.
 static PROBED: Mutex<Vec<bool>> = Mutex::new(Vec::new());
@@ -76,7 +82,7 @@ pub fn compare(t: Option<&mut Thread>, world: &World) -> Result<(), Failure> {
     let rounds = settings.sync_probes.max(1);
     if world.rank != 0 {
         let sync = if probed.first() == Some(&true) {
-            answer(&line, rounds)?
+            answer(&line)?
         } else {
             // The same clock: nothing to add, and no doubt about it.
             Sync {
@@ -103,7 +109,13 @@ fn probe(line: &Exchange, rank: i32, rounds: u32) -> Result<(), Failure> {
     line.receive::<8>(rank, TAG)?;
     line.send(rank, TAG, &[0; 8])?;
     let mut best: Option<(u64, i64, u64)> = None;
-    for _ in 0..rounds {
+    // On a busy machine all of a few rounds may have been interrupted.
+    let enough = |round, best: Option<(u64, i64, u64)>| {
+        round >= rounds && best.is_some_and(|(gap, ..)| gap < GOOD) || round >= MORE * rounds
+    };
+    let mut round = 0;
+    while !enough(round, best) {
+        round += 1;
         let before = clock::posix(libc::CLOCK_MONOTONIC);
         line.send(rank, TAG, &before.to_ne_bytes())?;
         let answer = line.receive::<16>(rank, TAG)?;
@@ -117,6 +129,7 @@ fn probe(line: &Exchange, rank: i32, rounds: u32) -> Result<(), Failure> {
             best = Some((gap, shift, ticks));
         }
     }
+    line.send(rank, TAG, &ENOUGH.to_ne_bytes())?;
     let (gap, shift, ticks) = best.unwrap_or_default();
     let mut result = [0; 24];
     result[..8].copy_from_slice(&gap.to_ne_bytes());
@@ -126,11 +139,10 @@ fn probe(line: &Exchange, rank: i32, rounds: u32) -> Result<(), Failure> {
 }
 
 /// The other rank's part.
-fn answer(line: &Exchange, rounds: u32) -> Result<Sync, Failure> {
+fn answer(line: &Exchange) -> Result<Sync, Failure> {
     line.send(0, TAG, &[0; 8])?;
     line.receive::<8>(0, TAG)?;
-    for _ in 0..rounds {
-        line.receive::<8>(0, TAG)?;
+    while u64::from_ne_bytes(line.receive::<8>(0, TAG)?) != ENOUGH {
         let mut answer = [0; 16];
         answer[..8].copy_from_slice(&clock::posix(libc::CLOCK_MONOTONIC).to_ne_bytes());
         answer[8..].copy_from_slice(&clock::now().to_ne_bytes());

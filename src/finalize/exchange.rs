@@ -3,10 +3,10 @@
 //!
 //! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
 
-use crate::arg::bits;
-use crate::constants::{self, predefined};
-use crate::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
-use crate::start::Comm;
+use crate::call::arg::bits;
+use crate::call::constants::{self, predefined};
+use crate::interpose::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
+use crate::process::start::Comm;
 use std::ffi::c_int;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -157,7 +157,7 @@ impl Exchange {
         }
         pending.done = true;
         // SAFETY: all bytes are set, at least to zero.
-        let bytes = crate::status::decode(unsafe { status.assume_init_ref() }, false).bytes;
+        let bytes = crate::call::status::decode(unsafe { status.assume_init_ref() }, false).bytes;
         Ok((std::mem::take(&mut pending.buffer), bytes as usize))
     }
 

@@ -7,21 +7,27 @@
 //! and none is waited for beyond the deadline ([`exchange`]): when the merge fails, the block files stay and are named.
 
 mod agree;
+pub mod alone;
 pub mod clocks;
 mod exchange;
+mod halves;
 mod merge;
 mod operations;
 mod outputs;
 mod report;
 
+use crate::api::functions;
+use crate::api::mpe;
+use crate::blocks::Contents;
+use crate::blocks::fill::{self, put_definition};
+use crate::blocks::thread::{self, Thread};
+use crate::call::table::table;
 use crate::define;
-use crate::fill::{self, put_definition};
+use crate::interpose::library;
 use crate::process;
+use crate::process::start::{self, World};
 use crate::say;
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
-use crate::start::{self, World};
-use crate::table::table;
-use crate::thread;
 use agree::{Part, ZeroClock};
 use exchange::{Exchange, Failure};
 use formats::dumpi::meta;
@@ -30,26 +36,29 @@ use formats::io::Extract;
 use formats::project::clock::ClockMap;
 use formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
 use formats::project::dumpi;
+use formats::project::functions::Choice;
 use formats::project::gids::GidTable;
 use formats::project::scan::Scan;
 use formats::project::states;
 use merge::{Clog2, Nowhere, Sink};
 use operations::Operations;
-use outputs::{Outputs, Plan, free_base};
+use outputs::{Ended, Outputs, Plan, numbered};
 use records::define::Definition;
 use records::file::File;
 use records::layout::Clock;
-use report::{Diagnostics, Report};
+use report::{Diagnostics, Written};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
 /// takes part like the others.
 pub fn run() {
+    crate::blocks::reserve::release();
     let store = process::store();
     let Some(world) = start::agreed() else {
         if let Some(store) = store {
+            store.write_out();
             say!(
                 "trace: no MPI_COMM_WORLD to merge the ranks with: the calls of this process are in {} (mpitrace recover reads it)",
                 store.path().display()
@@ -61,6 +70,9 @@ pub fn run() {
     // A mistake of ours must not end the program: it becomes one more reason why there is no merged trace.
     let finished = catch_unwind(AssertUnwindSafe(|| finish(&world, &settings)))
         .unwrap_or_else(|_| Err("the recorder failed: not merged".to_owned()));
+    if let Some(store) = store.filter(|_| finished.is_err() || settings.keep_blocks) {
+        store.write_out();
+    }
     match (finished, store) {
         (Ok(()), store) => {
             start::free(world.comm);
@@ -86,7 +98,7 @@ const LARGEST: usize = 136;
 
 /// This process's block file, or an empty one.
 enum Blocks {
-    Mapped(memmap2::Mmap),
+    Own(Contents),
     Empty(Vec<u8>),
 }
 
@@ -96,25 +108,40 @@ impl Blocks {
         let read = || {
             let store = process::store().ok_or_else(process::why_no_store)?;
             let named = |e: std::io::Error| format!("{}: {e}", store.path().display());
-            let file = std::fs::File::open(store.path()).map_err(named)?;
+            // By its descriptor, as its folder may have gone meanwhile.
             // SAFETY: the file is this process's own; what changes in it while it is read are blocks of threads that
             // still call, and those are only read up to what they have committed.
-            let bytes = unsafe { memmap2::Mmap::map(&file) }.map_err(named)?;
-            File::new(&bytes).map_err(|e| format!("{}: {e}", store.path().display()))?;
+            let bytes = unsafe { store.read() }.map_err(named)?;
+            of_contents(&bytes).map_err(|e| format!("{}: {e}", store.path().display()))?;
             Ok(bytes)
         };
         match read() {
-            Ok(bytes) => (Blocks::Mapped(bytes), None),
+            Ok(bytes) => (Blocks::Own(bytes), None),
             Err(why) => (Blocks::Empty(process::empty_file(world)), Some(why)),
         }
     }
 
-    fn bytes(&self) -> &[u8] {
+    fn file(&self) -> Result<File<'_>, Wrong> {
         match self {
-            Blocks::Mapped(bytes) => bytes,
-            Blocks::Empty(bytes) => bytes,
+            Blocks::Own(bytes) => of_contents(bytes),
+            Blocks::Empty(bytes) => File::new(bytes),
         }
+        .map_err(|e| e.to_string())
     }
+}
+
+/// This process's block file.
+fn of_contents(contents: &Contents) -> Result<File<'_>, records::file::Error> {
+    match contents {
+        Contents::File(bytes) => of_mapping(bytes),
+        Contents::Copy(bytes) => File::new(bytes),
+    }
+}
+
+/// A block file of any size, read in little memory.
+fn of_mapping(bytes: &memmap2::Mmap) -> Result<File<'_>, records::file::Error> {
+    // SAFETY: memmap2 maps whole files shared, and nobody writes through a map that is for reading.
+    unsafe { File::mapped(bytes) }
 }
 
 /// What went wrong, in words.
@@ -133,7 +160,10 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
     let begun = Instant::now();
 
     let (blocks, missing) = Blocks::open(world);
-    let file = File::new(blocks.bytes()).map_err(|e| e.to_string())?;
+    // What could not be read now may be read later.
+    let unread = missing.clone().filter(|_| process::store().is_some());
+    let file = blocks.file()?;
+    mpe::merged(&zero.base);
     debug.step("rank 0 is there");
     let table = table().ok_or("the function table cannot be read")?;
     let mut scan = Scan::new(&file);
@@ -142,16 +172,25 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         // The same counter as rank 0's: the same time to the last bit, whatever namespace shifts the other clocks.
         scan.clock = ClockMap::new(file.info().clock, &zero.clock.readings, &[]);
     }
+    scan.name_functions(&zero.dumpi.functions);
     let mut part = Part {
+        named: scan.named.iter().map(|(_, name)| name.to_owned()).collect(),
         first_ns: scan.first_ns().unwrap_or(i64::MAX),
         threads: scan.threads.max(1),
+        width: scan.width(),
         calls: scan.calls,
         operations: scan.operations,
         ignored: scan.ignored,
         lost: scan.lost,
+        dropped: scan.info.dropped,
+        cut: u64::from(scan.is_cut),
+        lost_reason: scan.lost_reasons.join(", "),
         functions: scan.functions,
         comms: scan.gids(),
+        categories: scan.categories.clone(),
+        counters: scan.counters.clone(),
         hosts: vec![(world.rank as u32, define::host())],
+        programs: vec![(world.rank as u32, define::program())],
         silent: u64::from(missing.is_some()),
         reason: missing.unwrap_or_default(),
         ..Part::default()
@@ -168,7 +207,8 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
             }
         }
     }
-    report::counts(settings, world, &scan, table);
+    let ids = process::calls_given_out();
+    report::counts(settings, world, ids, &scan, table);
     debug.calls(&scan, table);
     debug.step("own calls are read");
     let own = part.comms.clone();
@@ -176,33 +216,38 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
 
     debug.step("the ranks agree");
     let gids = GidTable::new(&whole.comms);
-    let call_ids = match settings.callids {
-        CallIds::All => states::CallIds::All,
-        CallIds::Io => states::CallIds::Files,
-        CallIds::None => states::CallIds::None,
-    };
+    let names: Vec<String> = whole.named.iter().cloned().collect();
     let schema = Schema::new(
         table,
         file.info().family,
-        call_ids,
+        call_ids(settings),
         scan.library.functions(),
-    );
-    let stream_settings = StreamSettings {
-        ranks: world.size as u32,
+    )
+    .with_categories(&whole.categories, false);
+    let mut stream_settings = StreamSettings {
+        ranks: whole.width,
         threads: whole.threads,
         zero_ns: whole.first_ns,
         open_until_ns: None,
+        halves: None,
         describe: (world.rank == 0).then_some(&whole.functions),
+        functions: &names,
+        counters: if settings.outputs.slog2 {
+            &whole.counters
+        } else {
+            &[]
+        },
     };
     let merged = settings.outputs.clog2 || settings.outputs.slog2;
     let mut outputs =
         (world.rank == 0).then(|| Outputs::new(plan(world, settings, &zero, &whole, &schema)));
     let mut notes = Vec::new();
+    let mut half_messages = 0;
     if settings.outputs.slog2 && whole.operations > 0 {
         let operations = Operations {
             line: &line,
             world,
-            folder: Path::new(&settings.tmpdir),
+            folder: &process::temporary_folder(settings),
             zero_ns: whole.first_ns,
             table,
         };
@@ -214,7 +259,15 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         debug.step("operations are passed on");
     }
     if merged {
-        let mut stream = Stream::new(&schema, &file, &scan, &gids.lids(&own), stream_settings);
+        let lids = gids.lids(&own);
+        let halves;
+        if whole.cut > 0 {
+            let all = Stream::new(&schema, &file, &scan, &lids, stream_settings);
+            (halves, half_messages) = halves::agree(&line, world, all).map_err(said)?;
+            stream_settings.halves = Some(&halves);
+            debug.step("messages are counted");
+        }
+        let mut stream = Stream::new(&schema, &file, &scan, &lids, stream_settings);
         let own_records = |buffer: &mut Vec<u8>| match stream.next() {
             Some(record) => {
                 buffer.resize(LARGEST, 0);
@@ -231,43 +284,31 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
             .map_err(said)?;
     }
     let result = if let Some(outputs) = outputs {
+        let Ended {
+            base,
+            files,
+            mut failures,
+            corrected,
+        } = outputs.finish(gids.table());
         if let Some(store) = process::store().filter(|_| settings.keep_blocks) {
             // For who makes something else of the blocks; without it, a name of its own is found.
-            let name = zero.base.as_os_str().as_encoded_bytes();
+            let name = base.as_os_str().as_encoded_bytes();
             drop(std::fs::write(store.path().with_extension("trace"), name));
         }
-        let (files, mut failures) = outputs.finish(gids.table());
         failures.append(&mut notes);
         for file in &files {
             debug.file(&file.path, file.size);
         }
-        let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < world.size as u64;
-        if any_dumpi && let Err(e) = dumpi::write_meta(&file, &zero.dumpi) {
-            failures.push(e.to_string());
-        }
-        if whole.dumpi_failures > 0 {
-            failures.push(format!(
-                "{} DUMPI files not written: {}",
-                whole.dumpi_failures, whole.dumpi_reason
-            ));
-        }
-        failures.dedup();
-        let report = Report {
-            world,
-            whole: &whole,
+        let written = Written {
+            blocks: &file,
+            dumpi: &zero.dumpi,
+            processes: world.size as usize,
             files: &files,
-            dumpi: any_dumpi.then_some(&zero.dumpi),
-            seconds: begun.elapsed().as_secs_f64(),
-            failures: &failures,
+            half_messages,
+            corrected,
+            begun,
         };
-        if !settings.quiet {
-            report.print();
-        }
-        if failures.is_empty() {
-            Ok(())
-        } else {
-            Err("not all files could be written".to_owned())
-        }
+        report::conclude(world, settings, &whole, &written, failures)
     } else {
         Ok(())
     };
@@ -281,8 +322,17 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
     );
     match (result, verdict.map_err(said)?.first()) {
         (Err(why), _) => Err(why),
-        (Ok(()), Some(1)) => Ok(()),
+        (Ok(()), Some(1)) => unread.map_or(Ok(()), Err),
         (Ok(()), _) => Err("rank 0 could not write all files".to_owned()),
+    }
+}
+
+/// For which calls the info box shows the CallID.
+fn call_ids(settings: &Settings) -> states::CallIds {
+    match settings.callids {
+        CallIds::All => states::CallIds::All,
+        CallIds::Io => states::CallIds::Files,
+        CallIds::None => states::CallIds::None,
     }
 }
 
@@ -292,14 +342,21 @@ fn last_words(world: &World) {
     let mut t = unsafe { thread::current().as_mut() };
     // The merge does without it; then times are as the first comparison has them.
     let _ = clocks::compare(t.as_deref_mut(), world);
-    let Some(t) = t else { return };
+    if let Some(t) = t {
+        own_last_words(t);
+    }
+}
+
+/// What needs no other rank.
+pub fn own_last_words(t: &mut Thread) {
     define::clocks(t);
+    functions::last_words(t);
     for (index, calls) in process::ignored().into_iter().enumerate() {
         if calls > 0 {
             put_definition(
                 t,
                 &Definition::Ignored {
-                    function: crate::generated::NUMBERS[index],
+                    function: crate::interpose::generated::NUMBERS[index],
                     calls,
                 },
             );
@@ -315,14 +372,47 @@ struct FromZero {
     clock: ZeroClock,
     dumpi: dumpi::Options,
     base: PathBuf,
+    /// On rank 0 itself, as long as files are being written.
+    _claim: Option<dumpi::Claim>,
+}
+
+impl FromZero {
+    fn new(
+        root: PathBuf,
+        stamp: String,
+        base: PathBuf,
+        settings: &Settings,
+        clock: ZeroClock,
+    ) -> FromZero {
+        let dumpi = dumpi::Options {
+            root,
+            stamp,
+            cpu: settings.timestamp.cpu(),
+            wall: settings.timestamp.wall(),
+            statuses: settings.statuses as u8,
+            extensions: settings.extensions,
+            enter: settings.tracing.enter,
+            exit: settings.tracing.exit,
+            unfinished: false,
+            functions: choice(settings),
+        };
+        FromZero {
+            clock,
+            dumpi,
+            base,
+            _claim: None,
+        }
+    }
 }
 
 /// Rank 0's clock and names. Collective: nobody goes on before rank 0 is in MPI_Finalize.
 fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<FromZero, Failure> {
     let mut message = Vec::new();
+    let mut claim = None;
     if world.rank == 0 {
         let clock = own_clock();
-        let (root, stamp, base) = names(world, settings);
+        let (root, stamp, base);
+        (root, stamp, base, claim) = names(world, settings);
         for text in [
             root.as_os_str().as_encoded_bytes(),
             stamp.as_bytes(),
@@ -342,32 +432,37 @@ fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<From
     };
     let (root, stamp, base) = (text(), text(), text());
     let nonsense = Failure::Nonsense(0);
+    let (root, stamp, base) = (
+        root.ok_or(nonsense)?,
+        stamp.ok_or(nonsense)?,
+        base.ok_or(nonsense)?,
+    );
+    let clock = ZeroClock::decode(b.rest()).ok_or(nonsense)?;
     Ok(FromZero {
-        dumpi: dumpi::Options {
-            root: root.ok_or(nonsense)?.into(),
-            stamp: stamp.ok_or(nonsense)?,
-            cpu: settings.timestamp.cpu(),
-            wall: settings.timestamp.wall(),
-            statuses: settings.statuses as u8,
-            extensions: settings.extensions,
-            enter: settings.tracing.enter,
-            exit: settings.tracing.exit,
-        },
-        base: base.ok_or(nonsense)?.into(),
-        clock: ZeroClock::decode(b.rest()).ok_or(nonsense)?,
+        _claim: claim,
+        ..FromZero::new(root.into(), stamp, base.into(), settings, clock)
     })
+}
+
+/// Which functions of the program are shown, by names as people write them.
+fn choice(settings: &Settings) -> Choice {
+    Choice {
+        include: settings.functions_include.clone(),
+        exclude: settings.functions_exclude.clone(),
+        demangle: Some(library::demangled),
+    }
 }
 
 /// The clock readings of this process: the first, and one now.
 fn own_clock() -> ZeroClock {
     ZeroClock {
         boot: define::boot_id(),
-        readings: vec![process::first_reading(), crate::clock::reading()],
+        readings: vec![process::first_reading(), crate::process::clock::reading()],
     }
 }
 
-/// Root of the DUMPI files, their time stamp, and base of the merged files.
-fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
+/// Root of the DUMPI files, their time stamp, base of the merged files, and what keeps other runs from the DUMPI names.
+fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf, Option<dumpi::Claim>) {
     let job = job_id(&|name| std::env::var(name).ok()).unwrap_or_else(|| world.job.to_string());
     let stamp_of = |second: i64| {
         let prefix = meta::prefix(b"", u64::try_from(second).unwrap_or(0), Zone::Local);
@@ -386,8 +481,15 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
             rank: 0,
             pid: std::process::id(),
         };
-        [&settings.directory, &settings.fileroot, &settings.output]
-            .map(|p| expand(p, &names).into())
+        let mut all: [PathBuf; 3] = [&settings.directory, &settings.fileroot, &settings.output]
+            .map(|p| expand(p, &names).into());
+        // As the program names its log with MPE_Finish_log, unless the user names it.
+        if let Some(prefix) =
+            mpe::prefix().filter(|_| settings.output == Settings::default().output)
+        {
+            all[2] = prefix;
+        }
+        all
     };
     // A world that was spawned runs beside the one that spawned it, in the same directory.
     let spawned = |name: PathBuf| {
@@ -409,21 +511,24 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf) {
             stamp: stamp.clone(),
             ..dumpi::Options::default()
         };
-        // Another run of the same second has this name: the next one is free.
-        if !settings.overwrite && options.meta_path().exists() {
-            second += 1;
-            continue;
-        }
         if let Some(parent) = root.parent() {
             // A directory that cannot be made shows when the files are.
             drop(std::fs::create_dir_all(parent));
         }
-        let base = if settings.overwrite {
-            base
-        } else {
-            free_base(&base)
-        };
-        return (root, stamp, base);
+        let mut claim = None;
+        if settings.outputs.dumpi && !settings.overwrite {
+            match dumpi::Claim::new(&options) {
+                // Another run of the same second has this name: the next one is free.
+                Ok(None) => {
+                    second += 1;
+                    continue;
+                }
+                Ok(own) => claim = own,
+                // Nothing can be written there: that shows when the files are.
+                Err(_) => {}
+            }
+        }
+        return (root, stamp, base, claim);
     }
 }
 
@@ -434,21 +539,17 @@ fn plan(
     whole: &Part,
     schema: &Schema<'_>,
 ) -> Plan {
-    let mut preamble = schema.preamble(world.size as u32, whole.threads, &whole.functions);
+    let mut preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
     preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
-    let mut hosts: Vec<String> = Vec::new();
-    let mut nodes = vec![0; world.size as usize];
-    for (rank, host) in &whole.hosts {
-        let number = hosts.iter().position(|h| h == host).unwrap_or_else(|| {
-            hosts.push(host.clone());
-            hosts.len() - 1
-        });
-        if let Some(node) = nodes.get_mut(*rank as usize) {
-            *node = number as i32;
-        }
-    }
+    let named = |names: &[(u32, String)]| {
+        let names = names.iter().map(|(rank, name)| (*rank, name.as_str()));
+        numbered(names, world.size as u32)
+    };
+    let (hosts, nodes) = named(&whole.hosts);
+    let (programs, program_of) = named(&whole.programs);
     Plan {
         base: zero.base.clone(),
+        replace: settings.overwrite,
         clog2: settings.outputs.clog2,
         slog2: settings.outputs.slog2,
         preamble,
@@ -456,5 +557,10 @@ fn plan(
         leaf: settings.leaf,
         nodes,
         hosts,
+        program_of,
+        programs,
+        functions: whole.named.iter().cloned().collect(),
+        counters: whole.counters.clone(),
+        forward: settings.clock_forward,
     }
 }

@@ -8,8 +8,8 @@
 use super::exchange::{Exchange, Failure, PART};
 use super::merge::{self, Records, Sink};
 use super::outputs::Outputs;
+use crate::process::start::World;
 use crate::say;
-use crate::start::World;
 use formats::io::{Extract, Item, Joiner};
 use formats::project::operations::{self, Drawn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

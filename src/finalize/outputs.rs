@@ -2,7 +2,7 @@
 
 use super::exchange::Failure;
 use super::merge::Sink;
-pub use formats::project::outputs::{Finished, Outputs, Plan, free_base};
+pub use formats::project::outputs::{Ended, Finished, Outputs, Plan, numbered};
 
 impl Sink for Outputs {
     fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {

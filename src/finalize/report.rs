@@ -2,11 +2,13 @@
 
 use super::agree::Part;
 use super::outputs::Finished;
+use crate::process::start::World;
 use crate::say;
 use crate::settings::{Debug, Settings};
-use crate::start::World;
 use formats::project::dumpi;
+use formats::project::forward::Corrected;
 use formats::project::scan::Scan;
+use records::file::File;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -14,19 +16,82 @@ use std::time::Instant;
 use wrappers::Table;
 
 /// What is reported.
-pub struct Report<'a> {
+struct Report<'a> {
     /// The ranks.
-    pub world: &'a World,
+    world: &'a World,
     /// What they recorded.
-    pub whole: &'a Part,
+    whole: &'a Part,
+    /// Files of rank 0.
+    files: &'a [Finished],
+    /// DUMPI files, if wanted.
+    dumpi: Option<&'a dumpi::Options>,
+    /// Halves of messages that are not drawn.
+    half_messages: u64,
+    /// What was put right of clocks.
+    corrected: Option<Corrected>,
+    /// Duration of reading, merging and writing.
+    seconds: f64,
+    /// What could not be written.
+    failures: &'a [String],
+}
+
+/// What was written, by whom and since when.
+pub struct Written<'a> {
+    /// One of the block files.
+    pub blocks: &'a File<'a>,
+    /// How DUMPI files were written.
+    pub dumpi: &'a dumpi::Options,
+    /// By how many processes.
+    pub processes: usize,
     /// Files of rank 0.
     pub files: &'a [Finished],
-    /// DUMPI files, if wanted.
-    pub dumpi: Option<&'a dumpi::Options>,
-    /// Duration of reading, merging and writing.
-    pub seconds: f64,
-    /// What could not be written.
-    pub failures: &'a [String],
+    /// Halves of messages that are not drawn because the other half is not known.
+    pub half_messages: u64,
+    /// What was put right of clocks, if that was asked for.
+    pub corrected: Option<Corrected>,
+    /// When the merge began.
+    pub begun: Instant,
+}
+
+/// Ends the work on the process that has written the files: DUMPI's metafile, and the closing line with all `failures`.
+///
+/// # Errors
+/// Not everything that was asked for is there.
+pub fn conclude(
+    world: &World,
+    settings: &Settings,
+    whole: &Part,
+    written: &Written<'_>,
+    mut failures: Vec<String>,
+) -> Result<(), String> {
+    let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < written.processes as u64;
+    if any_dumpi && let Err(e) = dumpi::write_meta(written.blocks, written.dumpi) {
+        failures.push(e.to_string());
+    }
+    if whole.dumpi_failures > 0 {
+        failures.push(format!(
+            "{} DUMPI files not written: {}",
+            whole.dumpi_failures, whole.dumpi_reason
+        ));
+    }
+    failures.dedup();
+    let report = Report {
+        world,
+        whole,
+        files: written.files,
+        dumpi: any_dumpi.then_some(written.dumpi),
+        half_messages: written.half_messages,
+        corrected: written.corrected,
+        seconds: written.begun.elapsed().as_secs_f64(),
+        failures: &failures,
+    };
+    if !settings.quiet {
+        report.print();
+    }
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err("not all files could be written".to_owned()),
+    }
 }
 
 /// `8604` as `8 604`.
@@ -61,11 +126,15 @@ fn plural(n: u64, one: &str) -> String {
 
 impl Report<'_> {
     /// Prints one line, and one more for each thing that went wrong.
-    pub fn print(&self) {
+    fn print(&self) {
         let mut line = format!(
-            "trace: {}, {}, {} lost -> ",
+            "trace: {}, {}, {}{} lost -> ",
             plural(self.world.size as u64, "rank"),
             plural(self.whole.calls, "call"),
+            match self.whole.ignored {
+                0 => String::new(),
+                n => format!("{} counted only, ", grouped(n)),
+            },
             grouped(self.whole.lost)
         );
         let mut parts: Vec<String> = self
@@ -89,8 +158,41 @@ impl Report<'_> {
         say!("{line}");
         if self.whole.lost > 0 {
             say!(
-                "trace: {} could not be recorded: no room for blocks",
-                plural(self.whole.lost, "call")
+                "trace: {} could not be recorded: {}",
+                plural(self.whole.lost, "call"),
+                match self.whole.lost_reason.as_str() {
+                    "" => "no room for blocks",
+                    reason => reason,
+                }
+            );
+        }
+        if self.whole.dropped > 0 {
+            say!(
+                "trace: {} before these were given up for newer ones (at-disk-limit newest)",
+                plural(self.whole.dropped, "call")
+            );
+        }
+        if self.half_messages > 0 {
+            say!(
+                "trace: {} of messages not drawn, whose other half is left out or not known",
+                match self.half_messages {
+                    1 => "1 half".to_owned(),
+                    n => format!("{} halves", grouped(n)),
+                }
+            );
+        }
+        if let Some(c) = &self.corrected {
+            let more = match c.given_up {
+                0 => String::new(),
+                n => format!("; {} without their sends", plural(n, "receive")),
+            };
+            say!(
+                "trace: {} of {} arrived before they were sent, at most {:.9} s: {} moved forward, at most {:.9} s{more}",
+                grouped(c.violations),
+                plural(c.messages, "message"),
+                c.largest,
+                plural(c.moved, "record"),
+                c.farthest
             );
         }
         if self.whole.silent > 0 {
@@ -107,9 +209,9 @@ impl Report<'_> {
     }
 }
 
-/// Appends this rank's line to the file that the setting `counts` names: rank, number of CallIDs given out, and recorded calls
-/// by function.
-pub fn counts(settings: &Settings, world: &World, scan: &Scan, table: &Table) {
+/// Appends this rank's line to the file that the setting `counts` names: rank, number of CallIDs given out (`ids`), and recorded
+/// calls by function, with the polls that were skipped between them.
+pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: &Table) {
     let Some(path) = &settings.counts else { return };
     let path = crate::settings::expand(
         path,
@@ -123,14 +225,14 @@ pub fn counts(settings: &Settings, world: &World, scan: &Scan, table: &Table) {
             pid: std::process::id(),
         },
     );
-    let mut line = format!("{} {}", world.rank, crate::process::calls_given_out());
+    let mut line = format!("{} {ids}", world.rank);
     let names = table
         .functions
         .iter()
         .map(|f| (f.id as u16, f.name.as_str()));
     let unknown = scan.library.functions();
     for (number, name) in names.chain(unknown.iter().map(|(n, name)| (*n, name.as_str()))) {
-        let calls = scan.calls_of(number);
+        let calls = scan.calls_of(number) + scan.skipped_of(number);
         if calls > 0 {
             line += &format!(" {name}={calls}");
         }
@@ -142,7 +244,7 @@ pub fn counts(settings: &Settings, world: &World, scan: &Scan, table: &Table) {
         .open(crate::process::home().join(&path))
         .and_then(|mut f| f.write_all(line.as_bytes()));
     if let Err(e) = written {
-        crate::say::on_first_rank(&format!("trace: {path}: {e}"));
+        crate::process::say::on_first_rank(&format!("trace: {path}: {e}"));
     }
 }
 

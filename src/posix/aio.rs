@@ -5,7 +5,7 @@
 use super::calls::watched;
 use super::record::{self, Said};
 use super::system::errno;
-use crate::clock;
+use crate::process::clock;
 use libc::aiocb;
 use records::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};
 use std::ffi::c_int;

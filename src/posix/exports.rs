@@ -14,7 +14,7 @@ use super::maps::{map, sync as sync_map};
 use super::real::{self, Function};
 use super::stdio::{close_stream, open_stream, use_stream};
 use super::watch;
-use crate::thread::Thread;
+use crate::blocks::thread::Thread;
 use libc::*;
 use records::operation::*;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -81,7 +81,7 @@ macro_rules! function {
                 // SAFETY: the real function has this signature, and gets what the program gave.
                 let real = || unsafe {
                     std::mem::transmute::<
-                        crate::entry::Code,
+                        crate::interpose::entry::Code,
                         unsafe extern "C" fn($($type),*) -> $result,
                     >(REAL.target())($($argument),*)
                 };

@@ -22,4 +22,5 @@ pub mod tids;
 mod watch;
 
 pub use exports::at_load;
-pub use watch::{apply, is_wanted, left_out, start, switch};
+pub use system::{errno, set_errno};
+pub use watch::{apply, is_alone, is_wanted, left_out, start, switch};

@@ -3,8 +3,8 @@
 use super::paths::Path;
 use super::system::{errno, set_errno};
 use super::watch::Now;
-use crate::fill;
-use crate::thread::{Busy, Thread};
+use crate::blocks::fill;
+use crate::blocks::thread::{Busy, Thread};
 use records::define::FILE;
 use records::encode::{Cursor, Head, SLACK};
 use records::operation::{self, CONTROL, PEER, SECTORS};

@@ -9,13 +9,18 @@ use std::sync::atomic::AtomicU64;
 
 static TABLE: OnceLock<Option<&'static [Slot]>> = OnceLock::new();
 
+/// Whether somebody looks threads up by their numbers.
+pub fn in_use() -> bool {
+    matches!(TABLE.get(), Some(Some(_)))
+}
+
 /// The place in which thread `tid` says which call it is in.
 pub fn place(tid: u32) -> &'static AtomicU64 {
     let table = TABLE.get_or_init(|| {
         let path = std::env::var_os("TRACE_TIDS")?;
         map(path.as_ref())
             .inspect_err(|e| {
-                crate::say::on_first_rank(&format!(
+                crate::process::say::on_first_rank(&format!(
                     "trace: TRACE_TIDS: {}: {e}; the server cannot see which call a request belongs to",
                     path.display()
                 ));

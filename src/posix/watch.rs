@@ -7,10 +7,10 @@
 //! Nothing inside MPI calls that are not recorded themselves, in forked children, and while the recorder is busy on the thread.
 
 use super::{descriptors, paths};
-use crate::generated::{COUNT, NAMES, NUMBERS};
+use crate::blocks::thread::{self, Thread};
+use crate::interpose::generated::{COUNT, NAMES, NUMBERS};
 use crate::process;
 use crate::settings::{Posix, Settings};
-use crate::thread::{self, Thread};
 use records::operation::{DEFERRED, OUTSIDE};
 use records::record::FUNCTION;
 use std::ffi::c_int;
@@ -146,6 +146,13 @@ pub fn left_out() -> [(u64, &'static str); 2] {
     ]
 }
 
+/// Whether this is the process that records, and no child that has its memory.
+#[inline(always)]
+pub fn is_alone() -> bool {
+    // SAFETY: one byte of a page that is never unmapped.
+    unsafe { ALONE.load(Relaxed).read_volatile() != 0 }
+}
+
 /// The state in which a call is made that may have to be recorded.
 #[derive(Clone, Copy)]
 pub struct Now {
@@ -183,8 +190,7 @@ impl Now {
             interrupting(fd);
             return None;
         }
-        // SAFETY: one byte of a page that is never unmapped.
-        if unsafe { ALONE.load(Relaxed).read_volatile() } == 0 {
+        if !is_alone() {
             return None;
         }
         if depth == 0 {

@@ -7,7 +7,7 @@
 //!
 //! A bad line must never hurt the traced program: it gives a [`Complaint`], the value that is in force without
 //! it is used, and the program runs on. Nothing here panics, aborts, writes to stderr or talks to MPI. The module
-//! needs nothing but `std`, so the command can include it as well as the recorder.
+//! needs nothing but `std` and the names of classes, so that the fuzzer can include it as well as the recorder.
 //!
 //! ```ignore
 //! let (settings, complaints) = Settings::of_process(&|name| table::has(name));
@@ -26,6 +26,7 @@
 mod complaint;
 #[cfg(test)]
 mod docs;
+mod filters;
 mod names;
 mod options;
 mod read;
@@ -38,13 +39,21 @@ mod values;
 #[allow(unused_imports, reason = "as above")]
 pub use self::{
     complaint::{Complaint, Matter, Place},
-    names::{Names, expand, job_id},
+    filters::{Pcontrol, Polling},
+    names::{Names, expand, job_id, shortened},
     options::{OPTIONS, Settings, SettingsOption},
     sets::{Debug, Outputs, Tracing},
-    values::{CallIds, ClockSync, Conversions, Posix, Setting, Timestamp},
+    values::{AtLimit, CallIds, ClockSync, Conversions, DumpSignal, Posix, Setting, Timestamp},
 };
 
-use std::{fs::File, io, io::Read, path::Path};
+use std::{
+    fs::OpenOptions,
+    io,
+    io::Read,
+    os::unix::fs::{FileTypeExt, OpenOptionsExt},
+    path::Path,
+};
+use wrappers::Class;
 
 /// Largest configuration file that is read, in bytes; what is larger is something else.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -122,23 +131,32 @@ impl Settings {
         text
     }
 
-    /// The setting of the MPI function `name`: its own if the file names it, that of `MPI_X` for a large-count form
-    /// `MPI_X_c` that is not named itself, else that of `MPI_Default`.
-    pub fn setting_of(&self, name: &str) -> Setting {
+    /// The setting of the MPI function `name` of that class: its own if the file names it, that of `MPI_X` for a large-count
+    /// form `MPI_X_c` that is not named itself, else that of the class, else that of `MPI_Default`.
+    pub fn setting_of(&self, name: &str, class: Option<Class>) -> Setting {
         self.functions
             .get(name)
             .or_else(|| self.functions.get(name.strip_suffix("_c")?))
+            .or_else(|| self.class.get(&class?))
             .copied()
             .unwrap_or(self.default_function)
     }
 }
 
-/// The bytes of a configuration file of sensible size.
+/// The bytes of a configuration file of sensible size. What is no file may make whoever opens or reads it wait for ever, so it
+/// is opened without waiting, and a pipe is refused.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(LARGEST_FILE + 1)
-        .read_to_end(&mut bytes)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() || kind.is_socket() {
+        let error = "a pipe, not a configuration file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
+    }
+    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_FILE {
         let error = "larger than 1 MiB, not a configuration file";
         return Err(io::Error::new(io::ErrorKind::InvalidData, error));

@@ -84,13 +84,23 @@ pub fn expand(pattern: &str, names: &Names<'_>) -> String {
     text
 }
 
+/// Most bytes of what is put in: names of files have at most 255, and endings follow.
+const LONGEST: usize = 160;
+
+/// `name`, its end left out where it is too long for a part of a file name.
+pub fn shortened(name: &str) -> &str {
+    let mut ends = (0..=name.len().min(LONGEST)).rev();
+    let end = ends.find(|&end| name.is_char_boundary(end)).unwrap_or(0);
+    &name[..end]
+}
+
 /// Appends `value` as a part of one file name.
 fn part(text: &mut String, value: &str) {
     if value.is_empty() {
         text.push_str("unknown");
     }
     text.extend(
-        value
+        shortened(value)
             .chars()
             .map(|c| if c == '/' || c.is_control() { '_' } else { c }),
     );

@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
+    filters::*,
     sets::{Counters, Debug, Outputs, Tracing, Words},
     values::*,
 };
@@ -180,9 +181,26 @@ options! {
         /// The handle conversions `MPI_*_c2f`, `MPI_*_f2c` and their like: Fortran bindings call them in masses.
         "conversions" => conversions: Conversions = Conversions::Skip;
 
-        /// A performance counter to read around each call. Each line adds one; every key that begins with `PAPI` will do.
-        /// The variable takes a comma list. Without PAPI in the build they are left out, as with SST-DUMPI.
+        /// A performance counter to read around each call, by its name in `perf list` or as a PAPI preset
+        /// ([counters.md](counters.md)). Each line adds one; every key that begins with `PAPI` will do. The variable takes a comma
+        /// list. What the machine cannot count is said once and left out.
         "PAPI" => counters: Counters = Vec::new();
+
+        /// Functions of programs that were compiled with `-finstrument-functions` ([functions](call-tracing.md)).
+        "functions" => program_functions: OnOff = true;
+
+        /// Only functions with these names are shown: `*` stands for any characters, `?` for one. Each line adds some. What is not
+        /// shown is in the block files all the same.
+        "functions-include" => functions_include: Words = Vec::new();
+
+        /// Functions with these names are not shown, also where `functions-include` names them.
+        "functions-exclude" => functions_exclude: Words = Vec::new();
+
+        /// Functions that take less time than this, in ns, and enter no other one, are not recorded.
+        "functions-min" => functions_min: Number<0, 1_000_000_000> = 0;
+
+        /// Most functions that a thread records; those that it enters later are counted as lost.
+        "functions-limit" => functions_limit: Number<0, { u32::MAX }> = 1_000_000;
 
         /// File calls into libc (`open`, `pwrite`, `fsync` …) on regular files: those that MPI_File functions make, at once or
         /// later in other MPI functions; all, so that the program's own are there, too; none.
@@ -203,6 +221,49 @@ options! {
         "rank-bits" => rank_bits: Number<8, 32> = 24;
     }
 
+    "Filters" {
+        /// What becomes of classes of MPI functions: names of classes, then what becomes of them. A class is one of those in
+        /// [functions.md](functions.md), or a group of them: `p2p`, `collectives`, `onesided`, `files`, `local`. The function's
+        /// own line wins over that of its class, and later words over earlier ones.
+        "class" => class: Classes = BTreeMap::new();
+
+        /// The ranks that record: numbers and ranges. The others count their calls only; they take part in the merge.
+        "ranks" => ranks: Ranks = None;
+
+        /// Members of the communicators on which calls are recorded, both groups of an intercommunicator together. Calls
+        /// without a communicator are recorded all the same, and those that free one.
+        "comm-size" => comm_size: Between<Count> = None;
+
+        /// Bytes of the calls that are recorded: of what is sent and received, read and written. Of a collective, the data of
+        /// this rank's buffers, one of which must do. Calls without data are recorded all the same. Messages of other sizes
+        /// are not drawn, also where one of their two calls is there.
+        "message-size" => message_size: Between<Bytes> = None;
+
+        /// Calls of each function that a process records; those that follow are counted only.
+        "first-calls" => first_calls: First = None;
+
+        /// The calls of each process that are recorded, by the number that stands in their CallIDs.
+        "calls" => calls: Between<Count> = None;
+
+        /// The part of the run that is recorded, in seconds since the process's first MPI call: calls that begin and end in
+        /// it.
+        "time" => time: Between<Moment> = None;
+
+        /// Room for calls that filters leave out but that tell which send belongs to which receive: bytes of a process's block
+        /// file. They stand hidden in it, are no calls of the trace, and keep arrows true ([filters.md](filters.md)). When
+        /// it is used up, or with 0, messages of which that cannot be told get no arrow.
+        "hidden-limit" => hidden_limit: MaybeSize<{ 64 << 10 }, { 1 << 50 }, false> = Some(32 << 20);
+
+        /// What becomes of polling: `sample` keeps of a row of calls that brought nothing (MPI_Iprobe, MPI_Test and their
+        /// like, with equal arguments) the first and the last one and how many there were between them. Rows of up to eight
+        /// calls in turn count as one.
+        "polling" => polling: Polling = Polling::All;
+
+        /// What MPI_Pcontrol does besides being recorded: `obey` switches recording by levels 0 and 1 and takes texts by
+        /// levels 2 and 3.
+        "pcontrol" => pcontrol: Pcontrol = Pcontrol::Obey;
+    }
+
     "Where it goes" {
         /// Which files are written at MPI_Finalize.
         "outputs" => outputs: Outputs = Outputs::ALL;
@@ -219,7 +280,8 @@ options! {
         /// Whether files of the same name are replaced; otherwise a name that is free is chosen.
         "overwrite" => overwrite: YesNo = false;
 
-        /// Directory of the block files in which calls are kept until MPI_Finalize: a local disk or memory file system.
+        /// Directory of the block files in which calls are kept until MPI_Finalize: a local disk or memory file system. It must
+        /// be there. The time of the run is not known when it is needed (`%d` stands for `unknown`).
         "tmpdir" => tmpdir: Name = "/tmp".into(),
             plain("MPE_TMPDIR"), customary("TMPDIR"), customary("TMP"), customary("TEMP");
 
@@ -231,8 +293,13 @@ options! {
         /// process with more threads than blocks maps more.
         "blocks" => blocks: Size<{ 128 << 10 }, { 1 << 30 }, 1> = 256 << 10;
 
-        /// Most bytes of block files per process; recording stops there.
+        /// Most bytes of the block file of a process; what happens there says `at-disk-limit`.
         "disk-limit" => disk_limit: MaybeSize<{ 1 << 20 }, { 1 << 50 }, false> = None;
+
+        /// What happens when the limit is reached or the disk is full: recording stops; or it goes on for ever, and the newest
+        /// calls take the place of the oldest ones (a flight recorder). Each thread's block and the definitions of
+        /// communicators, datatypes and files, which are never given up, come on top of the limit.
+        "at-disk-limit" => at_disk_limit: AtLimit = AtLimit::Stop;
     }
 
     "Merging and clocks" {
@@ -244,7 +311,13 @@ options! {
         /// same kernel as rank 0, whose clock is another one.
         "clock-sync" => clock_sync: ClockSync = ClockSync::Auto, same("MPE_CLOCKS_SYNC");
 
-        /// Messages exchanged per pair of ranks to compare their clocks; the fastest counts.
+        /// Whether what comparisons leave of wrong clocks is put right while the ranks' records are merged: a receive that seems to be
+        /// earlier than its send is put behind it in CLOG2 and SLOG2, and what follows it in its process is moved along (a controlled
+        /// logical clock). The closing line is followed by how many there were.
+        "clock-forward" => clock_forward: YesNo = false;
+
+        /// Messages exchanged per pair of ranks to compare their clocks; the fastest counts. On a busy machine there are up to 20
+        /// times as many.
         "sync-probes" => sync_probes: Number<1, 1000> = 10, same("MPE_SYNC_FREQUENCY");
 
         /// Bytes per block of the CLOG2 file.
@@ -261,6 +334,11 @@ options! {
     }
 
     "Messages and checks" {
+        /// The signal at which each rank says on stderr in which MPI call its threads are, and for how long: for programs that
+        /// hang. Only if the program has no handler of its own for it; one that it installs later takes the place of this one.
+        /// `mpitrace status` tells the same from outside and needs no signal.
+        "dump-signal" => dump_signal: DumpSignal = DumpSignal::Off;
+
         /// Leaves out the closing line on stderr.
         "quiet" => quiet: YesNo = false;
 
@@ -289,6 +367,10 @@ pub const OTHER_VARIABLES: &[(&str, &str)] = &[
     (
         "TRACE_CLOCK",
         "`monotonic` takes times from CLOCK_MONOTONIC where the time-stamp counter would do, at twice the cost; read before the settings",
+    ),
+    (
+        "TRACE_TEST_CLOCK",
+        "`OFFSET,DRIFT`, for tests: the clock of rank r is wrong by r times as many ns and ns per s, as if each rank ran on a host of its own",
     ),
     (
         "TRACE_TIDS",

@@ -42,7 +42,10 @@ impl Target {
     fn in_force(&self, settings: &Settings) -> String {
         let values = match self {
             Target::Option(option) => (option.get)(settings),
-            Target::Function(name) => vec![settings.setting_of(name).to_string()],
+            Target::Function(name) => {
+                let setting = settings.functions.get(name);
+                vec![setting.unwrap_or(&settings.default_function).to_string()]
+            }
         };
         if values.is_empty() {
             "none".into()
@@ -116,7 +119,7 @@ impl<'a> Reader<'a> {
                 }
             }
         };
-        let values: Vec<&str> = match option.accumulates {
+        let values: Vec<&str> = match option.accumulates && !option.list {
             true => value
                 .split([',', ' ', '\t', '\n'])
                 .filter(|word| !word.is_empty())

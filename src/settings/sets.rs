@@ -87,7 +87,8 @@ impl Kind for Words {
     const LIST: bool = true;
 
     fn take(value: &mut Vec<String>, text: &str) -> Option<()> {
-        let words = text.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+        let separators = [',', ' ', '\t', '\n'];
+        let words = text.split(separators).filter(|word| !word.is_empty());
         let before = value.len();
         value.extend(words.map(escape));
         (value.len() > before).then_some(())

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
-use super::{docs::root, *};
+use super::{docs::root, values::Kind, *};
 
 mod round_trip;
 mod sources;
@@ -134,10 +134,13 @@ fn every_key_reaches_its_field() {
     let settings = good(
         "start off\nMPI_Default success\ntimestamp none\nstatuses disable\ntracing disable\nextensions disable\n\
          conversions record\nPAPI PAPI_TOT_CYC\nPAPI_2 PAPI_L1_DCM\n\
+         functions off\nfunctions-include f*,g\nfunctions-exclude h\nfunctions-min 7\nfunctions-limit 8\n\
          posix all\nposix-include /a/*.nc b/\nposix-exclude /c\nrusage on\nrank-bits 32\noutputs dumpi, slog2\n\
          directory /d\noutput o-%n\nfileroot f/r\noverwrite yes\ntmpdir /t\nkeep-blocks yes\nblocks 64M\n\
-         disk-limit 3M\ndeadline 7\nclock-sync no\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
-         callids all\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
+         disk-limit 3M\nat-disk-limit newest\ndeadline 7\nclock-sync no\nclock-forward yes\nsync-probes 3\nclog2-block 1K\nleaf 2000\nchildren 4\n\
+         class p2p disable\nclass send=success,env=disable\nranks 0-3, 8\ncomm-size 2-\nmessage-size -64K\n\
+         hidden-limit 1M\nfirst-calls 10\ncalls 5-6\ntime 0.25-60\npolling sample\npcontrol ignore\n\
+         callids all\ndump-signal SIGUSR2\nquiet yes\ndebug traceio\ndebug mpicalls\ncounts c-%j\nsettings-dump -\n\
          MPI_Send enable\nMPIO_Wait disable\n",
     );
     let expected = Settings {
@@ -152,6 +155,29 @@ fn every_key_reaches_its_field() {
         extensions: false,
         conversions: Conversions::Record,
         counters: vec!["PAPI_TOT_CYC".into(), "PAPI_L1_DCM".into()],
+        class: {
+            let (mut classes, mut p2p) = (BTreeMap::new(), BTreeMap::new());
+            filters::Classes::take(&mut p2p, "p2p disable").expect("a group");
+            assert_eq!(p2p.len(), 17);
+            classes.extend(p2p);
+            classes.insert(Class::Send, Setting::Success);
+            classes.insert(Class::Env, Setting::Disable);
+            classes
+        },
+        ranks: Some(vec![(0, 3), (8, 8)]),
+        comm_size: Some((2, u64::MAX)),
+        message_size: Some((0, 64 << 10)),
+        hidden_limit: Some(1 << 20),
+        first_calls: Some(10),
+        calls: Some((5, 6)),
+        time: Some((250_000_000, 60_000_000_000)),
+        polling: Polling::Sample,
+        pcontrol: Pcontrol::Ignore,
+        program_functions: false,
+        functions_include: vec!["f*".into(), "g".into()],
+        functions_exclude: vec!["h".into()],
+        functions_min: 7,
+        functions_limit: 8,
         posix: Posix::All,
         posix_include: vec!["/a/*.nc".into(), "b/".into()],
         posix_exclude: vec!["/c".into()],
@@ -170,13 +196,16 @@ fn every_key_reaches_its_field() {
         keep_blocks: true,
         blocks: 64 << 20,
         disk_limit: Some(3 << 20),
+        at_disk_limit: AtLimit::Newest,
         deadline: Some(Duration::from_secs(7)),
         clock_sync: ClockSync::No,
+        clock_forward: true,
         sync_probes: 3,
         clog2_block: 1024,
         leaf: Some(2000),
         children: 4,
         callids: CallIds::All,
+        dump_signal: DumpSignal::Usr2,
         quiet: true,
         debug: Debug {
             traceio: true,
@@ -196,13 +225,59 @@ fn every_key_reaches_its_field() {
 }
 
 #[test]
+fn what_is_no_filter_is_complained_of() {
+    for line in [
+        "class p2p",
+        "class disable",
+        "class nothing disable",
+        "class p2p disable send",
+        "ranks 3-1",
+        "ranks -",
+        "ranks 1,x",
+        "comm-size 3-2",
+        "comm-size -",
+        "message-size 1X-",
+        "first-calls -1",
+        "calls 1-2-3",
+        "time 1.0000000001-",
+        "time 1.x",
+        "time -1.",
+        "polling some",
+        "pcontrol on",
+    ] {
+        let (settings, complaints) = file(line);
+        assert_eq!(settings, Settings::default(), "{line}");
+        let [complaint] = &complaints[..] else {
+            panic!("{line}: {complaints:?}")
+        };
+        assert!(
+            complaint.starts_with("trace: dumpi.conf:1: "),
+            "{complaint}"
+        );
+    }
+}
+
+#[test]
+fn a_function_follows_its_line_then_its_class() {
+    let settings = good("class files local disable\nMPI_File_open success\nclass tool enable");
+    let of = |name, class| settings.setting_of(name, Some(class));
+    assert_eq!(of("MPI_File_open", Class::FileOpen), Setting::Success);
+    assert_eq!(of("MPI_File_close", Class::FileClose), Setting::Disable);
+    assert_eq!(of("MPI_T_init_thread", Class::Tool), Setting::Enable);
+    assert_eq!(of("MPI_Send", Class::Send), Setting::Enable);
+    // The variable takes what a line takes.
+    let (variable, complaints) = load(&[("TRACE_CLASS", "files local disable, tool=enable")], &[]);
+    assert_eq!((variable.class, complaints), (settings.class, vec![]));
+}
+
+#[test]
 fn functions_follow_their_line_their_plain_form_or_the_default() {
     let settings = good("MPI_Send disable\nMPI_ALL_FUNCTIONS success\nMPI_Recv enable\n");
-    assert_eq!(settings.setting_of("MPI_Send"), Setting::Disable);
-    assert_eq!(settings.setting_of("MPI_Send_c"), Setting::Disable);
-    assert_eq!(settings.setting_of("MPI_Barrier"), Setting::Success);
+    assert_eq!(settings.setting_of("MPI_Send", None), Setting::Disable);
+    assert_eq!(settings.setting_of("MPI_Send_c", None), Setting::Disable);
+    assert_eq!(settings.setting_of("MPI_Barrier", None), Setting::Success);
     assert_eq!(
-        good("MPI_Send disable\nMPI_Send_c enable").setting_of("MPI_Send_c"),
+        good("MPI_Send disable\nMPI_Send_c enable").setting_of("MPI_Send_c", None),
         Setting::Enable
     );
     assert_eq!(
@@ -220,7 +295,10 @@ fn the_first_occurrence_holds_and_lists_add_up() {
     let (settings, complaints) =
         file("fileroot a\nfileroot b\nfileroot a\nMPI_Send disable\nMPI_Send enable\n");
     assert_eq!(
-        (settings.fileroot.as_str(), settings.setting_of("MPI_Send")),
+        (
+            settings.fileroot.as_str(),
+            settings.setting_of("MPI_Send", None)
+        ),
         ("a", Setting::Disable)
     );
     let expected = [

@@ -59,6 +59,7 @@ macro_rules! words {
         }
     };
 }
+pub(super) use words;
 
 words! {
     /// Which time pairs DUMPI records carry; the codes are DUMPI's mask bits.
@@ -129,6 +130,28 @@ words! {
         Record: "record",
         /// Left out.
         Skip: "skip",
+    }
+}
+
+words! {
+    /// The signal at which a process says what its threads are doing.
+    DumpSignal {
+        /// None.
+        Off: "off",
+        /// SIGUSR1.
+        Usr1: "USR1" | "SIGUSR1",
+        /// SIGUSR2.
+        Usr2: "USR2" | "SIGUSR2",
+    }
+}
+
+words! {
+    /// What happens when there is no more room for blocks.
+    AtLimit {
+        /// Recording stops.
+        Stop: "stop",
+        /// The newest calls take the place of the oldest.
+        Newest: "newest",
     }
 }
 
@@ -215,7 +238,7 @@ pub struct Size<const LEAST: u64, const MOST: u64, const STEP: u64>;
 pub struct MaybeSize<const LEAST: u64, const MOST: u64, const AUTO: bool>;
 
 /// The number of bytes that `text` gives.
-fn size(text: &str) -> Option<u64> {
+pub(super) fn size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(['K', 'k', 'M', 'm', 'G', 'g', 'T', 't']);
     let unit = match &text[digits.len()..] {
         "" => 1,
@@ -229,7 +252,7 @@ fn size(text: &str) -> Option<u64> {
 }
 
 /// `bytes` in the largest unit that divides it.
-fn size_text(bytes: u64) -> String {
+pub(super) fn size_text(bytes: u64) -> String {
     for (unit, letter) in [
         (1 << 40, "T"),
         (1 << 30, "G"),

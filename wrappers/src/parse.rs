@@ -6,7 +6,7 @@
 use crate::class::{Class, Io};
 use crate::kind::{CType, Direction, Kind};
 use crate::length::{Len, Scope};
-use crate::table::{Amount, Extent, Function, Param, Sentinel, Table};
+use crate::table::{Amount, Extent, Fortran, Function, Param, Sentinel, Table};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
@@ -146,6 +146,7 @@ impl Entry<'_> {
         let (mut dumpi, mut state) = (None, None);
         let (mut variadic, mut removed, mut has_large) = (false, false, false);
         let (mut creates, mut frees, mut returns) = (Vec::new(), None, Kind::ErrorCode);
+        let mut fortran = Fortran::default();
         for word in &head.words[1..] {
             match word.split_once('=').unwrap_or((word, "")) {
                 ("class", name) => class = Class::from_word(name),
@@ -161,6 +162,16 @@ impl Entry<'_> {
                     creates = list.split(',').map(find).collect::<Result<_, _>>()?;
                 }
                 ("frees", name) => frees = Some(find(name)?),
+                ("fortran", words) => {
+                    for word in words.split(',') {
+                        match word {
+                            "mpich" => fortran.mpich = true,
+                            "openmpi" => fortran.openmpi = true,
+                            "not_f08" => fortran.not_f08 = true,
+                            _ => return Err(head.error(format!("unknown word {word}"))),
+                        }
+                    }
+                }
                 ("large", "") => has_large = true,
                 ("variadic", "") => variadic = true,
                 ("removed", "") => removed = true,
@@ -203,6 +214,7 @@ impl Entry<'_> {
             params,
             creates,
             frees,
+            fortran,
             line: head.number,
         })
     }

@@ -48,8 +48,21 @@ pub struct Function {
     pub creates: Vec<usize>,
     /// The parameter whose handle the call frees.
     pub frees: Option<usize>,
+    /// Whose Fortran bindings do not call the C function.
+    pub fortran: Fortran,
     /// Line of the entry in `mpi.table`, from 1.
     pub line: usize,
+}
+
+/// Where a Fortran procedure does what its C function does without calling it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fortran {
+    /// In MPICH and its relatives.
+    pub mpich: bool,
+    /// In Open MPI.
+    pub openmpi: bool,
+    /// The module `mpi_f08` does not have it.
+    pub not_f08: bool,
 }
 
 /// One parameter.
@@ -193,6 +206,32 @@ impl Function {
         self.params
             .iter()
             .position(|p| p.kind == Kind::Comm && p.direction != Direction::Out)
+    }
+
+    /// Whether it sends or receives messages, or begins, starts, completes or frees such operations: without all calls of these
+    /// functions nobody can tell which send belongs to which receive.
+    pub fn moves_messages(&self) -> bool {
+        let made = |&i: &usize| self.params[i].kind == Kind::Message;
+        match self.class {
+            Class::Send
+            | Class::Recv
+            | Class::Sendrecv
+            | Class::Isend
+            | Class::Irecv
+            | Class::Isendrecv
+            | Class::SendInit
+            | Class::RecvInit
+            | Class::PsendInit
+            | Class::PrecvInit
+            | Class::Start
+            | Class::Complete => true,
+            // These only look.
+            Class::Test => !self.name.starts_with("MPI_Request_get_status"),
+            Class::Probe => self.creates.iter().any(made),
+            _ => self
+                .frees
+                .is_some_and(|i| self.params[i].kind == Kind::Request),
+        }
     }
 
     /// The first parameter of a kind, for kinds of which there is one.

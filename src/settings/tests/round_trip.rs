@@ -49,6 +49,15 @@ fn words() -> Vec<&'static str> {
     ]);
     words.extend([
         "64K",
+        "2-",
+        "-8",
+        "0-3,9",
+        "1.5-2",
+        "p2p",
+        "send disable",
+        "sample",
+        "ignore",
+        "newest",
         "1G",
         "18446744073709551615G",
         "-1",

@@ -211,3 +211,58 @@ fn a_process_reads_its_own_environment_and_file() {
         );
     }
 }
+
+/// Whatever the name of the configuration file leads to, there is an answer at once, and defaults or a message.
+#[test]
+fn hostile_files_do_no_harm() {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::{ffi::OsStrExt, fs::symlink};
+
+    let folder = std::env::temp_dir().join(format!("settings-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name);
+    let large = fs::File::create(path("large")).expect("a file");
+    large.set_len(1 << 30).expect("a sparse file");
+    let fifo = CString::new(path("fifo").as_os_str().as_bytes()).expect("a name");
+    // SAFETY: a C string.
+    assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
+    fs::create_dir_all(path("directory")).expect("a folder");
+    symlink(path("loop"), path("loop")).expect("a link");
+    let refused = |name: &Path| {
+        let named = name.display().to_string();
+        let env = |variable: &str| (variable == "TRACE_CONF").then(|| named.clone());
+        let missing = |path: &Path| match path == Path::new("dumpi.conf") {
+            true => Err(io::ErrorKind::NotFound.into()),
+            false => read_file(path),
+        };
+        let (settings, complaints) = Settings::load(&env, &missing, &known);
+        assert_eq!(settings, Settings::default(), "{named}");
+        complaints
+            .iter()
+            .map(Complaint::to_string)
+            .collect::<Vec<_>>()
+    };
+    for name in ["large", "fifo", "directory", "loop", "missing"] {
+        let complaints = refused(&path(name));
+        assert_eq!(complaints.len(), 1, "{complaints:?}");
+        assert!(complaints[0].contains(name), "{complaints:?}");
+    }
+    assert_eq!(refused(Path::new("/dev/zero")).len(), 1);
+    assert_eq!(refused(Path::new("/dev/null")), [""; 0]);
+    assert_eq!(refused(Path::new("a\0b")).len(), 1);
+    fs::remove_dir_all(&folder).expect("own folder");
+
+    // What is a file may hold anything.
+    for (bytes, complaints) in [
+        (&b"quiet yes\0\n\0\0\0"[..], 2),
+        (b"\xef\xbb\xbfquiet yes\r\n\r\n# \r\n", 0),
+        (b"\xff\xfeq\0u\0i\0e\0t\0", 2),
+        (b"quiet\n=\n\t\n", 1),
+    ] {
+        let (_, found) = load(&[], &[("dumpi.conf", bytes)]);
+        assert_eq!(found.len(), complaints, "{bytes:?}: {found:?}");
+        let place = |line: &String| line.starts_with("trace: dumpi.conf:");
+        assert!(found.iter().all(place), "{found:?}");
+    }
+}

@@ -10,11 +10,14 @@ macro_rules! put {
     ($s:expr, $($arg:tt)*) => {{ let _ = writeln!($s, $($arg)*); }};
 }
 
+mod filter;
+mod fortran;
 mod wrapper;
 
+use fortran::Procedure;
 use wrapper::Wrapper;
 
-use crate::header::{Declared, Header};
+use crate::header::{Declared, Family, Header};
 use crate::{Class, Function, Table};
 use std::fmt::Write;
 
@@ -35,6 +38,25 @@ pub struct Generated {
     pub misfits: Vec<String>,
 }
 
+/// How a recorder says in its file what it was built for: the ABI, and the generation of the functions that its wrappers know
+/// (3: before sessions, 4: with them, 5: with the functions about the ABI).
+fn built_for(header: &Header) -> String {
+    let abi = match header.family {
+        Family::Mpich => "mpich",
+        Family::OpenMpi => "openmpi",
+        Family::Standard => "abi",
+    };
+    let declares = |name: &str| header.functions.iter().any(|f| f.name == name);
+    let generation = if declares("MPI_Abi_get_version") {
+        5
+    } else if declares("MPI_Session_init") {
+        4
+    } else {
+        3
+    };
+    format!("libtrace abi={abi} generation={generation}")
+}
+
 /// Makes the wrappers for the functions that `header` declares.
 pub fn generate(table: &Table, header: &Header) -> Generated {
     let mut out = Generated {
@@ -43,6 +65,7 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
         misfits: Vec::new(),
     };
     let mut entries = Vec::new();
+    let only_fortran = fortran::undeclared(table, header);
     for declared in &header.functions {
         let function = match table.get(&declared.name) {
             None => {
@@ -59,6 +82,8 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
         };
         entries.push((declared, function));
     }
+    let exported = entries.len();
+    entries.extend(only_fortran.iter().map(|d| (d, table.get(&d.name))));
     let mut unknown = FIRST_UNKNOWN;
     let numbers: Vec<usize> = entries
         .iter()
@@ -70,9 +95,13 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
             }
         })
         .collect();
+    let procedures = fortran::procedures(header.family, &entries);
     let s = &mut out.source;
-    tables(s, table, header, &entries, &numbers);
-    for (index, ((declared, function), number)) in entries.iter().zip(&numbers).enumerate() {
+    tables(s, table, header, &entries, &numbers, &procedures);
+    exports(s, &entries[..exported], &procedures);
+    for (index, ((declared, function), number)) in
+        entries.iter().zip(&numbers).enumerate().take(exported)
+    {
         if BY_HAND.contains(&declared.name.as_str()) {
             continue;
         }
@@ -84,17 +113,37 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
         };
         wrapper.write(s);
     }
+    for procedure in &procedures {
+        procedure.write(s);
+    }
     out
 }
 
 type Entry<'a> = (&'a Declared, Option<&'a Function>);
 
-fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], numbers: &[usize]) {
+fn tables(
+    s: &mut String,
+    table: &Table,
+    header: &Header,
+    entries: &[Entry],
+    numbers: &[usize],
+    procedures: &[Procedure],
+) {
     let count = entries.len();
-    put!(s, "/// Functions that `mpi.h` declares.");
+    put!(
+        s,
+        "/// Functions that `mpi.h` declares, and behind them those that only Fortran has."
+    );
     put!(s, "pub const COUNT: usize = {count};");
     put!(s, "/// ABI family of this `mpi.h`.");
     put!(s, "pub const FAMILY: Family = Family::{:?};", header.family);
+    let built_for = built_for(header);
+    put!(s, "/// ABI and generation of this `mpi.h`.");
+    put!(
+        s,
+        "pub const BUILT_FOR: &[u8; {}] = b\"{built_for}\\0\";",
+        built_for.len() + 1
+    );
     put!(s, "/// Fingerprint of the function table.");
     put!(
         s,
@@ -112,6 +161,24 @@ fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], num
         "/// Numbers of the functions in records: position in the table, or that of an unknown function."
     );
     put!(s, "pub const NUMBERS: [u16; COUNT] = {numbers:?};");
+    put!(s, "/// Classes of the functions.");
+    put!(s, "pub const CLASSES: [Option<Class>; COUNT] = [");
+    for (_, function) in entries {
+        match function {
+            Some(f) => put!(s, "    Some(Class::{}),", f.class.variant()),
+            None => put!(s, "    None,"),
+        }
+    }
+    put!(s, "];");
+    put!(
+        s,
+        "/// Functions that send or receive messages, or that what they are depends on."
+    );
+    let moving: Vec<bool> = entries
+        .iter()
+        .map(|(_, f)| f.is_some_and(Function::moves_messages))
+        .collect();
+    put!(s, "pub const MOVES_MESSAGES: [bool; COUNT] = {moving:?};");
     put!(s, "/// Functions that only convert handles.");
     let conversions: Vec<usize> = (0..count)
         .filter(|&i| entries[i].1.is_some_and(|f| f.class == Class::Convert))
@@ -144,19 +211,53 @@ fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], num
     put!(s, "]);");
     put!(
         s,
-        "/// The wrappers: of MPI_X at twice the index, of PMPI_X behind it."
+        "/// The wrappers: of MPI_X at twice the index, of PMPI_X behind it; behind them those of Fortran's symbols."
     );
-    put!(
-        s,
-        "pub static WRAPPERS: Addresses<{{ 2 * COUNT }}> = Addresses(["
-    );
+    put!(s, "pub static WRAPPERS: Addresses<SLOTS> = Addresses([");
     for (declared, _) in entries {
+        if !header.functions.iter().any(|f| f.name == declared.name) {
+            put!(s, "    missing::error as Code, missing::error as Code,");
+            continue;
+        }
         let path = if BY_HAND.contains(&declared.name.as_str()) {
             format!("life::{}", rust_name(&declared.name))
         } else {
             rust_name(&declared.name)
         };
         put!(s, "    {path}::<0> as Code, {path}::<1> as Code,");
+    }
+    let symbols = || procedures.iter().flat_map(|p| &p.symbols);
+    for procedure in procedures {
+        for symbol in &procedure.symbols {
+            put!(s, "    {} as Code,", procedure.wrapper(symbol));
+        }
+    }
+    put!(s, "]);");
+    put!(
+        s,
+        "/// Symbols of Fortran bindings that do not call the C function."
+    );
+    put!(s, "pub const SYMBOLS: [&CStr; {}] = [", symbols().count());
+    for symbol in symbols() {
+        put!(s, "    c\"{}\",", symbol.name);
+    }
+    put!(s, "];");
+    put!(
+        s,
+        "/// Slots: two for each function, one for each of these symbols."
+    );
+    put!(s, "pub const SLOTS: usize = 2 * COUNT + SYMBOLS.len();");
+    put!(s, "/// The exported functions, by slot.");
+    put!(s, "pub static EXPORTS: Addresses<SLOTS> = Addresses([");
+    for (declared, _) in entries {
+        if header.functions.iter().any(|f| f.name == declared.name) {
+            put!(s, "    {0} as Code, P{0} as Code,", declared.name);
+        } else {
+            put!(s, "    std::ptr::null(), std::ptr::null(),");
+        }
+    }
+    for symbol in symbols() {
+        put!(s, "    {} as Code,", symbol.name);
     }
     put!(s, "]);");
     put!(s, "/// Index of each function.");
@@ -169,6 +270,10 @@ fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], num
         );
     }
     put!(s, "}}");
+}
+
+/// The exported functions, and the MPI library's own for the recorder's use.
+fn exports(s: &mut String, entries: &[Entry], procedures: &[Procedure]) {
     put!(s, "crate::export! {{");
     for (i, (declared, _)) in entries.iter().enumerate() {
         put!(
@@ -179,6 +284,9 @@ fn tables(s: &mut String, table: &Table, header: &Header, entries: &[Entry], num
             2 * i + 1,
             declared.name
         );
+    }
+    for symbol in procedures.iter().flat_map(|p| &p.symbols) {
+        put!(s, "    {} {}", symbol.slot, symbol.name);
     }
     put!(s, "}}");
     put!(

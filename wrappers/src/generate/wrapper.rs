@@ -45,6 +45,15 @@ impl Wrapper<'_> {
             2 * self.index
         );
         put!(s, "    let call = Call::enter({}, P == 0);", self.index);
+        if self
+            .function
+            .is_some_and(|f| f.class == Class::Init || f.name == "MPI_Session_init")
+        {
+            put!(s, "    life::beginning();");
+        }
+        if d.name == "MPI_Session_finalize" && self.function.is_some() {
+            put!(s, "    process_set::closing(a0);");
+        }
         put!(s, "    if call.ignored() {{");
         if let Some(file) = self.closes() {
             put!(
@@ -84,11 +93,16 @@ impl Wrapper<'_> {
             && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
         put!(s, "    let ok = {};", if fails { "r == 0" } else { "true" });
         self.moved(s);
-        self.leave_out(s, fails);
+        let nothing = self.brings_nothing();
+        self.leave_out(s, fails, nothing.as_deref());
         for (i, p) in params.iter().enumerate() {
             self.measure(s, i, p);
         }
         self.definitions(s, false);
+        self.filter(s);
+        if let Some(nothing) = nothing {
+            self.poll(s, &nothing);
+        }
         let (fixed, varying) = self.room();
         let flags: Vec<String> = params
             .iter()
@@ -115,7 +129,7 @@ impl Wrapper<'_> {
         put!(s, "}} }}");
     }
 
-    fn params(&self) -> &[Param] {
+    pub(super) fn params(&self) -> &[Param] {
         self.function.map_or(&[], |f| &f.params)
     }
 
@@ -221,40 +235,6 @@ impl Wrapper<'_> {
             s,
             "    views::accessed(a0, ok, a2 as i64, a3, views::Done::{done});"
         );
-    }
-
-    /// Leaves failed and unsuccessful calls out where the settings ask for that.
-    fn leave_out(&self, s: &mut String, fails: bool) {
-        let mut conditions = Vec::new();
-        if fails {
-            conditions.push("!ok".to_owned());
-        }
-        if let Some(f) = self.function
-            && matches!(f.class, Class::Test | Class::Probe | Class::RmaSync)
-            && let Some(flag) = f
-                .params
-                .iter()
-                .position(|p| p.kind == Kind::Logical && p.direction == Direction::Out)
-        {
-            conditions.push(format!("arg::value(a{flag}.cast_const()) == 0"));
-        }
-        if let Some(f) = self.function
-            && f.name == "MPI_Testsome"
-            && let Some(count) = f.param("outcount")
-        {
-            conditions.push(format!("arg::value(a{count}.cast_const()) <= 0"));
-        }
-        if !conditions.is_empty() {
-            put!(
-                s,
-                "    if ({}) && stopped.left_out({}) {{",
-                conditions.join(" || "),
-                self.index
-            );
-            put!(s, "        stopped.leave_out({});", self.index);
-            put!(s, "        return r;");
-            put!(s, "    }}");
-        }
     }
 
     /// Number of elements by what is known before the call; what is told only afterwards is bounded by its argument.
@@ -409,13 +389,32 @@ impl Wrapper<'_> {
         }
     }
 
+    /// Leaves failed and unsuccessful calls out where the settings ask for that.
+    fn leave_out(&self, s: &mut String, fails: bool, nothing: Option<&str>) {
+        let conditions: Vec<&str> = fails.then_some("!ok").into_iter().chain(nothing).collect();
+        if conditions.is_empty() {
+            return;
+        }
+        put!(
+            s,
+            "    if ({}) && stopped.left_out({}) {{",
+            conditions.join(" || "),
+            self.index
+        );
+        self.leave(s, nothing);
+        put!(s, "    }}");
+    }
+
     /// Writes definitions of the communicators, datatypes and views that the call made, also of a call that is not recorded.
     fn definitions(&self, s: &mut String, ignored: bool) {
         let Some(f) = self.function else { return };
         match f.class {
             Class::Init => put!(s, "    if r == 0 {{ life::initialized(); }}"),
             Class::Session if f.name == "MPI_Session_init" => {
-                put!(s, "    if r == 0 {{ life::session_started(); }}");
+                put!(
+                    s,
+                    "    if r == 0 {{ process_set::opened(*a2); life::session_started(); }}"
+                );
             }
             _ => {}
         }

@@ -1,0 +1,294 @@
+//! What the program says about itself: regions, markers and texts (`trace.h`), events, states and messages of MPE's API.
+//!
+//! A [`Category`] is one kind of them, in a definition record; an [`Event`] is a moment, in a record of its own, whose head has
+//! the time (and the CPU times where calls have them).
+//!
+//! ```text
+//! USER_EVENT      0  u32  what (low 8 bits) and flags
+//!                 4  i32  number of the category, or the event's number in MPE's API
+//!                 8       COMM: u64 handle; then by what it is: MARK u64 | TEXT string | MPE 32 bytes if CARGO |
+//!                         SEND, RECEIVE i32 partner, i32 tag, i64 bytes
+//! USER_CATEGORY   0  u32  kind; 4 i32 number; 8 i32 number of the end event; strings name, colour, format
+//! ```
+
+use crate::args::Bytes;
+use crate::define::{put_text, put_u32, text};
+
+/// A communicator follows; else it is MPI_COMM_WORLD.
+pub const COMM: u32 = 0x100;
+/// 32 bytes of data follow.
+pub const CARGO: u32 = 0x200;
+/// An MPI call is running on the thread.
+pub const INSIDE: u32 = 0x400;
+/// Bytes of data that an event of MPE's API has.
+pub const CARGO_SIZE: usize = 32;
+
+/// Numbers of what an event is.
+pub mod what {
+    /// A region begins.
+    pub const ENTER: u32 = 0;
+    /// A region ends.
+    pub const EXIT: u32 = 1;
+    /// A marker with a value.
+    pub const MARK: u32 = 2;
+    /// A text.
+    pub const TEXT: u32 = 3;
+    /// An event of MPE's API.
+    pub const MPE: u32 = 4;
+    /// A message that MPE's API tells of leaves.
+    pub const SEND: u32 = 5;
+    /// Such a message arrives.
+    pub const RECEIVE: u32 = 6;
+}
+
+/// What a category is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u32)]
+pub enum Kind {
+    /// A region, known to all ranks by its name.
+    #[default]
+    Region = 0,
+    /// A marker with an integer, known by its name.
+    Integer = 1,
+    /// A marker with a double, known by its name.
+    Real = 2,
+    /// Texts.
+    Text = 3,
+    /// A state of MPE's API, known by the numbers of its events.
+    State = 4,
+    /// A solo event of MPE's API, known by its number.
+    Event = 5,
+}
+
+impl Kind {
+    fn from_u32(n: u32) -> Option<Kind> {
+        [
+            Kind::Region,
+            Kind::Integer,
+            Kind::Real,
+            Kind::Text,
+            Kind::State,
+            Kind::Event,
+        ]
+        .into_iter()
+        .find(|&k| k as u32 == n)
+    }
+}
+
+/// One kind of what the program tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Category {
+    /// What it is.
+    pub kind: Kind,
+    /// Number in the process's events; of states that of the start event.
+    pub number: i32,
+    /// Number of a state's end event.
+    pub end: i32,
+    /// Its name; empty of numbers that were handed out and not described.
+    pub name: String,
+    /// Name of its colour; empty for any.
+    pub color: String,
+    /// Format of its events' data, as MPE has it (`spec/clog2.md` section 8).
+    pub format: String,
+}
+
+impl Category {
+    /// Payload of the record.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for n in [self.kind as u32, self.number as u32, self.end as u32] {
+            put_u32(&mut out, n);
+        }
+        for s in [&self.name, &self.color, &self.format] {
+            put_text(&mut out, s);
+        }
+        out
+    }
+
+    /// From a payload, of which it takes what it needs.
+    pub fn decode(b: &mut Bytes<'_>) -> Option<Category> {
+        Some(Category {
+            kind: Kind::from_u32(b.u32()?)?,
+            number: b.i32()?,
+            end: b.i32()?,
+            name: text(b)?,
+            color: text(b)?,
+            format: text(b)?,
+        })
+    }
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What<'a> {
+    /// A region begins.
+    Enter,
+    /// A region ends.
+    Exit,
+    /// A marker: the bits of its integer or double.
+    Mark(u64),
+    /// A text.
+    Text(&'a [u8]),
+    /// An event of MPE's API with its data, if it has any.
+    Mpe(Option<&'a [u8; CARGO_SIZE]>),
+    /// A message leaves.
+    Send(Message),
+    /// A message arrives.
+    Receive(Message),
+}
+
+/// A message that only the program knows of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// Rank of the other side in the communicator.
+    pub partner: i32,
+    /// Tag.
+    pub tag: i32,
+    /// Bytes.
+    pub bytes: i64,
+}
+
+/// A moment of the program's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// Number of its category.
+    pub number: i32,
+    /// Raw handle of its communicator; `None` for MPI_COMM_WORLD.
+    pub comm: Option<u64>,
+    /// Whether an MPI call was running on the thread.
+    pub inside: bool,
+    /// What happened.
+    pub what: What<'a>,
+}
+
+impl<'a> Event<'a> {
+    /// Payload of the record.
+    pub fn encode(&self) -> Vec<u8> {
+        let word = match self.what {
+            What::Enter => what::ENTER,
+            What::Exit => what::EXIT,
+            What::Mark(_) => what::MARK,
+            What::Text(_) => what::TEXT,
+            What::Mpe(None) => what::MPE,
+            What::Mpe(Some(_)) => what::MPE | CARGO,
+            What::Send(_) => what::SEND,
+            What::Receive(_) => what::RECEIVE,
+        };
+        let mut flags = if self.inside { INSIDE } else { 0 };
+        flags |= self.comm.map_or(0, |_| COMM);
+        let mut out = Vec::new();
+        put_u32(&mut out, word | flags);
+        put_u32(&mut out, self.number as u32);
+        if let Some(comm) = self.comm {
+            out.extend_from_slice(&comm.to_ne_bytes());
+        }
+        match self.what {
+            What::Enter | What::Exit | What::Mpe(None) => {}
+            What::Mark(bits) => out.extend_from_slice(&bits.to_ne_bytes()),
+            What::Text(text) => {
+                put_u32(&mut out, text.len() as u32);
+                out.extend_from_slice(text);
+            }
+            What::Mpe(Some(cargo)) => out.extend_from_slice(cargo),
+            What::Send(m) | What::Receive(m) => {
+                put_u32(&mut out, m.partner as u32);
+                put_u32(&mut out, m.tag as u32);
+                out.extend_from_slice(&m.bytes.to_ne_bytes());
+            }
+        }
+        out
+    }
+
+    /// The event of this payload; `None` if it is damaged.
+    pub fn decode(payload: &'a [u8]) -> Option<Event<'a>> {
+        let b = &mut Bytes::new(payload);
+        let word = b.u32()?;
+        let number = b.i32()?;
+        let comm = match word & COMM {
+            0 => None,
+            _ => Some(b.u64()?),
+        };
+        let mut message = || {
+            Some(Message {
+                partner: b.i32()?,
+                tag: b.i32()?,
+                bytes: b.i64()?,
+            })
+        };
+        let what = match word & 0xFF {
+            what::ENTER => What::Enter,
+            what::EXIT => What::Exit,
+            what::SEND => What::Send(message()?),
+            what::RECEIVE => What::Receive(message()?),
+            what::MARK => What::Mark(b.u64()?),
+            what::TEXT => What::Text(b.string()??),
+            what::MPE if word & CARGO == 0 => What::Mpe(None),
+            what::MPE => What::Mpe(Some(b.take(CARGO_SIZE)?.try_into().ok()?)),
+            _ => return None,
+        };
+        Some(Event {
+            number,
+            comm,
+            inside: word & INSIDE != 0,
+            what,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::define::{Definition, USER_CATEGORY};
+
+    #[test]
+    fn categories_round_trip() {
+        let category = Category {
+            kind: Kind::State,
+            number: 600,
+            end: 601,
+            name: "größer".to_owned(),
+            color: "navy".to_owned(),
+            format: "a=%d".to_owned(),
+        };
+        let definition = Definition::UserCategory(category);
+        let bytes = definition.encode();
+        for cut in 0..bytes.len() {
+            assert_eq!(Definition::decode(USER_CATEGORY, &bytes[..cut]), None);
+        }
+        assert_eq!(Definition::decode(USER_CATEGORY, &bytes), Some(definition));
+    }
+
+    #[test]
+    fn events_round_trip() {
+        let message = Message {
+            partner: -1,
+            tag: 7,
+            bytes: 1 << 40,
+        };
+        for what in [
+            What::Enter,
+            What::Exit,
+            What::Mark(u64::MAX),
+            What::Text(b"some text"),
+            What::Mpe(None),
+            What::Mpe(Some(&[7; CARGO_SIZE])),
+            What::Send(message),
+            What::Receive(message),
+        ] {
+            for (comm, inside) in [(None, false), (Some(0x4400_0000), true)] {
+                let event = Event {
+                    number: -3,
+                    comm,
+                    inside,
+                    what,
+                };
+                let bytes = event.encode();
+                assert_eq!(Event::decode(&bytes), Some(event));
+                for cut in 0..bytes.len() {
+                    assert_eq!(Event::decode(&bytes[..cut]), None);
+                }
+            }
+        }
+        assert_eq!(Event::decode(&[0xFF; 64]), None);
+    }
+}

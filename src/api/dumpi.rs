@@ -1,0 +1,171 @@
+//! libdumpi's API under its own names (`spec/dumpi-conf.md` section 4): settings by calls of the program. They hold over those
+//! of files and variables, also when called before MPI_Init; what holds for all ranks is what rank 0 says.
+
+use crate::call::table::table;
+use crate::interpose::generated::{COUNT, NAMES, NUMBERS};
+use crate::process;
+use crate::settings::{Setting, Settings};
+use formats::dumpi::functions::{self, ALL_FUNCTIONS};
+use parking_lot::Mutex;
+use records::file::File;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// What the program has set.
+static SET: Mutex<Set> = Mutex::new(Set {
+    functions: BTreeMap::new(),
+    root: None,
+    statuses: None,
+});
+
+struct Set {
+    functions: BTreeMap<String, Setting>,
+    root: Option<String>,
+    statuses: Option<Setting>,
+}
+
+/// Calls by DUMPI's numbers, the sum of all at the end.
+static COUNTS: [AtomicU32; ALL_FUNCTIONS as usize + 1] =
+    [const { AtomicU32::new(0) }; ALL_FUNCTIONS as usize + 1];
+
+/// Puts what the program has set into `settings`.
+pub fn add_to(settings: &mut Settings) {
+    let set = SET.lock();
+    for (name, setting) in &set.functions {
+        settings.functions.insert(name.clone(), *setting);
+    }
+    if let Some(root) = &set.root {
+        settings.fileroot = root.clone();
+    }
+    if let Some(statuses) = set.statuses {
+        settings.statuses = statuses;
+    }
+}
+
+/// DUMPI_DISABLE, DUMPI_SUCCESS; DUMPI_ALWAYS and DUMPI_ENABLE.
+fn setting(number: c_int) -> Setting {
+    match number {
+        0 => Setting::Disable,
+        1 => Setting::Success,
+        _ => Setting::Enable,
+    }
+}
+
+fn change(change: impl FnOnce(&mut Set)) {
+    process::within(|| {
+        change(&mut SET.lock());
+        process::apply_again();
+    });
+}
+
+/// Switches recording off: calls are counted only.
+#[unsafe(no_mangle)]
+pub extern "C" fn libdumpi_disable_profiling() {
+    process::want(false);
+}
+
+/// Switches recording on; settings of single functions stay.
+#[unsafe(no_mangle)]
+pub extern "C" fn libdumpi_enable_profiling() {
+    process::want(true);
+}
+
+/// The setting of the function with this number in DUMPI files; 290 is the master switch.
+#[unsafe(no_mangle)]
+pub extern "C" fn libdumpi_set_profiling(function: c_int, what: c_int) {
+    let Ok(id) = u16::try_from(function) else {
+        return;
+    };
+    if id == ALL_FUNCTIONS {
+        process::want(setting(what) != Setting::Disable);
+    } else if let Some(function) = functions::by_id(id).filter(|_| id < ALL_FUNCTIONS) {
+        let name = function.name.to_owned();
+        change(|set| {
+            set.functions.insert(name, setting(what));
+        });
+    }
+}
+
+/// What the names of DUMPI files begin with; looked at in MPI_Init. NULL is ignored.
+///
+/// # Safety
+/// `root` is NULL or a string that ends with NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libdumpi_set_output(root: *const c_char) {
+    if root.is_null() || crate::process::life::is_running() {
+        return;
+    }
+    // SAFETY: by the caller.
+    let root = unsafe { CStr::from_ptr(root) }
+        .to_string_lossy()
+        .into_owned();
+    change(|set| set.root = Some(root));
+}
+
+/// Which statuses the DUMPI files have.
+#[unsafe(no_mangle)]
+pub extern "C" fn libdumpi_set_status_output(what: c_int) {
+    change(|set| set.statuses = Some(setting(what)));
+}
+
+/// 291 numbers: calls by DUMPI's numbers, recorded or not, and their sum. They are brought up to date by this call, which reads
+/// what has been recorded.
+#[unsafe(no_mangle)]
+pub extern "C" fn libdumpi_call_counts() -> *const u32 {
+    process::within(count);
+    COUNTS.as_ptr().cast()
+}
+
+/// Counts the calls of all threads so far.
+fn count() {
+    let mut calls = vec![0u64; usize::from(records::record::FUNCTION) + 1];
+    for (index, ignored) in process::ignored().into_iter().enumerate() {
+        calls[usize::from(NUMBERS[index])] += ignored;
+    }
+    if let Some(store) = process::store()
+        && let Ok(file) = std::fs::File::open(store.path())
+        // SAFETY: as in MPI_Finalize: only what threads have committed is read.
+        && let Ok(bytes) = unsafe { memmap2::Mmap::map(&file) }
+        && let Ok(file) = File::new(&bytes)
+    {
+        for thread in file.threads() {
+            let mut records = thread.records();
+            while let Some(record) = records.next() {
+                calls[usize::from(record.function)] += u64::from(record.is_call());
+            }
+        }
+    }
+    let ids = ids();
+    let mut sums = [0u64; ALL_FUNCTIONS as usize + 1];
+    for index in 0..COUNT {
+        let name = NAMES[index].to_str().unwrap_or_default();
+        let name = name.strip_prefix('P').unwrap_or(name);
+        let number = calls[usize::from(NUMBERS[index])];
+        if let Some(&id) = ids.get(name) {
+            sums[usize::from(id)] += number;
+            sums[usize::from(ALL_FUNCTIONS)] += number;
+        }
+    }
+    for (place, sum) in COUNTS.iter().zip(sums) {
+        place.store(u32::try_from(sum).unwrap_or(u32::MAX), Relaxed);
+    }
+}
+
+/// DUMPI's numbers of functions by name; a large-count form counts as its small form.
+fn ids() -> BTreeMap<String, u16> {
+    let mut ids = BTreeMap::new();
+    for function in table().iter().flat_map(|table| &table.functions) {
+        if let Some(id) = function.dumpi {
+            ids.insert(function.name.clone(), id);
+        }
+    }
+    let large: Vec<(String, u16)> = ids
+        .iter()
+        .map(|(name, id)| (format!("{name}_c"), *id))
+        .collect();
+    for (name, id) in large {
+        ids.entry(name).or_insert(id);
+    }
+    ids
+}

@@ -1,0 +1,309 @@
+//! Functions of the program: what a compiler's `-finstrument-functions` has each of them call when it is entered and left.
+//!
+//! A record is 28 bytes ([`records::function`]). Nothing is recorded inside MPI calls, where calls are drawn as one, and nothing
+//! while the recorder itself is busy on the thread. Names are looked up after the run; [`crate::define::modules`] says where the code
+//! came from.
+
+use crate::blocks::fill;
+use crate::blocks::thread::{self, Thread};
+use crate::define::modules;
+use crate::interpose::library;
+use crate::posix;
+use crate::process;
+use crate::process::clock;
+use crate::settings::Settings;
+use records::define::{Definition, ENTER, EXIT};
+use records::encode::{Cursor, Head, SLACK};
+use records::function::{INLINED, PAYLOAD};
+use records::record::HEAD;
+use std::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+    compiler_fence,
+};
+
+/// Whether steps are recorded now.
+static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
+/// Nothing has been entered yet.
+const UNDECIDED: u8 = 0;
+const OFF: u8 = 1;
+const ON: u8 = 2;
+
+/// What the settings say.
+static WANTED: AtomicBool = AtomicBool::new(true);
+/// Most functions that a thread records.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+/// Functions that take less and call no others are left out, ticks.
+static LEAST: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes of a record.
+const SIZE: usize = HEAD + PAYLOAD;
+
+/// The call that tells of a function's entry stands among its first bytes, unless the function was inlined.
+const PROLOGUE: u64 = 256;
+
+/// What a thread keeps.
+#[derive(Debug)]
+pub struct Functions {
+    /// Functions entered and recorded.
+    pub recorded: u64,
+    /// Functions not recorded because there are too many.
+    pub beyond: u64,
+    /// Those of them that have not been left.
+    open_beyond: u64,
+    /// Number of the block that the following are about.
+    block: u64,
+    /// Functions that have been entered in it and not left, as far as no frame was thrown away.
+    open: usize,
+    /// Where the records of their entries end, the latest ones.
+    entries: [usize; ENTRIES],
+}
+
+/// Nested functions that can be taken back.
+const ENTRIES: usize = 64;
+
+impl Default for Functions {
+    fn default() -> Self {
+        Functions {
+            recorded: 0,
+            beyond: 0,
+            open_beyond: 0,
+            block: u64::MAX,
+            open: 0,
+            entries: [0; ENTRIES],
+        }
+    }
+}
+
+impl Functions {
+    /// The record of an entry ends at `end` in block number `block`.
+    fn note(&mut self, block: u64, end: usize) {
+        if self.block != block {
+            self.block = block;
+            self.open = 0;
+        }
+        self.entries[self.open % ENTRIES] = end;
+        self.open += 1;
+    }
+
+    /// Where the record of the entry ends that belongs to the next exit; 0 if that is not known.
+    fn latest(&mut self, block: u64) -> usize {
+        if self.block != block || self.open == 0 {
+            return 0;
+        }
+        self.open -= 1;
+        self.entries[self.open % ENTRIES]
+    }
+}
+
+/// Takes what the settings say.
+pub fn apply(settings: &Settings) {
+    WANTED.store(settings.program_functions, Relaxed);
+    LIMIT.store(u64::from(settings.functions_limit), Relaxed);
+    LEAST.store(clock::ticks_of(settings.functions_min.into()), Relaxed);
+    switch(process::wanted());
+}
+
+/// Recording is switched on or off.
+pub fn switch(on: bool) {
+    let state = if on && WANTED.load(Relaxed) { ON } else { OFF };
+    STATE.store(state, Relaxed);
+}
+
+/// What must be known of functions besides, at the end.
+pub fn last_words(t: &mut Thread) {
+    let (recorded, beyond) = process::functions();
+    if recorded > 0 {
+        modules::look(t);
+    }
+    if beyond > 0 {
+        let reason = "functions beyond the setting functions-limit".to_owned();
+        let count = beyond;
+        fill::put_definition(t, &Definition::Lost { count, reason });
+    }
+}
+
+macro_rules! hook {
+    ($name:ident, $record:ident) => {
+        /// Called by the compiler's code with the address of the function and the place that it was called from.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $name() {
+            std::arch::naked_asm!(
+                "cmp byte ptr [rip + {state}], {off}",
+                "je 2f",
+                "mov rsi, rsp",
+                "jmp {record}",
+                "2:",
+                "ret",
+                state = sym STATE,
+                off = const OFF,
+                record = sym $record,
+            )
+        }
+    };
+}
+
+hook!(__cyg_profile_func_enter, enter);
+hook!(__cyg_profile_func_exit, exit);
+
+/// # Safety
+/// The word at `stack` is the place in the program that has called the hook.
+unsafe extern "C" fn enter(function: u64, stack: *const u64) {
+    let Some(t) = running() else { return };
+    // SAFETY: promised by the caller.
+    let place = unsafe { *stack };
+    let inlined = if place.wrapping_sub(function) < PROLOGUE {
+        0
+    } else {
+        INLINED
+    };
+    if t.functions.recorded >= LIMIT.load(Relaxed) {
+        t.functions.beyond += 1;
+        t.functions.open_beyond += 1;
+        return;
+    }
+    t.functions.recorded += 1;
+    record(t, ENTER, function | inlined, stack, clock::now());
+    if LEAST.load(Relaxed) > 0 {
+        let end = t.at as usize;
+        t.functions.note(t.sequence, end);
+    }
+}
+
+unsafe extern "C" fn exit(function: u64, stack: *const u64) {
+    let Some(t) = running() else { return };
+    if t.functions.open_beyond > 0 {
+        t.functions.open_beyond -= 1;
+        return;
+    }
+    let now = clock::now();
+    let least = LEAST.load(Relaxed);
+    if least > 0 {
+        let entry = t.functions.latest(t.sequence);
+        if entry == t.at as usize && taken_back(t, function, now, least) {
+            return;
+        }
+    }
+    record(t, EXIT, function, stack, now);
+}
+
+/// The running thread, if what it does is recorded now.
+#[inline(always)]
+fn running() -> Option<&'static mut Thread> {
+    let t = thread::current();
+    if t.is_null() || STATE.load(Relaxed) != ON {
+        return first(t);
+    }
+    // SAFETY: the state of the running thread, which nobody else writes.
+    let t = unsafe { &mut *t };
+    (t.depth == 0 && t.busy == 0 && posix::is_alone()).then_some(t)
+}
+
+/// The thread's first function, or the process's.
+#[cold]
+#[inline(never)]
+fn first(t: *mut Thread) -> Option<&'static mut Thread> {
+    if process::inside() {
+        return None;
+    }
+    if STATE.load(Relaxed) == UNDECIDED {
+        // Until MPI is there, nobody asks for a trace.
+        let usable =
+            process::within(|| library::is_loaded() && library::is_usable(std::ptr::null()));
+        if !usable {
+            let _ = STATE.compare_exchange(UNDECIDED, OFF, Relaxed, Relaxed);
+            return None;
+        }
+        if !t.is_null() {
+            return None;
+        }
+    }
+    let kept = errno();
+    let t = if t.is_null() {
+        process::start_thread()
+    } else {
+        t
+    };
+    // SAFETY: the state of the running thread.
+    let t = unsafe { t.as_mut() };
+    let mut t = t.filter(|t| STATE.load(Relaxed) == ON && t.depth == 0 && t.busy == 0);
+    if let Some(t) = &mut t {
+        modules::look(t);
+    }
+    set_errno(kept);
+    t
+}
+
+/// Writes a record.
+#[inline(always)]
+fn record(t: &mut Thread, number: u16, function: u64, stack: *const u64, now: u64) {
+    t.busy = 1;
+    // A signal handler of this thread must see it before anything of the record.
+    compiler_fence(SeqCst);
+    let far = now.wrapping_sub(t.time_base) >> 32 != 0;
+    if far || SIZE + SLACK > (t.end as usize) - (t.at as usize) {
+        make_room(t, now);
+    }
+    // SAFETY: there is room in the thread's own block.
+    unsafe {
+        let at = t.at;
+        let mut out = Cursor::new(at.add(HEAD));
+        out.i64(function as i64);
+        out.u32(stack as usize as u32);
+        Head {
+            word: number,
+            start: now.wrapping_sub(t.time_base) as u32,
+            duration: 0,
+            call: t.next_call.wrapping_sub(t.call_base) as u32,
+        }
+        .write(at, SIZE);
+        t.at = at.add(SIZE);
+        let committed = t.at as usize - t.block.start() as usize;
+        (*t.block.header()).committed.publish(committed as u32);
+    }
+    compiler_fence(SeqCst);
+    t.busy = 0;
+}
+
+#[cold]
+#[inline(never)]
+fn make_room(t: &mut Thread, now: u64) {
+    let kept = errno();
+    let room = SIZE + SLACK;
+    fill::make_room(t, room, now, t.next_call);
+    modules::look(t);
+    fill::make_room(t, room, now, t.next_call);
+    set_errno(kept);
+}
+
+/// Takes back the entry of a function that ends now, is the latest record and took less than `least` ticks.
+#[cold]
+fn taken_back(t: &mut Thread, function: u64, now: u64, least: u64) -> bool {
+    // SAFETY: the latest record of the thread's own block is an entry.
+    unsafe {
+        let at = t.at.sub(SIZE);
+        let word = at.cast::<u16>().read_unaligned();
+        let start = at.add(4).cast::<u32>().read_unaligned();
+        let entered = at.add(HEAD).cast::<u64>().read_unaligned() & !INLINED;
+        let duration = (now.wrapping_sub(t.time_base) as u32).wrapping_sub(start);
+        if word != ENTER || entered != function || u64::from(duration) >= least {
+            return false;
+        }
+        t.at = at;
+        let committed = at as usize - t.block.start() as usize;
+        (*t.block.header()).committed.publish(committed as u32);
+    }
+    t.functions.recorded -= 1;
+    true
+}
+
+fn errno() -> i32 {
+    // SAFETY: the thread's own.
+    unsafe { *libc::__errno_location() }
+}
+
+fn set_errno(value: i32) {
+    // SAFETY: the thread's own.
+    unsafe { *libc::__errno_location() = value };
+}

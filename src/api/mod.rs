@@ -1,0 +1,183 @@
+//! What `include/trace.h` declares: for programs and for lower layers that want to know which call they serve.
+
+pub(crate) mod annotate;
+pub(crate) mod dumpi;
+pub(crate) mod fortran;
+pub(crate) mod functions;
+pub(crate) mod mpe;
+pub(crate) mod printf;
+pub(crate) mod user;
+
+use crate::api::user::names::Name;
+use crate::interpose::generated::BUILT_FOR;
+use crate::process;
+use records::user::{Kind, what};
+use std::ffi::{c_char, c_int, c_uint};
+
+/// All functions of `trace.h`.
+pub static ALL: &[Function] = &[
+    Function(trace_callid as *const ()),
+    Function(trace_on as *const ()),
+    Function(trace_off as *const ()),
+    Function(trace_is_on as *const ()),
+    Function(trace_version as *const ()),
+    Function(libtrace_begin as *const ()),
+    Function(libtrace_end as *const ()),
+    Function(libtrace_region as *const ()),
+    Function(libtrace_region_begin as *const ()),
+    Function(libtrace_region_end as *const ()),
+    Function(libtrace_mark as *const ()),
+    Function(libtrace_mark_double as *const ()),
+    Function(libtrace_text as *const ()),
+];
+
+/// Address of a function.
+#[derive(Clone, Copy)]
+pub struct Function(#[allow(dead_code, reason = "its address is all that is wanted")] *const ());
+// SAFETY: addresses of functions are valid in every thread.
+unsafe impl Sync for Function {}
+
+/// CallID of the MPI call that is running on this thread, 0 outside MPI: the rank in the high bits, the call's number in
+/// the others (40 unless configured). Before MPI_Init the rank counts as 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn trace_callid() -> u64 {
+    let number = process::running_call();
+    if number == 0 {
+        return 0;
+    }
+    process::callid(number)
+}
+
+/// Switches recording on.
+#[unsafe(no_mangle)]
+pub extern "C" fn trace_on() {
+    process::want(true);
+}
+
+/// Switches recording off; calls are then counted only.
+#[unsafe(no_mangle)]
+pub extern "C" fn trace_off() {
+    process::want(false);
+}
+
+/// Whether recording is switched on.
+#[unsafe(no_mangle)]
+pub extern "C" fn trace_is_on() -> c_int {
+    c_int::from(process::wanted())
+}
+
+/// Version of this interface; a header of a later version may declare more.
+#[unsafe(no_mangle)]
+pub extern "C" fn trace_version() -> c_uint {
+    crate::process::life::INTERFACE
+}
+
+/// What this library was built for; `mpitrace run` looks for it in the file.
+#[allow(non_upper_case_globals, reason = "a symbol of the C interface")]
+#[unsafe(no_mangle)]
+pub static trace_abi: [u8; BUILT_FOR.len()] = *BUILT_FOR;
+
+/// The string at `text`, at most `most` bytes of it; empty where there is none.
+///
+/// # Safety
+/// `text` is NULL or points to a string that ends with NUL.
+unsafe fn bytes<'a>(text: *const c_char, most: usize) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: as above.
+    unsafe { std::slice::from_raw_parts(text.cast(), libc::strnlen(text, most)) }
+}
+
+/// Longest name that is looked at, bytes.
+const NAME: usize = 1000;
+
+/// The number of a region, by which it is begun and ended at the least cost. 0 where there is no room for more names.
+///
+/// # Safety
+/// `name` is NULL or a string that ends with NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libtrace_region(name: *const c_char) -> u32 {
+    // SAFETY: by the caller.
+    let name = unsafe { bytes(name, NAME) };
+    Name::find(Kind::Region, name).map_or(0, |name| name.number() as u32)
+}
+
+/// A region begins on this thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn libtrace_region_begin(region: u32) {
+    if let Some(name) = Name::of_number(region) {
+        user::named(what::ENTER, name, 0, |_| {});
+    }
+}
+
+/// A region ends on this thread: the last one of its name that has begun.
+#[unsafe(no_mangle)]
+pub extern "C" fn libtrace_region_end(region: u32) {
+    if let Some(name) = Name::of_number(region) {
+        user::named(what::EXIT, name, 0, |_| {});
+    }
+}
+
+/// As [`libtrace_region_begin`], by name.
+///
+/// # Safety
+/// As [`libtrace_region`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libtrace_begin(name: *const c_char) {
+    // SAFETY: by the caller.
+    libtrace_region_begin(unsafe { libtrace_region(name) });
+}
+
+/// As [`libtrace_region_end`], by name.
+///
+/// # Safety
+/// As [`libtrace_region`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libtrace_end(name: *const c_char) {
+    // SAFETY: by the caller.
+    libtrace_region_end(unsafe { libtrace_region(name) });
+}
+
+/// A marker with an integer.
+///
+/// # Safety
+/// As [`libtrace_region`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libtrace_mark(name: *const c_char, value: i64) {
+    // SAFETY: by the caller.
+    mark(Kind::Integer, unsafe { bytes(name, NAME) }, value as u64);
+}
+
+/// A marker with a double.
+///
+/// # Safety
+/// As [`libtrace_region`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libtrace_mark_double(name: *const c_char, value: f64) {
+    // SAFETY: by the caller.
+    mark(Kind::Real, unsafe { bytes(name, NAME) }, value.to_bits());
+}
+
+fn mark(kind: Kind, name: &[u8], bits: u64) {
+    if let Some(name) = Name::find(kind, name) {
+        user::named(what::MARK, name, 8, |out| out.i64(bits as i64));
+    }
+}
+
+/// A text: its first 4000 bytes.
+///
+/// # Safety
+/// `text` is NULL or a string that ends with NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn libtrace_text(text: *const c_char) {
+    // SAFETY: by the caller.
+    let text = unsafe { bytes(text, user::LONGEST_TEXT) };
+    if let Some(name) = Name::find(Kind::Text, b"text") {
+        user::named(what::TEXT, name, 4 + text.len(), |out| {
+            out.u32(text.len() as u32);
+            // SAFETY: the bytes of a slice.
+            unsafe { out.bytes(text.as_ptr(), text.len()) };
+        });
+    }
+}

@@ -1,0 +1,177 @@
+//! Names of regions and markers, and the numbers that events have in their place.
+//!
+//! A table of fixed size, filled without lock or allocation, as names may come from any thread and from signal handlers. A
+//! place belongs to whoever takes it first; while its name is being written, others that look for the same name take another
+//! place: a name may have several numbers, the ranks agree on names anyway.
+
+use crate::blocks::fill;
+use crate::blocks::thread::Thread;
+use records::define::USER_CATEGORY;
+use records::user::Kind;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+/// Names that there is room for. The last place stands for all others.
+const PLACES: usize = 4096;
+/// Bytes of a name that are kept.
+const LONGEST: usize = 80;
+
+const FREE: u8 = 0;
+const TAKEN: u8 = 1;
+const READY: u8 = 2;
+
+struct Place {
+    state: AtomicU8,
+    /// Whether the name stands in a block.
+    defined: AtomicBool,
+    entry: UnsafeCell<Entry>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    kind: Kind,
+    length: u8,
+    hash: u32,
+    name: [u8; LONGEST],
+}
+
+// SAFETY: an entry is written by who took the place, and read only when that has said that it is ready.
+unsafe impl Sync for Place {}
+
+static TABLE: [Place; PLACES] = [const {
+    Place {
+        state: AtomicU8::new(FREE),
+        defined: AtomicBool::new(false),
+        entry: UnsafeCell::new(Entry {
+            kind: Kind::Region,
+            length: 0,
+            hash: 0,
+            name: [0; LONGEST],
+        }),
+    }
+}; PLACES];
+
+/// Names that found no place.
+static BEYOND: AtomicU64 = AtomicU64::new(0);
+
+/// How many lookups found no room for their name.
+pub fn beyond() -> u64 {
+    BEYOND.load(Relaxed)
+}
+
+/// A name that has a place.
+#[derive(Clone, Copy)]
+pub struct Name(u16);
+
+impl Name {
+    /// Of a number that [`Name::number`] gave, by way of the program.
+    #[inline(always)]
+    pub fn of_number(number: u32) -> Option<Name> {
+        let place = number.wrapping_sub(1);
+        // Only those that are ready were given out.
+        (TABLE.get(place as usize)?.state.load(Acquire) == READY).then_some(Name(place as u16))
+    }
+
+    /// The name of these bytes, entered into the table if need be; `None` if there is no room.
+    pub fn find(kind: Kind, name: &[u8]) -> Option<Name> {
+        let mut length = name.len().min(LONGEST);
+        // Not in the midst of a character.
+        while length < name.len() && length > 0 && name[length] & 0xC0 == 0x80 {
+            length -= 1;
+        }
+        let name = &name[..length];
+        let hash = name.iter().fold(0x811c_9dc5 ^ kind as u32, |h, &b| {
+            (h ^ u32::from(b)).wrapping_mul(0x0100_0193)
+        });
+        let first = (hash ^ hash >> 16) as usize;
+        for i in 0..PLACES {
+            let number = (first + i) % PLACES;
+            let place = &TABLE[number];
+            let found = || Some(Name(number as u16));
+            match place.state.load(Acquire) {
+                READY => {
+                    // SAFETY: ready, and never written again.
+                    let entry = unsafe { &*place.entry.get() };
+                    if entry.hash == hash && entry.kind == kind && entry.name() == name {
+                        return found();
+                    }
+                }
+                FREE if place
+                    .state
+                    .compare_exchange(FREE, TAKEN, Acquire, Relaxed)
+                    .is_ok() =>
+                {
+                    // SAFETY: nobody else reads or writes a place that was taken here.
+                    let entry = unsafe { &mut *place.entry.get() };
+                    entry.kind = kind;
+                    entry.length = length as u8;
+                    entry.hash = hash;
+                    entry.name[..length].copy_from_slice(name);
+                    place.state.store(READY, Release);
+                    return found();
+                }
+                _ => {}
+            }
+        }
+        BEYOND.fetch_add(1, Relaxed);
+        None
+    }
+
+    /// Number in events, from 1 on.
+    #[inline(always)]
+    pub fn number(self) -> i32 {
+        i32::from(self.0) + 1
+    }
+
+    /// Whether a block says what the number stands for.
+    #[inline(always)]
+    pub fn is_defined(self) -> bool {
+        TABLE[usize::from(self.0)].defined.load(Relaxed)
+    }
+
+    /// Says it in the block of `t`.
+    #[cold]
+    pub fn define(self, t: &mut Thread) {
+        let place = &TABLE[usize::from(self.0)];
+        // SAFETY: a name is made of a place that is ready.
+        let entry = unsafe { &*place.entry.get() };
+        let format: &[u8] = match entry.kind {
+            Kind::Integer => b"value=%l",
+            Kind::Real => b"value=%E",
+            Kind::Text => b"%s",
+            Kind::Region | Kind::State | Kind::Event => b"",
+        };
+        // As `records::user::Category` encodes it, without allocation.
+        let mut payload = [0; 12 + 3 * 4 + LONGEST + 8];
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            payload[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        put(&(entry.kind as u32).to_ne_bytes());
+        put(&self.number().to_ne_bytes());
+        put(&0i32.to_ne_bytes());
+        for text in [entry.name(), b"", format] {
+            put(&(text.len() as u32).to_ne_bytes());
+            put(text);
+        }
+        let saved = crate::posix::errno();
+        fill::put_encoded(
+            t,
+            USER_CATEGORY,
+            &payload[..at],
+            crate::process::clock::now(),
+        );
+        crate::posix::set_errno(saved);
+        place.defined.store(true, Relaxed);
+    }
+}
+
+impl Entry {
+    fn name(&self) -> &[u8] {
+        &self.name[..usize::from(self.length)]
+    }
+}

@@ -1,0 +1,408 @@
+//! What happens to a thread's block when it is full, and to records that are not of the usual kind: those of calls that took
+//! long or failed, those larger than a block, and definitions. All of it is off the hot path, which is in [`crate::call`].
+
+use crate::blocks::Block;
+use crate::blocks::thread::{Busy, Thread};
+use crate::call::CPU_TIME;
+use crate::call::hidden;
+use crate::counters;
+use crate::process;
+use crate::process::clock;
+use records::args::Bytes;
+use records::define::{
+    COUNTS, Definition, ENTER, FRAGMENT, HIDDEN, HIDDEN_HEAD, Skipped, TIME_BASE, USER_EVENT,
+    is_lasting,
+};
+use records::encode::{Cursor, Head};
+use records::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
+use records::record::{self, Base};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// CallIDs that a thread reserves at a time.
+const CALLS: u64 = 1024;
+/// Room at the end of a block for the records that set new bases.
+const BASE_RECORD: usize = record::HEAD + 16;
+
+/// The call that a thread is in, as it stands in its block's header: function + 1 or 0, start, number.
+type Open = (u32, u64, u64);
+
+/// Sets up the header of the block that `t` has just taken: times in it count from `now`, CallIDs from `call`, and `open` is
+/// the call that is running.
+pub fn begin_block(t: &mut Thread, now: u64, call: u64, open: Open) {
+    t.at = t.block.start();
+    t.end = t.block.end();
+    t.time_base = now;
+    t.call_base = call;
+    // SAFETY: the block is this thread's own; readers look at it only once its magic is there.
+    unsafe {
+        let header = t.block.header();
+        // The block may have been in use before; until it is set up, readers must pass it over.
+        (*header).magic.withdraw();
+        (*header).thread = t.number;
+        (*header).sequence = t.sequence;
+        (*header).time_base = t.time_base;
+        (*header).call_base = t.call_base;
+        (*header).tid = t.tid;
+        (*header).committed.publish(0);
+        // With the block, so that at no moment a killed process seems to have been in no call.
+        (*header).open_call.store(open.2, Relaxed);
+        (*header).open_start.store(open.1, Relaxed);
+        (*header).open_function.store(open.0, Relaxed);
+        (*header).calls.store(0, Relaxed);
+        (*header).magic.publish(BLOCK_MAGIC);
+    }
+    t.sequence += 1;
+}
+
+/// Gives `t` the next numbers for CallIDs.
+#[cold]
+pub fn reserve_calls(t: &mut Thread) {
+    t.next_call = process::next_calls(CALLS);
+    t.call_limit = t.next_call + CALLS;
+    t.reserved += CALLS;
+    if t.next_call.wrapping_sub(t.call_base) > u64::from(u32::MAX / 2) && t.sequence > 0 {
+        set_base(t, t.time_base, t.next_call);
+    }
+}
+
+/// Changes to a new block.
+fn change_block(t: &mut Thread, now: u64, call: u64) {
+    let _busy = Busy::new(t);
+    // SAFETY: the thread's own block. A call that is still running goes on in the next one; that it stands in this one, too,
+    // misleads nobody, as only a thread's last block counts.
+    let open = unsafe {
+        let header = &*t.block.header();
+        (
+            header.open_function.load(Relaxed),
+            header.open_start.load(Relaxed),
+            header.open_call.load(Relaxed),
+        )
+    };
+    if t.discarding {
+        count_lost(t);
+    }
+    // Before the old one is given back, because what takes a block may make system calls, and who intercepts them may ask for
+    // the running call, which stands in the thread's block.
+    let next = t.store.take();
+    if !t.discarding {
+        if next.is_none() {
+            // The last block that will be found of this thread: what it does from now on nobody learns.
+            // SAFETY: the thread's own block.
+            unsafe { (*t.block.header()).open_function.store(0, Relaxed) };
+        }
+        t.store.put_full(t.block);
+    }
+    t.discarding = next.is_none();
+    t.block = next.unwrap_or_else(|| private_block(t));
+    // A definition has the number of the next call, and the record of the running one may follow it.
+    begin_block(t, now, call.min(t.next_call.saturating_sub(1)), open);
+}
+
+/// Memory of the thread's own to write to when the file cannot grow; what is in it is lost.
+pub fn private_block(t: &mut Thread) -> Block {
+    *t.private.get_or_insert_with(|| {
+        let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
+        Block::private(NonNull::from(Box::leak(memory)).cast::<BlockHeader>())
+    })
+}
+
+/// Counts the records of the private block as lost.
+pub fn count_lost(t: &mut Thread) {
+    let used = t.at as usize - t.block.start() as usize;
+    // SAFETY: the part of the thread's own block that has been written.
+    let bytes = unsafe { std::slice::from_raw_parts(t.block.start(), used) };
+    let lost: u64 = record::Records::new(bytes, record::Base::default())
+        .map(|r| match Skipped::of(&r) {
+            Some(skipped) => skipped.calls,
+            None => {
+                let counts = !r.is_definition()
+                    || matches!(r.function, USER_EVENT | ENTER)
+                    || is_last_part(&r);
+                u64::from(counts)
+            }
+        })
+        .sum();
+    t.store.header().lost.fetch_add(lost, Relaxed);
+}
+
+/// Whether this ends a record that is larger than a block.
+fn is_last_part(r: &record::Record<'_>) -> bool {
+    let b = &mut Bytes::new(r.payload);
+    let (total, offset) = (b.u32().unwrap_or(0), b.u32().unwrap_or(0));
+    r.function == FRAGMENT && offset as usize + b.rest().len() >= total as usize
+}
+
+/// Begins a record for which there is no room in the block, or whose head is not the usual one: of a call that took long or
+/// failed, or that has CPU times. Gives the place for the arguments.
+#[cold]
+#[inline(never)]
+pub fn begin_oddly(t: &mut Thread, call: OddCall) -> *mut u8 {
+    let number = t.next_call - 1;
+    if std::mem::take(&mut t.hides) {
+        return begin_hidden(t, &call);
+    }
+    if let Some(payload) = counters::payload(t) {
+        put_in_front(t, COUNTS, &call, &payload);
+    }
+    let at = make_room(t, call.total, call.start, number);
+    let mut word = call.word;
+    let mut duration = call.duration as u32;
+    // SAFETY: make_room gave room for a head with everything, and the arguments.
+    unsafe {
+        let mut args = Cursor::new(at.add(record::HEAD));
+        if call.duration > u64::from(u32::MAX) {
+            word |= record::LONG;
+            duration = 0;
+            args.i64(call.duration as i64);
+        }
+        if call.code != 0 {
+            word |= record::ERROR;
+            args.i32(call.code);
+        }
+        if CPU_TIME.load(Relaxed) {
+            word |= record::CPU;
+            args.i64(t.cpu as i64);
+            args.i64(clock::cpu() as i64);
+        }
+        Head {
+            word,
+            start: call.start.wrapping_sub(t.time_base) as u32,
+            duration,
+            call: number.wrapping_sub(t.call_base) as u32,
+        }
+        .write(at, record::HEAD);
+        args.position()
+    }
+}
+
+/// As [`begin_oddly`], of a call that is left out: what its record would be stands in the payload of another one.
+fn begin_hidden(t: &mut Thread, call: &OddCall) -> *mut u8 {
+    let number = t.next_call - 1;
+    hidden::uses(call.total + HIDDEN_HEAD);
+    let at = make_room(t, call.total + HIDDEN_HEAD, call.start, number);
+    let long = call.duration > u64::from(u32::MAX);
+    // SAFETY: make_room gave room for a head with everything, and the arguments.
+    unsafe {
+        let mut args = Cursor::new(at.add(record::HEAD));
+        if long {
+            args.i64(call.duration as i64);
+        }
+        args.u32(call.word.into());
+        args.i32(call.code);
+        Head {
+            word: if long { HIDDEN | record::LONG } else { HIDDEN },
+            start: call.start.wrapping_sub(t.time_base) as u32,
+            duration: if long { 0 } else { call.duration as u32 },
+            call: number.wrapping_sub(t.call_base) as u32,
+        }
+        .write(at, record::HEAD);
+        args.position()
+    }
+}
+
+/// Writes a record that belongs to the one of a call that follows.
+fn put_in_front(t: &mut Thread, word: u16, call: &OddCall, payload: &[u8]) {
+    let number = t.next_call - 1;
+    make_room(t, record::HEAD + payload.len() + 4, call.start, number);
+    let head = Head {
+        word,
+        start: 0,
+        duration: 0,
+        call: number.wrapping_sub(t.call_base) as u32,
+    };
+    put_any(t, head, call.start, 0, payload);
+}
+
+/// What a record is begun with.
+pub struct OddCall {
+    /// Function number and flags.
+    pub word: u16,
+    /// Start, ticks.
+    pub start: u64,
+    /// Duration, ticks.
+    pub duration: u64,
+    /// What the call returned.
+    pub code: i32,
+    /// Most bytes of the record.
+    pub total: usize,
+}
+
+/// Makes room for a record of at most `total` bytes of call `call` that started at `start`. Gives the place for it: in the
+/// thread's block, or in its buffer for large records.
+pub fn make_room(t: &mut Thread, total: usize, start: u64, call: u64) -> *mut u8 {
+    let free = |t: &Thread| t.end as usize - t.at as usize;
+    if total + BASE_RECORD > free(t) && total + BASE_RECORD <= BLOCK_SIZE - BLOCK_HEADER {
+        change_block(t, start, call);
+    }
+    if start.wrapping_sub(t.time_base) > u64::from(u32::MAX) {
+        if free(t) < 2 * BASE_RECORD {
+            change_block(t, start, call);
+        } else {
+            set_base(t, start, call);
+        }
+    }
+    if total <= free(t) {
+        return t.at;
+    }
+    t.large.clear();
+    t.large.resize(total, 0);
+    t.large.as_mut_ptr()
+}
+
+/// Writes a record that sets new bases. There must be room for it.
+fn set_base(t: &mut Thread, time: u64, call: u64) {
+    // As in change_block.
+    let call = call.min(t.next_call.saturating_sub(1));
+    let mut payload = [0; 16];
+    payload[..8].copy_from_slice(&time.to_ne_bytes());
+    payload[8..].copy_from_slice(&call.to_ne_bytes());
+    if (t.end as usize - t.at as usize) < BASE_RECORD {
+        change_block(t, time, call);
+        return;
+    }
+    let head = Head {
+        word: TIME_BASE,
+        start: 0,
+        duration: 0,
+        call: 0,
+    };
+    put(t, head, &payload);
+    t.time_base = time;
+    t.call_base = call;
+}
+
+/// Appends a record for which there is room.
+fn put(t: &mut Thread, head: Head, payload: &[u8]) {
+    let size = (record::HEAD + payload.len()).next_multiple_of(4);
+    // SAFETY: the caller has made sure of the room; the block is this thread's own.
+    unsafe {
+        head.write(t.at, size);
+        std::ptr::copy_nonoverlapping(payload.as_ptr(), t.at.add(record::HEAD), payload.len());
+        t.at = t.at.add(size);
+        let committed = t.at as usize - t.block.start() as usize;
+        (*t.block.header()).committed.publish(committed as u32);
+    }
+}
+
+/// Appends a definition of time `time`, for which there is room.
+pub fn put_at(t: &mut Thread, number: u16, payload: &[u8], time: u64) {
+    let head = Head {
+        word: number,
+        start: time.wrapping_sub(t.time_base) as u32,
+        duration: 0,
+        call: 0,
+    };
+    put(t, head, payload);
+}
+
+/// Takes back all records from `at` on.
+pub fn truncate(t: &mut Thread, at: *mut u8) {
+    t.at = at;
+    let committed = at as usize - t.block.start() as usize;
+    // SAFETY: the thread's own block.
+    unsafe { (*t.block.header()).committed.publish(committed as u32) };
+}
+
+/// Appends a record of any size, in parts if need be. `word` holds function and flags.
+fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[u8]) {
+    let call = t.call_base + u64::from(head.call);
+    let room = BLOCK_SIZE - BLOCK_HEADER - 2 * record::HEAD - record::HEAD_EXTRA - 64;
+    let place = |t: &mut Thread, head: &mut Head, bytes: usize| {
+        if (t.end as usize - t.at as usize) < bytes + record::HEAD + 8 {
+            change_block(t, time, call);
+        }
+        head.start = time.wrapping_sub(t.time_base) as u32;
+        head.call = call.wrapping_sub(t.call_base) as u32;
+    };
+    let lasting = is_lasting(head.word & record::FUNCTION);
+    if payload.len() <= room && code == 0 {
+        place(t, &mut head, payload.len());
+        put(t, head, payload);
+        if lasting {
+            t.store.pin(t.number, t.sequence - 1, head.word, payload);
+        }
+        return;
+    }
+    let mut whole = Vec::with_capacity(payload.len() + 6);
+    whole.extend_from_slice(&head.word.to_ne_bytes());
+    whole.extend_from_slice(&code.to_ne_bytes());
+    whole.extend_from_slice(payload);
+    let total = whole.len() as u32;
+    head.word = FRAGMENT;
+    for (i, part) in whole.chunks(room).enumerate() {
+        let mut fragment = Vec::with_capacity(part.len() + 8);
+        fragment.extend_from_slice(&total.to_ne_bytes());
+        fragment.extend_from_slice(&((i * room) as u32).to_ne_bytes());
+        fragment.extend_from_slice(part);
+        place(t, &mut head, fragment.len());
+        put(t, head, &fragment);
+        if lasting {
+            t.store.pin(t.number, t.sequence - 1, head.word, &fragment);
+        }
+    }
+}
+
+/// Publishes the record that stands in the buffer for large ones up to `end`.
+#[cold]
+pub fn publish_large(t: &mut Thread, end: *const u8) {
+    let large = std::mem::take(&mut t.large);
+    let used = end as usize - large.as_ptr() as usize;
+    let base = Base {
+        time: t.time_base,
+        call: t.call_base,
+    };
+    let Some(record) = record::decode_whole(large.get(..used).unwrap_or_default(), base) else {
+        return;
+    };
+    let head = Head {
+        word: record.function | if record.in_place { record::IN_PLACE } else { 0 },
+        start: 0,
+        // Durations beyond 32 bits and CPU times of such giant records are given up.
+        duration: u32::try_from(record.duration).unwrap_or(u32::MAX),
+        call: record.call.wrapping_sub(t.call_base) as u32,
+    };
+    put_any(t, head, record.start, record.code, record.payload);
+}
+
+/// Writes a definition into the thread's block.
+pub fn put_definition(t: &mut Thread, definition: &Definition) {
+    put_encoded(t, definition.number(), &definition.encode(), clock::now());
+}
+
+/// Writes a definition that stands in memory already, of time `time`.
+pub fn put_encoded(t: &mut Thread, number: u16, payload: &[u8], time: u64) {
+    let _busy = Busy::new(t);
+    if time.wrapping_sub(t.time_base) > u64::from(u32::MAX) {
+        make_room(t, record::HEAD, time, t.next_call);
+    }
+    let head = Head {
+        word: number,
+        start: 0,
+        duration: 0,
+        call: t.next_call.wrapping_sub(t.call_base) as u32,
+    };
+    put_any(t, head, time, 0, payload);
+}
+
+/// As [`put_definition`], for what stands for a moment of the run: its time is exact, and it has the CPU time where calls
+/// have it. It must not be larger than a block.
+pub fn put_moment(t: &mut Thread, definition: &Definition) {
+    let _busy = Busy::new(t);
+    let now = clock::now();
+    let mut word = definition.number();
+    let mut payload = Vec::new();
+    if CPU_TIME.load(Relaxed) {
+        word |= record::CPU;
+        payload.extend_from_slice(&clock::cpu().to_ne_bytes().repeat(2));
+    }
+    payload.extend_from_slice(&definition.encode());
+    make_room(t, record::HEAD + payload.len() + 4, now, t.next_call);
+    let head = Head {
+        word,
+        start: 0,
+        duration: 0,
+        call: t.next_call.wrapping_sub(t.call_base) as u32,
+    };
+    put_any(t, head, now, 0, &payload);
+}

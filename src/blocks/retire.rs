@@ -1,0 +1,68 @@
+//! Threads that end: what a thread kept goes to the next one that begins. So a program that starts a thousand short threads
+//! has as many lines in its trace, blocks and states as it had threads at a time, and not a thousand.
+//!
+//! One that ends inside an MPI call (cancelled, or left by pthread_exit in a callback) keeps its state for good: what it was
+//! doing shows as unfinished. So does the thread that called first, whose line is that of the process.
+
+use crate::blocks::thread::{self, Thread};
+use crate::posix;
+use crate::process;
+use parking_lot::Mutex;
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+/// A state whose thread has ended.
+struct Idle(NonNull<Thread>);
+// SAFETY: states live until the process ends; this one has no thread that would touch it.
+unsafe impl Send for Idle {}
+
+static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+
+/// The system's key by whose destructor the end of a thread is seen; it runs behind the destructors of C++'s thread-local
+/// variables, which may still call MPI.
+fn key() -> Option<libc::pthread_key_t> {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    *KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: the destructor is a function of this library, which is never unloaded: the program calls into it.
+        let failed = unsafe { libc::pthread_key_create(&mut key, Some(ended)) };
+        (failed == 0).then_some(key)
+    })
+}
+
+/// Notes that `t` is the running thread's state, to be given back when the thread ends.
+pub fn watch(t: *mut Thread) {
+    if let Some(key) = key() {
+        // SAFETY: a key of ours. Where the system has no memory for it, the state is not given back.
+        unsafe { libc::pthread_setspecific(key, t.cast()) };
+    }
+}
+
+/// The state of a thread that has ended, for the running one; `None` if there is none.
+pub fn take() -> Option<NonNull<Thread>> {
+    IDLE.lock().pop().map(|idle| idle.0)
+}
+
+unsafe extern "C" fn ended(t: *mut c_void) {
+    let Some(mut state) = NonNull::new(t.cast::<Thread>()) else {
+        return;
+    };
+    // SAFETY: the state of the running thread, which nobody else touches.
+    let t = unsafe { state.as_mut() };
+    if t.depth != 0 || t.number == 0 || thread::current() != state.as_ptr() {
+        return;
+    }
+    // From here on a call of this thread, in another key's destructor, is that of a new one.
+    thread::set_current(std::ptr::null_mut());
+    if posix::tids::in_use() {
+        // Who asks from outside knows the thread by its number in the system: it must not stand for two.
+        process::within(|| {
+            if !t.discarding {
+                t.store.put_full(t.block);
+            }
+        });
+        return;
+    }
+    IDLE.lock().push(Idle(state));
+}

@@ -1,0 +1,444 @@
+//! Reading the program's arguments for a record. Everything here takes pointers as the program passed them: NULL, small
+//! sentinel numbers and addresses of sentinels are recognised, nothing is read that the standard does not say is there.
+
+use crate::call::constants;
+use crate::interpose::generated::MPI_Status;
+use records::encode::{Cursor, NO_ARRAY, STRING_MAX, Status};
+use std::ffi::{c_char, c_int, c_void};
+use std::marker::PhantomData;
+
+/// Whether a pointer can be one to data: sentinels are NULL, small numbers, or −1.
+#[inline(always)]
+pub fn is_address(p: *const c_void) -> bool {
+    let a = p as usize;
+    a >= 4096 && a != usize::MAX && !constants::is_sentinel(p)
+}
+
+/// The head's flag for a buffer argument.
+#[inline(always)]
+pub fn in_place(p: *const c_void) -> u16 {
+    if p as usize == constants::in_place() {
+        records::record::IN_PLACE
+    } else {
+        0
+    }
+}
+
+/// MPI_STATUS_IGNORE.
+#[inline(always)]
+pub fn status_ignore() -> *mut MPI_Status {
+    constants::MPI_STATUS_IGNORE as *mut MPI_Status
+}
+
+/// MPI_STATUSES_IGNORE.
+#[inline(always)]
+pub fn statuses_ignore() -> *mut MPI_Status {
+    constants::MPI_STATUSES_IGNORE as *mut MPI_Status
+}
+
+/// What a pointer points at; 0 where it is NULL or a sentinel.
+///
+/// # Safety
+/// An address must be readable.
+#[inline(always)]
+pub unsafe fn value<T: Copy + Default>(p: *const T) -> T {
+    if (p as usize) < 4096 {
+        T::default()
+    } else {
+        // SAFETY: the program passed it as the place of a value.
+        unsafe { p.read_unaligned() }
+    }
+}
+
+/// A length as the program gave it; negative ones are errors that the MPI library reports.
+#[inline(always)]
+pub fn length(n: i64) -> usize {
+    usize::try_from(n).unwrap_or(0)
+}
+
+/// A handle as a number.
+pub trait Bits: Copy {
+    /// The number.
+    fn bits(self) -> u64;
+}
+
+impl Bits for c_int {
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        u64::from(self as u32)
+    }
+}
+
+impl<T> Bits for *mut T {
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self as usize as u64
+    }
+}
+
+/// A handle as a number.
+#[inline(always)]
+pub fn bits<T: Bits>(handle: T) -> u64 {
+    handle.bits()
+}
+
+/// The handle that a pointer points at; 0 where it is NULL.
+///
+/// # Safety
+/// An address must be readable.
+#[inline(always)]
+pub unsafe fn handle_at<T: Bits>(p: *const T) -> u64 {
+    if (p as usize) < 4096 {
+        0
+    } else {
+        // SAFETY: the program passed it as the place of a handle.
+        unsafe { p.read_unaligned() }.bits()
+    }
+}
+
+/// Integers of which arrays are made.
+pub trait Number: Copy {
+    /// Its value.
+    fn wide(self) -> i64;
+}
+impl Number for i32 {
+    fn wide(self) -> i64 {
+        self.into()
+    }
+}
+impl Number for u32 {
+    fn wide(self) -> i64 {
+        self.into()
+    }
+}
+impl Number for i64 {
+    fn wide(self) -> i64 {
+        self
+    }
+}
+
+/// Sum of the non-negative elements of an array.
+///
+/// # Safety
+/// An address must be readable for `n` elements.
+pub unsafe fn sum<T: Number>(p: *const T, n: usize) -> usize {
+    if !is_address(p.cast()) {
+        return 0;
+    }
+    // SAFETY: promised by the caller.
+    (0..n)
+        .map(|i| length(unsafe { p.add(i).read() }.wide()))
+        .sum()
+}
+
+/// Last element of an array.
+///
+/// # Safety
+/// An address must be readable for `n` elements.
+pub unsafe fn last<T: Number>(p: *const T, n: usize) -> usize {
+    if n == 0 || !is_address(p.cast()) {
+        return 0;
+    }
+    // SAFETY: promised by the caller.
+    length(unsafe { p.add(n - 1).read() }.wide())
+}
+
+/// Room for what must be kept from before a call, in the thread's own buffer.
+pub struct Kept {
+    room: *mut Vec<u8>,
+}
+
+/// Elements that are kept.
+pub struct Slice<T> {
+    at: usize,
+    len: Option<usize>,
+    of: PhantomData<T>,
+}
+
+impl<T> Clone for Slice<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Slice<T> {}
+
+impl<T> Slice<T> {
+    /// Number of elements; `None` where the program passed no array.
+    #[inline(always)]
+    pub fn len(&self) -> Option<usize> {
+        self.len
+    }
+}
+
+impl Kept {
+    /// In `room`, which is emptied.
+    ///
+    /// # Safety
+    /// `room` must be the running thread's own and stay so while the call runs.
+    #[inline(always)]
+    pub unsafe fn new(room: *mut Vec<u8>) -> Kept {
+        // SAFETY: promised by the caller.
+        unsafe { (*room).clear() };
+        Kept { room }
+    }
+
+    /// Room for `n` statuses that nobody has set yet.
+    #[inline(always)]
+    pub fn statuses(&self, n: usize) -> Slice<MPI_Status> {
+        // SAFETY: `new` demands that the buffer is ours.
+        let room = unsafe { &mut *self.room };
+        let at = room.len().next_multiple_of(8);
+        room.resize(at + n * size_of::<MPI_Status>(), 0);
+        let slice = Slice {
+            at,
+            len: Some(n),
+            of: PhantomData,
+        };
+        let place: *mut MPI_Status = self.place(slice);
+        for i in 0..n {
+            // SAFETY: room for n statuses begins there.
+            unsafe { place.add(i).write(unset_status()) };
+        }
+        slice
+    }
+
+    /// Copies an array.
+    ///
+    /// # Safety
+    /// An address must be readable for `n` elements.
+    #[inline(always)]
+    pub unsafe fn copy<T: Copy>(&self, p: *const T, n: usize) -> Slice<T> {
+        if !is_address(p.cast()) {
+            return Slice {
+                at: 0,
+                len: None,
+                of: PhantomData,
+            };
+        }
+        // SAFETY: `new` demands that the buffer is ours; the source is promised by the caller.
+        unsafe {
+            let room = &mut *self.room;
+            let at = room.len().next_multiple_of(8);
+            let bytes = n * size_of::<T>();
+            room.reserve(bytes + 8);
+            std::ptr::copy_nonoverlapping(p.cast::<u8>(), room.as_mut_ptr().add(at), bytes);
+            room.set_len(at + bytes);
+            Slice {
+                at,
+                len: Some(n),
+                of: PhantomData,
+            }
+        }
+    }
+
+    /// Where kept elements stand; only to be asked for when nothing more is kept.
+    #[inline(always)]
+    pub fn place<T>(&self, slice: Slice<T>) -> *mut T {
+        // SAFETY: `new` demands that the buffer is ours, and slices lie within it.
+        unsafe { (*self.room).as_mut_ptr().add(slice.at).cast() }
+    }
+}
+
+/// Writes an array of numbers.
+///
+/// # Safety
+/// `p` must be readable for `n` elements, and there must be room.
+#[inline(always)]
+pub unsafe fn put_numbers<T: Copy>(w: &mut Cursor, p: *const T, n: Option<usize>) {
+    let Some(n) = n else {
+        w.u32(NO_ARRAY);
+        return;
+    };
+    w.u32(n as u32);
+    // SAFETY: promised by the caller.
+    unsafe { w.bytes(p.cast(), n * size_of::<T>()) };
+}
+
+/// Writes an array of handles of `N` bytes.
+///
+/// # Safety
+/// `p` must be readable for `n` elements, and there must be room.
+#[inline(always)]
+pub unsafe fn put_handles<const N: usize, T: Bits>(w: &mut Cursor, p: *const T, n: Option<usize>) {
+    let Some(n) = n else {
+        w.u32(NO_ARRAY);
+        return;
+    };
+    w.u32(n as u32);
+    if size_of::<T>() == N {
+        // SAFETY: promised by the caller.
+        unsafe { w.bytes(p.cast(), n * N) };
+    } else {
+        for i in 0..n {
+            // SAFETY: promised by the caller.
+            w.handle::<N>(unsafe { p.add(i).read() }.bits());
+        }
+    }
+}
+
+/// Source in a status of the recorder's own that the MPI library has not set, as it does for sends.
+const UNSET: c_int = c_int::MIN;
+
+/// A status of the recorder's own before the call.
+#[inline(always)]
+pub fn unset_status() -> MPI_Status {
+    // SAFETY: a status consists of integers.
+    let mut status: MPI_Status = unsafe { std::mem::zeroed() };
+    status.MPI_SOURCE = UNSET;
+    status
+}
+
+/// The status at `p`; `None` where there is none.
+///
+/// # Safety
+/// An address must hold a status.
+#[inline(always)]
+pub unsafe fn status(p: *const MPI_Status, error: bool) -> Option<Status> {
+    if (p as usize) < 4096 {
+        return None;
+    }
+    // SAFETY: promised by the caller.
+    let s = unsafe { &*p };
+    if s.MPI_SOURCE == UNSET {
+        return None;
+    }
+    Some(crate::call::status::decode(s, error))
+}
+
+/// Whether a return code says that statuses hold codes of their own (MPI_ERR_IN_STATUS).
+#[inline(always)]
+pub fn in_status(code: c_int) -> bool {
+    code != 0 && crate::call::status::is_in_status(code)
+}
+
+/// Writes an array of statuses; their error fields count only with `errors`.
+///
+/// # Safety
+/// `p` must hold `n` statuses, and there must be room.
+#[inline(always)]
+pub unsafe fn put_statuses(w: &mut Cursor, p: *const MPI_Status, n: Option<usize>, errors: bool) {
+    let Some(n) = n.filter(|_| p as usize >= 4096) else {
+        w.u32(NO_ARRAY);
+        return;
+    };
+    w.u32(n as u32);
+    for i in 0..n {
+        // SAFETY: promised by the caller.
+        w.status(unsafe { status(p.add(i), errors) });
+    }
+}
+
+/// A text of the program, cut at [`STRING_MAX`].
+///
+/// # Safety
+/// With `significant`, `p` must be readable up to its NUL or `limit`.
+pub unsafe fn text<'a>(p: *const c_char, significant: bool, limit: usize) -> Option<&'a [u8]> {
+    if !significant || (p as usize) < 4096 {
+        return None;
+    }
+    // SAFETY: promised by the caller.
+    unsafe {
+        let n = libc::strnlen(p, limit.min(STRING_MAX));
+        Some(std::slice::from_raw_parts(p.cast(), n))
+    }
+}
+
+/// Bytes of a text in a record, without its length.
+#[inline(always)]
+pub fn text_len(text: Option<&[u8]>) -> usize {
+    text.map_or(0, <[u8]>::len)
+}
+
+/// Writes a text.
+///
+/// # Safety
+/// There must be room.
+#[inline(always)]
+pub unsafe fn put_text(w: &mut Cursor, text: Option<&[u8]>) {
+    match text {
+        None => w.u32(NO_ARRAY),
+        Some(t) => {
+            w.u32(t.len() as u32);
+            // SAFETY: promised by the caller.
+            unsafe { w.bytes(t.as_ptr(), t.len()) };
+        }
+    }
+}
+
+/// Texts of an array up to its NULL or `count`, encoded.
+unsafe fn append_texts(out: &mut Vec<u8>, p: *const *const c_char, count: Option<usize>) -> u32 {
+    let mut n = 0;
+    while count.is_none_or(|c| (n as usize) < c) && n < 1 << 16 {
+        // SAFETY: the program promises a NULL, or `count` entries.
+        let t = unsafe { text(p.add(n as usize).read(), true, usize::MAX) };
+        match t {
+            None if count.is_none() => break,
+            None => out.extend_from_slice(&NO_ARRAY.to_ne_bytes()),
+            Some(t) => {
+                out.extend_from_slice(&(t.len() as u32).to_ne_bytes());
+                out.extend_from_slice(t);
+            }
+        }
+        n += 1;
+    }
+    n
+}
+
+/// An array of texts as it stands in a record: those up to NULL, or `count` of them.
+///
+/// # Safety
+/// With `significant`, `p` must be such an array.
+pub unsafe fn texts(p: *const *const c_char, significant: bool, count: Option<usize>) -> Vec<u8> {
+    if !significant {
+        return NO_ARRAY.to_ne_bytes().to_vec();
+    }
+    let mut out = vec![0; 4];
+    // SAFETY: promised by the caller.
+    let n = unsafe { append_texts(&mut out, p, count) };
+    out[..4].copy_from_slice(&n.to_ne_bytes());
+    out
+}
+
+/// `count` arrays of texts, each up to its NULL, which is recorded.
+///
+/// # Safety
+/// With `significant`, `p` must be such an array.
+pub unsafe fn text_lists(
+    p: *const *const *const c_char,
+    significant: bool,
+    count: usize,
+) -> Vec<u8> {
+    if !significant {
+        return NO_ARRAY.to_ne_bytes().to_vec();
+    }
+    let mut out = vec![0; 4];
+    let mut n = 0;
+    for i in 0..count {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let list = p.add(i).read();
+            if is_address(list.cast()) {
+                n += append_texts(&mut out, list, None);
+            }
+        }
+        out.extend_from_slice(&NO_ARRAY.to_ne_bytes());
+        n += 1;
+    }
+    out[..4].copy_from_slice(&n.to_ne_bytes());
+    out
+}
+
+/// The program's arguments, from what it passes to MPI_Init.
+///
+/// # Safety
+/// `argc` and `argv` must be as MPI_Init wants them, or NULL.
+pub unsafe fn program_arguments(argc: *const c_int, argv: *mut *mut *mut c_char) -> Vec<u8> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let n = length(value(argc).into());
+        if argv.is_null() || (*argv).is_null() {
+            return texts(std::ptr::null(), true, Some(0));
+        }
+        texts((*argv).cast(), true, Some(n))
+    }
+}

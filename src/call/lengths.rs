@@ -1,0 +1,193 @@
+//! How long arrays are whose length no argument tells: asked of the communicator or datatype, through the MPI library's own
+//! functions, which are not recorded. Names are those that the table uses.
+
+use crate::call::arg::length;
+use crate::call::constants::{ROOT, UNDEFINED};
+use crate::interpose::generated::{MPI_Comm, MPI_Count, MPI_Datatype, pmpi};
+use std::ffi::c_int;
+
+fn is_inter(comm: MPI_Comm) -> bool {
+    let mut inter = 0;
+    // SAFETY: a communicator that the program has just used.
+    unsafe { pmpi::MPI_Comm_test_inter(comm, &mut inter) == 0 && inter != 0 }
+}
+
+/// Processes that take part on the other side: of an intercommunicator the remote group, else the group.
+pub fn peers(comm: MPI_Comm) -> usize {
+    let mut n = 0;
+    // SAFETY: a communicator that the program has just used.
+    unsafe {
+        if is_inter(comm) {
+            pmpi::MPI_Comm_remote_size(comm, &mut n);
+        } else {
+            pmpi::MPI_Comm_size(comm, &mut n);
+        }
+    }
+    length(n.into())
+}
+
+/// Processes of the local group.
+pub fn locals(comm: MPI_Comm) -> usize {
+    let mut n = 0;
+    // SAFETY: a communicator that the program has just used.
+    unsafe { pmpi::MPI_Comm_size(comm, &mut n) };
+    length(n.into())
+}
+
+/// Whether this process is the root of a collective.
+pub fn at_root(comm: MPI_Comm, root: c_int) -> bool {
+    if root == ROOT {
+        return true;
+    }
+    let mut rank = UNDEFINED;
+    // SAFETY: a communicator that the program has just used.
+    unsafe { pmpi::MPI_Comm_rank(comm, &mut rank) };
+    rank == root && !is_inter(comm)
+}
+
+fn topology(comm: MPI_Comm) -> c_int {
+    let mut kind = UNDEFINED;
+    // SAFETY: a communicator that the program has just used.
+    unsafe { pmpi::MPI_Topo_test(comm, &mut kind) };
+    kind
+}
+
+/// Dimensions of a Cartesian topology.
+pub fn ndims(comm: MPI_Comm) -> usize {
+    let mut n = 0;
+    if topology(comm) == crate::call::constants::CART {
+        // SAFETY: as above; the topology is Cartesian.
+        unsafe { pmpi::MPI_Cartdim_get(comm, &mut n) };
+    }
+    length(n.into())
+}
+
+fn graph(comm: MPI_Comm) -> (usize, usize) {
+    let (mut nodes, mut edges) = (0, 0);
+    if topology(comm) == crate::call::constants::GRAPH {
+        // SAFETY: as above; the topology is a graph.
+        unsafe { pmpi::MPI_Graphdims_get(comm, &mut nodes, &mut edges) };
+    }
+    (length(nodes.into()), length(edges.into()))
+}
+
+/// Nodes of a graph topology.
+pub fn nodes(comm: MPI_Comm) -> usize {
+    graph(comm).0
+}
+
+/// Edges of a graph topology.
+pub fn edges(comm: MPI_Comm) -> usize {
+    graph(comm).1
+}
+
+/// Neighbours of a node of a graph topology.
+pub fn degree(comm: MPI_Comm, rank: c_int) -> usize {
+    let mut n = 0;
+    if topology(comm) == crate::call::constants::GRAPH {
+        // SAFETY: as above.
+        unsafe { pmpi::MPI_Graph_neighbors_count(comm, rank, &mut n) };
+    }
+    length(n.into())
+}
+
+fn neighbours(comm: MPI_Comm) -> (usize, usize) {
+    let kind = topology(comm);
+    if kind == crate::call::constants::CART {
+        let n = 2 * ndims(comm);
+        (n, n)
+    } else if kind == crate::call::constants::GRAPH {
+        let mut rank = 0;
+        // SAFETY: as above.
+        unsafe { pmpi::MPI_Comm_rank(comm, &mut rank) };
+        let n = degree(comm, rank);
+        (n, n)
+    } else if kind == crate::call::constants::DIST_GRAPH {
+        let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
+        // SAFETY: as above.
+        unsafe {
+            pmpi::MPI_Dist_graph_neighbors_count(
+                comm,
+                &mut sources,
+                &mut destinations,
+                &mut weighted,
+            );
+        }
+        (length(sources.into()), length(destinations.into()))
+    } else {
+        (0, 0)
+    }
+}
+
+/// Neighbours that send to this process.
+pub fn indegree(comm: MPI_Comm) -> usize {
+    neighbours(comm).0
+}
+
+/// Neighbours that this process sends to.
+pub fn outdegree(comm: MPI_Comm) -> usize {
+    neighbours(comm).1
+}
+
+/// Integers, addresses, large counts and datatypes of a datatype's constructor. Asked through the `_c` form where there is one:
+/// the other is an error for types that were made by `_c` constructors.
+fn envelope(datatype: MPI_Datatype) -> [usize; 4] {
+    type Large = unsafe extern "C" fn(
+        MPI_Datatype,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut MPI_Count,
+        *mut c_int,
+    ) -> c_int;
+    let mut combiner = 0;
+    let code = crate::interpose::library::find(c"PMPI_Type_get_envelope_c", std::ptr::null());
+    if !code.is_null() {
+        let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
+        // SAFETY: the function of that name has this signature in every MPI library that has it.
+        unsafe {
+            std::mem::transmute::<crate::interpose::entry::Code, Large>(code)(
+                datatype,
+                &mut integers,
+                &mut addresses,
+                &mut counts,
+                &mut types,
+                &mut combiner,
+            );
+        }
+        return [integers, addresses, counts, types].map(length);
+    }
+    let (mut integers, mut addresses, mut types) = (0, 0, 0);
+    // SAFETY: a datatype that the program has just used.
+    unsafe {
+        pmpi::MPI_Type_get_envelope(
+            datatype,
+            &mut integers,
+            &mut addresses,
+            &mut types,
+            &mut combiner,
+        );
+    }
+    [integers, addresses, 0, types].map(|n: c_int| length(n.into()))
+}
+
+/// Integers of a datatype's constructor.
+pub fn integers(datatype: MPI_Datatype) -> usize {
+    envelope(datatype)[0]
+}
+
+/// Addresses of a datatype's constructor.
+pub fn addresses(datatype: MPI_Datatype) -> usize {
+    envelope(datatype)[1]
+}
+
+/// Large counts of a datatype's constructor.
+#[allow(dead_code, reason = "called where mpi.h declares large counts")]
+pub fn large_counts(datatype: MPI_Datatype) -> usize {
+    envelope(datatype)[2]
+}
+
+/// Datatypes of a datatype's constructor.
+pub fn datatypes(datatype: MPI_Datatype) -> usize {
+    envelope(datatype)[3]
+}

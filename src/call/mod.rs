@@ -1,0 +1,421 @@
+//! One call becomes one record: what every generated wrapper does around the real function.
+//!
+//! ```text
+//! let call = Call::enter(index);        // depth, on or off, a CallID
+//! if call.ignored() { … pass through … }
+//! let call = call.start(number);        // time stamp
+//! let r = real(…);
+//! let stopped = call.stop();            // time stamp
+//! let mut w = stopped.record(number, …) // room for the record in this thread's block
+//! w.args.i32(count); …
+//! w.publish();                          // the record is there
+//! ```
+//!
+//! No lock, no allocation, no system call on this way; what is rare is out of line in [`crate::process`].
+
+pub(crate) mod arg;
+pub(crate) mod constants;
+pub(crate) mod filter;
+pub(crate) mod floating;
+pub(crate) mod hidden;
+pub(crate) mod lengths;
+pub(crate) mod poll;
+pub(crate) mod status;
+pub(crate) mod table;
+
+use crate::blocks::fill::{self, OddCall};
+use crate::blocks::thread::{self, Thread};
+use crate::counters;
+use crate::interpose::generated::COUNT;
+use crate::process;
+use crate::process::clock;
+use records::encode::{Cursor, Head, SLACK};
+use records::layout::{BlockHeader, Clock};
+use records::record;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{
+    AtomicBool, AtomicU8,
+    Ordering::{Relaxed, SeqCst},
+    compiler_fence,
+};
+
+/// Calls of the function are counted only.
+pub const OFF: u8 = 0;
+/// Calls of the function are recorded.
+pub const ON: u8 = 1;
+/// Calls are recorded unless they failed, or tested for something that was not there.
+pub const SUCCESS: u8 = 2;
+/// Besides: the filters have to be asked.
+pub const FILTERED: u8 = 4;
+/// Besides: of polls only the first, the last and the number are kept.
+pub const SAMPLED: u8 = 8;
+
+/// Calls are left out, but stand hidden in the blocks, because messages hang on them.
+pub const HIDDEN: u8 = 16;
+
+/// What to do with calls of each function. All `OFF` while recording is switched off.
+pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];
+/// Whether CPU time is read as well.
+pub static CPU_TIME: AtomicBool = AtomicBool::new(false);
+
+/// Whether anything else is read round a call than ticks of the time-stamp counter.
+static UNUSUAL: AtomicBool = AtomicBool::new(true);
+
+/// Notes what is read round calls, once it is known.
+pub fn set_unusual() {
+    UNUSUAL.store(
+        CPU_TIME.load(Relaxed)
+            || counters::is_on()
+            || clock::source() != Clock::Tsc
+            || hidden::is_on(),
+        Relaxed,
+    );
+}
+
+#[cold]
+fn unusual_start(t: &mut Thread) -> u64 {
+    if CPU_TIME.load(Relaxed) {
+        t.cpu = clock::cpu();
+    }
+    if counters::is_on() {
+        counters::before(t);
+    }
+    if filter::begins() {
+        process::within(process::set_modes);
+    }
+    clock::now()
+}
+
+#[cold]
+fn unusual_stop(t: &mut Thread) -> u64 {
+    let now = clock::now();
+    if counters::is_on() {
+        counters::after(t);
+    }
+    now
+}
+
+/// A call that has begun. One pointer, so that it stays in a register; everything else is in the thread's state.
+#[repr(transparent)]
+pub struct Call {
+    /// The running thread; null when the call is passed through without a record.
+    thread: *mut Thread,
+}
+
+/// A call whose real function is about to run.
+pub struct Running {
+    thread: *mut Thread,
+    start: u64,
+}
+
+/// A call whose real function has returned.
+pub struct Stopped {
+    thread: *mut Thread,
+    start: u64,
+    duration: u64,
+}
+
+/// A record being written. Its head stands already, but for the size.
+pub struct Writer {
+    /// Where the arguments go, in the order of the signature.
+    pub args: Cursor,
+    thread: *mut Thread,
+}
+
+impl Call {
+    /// Begins a call of the function with this index among the declared ones, made through its MPI_ name or its PMPI_ name.
+    #[inline(always)]
+    pub fn enter(index: u16, by_mpi_name: bool) -> Call {
+        let t = thread::current();
+        // SAFETY: the state of the running thread, which nobody else writes.
+        unsafe {
+            if t.is_null() || MODE[usize::from(index)].load(Relaxed) == OFF || (*t).depth != 0 {
+                return enter_rarely(index, by_mpi_name);
+            }
+            (*t).depth = 1;
+            // Until the call is visible to lower layers.
+            (*t).busy = 1;
+            compiler_fence(SeqCst);
+            if (*t).next_call == (*t).call_limit {
+                fill::reserve_calls(&mut *t);
+            }
+            (*t).next_call += 1;
+        }
+        Call { thread: t }
+    }
+
+    /// Whether the call is passed through without a record; then [`Call::leave`] must end it.
+    #[inline(always)]
+    pub fn ignored(&self) -> bool {
+        self.thread.is_null()
+    }
+
+    /// The running thread, if a call that is passed through is not made inside another one: what it makes must be known,
+    /// because later calls that are recorded may use it.
+    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
+    pub fn outermost(&self) -> Option<&mut Thread> {
+        // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
+        unsafe { thread::current().as_mut() }.filter(|t| t.depth == 1)
+    }
+
+    /// Ends a call without a record.
+    #[cold]
+    pub fn leave(self) {
+        // Dropping does it.
+    }
+
+    /// Room for values that must be kept from before the call, this call's own until it ends.
+    #[inline(always)]
+    pub fn before(&self) -> *mut Vec<u8> {
+        // SAFETY: the state of the running thread; nested calls are not recorded and leave it alone.
+        unsafe { &raw mut (*self.thread).before }
+    }
+
+    /// The thread, for definitions that belong before the record.
+    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
+    pub fn thread(&self) -> &mut Thread {
+        // SAFETY: the state of the running thread, of which nobody else has a reference before its call is made.
+        unsafe { &mut *self.thread }
+    }
+
+    /// Takes the time and makes the CallID of the call of function number `function` visible to lower layers.
+    #[inline(always)]
+    pub fn start(self, function: u16) -> Running {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the state of the running thread, and its own block's header.
+        unsafe {
+            let t = this.thread;
+            let header: &BlockHeader = &*(*t).block.header();
+            let number = (*t).next_call - 1;
+            header.open_call.store(number, Relaxed);
+            (*t).seen.store((*t).rank.load(Relaxed) | number, Relaxed);
+            let start = if UNUSUAL.load(Relaxed) {
+                unusual_start(&mut *t)
+            } else {
+                clock::ticks()
+            };
+            header.open_start.store(start, Relaxed);
+            header.open_function.store(u32::from(function) + 1, Relaxed);
+            compiler_fence(SeqCst);
+            (*t).busy = 0;
+            Running { thread: t, start }
+        }
+    }
+}
+
+/// Ends a call that is passed through, and one that a C++ exception leaves: an error handler of the program may throw.
+impl Drop for Call {
+    #[cold]
+    fn drop(&mut self) {
+        let t = thread::current();
+        if !t.is_null() {
+            // SAFETY: the state of the running thread.
+            unsafe {
+                (*t).depth -= 1;
+                if !self.thread.is_null() {
+                    (*t).busy = 0;
+                }
+            }
+        }
+    }
+}
+
+/// Ends a call that a C++ exception leaves.
+impl Drop for Running {
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: the state of the running thread.
+        unsafe {
+            (*(*self.thread).block.header())
+                .open_function
+                .store(0, Relaxed);
+            (*self.thread).seen.store(0, Relaxed);
+            (*self.thread).depth = 0;
+        }
+    }
+}
+
+/// Whether the running thread is inside another MPI call than the one that is being passed through.
+pub fn is_nested() -> bool {
+    let t = thread::current();
+    // SAFETY: the state of the running thread.
+    !t.is_null() && unsafe { (*t).depth } > 1
+}
+
+impl Running {
+    /// Takes the time.
+    #[inline(always)]
+    pub fn stop(self) -> Stopped {
+        let this = ManuallyDrop::new(self);
+        let thread = this.thread;
+        // SAFETY: the state of the running thread. From here on its record may be half written.
+        unsafe { (*thread).busy = 1 };
+        // A signal handler of this thread must see it before anything of the record.
+        compiler_fence(SeqCst);
+        let now = if UNUSUAL.load(Relaxed) {
+            // SAFETY: the state of the running thread.
+            unusual_stop(unsafe { &mut *thread })
+        } else {
+            clock::ticks()
+        };
+        Stopped {
+            thread,
+            start: this.start,
+            duration: now.wrapping_sub(this.start),
+        }
+    }
+}
+
+impl Stopped {
+    /// Whether calls of the function that bring nothing are to be left out.
+    #[inline(always)]
+    pub fn left_out(&self, index: u16) -> bool {
+        MODE[usize::from(index)].load(Relaxed) & (SUCCESS | HIDDEN) != 0
+    }
+
+    /// Of a call that is left out: whether it is to stand in the blocks all the same, hidden.
+    #[cold]
+    pub fn hides(&self, index: u16) -> bool {
+        // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
+        hidden::wants(unsafe { &mut *self.thread }, index)
+    }
+
+    /// Whether the filters have to be asked.
+    #[inline(always)]
+    pub fn filtered(&self, index: u16) -> bool {
+        MODE[usize::from(index)].load(Relaxed) & FILTERED != 0
+    }
+
+    /// Whether of polls only some are kept.
+    #[inline(always)]
+    pub fn sampled(&self, index: u16) -> bool {
+        MODE[usize::from(index)].load(Relaxed) & SAMPLED != 0
+    }
+
+    /// The number of the call in its CallID.
+    pub fn number(&self) -> u64 {
+        // SAFETY: the state of the running thread.
+        unsafe { (*self.thread).next_call - 1 }
+    }
+
+    /// Ends the call without a record.
+    #[cold]
+    pub fn leave_out(self, index: u16) {
+        // SAFETY: the state of the running thread.
+        unsafe {
+            let t = &mut *self.thread;
+            t.ignored[usize::from(index)] += 1;
+            (*t.block.header()).open_function.store(0, Relaxed);
+            t.seen.store(0, Relaxed);
+            t.depth = 0;
+            compiler_fence(SeqCst);
+            t.busy = 0;
+        }
+    }
+
+    /// The thread, for definitions that belong before the record.
+    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
+    pub fn thread(&self) -> &mut Thread {
+        // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
+        unsafe { &mut *self.thread }
+    }
+
+    /// A record of a call of function number `function` with room for `room` bytes of arguments. `code` is what the call
+    /// returned, `flags` are flags of the head.
+    #[inline(always)]
+    pub fn record(self, function: u16, code: i32, flags: u16, room: usize) -> Writer {
+        let total = room + record::HEAD + record::HEAD_EXTRA + SLACK;
+        let word = function | flags;
+        let t = self.thread;
+        // SAFETY: the state of the running thread; `at` to `end` is the free part of its block.
+        unsafe {
+            let at = (*t).at;
+            let start = self.start.wrapping_sub((*t).time_base);
+            let odd = (start | self.duration) >> 32 != 0 || code != 0 || UNUSUAL.load(Relaxed);
+            let args = if odd || total > ((*t).end as usize) - (at as usize) {
+                let call = OddCall {
+                    word,
+                    start: self.start,
+                    duration: self.duration,
+                    code,
+                    total,
+                };
+                fill::begin_oddly(&mut *t, call)
+            } else {
+                Head {
+                    word,
+                    start: start as u32,
+                    duration: self.duration as u32,
+                    call: ((*t).next_call - 1).wrapping_sub((*t).call_base) as u32,
+                }
+                .write(at, record::HEAD);
+                at.add(record::HEAD)
+            };
+            Writer {
+                args: Cursor::new(args),
+                thread: t,
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Ends the record and the call: from here on readers see it.
+    #[inline(always)]
+    pub fn publish(self) {
+        // SAFETY: the state of the running thread; the cursor has stayed within the room that was asked for.
+        unsafe {
+            let t = self.thread;
+            let block = (*t).block;
+            if (*t).large.is_empty() {
+                let at = (*t).at;
+                let size = (self.args.position() as usize - at as usize).next_multiple_of(4);
+                Head::set_size(at, size);
+                (*t).at = at.add(size);
+                let committed = at as usize + size - block.start() as usize;
+                (*block.header()).committed.publish(committed as u32);
+            } else {
+                fill::publish_large(&mut *t, self.args.position());
+            }
+            (*(*t).block.header()).open_function.store(0, Relaxed);
+            (*t).seen.store(0, Relaxed);
+            (*t).depth = 0;
+            compiler_fence(SeqCst);
+            (*t).busy = 0;
+        }
+    }
+}
+
+/// The ways into a call that lead to no record, and a thread's first call.
+#[cold]
+#[inline(never)]
+fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
+    let mut t = thread::current();
+    if t.is_null() && !process::inside() {
+        t = process::start_thread();
+    }
+    // Made only where it is returned: dropping one ends a call.
+    let ignored = || Call {
+        thread: std::ptr::null_mut(),
+    };
+    if t.is_null() {
+        return ignored();
+    }
+    // SAFETY: the state of the running thread.
+    unsafe {
+        if (*t).depth == 0 {
+            if filter::begins() {
+                process::within(process::set_modes);
+            }
+            if MODE[usize::from(index)].load(Relaxed) != OFF {
+                return Call::enter(index, by_mpi_name);
+            }
+        }
+        // What the MPI library does inside a call through PMPI_ names is nobody's call.
+        if by_mpi_name || (*t).depth == 0 {
+            (*t).ignored[usize::from(index)] += 1;
+        }
+        (*t).depth += 1;
+    }
+    ignored()
+}

@@ -1,0 +1,191 @@
+//! Polling: of a row of calls that bring nothing the first is kept and the last, and those between are counted.
+//!
+//! While nothing else is recorded on a thread, the record of its latest poll is the last one in the block. The next equal poll
+//! takes it back and counts it in a SKIPPED record in front of it; then its own record is written, as that of any call. So
+//! what stands in the block is right at any moment, also when the process is killed, and nothing need be done when a row ends:
+//! whatever is recorded stands behind. Calls that take turns (a probe, a test, and again) are counted each for itself.
+
+use crate::blocks::fill;
+use crate::blocks::thread::Thread;
+use records::define::{SKIPPED, Skipped};
+use records::record::{self, Base};
+use std::ptr::null_mut;
+
+/// Most different calls that take turns in one row.
+const MOST: usize = 8;
+/// Room that must be left for a record of the row: what is counted is taken back only if there is.
+const ROOM: usize = record::HEAD + Skipped::SIZE + 4;
+
+/// One of the calls that take turns.
+#[derive(Clone, Copy)]
+struct Turn {
+    index: u16,
+    key: u64,
+    number: u16,
+    /// The record that counts those between the first and the last; null before there is one.
+    skipped: *mut u8,
+}
+
+/// The row that a thread is in.
+pub struct Row {
+    turns: [Turn; MOST],
+    used: usize,
+    /// Where the record of the latest poll begins, and which of the turns it is.
+    tail: *mut u8,
+    turn: usize,
+    /// Whether it may be taken back: the first of its kind may not.
+    counts: bool,
+    /// The block it is in.
+    sequence: u64,
+}
+
+impl Row {
+    /// No row.
+    pub const fn new() -> Row {
+        let turn = Turn {
+            index: 0,
+            key: 0,
+            number: 0,
+            skipped: null_mut(),
+        };
+        Row {
+            turns: [turn; MOST],
+            used: 0,
+            tail: null_mut(),
+            turn: 0,
+            counts: false,
+            sequence: 0,
+        }
+    }
+}
+
+/// What tells a call from others of the same function: a hash of its arguments (FNV-1a by words).
+#[derive(Clone, Copy)]
+pub struct Key(u64);
+
+impl Key {
+    /// Of a call without arguments.
+    #[inline(always)]
+    pub fn new() -> Key {
+        Key(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// With a number.
+    #[inline(always)]
+    pub fn number(self, n: i64) -> Key {
+        let mixed = (self.0 ^ n as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        Key(mixed ^ mixed >> 29)
+    }
+
+    /// With a handle.
+    #[inline(always)]
+    pub fn handle(self, bits: u64) -> Key {
+        self.number(bits as i64)
+    }
+
+    /// With an array of handles, if it is there.
+    ///
+    /// # Safety
+    /// `handles` must be readable for `n` elements.
+    pub unsafe fn handles<T: crate::call::arg::Bits>(
+        self,
+        handles: *const T,
+        n: Option<usize>,
+    ) -> Key {
+        let n = n.unwrap_or(0);
+        // SAFETY: promised by the caller.
+        let each = (0..n).map(|i| unsafe { handles.add(i).read_unaligned() }.bits());
+        each.fold(self.number(n as i64), Key::handle)
+    }
+}
+
+/// The thread has polled in vain: before its record is written, that of the poll before is taken back and counted, if they are
+/// of one row.
+#[cold]
+#[inline(never)]
+pub fn again(t: &mut Thread, index: u16, number: u16, Key(key): Key) {
+    let is_latest = t.row.used > 0
+        && t.row.sequence == t.sequence
+        // SAFETY: within the thread's own block.
+        && t.row.tail.wrapping_add(unsafe { size_at(t.row.tail) }) == t.at;
+    if !is_latest || (t.end as usize - t.at as usize) < ROOM {
+        t.row.used = 0;
+    }
+    let row = &t.row;
+    let found = row.turns[..row.used]
+        .iter()
+        .position(|turn| turn.index == index && turn.key == key);
+    match found {
+        Some(turn) => {
+            if row.counts {
+                // SAFETY: the record of the latest poll is the last one of the thread's own block.
+                unsafe { take_back(t) };
+            }
+            t.row.turn = turn;
+            t.row.counts = true;
+        }
+        None => {
+            let row = &mut t.row;
+            if row.used == MOST {
+                row.used = 0;
+            }
+            row.turn = row.used;
+            row.turns[row.used] = Turn {
+                index,
+                key,
+                number,
+                skipped: null_mut(),
+            };
+            row.used += 1;
+            row.counts = false;
+        }
+    }
+    t.row.tail = t.at;
+    t.row.sequence = t.sequence;
+}
+
+/// Bytes of the record at `at`.
+///
+/// # Safety
+/// There must be one, or at least room for one, or null.
+unsafe fn size_at(at: *const u8) -> usize {
+    if at.is_null() {
+        return 0;
+    }
+    // SAFETY: promised by the caller.
+    4 * usize::from(unsafe { at.add(2).cast::<u16>().read() })
+}
+
+/// Takes the record of the latest poll back and counts it.
+///
+/// # Safety
+/// It must be the last one in the thread's block, and there must be [`ROOM`] behind it.
+unsafe fn take_back(t: &mut Thread) {
+    let tail = t.row.tail;
+    // SAFETY: promised by the caller.
+    let bytes = unsafe { std::slice::from_raw_parts(tail, t.at as usize - tail as usize) };
+    let base = Base {
+        time: t.time_base,
+        call: t.call_base,
+    };
+    let Some((poll, _)) = record::decode(bytes, base) else {
+        return;
+    };
+    let (start, stop) = (poll.start, poll.stop());
+    let turn = t.row.turns[t.row.turn];
+    if turn.skipped.is_null() {
+        fill::truncate(t, tail);
+        let skipped = Skipped {
+            function: turn.number,
+            calls: 1,
+            first: start,
+            last: stop,
+        };
+        t.row.turns[t.row.turn].skipped = t.at;
+        fill::put_at(t, SKIPPED, &skipped.encode(), start);
+    } else {
+        // SAFETY: the SKIPPED record that this row has written into this block.
+        unsafe { Skipped::count(turn.skipped.add(record::HEAD), stop) };
+        fill::truncate(t, tail);
+    }
+}

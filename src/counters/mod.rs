@@ -1,0 +1,232 @@
+//! Performance counters (setting `PAPI`): values before and after each call, in a record in front of the call's
+//! ([`records::counts`]). Each thread has its own, opened at its first call.
+//!
+//! What a name means is in [`names`]; values come from the kernel's counters ([`perf`]) or, where those are forbidden, from
+//! getrusage(2) ([`usage`]). What cannot be counted is said once and left out.
+
+mod names;
+mod perf;
+mod usage;
+
+use crate::blocks::fill;
+use crate::blocks::thread::{self, Thread};
+use crate::define::rank_from_launcher;
+use crate::process;
+use names::{Event, SOFTWARE};
+use parking_lot::Mutex;
+use perf::Group;
+use records::counts::PAIR;
+use records::define::Definition;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use usage::{Reading, Usage};
+
+/// Whether there are counters to be read.
+static ON: AtomicBool = AtomicBool::new(false);
+/// Which.
+static WANTED: Mutex<Option<Arc<Wanted>>> = Mutex::new(None);
+/// Number of the latest choice.
+static LATEST: AtomicU64 = AtomicU64::new(0);
+
+/// A choice of counters that this machine can count.
+struct Wanted {
+    number: u64,
+    asked: Vec<String>,
+    names: Vec<String>,
+    events: Vec<Event>,
+    /// Whether their names are in the block file.
+    defined: AtomicBool,
+}
+
+/// The counters of a thread.
+pub struct Counters {
+    wanted: Arc<Wanted>,
+    groups: Vec<Group>,
+    /// What comes from getrusage, and where it goes.
+    usage: Vec<(Usage, usize)>,
+    before: Vec<i64>,
+    after: Vec<i64>,
+    /// Whether `before` and `after` are those of the running call.
+    begun: bool,
+    ended: bool,
+}
+
+/// Whether calls have values of counters.
+pub fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// Takes the names that the settings have.
+pub fn apply(asked: &[String]) {
+    let mut wanted = WANTED.lock();
+    if wanted.as_ref().map_or(&[][..], |w| &w.asked) == asked {
+        return;
+    }
+    let mut refused = Vec::new();
+    let mut chosen = Wanted {
+        number: LATEST.load(Relaxed) + 1,
+        asked: asked.to_vec(),
+        names: Vec::new(),
+        events: Vec::new(),
+        defined: AtomicBool::new(false),
+    };
+    for name in asked {
+        if chosen.names.contains(name) {
+            continue;
+        }
+        let why = match names::event(name) {
+            None => "not known".to_owned(),
+            Some(event) => match Group::new(&event, 0) {
+                Err(error) if event.usage.is_none() => {
+                    format!("cannot be counted here, {}", reason(&error))
+                }
+                _ => {
+                    chosen.names.push(name.clone());
+                    chosen.events.push(event);
+                    continue;
+                }
+            },
+        };
+        refused.push(format!("{name}: {why}"));
+    }
+    if !refused.is_empty() && rank_from_launcher().unwrap_or(0) == 0 {
+        let rest = match chosen.names.len() {
+            0 => "no counter is left".to_owned(),
+            n => format!("the other {n} are read"),
+        };
+        crate::say!("trace: counters: {}; {rest}", refused.join("; "));
+    }
+    ON.store(!chosen.names.is_empty(), Relaxed);
+    LATEST.store(chosen.number, Relaxed);
+    *wanted = Some(Arc::new(chosen));
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) => {
+            "this machine has no such counter".to_owned()
+        }
+        Some(libc::EACCES | libc::EPERM) => {
+            "the system forbids it (/proc/sys/kernel/perf_event_paranoid)".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+thread_local! {
+    /// Gives the thread's descriptors back when it ends.
+    static OWN: Guard = const { Guard };
+}
+
+struct Guard;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // SAFETY: the state of the running thread.
+        if let Some(t) = unsafe { thread::current().as_mut() } {
+            t.counters = None;
+            t.counters_ended = true;
+        }
+    }
+}
+
+impl Counters {
+    /// Opens those that are wanted now for the running thread; `None` if not all can be counted any more.
+    fn open() -> Option<Box<Counters>> {
+        let wanted = WANTED.lock().clone()?;
+        let mut counters = Counters {
+            groups: Vec::new(),
+            usage: Vec::new(),
+            before: vec![0; wanted.names.len()],
+            after: vec![0; wanted.names.len()],
+            begun: false,
+            ended: false,
+            wanted,
+        };
+        // Those of the kernel and those of the hardware apart: one group runs always, the other may take turns.
+        for software in [true, false] {
+            let mut group: Option<Group> = None;
+            for (place, event) in counters.wanted.events.iter().enumerate() {
+                if (event.kind == SOFTWARE) != software {
+                    continue;
+                }
+                if let Some(group) = &mut group
+                    && group.join(event, place).is_ok()
+                {
+                    continue;
+                }
+                match Group::new(event, place) {
+                    Ok(new) => counters.groups.extend(group.replace(new)),
+                    Err(_) => counters.usage.push((event.usage?, place)),
+                }
+            }
+            counters.groups.extend(group);
+        }
+        debug_assert_eq!(
+            counters.groups.iter().map(Group::len).sum::<usize>() + counters.usage.len(),
+            counters.before.len()
+        );
+        Some(Box::new(counters))
+    }
+
+    fn read(groups: &[Group], usage: &[(Usage, usize)], values: &mut [i64]) -> bool {
+        if !usage.is_empty() {
+            let reading = Reading::now();
+            for &(which, place) in usage {
+                if let Some(to) = values.get_mut(place) {
+                    *to = reading.get(which);
+                }
+            }
+        }
+        groups.iter().all(|group| group.read(values))
+    }
+}
+
+/// A call of the running thread begins.
+pub fn before(t: &mut Thread) {
+    let latest = LATEST.load(Relaxed);
+    if t.counters.as_ref().map_or(0, |c| c.wanted.number) != latest {
+        t.counters = None;
+        if t.counters_ended || !ON.load(Relaxed) {
+            return;
+        }
+        process::within(|| {
+            t.counters = Counters::open();
+            // Where a thread that is ending has no place for it any more, the descriptors stay.
+            let _ = OWN.try_with(|_| ());
+        });
+    }
+    let Some(c) = &mut t.counters else { return };
+    let wanted = (!c.wanted.defined.swap(true, Relaxed)).then(|| c.wanted.clone());
+    if let Some(wanted) = wanted {
+        let names = wanted.names.clone();
+        fill::put_definition(t, &Definition::Counters { names });
+    }
+    if let Some(c) = &mut t.counters {
+        c.ended = false;
+        c.begun = Counters::read(&c.groups, &c.usage, &mut c.before);
+    }
+}
+
+/// It has returned.
+pub fn after(t: &mut Thread) {
+    if let Some(c) = &mut t.counters {
+        c.ended = c.begun && Counters::read(&c.groups, &c.usage, &mut c.after);
+        c.begun = false;
+    }
+}
+
+/// Payload of the record of the call that has just returned, if it has one.
+pub fn payload(t: &mut Thread) -> Option<Vec<u8>> {
+    let c = t.counters.as_mut()?;
+    if !std::mem::take(&mut c.ended) || c.wanted.number != LATEST.load(Relaxed) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(c.before.len() * PAIR);
+    for (before, after) in c.before.iter().zip(&c.after) {
+        bytes.extend_from_slice(&before.to_ne_bytes());
+        bytes.extend_from_slice(&after.to_ne_bytes());
+    }
+    Some(bytes)
+}

@@ -1,0 +1,337 @@
+//! Definitions that the recorder writes into the blocks: who the process is, what the MPI library calls things, and each
+//! communicator and datatype when it is made.
+
+pub(crate) mod modules;
+pub(crate) mod views;
+
+use crate::blocks::fill::put_definition;
+use crate::blocks::thread::Thread;
+use crate::call::arg::bits;
+use crate::call::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
+use crate::interpose::generated::{
+    MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
+};
+use crate::settings::Settings;
+use parking_lot::Mutex;
+use records::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// How a communicator is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// Collectively over its parent.
+    FromParent,
+    /// As `FromParent`, and it may not be used before a request completes.
+    LaterFromParent,
+    /// By its members alone.
+    ByMembers,
+    /// Together with processes outside MPI_COMM_WORLD.
+    Outside,
+}
+
+/// File name of the program.
+pub fn program() -> String {
+    std::env::current_exe()
+        .ok()
+        .and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "program".to_owned())
+}
+
+/// Name of this host.
+pub fn host() -> String {
+    let mut name = [0 as c_char; 256];
+    // SAFETY: the buffer is one byte longer than what may be written, and zero.
+    unsafe {
+        libc::gethostname(name.as_mut_ptr(), name.len() - 1);
+        CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
+    }
+}
+
+/// Number of this start of the kernel: processes with the same one read the same clocks.
+pub fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let rank = rank_from_launcher().filter(|_| crate::process::clock::is_wrong());
+    id.trim().to_owned() + &rank.map(|rank| format!("-{rank}")).unwrap_or_default()
+}
+
+/// Rank as the launcher tells it in the environment, for the time before MPI_Init and for programs without it.
+pub fn rank_from_launcher() -> Option<u32> {
+    ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
+/// Number of ranks, likewise.
+pub fn size_from_launcher() -> Option<u32> {
+    ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
+/// What is known before MPI_Init: the process, its clocks, names of functions that no table has.
+pub fn process(t: &mut Thread) {
+    put_definition(
+        t,
+        &Definition::Process(Process {
+            host: host(),
+            program: program(),
+            user: std::env::var("LOGNAME").unwrap_or_default(),
+            boot: boot_id(),
+        }),
+    );
+    put_definition(t, &Definition::Clock(crate::process::first_reading()));
+    for &i in UNKNOWN {
+        let name = NAMES[i].to_string_lossy();
+        put_definition(
+            t,
+            &Definition::Function {
+                number: NUMBERS[i],
+                name: name.trim_start_matches('P').to_owned(),
+            },
+        );
+    }
+    for (name, value) in INTEGERS {
+        put_definition(
+            t,
+            &Definition::Constant {
+                name: (*name).to_owned(),
+                value: *value,
+            },
+        );
+    }
+}
+
+/// Which messages are recorded: whose size is another one is not drawn, even where one of its two calls is there.
+pub fn messages(t: &mut Thread, settings: &Settings) {
+    if let Some((least, most)) = settings.message_size {
+        put_definition(t, &Definition::Messages { least, most });
+    }
+}
+
+/// Which functions of the program are shown, for who reads the blocks of a process that was killed.
+pub fn choice(t: &mut Thread, settings: &Settings) {
+    let (include, exclude) = (&settings.functions_include, &settings.functions_exclude);
+    if !include.is_empty() || !exclude.is_empty() {
+        let (include, exclude) = (include.clone(), exclude.clone());
+        put_definition(t, &Definition::Choice { include, exclude });
+    }
+}
+
+/// A reading of all clocks.
+pub fn clocks(t: &mut Thread) {
+    put_definition(t, &Definition::Clock(crate::process::clock::reading()));
+}
+
+/// File calls and events that should have been recorded and could not be. `t` may be null.
+pub fn left_out(t: *mut Thread) {
+    // SAFETY: the state of the running thread.
+    let Some(t) = (unsafe { t.as_mut() }) else {
+        return;
+    };
+    let all = crate::posix::left_out().into_iter();
+    for (count, reason) in all.chain(crate::api::user::left_out()) {
+        if count > 0 {
+            let reason = reason.to_owned();
+            put_definition(t, &Definition::Lost { count, reason });
+        }
+    }
+}
+
+/// The predefined handles, and sizes of predefined datatypes: once MPI is initialised.
+pub fn library(t: &mut Thread) {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Relaxed) {
+        return;
+    }
+    let null: u64 = constants::handle("MPI_DATATYPE_NULL");
+    // Datatypes stand between these two in the list.
+    let is_type = |name: &str| {
+        let at = |n: &str| HANDLES.iter().position(|(m, _)| *m == n);
+        at(name) > at("MPI_DATATYPE_NULL")
+    };
+    for (name, place) in HANDLES {
+        let handle = place.value();
+        if handle == 0 && !name.ends_with("_NULL") {
+            continue;
+        }
+        put_definition(
+            t,
+            &Definition::Predefined(Predefined {
+                handle,
+                name: (*name).to_owned(),
+            }),
+        );
+        if is_type(name) && handle != null {
+            let (size, extent) = sizes(constants::from_bits(handle));
+            if size >= 0 {
+                put_definition(
+                    t,
+                    &Definition::Type(Type {
+                        handle,
+                        size,
+                        extent,
+                        name: (*name).to_owned(),
+                    }),
+                );
+            }
+        }
+    }
+}
+
+/// Size and extent in bytes; −1 where the library does not tell.
+fn sizes(datatype: MPI_Datatype) -> (i64, i64) {
+    let (mut size, mut lb, mut extent): (i64, MPI_Aint, MPI_Aint) = (-1, 0, 0);
+    // SAFETY: predefined, or just made by the program. Errors would go to the error handler of MPI_COMM_WORLD, but there
+    // is nothing wrong with these.
+    unsafe {
+        let mut wide: MPI_Count = -1;
+        if pmpi::MPI_Type_size_x(datatype, &mut wide) == 0 {
+            size = wide;
+        }
+        pmpi::MPI_Type_get_extent(datatype, &mut lb, &mut extent);
+    }
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "an i64 or an isize, as mpi.h has it"
+    )]
+    (size, extent as i64)
+}
+
+/// A datatype that a call has made.
+pub fn datatype(t: &mut Thread, datatype: MPI_Datatype) {
+    if bits(datatype) == constants::handle("MPI_DATATYPE_NULL") {
+        return;
+    }
+    let (size, extent) = sizes(datatype);
+    put_definition(
+        t,
+        &Definition::Type(Type {
+            handle: bits(datatype),
+            size,
+            extent,
+            name: String::new(),
+        }),
+    );
+}
+
+/// Group of MPI_COMM_WORLD, kept for translating ranks.
+struct WorldGroup(MPI_Group);
+// SAFETY: a handle, valid in every thread.
+unsafe impl Send for WorldGroup {}
+
+static WORLD_GROUP: Mutex<Option<WorldGroup>> = Mutex::new(None);
+
+/// Takes `group` as that of all processes.
+pub fn set_world_group(group: MPI_Group) {
+    WORLD_GROUP.lock().get_or_insert(WorldGroup(group));
+}
+
+/// World ranks of a group's members, −1 for those that are none; frees the group.
+fn members(mut group: MPI_Group) -> Vec<i32> {
+    let mut n: c_int = 0;
+    // SAFETY: a group just obtained.
+    unsafe { pmpi::MPI_Group_size(group, &mut n) };
+    let ranks: Vec<c_int> = (0..n).collect();
+    let mut world = vec![UNDEFINED; ranks.len()];
+    let mut translate = |all: MPI_Group| {
+        // SAFETY: both arrays have n elements.
+        unsafe {
+            pmpi::MPI_Group_translate_ranks(group, n, ranks.as_ptr(), all, world.as_mut_ptr());
+        }
+    };
+    match &*WORLD_GROUP.lock() {
+        Some(WorldGroup(all)) => translate(*all),
+        None => drop(with_process_set(translate)),
+    }
+    // SAFETY: the group is ours.
+    unsafe { pmpi::MPI_Group_free(&mut group) };
+    world
+        .into_iter()
+        .map(|r| if r == UNDEFINED { -1 } else { r })
+        .collect()
+}
+
+#[cfg(sessions)]
+use crate::process::process_set::with_world as with_process_set;
+
+/// Nothing, without sessions.
+#[cfg(not(sessions))]
+fn with_process_set(_: impl FnOnce(MPI_Group)) -> Option<()> {
+    None
+}
+
+/// What a communicator looks like from here.
+fn describe(comm: MPI_Comm, handle: u64, parent: u64, origin: Origin) -> Comm {
+    let (mut rank, mut inter) = (0, 0);
+    let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
+    let mut remote = Vec::new();
+    // SAFETY: a communicator that is valid here.
+    unsafe {
+        pmpi::MPI_Comm_rank(comm, &mut rank);
+        pmpi::MPI_Comm_test_inter(comm, &mut inter);
+        pmpi::MPI_Comm_group(comm, &mut group);
+        if inter != 0 {
+            let mut other: MPI_Group = predefined("MPI_GROUP_NULL");
+            pmpi::MPI_Comm_remote_group(comm, &mut other);
+            remote = members(other);
+        }
+    }
+    Comm {
+        handle,
+        parent,
+        kind: if inter != 0 {
+            CommKind::Inter
+        } else {
+            CommKind::Intra
+        },
+        origin,
+        rank,
+        members: members(group),
+        remote,
+    }
+}
+
+/// MPI_COMM_WORLD and MPI_COMM_SELF.
+pub fn world(t: &mut Thread) {
+    for (name, origin) in [
+        ("MPI_COMM_WORLD", Origin::World),
+        ("MPI_COMM_SELF", Origin::SelfComm),
+    ] {
+        let handle = constants::handle(name);
+        let comm = describe(constants::from_bits(handle), handle, 0, origin);
+        put_definition(t, &Definition::Comm(comm));
+    }
+}
+
+/// A communicator that a call has made.
+pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Made) {
+    if bits(comm) == constants::handle("MPI_COMM_NULL") {
+        return;
+    }
+    static PARENT_SEEN: Mutex<Option<u64>> = Mutex::new(None);
+    let origin = match made {
+        Made::FromParent | Made::LaterFromParent => Origin::Parent,
+        Made::ByMembers => Origin::Members,
+        Made::Outside => Origin::Outside,
+    };
+    if origin == Origin::Outside {
+        let mut first: MPI_Comm = predefined("MPI_COMM_NULL");
+        // SAFETY: MPI is initialised; a place for the result.
+        unsafe { pmpi::MPI_Comm_get_parent(&mut first) };
+        if bits(first) == bits(comm) {
+            // It is given every time that it is asked for.
+            let mut seen = PARENT_SEEN.lock();
+            if *seen == Some(bits(comm)) {
+                return;
+            }
+            *seen = Some(bits(comm));
+        }
+    }
+    let ask = match (made, parent) {
+        (Made::LaterFromParent, Some(parent)) => parent,
+        _ => comm,
+    };
+    let definition = describe(ask, bits(comm), parent.map_or(0, bits), origin);
+    put_definition(t, &Definition::Comm(definition));
+}

@@ -1,0 +1,453 @@
+//! What a datatype was made from, in a form in which constructors that differ in nothing but how arguments are passed are
+//! the same.
+
+use crate::call::constants;
+#[cfg(large_counts)]
+use crate::interpose::generated::MPI_Count;
+use crate::interpose::generated::{MPI_Aint, MPI_Datatype, pmpi};
+use std::ffi::c_int;
+
+/// Most numbers that are asked for: a list of this length takes 32 MB.
+const MOST_NUMBERS: u64 = 1 << 22;
+
+/// Where something is.
+#[derive(Clone, Copy, Debug)]
+pub enum Offset {
+    /// In bytes.
+    Bytes(i64),
+    /// In extents of the old type.
+    Extents(i64),
+}
+
+impl Offset {
+    /// In bytes, if the old type has this extent.
+    pub fn bytes(self, extent: i64) -> Option<i64> {
+        match self {
+            Offset::Bytes(n) => Some(n),
+            Offset::Extents(n) => n.checked_mul(extent),
+        }
+    }
+}
+
+/// Elements one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// Where the first one is.
+    pub offset: Offset,
+    /// How many.
+    pub length: i64,
+}
+
+/// Which of its elements a dimension of a grid has.
+#[derive(Debug)]
+pub struct Dimension {
+    /// Elements of the whole grid.
+    pub size: i64,
+    /// First one and number of those that belong to the datatype.
+    pub runs: Vec<(i64, i64)>,
+}
+
+/// How a datatype is made.
+#[derive(Debug)]
+pub enum Combiner {
+    /// It is predefined.
+    Named,
+    /// Its data are those of the old type.
+    Same,
+    /// Blocks of the old type.
+    Blocks(Vec<Block>),
+    /// Blocks of one length at equal distances.
+    Vector {
+        /// How many blocks.
+        count: i64,
+        /// Elements of a block.
+        length: i64,
+        /// From one block to the next.
+        stride: Offset,
+    },
+    /// A block of each old type.
+    Struct(Vec<Block>),
+    /// Part of a grid; the fastest dimension stands first.
+    Grid(Vec<Dimension>),
+    /// A value and an index, of the two old types.
+    ValueIndex,
+}
+
+/// A datatype's contents. Old types that are not predefined are freed with it.
+#[derive(Debug)]
+pub struct Contents {
+    /// How it is made.
+    pub combiner: Combiner,
+    /// What it is made from.
+    pub types: Vec<MPI_Datatype>,
+}
+
+impl Drop for Contents {
+    fn drop(&mut self) {
+        for &datatype in &self.types {
+            // SAFETY: handles that MPI_Type_get_contents has given, which are ours.
+            unsafe { free(datatype) };
+        }
+    }
+}
+
+/// Frees a datatype unless it is predefined.
+///
+/// # Safety
+/// It is valid, and nobody else's.
+pub unsafe fn free(datatype: MPI_Datatype) {
+    let mut datatype = datatype;
+    if Envelope::of(datatype).is_some_and(|e| !is_predefined(e.combiner)) {
+        // SAFETY: as the caller promises.
+        unsafe { pmpi::MPI_Type_free(&mut datatype) };
+    }
+}
+
+fn is_predefined(combiner: c_int) -> bool {
+    use constants::combiner as c;
+    combiner == c::NAMED
+        || [c::F90_REAL, c::F90_COMPLEX, c::F90_INTEGER].contains(&combiner)
+        || c::VALUE_INDEX == Some(combiner)
+}
+
+/// How much MPI_Type_get_contents will tell.
+struct Envelope {
+    combiner: c_int,
+    ints: u64,
+    addresses: u64,
+    /// Numbers that only the functions for large counts tell.
+    counts: u64,
+    types: u64,
+}
+
+impl Envelope {
+    /// The functions for large counts tell it of all types, the others only of types that were made without them.
+    #[cfg(large_counts)]
+    fn of(datatype: MPI_Datatype) -> Option<Envelope> {
+        let (mut ints, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
+        let mut combiner = 0;
+        // SAFETY: a valid datatype.
+        let code = unsafe {
+            pmpi::MPI_Type_get_envelope_c(
+                datatype,
+                &mut ints,
+                &mut addresses,
+                &mut counts,
+                &mut types,
+                &mut combiner,
+            )
+        };
+        let is = |n: MPI_Count| u64::try_from(n).unwrap_or(0);
+        (code == 0).then(|| Envelope {
+            combiner,
+            ints: is(ints),
+            addresses: is(addresses),
+            counts: is(counts),
+            types: is(types),
+        })
+    }
+
+    #[cfg(not(large_counts))]
+    fn of(datatype: MPI_Datatype) -> Option<Envelope> {
+        let (mut ints, mut addresses, mut types, mut combiner) = (0, 0, 0, 0);
+        // SAFETY: a valid datatype.
+        let code = unsafe {
+            pmpi::MPI_Type_get_envelope(
+                datatype,
+                &mut ints,
+                &mut addresses,
+                &mut types,
+                &mut combiner,
+            )
+        };
+        let is = |n: c_int| u64::try_from(n).unwrap_or(0);
+        (code == 0).then(|| Envelope {
+            combiner,
+            ints: is(ints),
+            addresses: is(addresses),
+            counts: 0,
+            types: is(types),
+        })
+    }
+}
+
+/// The arguments that a datatype was made with.
+#[derive(Default)]
+struct Arguments {
+    ints: Vec<c_int>,
+    addresses: Vec<MPI_Aint>,
+    #[cfg(large_counts)]
+    counts: Vec<MPI_Count>,
+    types: Vec<MPI_Datatype>,
+}
+
+impl Arguments {
+    fn of(datatype: MPI_Datatype, envelope: &Envelope) -> Option<Arguments> {
+        let all = envelope.ints + envelope.addresses + envelope.counts + envelope.types;
+        if all > MOST_NUMBERS {
+            return None;
+        }
+        let mut args = Arguments {
+            ints: vec![0; envelope.ints as usize],
+            addresses: vec![0; envelope.addresses as usize],
+            #[cfg(large_counts)]
+            counts: vec![0; envelope.counts as usize],
+            types: vec![constants::predefined("MPI_DATATYPE_NULL"); envelope.types as usize],
+        };
+        // SAFETY: a datatype that is not predefined; the arrays are as long as the envelope says.
+        let code = unsafe {
+            #[cfg(large_counts)]
+            {
+                pmpi::MPI_Type_get_contents_c(
+                    datatype,
+                    envelope.ints as MPI_Count,
+                    envelope.addresses as MPI_Count,
+                    envelope.counts as MPI_Count,
+                    envelope.types as MPI_Count,
+                    args.ints.as_mut_ptr(),
+                    args.addresses.as_mut_ptr(),
+                    args.counts.as_mut_ptr(),
+                    args.types.as_mut_ptr(),
+                )
+            }
+            #[cfg(not(large_counts))]
+            {
+                pmpi::MPI_Type_get_contents(
+                    datatype,
+                    envelope.ints as c_int,
+                    envelope.addresses as c_int,
+                    envelope.types as c_int,
+                    args.ints.as_mut_ptr(),
+                    args.addresses.as_mut_ptr(),
+                    args.types.as_mut_ptr(),
+                )
+            }
+        };
+        (code == 0).then_some(args)
+    }
+
+    /// The numbers in the order of the constructor's parameters: those that the functions for large counts pass as counts
+    /// stand behind the ints, as the addresses do elsewhere.
+    #[allow(
+        clippy::unnecessary_cast,
+        reason = "an i64 or an isize, as mpi.h has it"
+    )]
+    fn numbers(&self) -> Numbers {
+        let ints = self.ints.iter().map(|&n| i64::from(n));
+        let addresses = self.addresses.iter().map(|&n| n as i64);
+        let all = ints.chain(addresses);
+        #[cfg(large_counts)]
+        let all = all.chain(self.counts.iter().map(|&n| n as i64));
+        Numbers {
+            all: all.collect(),
+            at: 0,
+        }
+    }
+}
+
+/// Numbers read one after the other.
+struct Numbers {
+    all: Vec<i64>,
+    at: usize,
+}
+
+impl Numbers {
+    fn next(&mut self) -> Option<i64> {
+        let n = self.all.get(self.at).copied();
+        self.at += 1;
+        n
+    }
+
+    fn list(&mut self, count: i64) -> Option<Vec<i64>> {
+        let end = self.at.checked_add(usize::try_from(count).ok()?)?;
+        let list = self.all.get(self.at..end)?.to_vec();
+        self.at = end;
+        Some(list)
+    }
+}
+
+impl Contents {
+    /// Takes a valid datatype apart; `None` if that cannot be done.
+    pub fn of(datatype: MPI_Datatype) -> Option<Contents> {
+        use constants::combiner as c;
+        let envelope = Envelope::of(datatype)?;
+        let made_by = envelope.combiner;
+        if is_predefined(made_by) && c::VALUE_INDEX != Some(made_by) {
+            return Some(Contents {
+                combiner: Combiner::Named,
+                types: Vec::new(),
+            });
+        }
+        let mut args = Arguments::of(datatype, &envelope)?;
+        // From here on the types are freed whatever happens.
+        let mut contents = Contents {
+            combiner: Combiner::Same,
+            types: std::mem::take(&mut args.types),
+        };
+        let n = &mut args.numbers();
+        let blocks = |lengths: Vec<i64>, offsets: Vec<i64>, unit: fn(i64) -> Offset| {
+            let pairs = lengths.into_iter().zip(offsets);
+            let block = |(length, offset)| Block {
+                offset: unit(offset),
+                length,
+            };
+            pairs.map(block).collect::<Vec<Block>>()
+        };
+        let integer = |name: Option<c_int>| name == Some(made_by);
+        contents.combiner = if made_by == c::DUP || made_by == c::RESIZED {
+            Combiner::Same
+        } else if made_by == c::CONTIGUOUS {
+            Combiner::Vector {
+                count: 1,
+                length: n.next()?,
+                stride: Offset::Bytes(0),
+            }
+        } else if made_by == c::VECTOR || made_by == c::HVECTOR || integer(c::HVECTOR_INTEGER) {
+            let unit = if made_by == c::VECTOR {
+                Offset::Extents
+            } else {
+                Offset::Bytes
+            };
+            Combiner::Vector {
+                count: n.next()?,
+                length: n.next()?,
+                stride: unit(n.next()?),
+            }
+        } else if made_by == c::INDEXED || made_by == c::HINDEXED || integer(c::HINDEXED_INTEGER) {
+            let unit = if made_by == c::INDEXED {
+                Offset::Extents
+            } else {
+                Offset::Bytes
+            };
+            let count = n.next()?;
+            Combiner::Blocks(blocks(n.list(count)?, n.list(count)?, unit))
+        } else if made_by == c::INDEXED_BLOCK || made_by == c::HINDEXED_BLOCK {
+            let unit = if made_by == c::INDEXED_BLOCK {
+                Offset::Extents
+            } else {
+                Offset::Bytes
+            };
+            let (count, length) = (n.next()?, n.next()?);
+            let offsets = n.list(count)?;
+            Combiner::Blocks(blocks(vec![length; offsets.len()], offsets, unit))
+        } else if made_by == c::STRUCT || integer(c::STRUCT_INTEGER) {
+            let count = n.next()?;
+            Combiner::Struct(blocks(n.list(count)?, n.list(count)?, Offset::Bytes))
+        } else if made_by == c::SUBARRAY {
+            Combiner::Grid(subarray(n, &envelope)?)
+        } else if made_by == c::DARRAY {
+            Combiner::Grid(darray(n, &envelope)?)
+        } else if integer(c::VALUE_INDEX) {
+            Combiner::ValueIndex
+        } else {
+            return None;
+        };
+        Some(contents)
+    }
+}
+
+/// Puts the fastest dimension first.
+fn ordered(mut dimensions: Vec<Dimension>, order: i64) -> Vec<Dimension> {
+    if order == i64::from(constants::ORDER_C) {
+        dimensions.reverse();
+    }
+    dimensions
+}
+
+/// ndims, sizes, subsizes, starts, order; the order stands before the sizes where these are large counts.
+fn subarray(n: &mut Numbers, envelope: &Envelope) -> Option<Vec<Dimension>> {
+    let ndims = n.next()?;
+    let large = envelope.counts > 0;
+    let first = if large { n.next()? } else { 0 };
+    let (sizes, subsizes, starts) = (n.list(ndims)?, n.list(ndims)?, n.list(ndims)?);
+    let order = if large { first } else { n.next()? };
+    let dimensions =
+        sizes
+            .into_iter()
+            .zip(subsizes.into_iter().zip(starts))
+            .map(|(size, (length, start))| Dimension {
+                size,
+                runs: vec![(start, length)],
+            });
+    Some(ordered(dimensions.collect(), order))
+}
+
+/// size, rank, ndims, gsizes, distribs, dargs, psizes, order; the gsizes stand last where they are large counts.
+fn darray(n: &mut Numbers, envelope: &Envelope) -> Option<Vec<Dimension>> {
+    let (_, rank, ndims) = (n.next()?, n.next()?, n.next()?);
+    let large = envelope.counts > 0;
+    let gsizes = if large { Vec::new() } else { n.list(ndims)? };
+    let (distribs, dargs, psizes) = (n.list(ndims)?, n.list(ndims)?, n.list(ndims)?);
+    let order = n.next()?;
+    let gsizes = if large { n.list(ndims)? } else { gsizes };
+    // The grid of processes is in C order whatever that of the array is.
+    let mut left = rank;
+    let mut dimensions = Vec::new();
+    for d in (0..gsizes.len()).rev() {
+        let processes = psizes[d].max(1);
+        let mine = left % processes;
+        left /= processes;
+        dimensions.push(Dimension {
+            size: gsizes[d],
+            runs: distributed(gsizes[d], distribs[d], dargs[d], processes, mine)?,
+        });
+    }
+    dimensions.reverse();
+    Some(ordered(dimensions, order))
+}
+
+/// Which of `size` elements process `mine` of `processes` has.
+fn distributed(
+    size: i64,
+    how: i64,
+    argument: i64,
+    processes: i64,
+    mine: i64,
+) -> Option<Vec<(i64, i64)>> {
+    let unset = argument == i64::from(constants::DISTRIBUTE_DFLT_DARG);
+    let block = if how == i64::from(constants::DISTRIBUTE_NONE) {
+        size
+    } else if how == i64::from(constants::DISTRIBUTE_BLOCK) && unset {
+        (size + processes - 1) / processes
+    } else if unset {
+        1
+    } else {
+        argument
+    };
+    let step = block.checked_mul(processes)?;
+    let mut start = block.checked_mul(mine)?;
+    let mut runs = Vec::new();
+    while start < size {
+        if runs.len() as u64 == MOST_NUMBERS || step <= 0 {
+            return None;
+        }
+        runs.push((start, block.min(size - start)));
+        start = start.checked_add(step)?;
+    }
+    Some(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cyclic_blocks_go_round() {
+        let cyclic = i64::from(constants::DISTRIBUTE_CYCLIC);
+        assert_eq!(distributed(10, cyclic, 2, 2, 1), Some(vec![(2, 2), (6, 2)]));
+        assert_eq!(
+            distributed(10, cyclic, 2, 2, 0),
+            Some(vec![(0, 2), (4, 2), (8, 2)])
+        );
+    }
+
+    #[test]
+    fn the_last_block_may_be_short_or_empty() {
+        let (block, unset) = (
+            i64::from(constants::DISTRIBUTE_BLOCK),
+            i64::from(constants::DISTRIBUTE_DFLT_DARG),
+        );
+        assert_eq!(distributed(5, block, unset, 4, 2), Some(vec![(4, 1)]));
+        assert_eq!(distributed(5, block, unset, 4, 3), Some(vec![]));
+    }
+}

@@ -1,0 +1,201 @@
+//! Which bytes of a file an MPI_File sees: each view, flattened to pieces when it is set, and the individual file pointer
+//! before each access that uses it. From these and the arguments of an access a reader knows the bytes it asks for.
+
+mod contents;
+mod flatten;
+
+use crate::blocks::fill::put_definition;
+use crate::blocks::thread::Thread;
+use crate::call::Call;
+use crate::call::arg::bits;
+use crate::call::constants::{self, SEEK_CUR, SEEK_SET};
+use crate::interpose::generated::{
+    MPI_Count, MPI_Datatype, MPI_File, MPI_Offset, MPI_Status, pmpi,
+};
+use crate::posix;
+use parking_lot::Mutex;
+use records::define::{Definition, View};
+use std::ffi::{CStr, c_char, c_int};
+
+/// A file that the program has open.
+struct Open {
+    /// The handle.
+    file: u64,
+    /// Size of an etype, bytes.
+    etype: u64,
+    /// Where the individual pointer stands, etypes, if that is known without asking: to answer, ROMIO goes through the file
+    /// piece by piece, which takes milliseconds in a large one.
+    position: Option<i64>,
+}
+
+/// Only handles in here are asked for their position: what the program passes may be anything.
+static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
+
+/// Changes what is known of an open file.
+fn with<T>(file: MPI_File, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
+    let file = bits(file);
+    OPEN.lock().iter_mut().find(|o| o.file == file).map(change)
+}
+
+/// MPI_File_open has returned this handle.
+#[cold]
+pub fn opened(file: MPI_File) {
+    if !posix::is_wanted() {
+        return;
+    }
+    let mut open = OPEN.lock();
+    open.retain(|o| o.file != bits(file));
+    open.push(Open {
+        file: bits(file),
+        etype: 1,
+        position: None,
+    });
+}
+
+/// MPI_File_close is about to close this handle.
+#[cold]
+pub fn closing(file: u64) {
+    OPEN.lock().retain(|o| o.file != file);
+}
+
+/// A call that is not recorded has moved the individual pointer.
+#[cold]
+pub fn moved(file: MPI_File) {
+    with(file, |open| open.position = None);
+}
+
+/// MPI_File_seek has returned.
+pub fn sought(file: MPI_File, ok: bool, offset: MPI_Offset, whence: c_int) {
+    with(file, |open| {
+        open.position = match (ok, whence, open.position) {
+            (true, SEEK_SET, _) => Some(offset),
+            (true, SEEK_CUR, Some(at)) => at.checked_add(offset),
+            _ => None,
+        };
+    });
+}
+
+/// Writes down where the individual pointer of `file` stands, before an access by it.
+#[inline(never)]
+pub fn position(call: &Call, file: MPI_File) {
+    let Some(known) = with(file, |open| open.position) else {
+        return;
+    };
+    let etypes = known.unwrap_or_else(|| {
+        let mut etypes: MPI_Offset = -1;
+        // SAFETY: an open file; the lock is not held, because another thread may wait for it inside the MPI library.
+        let code = unsafe { pmpi::MPI_File_get_position(file, &mut etypes) };
+        let etypes = if code == 0 { etypes as i64 } else { -1 };
+        with(file, |open| open.position = (etypes >= 0).then_some(etypes));
+        etypes
+    });
+    let file = bits(file);
+    put_definition(call.thread(), &Definition::Position { file, etypes });
+}
+
+/// How much of what an access asked for has been moved.
+pub enum Done {
+    /// All, or it will be.
+    All,
+    /// As much as the status says.
+    Status(*const MPI_Status),
+    /// Nobody knows yet.
+    Unknown,
+}
+
+/// An access by the individual pointer has returned.
+///
+/// # Safety
+/// The arguments are those of that call.
+pub unsafe fn accessed(file: MPI_File, ok: bool, count: i64, datatype: MPI_Datatype, done: Done) {
+    if !ok {
+        return moved(file);
+    }
+    let asked = i64::try_from(flatten::size(datatype)).ok();
+    let asked = asked.and_then(|size| size.checked_mul(count));
+    let all = match done {
+        Done::All => true,
+        Done::Status(status) => {
+            let mut bytes: MPI_Count = -1;
+            let byte = constants::predefined("MPI_BYTE");
+            // SAFETY: the status that the call has filled in.
+            let code = unsafe { pmpi::MPI_Get_elements_x(status, byte, &mut bytes) };
+            code == 0 && asked == Some(bytes as i64)
+        }
+        Done::Unknown => false,
+    };
+    with(file, |open| {
+        let etypes = asked.zip(i64::try_from(open.etype).ok());
+        let etypes = etypes.and_then(|(bytes, etype)| bytes.checked_div(etype));
+        open.position = match (all, open.position, etypes) {
+            (true, Some(at), Some(etypes)) => at.checked_add(etypes),
+            _ => None,
+        };
+    });
+}
+
+/// Writes down the view that a successful MPI_File_set_view has set.
+///
+/// # Safety
+/// The arguments are those of that call.
+#[cold]
+pub unsafe fn set(
+    t: &mut Thread,
+    file: MPI_File,
+    displacement: MPI_Offset,
+    etype: MPI_Datatype,
+    filetype: MPI_Datatype,
+    datarep: *const c_char,
+) {
+    if !posix::is_wanted() {
+        return;
+    }
+    let displacement = if displacement == constants::DISPLACEMENT_CURRENT {
+        current_displacement(file)
+    } else {
+        displacement
+    };
+    // SAFETY: a string that the MPI library has accepted.
+    let datarep = unsafe { CStr::from_ptr(datarep) }.to_bytes();
+    let flat = flatten::flatten(filetype);
+    with(file, |open| {
+        open.etype = flatten::size(etype);
+        open.position = None;
+    });
+    let view = View {
+        file: bits(file),
+        displacement,
+        etype: flatten::size(etype),
+        extent: flat.extent,
+        size: flat.size,
+        hull: flat.hull,
+        converted: !["native", "internal"]
+            .iter()
+            .any(|name| datarep.eq_ignore_ascii_case(name.as_bytes())),
+        pieces: flat.pieces,
+    };
+    put_definition(t, &Definition::View(view));
+}
+
+/// The displacement of a file's view, for files whose program did not say it.
+fn current_displacement(file: MPI_File) -> i64 {
+    let mut displacement: MPI_Offset = 0;
+    let mut etype: MPI_Datatype = constants::predefined("MPI_DATATYPE_NULL");
+    let mut filetype = etype;
+    let mut name = [0 as c_char; 1024]; // MPI_MAX_DATAREP_STRING is 128 in MPICH and Open MPI
+    // SAFETY: an open file, and places for what is returned; datatypes returned are ours.
+    unsafe {
+        let code = pmpi::MPI_File_get_view(
+            file,
+            &mut displacement,
+            &mut etype,
+            &mut filetype,
+            name.as_mut_ptr(),
+        );
+        if code == 0 {
+            flatten::free(etype);
+            flatten::free(filetype);
+        }
+    }
+    displacement as i64
+}

@@ -1,0 +1,156 @@
+//! The block files of all processes of a run, merged by one of them: where there is no MPI_COMM_WORLD to do it with
+//! ([`crate::process::sessions`]). The files are what MPI_Finalize would have made.
+
+use super::agree::{Part, ZeroClock};
+use super::outputs::{Ended, Outputs, Plan, numbered};
+use super::report::{self, Written};
+use super::{FromZero, call_ids, names};
+use crate::call::table::table;
+use crate::process;
+use crate::process::start::World;
+use crate::settings::Settings;
+use formats::project::dumpi;
+use formats::project::merge::{Merge, Options};
+use formats::project::operations;
+use memmap2::Mmap;
+use records::file::File;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use wrappers::Table;
+
+/// Merges the block files `paths` into the files that the settings ask for. `world` is of the process that does it.
+///
+/// # Errors
+/// In words, if not all of them could be made: the block files are still needed then.
+pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<(), String> {
+    let begun = Instant::now();
+    let table = table().ok_or("the function table cannot be read")?;
+    let mut mapped = Vec::new();
+    for path in paths {
+        let named = |e: std::io::Error| format!("{}: {e}", path.display());
+        let file = std::fs::File::open(path).map_err(named)?;
+        // SAFETY: the processes that wrote the files have come to their ends, but for this one, of which only what is
+        // committed is read.
+        mapped.push(unsafe { Mmap::map(&file) }.map_err(named)?);
+    }
+    let mut files = Vec::new();
+    for (path, bytes) in paths.iter().zip(&mapped) {
+        files.push(super::of_mapping(bytes).map_err(|e| format!("{}: {e}", path.display()))?);
+    }
+    let options = Options {
+        call_ids: call_ids(settings),
+        // A thread may still be in a call.
+        recover: true,
+        functions: super::choice(settings),
+    };
+    let merge = Merge::new(&files, table, options).map_err(|e| e.to_string())?;
+    let (root, stamp, base, claim) = names(world, settings);
+    let mut zero = FromZero {
+        _claim: claim,
+        ..FromZero::new(root, stamp, base, settings, ZeroClock::default())
+    };
+    zero.dumpi.unfinished = true;
+    let mut whole = Part::default();
+    for (file, scan) in merge.processes() {
+        whole.calls += scan.calls;
+        whole.operations += scan.operations;
+        whole.ignored += scan.ignored;
+        whole.lost += scan.lost;
+        whole.dropped += scan.info.dropped;
+        whole.cut += u64::from(scan.is_cut);
+        let rank = scan.rank().unwrap_or(0);
+        let who = scan.library.process();
+        whole.hosts.push((rank, who.host.clone()));
+        whole.programs.push((rank, who.program.clone()));
+        let of_rank = World {
+            rank: rank as i32,
+            ..*world
+        };
+        // How many more CallIDs a process has given out, its blocks do not tell.
+        report::counts(settings, &of_rank, scan.calls, scan, table);
+        if !settings.outputs.dumpi {
+            continue;
+        }
+        match dumpi::write(file, table, &zero.dumpi) {
+            Ok(summary) => whole.dumpi_bytes += summary.bytes,
+            Err(e) => {
+                whole.dumpi_failures += 1;
+                whole.dumpi_reason = e.to_string();
+            }
+        }
+    }
+    let (ended, half_messages) = merged(&merge, &files, table, &whole, &zero.base, world, settings);
+    let written = Written {
+        blocks: &files[0],
+        dumpi: &zero.dumpi,
+        processes: files.len(),
+        files: &ended.files,
+        half_messages,
+        corrected: ended.corrected,
+        begun,
+    };
+    report::conclude(world, settings, &whole, &written, ended.failures.clone())
+}
+
+/// CLOG2 and SLOG2, as far as they are wanted, and how many halves of messages are not drawn.
+fn merged(
+    merge: &Merge<'_, '_, '_>,
+    files: &[File<'_>],
+    table: &Table,
+    whole: &Part,
+    base: &Path,
+    world: &World,
+    settings: &Settings,
+) -> (Ended, u64) {
+    if !settings.outputs.clog2 && !settings.outputs.slog2 {
+        return (Ended::nothing(base), 0);
+    }
+    let named = |names: &[(u32, String)]| {
+        let names = names.iter().map(|(rank, name)| (*rank, name.as_str()));
+        numbered(names, world.size as u32)
+    };
+    let (hosts, nodes) = named(&whole.hosts);
+    let (programs, program_of) = named(&whole.programs);
+    let mut preamble = merge.preamble();
+    preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
+    let mut outputs = Outputs::new(Plan {
+        base: base.to_path_buf(),
+        replace: settings.overwrite,
+        clog2: settings.outputs.clog2,
+        slog2: settings.outputs.slog2,
+        preamble,
+        children: settings.children,
+        leaf: settings.leaf,
+        nodes,
+        hosts,
+        program_of,
+        programs,
+        functions: merge.function_names().to_vec(),
+        counters: merge.counter_names().to_vec(),
+        forward: settings.clock_forward,
+    });
+    let mut failure = None;
+    let comms = merge.comm_table().0.len();
+    if whole.operations > 0
+        && let Some(base) = outputs.base(merge.zero_ns(), comms)
+    {
+        let folder = process::temporary_folder(settings);
+        let last = merge.last_ns();
+        match operations::draw_files(files, table, base, last, &folder) {
+            Ok(drawn) => outputs.draw(drawn),
+            Err(e) => {
+                failure = Some(format!("operations below MPI are not in the trace: {e}"));
+            }
+        }
+    }
+    let mut buffer = [0; 256];
+    let Ok(notes) = merge.run(|record| {
+        let size = record.encode(&mut buffer);
+        outputs.record(&buffer[..size]);
+        Ok::<(), Infallible>(())
+    });
+    let mut ended = outputs.finish(merge.comm_table());
+    ended.failures.extend(failure);
+    (ended, notes.half_messages)
+}

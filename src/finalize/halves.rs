@@ -1,0 +1,61 @@
+//! Which messages have lost one half, where filters left one of their calls out or only the newest calls were kept: each rank counts
+//! those that it has on each channel, the counts go up the tree in the order of the channels, and which of them are drawn comes
+//! down again.
+
+use super::agree;
+use super::exchange::{Exchange, Failure};
+use super::merge::{self, Records, Sink};
+use crate::process::start::World;
+use formats::project::clog2::Stream;
+use formats::project::halves::{Chosen, Comparison, Counts, Halves, Item};
+
+/// What is known of channels.
+struct Channels;
+
+impl Records for Channels {
+    const TAG: i32 = 779;
+    type Key = Option<Item>;
+
+    fn size(rest: &[u8]) -> usize {
+        if rest.len() < Item::SIZE {
+            0
+        } else {
+            Item::SIZE
+        }
+    }
+
+    fn key(record: &[u8]) -> Option<Item> {
+        Item::decode(record)
+    }
+}
+
+/// The two sides of each channel, at rank 0.
+struct Whole(Comparison);
+
+impl Sink for Whole {
+    fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.0
+            .take(Item::decode(bytes).ok_or(Failure::Nonsense(0))?);
+        Ok(())
+    }
+}
+
+/// The messages that are drawn, and on rank 0 the number of halves that are not. `all` gives this rank's records with all of
+/// them. Collective.
+pub fn agree(line: &Exchange, world: &World, all: Stream<'_>) -> Result<(Halves, u64), Failure> {
+    let mut own = Counts::of(all).items().into_iter();
+    let next = |buffer: &mut Vec<u8>| {
+        buffer.clear();
+        if let Some(item) = own.next() {
+            buffer.extend_from_slice(&item.encode());
+        }
+    };
+    // Whoever is here is in MPI_Finalize.
+    let mut whole = Whole(Comparison::new(true));
+    merge::take_part::<Channels>(line, world.rank, world.size, next, &mut whole)?;
+    let (answer, left_out) = whole.0.finish();
+    let message: Vec<u8> = answer.into_iter().flat_map(Item::encode).collect();
+    let message = agree::spread(line, world.rank, world.size, message)?;
+    let items = message.chunks_exact(Item::SIZE).map_while(Item::decode);
+    Ok((Halves::Chosen(Chosen::new(items, left_out)), left_out))
+}

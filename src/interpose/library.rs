@@ -1,0 +1,260 @@
+//! Finding the real MPI library, which this one is not linked to, and making sure that it is of the ABI family that the
+//! wrappers were built for.
+//!
+//! Never relies on a constructor having run: a first call may come from another library's constructor.
+
+use crate::call::constants::SONAME;
+use crate::interpose::entry::Code;
+use crate::interpose::generated::FAMILY;
+use crate::interpose::lookup;
+use crate::say;
+use records::layout::Family;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::OnceLock;
+
+/// Finds function `name` behind ours: the next one in the search order of the dynamic linker; that of the object the call
+/// came from; that of any loaded `libmpi*`; that of the library named by `TRACE_LIBMPI`. Null where there is none.
+pub fn find(name: &CStr, caller: Code) -> Code {
+    configured();
+    // SAFETY: dlsym takes any name.
+    let next = unsafe { lookup::symbol(libc::RTLD_NEXT, name.as_ptr()) };
+    if !next.is_null() && !is_ours(next) {
+        return next;
+    }
+    let in_caller = object_of(caller).and_then(|object| symbol_in(&object, name));
+    in_caller
+        .or_else(|| {
+            loaded_mpi()
+                .iter()
+                .find_map(|object| symbol_in(object, name))
+        })
+        .or_else(|| symbol_of(configured(), name))
+        .or_else(|| symbol_of(left_out_by_linker(), name))
+        .unwrap_or(std::ptr::null())
+}
+
+fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
+    // SAFETY: the handle came from dlopen and is never closed.
+    let code = unsafe { lookup::symbol(handle? as *mut c_void, name.as_ptr()) };
+    (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
+}
+
+/// Whether this library is here without the program having been linked to it.
+pub fn is_preloaded() -> bool {
+    static PRELOADED: OnceLock<bool> = OnceLock::new();
+    *PRELOADED.get_or_init(|| std::env::var("LD_PRELOAD").is_ok_and(|v| v.contains("libtrace")))
+}
+
+/// Whether there is a function `name` behind ours that the object `caller` would see without us.
+pub fn is_behind(name: &CStr, caller: Code) -> bool {
+    configured();
+    // SAFETY: dlsym takes any name.
+    let next = unsafe { lookup::symbol(libc::RTLD_NEXT, name.as_ptr()) };
+    (!next.is_null() && !is_ours(next))
+        || object_of(caller).is_some_and(|object| symbol_in(&object, name).is_some())
+}
+
+/// Whether an address lies in a library whose file name begins with `libmpi`.
+pub fn is_mpi(address: *mut c_void) -> bool {
+    object_of(address).is_some_and(|path| file_name(&path).starts_with(b"libmpi"))
+}
+
+fn file_name(path: &CStr) -> &[u8] {
+    path.to_bytes().rsplit(|&b| b == b'/').next().unwrap_or(b"")
+}
+
+/// The MPI library of a program that is linked with `-ltrace` by a linker that leaves out what seems not to be needed: this
+/// library defines every function of MPI, so the real one is not even loaded. Not for programs in which this library is
+/// preloaded: they may only be asking whether there is an MPI.
+fn left_out_by_linker() -> Option<usize> {
+    static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
+    *HANDLE.get_or_init(|| {
+        if is_preloaded() || !loaded_mpi().is_empty() {
+            return None;
+        }
+        // SAFETY: dlopen takes any name; the library's constructors run as they would had it been linked.
+        let handle = unsafe { libc::dlopen(SONAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        (!handle.is_null()).then_some(handle as usize)
+    })
+}
+
+/// The library that `TRACE_LIBMPI` names, made global, for programs that load MPI privately.
+pub fn configured() -> Option<usize> {
+    static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
+    *HANDLE.get_or_init(|| {
+        let path = std::env::var_os("TRACE_LIBMPI")?;
+        let path = CString::new(path.into_encoded_bytes()).ok()?;
+        // SAFETY: dlopen takes any path; the library's constructors run as they would without us.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        if handle.is_null() {
+            // SAFETY: after a failed dlopen, dlerror gives a message.
+            let why = unsafe { CStr::from_ptr(libc::dlerror()) };
+            say!(
+                "trace: TRACE_LIBMPI: {}; the program runs on, its MPI calls may not be found",
+                why.to_string_lossy()
+            );
+            return None;
+        }
+        Some(handle as usize)
+    })
+}
+
+fn symbol_in(object: &CStr, name: &CStr) -> Option<Code> {
+    // SAFETY: RTLD_NOLOAD only looks up what is loaded; the reference it takes keeps it loaded, which is wanted.
+    unsafe {
+        let handle = libc::dlopen(object.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if handle.is_null() {
+            return None;
+        }
+        let code = lookup::symbol(handle, name.as_ptr());
+        (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
+    }
+}
+
+fn info_of(address: Code) -> Option<libc::Dl_info> {
+    // SAFETY: Dl_info is plain data, for which zero is valid; dladdr takes any address.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        (libc::dladdr(address, &mut info) != 0).then_some(info)
+    }
+}
+
+/// Whether an address lies in this library (in a program that it is linked into statically: in the program).
+pub fn is_ours(address: *mut c_void) -> bool {
+    let base = |a| info_of(a).map(|i| i.dli_fbase);
+    base(address).is_some() && base(address) == base(is_ours as *const c_void)
+}
+
+fn object_of(address: Code) -> Option<CString> {
+    if address.is_null() {
+        return None;
+    }
+    let info = info_of(address)?;
+    if info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: dladdr gave a NUL-terminated name that lives as long as the object is loaded.
+    Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_owned())
+}
+
+/// Paths of the loaded objects whose file name begins with `libmpi`.
+fn loaded_mpi() -> Vec<CString> {
+    unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
+        // SAFETY: dl_iterate_phdr passes valid pointers, `out` is the vector below.
+        let (path, out) = unsafe {
+            (
+                CStr::from_ptr((*info).dlpi_name),
+                &mut *out.cast::<Vec<CString>>(),
+            )
+        };
+        if file_name(path).starts_with(b"libmpi") {
+            out.push(path.to_owned());
+        }
+        0
+    }
+    let mut found: Vec<CString> = Vec::new();
+    // SAFETY: the callback fits and the vector outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
+    found
+}
+
+fn has_symbol(name: &CStr, caller: Code) -> bool {
+    // SAFETY: dlsym takes any name.
+    let global = unsafe { lookup::symbol(libc::RTLD_DEFAULT, name.as_ptr()) };
+    !global.is_null()
+        || object_of(caller).is_some_and(|o| symbol_in(&o, name).is_some())
+        || loaded_mpi().iter().any(|o| symbol_in(o, name).is_some())
+}
+
+/// Family of the MPI library that is loaded, by symbols and names that only it has; `None` where no MPI is loaded.
+fn family(caller: Code) -> Option<Family> {
+    if has_symbol(c"ompi_mpi_comm_world", caller) {
+        return Some(Family::OpenMpi);
+    }
+    let version = find(c"PMPI_Get_library_version", caller);
+    if version.is_null() {
+        return None;
+    }
+    match info_of(version).and_then(|i| {
+        // SAFETY: dladdr gave a NUL-terminated name.
+        (!i.dli_fname.is_null()).then(|| unsafe { CStr::from_ptr(i.dli_fname) }.to_owned())
+    }) {
+        Some(path) if path.to_string_lossy().contains("libmpi_abi") => Some(Family::Standard),
+        _ => Some(Family::Mpich),
+    }
+}
+
+/// Whether an MPI library is loaded.
+pub fn is_there(caller: Code) -> bool {
+    static THERE: OnceLock<bool> = OnceLock::new();
+    *THERE.get_or_init(|| family(caller).is_some())
+}
+
+/// Whether an MPI library is there.
+pub fn is_loaded() -> bool {
+    !find(c"PMPI_Get_library_version", std::ptr::null()).is_null()
+}
+
+/// Whether the wrappers may be entered: an MPI library is there and its handles are what the wrappers take them for.
+/// Otherwise says once what to do, and everything is passed through.
+pub fn is_usable(caller: Code) -> bool {
+    static USABLE: OnceLock<bool> = OnceLock::new();
+    *USABLE.get_or_init(|| {
+        let Some(found) = family(caller) else {
+            // No MPI at all: the wrappers only give errors back, which needs no handles.
+            return true;
+        };
+        let fits = found == FAMILY;
+        if !fits {
+            let name = |f| match f {
+                Family::Mpich => "MPICH",
+                Family::OpenMpi => "Open MPI",
+                Family::Standard => "MPI-5 standard",
+            };
+            let itself = object_of(is_usable as Code).unwrap_or_default();
+            crate::process::say::on_first_rank(&format!(
+                "trace: {} is built for the {} ABI, the program runs on one of the {} ABI: nothing is traced. `mpitrace run` finds the library that fits; ci/build-all builds one for each MPI",
+                itself.to_string_lossy(), name(FAMILY), name(found)
+            ));
+        }
+        fits
+    })
+}
+
+/// A C++ name as people write it, by the program's own C++ library; `None` if it is no such name, or there is none.
+pub fn demangled(name: &str) -> Option<String> {
+    type Demangle =
+        unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
+    if !name.starts_with("_Z") {
+        return None;
+    }
+    // SAFETY: the function of this name is that of the Itanium C++ ABI, which gives memory of malloc.
+    unsafe {
+        let function = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_demangle".as_ptr());
+        if function.is_null() {
+            return None;
+        }
+        let function = std::mem::transmute::<*mut c_void, Demangle>(function);
+        let name = CString::new(name).ok()?;
+        let mut status = 0;
+        let null = std::ptr::null_mut();
+        let text = function(name.as_ptr(), null, std::ptr::null_mut(), &mut status);
+        if text.is_null() {
+            return None;
+        }
+        let readable = CStr::from_ptr(text).to_string_lossy().into_owned();
+        libc::free(text.cast());
+        Some(readable)
+    }
+}
+
+/// Address of a data symbol of the MPI library (Open MPI's predefined objects), null if it has none of that name.
+pub fn data(name: &CStr) -> *const c_char {
+    // SAFETY: dlsym takes any name.
+    let global = unsafe { lookup::symbol(libc::RTLD_DEFAULT, name.as_ptr()) };
+    if !global.is_null() {
+        return global.cast();
+    }
+    let in_loaded = loaded_mpi().iter().find_map(|o| symbol_in(o, name));
+    in_loaded.unwrap_or(std::ptr::null()).cast()
+}

@@ -1,0 +1,136 @@
+//! Time stamps: raw ticks of the time-stamp counter where it is constant and nonstop, else CLOCK_MONOTONIC in ns.
+//! Conversion to seconds is left to the readers, which find readings of all clocks in the trace.
+
+use records::define::ClockReading;
+use records::layout::Clock;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+
+static USE_TSC: AtomicBool = AtomicBool::new(false);
+/// For tests, by how much this process's CLOCK_MONOTONIC is wrong: ns, and ns per s. Both 0 otherwise.
+static OFFSET: AtomicI64 = AtomicI64::new(0);
+static DRIFT: AtomicI64 = AtomicI64::new(0);
+
+/// Chooses the source. The kernel itself must trust the counter: it then keeps time with it. `TRACE_CLOCK=monotonic` does
+/// without the counter.
+pub fn init() {
+    if let Some((offset, drift)) = wrong() {
+        OFFSET.store(offset, Relaxed);
+        DRIFT.store(drift, Relaxed);
+        return;
+    }
+    if std::env::var("TRACE_CLOCK").is_ok_and(|v| v == "monotonic") {
+        return;
+    }
+    let trusted = |path: &str| {
+        std::fs::read_to_string(path).is_ok_and(|s| s.trim() == "tsc" || s.contains("nonstop_tsc"))
+    };
+    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    USE_TSC.store(
+        cfg!(target_arch = "x86_64") && (trusted(source) && trusted("/proc/cpuinfo")),
+        Relaxed,
+    );
+}
+
+/// `TRACE_TEST_CLOCK=OFFSET,DRIFT` makes the clock of rank r wrong by r times as many ns, and ns per s, and the ranks count as
+/// running under kernels of their own: what several hosts are like, for tests on one.
+fn wrong() -> Option<(i64, i64)> {
+    let text = std::env::var("TRACE_TEST_CLOCK").ok()?;
+    let (offset, drift) = text.split_once(',')?;
+    let rank = i64::from(crate::define::rank_from_launcher()?);
+    Some((
+        rank * offset.parse::<i64>().ok()?,
+        rank * drift.parse::<i64>().ok()?,
+    ))
+}
+
+/// Whether the clock is not that of other ranks of this machine.
+pub fn is_wrong() -> bool {
+    OFFSET.load(Relaxed) != 0 || DRIFT.load(Relaxed) != 0
+}
+
+/// Which source is in use.
+pub fn source() -> Clock {
+    if USE_TSC.load(Relaxed) {
+        Clock::Tsc
+    } else {
+        Clock::Monotonic
+    }
+}
+
+/// Now, in ticks of the source.
+#[inline(always)]
+pub fn now() -> u64 {
+    if USE_TSC.load(Relaxed) {
+        ticks()
+    } else {
+        monotonic()
+    }
+}
+
+/// The time-stamp counter, where it is known to be the source.
+#[inline(always)]
+pub fn ticks() -> u64 {
+    // SAFETY: rdtsc has no preconditions.
+    unsafe { std::arch::x86_64::_rdtsc() }
+}
+
+#[cold]
+fn monotonic() -> u64 {
+    posix(libc::CLOCK_MONOTONIC)
+}
+
+/// A POSIX clock in ns.
+pub fn posix(clock: libc::clockid_t) -> u64 {
+    let mut t = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `t` is a valid place for the result.
+    unsafe { libc::clock_gettime(clock, &mut t) };
+    let ns = t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64;
+    if clock == libc::CLOCK_MONOTONIC && is_wrong() {
+        let drift = i128::from(ns) * i128::from(DRIFT.load(Relaxed)) / 1_000_000_000;
+        return ns.wrapping_add_signed(OFFSET.load(Relaxed) + drift as i64);
+    }
+    ns
+}
+
+/// CPU time of the process in ns (some 370 ns per reading).
+#[cold]
+pub fn cpu() -> u64 {
+    posix(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// How many ticks so many nanoseconds take. Measures for a millisecond.
+pub fn ticks_of(ns: u64) -> u64 {
+    if ns == 0 || !USE_TSC.load(Relaxed) {
+        return ns;
+    }
+    let before = reading();
+    std::thread::sleep(std::time::Duration::from_millis(1));
+    let after = reading();
+    let ticks = u128::from(after.ticks.wrapping_sub(before.ticks));
+    let passed = u128::from(after.monotonic.wrapping_sub(before.monotonic)).max(1);
+    (u128::from(ns) * ticks / passed) as u64
+}
+
+/// All clocks at one moment: of several tries the one that took least time.
+pub fn reading() -> ClockReading {
+    let one = || {
+        let before = now();
+        let monotonic = posix(libc::CLOCK_MONOTONIC);
+        let after = now();
+        (after.wrapping_sub(before), before, monotonic)
+    };
+    let (width, before, monotonic) = (0..8)
+        .map(|_| one())
+        .min_by_key(|&(width, ..)| width)
+        .unwrap_or_else(one);
+    ClockReading {
+        ticks: before + width / 2,
+        monotonic,
+        realtime: posix(libc::CLOCK_REALTIME)
+            .wrapping_sub(posix(libc::CLOCK_MONOTONIC).wrapping_sub(monotonic)),
+        cpu: cpu(),
+    }
+}

@@ -1,0 +1,148 @@
+//! What the threads of a process are doing, said on stderr when a signal asks for it (setting `dump-signal`): for programs that
+//! hang. The handler makes system calls that a handler may make, and takes no lock: a list that is in use just now is not
+//! looked at.
+
+use crate::interpose::generated::{NAMES, NUMBERS};
+use crate::process;
+use crate::process::clock;
+use crate::settings::DumpSignal;
+use std::ffi::c_int;
+use std::fmt::{self, Write};
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Installs the handler, unless the program has one of its own or ignores the signal.
+pub fn install(signal: DumpSignal) {
+    let signal = match signal {
+        DumpSignal::Off => return,
+        DumpSignal::Usr1 => libc::SIGUSR1,
+        DumpSignal::Usr2 => libc::SIGUSR2,
+    };
+    // SAFETY: valid places for what is there now and what is to be; the handler does only what a handler may.
+    unsafe {
+        let mut now: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(signal, std::ptr::null(), &mut now) != 0
+            || now.sa_sigaction != libc::SIG_DFL
+        {
+            return;
+        }
+        let mut ours: libc::sigaction = std::mem::zeroed();
+        ours.sa_sigaction = handler as extern "C" fn(c_int) as usize;
+        ours.sa_flags = libc::SA_RESTART;
+        libc::sigemptyset(&mut ours.sa_mask);
+        libc::sigaddset(&mut ours.sa_mask, libc::SIGPIPE);
+        libc::sigaction(signal, &ours, std::ptr::null_mut());
+    }
+}
+
+/// A line that is put together without memory of the program's.
+struct Line {
+    bytes: [u8; 256],
+    used: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = &mut self.bytes[self.used..];
+        let n = text.len().min(room.len());
+        room[..n].copy_from_slice(&text.as_bytes()[..n]);
+        self.used += n;
+        Ok(())
+    }
+}
+
+impl Line {
+    fn new() -> Line {
+        Line {
+            bytes: [0; 256],
+            used: 0,
+        }
+    }
+
+    fn say(&mut self) {
+        // What was too long ends all the same.
+        self.used = self.used.min(self.bytes.len() - 1);
+        self.bytes[self.used] = b'\n';
+        // SAFETY: our own bytes, and a set made by the system. SIGPIPE is blocked while the handler runs: what the write may
+        // raise where nobody reads stderr is taken before the program gets it.
+        unsafe {
+            let bytes = self.bytes.as_ptr().cast();
+            if libc::write(libc::STDERR_FILENO, bytes, self.used + 1) < 0
+                && *libc::__errno_location() == libc::EPIPE
+            {
+                let mut pipe: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&mut pipe);
+                libc::sigaddset(&mut pipe, libc::SIGPIPE);
+                let at_once: libc::timespec = std::mem::zeroed();
+                libc::sigtimedwait(&pipe, std::ptr::null_mut(), &at_once);
+            }
+        }
+    }
+}
+
+extern "C" fn handler(_: c_int) {
+    // SAFETY: the thread's own errno, which the interrupted code must find as it was.
+    unsafe {
+        let errno = *libc::__errno_location();
+        say();
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// A line for each thread.
+fn say() {
+    let Some(header) = process::store().map(|store| store.header()) else {
+        return;
+    };
+    // A child has its parent's handler and nothing to say.
+    // SAFETY: asks for a number.
+    if header.pid != unsafe { libc::getpid() } as u32 {
+        return;
+    }
+    let rank = header.rank.load(Relaxed) as i32;
+    let begin = |line: &mut Line| match rank {
+        0.. => write!(line, "trace: rank {rank}"),
+        _ => write!(line, "trace: process {}", header.pid),
+    };
+    let first = process::first_reading();
+    let now = clock::reading();
+    let rate = now.monotonic.wrapping_sub(first.monotonic) as f64
+        / now.ticks.wrapping_sub(first.ticks).max(1) as f64;
+    let told = process::each_thread(|thread| {
+        let mut line = Line::new();
+        // Writing to a Line cannot fail.
+        let _ = begin(&mut line);
+        // SAFETY: blocks are never unmapped, and these fields are atomic. Which block it is may change while it is read: then
+        // what is said is that of a moment before.
+        let open = unsafe {
+            let header = &*thread.block.header();
+            (
+                header.open_function.load(Relaxed),
+                header.open_start.load(Relaxed),
+                header.open_call.load(Relaxed),
+            )
+        };
+        let _ = write!(line, ", thread {} (tid {}): ", thread.number, thread.tid);
+        let function = open.0.checked_sub(1);
+        let name = function.and_then(|f| NUMBERS.iter().position(|&n| u32::from(n) == f));
+        let name = name.and_then(|i| NAMES[i].to_str().ok());
+        let _ = match (function, name) {
+            (None, _) => write!(line, "outside MPI"),
+            (Some(_), Some(name)) => {
+                write!(line, "in {}", name.strip_prefix('P').unwrap_or(name))
+            }
+            (Some(function), None) => write!(line, "in function {function}"),
+        };
+        if function.is_some() {
+            let seconds = now.ticks.saturating_sub(open.1) as f64 * rate / 1e9;
+            let call = process::callid(open.2);
+            let _ = write!(line, " for {seconds:.3} s (CallID {call:#x})");
+        }
+        line.say();
+    });
+    if !told {
+        let mut line = Line::new();
+        let _ = begin(&mut line);
+        let _ = write!(line, ": threads are just being made");
+        line.say();
+    }
+}

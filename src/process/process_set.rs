@@ -1,0 +1,82 @@
+//! The group of all processes where there is no MPI_COMM_WORLD: that of the process set `mpi://WORLD`, made from a session of
+//! the program's whenever a communicator is described, and freed at once. Kept, it would be in the way of
+//! MPI_Session_finalize: MPICH counts what has been made of a session.
+
+use crate::call::arg::bits;
+use crate::call::constants::{from_bits, predefined};
+use crate::interpose::generated::{MPI_Group, MPI_Info, MPI_Session, pmpi};
+use parking_lot::Mutex;
+use std::ffi::{CStr, c_char, c_int};
+
+/// Name of the set, in which case makes no difference.
+const WORLD: &CStr = c"mpi://WORLD";
+
+/// A session that has begun and not ended.
+struct Session {
+    handle: u64,
+    /// Whether it has the set, once that was asked: where it has not, asking for its group calls the session's error handler,
+    /// which may end the program.
+    has_world: Option<bool>,
+}
+
+static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
+
+/// A session has begun.
+pub fn opened(session: MPI_Session) {
+    SESSIONS.lock().push(Session {
+        handle: bits(session),
+        has_world: None,
+    });
+}
+
+/// It is about to end.
+///
+/// # Safety
+/// `session` is NULL or holds a handle.
+pub unsafe fn closing(session: *const MPI_Session) {
+    // SAFETY: by the caller.
+    if let Some(session) = unsafe { session.as_ref() } {
+        SESSIONS.lock().retain(|s| s.handle != bits(*session));
+    }
+}
+
+/// What `f` makes of the group of all processes; `None` if no session has the set. The group is freed behind `f`.
+pub fn with_world<T>(f: impl FnOnce(MPI_Group) -> T) -> Option<T> {
+    // Held all the time, so that no session ends meanwhile.
+    let mut sessions = SESSIONS.lock();
+    let session = sessions.iter_mut().find_map(|session| {
+        let handle: MPI_Session = from_bits(session.handle);
+        let has = *session.has_world.get_or_insert_with(|| has_world(handle));
+        has.then_some(handle)
+    })?;
+    let mut group: MPI_Group = predefined("MPI_GROUP_NULL");
+    // SAFETY: the session is alive and has a set of this name.
+    let code = unsafe { pmpi::MPI_Group_from_session_pset(session, WORLD.as_ptr(), &mut group) };
+    if code != 0 || bits(group) == bits(predefined::<MPI_Group>("MPI_GROUP_NULL")) {
+        return None;
+    }
+    let made = f(group);
+    // SAFETY: the group is ours.
+    unsafe { pmpi::MPI_Group_free(&mut group) };
+    Some(made)
+}
+
+fn has_world(session: MPI_Session) -> bool {
+    let info: MPI_Info = predefined("MPI_INFO_NULL");
+    let mut sets: c_int = 0;
+    // SAFETY: the session is alive.
+    if unsafe { pmpi::MPI_Session_get_num_psets(session, info, &mut sets) } != 0 {
+        return false;
+    }
+    (0..sets).any(|nth| {
+        let mut name = [0 as c_char; 32];
+        // Room for a name and its end; longer ones are cut, and are others.
+        let mut length = name.len() as c_int - 1;
+        let to = name.as_mut_ptr();
+        // SAFETY: as above; there is room for `length` characters.
+        let code = unsafe { pmpi::MPI_Session_get_nth_pset(session, info, nth, &mut length, to) };
+        // SAFETY: it ends with the zero at the end of the array at the latest.
+        let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+        code == 0 && name.to_bytes().eq_ignore_ascii_case(WORLD.to_bytes())
+    })
+}

@@ -1,0 +1,260 @@
+//! Wrappers of Fortran's own symbols, for the few procedures whose bindings do not call the C function (`fortran=` in the
+//! table). They record the call as that of the C function.
+//!
+//! Everything comes by address: handles as Fortran's integers, logicals as integers, callbacks as they are; last the error
+//! code, which `mpi_f08` may leave out. The procedures of a function have the same arguments in all bindings.
+
+use super::{Entry, rust_name};
+use crate::header::{Declared, Family, Header};
+use crate::{Carrier, Direction, Fortran, Function, Kind, Param, Table};
+use std::fmt::Write;
+
+/// A procedure and all symbols of it.
+pub(super) struct Procedure<'a> {
+    function: &'a Function,
+    /// Index of the C function among all.
+    index: usize,
+    family: Family,
+    pub symbols: Vec<Symbol>,
+}
+
+/// A name under which Fortran programs or bindings call it.
+pub(super) struct Symbol {
+    pub name: String,
+    pub slot: usize,
+    /// Whether it is the name without P.
+    plain: bool,
+}
+
+fn bypasses(family: Family, fortran: Fortran) -> bool {
+    match family {
+        Family::Mpich => fortran.mpich,
+        Family::OpenMpi => fortran.openmpi,
+        // No library has Fortran bindings for it.
+        Family::Standard => false,
+    }
+}
+
+/// Functions of the table that this `mpi.h` does not declare and Fortran has all the same (in Open MPI, macros).
+pub(super) fn undeclared(table: &Table, header: &Header) -> Vec<Declared> {
+    let declares = |f: &Function| header.functions.iter().any(|d| d.name == f.name);
+    (table.functions.iter())
+        .filter(|f| bypasses(header.family, f.fortran) && !declares(f))
+        .map(|f| Declared {
+            name: f.name.clone(),
+            params: Vec::new(),
+            returns: "::std::os::raw::c_int".to_owned(),
+            variadic: false,
+        })
+        .collect()
+}
+
+/// All that have to be wrapped. Their slots follow those of the C functions.
+pub(super) fn procedures<'a>(family: Family, entries: &[Entry<'a>]) -> Vec<Procedure<'a>> {
+    let mut slot = 2 * entries.len();
+    let mut all = Vec::new();
+    for (index, (_, function)) in entries.iter().enumerate() {
+        let Some(function) = function.filter(|f| bypasses(family, f.fortran)) else {
+            continue;
+        };
+        let mut symbols = Vec::new();
+        for (name, plain) in names(family, function) {
+            symbols.push(Symbol { name, slot, plain });
+            slot += 1;
+        }
+        all.push(Procedure {
+            function,
+            index,
+            family,
+            symbols,
+        });
+    }
+    all
+}
+
+/// The spellings that compilers may ask for, and those of `mpi_f08`; each whether it is the name without P.
+fn names(family: Family, function: &Function) -> Vec<(String, bool)> {
+    let mut all = Vec::new();
+    for (prefix, plain) in [("", true), ("p", false)] {
+        let lower = format!("{prefix}{}", function.name.to_lowercase());
+        for name in [
+            format!("{lower}_"),
+            lower.clone(),
+            format!("{lower}__"),
+            lower.to_uppercase(),
+        ] {
+            all.push((name, plain));
+        }
+    }
+    if !function.fortran.not_f08 {
+        let plain = format!("{}_f08_", function.name.to_lowercase());
+        let profiled = match family {
+            Family::Mpich => plain.replacen("mpi_", "pmpir_", 1),
+            _ => format!("p{plain}"),
+        };
+        all.extend([(plain, true), (profiled, false)]);
+    }
+    all
+}
+
+impl Procedure<'_> {
+    /// The wrapper of one of its symbols.
+    pub fn wrapper(&self, symbol: &Symbol) -> String {
+        let name = rust_name(&self.function.name);
+        format!("fortran_{name}::<{}, {}>", symbol.slot, symbol.plain)
+    }
+
+    /// Appends the source of the wrapper.
+    pub fn write(&self, s: &mut String) {
+        let f = self.function;
+        let fails = f.returns == Kind::ErrorCode;
+        let mut arguments: Vec<(String, &str)> = f
+            .params
+            .iter()
+            .enumerate()
+            .map(|(i, p)| (format!("a{i}"), self.pointee(p)))
+            .collect();
+        if fails {
+            arguments.push(("ierror".to_owned(), "i32"));
+        }
+        let list = |one: &dyn Fn(&(String, &str)) -> String| {
+            let list: Vec<String> = arguments.iter().map(one).collect();
+            list.join(", ")
+        };
+        let signature = list(&|(name, ty)| format!("{name}: *mut {ty}"));
+        let types = list(&|(_, ty)| format!("*mut {ty}"));
+        let names = list(&|(name, _)| name.clone());
+        let returns = if fails { "()" } else { "i64" };
+        put!(
+            s,
+            "\n/// {} of Fortran (mpi.table:{}, {})",
+            f.name,
+            f.line,
+            f.class.word()
+        );
+        put!(
+            s,
+            "unsafe extern \"C-unwind\" fn fortran_{}<const SLOT: usize, const PLAIN: bool>({signature}) -> {returns} {{ unsafe {{",
+            rust_name(&f.name)
+        );
+        put!(
+            s,
+            "    let real = std::mem::transmute::<Code, unsafe extern \"C-unwind\" fn({types}) -> {returns}>(entry::found(SLOT));"
+        );
+        put!(s, "    let call = Call::enter({}, PLAIN);", self.index);
+        put!(s, "    if call.ignored() {{");
+        put!(s, "        let r = real({names});");
+        put!(s, "        call.leave();");
+        put!(s, "        return r;");
+        put!(s, "    }}");
+        if fails {
+            put!(s, "    let mut own = 0;");
+            put!(
+                s,
+                "    let ierror = if ierror.is_null() {{ &raw mut own }} else {{ ierror }};"
+            );
+        }
+        put!(s, "    let running = call.start({});", f.id);
+        put!(s, "    let r = real({names});");
+        put!(s, "    let stopped = running.stop();");
+        let code = if fails { "*ierror" } else { "0" };
+        put!(s, "    let ok = {code} == 0;");
+        if fails {
+            put!(s, "    if !ok && stopped.left_out({}) {{", self.index);
+            put!(s, "        stopped.leave_out({});", self.index);
+            put!(s, "        return r;");
+            put!(s, "    }}");
+        }
+        self.filter(s);
+        let room: usize = f.params.iter().map(|p| bytes(p.carrier())).sum();
+        put!(
+            s,
+            "    let mut w = stopped.record({}, {code}, 0, {room});",
+            f.id
+        );
+        for (i, p) in f.params.iter().enumerate() {
+            self.emit(s, i, p);
+        }
+        put!(s, "    w.publish();");
+        put!(s, "    r");
+        put!(s, "}} }}");
+    }
+
+    /// Leaves out what the filters do not want. None of these calls moves data.
+    fn filter(&self, s: &mut String) {
+        let index = self.index;
+        let comm = match self.function.comm() {
+            Some(i) if self.family == Family::OpenMpi => {
+                format!("ok.then(|| pmpi::MPI_Comm_f2c(*a{i}))")
+            }
+            Some(i) => format!("ok.then_some(*a{i} as MPI_Comm)"),
+            None => "None".to_owned(),
+        };
+        put!(
+            s,
+            "    if stopped.filtered({index}) && filter::leaves_out({index}, stopped.number(), {comm}, &[]) {{"
+        );
+        put!(s, "        stopped.leave_out({index});");
+        put!(s, "        return r;");
+        put!(s, "    }}");
+    }
+
+    /// What an argument points to.
+    fn pointee(&self, p: &Param) -> &'static str {
+        match p.carrier() {
+            Carrier::Nothing => "c_void",
+            Carrier::I64 => "i64",
+            _ => "i32",
+        }
+    }
+
+    fn emit(&self, s: &mut String, i: usize, p: &Param) {
+        let value = match p.carrier() {
+            Carrier::Nothing => return,
+            // Compilers differ in what .true. is.
+            Carrier::I32 if p.kind == Kind::Logical => format!("(*a{i} != 0) as i32"),
+            Carrier::I32 | Carrier::I64 => format!("*a{i}"),
+            Carrier::Handle => match self.family {
+                Family::OpenMpi => format!("arg::bits(pmpi::{}(*a{i}))", from_fortran(p.kind)),
+                _ => format!("*a{i} as u32 as u64"),
+            },
+            other => {
+                put!(
+                    s,
+                    "    compile_error!(\"{} of Fortran: no {other:?}\");",
+                    p.name
+                );
+                return;
+            }
+        };
+        let value = match p.direction {
+            Direction::Out => format!("if ok {{ {value} }} else {{ 0 }}"),
+            _ => value,
+        };
+        let put = match p.carrier() {
+            Carrier::I32 => "i32",
+            Carrier::I64 => "i64",
+            _ => "handle::<{ HANDLE }>",
+        };
+        put!(s, "    w.args.{put}({value});");
+    }
+}
+
+/// Bytes of an argument in a record.
+fn bytes(carrier: Carrier) -> usize {
+    match carrier {
+        Carrier::Nothing => 0,
+        Carrier::I32 => 4,
+        _ => 8,
+    }
+}
+
+/// The function that makes a C handle of Fortran's.
+fn from_fortran(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Comm => "MPI_Comm_f2c",
+        Kind::Datatype => "MPI_Type_f2c",
+        Kind::Win => "MPI_Win_f2c",
+        _ => "MPI_Errhandler_f2c",
+    }
+}
