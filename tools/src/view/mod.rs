@@ -122,8 +122,25 @@ fn duration(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs).ok_or_else(expected)
 }
 
+/// From this size on, memory is given back to the system when it is free: pictures are made by many threads, and the C library
+/// would keep some for each of them, the more the larger the largest was.
+#[cfg(target_env = "gnu")]
+const GIVEN_BACK: i32 = 4 << 20;
+
+#[cfg(target_env = "gnu")]
+fn give_memory_back() {
+    for limit in [libc::M_MMAP_THRESHOLD, libc::M_TRIM_THRESHOLD] {
+        // SAFETY: it sets a number of the allocator. Where it refuses, all works as before.
+        unsafe { libc::mallopt(limit, GIVEN_BACK) };
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn give_memory_back() {}
+
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    give_memory_back();
     let signals = Signals::hold();
     let failed = |error: std::io::Error| Failure::Data(format!("the server: {error}"));
     let ending = Ending::at(signals).map_err(failed)?;

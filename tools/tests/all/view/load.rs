@@ -1,6 +1,6 @@
 //! Many requests at once, clients that vanish, memory.
 
-use super::server::{PATIENCE, Reply, Server, data, read_reply, request, sample, synthetic};
+use super::server::{PATIENCE, Reply, Server, read_reply, request, sample, synthetic};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -155,5 +155,4 @@ fn memory_has_a_bound() {
         let status = server.get(target).status;
         assert!(status == 400 || status == 413, "{target}: {status}");
     }
-    let _ = data;
 }
