@@ -1,8 +1,8 @@
 //! What happens to a thread's block when it is full, and to records that are not of the usual kind: those of calls that took
 //! long or failed, those larger than a block, and definitions. All of it is off the hot path, which is in [`crate::call`].
 
-use crate::blocks::Block;
 use crate::blocks::thread::{Busy, Thread};
+use crate::blocks::{self, Block};
 use crate::call::CPU_TIME;
 use crate::call::hidden;
 use crate::counters;
@@ -102,8 +102,11 @@ fn change_block(t: &mut Thread, now: u64, call: u64) {
 /// Memory of the thread's own to write to when the file cannot grow; what is in it is lost.
 pub fn private_block(t: &mut Thread) -> Block {
     *t.private.get_or_insert_with(|| {
-        let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
-        Block::private(NonNull::from(Box::leak(memory)).cast::<BlockHeader>())
+        let memory = blocks::memory(BLOCK_SIZE).unwrap_or_else(|| {
+            let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
+            NonNull::from(Box::leak(memory)).cast()
+        });
+        Block::private(memory.cast::<BlockHeader>())
     })
 }
 

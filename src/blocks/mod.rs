@@ -174,7 +174,8 @@ impl Store {
             limit: AtomicU64::new(u64::MAX),
             newest,
             over: AtomicU64::new(0),
-            mapped: RwLock::default(),
+            // Room enough that a thread which needs a block seldom needs memory for the list of them.
+            mapped: RwLock::new(Vec::with_capacity(1024)),
             in_memory,
             pinned: Mutex::default(),
         };
@@ -335,11 +336,11 @@ impl Store {
                 // SAFETY: the mapping made below; nobody else has it.
                 unsafe { libc::munmap(full.header().cast(), BLOCK_SIZE) };
             }
-            let Ok(blocks) = self.map_more(1, false) else {
+            let Ok(base) = self.map_more(1, false) else {
                 return;
             };
-            let Some(&block) = blocks.first() else {
-                return;
+            let block = Block {
+                header: base.cast(),
             };
             // SAFETY: a fresh block of this store's own.
             unsafe {
@@ -430,8 +431,8 @@ impl Store {
         Ok(first)
     }
 
-    /// Maps `n` more blocks.
-    fn map_more(&self, n: u64, limited: bool) -> io::Result<Vec<Block>> {
+    /// Maps `n` more blocks. Gives the address of the first.
+    fn map_more(&self, n: u64, limited: bool) -> io::Result<NonNull<u8>> {
         let first = self.place(n, limited)?;
         let blocks = first..first + n;
         self.mapped.write().push(Mapped { blocks, base: None });
@@ -446,12 +447,7 @@ impl Store {
         if let Some(piece) = mapped.iter_mut().find(|piece| piece.blocks.start == first) {
             piece.base = Some(base);
         }
-        drop(mapped);
-        let block = |i| Block {
-            // SAFETY: inside the mapping just made.
-            header: unsafe { base.add(i * BLOCK_SIZE) }.cast::<BlockHeader>(),
-        };
-        Ok((0..n as usize).map(block).collect())
+        Ok(base)
     }
 
     /// Writes a block over the oldest one that is not mapped.
@@ -502,13 +498,20 @@ fn calls(block: &[u8], committed: &Published) -> u64 {
 impl Space for Store {
     type Block = Block;
 
-    fn make(&self) -> io::Result<Vec<Block>> {
+    fn make(&self, add: &mut dyn FnMut(Block)) -> io::Result<()> {
         let blocks = if self.next.load(Ordering::Relaxed) == 0 {
             self.first
         } else {
             MORE
         };
-        self.map_more(blocks, !self.newest)
+        let base = self.map_more(blocks, !self.newest)?;
+        for i in 0..blocks as usize {
+            add(Block {
+                // SAFETY: inside the mapping just made.
+                header: unsafe { base.add(i * BLOCK_SIZE) }.cast(),
+            });
+        }
+        Ok(())
     }
 
     fn keep(&self, full: &Block) -> io::Result<()> {
@@ -562,6 +565,11 @@ fn needs_more_space_to_change(file: &File) -> bool {
     // SAFETY: a descriptor of ours, a place for the result.
     let known = unsafe { libc::fstatfs(file.as_raw_fd(), &mut about) } == 0;
     known && [BTRFS, ZFS, BCACHEFS].contains(&(about.f_type as i64 & 0xFFFF_FFFF))
+}
+
+/// Zeroed memory of the system's that is never given back, wherever the running thread is; `None` if there is none.
+pub fn memory(bytes: usize) -> Option<NonNull<u8>> {
+    map(None, 0, bytes).ok()
 }
 
 /// The bytes of a block file.

@@ -31,17 +31,21 @@ fn key() -> Option<libc::pthread_key_t> {
     })
 }
 
-/// Notes that `t` is the running thread's state, to be given back when the thread ends.
-pub fn watch(t: *mut Thread) {
-    if let Some(key) = key() {
+/// Keys for whose values the C library has places in each thread.
+const PLACES: libc::pthread_key_t = 32;
+
+/// Notes that `t` is the running thread's state, to be given back when the thread ends. With `anywhere` memory for the note is
+/// not to be taken: where it would need some, the state is not given back.
+pub fn watch(t: *mut Thread, anywhere: bool) {
+    if let Some(key) = key().filter(|&key| key < PLACES || !anywhere) {
         // SAFETY: a key of ours. Where the system has no memory for it, the state is not given back.
         unsafe { libc::pthread_setspecific(key, t.cast()) };
     }
 }
 
-/// The state of a thread that has ended, for the running one; `None` if there is none.
+/// The state of a thread that has ended, for the running one; `None` if there is none, or others are just taking one.
 pub fn take() -> Option<NonNull<Thread>> {
-    IDLE.lock().pop().map(|idle| idle.0)
+    IDLE.try_lock()?.pop().map(|idle| idle.0)
 }
 
 unsafe extern "C" fn ended(t: *mut c_void) {
@@ -55,14 +59,14 @@ unsafe extern "C" fn ended(t: *mut c_void) {
     }
     // From here on a call of this thread, in another key's destructor, is that of a new one.
     thread::set_current(std::ptr::null_mut());
-    if posix::tids::in_use() {
-        // Who asks from outside knows the thread by its number in the system: it must not stand for two.
-        process::within(|| {
+    process::within(|| {
+        if posix::tids::in_use() {
+            // Who asks from outside knows the thread by its number in the system: it must not stand for two.
             if !t.discarding {
                 t.store.put_full(t.block);
             }
-        });
-        return;
-    }
-    IDLE.lock().push(Idle(state));
+        } else {
+            IDLE.lock().push(Idle(state));
+        }
+    });
 }

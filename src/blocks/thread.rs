@@ -8,7 +8,9 @@ use crate::blocks::{Block, Store};
 use crate::call::poll::Row;
 use crate::counters::Counters;
 use crate::interpose::generated::COUNT;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst, compiler_fence};
+use std::ptr::NonNull;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 
 /// State of one thread. Only the thread itself touches it, but for `ignored`, which Finalize adds up.
 pub struct Thread {
@@ -17,7 +19,7 @@ pub struct Thread {
     /// How many activities of the recorder are going on: what calls libc meanwhile, be it a signal handler, is passed through,
     /// because a record may be half written.
     pub busy: u32,
-    /// Number in the order of first MPI calls.
+    /// Number in the order of first calls.
     pub number: u32,
     /// Thread ID of the operating system.
     pub tid: u64,
@@ -60,15 +62,45 @@ pub struct Thread {
     /// Memory that is written to then.
     pub private: Option<Block>,
     /// Calls that were counted and not recorded, by function.
-    pub ignored: Box<[u64; COUNT]>,
+    pub ignored: [u64; COUNT],
     /// The polls that are going on.
-    pub row: Box<Row>,
+    pub row: Row,
     /// The file that blocks come from.
     pub store: &'static Store,
     /// Where a server sees which call the thread is in.
     pub seen: &'static AtomicU64,
+    /// What `seen` is where nobody looks.
+    pub unseen: AtomicU64,
     /// The rank's part of CallIDs.
     pub rank: AtomicU64,
+    /// The state that was made before this one.
+    pub before_this: *mut Thread,
+}
+
+/// The state that was made last; all others are behind it. They live until the process ends, because Finalize adds up what
+/// threads have counted.
+static LATEST: AtomicPtr<Thread> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Adds a state to those that [`all`] gives.
+pub fn register(t: &mut Thread) {
+    let mut latest = LATEST.load(Relaxed);
+    loop {
+        t.before_this = latest;
+        match LATEST.compare_exchange_weak(latest, t, Release, Relaxed) {
+            Ok(_) => return,
+            Err(now) => latest = now,
+        }
+    }
+}
+
+/// The states of all threads that there have been, the latest first. Of others than the running thread only what is atomic or
+/// never changes is to be read, unless they are outside of the recorder for sure.
+pub fn all() -> impl Iterator<Item = NonNull<Thread>> {
+    let latest = NonNull::new(LATEST.load(Acquire));
+    std::iter::successors(latest, |t| {
+        // SAFETY: states are never freed, and this part of a registered one does not change.
+        NonNull::new(unsafe { (*t.as_ptr()).before_this })
+    })
 }
 
 /// While this lives the recorder is busy on the thread.
@@ -111,7 +143,7 @@ std::arch::global_asm!(
     ".text",
 );
 
-/// The running thread's state; null before its first MPI call.
+/// The running thread's state; null before its first call that is recorded.
 #[inline(always)]
 pub fn current() -> *mut Thread {
     let t: *mut Thread;

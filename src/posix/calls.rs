@@ -226,7 +226,8 @@ pub unsafe fn opening(
     name: *const c_char,
     flags: c_int,
 ) -> c_int {
-    let Some(now) = Now::of(-1).filter(|now| !now.put_off) else {
+    let now = Now::of_name(directory, name);
+    let Some(now) = now.filter(|now| !now.put_off) else {
         let fd = real();
         descriptors::forget(fd);
         return fd;
@@ -295,7 +296,8 @@ pub unsafe fn named(
     name: *const c_char,
     size: i64,
 ) -> c_int {
-    let Some(now) = Now::of(-1).filter(|now| !now.put_off) else {
+    let now = Now::of_name(directory, name);
+    let Some(now) = now.filter(|now| !now.put_off) else {
         return real();
     };
     // SAFETY: as promised.

@@ -157,6 +157,24 @@ pub fn is_watched(fd: c_int) -> bool {
     entry(fd).is_some_and(|e| e.load(Relaxed) >= WATCHED)
 }
 
+/// Whether calls on it may have to be recorded. What has been seen to be no file is remembered.
+pub fn may_be_watched(fd: c_int) -> bool {
+    let Some(entry) = entry(fd) else { return false };
+    match entry.load(Relaxed) {
+        OTHER => false,
+        UNKNOWN => {
+            let is_file = |status: libc::stat| status.st_mode & libc::S_IFMT == libc::S_IFREG;
+            let is_wanted =
+                system::status(fd).is_some_and(is_file) && Path::of_descriptor(fd).is_wanted();
+            if !is_wanted {
+                entry.store(OTHER, Relaxed);
+            }
+            is_wanted
+        }
+        _ => true,
+    }
+}
+
 /// What is known of it already; `None` where it is not watched.
 #[inline(always)]
 pub fn known(fd: c_int) -> Option<&'static Description> {

@@ -71,6 +71,16 @@ impl Path {
         path
     }
 
+    /// Whether calls on the file of this name, which need not be there yet, may be wanted. The name may be no address at all.
+    pub fn may_be_wanted(directory: c_int, name: *const c_char) -> bool {
+        let may_be = match system::status_at(directory, name, 0) {
+            Ok(status) => status.st_mode & libc::S_IFMT == libc::S_IFREG,
+            Err(error) => error != libc::EFAULT,
+        };
+        // SAFETY: the kernel has read the name.
+        may_be && unsafe { Path::of_name(directory, name) }.is_wanted()
+    }
+
     /// Whether calls on this file are wanted.
     pub fn is_wanted(&self) -> bool {
         let path = self.bytes();

@@ -1,7 +1,7 @@
 //! System calls of the recorder itself, not through libc, whose functions are ours, and without touching errno; and errno.
 
 use std::arch::asm;
-use std::ffi::{CStr, c_int, c_long};
+use std::ffi::{CStr, c_char, c_int, c_long};
 use std::mem::MaybeUninit;
 
 /// errno of this thread, which the recorder leaves as the real function left it.
@@ -67,17 +67,25 @@ pub fn status(fd: c_int) -> Option<libc::stat> {
 
 /// What the name stands for, itself if it is a symbolic link; `None` if there is nothing.
 pub fn status_of_name(directory: c_int, name: &CStr) -> Option<libc::stat> {
+    status_at(directory, name.as_ptr(), libc::AT_SYMLINK_NOFOLLOW).ok()
+}
+
+/// What the name stands for in the end, else errno: EFAULT where there is no text at that address.
+pub fn status_at(directory: c_int, name: *const c_char, flags: c_int) -> Result<libc::stat, c_int> {
     let mut status = MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: a name that ends with 0, and a place for the result, which is there when the call succeeds.
+    // SAFETY: the kernel looks whether it can read the name; a place for the result, which is there when the call succeeds.
     unsafe {
         let answer = call(
             libc::SYS_newfstatat,
             directory as usize,
-            name.as_ptr() as usize,
+            name as usize,
             status.as_mut_ptr() as usize,
-            libc::AT_SYMLINK_NOFOLLOW as usize,
+            flags as usize,
         );
-        (answer == 0).then(|| status.assume_init())
+        match answer {
+            0 => Ok(status.assume_init()),
+            error => Err(-error as c_int),
+        }
     }
 }
 

@@ -6,6 +6,8 @@
 //!
 //! Nothing inside MPI calls that are not recorded themselves, in forked children, and while the recorder is busy on the thread.
 
+use super::paths::Path;
+use super::system::{errno, set_errno};
 use super::{descriptors, paths};
 use crate::blocks::thread::{self, Thread};
 use crate::interpose::generated::{COUNT, NAMES, NUMBERS};
@@ -13,7 +15,7 @@ use crate::process;
 use crate::settings::{Posix, Settings};
 use records::operation::{DEFERRED, OUTSIDE};
 use records::record::FUNCTION;
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 /// Nothing is recorded.
@@ -174,8 +176,11 @@ impl Now {
     pub fn of(fd: c_int) -> Option<Now> {
         let level = LEVEL.load(Relaxed);
         let t = thread::current();
-        if level == NOTHING || t.is_null() {
+        if level == NOTHING {
             return None;
+        }
+        if t.is_null() {
+            return Now::of_new_thread(level, || descriptors::may_be_watched(fd));
         }
         // SAFETY: the state of the running thread, and the header of its own block.
         let (busy, depth, next, open) = unsafe {
@@ -216,6 +221,29 @@ impl Now {
             in_file,
             put_off: !in_file && level == MPI_FILE,
         })
+    }
+
+    /// The state of a thread that has never called MPI, which is given one if its call is on a file that is wanted.
+    #[cold]
+    #[inline(never)]
+    fn of_new_thread(level: u8, is_wanted: impl Fn() -> bool) -> Option<Now> {
+        if level != EVERYTHING || !is_alone() || process::inside() || !is_wanted() {
+            return None;
+        }
+        let saved = errno();
+        let t = process::adopt_thread();
+        set_errno(saved);
+        if t.is_null() { None } else { Now::of(-1) }
+    }
+
+    /// As [`Now::of`], for a call on the file of this name, which may be no address at all.
+    #[inline(always)]
+    pub fn of_name(directory: c_int, name: *const c_char) -> Option<Now> {
+        if thread::current().is_null() {
+            let is_wanted = || Path::may_be_wanted(directory, name);
+            return Now::of_new_thread(LEVEL.load(Relaxed), is_wanted);
+        }
+        Now::of(-1)
     }
 
     /// Flags of a record on a descriptor that an MPI_File_* function has opened (`of_mpi`) or not.

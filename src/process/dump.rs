@@ -2,6 +2,7 @@
 //! hang. The handler makes system calls that a handler may make, and takes no lock: a list that is in use just now is not
 //! looked at.
 
+use crate::blocks::thread;
 use crate::interpose::generated::{NAMES, NUMBERS};
 use crate::process;
 use crate::process::clock;
@@ -107,7 +108,9 @@ fn say() {
     let now = clock::reading();
     let rate = now.monotonic.wrapping_sub(first.monotonic) as f64
         / now.ticks.wrapping_sub(first.ticks).max(1) as f64;
-    let told = process::each_thread(|thread| {
+    for thread in thread::all() {
+        // SAFETY: states live until the process ends; of this one only what is atomic or never changes is read.
+        let thread = unsafe { thread.as_ref() };
         let mut line = Line::new();
         // Writing to a Line cannot fail.
         let _ = begin(&mut line);
@@ -137,12 +140,6 @@ fn say() {
             let call = process::callid(open.2);
             let _ = write!(line, " for {seconds:.3} s (CallID {call:#x})");
         }
-        line.say();
-    });
-    if !told {
-        let mut line = Line::new();
-        let _ = begin(&mut line);
-        let _ = write!(line, ": threads are just being made");
         line.say();
     }
 }

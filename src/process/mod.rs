@@ -16,7 +16,7 @@ use crate::api::functions::{self, Functions};
 use crate::blocks::fill::{begin_block, private_block, reserve_calls};
 use crate::blocks::retire;
 use crate::blocks::thread::{self, Busy, Thread};
-use crate::blocks::{Block, Store};
+use crate::blocks::{self, Block, Store};
 use crate::call::filter;
 use crate::call::floating::SetAside;
 use crate::call::hidden;
@@ -44,7 +44,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 static STORE: OnceLock<Option<Store>> = OnceLock::new();
 static NEXT_CALL: AtomicU64 = AtomicU64::new(1);
 static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
-static THREADS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 /// Whether recording is wanted now (`trace_off`, MPI_Pcontrol).
 static WANTED: AtomicBool = AtomicBool::new(true);
 /// Whether the program has switched recording: the settings then no longer say whether it is on.
@@ -55,11 +54,6 @@ static NO_STORE: Mutex<String> = Mutex::new(String::new());
 static HOME: OnceLock<PathBuf> = OnceLock::new();
 static FIRST_READING: OnceLock<ClockReading> = OnceLock::new();
 static SETTINGS: RwLock<Option<Settings>> = RwLock::new(None);
-
-/// A thread's state that lives until the process ends, because Finalize adds up all threads' counters.
-struct Registered(NonNull<Thread>);
-// SAFETY: others than the thread itself look at it only when the thread is outside MPI, at Finalize.
-unsafe impl Send for Registered {}
 
 thread_local! {
     /// Set while this thread is setting things up, so that MPI calls made by that are passed through.
@@ -152,9 +146,9 @@ pub fn rank_is_known() {
     if let Some(store) = store() {
         store.write_header();
     }
-    for thread in THREADS.lock().iter() {
+    for thread in thread::all() {
         // SAFETY: states live until the process ends; this part of them is atomic.
-        let rank = unsafe { &(*thread.0.as_ptr()).rank };
+        let rank = unsafe { &(*thread.as_ptr()).rank };
         rank.store(callid(0), Relaxed);
     }
     set_modes();
@@ -185,12 +179,10 @@ pub fn next_calls(n: u64) -> u64 {
 
 /// CallIDs given out so far, over all threads.
 pub fn calls_given_out() -> u64 {
-    THREADS
-        .lock()
-        .iter()
+    thread::all()
         .map(|thread| {
             // SAFETY: states live until the process ends; a call that another thread begins now may be missed.
-            let t = unsafe { thread.0.as_ref() };
+            let t = unsafe { thread.as_ref() };
             t.reserved - (t.call_limit - t.next_call)
         })
         .sum()
@@ -390,74 +382,102 @@ pub fn start_thread() -> *mut Thread {
         else {
             return std::ptr::null_mut();
         };
-        // SAFETY: asks for a number.
-        let own_tid = || unsafe { libc::syscall(libc::SYS_gettid) } as u64;
-        if let Some(mut idle) = retire::take() {
-            // SAFETY: a state that lives until the process ends, from here on this thread's own.
-            let t = unsafe { idle.as_mut() };
-            t.tid = own_tid();
-            t.counters_ended = false;
-            thread::set_current(t);
-            retire::watch(t);
-            return t;
-        }
-        let number = NEXT_THREAD.fetch_add(1, Relaxed);
-        let tid = own_tid();
-        let thread = Box::new(Thread {
-            depth: 0,
-            // Until it is set up.
-            busy: 1,
-            number,
-            tid,
-            at: std::ptr::null_mut(),
-            end: std::ptr::null_mut(),
-            block: Block::private(NonNull::dangling()),
-            private: None,
-            time_base: 0,
-            call_base: 0,
-            next_call: 0,
-            call_limit: 0,
-            reserved: 0,
-            sequence: 0,
-            cpu: 0,
-            counters: None,
-            counters_ended: false,
-            functions: Functions::default(),
-            before: Vec::new(),
-            large: Vec::new(),
-            hides: false,
-            cut: (0, std::ptr::null_mut()),
-            discarding: false,
-            ignored: Box::new([0; COUNT]),
-            row: Box::new(Row::new()),
-            store,
-            seen: posix::tids::place(tid as u32),
-            rank: AtomicU64::new(callid(0)),
-        });
-        let t = Box::leak(thread);
-        let block = store.take();
-        t.discarding = block.is_none();
-        t.block = block.unwrap_or_else(|| private_block(t));
-        reserve_calls(t);
-        begin_block(t, clock::now(), t.next_call, (0, 0, 0));
-        THREADS.lock().push(Registered(NonNull::from(&mut *t)));
-        thread::set_current(t);
-        retire::watch(t);
-        if number == 0 {
-            define::process(t);
-        }
-        t.busy = 0;
-        t
+        begin_thread(store, false)
     })
+}
+
+/// Makes the state of a thread that has never called MPI, at its first call on a file. It may have been interrupted by a signal
+/// anywhere but in the recorder, in the allocator, say. Null when nothing can be recorded.
+#[cold]
+pub fn adopt_thread() -> *mut Thread {
+    // The line of the process is that of its first MPI call.
+    let is_first = NEXT_THREAD.load(Relaxed) == 0;
+    match store() {
+        Some(store) if !is_first && !inside() => within(|| begin_thread(store, true)),
+        _ => std::ptr::null_mut(),
+    }
+}
+
+/// Gives the running thread a state, and with `anywhere` takes no memory from the allocator for it.
+fn begin_thread(store: &'static Store, anywhere: bool) -> *mut Thread {
+    // SAFETY: asks for a number.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) } as u64;
+    if let Some(mut idle) = retire::take() {
+        // SAFETY: a state that lives until the process ends, from here on this thread's own.
+        let t = unsafe { idle.as_mut() };
+        t.tid = tid;
+        t.counters_ended = false;
+        thread::set_current(t);
+        retire::watch(t, anywhere);
+        return t;
+    }
+    let Some(place) = blocks::memory(size_of::<Thread>()) else {
+        return std::ptr::null_mut();
+    };
+    let place = place.cast::<Thread>();
+    let number = NEXT_THREAD.fetch_add(1, Relaxed);
+    // SAFETY: fresh memory, aligned to a page, that stays for good: a part of it, before all of it is there.
+    let unseen = unsafe { AtomicU64::from_ptr((&raw mut (*place.as_ptr()).unseen).cast()) };
+    let state = Thread {
+        depth: 0,
+        // Until it is set up.
+        busy: 1,
+        number,
+        tid,
+        at: std::ptr::null_mut(),
+        end: std::ptr::null_mut(),
+        block: Block::private(NonNull::dangling()),
+        private: None,
+        time_base: 0,
+        call_base: 0,
+        next_call: 0,
+        call_limit: 0,
+        reserved: 0,
+        sequence: 0,
+        cpu: 0,
+        counters: None,
+        counters_ended: false,
+        functions: Functions::default(),
+        before: Vec::new(),
+        large: Vec::new(),
+        hides: false,
+        cut: (0, std::ptr::null_mut()),
+        discarding: false,
+        ignored: [0; COUNT],
+        row: Row::new(),
+        store,
+        seen: posix::tids::place(tid as u32, unseen),
+        unseen: AtomicU64::new(0),
+        rank: AtomicU64::new(callid(0)),
+        before_this: std::ptr::null_mut(),
+    };
+    // SAFETY: as above; nobody else knows of it.
+    let t = unsafe {
+        place.write(state);
+        &mut *place.as_ptr()
+    };
+    let block = store.take();
+    t.discarding = block.is_none();
+    t.block = block.unwrap_or_else(|| private_block(t));
+    reserve_calls(t);
+    begin_block(t, clock::now(), t.next_call, (0, 0, 0));
+    thread::register(t);
+    thread::set_current(t);
+    retire::watch(t, anywhere);
+    if number == 0 {
+        define::process(t);
+    }
+    t.busy = 0;
+    t
 }
 
 /// Number of calls that were counted and not recorded, by function, over all threads; lost records of threads whose memory is
 /// thrown away are counted now.
 pub fn ignored() -> Vec<u64> {
     let mut sum = vec![0; COUNT];
-    for thread in THREADS.lock().iter() {
+    for thread in thread::all() {
         // SAFETY: states live until the process ends; a racing increment of a thread still inside MPI may be missed.
-        let thread = unsafe { thread.0.as_ref() };
+        let thread = unsafe { thread.as_ref() };
         for (s, n) in sum.iter_mut().zip(thread.ignored.iter()) {
             *s += n;
         }
@@ -465,25 +485,12 @@ pub fn ignored() -> Vec<u64> {
     sum
 }
 
-/// Looks at the state of each thread, of which only what is atomic or never changes is to be read. May be called at any time:
-/// false, with nothing done, when the list is in use.
-pub fn each_thread(mut look: impl FnMut(&Thread)) -> bool {
-    let Some(threads) = THREADS.try_lock() else {
-        return false;
-    };
-    for thread in threads.iter() {
-        // SAFETY: states live until the process ends.
-        look(unsafe { thread.0.as_ref() });
-    }
-    true
-}
-
 /// Functions of the program that were recorded, and that were not because there were too many, over all threads.
 pub fn functions() -> (u64, u64) {
     let mut sum = (0, 0);
-    for thread in THREADS.lock().iter() {
+    for thread in thread::all() {
         // SAFETY: states live until the process ends; what a thread records now may be missed.
-        let functions = unsafe { &thread.0.as_ref().functions };
+        let functions = unsafe { &thread.as_ref().functions };
         sum.0 += functions.recorded;
         sum.1 += functions.beyond;
     }

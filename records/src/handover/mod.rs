@@ -16,17 +16,19 @@
 
 #[cfg(loom)]
 mod model;
-
 #[cfg(not(loom))]
-use {
-    crossbeam_queue::SegQueue as Queue,
-    parking_lot::Mutex,
-    std::sync::atomic::{AtomicU32, fence},
-};
+mod queue;
+
 #[cfg(loom)]
 use {
     loom::sync::atomic::{AtomicU32, fence},
     model::{Mutex, Queue},
+};
+#[cfg(not(loom))]
+use {
+    parking_lot::Mutex,
+    queue::Queue,
+    std::sync::atomic::{AtomicU32, fence},
 };
 
 use std::io;
@@ -69,11 +71,11 @@ pub trait Space {
     /// A block, as its holder sees it.
     type Block;
 
-    /// Makes some new blocks. Called by one thread at a time.
+    /// Makes some new blocks and gives them to `add`. Called by one thread at a time.
     ///
     /// # Errors
-    /// When there is no room for them.
-    fn make(&self) -> io::Result<Vec<Self::Block>>;
+    /// When there is no room for them; then none were made.
+    fn make(&self, add: &mut dyn FnMut(Self::Block)) -> io::Result<()>;
 
     /// Moves the contents of a full block to where they stay. Several threads may do this with different blocks.
     ///
@@ -139,9 +141,6 @@ impl<S: Space> Pool<S> {
     }
 
     fn add(&self, space: &S) -> io::Result<()> {
-        for block in space.make()? {
-            self.empty.push(block);
-        }
-        Ok(())
+        space.make(&mut |block| self.empty.push(block))
     }
 }

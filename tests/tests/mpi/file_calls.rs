@@ -396,6 +396,27 @@ fn signal_handlers_write_while_records_are_written() {
 }
 
 #[test]
+fn threads_that_never_call_mpi() {
+    for mpi in installed() {
+        let program = Program::c("file_workers").compile(mpi);
+        let (run, data) = run(mpi, &program, 1, true, "posix all");
+        let folder = format!("{}/", data.path().display());
+        let files = &operations(&run)[0];
+        // Of a descriptor that another thread has opened no name stands in the thread's own records.
+        let counts = files.count(|d| d.file.starts_with(&folder) || d.file.is_empty());
+        let recorded: Vec<String> = ["open", "write", "pread", "close"]
+            .map(|name| format!("{name} {}", counts.get(name).unwrap_or(&0)))
+            .into();
+        let made: Vec<&str> = run.finished.stdout.lines().collect();
+        assert_eq!(recorded, made, "{mpi:?}: {:?}", files.lost);
+        assert_eq!(made[1], "write 1700");
+        // Whose thread has ended leaves its line to the next; who uses no file has none.
+        let threads = blocks::read(&run.files("blocks")[0]).threads;
+        assert!((2..=1 + 3).contains(&threads), "{mpi:?}: {threads} threads");
+    }
+}
+
+#[test]
 fn children_leave_the_record_alone() {
     for mpi in installed() {
         let program = Program::c("file_children").compile(mpi);
