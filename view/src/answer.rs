@@ -2,8 +2,8 @@
 
 use formats::slog2::{TimeBBox, Topology};
 use serde::Serialize;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::cells::Mode;
 use crate::details::{self, Detail, Details, Reference, near};
@@ -13,6 +13,7 @@ use crate::pyramid::Index;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scan::Reach;
+use crate::summary::Summary;
 use crate::trace::Trace;
 use crate::tree::Tree;
 
@@ -96,6 +97,9 @@ pub struct Viewer<'a> {
     limits: Limits,
     layouts: Mutex<Vec<Arc<Layout>>>,
     measures: Mutex<Option<Arc<Measures>>>,
+    summary: OnceLock<Arc<Summary>>,
+    making_summary: Mutex<()>,
+    is_summing: AtomicBool,
     index: OnceLock<Index<'static>>,
     /// Of making the index, in percent; [`NOT_BUILDING`] if nobody does.
     building: AtomicU8,
@@ -116,6 +120,9 @@ impl<'a> Viewer<'a> {
             limits,
             layouts: Mutex::default(),
             measures: Mutex::default(),
+            summary: OnceLock::new(),
+            making_summary: Mutex::default(),
+            is_summing: AtomicBool::new(false),
             index: OnceLock::new(),
             building: AtomicU8::new(NOT_BUILDING),
         })
@@ -154,6 +161,26 @@ impl<'a> Viewer<'a> {
     /// Says how far the making of the index is, in percent.
     pub fn set_building(&self, percent: u8) {
         self.building.store(percent.min(100), Ordering::Relaxed);
+    }
+
+    /// The exact summary, once there is one.
+    pub(crate) fn kept_summary(&self) -> &OnceLock<Arc<Summary>> {
+        &self.summary
+    }
+
+    /// The turn to make it.
+    pub(crate) fn making_summary(&self) -> MutexGuard<'_, ()> {
+        let turn = self.making_summary.lock();
+        turn.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says whether somebody is about to make the exact summary, so that it is worth asking for it again.
+    pub fn set_summing(&self, is_summing: bool) {
+        self.is_summing.store(is_summing, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_summing(&self) -> bool {
+        self.is_summing.load(Ordering::Relaxed)
     }
 
     /// Whether all of the trace may be read to answer, so that no index is needed.

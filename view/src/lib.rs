@@ -36,6 +36,7 @@ pub mod frame;
 pub mod layout;
 mod legend;
 mod measure;
+mod meeting;
 pub mod numbers;
 mod picture;
 mod place;

@@ -44,6 +44,11 @@ impl Refusal {
             message: "stopped before the answer was complete".to_owned(),
         }
     }
+
+    /// Whether it is that one.
+    pub fn is_stopped(&self) -> bool {
+        self.status == 503
+    }
 }
 
 impl fmt::Display for Refusal {

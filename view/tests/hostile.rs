@@ -153,6 +153,16 @@ fn stopped() {
             .status,
         503
     );
+    // Numbers come from previews when there is no time to read all, and say so.
+    for question in ["stats", "matrix", "sizes", "hits?q=dur>0.1"] {
+        let answer = viewer.answer(question, &|| true).unwrap();
+        assert!(!answer.exact, "{question}");
+    }
+    let answer = viewer.answer("stats", &|| true).unwrap();
+    let stats: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(stats["categories"][0]["count"], 20_000);
+    let seconds = stats["categories"][0]["incl"].as_f64().unwrap();
+    assert!((9_900.0..10_100.0).contains(&seconds), "{seconds}");
     // With hardly anything that may be read, previews tell: half of the time is in states.
     let limits = Limits {
         tree_bytes: 1,

@@ -190,6 +190,91 @@ fn a_late_sender_is_named() {
     );
 }
 
+/// A file of three ranks: category, line, from and to of states; line and time of both ends of messages.
+fn small(states: &[(i32, i32, f64, f64)], messages: &[(i32, f64, i32, f64)]) -> Vec<u8> {
+    let names = ["MPI_Send", "MPI_Recv", "MPI_Allreduce"];
+    let mut categories: Vec<Category> = (0..)
+        .zip(names)
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::PINK))
+        .collect();
+    categories.push(Category {
+        index: 3,
+        ..Category::message()
+    });
+    let at = |time: f64, line: i32| Vertex { time, line };
+    let mut all: Vec<Simple> = (states.iter())
+        .map(|&(kind, line, from, to)| (kind, vec![at(from, line), at(to, line)], vec![]))
+        .collect();
+    for &(from, sent, to, received) in messages {
+        let mut info = InfoWriter::default();
+        info.int(1).int(8);
+        let ends = vec![at(sent, from), at(received, to)];
+        all.push((3, ends, info.bytes().to_vec()));
+    }
+    file(&categories, 3, &mut all)
+}
+
+#[test]
+fn who_waits_himself_is_not_blamed() {
+    // Rank 0 computes for 9 s and then sends to rank 1, which comes last to the collective call of all.
+    let file = small(
+        &[
+            (0, 0, 9.0, 9.1),
+            (2, 0, 9.1, 10.0),
+            (1, 1, 1.0, 9.2),
+            (2, 1, 9.3, 10.0),
+            (2, 2, 1.0, 10.0),
+        ],
+        &[(0, 9.0, 1, 9.2)],
+    );
+    let found = summary(&file, Limits::default());
+    let waits = card(&found, "waits");
+    assert_eq!(
+        waits["items"][0]["text"],
+        "MPI_Allreduce on rank 2 and 1 other: rank 1 came last, waiting itself in MPI_Recv as rank 0 sent late"
+    );
+    assert_eq!(waits["items"][0]["target"]["rows"], "pin:2,1,0");
+    assert_eq!(
+        waits["items"][1]["text"],
+        "MPI_Recv on rank 1: rank 0 sent late"
+    );
+    let sentence = text(&card(&found, "imbalance")["sentence"]);
+    assert!(!sentence.contains("rank 1 comes last"), "{sentence}");
+    assert!(
+        sentence.ends_with(
+            "In 1 collective call the last one was waited for (8.50 s together), but waited itself."
+        ),
+        "{sentence}"
+    );
+    // Back from a collective call leads to the call that it waited for, and from there nowhere.
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let back = |reference: &str| -> Value {
+        let question = format!("follow?ref={reference}&dir=-1");
+        let answer = viewer.answer(&question, &|| false).unwrap();
+        serde_json::from_slice(&answer.body).unwrap()
+    };
+    let last = back(text(&waits["items"][0]["target"]["sel"]))["partner"].clone();
+    assert_eq!(
+        (&last["label"], &last["t0"]),
+        (&"rank 1".into(), &9.3.into())
+    );
+    assert_eq!(back(text(&last["ref"]))["partner"], Value::Null);
+}
+
+#[test]
+fn a_late_receiver_is_named() {
+    let file = small(
+        &[(0, 0, 1.0, 6.0), (1, 2, 5.0, 6.1), (2, 1, 0.0, 0.5)],
+        &[(0, 1.0, 2, 6.1)],
+    );
+    let found = summary(&file, Limits::default());
+    let waits = card(&found, "waits");
+    assert_eq!(
+        waits["items"][0]["text"],
+        "MPI_Send on rank 0: rank 2 received late"
+    );
+}
+
 #[test]
 fn what_is_too_large_is_summed_up_from_previews() {
     let file = late_rank();
@@ -212,4 +297,40 @@ fn what_is_too_large_is_summed_up_from_previews() {
         let error = found["share"].as_f64().unwrap() - exact["share"].as_f64().unwrap();
         assert!(error.abs() < 0.01, "{found} {exact}");
     }
+    for id in ["imbalance", "io", "communication"] {
+        let sentence = text(&card(&found, id)["sentence"]);
+        assert!(sentence.contains('≈'), "{sentence}");
+    }
+    assert_eq!(
+        card(&found, "imbalance")["items"][0]["target"]["rows"],
+        card(&exact, "imbalance")["items"][0]["target"]["rows"]
+    );
+}
+
+#[test]
+fn what_is_too_large_is_summed_up_exactly_once_somebody_has_read_it() {
+    let file = late_rank();
+    let limits = Limits {
+        tree_bytes: 1500,
+        ..Limits::default()
+    };
+    let viewer = Viewer::new("own", &file, limits).unwrap();
+    let ask = || -> Value {
+        let answer = viewer.answer("summary", &|| false).unwrap();
+        serde_json::from_slice(&answer.body).unwrap()
+    };
+    viewer.set_summing(true);
+    let first = ask();
+    assert_eq!(
+        (&first["exact"], &first["pending"]),
+        (&false.into(), &true.into())
+    );
+    viewer.summary(&|| false).unwrap();
+    viewer.set_summing(false);
+    let then = ask();
+    assert_eq!(
+        (&then["exact"], &then["pending"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(then["cards"], summary(&file, Limits::default())["cards"]);
 }

@@ -152,7 +152,7 @@ export async function follow(dir: 1 | -1): Promise<void> {
   if (found?.partner) return select(found.partner);
   const arrow = found?.arrows[0];
   if (arrow) return select(arrow);
-  say(dir > 0 ? "no message leaves here" : "no message arrives here");
+  say(dir > 0 ? "no message leaves here" : from.class === "collective" ? "nobody came later, or nobody had to be waited for" : "no message arrives here");
 }
 
 /** Selects what a reference names. */

@@ -136,6 +136,9 @@ export interface Summary {
   nodes: number;
   duration: number;
   drawables: number;
+  exact: boolean;
+  /** Whether an exact one is being made. */
+  pending: boolean;
   lost: string[];
   bar: { class: string; seconds: number; share: number }[];
   cards: {
@@ -285,7 +288,8 @@ export class Asker<T> {
     try {
       const found = await askJson<T>(trace, asked, own.signal);
       if (own.signal.aborted) return null;
-      answers.set(key, found);
+      // What is not exact may be better when it is asked for again.
+      if ((found as { exact?: boolean }).exact !== false) answers.set(key, found);
       return found;
     } catch (error) {
       if (!own.signal.aborted) refused(error);

@@ -1,5 +1,5 @@
 //! Indexes of traces that are too large to be read for a picture: those that were kept, else made while the first pictures
-//! are looked at.
+//! are looked at. After them what the summaries of these traces say exactly.
 
 use super::opened::Opened;
 use super::store::Store;
@@ -13,11 +13,14 @@ const STEP: u64 = 1 << 18;
 /// Finds what was kept, and makes what is missing, one index after the other.
 pub fn begin(traces: &mut [Opened]) {
     let mut missing = Vec::new();
+    let mut large = Vec::new();
     for trace in traces.iter_mut() {
         let store = trace.store.take();
         if trace.viewer.is_small() {
             continue;
         }
+        trace.viewer.set_summing(true);
+        large.push((trace.mapped, trace.viewer));
         let kept = store.as_ref().and_then(Store::read);
         let kept = kept.and_then(|bytes| {
             // It stays as long as the trace, which is until the process ends.
@@ -29,7 +32,7 @@ pub fn begin(traces: &mut [Opened]) {
             None => missing.push((trace.mapped, trace.viewer, store)),
         }
     }
-    if missing.is_empty() {
+    if large.is_empty() {
         return;
     }
     let make = move || {
@@ -53,6 +56,11 @@ pub fn begin(traces: &mut [Opened]) {
                     break;
                 }
             }
+        }
+        for (mapped, viewer) in large {
+            // It is kept; where the trace is damaged or changed, previews stay what is known.
+            drop(viewer.summary(&|| mapped.trouble().is_some()));
+            viewer.set_summing(false);
         }
     };
     // Without it pictures of long windows stay coarse.

@@ -20,8 +20,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use view::{Answer, Body, Query, Refusal};
 
-/// How long may be worked on one answer. What is not complete by then is told as far as it is, and says so.
-const BUDGET: Duration = Duration::from_secs(10);
+/// How long may be worked on an answer that can be told as far as it is, and then says so.
+const BUDGET: Duration = Duration::from_secs(2);
+/// How long on one that is of use only as a whole.
+const WHOLE_BUDGET: Duration = Duration::from_secs(10);
+/// How long on the summary of a trace that is not large, which is made once.
+const SUMMARY_BUDGET: Duration = Duration::from_secs(60);
 /// How long may be worked on an export, of which a part would be of no use.
 const EXPORT_BUDGET: Duration = Duration::from_secs(120);
 /// KiB of memory for all answers together.
@@ -238,7 +242,7 @@ impl Site {
         };
         let answer = match export::is_export(question) {
             true => export::export(trace, question, &self.assets, &stop(EXPORT_BUDGET)),
-            false => trace.viewer.answer(question, &stop(BUDGET)),
+            false => trace.viewer.answer(question, &stop(budget(question))),
         };
         // What was read from a file that is not what it was is no answer, nor is that it seems to be damaged.
         match trace.mapped.trouble() {
@@ -362,6 +366,15 @@ fn need(question: &str, lines: usize) -> u32 {
         _ => ANSWER,
     };
     u32::try_from(need).unwrap_or(MEMORY).min(MEMORY)
+}
+
+/// How long may be worked on the answer to a question.
+fn budget(question: &str) -> Duration {
+    match question.split('?').next() {
+        Some("picture" | "overview" | "stats" | "matrix" | "sizes" | "hits" | "search") => BUDGET,
+        Some("summary") => SUMMARY_BUDGET,
+        _ => WHOLE_BUDGET,
+    }
 }
 
 /// A refusal as text; of a wrong method the text is what is allowed.

@@ -13,6 +13,7 @@ pub use reference::Reference;
 
 use crate::answer::topology;
 use crate::layout::Layout;
+use crate::meeting;
 use crate::refusal::Refusal;
 use crate::scan::Reach;
 use crate::text::visible;
@@ -372,7 +373,8 @@ impl<'a> Details<'_, 'a> {
     }
 
     /// The arrows that leave a state, or arrive in it, the last one first; and the state at the other end of the last one. Of an
-    /// arrow itself, and the state that it leads to or comes from.
+    /// arrow itself, and the state that it leads to or comes from. To a call of a collective operation without messages leads the
+    /// call of the rank that came last.
     ///
     /// # Errors
     /// There is no such drawable, or the file is damaged.
@@ -397,7 +399,8 @@ impl<'a> Details<'_, 'a> {
         let near = |arrow: &Item<'_>| if is_forward { arrow.start } else { arrow.end };
         arrows.sort_by(|a, b| near(b).total_cmp(&near(a)));
         let partner = match arrows.first() {
-            None => None,
+            None if is_forward => None,
+            None => self.last_to_come(&item)?,
             Some(arrow) => {
                 let (line, time) = match is_forward {
                     true => (arrow.to_line, arrow.end),
@@ -410,6 +413,19 @@ impl<'a> Details<'_, 'a> {
             }
         };
         Ok(Followed { arrows, partner })
+    }
+
+    /// The call of the rank for which a call of a collective operation waited.
+    fn last_to_come(&self, item: &Item<'a>) -> Result<Option<Item<'a>>, Refusal> {
+        let time = TimeBBox {
+            earliest: item.start,
+            latest: item.end,
+        };
+        let is_same =
+            |other: &Item<'a>| meeting::is_same(self.trace, item.kind, item.line, time, other);
+        let (calls, _) = collect(self.trace, self.reach(item.start, item.end), &is_same)?;
+        let last = calls.into_iter().max_by(|a, b| a.start.total_cmp(&b.start));
+        Ok(last.filter(|last| item.topology == Topology::State && last.start > item.start))
     }
 
     /// The call of a CallID and the operations that it caused: what carries the same CallID, the first one that is no operation

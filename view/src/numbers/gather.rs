@@ -18,6 +18,9 @@ use crate::refusal::Refusal;
 use crate::scan::Reach;
 use crate::trace::Trace;
 
+/// What is read when there was no time for all of it: such a part of what may be read.
+const PART_IN_HASTE: u64 = 8;
+
 /// What is to be counted.
 pub struct Wanted<'w> {
     /// The row of a line, or `None` if it does not count.
@@ -94,64 +97,70 @@ pub(crate) fn in_order(
     }
 }
 
-/// Counts what is in the window of `reach`.
+/// Who looks at the drawables as well while they are counted.
+pub trait Also {
+    /// All begins, or begins again.
+    fn begin(&mut self) {}
+    /// A drawable of the window, on whatever row; they come by start.
+    fn put(&mut self, _drawable: &model::Drawable<'_>) {}
+}
+
+/// Nobody.
+impl Also for () {}
+
+/// Counts what is in the window of `reach`; from previews, if that is too much to read, or takes too long.
 ///
 /// # Errors
-/// The file is damaged, or the answer is not wanted any more.
+/// The file is damaged.
 pub fn gather(
     trace: &Trace<'_>,
     wanted: &Wanted<'_>,
     rows: usize,
     reach: Reach<'_>,
 ) -> Result<Gathered, Refusal> {
-    let row_of: Vec<Option<u32>> = (0..trace.lines().len() as u32).map(wanted.row).collect();
-    let real = trace.reader().categories().iter().filter(|c| c.index >= 0);
-    let definitions = Definitions {
-        categories: real.cloned().collect(),
-        lines: (trace.lines().iter().zip(&row_of))
-            .map(|(line, row)| Line {
-                thread: line.lane as i32,
-                ..Line::of_thread(line.line.id, row.map_or(-1, |row| row as i32), 0)
-            })
-            .collect(),
-        ..Definitions::default()
-    };
-    let options = Options {
-        window: Some(reach.window),
-        nesting: wanted.nesting,
-    };
-    let kinds = trace.kinds().len();
-    let fresh = || Gathering {
-        collector: Collector::new(&definitions, options),
-        bytes: vec![0; kinds],
-        lengths: vec![[0; 64]; kinds],
-        ends: vec![f64::NEG_INFINITY; rows],
-    };
     if trace.reader().bytes_in(reach.window)? > reach.bytes {
-        let estimate = Estimate {
-            trace,
-            hidden: wanted.hidden,
-            row_of: &row_of,
-            window: reach.window,
-            gathering: fresh(),
-            previewed: Vec::new(),
-        };
-        return estimate.run(reach);
+        return estimate(trace, wanted, rows, reach);
     }
-    let gathering = std::cell::RefCell::new(fresh());
+    match gather_all(trace, wanted, rows, reach, &mut ()) {
+        // This is quick.
+        Err(refusal) if refusal.is_stopped() => {
+            let bytes = reach.bytes / PART_IN_HASTE;
+            estimate(trace, wanted, rows, Reach { bytes, ..reach })
+        }
+        found => found,
+    }
+}
+
+/// Counts what is in the window of `reach`, however much that is.
+///
+/// # Errors
+/// The file is damaged, or the answer is not wanted any more.
+pub fn gather_all(
+    trace: &Trace<'_>,
+    wanted: &Wanted<'_>,
+    rows: usize,
+    reach: Reach<'_>,
+    also: &mut dyn Also,
+) -> Result<Gathered, Refusal> {
+    let row_of = rows_of(trace, wanted);
+    let all = std::cell::RefCell::new((Gathering::new(trace, wanted, &row_of, rows, reach), also));
     in_order(
         trace,
         reach,
-        &mut || *gathering.borrow_mut() = fresh(),
+        &mut || {
+            let (gathering, also) = &mut *all.borrow_mut();
+            *gathering = Gathering::new(trace, wanted, &row_of, rows, reach);
+            also.begin();
+        },
         &mut |drawable| {
+            let (gathering, also) = &mut *all.borrow_mut();
+            also.put(drawable);
             let first = drawable.vertices.first().and_then(|v| trace.line(v.line));
             let row = first.and_then(|line| row_of[line as usize]);
             let kind = trace.kind_or_undefined(drawable.category, drawable.topology);
             let is_hidden = kind.is_some_and(|kind| wanted.hidden[kind as usize]);
             if let (Some(row), false) = (row, is_hidden) {
-                gathering
-                    .borrow_mut()
-                    .put(trace, drawable, kind, row, reach.window);
+                gathering.put(trace, drawable, kind, row, reach.window);
             }
         },
     )?;
@@ -160,7 +169,7 @@ pub fn gather(
         bytes,
         lengths,
         ends,
-    } = gathering.into_inner();
+    } = all.into_inner().0;
     Ok(Gathered {
         found: collector.finish(),
         bytes,
@@ -168,6 +177,33 @@ pub fn gather(
         ends,
         exact: true,
     })
+}
+
+/// Estimates what is in the window of `reach` from previews, and what stands above them.
+///
+/// # Errors
+/// The file is damaged.
+pub fn estimate(
+    trace: &Trace<'_>,
+    wanted: &Wanted<'_>,
+    rows: usize,
+    reach: Reach<'_>,
+) -> Result<Gathered, Refusal> {
+    let row_of = rows_of(trace, wanted);
+    let estimate = Estimate {
+        trace,
+        hidden: wanted.hidden,
+        row_of: &row_of,
+        window: reach.window,
+        gathering: Gathering::new(trace, wanted, &row_of, rows, reach),
+        previewed: Vec::new(),
+    };
+    estimate.run(reach)
+}
+
+/// By line its row.
+fn rows_of(trace: &Trace<'_>, wanted: &Wanted<'_>) -> Vec<Option<u32>> {
+    (0..trace.lines().len() as u32).map(wanted.row).collect()
 }
 
 struct Gathering {
@@ -178,6 +214,37 @@ struct Gathering {
 }
 
 impl Gathering {
+    fn new(
+        trace: &Trace<'_>,
+        wanted: &Wanted<'_>,
+        row_of: &[Option<u32>],
+        rows: usize,
+        reach: Reach<'_>,
+    ) -> Self {
+        let real = trace.reader().categories().iter().filter(|c| c.index >= 0);
+        let definitions = Definitions {
+            categories: real.cloned().collect(),
+            lines: (trace.lines().iter().zip(row_of))
+                .map(|(line, row)| Line {
+                    thread: line.lane as i32,
+                    ..Line::of_thread(line.line.id, row.map_or(-1, |row| row as i32), 0)
+                })
+                .collect(),
+            ..Definitions::default()
+        };
+        let options = Options {
+            window: Some(reach.window),
+            nesting: wanted.nesting,
+        };
+        let kinds = trace.kinds().len();
+        Gathering {
+            collector: Collector::new(&definitions, options),
+            bytes: vec![0; kinds],
+            lengths: vec![[0; 64]; kinds],
+            ends: vec![f64::NEG_INFINITY; rows],
+        }
+    }
+
     fn put(
         &mut self,
         trace: &Trace<'_>,

@@ -26,10 +26,10 @@ pub struct Hits {
     pub are_bins_exact: bool,
 }
 
-/// Counts the drawables that start in the window and fit.
+/// Counts the drawables that start in the window and fit. What is not read in time counts as previews say.
 ///
 /// # Errors
-/// The file is damaged, or the answer is not wanted any more.
+/// The file is damaged.
 pub fn count(
     trace: &Trace<'_>,
     plan: &Plan,
@@ -49,11 +49,8 @@ pub fn count(
     let mut queue = VecDeque::from([(root.ptr, root.id.depth, Vec::new())]);
     let mut bytes = 0;
     while let Some((ptr, depth, previews)) = queue.pop_front() {
-        if (reach.stop)() {
-            return Err(Refusal::stopped());
-        }
         let size = u64::from(ptr.size.unsigned_abs());
-        if bytes + size > reach.bytes && bytes > 0 {
+        if bytes > 0 && (bytes + size > reach.bytes || (reach.stop)()) {
             for (bounds, count) in previews {
                 hits.spread(reach.window, bounds, count, counted);
             }

@@ -86,13 +86,14 @@ pub fn find<'a>(
         if best.is_some_and(|(place, _)| sign * place.start < node.from) {
             break;
         }
-        if (reach.stop)() {
-            return Err(Refusal::stopped());
-        }
-        if found.bytes > reach.bytes && node.from > start {
+        let is_over = (reach.stop)();
+        if (is_over || found.bytes > reach.bytes) && node.from > start {
             found.resume = Some(sign * node.from);
             best = None;
             break;
+        }
+        if is_over {
+            return Err(Refusal::stopped());
         }
         found.nodes += 1;
         found.bytes += u64::from(node.ptr.size.unsigned_abs());

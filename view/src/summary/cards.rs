@@ -3,20 +3,20 @@
 use formats::slog2::{TimeBBox, Topology};
 use std::collections::BTreeMap;
 
-use super::pass::{Meeting, Pass, Stretch, Thread, is_nonblocking};
+use super::causes::{Causes, Partner};
+use super::pass::{Late, Pass, Stretch};
 use super::words::{bytes, count, percent, seconds};
 use super::{Card, Entry, Target};
 use crate::answer::Viewer;
 use crate::class::Class;
 use crate::numbers::gather::Gathered;
 use crate::refusal::Refusal;
-use crate::scan::{Reach, Take, scan};
-use crate::trace::Item;
+use crate::scan::Reach;
 
 /// Places that a card names.
 const MOST: usize = 5;
-/// Bytes that are read to find out what a call waited for.
-const BYTES_FOR_PARTNER: u64 = 16 << 20;
+/// Ranks that compute longer than the mean by less than this are not named.
+const LEAST_MORE: f64 = 0.02;
 
 /// What the cards are made of.
 struct Dealer<'d, 'a> {
@@ -24,8 +24,15 @@ struct Dealer<'d, 'a> {
     gathered: &'d Gathered,
     /// By lane of a rank its rank.
     ranks: &'d BTreeMap<u32, i32>,
-    reach: Reach<'d>,
+    causes: Causes<'d, 'a>,
     all: TimeBBox,
+}
+
+/// What a thread computed, and the longest stretch of it with the call behind it, where that is known.
+struct Computed {
+    line: u32,
+    seconds: f64,
+    longest: Option<(f64, f64, Stretch)>,
 }
 
 /// All cards that have something to say.
@@ -40,16 +47,15 @@ pub fn all(
         viewer,
         gathered,
         ranks,
-        reach,
+        causes: Causes::new(viewer.trace(), reach),
         all: viewer.trace().bounds(),
     };
-    let mut cards = vec![dealer.top()];
+    let mut cards = vec![dealer.top(), dealer.imbalance(pass)?];
     if let Some(pass) = pass {
-        cards.push(dealer.imbalance(pass));
         cards.push(dealer.waits(pass)?);
         cards.push(dealer.phases(pass));
-        cards.push(dealer.io(pass));
     }
+    cards.push(dealer.io(pass));
     cards.push(dealer.communication());
     if let Some(pass) = pass {
         cards.push(dealer.trouble(pass));
@@ -210,91 +216,125 @@ impl<'a> Dealer<'_, 'a> {
         })
     }
 
-    fn imbalance(&self, pass: &Pass) -> Option<Card> {
-        let mut threads: Vec<(u32, Thread)> = (self.ranks.keys())
-            .filter_map(|&lane| Some((lane, (*pass.threads.get(lane as usize)?)?)))
-            .collect();
+    /// What the main threads of ranks computed, the longest first.
+    fn computed(&self, pass: Option<&Pass>) -> Vec<Computed> {
+        let mut all: Vec<Computed> = match pass {
+            Some(pass) => (self.ranks.keys())
+                .filter_map(|&lane| (*pass.threads.get(lane as usize)?).as_ref())
+                .map(|thread| Computed {
+                    line: thread.line,
+                    seconds: thread.computing,
+                    longest: thread.longest,
+                })
+                .collect(),
+            None => self.computed_of_times(),
+        };
         // Threads beside the main one may do nothing but compute, or wait for work outside of MPI.
-        threads.retain(|(_, thread)| {
-            self.viewer.trace().lines()[thread.line as usize]
-                .line
-                .thread
-                == 0
-        });
-        if threads.len() < 2 {
-            return None;
+        let lines = self.viewer.trace().lines();
+        all.retain(|computed| lines[computed.line as usize].line.thread == 0);
+        all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        all
+    }
+
+    /// The same from the times in MPI calls, as previews have them.
+    fn computed_of_times(&self) -> Vec<Computed> {
+        let mut in_calls: BTreeMap<u32, f64> = self.ranks.keys().map(|&lane| (lane, 0.0)).collect();
+        for cell in &self.gathered.found.cells {
+            let lane = u32::try_from(cell.rank).ok();
+            let kind = self.viewer.trace().kind(cell.category);
+            if let (Some(seconds), Some(kind)) = (lane.and_then(|l| in_calls.get_mut(&l)), kind)
+                && !matches!(self.class(kind), Class::User | Class::Other)
+            {
+                *seconds += cell.tally.exclusive.max(0.0);
+            }
         }
-        let mean = threads.iter().map(|(_, t)| t.computing).sum::<f64>() / threads.len() as f64;
-        threads.sort_by(|a, b| b.1.computing.total_cmp(&a.1.computing));
-        let (_, worst) = *threads.first()?;
-        if mean <= 0.0 {
-            return None;
-        }
-        let more = worst.computing / mean - 1.0;
+        let span = self.gathered.found.span();
+        (in_calls.into_iter())
+            .filter_map(|(lane, seconds)| {
+                Some(Computed {
+                    line: self.line_of(lane)?,
+                    seconds: (span - seconds).max(0.0),
+                    longest: None,
+                })
+            })
+            .collect()
+    }
+
+    fn imbalance(&self, pass: Option<&Pass>) -> Result<Option<Card>, Refusal> {
+        let threads = self.computed(pass);
+        let mean = threads.iter().map(|t| t.seconds).sum::<f64>() / threads.len().max(1) as f64;
+        let Some(worst) = threads.first().filter(|_| threads.len() > 1 && mean > 0.0) else {
+            return Ok(None);
+        };
+        let about = self.approximately();
+        let more = worst.seconds / mean - 1.0;
         let mut items = Vec::new();
-        for (nth, (_, thread)) in threads.iter().take(3).enumerate() {
-            let more = thread.computing / mean - 1.0;
-            if nth > 0 && more < 0.02 {
+        for (nth, thread) in threads.iter().take(3).enumerate() {
+            let more = thread.seconds / mean - 1.0;
+            if nth > 0 && more < LEAST_MORE {
                 break;
             }
-            let Some((from, to, next)) = thread.longest else {
-                continue;
-            };
-            let until = self.end_of_waiting(pass, from, to).max(to);
+            let mut text = format!(
+                "{} computes {about}{} longer than the mean",
+                self.label(thread.line),
+                percent(more),
+            );
+            let mut target = self.everywhere();
+            if let (Some((from, to, next)), Some(pass)) = (thread.longest, pass) {
+                let before = self.name(next.kind);
+                text.push_str(&format!(
+                    "; here for {} before {before}",
+                    seconds(to - from)
+                ));
+                target = self.around(from, self.end_of_waiting(pass, from, to).max(to));
+                target.sel = next.reference(self.viewer.trace());
+            }
             items.push(Entry {
-                text: format!(
-                    "{} computes {} longer than the mean; here for {} before {}",
-                    self.label(thread.line),
-                    percent(more),
-                    seconds(to - from),
-                    self.name(next.kind)
-                ),
-                value: seconds(thread.computing),
+                text,
+                value: format!("{about}{}", seconds(thread.seconds)),
                 target: Target {
                     rows: self.pinned("sort:busy", &[thread.line]),
-                    sel: next.reference(self.viewer.trace()),
                     panel: "rows".into(),
-                    ..self.around(from, until)
+                    ..target
                 },
             });
         }
         let mut sentence = format!(
-            "{} computes {} longer than the mean of all ranks ({} against {}).",
+            "{} computes {about}{} longer than the mean of all ranks ({} against {}).",
             self.label(worst.line),
             percent(more),
-            seconds(worst.computing),
+            seconds(worst.seconds),
             seconds(mean)
         );
-        if let Some((line, meetings, waited, costliest)) = self.late(pass) {
-            sentence.push_str(&format!(
-                " {} comes last to {} and keeps the others waiting for {} together.",
-                self.label(line),
-                count(meetings, "collective call"),
-                seconds(waited)
-            ));
-            items.push(Entry {
-                text: format!(
-                    "{} comes last to {}, {} after the first",
-                    self.label(line),
-                    self.name(costliest.last.kind),
-                    seconds(costliest.last.start - costliest.first)
-                ),
-                value: seconds(costliest.waited),
-                target: Target {
-                    rows: self.pinned("sort:busy", &[line]),
-                    sel: costliest.last.reference(self.viewer.trace()),
-                    ..self.around(costliest.first, costliest.last.end)
-                },
-            });
+        let mut from = "time outside of MPI calls on the main threads of ranks".to_owned();
+        if let Some(pass) = pass {
+            from.push_str("; collective calls, matched by their order on each communicator");
+            if let Some(late) = latest(pass) {
+                sentence.push_str(&format!(
+                    " {} comes last to {} without having waited itself, and keeps the others waiting for {} together.",
+                    self.label(late.costliest.last.line),
+                    count(late.meetings, "collective call"),
+                    seconds(late.waited)
+                ));
+                items.push(self.late(late));
+            }
+            let (meetings, waited) = pass.passed_on;
+            if meetings > 0 {
+                sentence.push_str(&format!(
+                    " In {} the last one was waited for ({} together), but waited itself.",
+                    count(meetings, "collective call"),
+                    seconds(waited)
+                ));
+            }
         }
-        Some(Card {
+        Ok(Some(Card {
             id: "imbalance",
             title: "Imbalance",
-            value: percent(more),
+            value: format!("{about}{}", percent(more)),
             sentence,
-            from: "time outside of MPI calls on the main threads of ranks; collective calls, matched by their order on each communicator".into(),
+            from,
             items,
-        })
+        }))
     }
 
     /// When what waits at the end of a stretch goes on: the end of the longest wait that overlaps it.
@@ -305,25 +345,24 @@ impl<'a> Dealer<'_, 'a> {
         ends.fold(to, f64::max).min(to + (to - from))
     }
 
-    /// The line that cost the others most by coming last to collective calls: how often, how much, the costliest one.
-    fn late(&self, pass: &Pass) -> Option<(u32, u64, f64, Meeting)> {
-        let mut lanes: BTreeMap<u32, (u64, f64, Meeting)> = BTreeMap::new();
-        for meeting in pass.meetings.values() {
-            if meeting.came < 2 || is_nonblocking(self.name(meeting.last.kind)) {
-                continue;
-            }
-            let lane = self.viewer.trace().lines()[meeting.last.line as usize].lane;
-            let entry = lanes.entry(lane).or_insert((0, 0.0, *meeting));
-            entry.0 += 1;
-            entry.1 += meeting.waited;
-            let key = |m: &Meeting| (m.waited, -m.first);
-            if key(meeting) > key(&entry.2) {
-                entry.2 = *meeting;
-            }
+    /// The collective call at which others waited most for one that comes last.
+    fn late(&self, late: &Late) -> Entry {
+        let meeting = &late.costliest;
+        let last = &meeting.last;
+        Entry {
+            text: format!(
+                "{} comes last to {}, {} after the first",
+                self.label(last.line),
+                self.name(last.kind),
+                seconds(last.start - meeting.first)
+            ),
+            value: seconds(meeting.waited),
+            target: Target {
+                rows: self.pinned("sort:busy", &[last.line]),
+                sel: last.reference(self.viewer.trace()),
+                ..self.around(meeting.first, last.end)
+            },
         }
-        let worst = lanes.into_iter().max_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        let (_, (meetings, waited, costliest)) = worst?;
-        (waited > 0.0).then_some((costliest.last.line, meetings, waited, costliest))
     }
 
     fn waits(&self, pass: &Pass) -> Result<Option<Card>, Refusal> {
@@ -332,19 +371,34 @@ impl<'a> Dealer<'_, 'a> {
         };
         let mut items = Vec::new();
         let mut because = String::new();
-        for (nth, (state, meeting)) in pass.waits.iter().enumerate() {
-            let meeting = meeting.and_then(|key| pass.meetings.get(&key));
+        for (nth, (state, key)) in pass.waits.iter().enumerate() {
+            let meeting = key.and_then(|key| pass.meeting(key));
             let partner = match meeting {
-                Some(meeting) => Some((meeting.last.line, "came last")).filter(|_| {
-                    meeting.last.line != state.line && meeting.last.start > state.start
-                }),
-                None => self.sender(state)?.map(|line| (line, "sent late")),
+                Some(meeting) => Some(Partner {
+                    line: meeting.last.line,
+                    did: "came last",
+                    until: meeting.last.start,
+                })
+                .filter(|last| last.line != state.line && last.until > state.start),
+                None => self.causes.partner(state)?,
             };
             let mut lines = vec![state.line];
             let mut text = format!("{} on {}", self.name(state.kind), self.label(state.line));
-            if let Some((line, why)) = partner {
-                lines.push(line);
-                let why = format!("{} {why}", self.label(line));
+            if let Some(others) = meeting.map(|m| m.came.saturating_sub(2)).filter(|&n| n > 0) {
+                text.push_str(&format!(" and {}", count(others.into(), "other")));
+            }
+            if let Some(partner) = partner {
+                lines.push(partner.line);
+                let mut why = format!("{} {}", self.label(partner.line), partner.did);
+                if let Some((wait, last)) = self.causes.behind(&partner, state.start)? {
+                    lines.push(last.line);
+                    why.push_str(&format!(
+                        ", waiting itself in {} as {} {}",
+                        self.name(wait.kind),
+                        self.label(last.line),
+                        last.did
+                    ));
+                }
                 if nth == 0 {
                     because = format!("; {why}");
                 }
@@ -365,30 +419,9 @@ impl<'a> Dealer<'_, 'a> {
                 self.name(longest.kind),
                 self.label(longest.line)
             ),
-            from: "point-to-point, waiting and blocking collective calls; who came last, and the arrow that ends last in the call".into(),
+            from: "point-to-point, waiting and blocking collective calls; who came last, the message of those received in the call that was sent last, and whether those waited themselves for most of that time".into(),
             items,
         }))
-    }
-
-    /// Who sent the message that came last while a call waited.
-    fn sender(&self, state: &Stretch) -> Result<Option<u32>, Refusal> {
-        let mut latest = Latest {
-            lane: self.viewer.trace().lines()[state.line as usize].lane,
-            state: *state,
-            trace: self.viewer.trace(),
-            found: None,
-        };
-        let reach = Reach {
-            window: TimeBBox {
-                earliest: state.start,
-                latest: state.end,
-            },
-            bytes: self.reach.bytes.min(BYTES_FOR_PARTNER),
-            stop: self.reach.stop,
-        };
-        scan(self.viewer.trace(), reach, &mut latest)?;
-        let found = latest.found.filter(|arrow| arrow.start > state.start);
-        Ok(found.map(|arrow| arrow.line))
     }
 
     fn phases(&self, pass: &Pass) -> Option<Card> {
@@ -420,7 +453,8 @@ impl<'a> Dealer<'_, 'a> {
         })
     }
 
-    fn io(&self, pass: &Pass) -> Option<Card> {
+    fn io(&self, pass: Option<&Pass>) -> Option<Card> {
+        let about = self.approximately();
         let of_io: Vec<_> = self
             .times()
             .into_iter()
@@ -462,7 +496,7 @@ impl<'a> Dealer<'_, 'a> {
         {
             items.push(Entry {
                 text: format!("{} spends most time in MPI-IO", self.label(line)),
-                value: seconds(time),
+                value: format!("{about}{}", seconds(time)),
                 target: Target {
                     rows: self.pinned("", &[line]),
                     panel: "io".into(),
@@ -470,7 +504,7 @@ impl<'a> Dealer<'_, 'a> {
                 },
             });
         }
-        for (state, ()) in pass.io.iter().take(MOST) {
+        for (state, _) in pass.iter().flat_map(|pass| pass.io.iter().take(MOST)) {
             items.push(Entry {
                 text: format!(
                     "{} on {}, and the disk operations below",
@@ -484,8 +518,14 @@ impl<'a> Dealer<'_, 'a> {
                 },
             });
         }
-        let accesses = &pass.accesses;
-        let mut sentence = format!("{} take {}", count(calls, "MPI-IO call"), seconds(time));
+        let mut sentence = format!(
+            "{about}{} {} {about}{}",
+            count(calls, "MPI-IO call"),
+            if calls == 1 { "takes" } else { "take" },
+            seconds(time)
+        );
+        // Previews do not tell bytes.
+        let moved = if self.gathered.exact { moved } else { 0 };
         if moved > 0 {
             sentence.push_str(&format!(" and move {}", bytes(moved)));
             if time > 0.0 {
@@ -493,7 +533,8 @@ impl<'a> Dealer<'_, 'a> {
                 sentence.push_str(&format!(", {rate}/s for each rank in them"));
             }
         }
-        if accesses.calls > 0 {
+        let accesses = pass.map(|pass| &pass.accesses);
+        if let Some(accesses) = accesses.filter(|accesses| accesses.calls > 0) {
             sentence.push_str(&format!(
                 "; of {}, {} move less than 64 KiB and {} do not begin at a multiple of 4 KiB",
                 count(accesses.calls, "access").replace("accesss", "accesses"),
@@ -502,8 +543,8 @@ impl<'a> Dealer<'_, 'a> {
             ));
         }
         sentence.push('.');
-        let most = accesses.by_file.iter().max_by_key(|(_, bytes)| **bytes);
-        if let Some((file, moved)) = most {
+        let most = accesses.and_then(|found| found.by_file.iter().max_by_key(|(_, bytes)| **bytes));
+        if let (Some((file, moved)), Some(accesses)) = (most, accesses) {
             let unnamed = format!("file {file}");
             let path = accesses.paths.get(file).unwrap_or(&unnamed);
             sentence.push_str(&format!(
@@ -517,7 +558,7 @@ impl<'a> Dealer<'_, 'a> {
             value: if moved > 0 {
                 bytes(moved)
             } else {
-                seconds(time)
+                format!("{about}{}", seconds(time))
             },
             sentence,
             from: "MPI_File calls, their bytes and offsets, and the operations below them".into(),
@@ -622,24 +663,8 @@ impl<'a> Dealer<'_, 'a> {
     }
 }
 
-/// The message that arrives last in a call.
-struct Latest<'l, 'a> {
-    lane: u32,
-    state: Stretch,
-    trace: &'l crate::trace::Trace<'a>,
-    found: Option<Item<'a>>,
-}
-
-impl<'a> Take<'a> for Latest<'_, 'a> {
-    fn item(&mut self, item: Item<'a>) {
-        if item.topology != Topology::Arrow {
-            return;
-        }
-        let is_here = self.trace.lines()[item.to_line as usize].lane == self.lane
-            && self.trace.kinds()[item.kind as usize].class == Class::Message
-            && (self.state.start..=self.state.end).contains(&item.end);
-        if is_here && self.found.is_none_or(|found| found.end < item.end) {
-            self.found = Some(item);
-        }
-    }
+/// Who cost the others most by coming last to collective calls.
+fn latest(pass: &Pass) -> Option<&Late> {
+    let lates = pass.late.values();
+    lates.max_by(|a, b| a.waited.total_cmp(&b.waited))
 }

@@ -3,22 +3,24 @@
 //! Nothing is guessed: each card says from which calls it is.
 
 mod cards;
+mod causes;
 pub mod pass;
 mod words;
 
 use formats::stats::Nesting;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::answer::{Answer, Viewer};
 use crate::class::Class;
-use crate::numbers::gather::{Gathered, Wanted, gather};
+use crate::numbers::gather::{Also, Gathered, Wanted, estimate, gather_all};
 use crate::refusal::Refusal;
+use crate::trace::Trace;
 use formats::io::Actor;
 use formats::io::draw::lane_of;
-
-/// The summary reads so many times more than other answers may, since it is made once.
-const TIMES_AS_MUCH: u64 = 4;
+use formats::model::Drawable;
+use pass::Pass;
 
 /// The summary of a trace.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +39,8 @@ pub struct Summary {
     pub drawables: u64,
     /// Whether all was read; otherwise numbers are from previews, and what these cannot tell is missing.
     pub exact: bool,
+    /// Whether an exact one is being made.
+    pub pending: bool,
     /// What is not as it should be.
     pub lost: Vec<String>,
     /// Where the time of all threads went, the largest part first.
@@ -100,30 +104,43 @@ pub struct Target {
 }
 
 impl Viewer<'_> {
-    /// `summary`.
+    /// `summary`: the exact one, which is made here if the trace is small; else one from previews, until there is.
     pub(crate) fn summary_answer(&self, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
-        let summary = self.summary(stop)?;
-        Answer::json(&summary, summary.exact)
+        if self.is_small() || self.kept_summary().get().is_some() {
+            return Answer::json(&*self.summary(stop)?, true);
+        }
+        let found = self.summarize(stop, false)?;
+        Answer::json(&found, false)
     }
 
-    /// The summary.
+    /// The exact summary, which is made once, however much there is to read.
     ///
     /// # Errors
     /// The file is damaged, or the answer is not wanted any more.
-    pub fn summary(&self, stop: &dyn Fn() -> bool) -> Result<Summary, Refusal> {
+    pub fn summary(&self, stop: &dyn Fn() -> bool) -> Result<Arc<Summary>, Refusal> {
+        let kept = self.kept_summary();
+        if let Some(found) = kept.get() {
+            return Ok(Arc::clone(found));
+        }
+        // Others wait for this one; where somebody makes it for a trace that is not small, nobody waits.
+        let _turn = self.making_summary();
+        if let Some(found) = kept.get() {
+            return Ok(Arc::clone(found));
+        }
+        let found = self.summarize(stop, true)?;
+        Ok(Arc::clone(kept.get_or_init(|| Arc::new(found))))
+    }
+
+    fn summarize(&self, stop: &dyn Fn() -> bool, exact: bool) -> Result<Summary, Refusal> {
         let trace = self.trace();
         let window = trace
             .reader()
             .root()
             .map_or(crate::EMPTY, |root| root.bounds);
-        let mut reach = self.reach(window, stop);
-        reach.bytes = reach.bytes.saturating_mul(TIMES_AS_MUCH);
+        let reach = self.reach(window, stop);
         let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
-        let count = lanes
-            .iter()
-            .map(|lane| *lane as usize + 1)
-            .max()
-            .unwrap_or(0);
+        let count = lanes.iter().map(|lane| *lane as usize + 1).max();
+        let count = count.unwrap_or(0);
         let row = |line: u32| lanes.get(line as usize).copied();
         let hidden = vec![false; trace.kinds().len()];
         let wanted = Wanted {
@@ -132,10 +149,18 @@ impl Viewer<'_> {
             // A thread does one thing at a time, whatever communicator it is about.
             nesting: Nesting::Thread,
         };
-        let gathered = gather(trace, &wanted, count, reach)?;
-        let pass = match gathered.exact {
-            true => Some(pass::look(trace, reach)?),
-            false => None,
+        let (gathered, pass) = match exact {
+            true => {
+                let mut looking = Looking {
+                    trace,
+                    pass: Pass::new(trace),
+                };
+                let gathered = gather_all(trace, &wanted, count, reach, &mut looking)?;
+                let Looking { mut pass, .. } = looking;
+                pass.finish(trace);
+                (gathered, Some(pass))
+            }
+            false => (estimate(trace, &wanted, count, reach)?, None),
         };
         // The lanes of ranks that have drawables, not those of servers and devices.
         let mut ranks: BTreeMap<u32, i32> = BTreeMap::new();
@@ -156,11 +181,15 @@ impl Viewer<'_> {
         distinct.sort_unstable();
         distinct.dedup();
         let mut lost = self.lost();
+        let pending = !gathered.exact && self.is_summing();
         if !gathered.exact {
-            lost.push(
-                "the trace is too large to be read at once: all numbers are ≈, from previews"
-                    .into(),
-            );
+            let more = match pending {
+                true => "; all of it is being read",
+                false => "",
+            };
+            lost.push(format!(
+                "the trace is too large to be read at once: all numbers are ≈, from previews{more}"
+            ));
         }
         let untold = gathered.found.untold;
         for (number, what) in [
@@ -183,10 +212,27 @@ impl Viewer<'_> {
             duration: window.duration(),
             drawables: gathered.found.drawables,
             exact: gathered.exact,
+            pending,
             lost,
             cards: cards::all(self, &gathered, pass.as_ref(), &ranks, reach)?,
             bar,
         })
+    }
+}
+
+/// Looks at the drawables that are counted.
+struct Looking<'l, 'a> {
+    trace: &'l Trace<'a>,
+    pass: Pass,
+}
+
+impl Also for Looking<'_, '_> {
+    fn begin(&mut self) {
+        self.pass = Pass::new(self.trace);
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) {
+        self.pass.put(self.trace, drawable);
     }
 }
 

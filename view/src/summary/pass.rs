@@ -4,18 +4,19 @@ use formats::model::{Drawable, Value, info_values};
 use formats::slog2::Topology;
 use std::collections::{BTreeMap, HashMap};
 
+use super::causes::MOSTLY;
 use crate::class::Class;
 use crate::details::Reference;
-use crate::numbers::gather::{bytes_of, in_order};
-use crate::refusal::Refusal;
-use crate::scan::Reach;
+use crate::numbers::gather::bytes_of;
 use crate::search::plan::name_of_key;
-use crate::trace::Trace;
+use crate::trace::{Kind, Trace};
 
 /// Longest ones that are kept of anything.
 pub const LONGEST: usize = 10;
-/// Collective calls that are told apart.
-const MOST_MEETINGS: usize = 1 << 20;
+/// Collective calls that not all have come to yet.
+const MOST_MEETINGS: usize = 1 << 18;
+/// Calls in which a thread waited that are remembered.
+const WAITS: usize = 4;
 /// Accesses below this many bytes are small.
 pub const SMALL: u64 = 64 << 10;
 /// Accesses that do not begin at a multiple of this are unaligned.
@@ -63,6 +64,18 @@ pub struct Thread {
     /// The longest of these stretches, and the call behind it.
     pub longest: Option<(f64, f64, Stretch)>,
     covered_until: f64,
+    /// Its last waits, from when to when.
+    waits: [(f64, f64); WAITS],
+    /// How many there were.
+    next: usize,
+}
+
+impl Thread {
+    /// Whether it waited for most of this time, as its last waits tell.
+    fn has_waited(&self, from: f64, to: f64) -> bool {
+        let inside = |&(start, end): &(f64, f64)| (end.min(to) - start.max(from)).max(0.0);
+        self.waits.iter().map(inside).sum::<f64>() > MOSTLY * (to - from)
+    }
 }
 
 /// A collective call of all ranks of a communicator.
@@ -76,7 +89,20 @@ pub struct Meeting {
     pub last: Stretch,
     /// Seconds that the others waited for it, added up: what is lost.
     pub waited: f64,
+    /// Whether the last one waited itself meanwhile.
+    pub is_passed_on: bool,
     starts: f64,
+}
+
+/// The collective calls that a thread came last to.
+#[derive(Clone, Copy, Debug)]
+pub struct Late {
+    /// How many.
+    pub meetings: u64,
+    /// Seconds that others waited there, added up.
+    pub waited: f64,
+    /// The one at which they waited most.
+    pub costliest: Meeting,
 }
 
 /// Regular beginnings of a kind on one line.
@@ -127,14 +153,19 @@ pub struct Accesses {
 pub struct Pass {
     /// By lane.
     pub threads: Vec<Option<Thread>>,
-    /// The longest calls that wait: for requests, for messages, for other ranks. The collective call, if it is one.
-    pub waits: Vec<(Stretch, Option<(i32, u64)>)>,
-    /// By communicator and number on it.
-    pub meetings: HashMap<(i32, u64), Meeting>,
-    /// Whether there were more of these than are told apart.
-    pub is_cut: bool,
+    /// The longest calls that wait: for requests, for messages, for other ranks. The collective call, if it is one; of each
+    /// collective call the one that waits longest.
+    pub waits: Vec<(Stretch, Option<MeetingKey>)>,
+    /// By lane the collective calls that it came last to, and did not wait itself meanwhile.
+    pub late: BTreeMap<u32, Late>,
+    /// How many others there were, and the seconds that were waited in them.
+    pub passed_on: (u64, f64),
+    /// Those that have not ended, and those of the longest waits.
+    meetings: HashMap<MeetingKey, Meeting>,
+    /// By communicator its lines.
+    sizes: HashMap<i32, u32>,
     /// The slowest MPI-IO calls.
-    pub io: Vec<(Stretch, ())>,
+    pub io: Vec<(Stretch, Option<()>)>,
     /// Accesses to files.
     pub accesses: Accesses,
     /// By kind, on the first line.
@@ -146,33 +177,27 @@ pub struct Pass {
     calls_of_line: Vec<u64>,
 }
 
-/// Looks at everything.
-///
-/// # Errors
-/// The file is damaged, or the answer is not wanted any more.
-pub fn look(trace: &Trace<'_>, reach: Reach<'_>) -> Result<Pass, Refusal> {
-    let lanes = trace
-        .lines()
-        .iter()
-        .map(|line| line.lane as usize + 1)
-        .max();
-    let fresh = || Pass {
-        threads: vec![None; lanes.unwrap_or(0)],
-        calls_of_line: vec![0; trace.lines().len()],
-        ..Pass::default()
-    };
-    let pass = std::cell::RefCell::new(fresh());
-    in_order(
-        trace,
-        reach,
-        &mut || *pass.borrow_mut() = fresh(),
-        &mut |drawable| pass.borrow_mut().put(trace, drawable),
-    )?;
-    Ok(pass.into_inner())
-}
+/// A collective call: the communicator, and the number of the call on it.
+pub type MeetingKey = (i32, u64);
 
 impl Pass {
-    fn put(&mut self, trace: &Trace<'_>, drawable: &Drawable<'_>) {
+    /// Nothing yet.
+    pub fn new(trace: &Trace<'_>) -> Self {
+        let lanes = trace.lines().iter().map(|line| line.lane as usize + 1);
+        let mut sizes = HashMap::new();
+        for line in trace.lines() {
+            *sizes.entry(line.line.comm).or_default() += 1;
+        }
+        Pass {
+            threads: vec![None; lanes.max().unwrap_or(0)],
+            calls_of_line: vec![0; trace.lines().len()],
+            sizes,
+            ..Pass::default()
+        }
+    }
+
+    /// Looks at a drawable; they come by start.
+    pub fn put(&mut self, trace: &Trace<'_>, drawable: &Drawable<'_>) {
         let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
         else {
             return;
@@ -220,14 +245,9 @@ impl Pass {
         }
         match class {
             Class::Wait | Class::P2p => keep_longest(&mut self.waits, (state, None)),
-            Class::Collective => {
-                let meeting = self.meet(trace, state);
-                if !is_nonblocking(&known.name) {
-                    keep_longest(&mut self.waits, (state, meeting));
-                }
-            }
+            Class::Collective => self.meet(trace, state),
             Class::Io => {
-                keep_longest(&mut self.io, (state, ()));
+                keep_longest(&mut self.io, (state, None));
                 if let Some(bytes) = bytes_of(&known.category, info).filter(|&bytes| bytes > 0) {
                     self.accesses.calls += 1;
                     self.accesses.small += u64::from(bytes < SMALL);
@@ -264,6 +284,8 @@ impl Pass {
             computing: 0.0,
             longest: None,
             covered_until: state.start,
+            waits: [(0.0, 0.0); WAITS],
+            next: 0,
         });
         let gap = state.start - thread.covered_until;
         if gap > 0.0 {
@@ -273,22 +295,27 @@ impl Pass {
             }
         }
         thread.covered_until = thread.covered_until.max(state.end);
+        if can_wait(&trace.kinds()[state.kind as usize]) {
+            thread.waits[thread.next % WAITS] = (state.start, state.end);
+            thread.next += 1;
+        }
     }
 
     /// A rank comes to a collective call: the n-th of its line, so the n-th of the communicator.
-    fn meet(&mut self, trace: &Trace<'_>, state: Stretch) -> Option<(i32, u64)> {
+    fn meet(&mut self, trace: &Trace<'_>, state: Stretch) {
+        let line = &trace.lines()[state.line as usize];
         let calls = &mut self.calls_of_line[state.line as usize];
-        let key = (trace.lines()[state.line as usize].line.comm, *calls);
+        let key = (line.line.comm, *calls);
         *calls += 1;
         if self.meetings.len() >= MOST_MEETINGS && !self.meetings.contains_key(&key) {
-            self.is_cut = true;
-            return None;
+            return keep_longest(&mut self.waits, (state, None));
         }
         let meeting = self.meetings.entry(key).or_insert(Meeting {
             came: 0,
             first: state.start,
             last: state,
             waited: 0.0,
+            is_passed_on: false,
             starts: 0.0,
         });
         meeting.came += 1;
@@ -297,7 +324,69 @@ impl Pass {
         meeting.last = state;
         let latest = state.start - meeting.first;
         meeting.waited = (latest * f64::from(meeting.came) - meeting.starts).max(0.0);
-        Some(key)
+        let thread = self.threads.get(line.lane as usize).copied().flatten();
+        meeting.is_passed_on =
+            thread.is_some_and(|thread| thread.has_waited(meeting.first, state.start));
+        let is_complete = self.sizes.get(&line.line.comm) == Some(&meeting.came);
+        let meeting = *meeting;
+        if is_nonblocking(&trace.kinds()[state.kind as usize].name) {
+            if is_complete {
+                self.meetings.remove(&key);
+            }
+            return;
+        }
+        keep_longest(&mut self.waits, (state, Some(key)));
+        if is_complete {
+            self.end(trace, &meeting);
+            // Who came last is told of the longest waits.
+            if !self.waits.iter().any(|(_, wait)| *wait == Some(key)) {
+                self.meetings.remove(&key);
+            }
+        }
+    }
+
+    /// All that come to a collective call have come.
+    fn end(&mut self, trace: &Trace<'_>, meeting: &Meeting) {
+        if meeting.came < 2 || meeting.waited <= 0.0 {
+            return;
+        }
+        if meeting.is_passed_on {
+            self.passed_on.0 += 1;
+            self.passed_on.1 += meeting.waited;
+            return;
+        }
+        let lane = trace.lines()[meeting.last.line as usize].lane;
+        let late = self.late.entry(lane).or_insert(Late {
+            meetings: 0,
+            waited: 0.0,
+            costliest: *meeting,
+        });
+        late.meetings += 1;
+        late.waited += meeting.waited;
+        if meeting.waited > late.costliest.waited {
+            late.costliest = *meeting;
+        }
+    }
+
+    /// All drawables have come: what was not complete by then has not been told in `late`.
+    pub fn finish(&mut self, trace: &Trace<'_>) {
+        let sizes = &self.sizes;
+        let is_open =
+            |(key, meeting): &(&MeetingKey, &Meeting)| sizes.get(&key.0) != Some(&meeting.came);
+        let mut open: Vec<(MeetingKey, Meeting)> = (self.meetings.iter().filter(is_open))
+            .map(|(key, meeting)| (*key, *meeting))
+            .collect();
+        open.sort_by_key(|(key, _)| *key);
+        for (_, meeting) in open {
+            if !is_nonblocking(&trace.kinds()[meeting.last.kind as usize].name) {
+                self.end(trace, &meeting);
+            }
+        }
+    }
+
+    /// The collective call of one of the longest waits.
+    pub fn meeting(&self, key: MeetingKey) -> Option<&Meeting> {
+        self.meetings.get(&key)
     }
 
     fn operation(&mut self, trace: &Trace<'_>, kind: u32, info: &[u8]) {
@@ -337,6 +426,12 @@ fn number(trace: &Trace<'_>, kind: u32, info: &[u8], name: &str) -> Option<i64> 
     })
 }
 
+/// Whether calls of a kind may have to wait for others.
+pub fn can_wait(kind: &Kind) -> bool {
+    matches!(kind.class, Class::P2p | Class::Wait | Class::Collective)
+        && !is_nonblocking(&kind.name)
+}
+
 /// Whether a call only starts something: `MPI_Ibarrier`.
 pub fn is_nonblocking(name: &str) -> bool {
     let name = name.strip_prefix("MPI_").unwrap_or(name);
@@ -345,14 +440,20 @@ pub fn is_nonblocking(name: &str) -> bool {
         || name.ends_with("_init")
 }
 
-fn keep_longest<K>(kept: &mut Vec<(Stretch, K)>, state: (Stretch, K)) {
+/// Keeps the longest states; of those with the same key only the longest.
+fn keep_longest<K: PartialEq>(kept: &mut Vec<(Stretch, Option<K>)>, state: (Stretch, Option<K>)) {
     let duration = state.0.duration();
-    if kept.len() == LONGEST
-        && kept
-            .last()
-            .is_some_and(|last| last.0.duration() >= duration)
-    {
+    let is_full = kept.len() == LONGEST;
+    if is_full && (kept.last()).is_some_and(|last| last.0.duration() >= duration) {
         return;
+    }
+    if state.1.is_some()
+        && let Some(same) = kept.iter().position(|kept| kept.1 == state.1)
+    {
+        if kept[same].0.duration() >= duration {
+            return;
+        }
+        kept.remove(same);
     }
     let at = kept.partition_point(|other| other.0.duration() >= duration);
     kept.insert(at, state);

@@ -26,7 +26,7 @@ export function Statistics() {
   const columns: Column<CategoryStats>[] = [
     { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },
     { id: "count", title: "Count", isNumber: true, cell: (row) => count(row.count), by: (row) => row.count },
-    { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (row) => time(row, row.excl), by: (row) => row.excl },
+    { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (row) => row.topology === "state" ? time(row, row.excl) : "", by: (row) => row.topology === "state" ? row.excl : -1 },
     {
       id: "share", title: "Share", hint: "Exclusive time in shares of the time of all rows", isNumber: true,
       cell: (row) => row.topology === "state" ? <><Bar share={row.excl / whole} />{percent(row.excl / whole)}</> : "", by: (row) => row.topology === "state" ? row.excl : -1,

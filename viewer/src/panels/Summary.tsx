@@ -1,15 +1,19 @@
 // The first thing shown: what the run was, where the time went, and findings, each a way into the timeline.
 
+import { useEffect, useState } from "preact/hooks";
 import { goTo } from "../actions";
 import { question, type Summary as Answer } from "../api";
 import { bytes, duration } from "../axis";
 import { css } from "../color";
 import { colorOfClass } from "../palette";
-import { meta, view } from "../state";
+import { meta } from "../state";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
-import { count, Panel, percent } from "./parts";
+import { count, Exact, Panel, percent } from "./parts";
+
+/** Milliseconds until it is asked for again while an exact one is being made. */
+const AGAIN = 2000;
 
 const CLASSES: Record<string, string> = {
   compute: "computing", p2p: "point-to-point", collective: "collective", wait: "waiting", io: "file I/O", rma: "one-sided",
@@ -21,7 +25,14 @@ export function className(name: string): string {
 }
 
 export function Summary() {
-  const shown = useAnswer<Answer>(meta.value ? question("summary", { rows: view.value.rows }) : null);
+  const [turn, setTurn] = useState(0);
+  const shown = useAnswer<Answer>(meta.value ? question("summary", { turn: turn || null }) : null);
+  const isPending = !shown.isOld && (shown.value?.pending ?? false);
+  useEffect(() => {
+    if (!isPending) return;
+    const timer = window.setTimeout(() => setTurn(turn + 1), AGAIN);
+    return () => window.clearTimeout(timer);
+  }, [isPending, turn]);
   const about = meta.value;
   const head = about ? <><b>{short(about.name, 80)}</b> <span class="faint">{short(about.format, 30)}, {bytes(about.bytes)}</span></> : "…";
   return (
@@ -31,7 +42,7 @@ export function Summary() {
           <p>
             {count(value.ranks)} {value.ranks === 1 ? "rank" : "ranks"}
             {value.nodes > 0 ? ` on ${count(value.nodes)} ${value.nodes === 1 ? "node" : "nodes"}` : ""}
-            {value.threads > value.ranks ? `, ${count(value.threads)} threads` : ""}, {duration(value.duration)}, {count(value.drawables)} drawables
+            {value.threads > value.ranks ? `, ${count(value.threads)} threads` : ""}, {duration(value.duration)}, {count(value.drawables)} drawables {value.exact ? null : <Exact isExact={false} />}
           </p>
           {value.lost.length > 0 ? <ul class="lost">{value.lost.map((text) => <li>⚠ {short(text, 400)}</li>)}</ul> : null}
           <Where bar={value.bar} />

@@ -62,13 +62,27 @@ export function flows(chrome, { address, trace, hostileAddress }) {
   });
 
   test("statistics of a selected range are those of mpitrace stats --window", async () => {
-    const page = await Page.open(chrome, address, "t=0.02~0.05&range=0.031~0.042~0~16&panel=stats");
-    await page.own.locator('table[aria-label="Statistics by category"] tbody tr[data-nth]').first().waitFor();
-    await page.true("the numbers of the range", () => document.querySelector(".table-room:not(.old)") !== null);
-    const stats = JSON.parse(run("stats", "--window", "0.031", "0.042", "--format", "json", trace));
-    const rows = await page.own.locator('table[aria-label="Statistics by category"] tbody tr[data-nth]').evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
-    assert.ok(rows.length > 5);
-    for (const [name, count] of rows) assert.equal(number(count), countOf(stats, name), name);
+    const page = await Page.open(chrome, address);
+    const table = 'table[aria-label="Statistics by category"]';
+    for (const [t0, t1] of [["0.031", "0.042"], ["0.02", "0.0201"], ["0.0001", "0.05"]]) {
+      await page.look(`t=0~0.06&range=${t0}~${t1}~0~16&panel=stats`);
+      await page.true("the range", () => document.querySelector(".subject")?.textContent?.startsWith("Selected range") && document.querySelector(".table-room:not(.old)") !== null);
+      const stats = JSON.parse(run("stats", "--window", t0, t1, "--format", "json", trace));
+      const titles = await page.own.locator(`${table} thead th`).evaluateAll((all) => all.map((cell) => cell.textContent.replace(/[^A-Za-z]/g, "")));
+      const rows = await page.own.locator(`${table} tbody tr[data-nth]`).evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+      const there = stats.categories.filter(({ count }) => count > 0).length;
+      assert.ok(rows.length >= Math.min(there, 4), `${rows.length} of ${there}`);
+      const { axis } = page.modules;
+      for (const row of rows) {
+        const shown = Object.fromEntries(row.map((text, nth) => [titles[nth], text]));
+        const known = stats.categories.find(({ category }) => category === shown.Category);
+        assert.equal(number(shown.Count), known.count, shown.Category);
+        if (known.kind === "event") continue;
+        for (const [title, seconds] of [["Inclusive", known.total_s], ["Exclusive", known.exclusive_s], ["Shortest", known.min_s], ["Longest", known.max_s], ["Mean", known.mean_s]]) {
+          assert.equal(shown[title], seconds === null ? "" : axis.duration(seconds), `${title} of ${shown.Category}, ${t0} to ${t1}`);
+        }
+      }
+    }
     await page.close();
   });
 

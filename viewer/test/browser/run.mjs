@@ -7,9 +7,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { access } from "./access.mjs";
+import { causes } from "./causes.mjs";
 import { flows } from "./flows.mjs";
 import { browser, folder, run, runAll, serve } from "./harness.mjs";
-import { hostile, tree } from "./traces.mjs";
+import { hostile, late, tree } from "./traces.mjs";
 import { keys } from "./keys.mjs";
 import { pointer } from "./pointer.mjs";
 
@@ -20,12 +21,13 @@ const paje = (name, text) => {
   writeFileSync(file, text);
   return file;
 };
-const servers = await Promise.all([serve(trace), serve(paje("tree.paje", tree())), serve(paje("hostile.paje", hostile()))]);
+const servers = await Promise.all([serve(trace), serve(paje("tree.paje", tree())), serve(paje("hostile.paje", hostile())), serve(paje("late.paje", late()))]);
 const chrome = await browser();
-const known = { trace, address: servers[0].address, treeAddress: servers[1].address, hostileAddress: servers[2].address };
+const known = { trace, address: servers[0].address, treeAddress: servers[1].address, hostileAddress: servers[2].address, lateAddress: servers[3].address };
 await keys(chrome, known);
 await pointer(chrome, known);
 flows(chrome, known);
+causes(chrome, known);
 access(chrome, known);
 const isRight = await runAll(process.argv.slice(2));
 await chrome.close();

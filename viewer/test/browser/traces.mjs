@@ -8,6 +8,9 @@ const HEADER = [
   ["PajeDestroyContainer", 4, "Time date, Type string, Name string"],
   ["PajePushState", 5, "Time date, Type string, Container string, Value string"],
   ["PajePopState", 6, "Time date, Type string, Container string"],
+  ["PajeDefineLinkType", 7, "Alias string, Type string, StartContainerType string, EndContainerType string, Name string"],
+  ["PajeStartLink", 8, "Time date, Type string, Container string, StartContainer string, Value string, Key string"],
+  ["PajeEndLink", 9, "Time date, Type string, Container string, EndContainer string, Value string, Key string"],
 ].map(([name, id, fields]) => `%EventDef ${name} ${id}\n${fields.split(", ").map((field) => `% ${field}\n`).join("")}%EndEventDef\n`).join("");
 
 /** Pajé text has no escapes: a quote would end the name. */
@@ -30,6 +33,34 @@ export function tree() {
   }
   states.sort(([a], [b]) => a - b);
   return `${HEADER}${lines.join("\n")}\n${states.map(([, line]) => line).join("\n")}\n`;
+}
+
+/**
+ * What a newcomer is to find out. Four ranks meet after each of eight steps; rank 2 comes last, and writes to a file before it
+ * comes to the fifth. At the end rank 1 waits for a message that rank 3 sends only after it has assembled something.
+ */
+export function late() {
+  const names = { r: "MPI_Allreduce", w: "MPI_File_write_at", v: "MPI_Recv", s: "MPI_Send", a: "assemble" };
+  const lines = ["0 M 0 Machine", "0 P M Process", "1 S P State", "7 L M P P message", '3 0.0 m M 0 "machine"', '2 l L "message" "1 1 1"'];
+  for (const [alias, name] of Object.entries(names)) lines.push(`2 ${alias} S ${quoted(name)} "0.2 0.4 0.6"`);
+  const events = [];
+  const state = (rank, name, from, to) => events.push([from, `5 ${from.toFixed(6)} S p${rank} ${name}`], [to, `6 ${to.toFixed(6)} S p${rank}`]);
+  for (let rank = 0; rank < 4; rank++) {
+    lines.push(`3 0.0 p${rank} P m "rank ${rank}"`);
+    for (let step = 0; step < 8; step++) {
+      const at = step * 0.01;
+      const [isLate, isWriting] = [rank === 2, rank === 2 && step === 4];
+      const computed = at + (isLate ? 0.004 : 0.001);
+      if (isWriting) state(rank, "w", computed, at + 0.008);
+      state(rank, "r", isWriting ? at + 0.0081 : computed, at + (step === 4 ? 0.009 : 0.005));
+    }
+  }
+  state(1, "v", 0.08, 0.092);
+  state(3, "a", 0.08, 0.09);
+  state(3, "s", 0.09, 0.0905);
+  events.push([0.0902, "8 0.090200 L m p3 l 1"], [0.0915, "9 0.091500 L m p1 l 1"]);
+  events.sort(([a], [b]) => a - b);
+  return `${HEADER}${lines.join("\n")}\n${events.map(([, line]) => line).join("\n")}\n`;
 }
 
 /** Names that would run as a script, are endless, or turn the text around. */

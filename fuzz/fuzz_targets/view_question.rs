@@ -1,0 +1,45 @@
+//! What is asked of the viewer, as it stands in an address: windows, rows, references, searches. Whatever it is, there is an
+//! answer or a refusal that says why.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::path::Path;
+use view::{Limits, Viewer};
+
+const FILE: &[u8] = include_bytes!("../../formats/tests/data/slog2/sample.slog2");
+/// What stands for the rest of the questions.
+const SEEDS: [&str; 16] = [
+    "meta",
+    "summary",
+    "overview?bins=40",
+    "rows?rows=pin:1;only:0-3,!2;sort:-busy",
+    "rows?rows=map:1;block:2;cluster:2;hide:1;order:3,0;sort:busy",
+    "picture?t0=0.1&t1=0.5&w=200&y0=0&y1=3&mode=heat:2&hide=1,2&arrows=all&max=100",
+    "picture?w=80&mode=stack&arrows=sel:1.2.0.5",
+    "at?t=0.2&row=1&dt=0.1",
+    "next?t=0.2&row=1&dir=-1",
+    "ref?ref=0.3.0.25!1",
+    "follow?ref=0.3.0.25~1.0.5&dir=1",
+    "call?id=0x1f",
+    "search?q=dur%3E1ms+rank:0-63+size%3E=1M+!MPI_Send|recv&from=0&dir=-1",
+    "hits?q=file:%22*.h5%22+callid:0x1f+class:io+is:arrow&bins=20",
+    "events?sort=-dur&limit=10&offset=2",
+    "csv?what=matrix&t0=0&t1=1&nesting=thread",
+];
+
+fuzz_target!(
+    init: {
+        if let Some(folder) = std::env::var_os("FUZZ_SEEDS") {
+            for (nth, seed) in SEEDS.iter().enumerate() {
+                std::fs::write(Path::new(&folder).join(format!("question{nth}")), seed).expect("a seed");
+            }
+        }
+    },
+    |bytes: &[u8]| {
+        let limits = Limits { cells: 200_000, ..Limits::default() };
+        let viewer = Viewer::new("x", FILE, limits).expect("a good trace");
+        if let Err(refusal) = viewer.answer(&String::from_utf8_lossy(bytes), &|| false) {
+            assert!(!refusal.message.is_empty());
+        }
+    }
+);

@@ -1,0 +1,28 @@
+//! Calls of one collective operation, told from the calls alone: those that run at the same time.
+
+use formats::slog2::{TimeBBox, Topology};
+
+use crate::trace::{Item, Trace};
+
+/// Collective calls that nobody leaves before all have come, by how their names begin. Of others two may overlap that do not
+/// belong together.
+const MEETINGS: [&str; 5] = [
+    "MPI_Barrier",
+    "MPI_Allreduce",
+    "MPI_Allgather",
+    "MPI_Alltoall",
+    "MPI_Reduce_scatter",
+];
+
+/// Whether `other` is the call of another rank in the operation of a call of this kind, on this line and at this time.
+pub fn is_same(trace: &Trace<'_>, kind: u32, line: u32, time: TimeBBox, other: &Item<'_>) -> bool {
+    let name = &trace.kinds()[kind as usize].name;
+    let [own, theirs] = [line, other.line].map(|line| &trace.lines()[line as usize]);
+    other.kind == kind
+        && other.topology == Topology::State
+        && MEETINGS.iter().any(|meeting| name.starts_with(meeting))
+        && own.line.comm == theirs.line.comm
+        && own.lane != theirs.lane
+        && other.start < time.latest
+        && time.earliest < other.end
+}

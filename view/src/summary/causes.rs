@@ -1,0 +1,203 @@
+//! For whom a call waits: who came last to it, sent its message late or received it late, and whether that one waited itself.
+
+use formats::slog2::{TimeBBox, Topology};
+use std::cell::Cell;
+
+use super::pass::{Stretch, can_wait};
+use crate::class::Class;
+use crate::meeting;
+use crate::refusal::Refusal;
+use crate::scan::{Reach, Take, scan};
+use crate::trace::{Item, Trace};
+
+/// Ranks that are gone behind, one after the other.
+const MOST_STEPS: usize = 8;
+/// Bytes that are read to tell what was around one call.
+const BYTES_AT_ONCE: u64 = 16 << 20;
+/// The same of all calls together.
+const BYTES: u64 = 256 << 20;
+/// A rank has waited itself if it did for so much of the time in which others waited for it.
+pub const MOSTLY: f64 = 0.5;
+/// Who was waited for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Partner {
+    /// One of its lines.
+    pub line: u32,
+    /// What it did.
+    pub did: &'static str,
+    /// Until when it was waited for.
+    pub until: f64,
+}
+
+/// Looks around calls of a trace.
+pub struct Causes<'c, 'a> {
+    trace: &'c Trace<'a>,
+    reach: Reach<'c>,
+    left: Cell<u64>,
+}
+
+impl<'c, 'a> Causes<'c, 'a> {
+    /// Of this trace, as far as may be read.
+    pub fn new(trace: &'c Trace<'a>, reach: Reach<'c>) -> Self {
+        Causes {
+            trace,
+            reach,
+            left: Cell::new(BYTES),
+        }
+    }
+
+    /// For whom a call waited, if that can be seen.
+    pub fn partner(&self, state: &Stretch) -> Result<Option<Partner>, Refusal> {
+        let of = self.trace.lines();
+        let here = &of[state.line as usize];
+        let time = TimeBBox {
+            earliest: state.start,
+            latest: state.end,
+        };
+        let (mut came, mut sent, mut received) =
+            (None::<Item<'_>>, None::<Item<'_>>, None::<Item<'_>>);
+        self.look(state.start, state.end, &mut |item: &Item<'a>| {
+            let is_inside = |time: f64| (state.start..=state.end).contains(&time);
+            if meeting::is_same(self.trace, state.kind, state.line, time, item)
+                && came.is_none_or(|came| came.start < item.start)
+            {
+                came = Some(*item);
+            }
+            if item.topology != Topology::Arrow || self.class(item.kind) != Class::Message {
+                return;
+            }
+            let (from, to) = (&of[item.line as usize], &of[item.to_line as usize]);
+            // Of several that a call waits for, the one that was sent last: all may end when the call does.
+            let is_mine = to.lane == here.lane && is_inside(item.end);
+            if is_mine && sent.is_none_or(|sent| sent.start < item.start) {
+                sent = Some(*item);
+            }
+            let is_mine = from.lane == here.lane && is_inside(item.start);
+            if is_mine && received.is_none_or(|received| received.end < item.end) {
+                received = Some(*item);
+            }
+        })?;
+        if let Some(last) = came.filter(|last| last.start > state.start) {
+            return Ok(Some(Partner {
+                line: last.line,
+                did: "came last",
+                until: last.start,
+            }));
+        }
+        if let Some(sent) = sent.filter(|sent| sent.start > state.start) {
+            return Ok(Some(Partner {
+                line: sent.line,
+                did: "sent late",
+                until: sent.start,
+            }));
+        }
+        // A send that waits does so until the receiver is there.
+        let Some(received) = received.filter(|_| sent.is_none()) else {
+            return Ok(None);
+        };
+        let lane = of[received.to_line as usize].lane;
+        let mut begun: Option<f64> = None;
+        self.look(received.end, received.end, &mut |item| {
+            let is_there = item.topology == Topology::State
+                && of[item.line as usize].lane == lane
+                && matches!(self.class(item.kind), Class::P2p | Class::Wait);
+            if is_there {
+                begun = Some(begun.map_or(item.start, |begun| begun.max(item.start)));
+            }
+        })?;
+        Ok(begun
+            .filter(|&begun| begun > state.start && begun < state.end)
+            .map(|until| Partner {
+                line: received.to_line,
+                did: "received late",
+                until,
+            }))
+    }
+
+    /// The rank that a rank which was waited for from `since` on waited for itself, and so on to the last one; the call in
+    /// which the first of them waited. None if it did not wait for most of that time.
+    pub fn behind(
+        &self,
+        partner: &Partner,
+        since: f64,
+    ) -> Result<Option<(Stretch, Partner)>, Refusal> {
+        let lane = |line: u32| self.trace.lines()[line as usize].lane;
+        let mut seen = vec![lane(partner.line)];
+        let mut found: Option<(Stretch, Partner)> = None;
+        let (mut at, mut since) = (*partner, since);
+        while found.is_none() || seen.len() <= MOST_STEPS {
+            let Some(wait) = self.waited(lane(at.line), since, at.until)? else {
+                break;
+            };
+            let Some(next) = self.partner(&wait)? else {
+                break;
+            };
+            if seen.contains(&lane(next.line)) {
+                break;
+            }
+            seen.push(lane(next.line));
+            found = Some((found.map_or(wait, |(first, _)| first), next));
+            (at, since) = (next, wait.start);
+        }
+        Ok(found)
+    }
+
+    /// The longest call in which a thread waited, if it waited for most of that time.
+    fn waited(&self, lane: u32, from: f64, to: f64) -> Result<Option<Stretch>, Refusal> {
+        let mut all = 0.0;
+        let mut longest: Option<(f64, Stretch)> = None;
+        self.look(from, to, &mut |item| {
+            let is_here = item.topology == Topology::State
+                && self.trace.lines()[item.line as usize].lane == lane
+                // The call that it was waited for to begin, or to end.
+                && item.start < to
+                && can_wait(&self.trace.kinds()[item.kind as usize]);
+            let inside = item.end.min(to) - item.start.max(from);
+            if !is_here || inside <= 0.0 {
+                return;
+            }
+            all += inside;
+            if longest.is_none_or(|(most, _)| most < inside) {
+                let state = Stretch {
+                    line: item.line,
+                    kind: item.kind,
+                    start: item.start,
+                    end: item.end,
+                };
+                longest = Some((inside, state));
+            }
+        })?;
+        let is_most = all > MOSTLY * (to - from);
+        Ok(longest.filter(|_| is_most).map(|(_, state)| state))
+    }
+
+    fn class(&self, kind: u32) -> Class {
+        self.trace.kinds()[kind as usize].class
+    }
+
+    /// Hands on what there is in a stretch of time, as long as bytes are left.
+    fn look(&self, from: f64, to: f64, each: &mut dyn FnMut(&Item<'a>)) -> Result<(), Refusal> {
+        let reach = Reach {
+            window: TimeBBox {
+                earliest: from,
+                latest: to,
+            },
+            bytes: self.left.get().min(BYTES_AT_ONCE),
+            ..self.reach
+        };
+        if to < from || reach.bytes == 0 {
+            return Ok(());
+        }
+        let scanned = scan(self.trace, reach, &mut Each(each))?;
+        self.left.set(self.left.get().saturating_sub(scanned.bytes));
+        Ok(())
+    }
+}
+
+struct Each<'e, 'a>(&'e mut dyn FnMut(&Item<'a>));
+
+impl<'a> Take<'a> for Each<'_, 'a> {
+    fn item(&mut self, item: Item<'a>) {
+        (self.0)(&item);
+    }
+}
