@@ -98,6 +98,7 @@ pub struct Viewer<'a> {
     layouts: Mutex<Vec<Arc<Layout>>>,
     measures: Mutex<Option<Arc<Measures>>>,
     summary: OnceLock<Arc<Summary>>,
+    estimated_summary: OnceLock<Summary>,
     making_summary: Mutex<()>,
     is_summing: AtomicBool,
     index: OnceLock<Index<'static>>,
@@ -121,6 +122,7 @@ impl<'a> Viewer<'a> {
             layouts: Mutex::default(),
             measures: Mutex::default(),
             summary: OnceLock::new(),
+            estimated_summary: OnceLock::new(),
             making_summary: Mutex::default(),
             is_summing: AtomicBool::new(false),
             index: OnceLock::new(),
@@ -168,7 +170,12 @@ impl<'a> Viewer<'a> {
         &self.summary
     }
 
-    /// The turn to make it.
+    /// The one from previews, once there is one.
+    pub(crate) fn estimated_summary(&self) -> &OnceLock<Summary> {
+        &self.estimated_summary
+    }
+
+    /// The turn to make the exact one.
     pub(crate) fn making_summary(&self) -> MutexGuard<'_, ()> {
         let turn = self.making_summary.lock();
         turn.unwrap_or_else(PoisonError::into_inner)

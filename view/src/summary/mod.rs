@@ -16,11 +16,15 @@ use crate::answer::{Answer, Viewer};
 use crate::class::Class;
 use crate::numbers::gather::{Also, Gathered, Wanted, estimate, gather_all};
 use crate::refusal::Refusal;
+use crate::scan::Reach;
 use crate::trace::Trace;
 use formats::io::Actor;
 use formats::io::draw::lane_of;
 use formats::model::Drawable;
 use pass::Pass;
+
+/// The part of what may be read that the first summary of a large trace is made from, since it is to be there at once.
+const PART_AT_FIRST: u64 = 8;
 
 /// The summary of a trace.
 #[derive(Clone, Debug, Serialize)]
@@ -106,10 +110,23 @@ pub struct Target {
 impl Viewer<'_> {
     /// `summary`: the exact one, which is made here if the trace is small; else one from previews, until there is.
     pub(crate) fn summary_answer(&self, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+        // Asked before: whoever is told to ask again then finds it.
+        let pending = self.is_summing();
         if self.is_small() || self.kept_summary().get().is_some() {
             return Answer::json(&*self.summary(stop)?, true);
         }
-        let found = self.summarize(stop, false)?;
+        let kept = self.estimated_summary();
+        let found = match kept.get() {
+            Some(found) => found,
+            None => {
+                let found = self.summarize(stop, false)?;
+                kept.get_or_init(|| found)
+            }
+        };
+        let found = Summary {
+            pending,
+            ..found.clone()
+        };
         Answer::json(&found, false)
     }
 
@@ -160,7 +177,13 @@ impl Viewer<'_> {
                 pass.finish(trace);
                 (gathered, Some(pass))
             }
-            false => (estimate(trace, &wanted, count, reach)?, None),
+            false => {
+                let bytes = reach.bytes / PART_AT_FIRST;
+                (
+                    estimate(trace, &wanted, count, Reach { bytes, ..reach })?,
+                    None,
+                )
+            }
         };
         // The lanes of ranks that have drawables, not those of servers and devices.
         let mut ranks: BTreeMap<u32, i32> = BTreeMap::new();
@@ -181,15 +204,11 @@ impl Viewer<'_> {
         distinct.sort_unstable();
         distinct.dedup();
         let mut lost = self.lost();
-        let pending = !gathered.exact && self.is_summing();
         if !gathered.exact {
-            let more = match pending {
-                true => "; all of it is being read",
-                false => "",
-            };
-            lost.push(format!(
-                "the trace is too large to be read at once: all numbers are ≈, from previews{more}"
-            ));
+            lost.push(
+                "the trace is too large to be read at once: all numbers are ≈, from previews"
+                    .into(),
+            );
         }
         let untold = gathered.found.untold;
         for (number, what) in [
@@ -212,7 +231,7 @@ impl Viewer<'_> {
             duration: window.duration(),
             drawables: gathered.found.drawables,
             exact: gathered.exact,
-            pending,
+            pending: false,
             lost,
             cards: cards::all(self, &gathered, pass.as_ref(), &ranks, reach)?,
             bar,
