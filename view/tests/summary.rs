@@ -215,7 +215,7 @@ fn small(states: &[(i32, i32, f64, f64)], messages: &[(i32, f64, i32, f64)]) -> 
 }
 
 #[test]
-fn who_waits_himself_is_not_blamed() {
+fn a_rank_that_waits_itself_is_not_blamed() {
     // Rank 0 computes for 9 s and then sends to rank 1, which comes last to the collective call of all.
     let file = small(
         &[

@@ -64,7 +64,7 @@ export const ACTIONS: readonly Action[] = [
   action("enter", "Selection", "Select what is under the cursor; zoom to it or to the range", ["Enter"], () => void act.enter(), true),
   action("previous", "Selection", "Previous state on the row", [","], () => void act.nextOnRow(-1)),
   action("next", "Selection", "Next state on the row", ["."], () => void act.nextOnRow(1)),
-  action("sender", "Selection", "Along the arrow to the sender", ["["], () => void act.follow(-1)),
+  action("sender", "Selection", "Along the arrow to the sender; from a collective call to the rank that came last", ["["], () => void act.follow(-1)),
   action("receiver", "Selection", "Along the arrow to the receiver", ["]"], () => void act.follow(1)),
   action("hide-kind", "Selection", "Hide the category of the selection", ["h"], act.hideCurrent),
   action("show-all", "Selection", "Show all categories", [], () => change({ hide: [] })),
