@@ -50,14 +50,15 @@ mod model {
     impl Space for Memory {
         type Block = Block;
 
-        fn make(&self) -> io::Result<Vec<Block>> {
+        fn make(&self, add: &mut dyn FnMut(Block)) -> io::Result<()> {
             self.busy.with_mut(|_| {
                 let made = self.made.load(Relaxed);
                 if made + self.at_a_time > self.most {
                     return Err(io::ErrorKind::StorageFull.into());
                 }
                 self.made.store(made + self.at_a_time, Relaxed);
-                Ok((made..made + self.at_a_time).map(Block).collect())
+                (made..made + self.at_a_time).map(Block).for_each(add);
+                Ok(())
             })
         }
 
@@ -284,13 +285,14 @@ mod threads {
     impl Space for Words {
         type Block = &'static AtomicU64;
 
-        fn make(&self) -> io::Result<Vec<&'static AtomicU64>> {
+        fn make(&self, add: &mut dyn FnMut(&'static AtomicU64)) -> io::Result<()> {
             self.made.fetch_add(2, Relaxed);
-            let two: Vec<&'static AtomicU64> = (0..2)
-                .map(|_| &*Box::leak(Box::new(AtomicU64::new(0))))
-                .collect();
-            self.all.lock().unwrap().extend(&two);
-            Ok(two)
+            for _ in 0..2 {
+                let block: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
+                self.all.lock().unwrap().push(block);
+                add(block);
+            }
+            Ok(())
         }
 
         fn keep(&self, full: &&'static AtomicU64) -> io::Result<()> {
