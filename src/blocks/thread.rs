@@ -62,19 +62,29 @@ pub struct Thread {
     /// Memory that is written to then.
     pub private: Option<Block>,
     /// Calls that were counted and not recorded, by function.
-    pub ignored: [u64; COUNT],
+    pub ignored: &'static mut [u64; COUNT],
     /// The polls that are going on.
-    pub row: Row,
+    pub row: &'static mut Row,
     /// The file that blocks come from.
     pub store: &'static Store,
     /// Where a server sees which call the thread is in.
     pub seen: &'static AtomicU64,
-    /// What `seen` is where nobody looks.
-    pub unseen: AtomicU64,
     /// The rank's part of CallIDs.
     pub rank: AtomicU64,
     /// The state that was made before this one.
     pub before_this: *mut Thread,
+}
+
+/// A state and what it points to, in one piece of memory. Apart, so that what each call touches stays together.
+pub struct Places {
+    /// The state.
+    pub state: Thread,
+    /// [`Thread::ignored`].
+    pub ignored: [u64; COUNT],
+    /// [`Thread::row`].
+    pub row: Row,
+    /// [`Thread::seen`], where nobody looks.
+    pub unseen: AtomicU64,
 }
 
 /// The state that was made last; all others are behind it. They live until the process ends, because Finalize adds up what

@@ -15,7 +15,7 @@ use crate::api::dumpi;
 use crate::api::functions::{self, Functions};
 use crate::blocks::fill::{begin_block, private_block, reserve_calls};
 use crate::blocks::retire;
-use crate::blocks::thread::{self, Busy, Thread};
+use crate::blocks::thread::{self, Busy, Places, Thread};
 use crate::blocks::{self, Block, Store};
 use crate::call::filter;
 use crate::call::floating::SetAside;
@@ -411,13 +411,20 @@ fn begin_thread(store: &'static Store, anywhere: bool) -> *mut Thread {
         retire::watch(t, anywhere);
         return t;
     }
-    let Some(place) = blocks::memory(size_of::<Thread>()) else {
+    let Some(places) = blocks::memory(size_of::<Places>()) else {
         return std::ptr::null_mut();
     };
-    let place = place.cast::<Thread>();
+    let places = places.cast::<Places>().as_ptr();
     let number = NEXT_THREAD.fetch_add(1, Relaxed);
-    // SAFETY: fresh memory, aligned to a page, that stays for good: a part of it, before all of it is there.
-    let unseen = unsafe { AtomicU64::from_ptr((&raw mut (*place.as_ptr()).unseen).cast()) };
+    // SAFETY: fresh zeroed memory, aligned to a page, that stays for good; each part of it is lent once.
+    let (ignored, row, unseen) = unsafe {
+        (&raw mut (*places).row).write(Row::new());
+        (
+            &mut (*places).ignored,
+            &mut (*places).row,
+            &(*places).unseen,
+        )
+    };
     let state = Thread {
         depth: 0,
         // Until it is set up.
@@ -443,18 +450,17 @@ fn begin_thread(store: &'static Store, anywhere: bool) -> *mut Thread {
         hides: false,
         cut: (0, std::ptr::null_mut()),
         discarding: false,
-        ignored: [0; COUNT],
-        row: Row::new(),
+        ignored,
+        row,
         store,
         seen: posix::tids::place(tid as u32, unseen),
-        unseen: AtomicU64::new(0),
         rank: AtomicU64::new(callid(0)),
         before_this: std::ptr::null_mut(),
     };
     // SAFETY: as above; nobody else knows of it.
     let t = unsafe {
-        place.write(state);
-        &mut *place.as_ptr()
+        (&raw mut (*places).state).write(state);
+        &mut (*places).state
     };
     let block = store.take();
     t.discarding = block.is_none();
