@@ -13,6 +13,7 @@ use crate::pyramid::Index;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scan::Reach;
+use crate::search::plan::Plan;
 use crate::summary::Summary;
 use crate::trace::Trace;
 use crate::tree::Tree;
@@ -96,6 +97,8 @@ pub struct Viewer<'a> {
     trees: Vec<Tree>,
     limits: Limits,
     layouts: Mutex<Vec<Arc<Layout>>>,
+    /// The last search made ready, by its text and rows: every picture asks for its hits.
+    searched: Mutex<Option<(String, Arc<Plan>)>>,
     measures: Mutex<Option<Arc<Measures>>>,
     summary: OnceLock<Arc<Summary>>,
     estimated_summary: OnceLock<Summary>,
@@ -120,6 +123,7 @@ impl<'a> Viewer<'a> {
             trace,
             limits,
             layouts: Mutex::default(),
+            searched: Mutex::default(),
             measures: Mutex::default(),
             summary: OnceLock::new(),
             estimated_summary: OnceLock::new(),
@@ -278,6 +282,28 @@ impl<'a> Viewer<'a> {
         Ok(layout)
     }
 
+    /// The search of a question, `q`, made ready for these rows.
+    ///
+    /// # Errors
+    /// It cannot be read, or the trace not.
+    pub(crate) fn search_plan(
+        &self,
+        query: &Query,
+        layout: &Layout,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Arc<Plan>, Refusal> {
+        let text = query.text("q");
+        let key = format!("{}\n{text}", layout.spec);
+        let kept = || (self.searched.lock()).unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, plan)) = kept().as_ref().filter(|kept| kept.0 == key) {
+            return Ok(Arc::clone(plan));
+        }
+        let reach = self.reach(self.trace.bounds(), stop);
+        let plan = Arc::new(crate::search::plan(&self.trace, layout, text, reach)?);
+        *kept() = Some((key, Arc::clone(&plan)));
+        Ok(plan)
+    }
+
     /// What rows are sorted by and clustered by.
     fn measures(&self, stop: &dyn Fn() -> bool) -> Result<Arc<Measures>, Refusal> {
         let mut measures = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
@@ -323,6 +349,7 @@ impl<'a> Viewer<'a> {
             alpha: (kind.category.color.0 >> 24) as u8,
             class: kind.class.name(),
             count: kind.count,
+            share: kind.category.summary.exclusive,
             labels: kind
                 .category
                 .info_keys
@@ -413,6 +440,10 @@ impl<'a> Viewer<'a> {
             most: query.number("max", 50_000)?.min(self.limits.drawables),
             seq: query.number("seq", 0)?,
             layout: &layout,
+            hits: match query.text("q") {
+                "" => None,
+                _ => Some(self.search_plan(query, &layout, stop)?),
+            },
         };
         if let Some(index) = self.index.get()
             && self.is_too_much(window)
@@ -606,6 +637,8 @@ struct Category<'m> {
     alpha: u8,
     class: &'static str,
     count: Option<u64>,
+    /// Exclusive time in the whole trace, all lines together, by its length.
+    share: f32,
     labels: Vec<String>,
 }
 

@@ -40,6 +40,8 @@ pub struct Cells {
     pub spread: Vec<u8>,
     /// 0 for no events, else 1 + log2 of their number.
     pub events: Vec<u8>,
+    /// The same of hits of a search.
+    pub hits: Vec<u8>,
     /// Share of the first kind, in a stack.
     pub share: Vec<u8>,
     /// Second and third kind and their shares, in a stack.
@@ -86,6 +88,7 @@ impl Cells {
             busy: vec![0; size],
             spread: plane(has_groups),
             events: Vec::new(),
+            hits: Vec::new(),
             share: plane(is_stack),
             others: [other(), other()],
         };
@@ -131,25 +134,32 @@ impl Cells {
 
     /// Counts events: row and time.
     pub fn count_events(&mut self, columns: &Columns, events: impl Iterator<Item = (u32, f64)>) {
-        let mut counts = vec![0u32; self.width * self.rows];
-        let mut any = false;
-        for (row, time) in events {
+        self.events = self.levels(columns, events);
+    }
+
+    /// Counts hits of a search: row and time.
+    pub fn count_hits(&mut self, columns: &Columns, hits: impl Iterator<Item = (u32, f64)>) {
+        self.hits = self.levels(columns, hits);
+    }
+
+    /// By cell 0, or 1 + log2 of how many there are; nothing at all if there are none.
+    fn levels(&self, columns: &Columns, marks: impl Iterator<Item = (u32, f64)>) -> Vec<u8> {
+        let mut counts = Vec::new();
+        for (row, time) in marks {
             let Some(row) = (row as usize)
                 .checked_sub(self.first)
                 .filter(|&row| row < self.rows)
             else {
                 continue;
             };
+            if counts.is_empty() {
+                counts = vec![0u32; self.width * self.rows];
+            }
             let count = &mut counts[row * self.width + columns.column(time)];
             *count = count.saturating_add(1);
-            any = true;
         }
-        if any {
-            let levels = counts
-                .iter()
-                .map(|&n| if n == 0 { 0 } else { 1 + n.ilog2() as u8 });
-            self.events = levels.collect();
-        }
+        let level = |n: u32| if n == 0 { 0 } else { 1 + n.ilog2() as u8 };
+        counts.into_iter().map(level).collect()
     }
 
     /// Writes a cell of these parts of a whole. Order of the parts does not matter.

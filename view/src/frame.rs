@@ -2,6 +2,7 @@
 
 use formats::slog2::{TimeBBox, Topology};
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::cells::{Cells, Mode};
 use crate::columns::Columns;
@@ -9,6 +10,7 @@ use crate::details::Reference;
 use crate::layout::Layout;
 use crate::refusal::Refusal;
 use crate::scan::{Preview, Reach, Take, scan};
+use crate::search::plan::Plan;
 use crate::states::{State, States, sweep};
 use crate::trace::{Item, Trace};
 use crate::wire::{Header, Writer, flag, section};
@@ -16,6 +18,8 @@ use crate::wire::{Header, Writer, flag, section};
 /// What is asked of a picture.
 #[derive(Clone, Debug)]
 pub struct Question<'l> {
+    /// What is searched for: hits are counted by cell.
+    pub hits: Option<Arc<Plan>>,
     /// The window; of some length.
     pub window: TimeBBox,
     /// Columns.
@@ -105,6 +109,8 @@ pub struct Found {
     pub events: Vec<Event>,
     /// Arrows.
     pub arrows: Vec<Arrow>,
+    /// Hits of the search: row and time.
+    pub hits: Vec<(u32, f64)>,
     /// Arrows of which there was no room.
     pub cut_arrows: u64,
     /// All of these.
@@ -129,6 +135,12 @@ impl<'a> Take<'a> for Taker<'_, '_, '_, 'a> {
         let row = question.layout.row(item.line);
         let is_in =
             |row: Option<u32>| row.is_some_and(|row| question.rows.contains(&(row as usize)));
+        if let (Some(plan), Some(row), true) = (&question.hits, row, is_in(row))
+            && inside(item.start, question.window)
+            && plan.fits(self.trace, &item)
+        {
+            self.found.hits.push((row, item.start));
+        }
         match item.topology {
             Topology::State if is_in(row) && takes_part(&item, question.window) => {
                 self.found.drawables += 1;
@@ -263,6 +275,7 @@ pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u3
     );
     let times = found.events.iter().filter(|e| inside(e.time, window));
     cells.count_events(&columns, times.map(|event| (event.row, event.time)));
+    cells.count_hits(&columns, found.hits.into_iter());
     let mut flags = flags
         | if found.exact {
             flag::EXACT
@@ -303,6 +316,7 @@ pub fn write_cells(writer: &mut Writer, cells: &Cells, are_few: bool) {
     for (id, plane) in [
         (section::SPREAD, &cells.spread),
         (section::EVENTS, &cells.events),
+        (section::HITS, &cells.hits),
     ] {
         if !plane.is_empty() {
             writer.bytes(id, plane);

@@ -60,6 +60,18 @@ fn a_small_trace() {
     assert_eq!(frame.numbers(43), [1]);
     assert_eq!(frame.reals(30), [7.0]);
     assert_eq!(frame.numbers(4)[7], 1);
+    // Hits of a search are marked where they begin: two on rank 0, the message among them, one on rank 1.
+    let frame = picture(&viewer, "picture?w=8&q=t%3E1%20t%3C5");
+    let hits = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0];
+    assert_eq!(frame.numbers(5), hits);
+    let status = |question: &str| ask(&viewer, question).map_err(|refusal| refusal.status);
+    assert_eq!(status("picture?w=8&q=dur%3Efast"), Err(400));
+    // An event is found where it stands, though a state runs there; beside it the state is.
+    let at = |t: &str| json(&viewer, &format!("at?t={t}&row=0&dt=0.25"))["name"].clone();
+    assert_eq!(
+        [at("7.2"), at("6.7"), at("3")],
+        ["event", "state 0", "state 1"]
+    );
     // One row of both ranks, half of it taken while one of them does nothing.
     let frame = picture(&viewer, "picture?w=8&rows=block:2");
     assert_eq!(frame.numbers(2), [128, 128, 128, 128, 255, 255, 255, 255]);

@@ -142,10 +142,52 @@ fn rows_pairs_and_sizes_are_those_that_were_made() {
     let sizes = ask(&viewer, "sizes?t0=0&t1=200");
     let classes = [[0, 100, 0], [64, 100, 10_000]].map(|class| Value::from(class.to_vec()));
     assert_eq!(sizes["messages"], Value::from(classes.to_vec()));
+    let sizes = ask(&viewer, "sizes?t0=0&t1=200&from=1&to=2");
+    let of_pair = vec![Value::from(vec![64, 50, 5000])];
+    assert_eq!(sizes["messages"], Value::from(of_pair));
+    let sizes = ask(&viewer, "sizes?t0=0&t1=200&from=2&to=1");
+    assert_eq!(sizes["messages"], Value::Array(vec![]));
     let lengths = ask(&viewer, "sizes?t0=0&t1=200&kind=3")["durations"].clone();
     assert_eq!(lengths[0][1], 200);
     let shown = lengths[0][0].as_f64().unwrap();
     assert!(shown <= 0.25 && 0.25 < 2.0 * shown, "{lengths}");
+}
+
+/// Each message begins in the state of kind 3 that is nested in another one, and arrives where the next line does nothing.
+#[test]
+fn calls_have_the_bytes_of_their_messages() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let bytes = |question: &str| {
+        let stats = ask(&viewer, question);
+        let categories = stats["categories"].as_array().unwrap().iter();
+        let bytes = categories.map(|c| (c["name"].to_string(), c["bytes"].as_u64().unwrap()));
+        bytes.filter(|(_, bytes)| *bytes > 0).collect::<Vec<_>>()
+    };
+    let of = |name: &str, bytes: u64| (format!("{name:?}"), bytes);
+    let all = bytes("stats?t0=0&t1=200");
+    assert_eq!(all, [of("state 3", 10_000), of("message", 10_000)]);
+    // Only rows 0 and 1, of which 1 sends; without the kind that sends nobody does.
+    let rows = bytes("stats?t0=0&t1=200&y0=0&y1=2");
+    assert_eq!(rows, [of("state 3", 5000), of("message", 5000)]);
+    let hidden = bytes("stats?t0=0&t1=200&hide=3");
+    assert_eq!(hidden, [of("message", 10_000)]);
+    // The message of step 1 is under way here, but sent before.
+    let between = bytes("stats?t0=1.35&t1=1.45");
+    assert_eq!(between, [of("message", 100)]);
+}
+
+#[test]
+fn a_table_of_hits_has_what_the_search_counts() {
+    let file = trace();
+    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    for query in ["state%203%20rank:1", "size%3E=1", "is:event%20t%3E150"] {
+        let hits = ask(&viewer, &format!("hits?t0=0&t1=200&q={query}"));
+        let table = ask(&viewer, &format!("events?t0=0&t1=200&limit=1000&q={query}"));
+        assert!(hits["count"].as_u64().unwrap() > 20, "{query}");
+        assert_eq!(table["total"], hits["count"], "{query}");
+        assert_eq!(table["ref"].as_array().unwrap().len() as u64, hits["count"]);
+    }
 }
 
 #[test]

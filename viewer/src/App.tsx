@@ -16,7 +16,7 @@ import { PerRow } from "./panels/PerRow";
 import { Pins } from "./panels/Pins";
 import { Statistics } from "./panels/Statistics";
 import { Summary } from "./panels/Summary";
-import { area, change, isDark, meta, PANELS, said, shownRows, span, trouble, view, type PanelName } from "./state";
+import { area, change, isDark, isNarrow, legendTab, meta, PANELS, said, shownRows, span, trouble, view, type PanelName } from "./state";
 import { Timeline } from "./timeline/Timeline";
 import { short } from "./timeline/Tooltip";
 import { Toolbar } from "./Toolbar";
@@ -37,9 +37,11 @@ export function App() {
       <Toolbar />
       <Trouble />
       <main class="middle" aria-label="Timeline"><Timeline /></main>
-      <aside class="side" aria-label="Legend and details">
-        {isSide.value ? <><Legend /><Details /></> : null}
-      </aside>
+      {isNarrow.value ? null : (
+        <aside class="side" aria-label="Legend and details">
+          {isSide.value ? <><Legend /><Details /></> : null}
+        </aside>
+      )}
       <section class="bottom" aria-label="Panels">
         <Splitter value={low.value} onMove={(value) => {
           low.value = value;
@@ -69,37 +71,48 @@ function Trouble() {
   );
 }
 
+/** What stands beside the timeline where there is room, as a panel. */
+function Beside() {
+  return <div class="beside"><Legend /><Details /></div>;
+}
+
 function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
-  const { panel } = view.value;
-  const Shown = SHOWN[panel];
+  const tabs = isNarrow.value ? ([...PANELS, "legend"] as const) : PANELS;
+  const shown = isNarrow.value && legendTab.value ? "legend" : view.value.panel;
+  const Shown = shown === "legend" ? Beside : SHOWN[shown];
+  const open = (tab: PanelName | "legend") => {
+    if (tab === "legend") legendTab.value = true;
+    else change({ panel: tab });
+  };
   const go = (event: KeyboardEvent) => {
-    const at = PANELS.indexOf(panel);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: PANELS.length - 1 }[event.key];
+    const at = tabs.findIndex((tab) => tab === shown);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    const next = PANELS[(to + PANELS.length) % PANELS.length]!;
-    change({ panel: next });
+    const next = tabs[(to + tabs.length) % tabs.length]!;
+    open(next);
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
     <>
       <div class="tab-line">
         <div class="tabs" role="tablist" aria-label="Panels" onKeyDown={go}>
-          {PANELS.map((one, nth) => (
+          {tabs.map((one, nth) => (
             <button
-              key={one} id={`tab-${one}`} type="button" role="tab" aria-selected={one === panel} aria-controls="panel" tabIndex={one === panel ? 0 : -1}
-              title={`${PANEL_TITLES[one]} (${nth + 1})`} onClick={() => change({ panel: one })}
+              key={one} id={`tab-${one}`} type="button" role="tab" aria-selected={one === shown} aria-controls="panel" tabIndex={one === shown ? 0 : -1}
+              title={one === "legend" ? "Legend and details" : `${PANEL_TITLES[one]} (${nth + 1})`} onClick={() => open(one)}
             >
-              {PANEL_TITLES[one]}{one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && view.value.pins.length > 0 ? ` ${view.value.pins.length}` : ""}
+              {one === "legend" ? "Legend, details" : PANEL_TITLES[one]}
+              {one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && view.value.pins.length > 0 ? ` ${view.value.pins.length}` : ""}
             </button>
           ))}
         </div>
         <span class="exports">
-          <button type="button" aria-pressed={isSide} onClick={onSide}>legend</button>
+          {isNarrow.value ? null : <button type="button" aria-pressed={isSide} onClick={onSide}>legend</button>}
           <Export name="svg" /><Export name="png" /><Export name="html" />
         </span>
       </div>
-      <div id="panel" class="panel-room" role="tabpanel" aria-labelledby={`tab-${panel}`} tabIndex={0}><Shown /></div>
+      <div id="panel" class="panel-room" role="tabpanel" aria-labelledby={`tab-${shown}`} tabIndex={0}><Shown /></div>
     </>
   );
 }

@@ -27,8 +27,8 @@ export function Toolbar() {
         </select>
       ) : <span class="trace-name" title={short(meta.value?.name ?? "", 300)}>{short(meta.value?.name ?? "…", 40)}</span>}
       <span class="group">
-        <button type="button" aria-label="Undo" title="Undo (U)" disabled={!canUndo.value} onClick={undo}>◀</button>
-        <button type="button" aria-label="Redo" title="Redo (Shift+U)" disabled={!canRedo.value} onClick={redo}>▶</button>
+        <button type="button" aria-label="Undo" title="Undo (U)" class="turn" disabled={!canUndo.value} onClick={undo}>↶</button>
+        <button type="button" aria-label="Redo" title="Redo (Shift+U)" class="turn" disabled={!canRedo.value} onClick={redo}>↷</button>
       </span>
       <span class="group">
         <button type="button" aria-label="Zoom out" title="Zoom out (S)" onClick={() => zoom(2)}>−</button>

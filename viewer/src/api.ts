@@ -12,6 +12,8 @@ export interface Category {
   class: string;
   /** Drawables in the whole trace, if the file says so. */
   count: number | null;
+  /** Exclusive time in the whole trace, all lines together, by its length; null if the file does not say. */
+  share: number | null;
   labels: string[];
 }
 
@@ -181,7 +183,20 @@ export interface Listed {
 /** A call, and what happened below it. */
 export interface Call {
   call: Detail | null;
+  /** The first ones of all `total`. */
   operations: Detail[];
+  total: number;
+  /** Of all of them together. */
+  seconds: number;
+  /** Whether the whole trace was looked through. */
+  exact: boolean;
+}
+
+/** The arrows that leave a state, or arrive in it. */
+export interface Followed {
+  arrows: Detail[];
+  total: number;
+  partner: Detail | null;
 }
 
 /** A question that was refused, with what the other side says. */

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { current, select } from "./actions";
 import { askJson, isAbort, question, Refusal, report, type Hits, type SearchAnswer } from "./api";
-import { hitBins, meta, say, span, view } from "./state";
+import { counted, hitBins, meta, say, span, view } from "./state";
 
 /** How often a search that ran out of its budget is taken up again. */
 const MOST_TURNS = 200;
@@ -18,6 +18,12 @@ export const isSearching = signal(false);
 
 let counting: AbortController | null = null;
 
+function forgetHits(): void {
+  found.value = null;
+  hitBins.value = [];
+  counted.value = "";
+}
+
 /** Counts the hits of the query of the view. */
 export async function count(): Promise<void> {
   counting?.abort();
@@ -25,8 +31,7 @@ export async function count(): Promise<void> {
   const whole = meta.peek();
   wrong.value = "";
   if (query.trim() === "" || !whole) {
-    found.value = null;
-    hitBins.value = [];
+    forgetHits();
     return;
   }
   const own = new AbortController();
@@ -38,10 +43,10 @@ export async function count(): Promise<void> {
     if (own.signal.aborted) return;
     found.value = hits;
     hitBins.value = hits.bins;
+    counted.value = hits.count > 0 ? query : "";
   } catch (error) {
     if (isAbort(error)) return;
-    found.value = null;
-    hitBins.value = [];
+    forgetHits();
     if (error instanceof Refusal && error.status === 400) wrong.value = error.message;
     else report(error);
   } finally {

@@ -130,7 +130,10 @@ function nextRegion(): void {
   const isIn = (id: string) => id === "tab"
     ? document.activeElement?.closest(".bottom") !== null && document.activeElement?.closest(".bottom") !== undefined
     : id === "legend-filter" ? Boolean(document.activeElement?.closest(".side")) : document.activeElement?.id === id;
-  focus(REGIONS[(REGIONS.findIndex(isIn) + 1) % REGIONS.length]!);
+  // The legend may be shut, or be a panel that is not shown.
+  const at = REGIONS.findIndex(isIn) + 1;
+  const others = [...REGIONS.slice(at), ...REGIONS.slice(0, at)];
+  focus(others.find((id) => id === "tab" || document.getElementById(id) !== null)!);
 }
 
 /** The name of a pressed key as the table writes it. */

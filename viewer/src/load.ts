@@ -3,7 +3,7 @@
 import { effect, signal, untracked } from "@preact/signals";
 import { Asker, askJson, forget, question, report, traceNames, type Detail, type Meta, type Rows } from "./api";
 import { count } from "./finding";
-import { hitBins, layout, meta, selected, slide, view } from "./state";
+import { counted, hitBins, layout, meta, selected, slide, view } from "./state";
 
 /** Milliseconds between two looks at how far the index is. */
 const AGAIN = 700;
@@ -37,6 +37,7 @@ export function load(): void {
       layout.value = null;
       selected.value = [];
       hitBins.value = [];
+      counted.value = "";
       forget();
       void loadMeta(trace);
     });
@@ -70,12 +71,12 @@ export function load(): void {
       })
       .catch(report));
   });
-  let counted = "";
+  let searched = "";
   effect(() => {
     const { trace: of, rows: spec, query } = view.value;
     const asked = `${of}/${spec}/${query}/${meta.value === null}`;
-    if (asked === counted) return;
-    counted = asked;
+    if (asked === searched) return;
+    searched = asked;
     untracked(() => void count());
   });
   traceNames().then((all) => (names.value = all)).catch(report);

@@ -72,12 +72,14 @@ export function paint(frame: Frame, palette: Palette, shot: Shot, target: Uint32
   }
   target.fill(ground, done * width, shot.height * width);
   if (close) paintStates(frame, palette, shot, target);
+  const { hits } = frame.cells;
+  if (hits) paintHits(hits, frame, palette, shot, target);
 }
 
 function paintCells(
   frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, row: number, from: number, to: number,
 ): void {
-  const { category, busy, spread, events, hits, share1 } = frame.cells;
+  const { category, busy, spread, events, share1 } = frame.cells;
   const { width, unit } = shot;
   if (to <= from) return;
   if (!category) {
@@ -103,7 +105,6 @@ function paintCells(
   if (spread && to - from >= 3) hatchSpread(spread, frame, palette, shot, target, first, from, to);
   const small = to - from < 6 * unit;
   if (events && !small) mark(events, frame, shot, target, first, from, from + 2 * unit, pack(palette.theme.text));
-  if (hits) mark(hits, frame, shot, target, first, small ? from : to - 3 * unit, to, pack(palette.theme.hit));
 }
 
 function column(x: number, width: number, columns: number): number {
@@ -156,6 +157,30 @@ function hatchSpread(
       target[at] = pack(mix(unpack(target[at] ?? 0), text, 0.15 + 0.35 * (differs / 255)));
     }
   }
+}
+
+/** Ticks of hits at the base of each row, wide enough to be seen and set off from states; low rows have them in all of their height. */
+function paintHits(hits: Uint8Array, frame: Frame, palette: Palette, shot: Shot, target: Uint32Array): void {
+  const { width, unit } = shot;
+  const side = Math.floor(unit);
+  for (let row = 0; row < frame.rows; row++) {
+    const top = rowTop(row, shot.rowHeight);
+    if (top >= shot.height) break;
+    const [from, to] = box(top, Math.min(rowTop(row + 1, shot.rowHeight), shot.height), 0);
+    const upper = hitTop(from, to, unit);
+    for (const [word, reach] of [[pack(palette.theme.ground), 2 * side], [pack(palette.theme.hit), side]] as const) {
+      for (let x = 0; x < width; x++) {
+        if (!hits[row * frame.columns + column(x, width, frame.columns)]) continue;
+        for (let y = upper; y < to; y++) target.fill(word, y * width + Math.max(0, x - reach), y * width + Math.min(width, x + reach + 1));
+      }
+    }
+  }
+}
+
+/** The first pixel of the ticks in a row of pixels [from, to). */
+function hitTop(from: number, to: number, unit: number): number {
+  const whole = to - from;
+  return whole < 6 * unit ? from : to - Math.max(Math.round(4 * unit), Math.round(whole * 0.3));
 }
 
 function mark(

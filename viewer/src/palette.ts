@@ -48,6 +48,7 @@ export interface KindLook {
   class: string;
   topology: string;
   count?: number | null;
+  share?: number | null;
 }
 
 /** Patterns: where `pattern(n, x, y)` is true the pixel is drawn towards the ink. */
@@ -64,7 +65,7 @@ export interface Palette {
   ink: Rgb[];
   line: Rgb[];
   pattern: Uint8Array;
-  /** What stands for a whole class of kinds: the colour of its most frequent states, so that it is found in the timeline. */
+  /** What stands for a whole class of kinds: the colour of the states that take most of its time, as most of it is in the timeline. */
   classes: ReadonlyMap<string, Rgb>;
   /** Colour of a cell by `(kind + 1) * SHADES + shade`, as ImageData has it; kind −1 is an empty row. */
   shades: Uint32Array;
@@ -108,11 +109,12 @@ function line(color: Rgb, isArrow: boolean, theme: Theme, least: number): Rgb {
 
 function classes(kinds: readonly KindLook[], fill: readonly Rgb[], name: PaletteName, theme: Theme): Map<string, Rgb> {
   const found = new Map<string, Rgb>();
-  const most = new Map<string, number>();
+  const most = new Map<string, [share: number, count: number]>();
   kinds.forEach((kind, nth) => {
-    const count = kind.count ?? 0;
-    if (kind.topology !== "state" || count <= (most.get(kind.class) ?? -1)) return;
-    most.set(kind.class, count);
+    const [share, count] = [kind.share ?? 0, kind.count ?? 0];
+    const [leastShare, leastCount] = most.get(kind.class) ?? [-1, -1];
+    if (kind.topology !== "state" || share < leastShare || (share === leastShare && count <= leastCount)) return;
+    most.set(kind.class, [share, count]);
     const isByClass = name === "class" || name === "grey";
     found.set(kind.class, isByClass ? classColor(kind.class, theme, name === "grey") : (fill[nth] ?? 0));
   });

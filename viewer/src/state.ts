@@ -24,6 +24,8 @@ export const cursor = signal<{ row: number; t: number } | null>(null);
 export const measure = signal<{ t0: number; t1: number } | null>(null);
 /** Hits of the search in the whole trace, for the ticks of the minimap: how many in each of equal parts. */
 export const hitBins = signal<readonly number[]>([]);
+/** The search that these are hits of: one that the server has understood. */
+export const counted = signal("");
 /** Size of the timeline's drawing area in pixels of the page; set by the timeline. */
 export const area = signal({ width: 0, height: 0 });
 /** What is said to those who do not see; set by `say`. */
@@ -35,6 +37,10 @@ export const busy = signal(0);
 /** Dark or light, after the option and what the system prefers. */
 const systemDark = signal(false);
 export const isDark = computed(() => (view.value.theme === "auto" ? systemDark.value : view.value.theme === "dark"));
+/** Whether the page is too narrow for the legend beside the timeline: it is a tab of the panels then. */
+export const isNarrow = signal(false);
+/** Whether that tab is shown in place of the panel of the view. */
+export const legendTab = signal(false);
 /** Whether the wheel zooms and Ctrl+wheel scrolls instead of the other way round. Kept in this browser. */
 export const wheelZooms = signal(false);
 
@@ -86,6 +92,7 @@ const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "the
 
 /** Changes the view. Changes of the same `name` shortly one after the other are one step of undo. */
 export function change(patch: Partial<View>, name = ""): void {
+  if (patch.panel !== undefined) legendTab.value = false;
   const before = view.peek();
   const after = bounded({ ...before, ...patch });
   const differs = Object.keys(after).filter((key) => after[key as keyof View] !== before[key as keyof View]);
@@ -174,6 +181,10 @@ export function connect(): void {
     historyChanges.value++;
     view.value = asked;
   });
+  // The same width as in style.css.
+  const narrow = window.matchMedia("(max-width: 900px)");
+  isNarrow.value = narrow.matches;
+  narrow.addEventListener("change", () => (isNarrow.value = narrow.matches));
   const prefers = window.matchMedia("(prefers-color-scheme: dark)");
   systemDark.value = prefers.matches;
   prefers.addEventListener("change", () => (systemDark.value = prefers.matches));

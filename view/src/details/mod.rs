@@ -269,8 +269,8 @@ impl<'a> Details<'_, 'a> {
         Ok((left.max(0.0), scanned.exact))
     }
 
-    /// What is under the cursor: at a time on a row the innermost state, or else the arrow or event that is nearest, no farther
-    /// than `within` seconds.
+    /// What is under the cursor: on a row the event that is nearest to a time, no farther than `within` seconds, for it is drawn
+    /// above states; else the innermost state; else the arrow that is nearest.
     ///
     /// # Errors
     /// The file is damaged.
@@ -290,6 +290,14 @@ impl<'a> Details<'_, 'a> {
         let reach = self.reach(time - within, time + within);
         let (mut items, _) = collect(self.trace, reach, &is_shown)?;
         items.sort_by(|a, b| near::order(self.trace, a, b));
+        let events = items.iter().filter(|item| item.topology == Topology::Event);
+        let off = |event: &Item<'_>| (event.start - time).abs();
+        let nearest = events
+            .filter(|event| off(event) <= within)
+            .min_by(|a, b| off(a).total_cmp(&off(b)));
+        if let Some(event) = nearest {
+            return Ok(Some(*event));
+        }
         let states = || items.iter().filter(|item| item.topology == Topology::State);
         let runs = |item: &&Item<'_>| item.start <= time && time < item.end;
         // On a row of several threads each has its own; the one that takes longest is most likely to be what is seen.
@@ -429,19 +437,28 @@ impl<'a> Details<'_, 'a> {
     }
 
     /// The call of a CallID and the operations that it caused: what carries the same CallID, the first one that is no operation
-    /// below MPI, and those that are. If the whole trace is too much to be looked through, only `near` is.
+    /// below MPI, and those that are. If the whole trace is too much to be looked through, it is looked for in `near` and, as
+    /// arrows lead from the call to its operations, wherever the ends of those found so far are.
     ///
     /// # Errors
     /// The file is damaged.
     pub fn call(&self, id: u64, near: Option<TimeBBox>) -> Result<Called<'a>, Refusal> {
         let all = self.trace.bounds();
-        let wanted =
-            |item: &Item<'a>| item.topology != Topology::Arrow && self.callid(item) == Some(id);
-        let (mut items, scanned) =
-            collect(self.trace, self.reach(all.earliest, all.latest), &wanted)?;
-        if let Some(TimeBBox { earliest, latest }) = near.filter(|_| !scanned.exact) {
-            items = collect(self.trace, self.reach(earliest, latest), &wanted)?.0;
-        }
+        let has_it = |item: &Item<'a>| self.callid(item) == Some(id);
+        let is_small = self.trace.reader().bytes_in(all)? <= self.reach.bytes;
+        let mut window = near.filter(|_| !is_small).unwrap_or(all);
+        let (mut items, exact) = loop {
+            let reach = self.reach(window.earliest, window.latest);
+            let (items, scanned) = collect(self.trace, reach, &has_it)?;
+            let wider = items.iter().fold(window, |wider, item| TimeBBox {
+                earliest: wider.earliest.min(item.start).min(item.end),
+                latest: wider.latest.max(item.start).max(item.end),
+            });
+            if wider == window || !scanned.exact {
+                break (items, scanned.exact && (is_small || window == all));
+            }
+            window = wider;
+        };
         items.sort_by(|a, b| near::order(self.trace, a, b));
         let is_operation = |item: &Item<'_>| {
             let kind = &self.trace.kinds()[item.kind as usize];
@@ -453,7 +470,7 @@ impl<'a> Details<'_, 'a> {
         Ok(Called {
             call,
             operations: items,
-            exact: scanned.exact,
+            exact,
         })
     }
 
@@ -575,7 +592,8 @@ pub(crate) fn is_callid(key: &str) -> bool {
 pub(crate) fn bytes(key: &str, value: Value<'_>) -> Option<i64> {
     let name = name_of(key);
     match value {
-        Value::Integer(bytes) if matches!(name.as_str(), "bytes" | "msg_size" | "size") => {
+        // Operations that move none, or an unknown number, have a negative one.
+        Value::Integer(bytes @ 0..) if matches!(name.as_str(), "bytes" | "msg_size" | "size") => {
             Some(bytes)
         }
         _ => None,

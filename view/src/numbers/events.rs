@@ -11,6 +11,7 @@ use crate::answer::{Answer, Viewer, topology};
 use crate::details::Reference;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::search::plan::Plan;
 use crate::trace::{Item, Kind};
 
 /// Rows of the table that can be asked for, from the first on.
@@ -55,6 +56,21 @@ struct Entry {
     to_line: u32,
     times: [f64; 2],
     info: Vec<u8>,
+}
+
+impl Entry {
+    fn item<'i>(&self, info: &'i [u8]) -> Item<'i> {
+        let [start, end] = self.times;
+        Item {
+            kind: self.kind,
+            topology: self.topology,
+            line: self.line,
+            to_line: self.to_line,
+            start,
+            end,
+            info,
+        }
+    }
 }
 
 impl Ord for Entry {
@@ -111,6 +127,10 @@ impl Viewer<'_> {
             "row" => By::Row,
             _ => return Err(Refusal::wrong("sort: expected t0, dur, name or row")),
         };
+        let plan = match query.text("q") {
+            "" => None,
+            _ => Some(self.search_plan(query, &layout, stop)?),
+        };
         let reach = self.reach(window, stop);
         if trace.reader().bytes_in(window)? > reach.bytes {
             let message = "too much in this window for a table: zoom in, or search";
@@ -135,6 +155,10 @@ impl Viewer<'_> {
                     latest: start.max(end),
                 };
                 if hidden[entry.kind as usize] || !takes_part(bounds, window) {
+                    return;
+                }
+                let is_hit = |plan: &Plan| plan.fits(trace, &entry.item(drawable.info));
+                if !plan.as_deref().is_none_or(is_hit) {
                     return;
                 }
                 let (heap, total) = &mut *heap.borrow_mut();
@@ -172,16 +196,7 @@ impl Viewer<'_> {
     fn push(&self, events: &mut Events, entry: &Entry) {
         let kind = &self.trace().kinds()[entry.kind as usize];
         let [start, end] = entry.times;
-        let item = Item {
-            kind: entry.kind,
-            topology: entry.topology,
-            line: entry.line,
-            to_line: entry.to_line,
-            start,
-            end,
-            info: &entry.info,
-        };
-        let reference = Reference::of(self.trace(), &item, 0);
+        let reference = Reference::of(self.trace(), &entry.item(&entry.info), 0);
         events.reference.push(reference.to_string());
         events.topology.push(topology(entry.topology));
         events.kind.push(entry.kind);

@@ -4,7 +4,7 @@
 use formats::model::{self, Definitions, Line, info_values, message};
 use formats::slog2::{
     Depth, Drawable, InModel, InOrder, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
-    Shadow, TimeBBox, Topology, Visit,
+    Shadow, TimeBBox, Topology, Vertex, Visit,
 };
 use formats::stats::{
     CategoryStatistics, Cell, Collector, Histogram, Nesting, Options, Row, Statistics, Tally,
@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use super::moves::Moved;
 use crate::details::bytes;
 use crate::refusal::Refusal;
 use crate::scan::Reach;
@@ -29,6 +30,8 @@ pub struct Wanted<'w> {
     pub hidden: &'w [bool],
     /// Which states are nested in which.
     pub nesting: Nesting,
+    /// Rows from and to which arrows count, if not all do.
+    pub pair: Option<(u32, u32)>,
 }
 
 /// What was counted.
@@ -36,7 +39,7 @@ pub struct Wanted<'w> {
 pub struct Gathered {
     /// The statistics. The rank of rows, cells and pairs is the row, −1 for arrows' ends on none; the thread is the lane.
     pub found: Statistics,
-    /// By kind the bytes of messages and accesses.
+    /// By kind the bytes of messages and accesses; with [`gather`], of calls those of the messages that begin or end in them.
     pub bytes: Vec<u64>,
     /// By kind the numbers of drawables by the power of two of their nanoseconds.
     pub lengths: Vec<[u64; 64]>,
@@ -121,13 +124,20 @@ pub fn gather(
     if trace.reader().bytes_in(reach.window)? > reach.bytes {
         return estimate(trace, wanted, rows, reach);
     }
-    match gather_all(trace, wanted, rows, reach, &mut ()) {
+    let mut moved = Moved::new(trace, wanted, reach.window);
+    match gather_all(trace, wanted, rows, reach, &mut moved) {
         // This is quick.
         Err(refusal) if refusal.is_stopped() => {
             let bytes = reach.bytes / PART_IN_HASTE;
             estimate(trace, wanted, rows, Reach { bytes, ..reach })
         }
-        found => found,
+        Ok(mut found) => {
+            for (bytes, moved) in found.bytes.iter_mut().zip(moved.finish()) {
+                *bytes = bytes.saturating_add(moved);
+            }
+            Ok(found)
+        }
+        refused => refused,
     }
 }
 
@@ -155,11 +165,13 @@ pub fn gather_all(
         &mut |drawable| {
             let (gathering, also) = &mut *all.borrow_mut();
             also.put(drawable);
-            let first = drawable.vertices.first().and_then(|v| trace.line(v.line));
-            let row = first.and_then(|line| row_of[line as usize]);
+            let line = |vertex: Option<&Vertex>| vertex.and_then(|v| trace.line(v.line));
+            let ends = [drawable.vertices.first(), drawable.vertices.last()].map(line);
+            let rows = ends.map(|line| line.and_then(|line| row_of[line as usize]));
             let kind = trace.kind_or_undefined(drawable.category, drawable.topology);
             let is_hidden = kind.is_some_and(|kind| wanted.hidden[kind as usize]);
-            if let (Some(row), false) = (row, is_hidden) {
+            let is_wanted = !is_hidden && is_of_pair(drawable.topology, rows, wanted.pair);
+            if let (Some(row), true) = (rows[0], is_wanted) {
                 gathering.put(trace, drawable, kind, row, reach.window);
             }
         },
@@ -193,6 +205,7 @@ pub fn estimate(
     let estimate = Estimate {
         trace,
         hidden: wanted.hidden,
+        pair: wanted.pair,
         row_of: &row_of,
         window: reach.window,
         gathering: Gathering::new(trace, wanted, &row_of, rows, reach),
@@ -204,6 +217,11 @@ pub fn estimate(
 /// By line its row.
 fn rows_of(trace: &Trace<'_>, wanted: &Wanted<'_>) -> Vec<Option<u32>> {
     (0..trace.lines().len() as u32).map(wanted.row).collect()
+}
+
+/// Whether an arrow is one of those between two rows, if only these are wanted.
+fn is_of_pair(topology: Topology, rows: [Option<u32>; 2], pair: Option<(u32, u32)>) -> bool {
+    topology != Topology::Arrow || pair.is_none_or(|(from, to)| rows == [Some(from), Some(to)])
 }
 
 struct Gathering {
@@ -302,6 +320,7 @@ pub(crate) fn bytes_of(category: &model::Category, info: &[u8]) -> Option<u64> {
 struct Estimate<'e, 'a> {
     trace: &'e Trace<'a>,
     hidden: &'e [bool],
+    pair: Option<(u32, u32)>,
     row_of: &'e [Option<u32>],
     window: TimeBBox,
     gathering: Gathering,
@@ -357,6 +376,11 @@ impl Estimate<'_, '_> {
             self.trace.kinds()[kind as usize].category.topology
         });
         if known.is_none_or(|kind| self.hidden[kind as usize]) || ends.len() > 2 {
+            return;
+        }
+        let to = self.trace.line(primitive.last().line);
+        let row_to = to.and_then(|line| self.row_of[line as usize]);
+        if !is_of_pair(topology, [Some(row), row_to], self.pair) {
             return;
         }
         let drawable = model::Drawable {

@@ -3,6 +3,7 @@
 pub(crate) mod csv;
 pub(crate) mod events;
 pub mod gather;
+pub(crate) mod moves;
 
 use formats::slog2::TimeBBox;
 use formats::stats::{Nesting, Tally};
@@ -106,6 +107,10 @@ impl Viewer<'_> {
                 "" | "line" => Nesting::Line,
                 "thread" => Nesting::Thread,
                 _ => return Err(Refusal::wrong("nesting: expected line or thread")),
+            },
+            pair: match query.get("from").is_some() || query.get("to").is_some() {
+                true => Some((query.number("from", 0)?, query.number("to", 0)?)),
+                false => None,
             },
         };
         let rows = layout.rows.len();

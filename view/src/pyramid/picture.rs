@@ -59,6 +59,8 @@ impl Index<'_> {
             busy: plane(true),
             spread: plane(lanes_of.iter().any(|lanes| lanes.len() > 1)),
             events: plane(self.events.is_some()),
+            // The index knows no single drawables.
+            hits: Vec::new(),
             share: plane(is_stack),
             others: [other(), other()],
         };

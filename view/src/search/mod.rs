@@ -97,7 +97,7 @@ impl Viewer<'_> {
         };
         let layout = self.layout(query, stop)?;
         let reach = self.reach(all, stop);
-        let plan = plan(self.trace(), &layout, query.text("q"), reach)?;
+        let plan = self.search_plan(query, &layout, stop)?;
         let mut found = find(self.trace(), &plan, from, is_forward, reach)?;
         let mut wrapped = false;
         if found.item.is_none() && found.resume.is_none() && query.text("wrap") != "0" {
@@ -131,7 +131,7 @@ impl Viewer<'_> {
         }
         let layout = self.layout(query, stop)?;
         let reach = self.reach(window, stop);
-        let plan = plan(self.trace(), &layout, query.text("q"), reach)?;
+        let plan = self.search_plan(query, &layout, stop)?;
         let mut found = hits::count(self.trace(), &plan, bins, reach)?;
         for bin in &mut found.bins {
             *bin = (*bin * 100.0).round() / 100.0;

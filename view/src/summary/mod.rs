@@ -165,6 +165,7 @@ impl Viewer<'_> {
             hidden: &hidden,
             // A thread does one thing at a time, whatever communicator it is about.
             nesting: Nesting::Thread,
+            pair: None,
         };
         let (gathered, pass) = match exact {
             true => {

@@ -1,11 +1,16 @@
 // All that is known of what is selected, and the ways from there: along its arrows, to what it is inside, to its call.
 
 import { follow, nextOnRow, pinSelection, select, selectRef, zoomToSelection } from "../actions";
+import { question, type Detail, type Followed } from "../api";
 import { bytes, duration, instant } from "../axis";
 import { change, selected, span, view } from "../state";
 import { short } from "../timeline/Tooltip";
+import { useAnswer } from "./answer";
 import { lookFor } from "./Hits";
 import { KindName } from "./parts";
+
+/** Messages of a state that are named. */
+const MOST_MESSAGES = 4;
 
 export function Details() {
   const all = selected.value;
@@ -33,6 +38,7 @@ export function Details() {
         {facts.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{short(text, 200)}</dd></div>)}
         {one.info.map(([name, text], nth) => <div key={`info${nth}`}><dt>{short(name, 60)}</dt><dd>{short(text, 2000)}</dd></div>)}
       </dl>
+      {one.topology === "state" ? <><Messages of={one} dir={1} /><Messages of={one} dir={-1} /></> : null}
       {one.parents.length > 0 ? (
         <p>inside {one.parents.map(({ ref, name }, nth) => <>{nth > 0 ? " ‹ " : ""}<button key={ref} type="button" class="link" onClick={() => void selectRef(ref)}>{short(name, 60)}</button></>)}</p>
       ) : null}
@@ -52,5 +58,28 @@ export function Details() {
       </p>
       {view.value.pins.includes(one.ref) ? <p class="faint">kept under Pins</p> : null}
     </section>
+  );
+}
+
+/** The messages that leave a state, or arrive in it: whose, how much, how long on their way. */
+function Messages({ of, dir }: { of: Detail; dir: 1 | -1 }) {
+  const { value, isOld } = useAnswer<Followed>(question("follow", { ref: of.ref, dir, rows: view.value.rows }));
+  if (!value || isOld) return null;
+  // What stays within it, as from a call to an operation below it, only leaves.
+  const isWithin = ({ row, to, t0, t1 }: Detail) => row === to?.row && t0 >= of.t0 && t1 <= of.t1;
+  const arrows = dir > 0 ? value.arrows : value.arrows.filter((arrow) => !isWithin(arrow));
+  const total = value.total - (value.arrows.length - arrows.length);
+  if (total === 0) return null;
+  const shown = arrows.slice(0, MOST_MESSAGES);
+  return (
+    <ul class="messages" aria-label={dir > 0 ? "What leaves here" : "What arrives here"}>
+      {shown.map((arrow) => (
+        <li key={arrow.ref}>
+          {dir > 0 ? "→" : "←"} <button type="button" class="link" title={short(arrow.name, 60)} onClick={() => void selectRef(arrow.ref)}>{short((dir > 0 ? arrow.to?.label : arrow.label) ?? "", 40)}</button>
+          {" "}{arrow.class === "message" && arrow.bytes !== null ? bytes(arrow.bytes) : short(arrow.name, 40)}, {duration(Math.abs(arrow.t1 - arrow.t0))} {arrow.backward ? <span class="alarm">backward</span> : null}
+        </li>
+      ))}
+      {total > shown.length ? <li class="faint">and {total - shown.length} more</li> : null}
+    </ul>
   );
 }

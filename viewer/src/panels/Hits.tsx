@@ -1,12 +1,16 @@
 // What the search found: how many, where in the run, and the way from one to the next.
 
-import { Csv, Spark, count, percent } from "./parts";
+import { Csv, Spark, count, percent, Subject, subjectValues } from "./parts";
+import { Listing } from "./Events";
 import { change, hitBins, meta, view } from "../state";
 import { found, isSearching, nextHit, firstHit, wrong } from "../finding";
 import { instant } from "../axis";
 import { short } from "../timeline/Tooltip";
 
 const EXAMPLES = ["MPI_Recv dur>1ms", "rank:0-3 size>=64k", "MPI_Allreduce", 'file:"*.h5"', "tag=7"];
+
+/** Bytes of a trace up to which all of it is read for one answer. */
+const READ_AT_ONCE = 150 * 2 ** 20;
 
 /** Looks for something; the field in the toolbar shows it. */
 export function lookFor(query: string): void {
@@ -44,11 +48,25 @@ export function Hits() {
           <figcaption class="faint"><span>{instant(whole.t0, whole.t1 - whole.t0)}</span><span>{instant(whole.t1, whole.t1 - whole.t0)}</span></figcaption>
         </figure>
       ) : null}
+      {hits && hits.count > 0 && whole ? <List isWhole={whole.bytes <= READ_AT_ONCE} /> : null}
       <p class="faint examples">
         Words are looked for in names of categories; conditions narrow it: <code>dur&gt;1ms</code>, <code>rank:0-63</code>, <code>comm:2</code>,{" "}
         <code>size&gt;=1M</code>, <code>tag=7</code>, <code>file:"*.h5"</code>, <code>callid:0x1f</code>. Try{" "}
         {EXAMPLES.map((example) => <button key={example} type="button" class="link" onClick={() => lookFor(example)}>{example}</button>)}
       </p>
     </div>
+  );
+}
+
+/** The hits one by one: of the whole trace, or of the window where that would be too much to read. */
+function List({ isWhole }: { isWhole: boolean }) {
+  const { query, rows } = view.value;
+  const { t0, t1 } = meta.value ?? { t0: 0, t1: 1 };
+  const values = isWhole ? { t0, t1, rows, q: query } : { ...subjectValues(), hide: null, q: query };
+  return (
+    <>
+      {isWhole ? null : <p>Those of the <Subject />:</p>}
+      <Listing name="Hits" values={values} first="t0" noun="hits" />
+    </>
   );
 }

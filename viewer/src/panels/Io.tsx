@@ -12,16 +12,18 @@ import { Listing } from "./Events";
 import { Csv, KindName, Panel, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
-/** The call whose operations are shown: stays when one of them is selected. */
-export const shownCall = signal<string | null>(null);
+/** The call whose operations are shown, and where to look for it: stays when one of them is selected. */
+const shownCall = signal<{ id: string; t0: number; t1: number } | null>(null);
 
 const CLASSES = ["io", "disk"];
 
 export function Io() {
-  const chosen = selected.value.at(-1)?.callid ?? null;
-  const id = chosen ?? shownCall.value;
-  if (chosen !== null && shownCall.peek() !== chosen) shownCall.value = chosen;
-  const shown = useAnswer<Call>(id === null || !meta.value ? null : question("call", { id, rows: view.value.rows }));
+  const one = selected.value.at(-1);
+  const chosen = one?.callid ?? null;
+  if (one && chosen !== null && shownCall.peek()?.id !== chosen) shownCall.value = { id: chosen, t0: Math.min(one.t0, one.t1), t1: Math.max(one.t0, one.t1) };
+  const call = shownCall.value;
+  const id = call?.id ?? null;
+  const shown = useAnswer<Call>(call && meta.value ? question("call", { ...call, rows: view.value.rows }) : null);
   const others = (meta.value?.categories ?? []).flatMap(({ class: name }, kind) => (CLASSES.includes(name) ? [] : [kind]));
   const hasIo = others.length < (meta.value?.categories.length ?? 0);
   const values = { ...subjectValues(), hide: others.join(",") };
@@ -32,14 +34,14 @@ export function Io() {
         {id === null ? null : <span>call <code>{short(id, 40)}</code> <button type="button" onClick={() => (shownCall.value = null)} disabled={chosen !== null}>all calls</button></span>}
         {hasIo ? <Csv what="events" values={values} /> : null}
       </div>
-      {id !== null ? <Panel head={null} shown={shown}>{(call) => <Operations call={call} />}</Panel>
+      {id !== null ? <Panel head={null} shown={shown}>{(found) => <Operations found={found} />}</Panel>
         : hasIo ? <Listing name="Calls and operations of file I/O" values={values} first="-dur" />
         : <p class="faint">This trace has no file I/O. Record it with MPI-IO and POSIX calls on to see files here.</p>}
     </div>
   );
 }
 
-function Operations({ call: { call, operations } }: { call: Call }) {
+function Operations({ found: { call, operations, total, seconds, exact } }: { found: Call }) {
   const length = span.value.t1 - span.value.t0;
   const begin = call?.t0 ?? operations[0]?.t0 ?? 0;
   const columns: Column<Detail>[] = [
@@ -58,7 +60,8 @@ function Operations({ call: { call, operations } }: { call: Call }) {
             {" "}{duration(call.t1 - call.t0)} at {instant(call.t0, length)}{call.bytes === null ? "" : `, ${bytes(call.bytes)}`}
           </>
         ) : "The call itself is not in this trace."}
-        {" "}– {operations.length === 0 ? "no operations below it are recorded" : `${operations.length} operations below it`}
+        {" "}– {total === 0 ? "no operations below it are recorded" : `${exact ? "" : "at least "}${total} ${total === 1 ? "operation" : "operations"} below it, together ${duration(seconds)}`}
+        {total > operations.length ? `; the first ${operations.length}:` : ""}
       </p>
       {operations.length === 0 ? null
         : <Table name="Disk operations of the call" columns={columns} rows={operations} first="t0" keyOf={({ ref }) => ref} chosen={view.value.sel.at(-1) ?? null} onChoose={(one) => select(one)} />}

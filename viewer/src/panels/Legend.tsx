@@ -11,11 +11,11 @@ import { className } from "./Summary";
 import { useStats } from "./Statistics";
 import { lookFor } from "./Hits";
 
-const ORDERS = [["share", "largest first"], ["name", "by name"], ["count", "most first"], ["file", "as in the file"]] as const;
+const ORDERS = [["share", "by share"], ["name", "by name"], ["count", "by count"], ["file", "as in file"]] as const;
 type Order = (typeof ORDERS)[number][0];
 
 const MODE_NAMES: Record<Mode, string> = {
-  dominant: "where many share a pixel: the most", rare: "the rarest", stack: "shares one upon the other", heat: "share of one category",
+  dominant: "what took most", rare: "rarest first", stack: "shares of all", heat: "heat: one category",
 };
 
 export function Legend() {
@@ -72,12 +72,18 @@ export function Legend() {
         })}
       </ul>
       <div class="legend-foot">
-        <select aria-label="What is shown where many share a pixel" value={mode} onChange={(event) => change({ mode: event.currentTarget.value as Mode, ...(event.currentTarget.value === "heat" && heat < 0 ? { heat: kinds[0] ?? 0 } : {}) })}>
-          {MODES.map((one) => <option key={one} value={one}>{MODE_NAMES[one]}</option>)}
-        </select>
-        <select aria-label="Colours" value={view.value.palette} onChange={(event) => change({ palette: event.currentTarget.value as PaletteName })}>
-          {PALETTES.map(({ name, title }) => <option key={name} value={name}>{title}</option>)}
-        </select>
+        <label>
+          <span title="Where many states share a pixel">Dense parts</span>
+          <select aria-label="What is shown where many share a pixel" value={mode} onChange={(event) => change({ mode: event.currentTarget.value as Mode, ...(event.currentTarget.value === "heat" && heat < 0 ? { heat: kinds[0] ?? 0 } : {}) })}>
+            {MODES.map((one) => <option key={one} value={one}>{MODE_NAMES[one]}</option>)}
+          </select>
+        </label>
+        <label>
+          <span>Colours</span>
+          <select aria-label="Colours" value={view.value.palette} onChange={(event) => change({ palette: event.currentTarget.value as PaletteName })}>
+            {PALETTES.map(({ name, title }) => <option key={name} value={name}>{title}</option>)}
+          </select>
+        </label>
       </div>
     </section>
   );

@@ -11,13 +11,21 @@ import { layout, meta, rowCount, view } from "../state";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
-import { count, Csv, Exact, Panel, Subject, subjectValues } from "./parts";
+import { Bar, count, Csv, Exact, Panel, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
 type Cell = Matrix["cells"][number];
 
 const SIDE = 220;
-const chosen = signal<{ from: number; to: number } | null>(null);
+/** The chosen pair by the keys of its rows, which stay what they are when rows move. */
+const chosen = signal<{ from: string; to: string } | null>(null);
+
+/** The positions of the chosen pair. */
+function chosenRows(): { from: number; to: number } | null {
+  const keys = layout.value?.key ?? [];
+  const [from, to] = [keys.indexOf(chosen.value?.from ?? ""), keys.indexOf(chosen.value?.to ?? "")];
+  return from < 0 || to < 0 ? null : { from, to };
+}
 
 function label(row: number): string {
   return short(layout.value?.label[row] ?? `row ${row}`, 40);
@@ -25,11 +33,10 @@ function label(row: number): string {
 
 /** Both rows on top of the others, with all their arrows. */
 function show(from: number, to: number): void {
-  const rows = layout.peek();
-  chosen.value = { from, to };
-  if (!rows) return;
-  const keys = [...new Set([rows.key[from], rows.key[to]])].filter((key) => key !== undefined);
-  setRows(withItem(view.peek().rows, "pin", listOf(keys)), { arrows: "all", top: 0 });
+  const [sender, receiver] = [layout.peek()?.key[from], layout.peek()?.key[to]];
+  if (sender === undefined || receiver === undefined) return;
+  chosen.value = { from: sender, to: receiver };
+  setRows(withItem(view.peek().rows, "pin", listOf([...new Set([sender, receiver])])), { arrows: "all", top: 0 });
 }
 
 export function Messages() {
@@ -41,7 +48,7 @@ export function Messages() {
     { id: "bytes", title: "Bytes", isNumber: true, cell: ([, , , size]) => bytes(size), by: ([, , , size]) => size },
     { id: "mean", title: "Mean", isNumber: true, cell: ([, , number, size]) => bytes(size / Math.max(1, number)), by: ([, , number, size]) => size / Math.max(1, number) },
   ];
-  const pair = chosen.value;
+  const pair = chosenRows();
   const head = <><Subject /> {shown.value ? <Exact isExact={shown.value.exact} /> : null}<Csv what="matrix" values={subjectValues()} /></>;
   return (
     <Panel head={head} shown={shown}>
@@ -99,28 +106,30 @@ function Picture({ cells }: { cells: readonly Cell[] }) {
   );
 }
 
-/** How large messages are and how long they take. */
+/** How large messages are and how long they take: those of the chosen pair, else all. */
 function Histogram() {
-  const shown = useAnswer<Sizes>(meta.value ? question("sizes", subjectValues()) : null);
+  const pair = chosenRows();
+  const shown = useAnswer<Sizes>(meta.value ? question("sizes", { ...subjectValues(), ...pair }) : null);
   const { value } = shown;
   if (!value) return <p class="faint">{shown.error || "Reading…"}</p>;
   const most = Math.max(1, ...value.messages.map(([, number]) => number));
   const longest = Math.max(1, ...value.durations.map(([, number]) => number));
   return (
     <div class="histograms">
+      <p>{pair ? <>{label(pair.from)} → {label(pair.to)} <button type="button" onClick={() => (chosen.value = null)}>all pairs</button></> : "all pairs"}</p>
       <table aria-label="Sizes of messages">
-        <thead><tr><th scope="col">from size</th><th scope="col" class="number">messages</th><th scope="col" class="number">bytes</th></tr></thead>
+        <thead><tr><th scope="col">from size</th><th scope="col" class="number" colSpan={2}>messages</th><th scope="col" class="number">bytes</th></tr></thead>
         <tbody>
           {value.messages.map(([least, number, size]) => (
-            <tr key={least}><td>{bytes(least)}</td><td class="number"><span class="bar" aria-hidden="true"><span style={{ width: `${(number / most) * 100}%` }} /></span>{count(number)}</td><td class="number">{bytes(size)}</td></tr>
+            <tr key={least}><td>{bytes(least)}</td><td class="number"><Bar share={number / most} /></td><td class="number">{count(number)}</td><td class="number">{bytes(size)}</td></tr>
           ))}
         </tbody>
       </table>
       <table aria-label="Times of messages">
-        <thead><tr><th scope="col">from time</th><th scope="col" class="number">messages</th></tr></thead>
+        <thead><tr><th scope="col">from time</th><th scope="col" class="number" colSpan={2}>messages</th></tr></thead>
         <tbody>
           {value.durations.map(([least, number]) => (
-            <tr key={least}><td>{duration(least)}</td><td class="number"><span class="bar" aria-hidden="true"><span style={{ width: `${(number / longest) * 100}%` }} /></span>{count(number)}</td></tr>
+            <tr key={least}><td>{duration(least)}</td><td class="number"><Bar share={number / longest} /></td><td class="number">{count(number)}</td></tr>
           ))}
         </tbody>
       </table>

@@ -36,10 +36,10 @@ export function Statistics() {
     { id: "min", title: "Shortest", isNumber: true, cell: (row) => time(row, row.min), by: (row) => row.min ?? 0 },
     { id: "max", title: "Longest", isNumber: true, cell: (row) => time(row, row.max), by: (row) => row.max ?? 0 },
     {
-      id: "row", title: "on", hint: "Row of the longest", cell: ({ row_of_max: row }) => row !== null && row >= 0 && layout.value?.label[row] !== undefined
+      id: "row", title: "On", hint: "Row of the longest", cell: ({ row_of_max: row }) => row !== null && row >= 0 && layout.value?.label[row] !== undefined
         ? <button type="button" class="link" tabIndex={-1} onClick={() => putCursor(row, value?.t0 ?? 0)}>{short(layout.value.label[row] ?? "", 24)}</button> : "",
     },
-    { id: "bytes", title: "Bytes", isNumber: true, cell: (row) => row.bytes === 0 ? "" : bytes(row.bytes), by: (row) => row.bytes },
+    { id: "bytes", title: "Bytes", hint: "Sent and received in it, or moved to and from files", isNumber: true, cell: (row) => row.bytes === 0 ? "" : bytes(row.bytes), by: (row) => row.bytes },
   ];
   const head = <><Subject /> {value ? <Exact isExact={value.exact} /> : null}<Csv what="stats" values={subjectValues()} /></>;
   return (

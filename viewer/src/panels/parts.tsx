@@ -26,6 +26,7 @@ export function KindName({ kind }: { kind: number }) {
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return "–";
   const value = share * 100;
+  if (value > 0 && value < 0.005) return "<0.01\u202f%";
   return `${value >= 99.95 || value === 0 ? value.toFixed(0) : value >= 9.95 ? value.toFixed(1) : value.toFixed(2)}\u202f%`;
 }
 

@@ -5,37 +5,13 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { hideRow, openRow, pinRow, setRows } from "../actions";
 import { askJson, question } from "../api";
-import { roundAbove } from "../axis";
 import { pinnedHeight, rowAt, scrollRows, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
 import { change, cursor, layout, meta, rowCount, view } from "../state";
+import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
 import { short } from "./Tooltip";
-
-/** Pixels that a label needs. */
-const LETTERS = 13;
-
-/** The labels that have room: all rows, or each so many; headings of the tree first. */
-function labelled(first: number, last: number, rowHeight: number): number[] {
-  const step = rowHeight >= LETTERS ? 1 : roundAbove(Math.ceil(LETTERS / rowHeight));
-  const rows: number[] = [];
-  if (step === 1) {
-    for (let row = first; row < last; row++) rows.push(row);
-    return rows;
-  }
-  for (let row = Math.floor(first / step) * step; row < last; row += step) {
-    let best = row;
-    for (let near = row; near < row + step && near < last; near++) {
-      if (layout.peek()?.open[near]) {
-        best = near;
-        break;
-      }
-    }
-    if (best >= first) rows.push(best);
-  }
-  return rows;
-}
 
 export function Rows({ rulerHeight }: { rulerHeight: number }) {
   const field = useRef<HTMLDivElement>(null);
@@ -50,7 +26,7 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
   const rows = layout.value;
   const [window, all] = [now.peek(), extent.value];
   const [first, last] = seen(window, all);
-  const visible = [...Array.from({ length: all.pinned }, (_, row) => row), ...labelled(first, last, window.rowHeight)];
+  const visible = [...Array.from({ length: all.pinned }, (_, row) => row), ...labelled(first, last, window.rowHeight, rows?.open ?? [])];
   const split = pinnedHeight(window, all);
 
   useEffect(() => {

@@ -22,6 +22,8 @@ export interface Want {
   mode: string;
   arrows: string;
   most: number;
+  /** The search whose hits are marked. */
+  query: string;
 }
 
 /** How something is painted. */
@@ -70,9 +72,9 @@ export function groupOf(want: Want): string {
 }
 
 function keyOf(want: Want): string {
-  const { trace, rows, block, t0, t1, y0, y1, width, hide, mode, arrows, most } = want;
+  const { trace, rows, block, t0, t1, y0, y1, width, hide, mode, arrows, most, query } = want;
   const spec = block > 1 ? [rows, `block:${block}`].filter((item) => item !== "").join(";") : rows;
-  return `${trace}/${question("picture", { t0, t1, w: width, y0, y1, rows: spec, hide, mode, arrows, max: most })}`;
+  return `${trace}/${question("picture", { t0, t1, w: width, y0, y1, rows: spec, hide, mode, arrows, max: most, q: query })}`;
 }
 
 export class Pictures {

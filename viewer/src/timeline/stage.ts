@@ -9,7 +9,7 @@ import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
 import { ARROWS_CUT, COARSE } from "../wire";
 import {
-  area, change, cursor, hover, isDark, layout, measure, meta, numbersText, say, selected, settle, slide, view, wheelZooms, type View,
+  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, say, selected, settle, slide, view, wheelZooms, type View,
 } from "../state";
 import { describe } from "../words";
 import { extent, now } from "./now";
@@ -104,9 +104,17 @@ export class Stage {
           this.pictures.forget();
         }
         // All that decides which picture is asked for.
-        void [now.value, extent.value, view.value, layout.value];
+        void [now.value, extent.value, view.value, layout.value, counted.value];
         untracked(() => this.ask());
         this.dirty();
+      }),
+      effect(() => {
+        // What was under the pointer is somewhere else now.
+        void [now.value, layout.value];
+        untracked(() => {
+          this.hideTip();
+          hover.value = null;
+        });
       }),
       effect(() => {
         void [hover.value, selected.value, cursor.value, measure.value, view.value.range];
@@ -206,6 +214,7 @@ export class Stage {
       mode: mode === "heat" ? `heat:${heat}` : mode === "dominant" && window.rowHeight >= LEAST_STACK ? "stack" : mode,
       arrows: arrows === "sel" ? (last === undefined ? "none" : `sel:${last}`) : arrows,
       most: window.rowHeight < 4 || mode === "rare" ? FEW : MOST,
+      query: counted.peek(),
     };
   }
 
@@ -221,10 +230,10 @@ export class Stage {
     if (span > whole * 0.99 && main.want.y0 === 0 && main.want.block >= blockOf(all.height / all.rows)) return;
     const block = blockOf(Math.min(1, (all.height * 0.75) / all.rows));
     const last = Math.ceil(this.inBlocks(all.rows, block));
-    const coarse = { ...this.want({ ...window, t0: all.t0, t1: all.t1 }, 0, last, block), arrows: "none", most: 0 };
+    const coarse = { ...this.want({ ...window, t0: all.t0, t1: all.t1 }, 0, last, block), arrows: "none", most: 0, query: "" };
     this.pictures.want("home", { ...coarse, width: Math.min(1000, coarse.width) });
     if (span * 2 >= whole) return;
-    const around = { ...main.want, t0: window.t0 - span / 2, t1: window.t1 + span / 2, arrows: "none", most: 0 };
+    const around = { ...main.want, t0: window.t0 - span / 2, t1: window.t1 + span / 2, arrows: "none", most: 0, query: "" };
     window.t1 > window.t0 && this.pictures.want("around", around);
   }
 

@@ -41,6 +41,14 @@ export function access(chrome, { address }) {
       assert.ok(over <= 0, `${width} pixels: ${over} too wide`);
       const box = await page.box();
       assert.ok(box.width > 100 && box.height > 100, `${width} pixels: the timeline has ${box.width} x ${box.height}`);
+      // The legend is a panel there, and goes when another one is asked for.
+      assert.equal(await page.own.locator("aside.side").count(), 0);
+      await page.own.locator("#tab-legend").click();
+      await page.own.locator("#panel .kinds li").first().waitFor();
+      assert.deepEqual(await violations(page), [], `${width} pixels, legend`);
+      await page.press("2");
+      await page.own.locator('table[aria-label="Statistics by category"]').waitFor();
+      assert.equal(await page.own.locator(".legend").count(), 0);
       assert.deepEqual(await violations(page), [], `${width} pixels`);
       await page.close();
     }

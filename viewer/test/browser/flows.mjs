@@ -54,6 +54,12 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const told = number((await page.own.locator(".panel-head").first().textContent()).replace(/^[^:]*:/, "").replace(/hits.*/, ""));
     const stats = JSON.parse(run("stats", "--format", "json", trace));
     assert.equal(told, countOf(stats, "MPI_File_write_at_all"));
+    const table = page.own.locator('table[aria-label="Hits"]');
+    await table.waitFor();
+    assert.equal(Number(await table.getAttribute("aria-rowcount")), told + 1);
+    const { hit } = await page.ask("search?q=MPI_File_write_at_all&from=0&dir=1");
+    await table.locator("tbody tr[data-nth]").first().click();
+    await page.until((view) => view.sel[0] === hit.ref, "the first hit of the trace");
     page.allowed.push(/400/);
     await page.own.locator("#search").fill("dur>fast");
     await page.own.keyboard.press("Enter");
@@ -157,7 +163,51 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await row.waitFor();
     await row.click();
     await page.until((view) => /pin:\d+/.test(view.rows) && view.arrows === "all", "both rows on top");
-    await page.own.locator('table[aria-label="Sizes of messages"] tbody tr').first().waitFor();
+    const sizes = page.own.locator('table[aria-label="Sizes of messages"] tbody tr');
+    await sizes.first().waitFor();
+    // The histogram is that of the pair, wherever its rows are now; then that of all again.
+    const sum = () => sizes.evaluateAll((rows) => rows.reduce((all, { cells }) => all + Number(cells[2].textContent.replace(/\D/g, "")), 0));
+    const { cells } = await page.ask("matrix");
+    const most = cells.reduce((best, cell) => (cell[3] > best[3] ? cell : best));
+    await page.true("the pair above its sizes", ([from, to]) => document.querySelector(".histograms p")?.textContent.startsWith(`rank ${from} → rank ${to}`), most);
+    for (let nth = 0; nth < 100 && (await sum()) !== most[2]; nth++) await page.own.waitForTimeout(50);
+    assert.equal(await sum(), most[2]);
+    await page.own.getByRole("button", { name: "all pairs" }).click();
+    const all = cells.reduce((total, [, , count]) => total + count, 0);
+    for (let nth = 0; nth < 100 && (await sum()) !== all; nth++) await page.own.waitForTimeout(50);
+    assert.equal(await sum(), all);
+    await page.close();
+  });
+
+  test("a selected call names its messages, each a way to its arrow", async () => {
+    const page = await Page.open(chrome, address);
+    const { hit: arrow } = await page.ask("search?q=is:arrow%20class:message&from=0.03&dir=1");
+    const { partner } = await page.ask(`follow?ref=${encodeURIComponent(arrow.ref)}&dir=-1`);
+    await page.look(`sel=${partner.ref}`);
+    const link = page.own.locator('ul[aria-label="What leaves here"] button.link').first();
+    await link.waitFor();
+    assert.equal(await link.textContent(), arrow.to.label);
+    await link.click();
+    await page.until((view) => view.sel[0] === arrow.ref, "its arrow");
+    await page.close();
+  });
+
+  test("hits of a search are marked in the rows where they are", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.05&theme=light&arrows=none");
+    const pink = () => page.own.evaluate(() => {
+      const canvas = document.querySelector(".timeline-canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let found = 0;
+      for (let at = 0; at < data.length; at += 4) if (data[at] === 0xc4 && data[at + 1] === 0 && data[at + 2] === 0x7a) found++;
+      return found;
+    });
+    assert.equal(await pink(), 0);
+    await page.look("t=0.02~0.05&theme=light&arrows=none&q=MPI_Waitall%20rank:5");
+    for (let nth = 0; nth < 100 && (await pink()) === 0; nth++) await page.own.waitForTimeout(50);
+    assert.ok((await pink()) > 10);
+    await page.look("t=0.02~0.05&theme=light&arrows=none&q=MPI_Waitall%20rank:5%20dur%3E1min");
+    for (let nth = 0; nth < 100 && (await pink()) > 0; nth++) await page.own.waitForTimeout(50);
+    assert.equal(await pink(), 0);
     await page.close();
   });
 

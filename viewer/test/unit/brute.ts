@@ -29,7 +29,7 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
   if (inside && (!close || merged)) {
     const cell = row * frame.columns + Math.floor((x * frame.columns) / shot.width);
     const at = (plane: ArrayLike<number> | null) => plane?.[cell] ?? 0;
-    const { category, busy, spread, events, hits, second, third, share1, share2, share3 } = frame.cells;
+    const { category, busy, spread, events, second, third, share1, share2, share3 } = frame.cells;
     const shade = shadeOf(at(busy));
     word = (shot.mode === "heat" ? colors.heat[shade] : colors.shades[at(category) * SHADES + shade]) ?? 0;
     if (["stack", "dominant"].includes(shot.mode) && share1 && to - from >= 24 * 0.9 * unit) {
@@ -50,7 +50,18 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
     }
     const small = to - from < 6 * unit;
     if (at(events) && !small && y < from + 2 * unit) word = pack(colors.theme.text);
-    if (at(hits) && (small || y >= to - 3 * unit)) word = pack(colors.theme.hit);
+  }
+  const { hits } = frame.cells;
+  const high = to - from < 6 * unit ? to - from : Math.max(Math.round(4 * unit), Math.round((to - from) * 0.3));
+  if (hits && inside && y >= to - high) {
+    const isNear = (reach: number) => {
+      for (let near = Math.max(0, x - reach); near <= Math.min(shot.width - 1, x + reach); near++) {
+        if (hits[row * frame.columns + Math.floor((near * frame.columns) / shot.width)]) return true;
+      }
+      return false;
+    };
+    if (isNear(Math.floor(unit))) return pack(colors.theme.hit);
+    if (isNear(2 * Math.floor(unit))) return pack(colors.theme.ground);
   }
   if (!close || merged || !frame.states) return word;
   const { start, duration, row: rows, kind, depth } = frame.states;
