@@ -217,3 +217,57 @@ fn details() {
         assert_eq!(ask(&viewer, wrong).unwrap_err().status, 404, "{wrong}");
     }
 }
+
+/// Of a trace that is too large to be read for an answer, a call is found from one of its operations and they from it, along
+/// the arrows: elsewhere is not looked.
+#[test]
+fn a_call_of_a_large_trace_is_found_by_its_arrows() {
+    use formats::model::InfoWriter;
+    use formats::slog2::{Category, Color, Topology};
+    let mut categories = common::categories();
+    let named = |index, name: &str, topology| {
+        let mut category = Category::new(index, name.into(), topology, Color::WHITE);
+        category.set_info_format(b"CallID=0x%X");
+        category
+    };
+    categories.push(named(8, "MPI_File_iwrite", Topology::State));
+    categories.push(named(9, "pwrite", Topology::State));
+    categories.push(named(10, "triggers pwrite", Topology::Arrow));
+    let at = |time: f64, line| Vertex { time, line };
+    let mut drawables = Vec::new();
+    for step in 0..2000 {
+        let start = f64::from(step);
+        drawables.push((0, vec![at(start, 0), at(start + 0.5, 0)], vec![]));
+    }
+    let id = |number| InfoWriter::default().long(number).bytes().to_vec();
+    // Put off: its operations are long after the call, on another line.
+    drawables.push((8, vec![at(100.6, 0), at(100.7, 0)], id(5)));
+    for start in [900.1, 950.1] {
+        drawables.push((9, vec![at(start, 1), at(start + 0.2, 1)], id(5)));
+        drawables.push((10, vec![at(100.65, 0), at(start, 1)], id(5)));
+    }
+    drawables.push((9, vec![at(930.0, 1), at(930.1, 1)], id(6)));
+    let file = file(&categories, 2, &mut drawables);
+    let whole = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let limits = Limits {
+        tree_bytes: file.len() as u64 * 3 / 4,
+        ..Limits::default()
+    };
+    let large = Viewer::new("a.slog2", &file, limits).unwrap();
+    assert!(whole.is_small() && !large.is_small());
+    let mut expected = json(&whole, "call?id=5");
+    assert_eq!(expected["exact"], true);
+    assert_eq!(expected["operations"].as_array().unwrap().len(), 2);
+    expected["exact"] = false.into();
+    for near in [
+        "t0=100.6&t1=100.7",
+        "t0=900.1&t1=900.3",
+        "t0=950.1&t1=950.3",
+    ] {
+        assert_eq!(
+            json(&large, &format!("call?id=5&{near}")),
+            expected,
+            "{near}"
+        );
+    }
+}

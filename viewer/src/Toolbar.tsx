@@ -13,7 +13,7 @@ import { names } from "./load";
 import { parseWindow } from "./window";
 import { short } from "./timeline/Tooltip";
 
-const ARROW_NAMES: Record<Arrows, string> = { none: "no arrows", sel: "arrows of the selection", worst: "worst arrows", all: "all arrows" };
+const ARROW_NAMES: Record<Arrows, string> = { none: "arrows: none", sel: "arrows: selection", worst: "arrows: worst", all: "arrows: all" };
 
 export function Toolbar() {
   const { trace, arrows, rows } = view.value;

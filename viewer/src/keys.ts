@@ -103,18 +103,19 @@ export const ACTIONS: readonly Action[] = [
   action("help", "View", "Help", ["?", "F1"], () => openDialog("help")),
   { id: "tab", group: "View", title: "From rows to panels and back", keys: ["Tab"] },
 
-  pointer("wheel-rows", "Rows up and down", "wheel"),
+  pointer("wheel-rows", "Rows up and down; an option lets it zoom", "wheel"),
   pointer("wheel-zoom", "Zoom time at the pointer", "Ctrl+wheel, pinch"),
   pointer("wheel-pan", "Earlier, later", "Shift+wheel"),
   pointer("wheel-row-height", "Higher, lower rows", "Alt+wheel"),
-  pointer("drag-range", "Select a range of time and rows; double click or Enter zooms to it", "drag"),
+  pointer("drag-range", "Select a range of time and rows: all panels are about it; double click or Enter zooms to it", "drag"),
   pointer("drag-measure", "Measure", "Shift+drag"),
   pointer("drag-pan", "Move", "drag with the middle button, or on the ruler"),
   pointer("click-select", "Select; an arrow, too", "click"),
   pointer("click-extend", "Extend to a range", "Shift+click"),
   pointer("click-add", "Add to the selection", "Ctrl+click"),
-  pointer("double-click", "Zoom to a state", "double click"),
-  pointer("minimap", "Move and resize the window", "drag in the minimap"),
+  pointer("double-click", "Zoom to the range, the state or the message", "double click"),
+  pointer("minimap", "Move the window by its frame, resize it by the edges, draw another elsewhere; double click for everything", "drag in the strip above"),
+  pointer("row-labels", "Move a row to another place; ▸ opens a group, ☆ pins on top, × hides", "drag a row's label"),
 ];
 
 /** Regions in the order of F6. */

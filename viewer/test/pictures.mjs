@@ -1,48 +1,111 @@
-// Takes the pictures of docs/viewer.md, of a made-up trace, so that they can be taken again.
+// Takes the pictures of docs/viewer.md: traces the programs that they show with the recorder, opens the viewer, and looks.
 //
-//   node test/pictures.mjs [FOLDER] [NAME...]      default: docs/pictures; needs MPITRACE or target/release/mpitrace
+//   node viewer/test/pictures.mjs [FOLDER] [NAME...]      default: docs/pictures
+//
+// Needs what `ci/demo` installs and builds: Open MPI, LAMMPS, the recorder in target/lib, mpitrace (MPITRACE, else
+// target/release/mpitrace); and the right to mount a file system, for the I/O server.
 
-import { dirname, join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { browser, folder, Page, run, serve } from "./browser/harness.mjs";
+import { browser, folder, mpitrace, Page, run, serve } from "./browser/harness.mjs";
 
-const [out = join(dirname(fileURLToPath(import.meta.url)), "../../docs/pictures"), ...wanted] = process.argv.slice(2);
+const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+const programs = join(root, "tests/programs");
+const [out = join(root, "docs/pictures"), ...wanted] = process.argv.slice(2);
 
-/** By name: ranks, size, what the address says, and what is done before. */
+/** Open MPI as root, and with more ranks than cores, only when told so. */
+const env = {
+  ...process.env, OMPI_ALLOW_RUN_AS_ROOT: "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1", OMPI_MCA_rmaps_base_oversubscribe: "1", TRACE_OUTPUTS: "slog2",
+};
+
+/** Runs a program on some ranks under the recorder, in a folder of its own; gives its trace. */
+function traced(name, ranks, program, ...options) {
+  const cwd = join(folder, name);
+  mkdirSync(cwd);
+  const [command, ...rest] = program;
+  const isOwn = command !== "lmp";
+  copyFileSync(join(programs, "in.lj"), join(cwd, "in.lj"));
+  for (const name of ["base", "mnt"]) mkdirSync(join(cwd, name));
+  if (isOwn) execFileSync("mpicc.openmpi", ["-O2", `-I${programs}`, "-o", command, join(programs, `${command}.c`)], { cwd, env });
+  const lib = resolve(root, "target/lib");
+  execFileSync(mpitrace, ["run", "--lib", lib, "-o", name, ...options, "--", "mpirun.openmpi", "-n", String(ranks), isOwn ? `./${command}` : command, ...rest], {
+    cwd, env, stdio: ["ignore", "ignore", "inherit"],
+  });
+  return join(cwd, `${name}.slog2`);
+}
+
+const traces = {
+  lammps: () => traced("lammps", 4, ["lmp", "-in", "in.lj"]),
+  io: () => traced("segments", 2, ["segments", "mnt/file"], "--io", "--ioserver", "base:mnt", "--servers", "3", "--stripe", "64K"),
+  many: () => {
+    const trace = join(folder, "run-1000.slog2");
+    run("synth", "--ranks", "1000", "--drawables", "600000", trace);
+    return trace;
+  },
+};
+
+/** The middle of the run, as so many of it. */
+const part = ({ t0, t1 }, from, share) => `t=${t0 + (t1 - t0) * from}~${t0 + (t1 - t0) * (from + share)}`;
+
+/** By name: the trace, what the address says, and what is done then. */
 const pictures = {
-  "view-summary": { ranks: 64, fragment: () => "panel=summary" },
+  "view-summary": { of: "lammps", fragment: () => "panel=summary&arrows=none", height: 760 },
   "view-close": {
-    ranks: 64, fragment: (t0, t1) => `t=${t0 + (t1 - t0) * 0.5}~${t0 + (t1 - t0) * 0.54}&row=26&arrows=all&panel=stats`,
-    act: async (page) => {
-      const { x, y, width } = await page.box();
-      await page.own.mouse.click(x + width * 0.42, y + 26 * 4.5);
-      await page.own.mouse.move(x + width * 0.7, y + 26 * 6.5);
+    of: "lammps", fragment: () => "panel=stats",
+    act: async (page, { t0, t1 }) => {
+      // Around a collective call in the middle of the run, where a step ends.
+      const { hit } = await page.ask(`search?q=MPI_Allreduce%20rank:0&from=${(t0 + t1) / 2}&dir=1`);
+      const window = { t0: hit.t0 - 0.001, t1: hit.t0 + 0.002 };
+      const { hit: send } = await page.ask(`search?q=MPI_Send%20rank:1%20dur%3E50us&from=${hit.t1}&dir=1`);
+      await page.look(`t=${window.t0}~${window.t1}&arrows=all&panel=stats&sel=${send.ref}`);
+      const { x, y } = await page.point(hit.t0 + 0.0016, 2, window);
+      await page.own.mouse.move(x, y);
     },
   },
-  "view-1000": { ranks: 1000, fragment: () => "panel=rows" },
-  "view-heat": { ranks: 1000, fragment: (t0, t1) => `t=${t0}~${t0 + (t1 - t0) / 3}&mode=heat:KIND&theme=dark&panel=stats`, kind: "MPI_Allreduce" },
+  "view-messages": {
+    of: "lammps", fragment: (meta) => `${part(meta, 0.45, 0.012)}&panel=matrix&theme=dark`,
+    act: (page) => page.own.locator('table[aria-label="Messages between rows"] tbody tr[data-nth]').first().click(),
+  },
+  "view-hits": {
+    of: "lammps", fragment: () => "panel=hits&arrows=none&q=MPI_Sendrecv%20dur%3E100us",
+    act: async (page) => {
+      await page.own.locator('table[aria-label="Hits"] tbody tr[data-nth]').nth(1).click();
+    },
+  },
+  "view-io": {
+    of: "io", fragment: () => "panel=io",
+    act: async (page) => {
+      const { hit } = await page.ask("search?q=MPI_File_write&from=0&dir=1");
+      const length = hit.t1 - hit.t0;
+      await page.look(`t=${hit.t0 - length * 0.2}~${hit.t1 + length * 0.2}&rows=only:!*lane*,!server*&arrows=sel&panel=io&sel=${hit.ref}`);
+    },
+  },
+  "view-heat": {
+    of: "many", fragment: (meta) => `${part(meta, 0, 0.34)}&mode=heat:${meta.categories.findIndex(({ name }) => name === "MPI_Allreduce")}&theme=dark&panel=rows`,
+    height: 560,
+  },
 };
 
 const chrome = await browser();
-const traces = new Map();
-for (const [name, { ranks, fragment, act, kind }] of Object.entries(pictures)) {
+const servers = new Map();
+for (const [name, { of, fragment, act, height = 700 }] of Object.entries(pictures)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
-  if (!traces.has(ranks)) {
-    const trace = join(folder, `run-${ranks}.slog2`);
-    run("synth", "--ranks", String(ranks), "--drawables", String(ranks * 600), trace);
-    traces.set(ranks, await serve(trace));
-  }
-  const { address } = traces.get(ranks);
-  const page = await Page.open(chrome, address, "", { viewport: { width: 1440, height: 810 } });
-  const { t0, t1, categories } = await page.ask("meta");
-  await page.look(fragment(t0, t1).replace("KIND", String(categories.findIndex((one) => one.name === kind))));
-  await act?.(page);
+  if (!servers.has(of)) servers.set(of, await serve(traces[of]()));
+  const page = await Page.open(chrome, servers.get(of).address, "", { viewport: { width: 1280, height } });
+  const panelsRead = () => page.true("every panel has its answer", () => !document.body.innerText.includes("Reading…"));
+  const meta = await page.ask("meta");
+  await page.look(fragment(meta));
+  await page.own.waitForTimeout(600);
+  await panelsRead();
+  await act?.(page, meta);
   await page.own.waitForTimeout(1000);
-  await page.true("every panel has its answer", () => !document.body.innerText.includes("Reading…"));
+  await panelsRead();
   await page.settled();
   await page.own.waitForTimeout(500);
   await page.own.screenshot({ path: join(out, `${name}.png`) });
-  await page.context.close();
+  await page.close();
 }
 await chrome.close();
-for (const server of traces.values()) server.stop();
+for (const server of servers.values()) server.stop();

@@ -7,8 +7,10 @@ import { change, selected, span, view } from "../state";
 import { short } from "../timeline/Tooltip";
 import { useAnswer } from "./answer";
 import { lookFor } from "./Hits";
-import { KindName } from "./parts";
+import { count, KindName } from "./parts";
 
+/** Values that stand among the facts, for people. */
+const SIZES = ["bytes", "msg_size", "size"];
 /** Messages of a state that are named. */
 const MOST_MESSAGES = 4;
 
@@ -27,8 +29,9 @@ export function Details() {
     [one.topology === "event" ? "at" : "begins", instant(one.t0, length)],
     ...(one.topology === "event" ? [] : [["ends", instant(one.t1, length)] as [string, string]]),
     ...(one.to ? [["to", one.to.label] as [string, string]] : []),
-    ...(one.bytes === null ? [] : [["bytes", bytes(one.bytes)] as [string, string]]),
+    ...(one.bytes === null ? [] : [["bytes", `${bytes(one.bytes)}${one.bytes < 1024 ? "" : ` (${count(one.bytes)})`}`] as [string, string]]),
   ];
+  const info = one.info.filter(([name, text]) => !(SIZES.includes(name) && text === String(one.bytes)));
   return (
     <section class="details" aria-label="Details">
       <h2><KindName kind={one.kind} /></h2>
@@ -36,7 +39,7 @@ export function Details() {
       {one.backward ? <p class="alarm">Arrives before it was sent: the clocks differ.</p> : null}
       <dl>
         {facts.map(([name, text]) => <div key={name}><dt>{name}</dt><dd>{short(text, 200)}</dd></div>)}
-        {one.info.map(([name, text], nth) => <div key={`info${nth}`}><dt>{short(name, 60)}</dt><dd>{short(text, 2000)}</dd></div>)}
+        {info.map(([name, text], nth) => <div key={`info${nth}`}><dt>{short(name, 60)}</dt><dd>{short(text, 2000)}</dd></div>)}
       </dl>
       {one.topology === "state" ? <><Messages of={one} dir={1} /><Messages of={one} dir={-1} /></> : null}
       {one.parents.length > 0 ? (

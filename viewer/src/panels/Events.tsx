@@ -27,7 +27,7 @@ function rowsOf(found: Listed): Row[] {
 }
 
 /** The list of drawables that `values` describe, in parts, in the server's order. */
-export function Listing({ name, values, first, noun = "drawables" }: { name: string; values: Record<string, Value>; first: string; noun?: string }) {
+export function Listing({ name, values, first, noun = "drawable" }: { name: string; values: Record<string, Value>; first: string; noun?: string }) {
   const [order, setOrder] = useState(first);
   const [list, setList] = useState<{ rows: Row[]; total: number; exact: boolean; asked: string }>({ rows: [], total: -1, exact: true, asked: "" });
   const [end, setEnd] = useState(0);
@@ -68,7 +68,7 @@ export function Listing({ name, values, first, noun = "drawables" }: { name: str
   if (list.total < 0) return <p class="faint">Reading…</p>;
   return (
     <>
-      <p class="faint" role="status">{list.exact ? "" : "≈ "}{count(list.total)} {noun}</p>
+      <p class="faint" role="status">{list.exact ? "" : "≈ "}{count(list.total)} {noun}{list.total === 1 ? "" : "s"}</p>
       <Table
         name={name} columns={columns} rows={list.rows} total={list.total} first={first} keyOf={({ ref }) => ref} isOld={isNew}
         chosen={view.value.sel.at(-1) ?? null} onChoose={({ ref }) => void selectRef(ref)} onSort={setOrder}

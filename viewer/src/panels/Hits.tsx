@@ -66,7 +66,7 @@ function List({ isWhole }: { isWhole: boolean }) {
   return (
     <>
       {isWhole ? null : <p>Those of the <Subject />:</p>}
-      <Listing name="Hits" values={values} first="t0" noun="hits" />
+      <Listing name="Hits" values={values} first="t0" noun="hit" />
     </>
   );
 }

@@ -15,7 +15,7 @@ const ORDERS = [["share", "by share"], ["name", "by name"], ["count", "by count"
 type Order = (typeof ORDERS)[number][0];
 
 const MODE_NAMES: Record<Mode, string> = {
-  dominant: "what took most", rare: "rarest first", stack: "shares of all", heat: "heat: one category",
+  dominant: "what took most", rare: "rarest first", stack: "shares of all", heat: "heat map of one",
 };
 
 export function Legend() {

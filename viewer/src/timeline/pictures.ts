@@ -4,7 +4,7 @@
 import { ask, isAbort, question, report } from "../api";
 import { paint, showsStates, type CellMode, type Shot } from "../painter";
 import type { Palette } from "../palette";
-import { COARSE, decode, type Frame } from "../wire";
+import { COARSE, decode, FROM_INDEX, type Frame } from "../wire";
 
 /** What is asked for. Rows are layout positions of `rows`; with `block` above 1 those of the layout of blocks. */
 export interface Want {
@@ -147,7 +147,8 @@ export class Pictures {
       if (this.flights.get(slot) !== flight) return;
       const picture: Picture = { want, frame: decode(buffer), canvas: null, rowHeight: 0, style: null, close: false };
       this.flights.delete(slot);
-      if (picture.frame.flags & COARSE) this.retry(slot, want, key);
+      // What the index tells does not become finer by asking again.
+      if (picture.frame.flags & COARSE && !(picture.frame.flags & FROM_INDEX)) this.retry(slot, want, key);
       else this.keep(key, picture, buffer.byteLength);
       this.show(slot, picture);
     } catch (error) {

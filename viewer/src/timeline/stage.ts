@@ -7,7 +7,7 @@ import { Gesture, wheel, type Command, type Pointer } from "../gesture";
 import { blockOf, panTime, rowAt, scrollRows, seen, timeAt, zoomRows, zoomTime, type View as Window } from "../geometry";
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
-import { ARROWS_CUT, COARSE } from "../wire";
+import { ARROWS_CUT, COARSE, FROM_INDEX } from "../wire";
 import {
   area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, say, selected, settle, slide, view, wheelZooms, type View,
 } from "../state";
@@ -283,7 +283,7 @@ export class Stage {
   /** What the picture leaves out. */
   private note(main: Picture | undefined, rowHeight: number): void {
     const notes: string[] = [];
-    if (main && main.frame.flags & COARSE) notes.push("≈ coarse, the exact picture follows");
+    if (main && main.frame.flags & COARSE) notes.push(main.frame.flags & FROM_INDEX ? "≈ from the index, exact when zoomed in" : "≈ coarse, the exact picture follows");
     if (main && main.want.block > 1) notes.push(`${main.want.block} rows in each line`);
     if (main && main.frame.flags & ARROWS_CUT && main.want.arrows !== "none" && rowHeight >= 4) notes.push("not all arrows");
     const text = notes.join(" · ");

@@ -144,6 +144,17 @@ const CHECKS = {
     await drag(page, at(W.t1), at(0.05));
     await page.until((view) => near(view.t0, W.t0, 0.001) && near(view.t1, 0.05, 0.001), "its edge was dragged");
   },
+  "row-labels": async (page) => {
+    const middle = async (row) => {
+      const { x, y, height } = await page.own.locator(`.row[data-row="${row}"] .row-label`).boundingBox();
+      return { x: x + 5, y: y + height / 2 };
+    };
+    const before = (await page.ask("rows")).label;
+    await drag(page, await middle(2), await middle(5));
+    const { rows } = await page.until((view) => /order:/.test(view.rows), "another order");
+    const { label } = await page.ask(`rows?rows=${encodeURIComponent(rows)}`);
+    assert.deepEqual(label.slice(0, 6), [0, 1, 3, 4, 2, 5].map((row) => before[row]));
+  },
 };
 
 export async function pointer(chrome, { address }) {
