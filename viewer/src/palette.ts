@@ -94,7 +94,7 @@ export function palette(
     fill,
     edge: fill.map((color) => outline(color, strong ? 4.5 : own)),
     ink: fill.map(ink),
-    line: fill.map((color, kind) => line(color, kinds[kind]?.topology === "arrow", theme, strong ? 4.5 : 3)),
+    line: fill.map((color, kind) => overrides.get(kind) ?? line(color, kinds[kind]?.topology === "arrow", theme, strong ? 4.5 : 3)),
     pattern: Uint8Array.from(kinds, (kind, nth) => (kind.class === "wait" ? HATCH : (looks[nth]?.pattern ?? PLAIN))),
     classes: classes(kinds, fill, name, theme),
     shades: shades(fill, theme),

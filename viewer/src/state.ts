@@ -88,7 +88,7 @@ export const canUndo = computed(() => historyChanges.value >= 0 && history.canUn
 export const canRedo = computed(() => historyChanges.value >= 0 && history.canRedo);
 
 /** What undo does not undo: how something looks, not where one is. */
-const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "theme", "query", "pins"]);
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "own", "theme", "query", "pins"]);
 
 /** Changes the view. Changes of the same `name` shortly one after the other are one step of undo. */
 export function change(patch: Partial<View>, name = ""): void {
@@ -127,7 +127,7 @@ export function redo(): void {
 function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
-  view.value = { ...found, panel: now.panel, palette: now.palette, theme: now.theme, query: now.query, pins: now.pins };
+  view.value = { ...found, panel: now.panel, palette: now.palette, own: now.own, theme: now.theme, query: now.query, pins: now.pins };
   historyChanges.value++;
 }
 

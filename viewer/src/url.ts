@@ -46,6 +46,8 @@ export interface View {
   query: string;
   panel: PanelName;
   palette: PaletteName;
+  /** Kinds that have another colour than the palette's, in ascending order: `#rrggbb`. */
+  own: readonly (readonly [kind: number, color: string])[];
   theme: Theme;
   /** References of the drawables that are kept in view. */
   pins: readonly string[];
@@ -53,7 +55,7 @@ export interface View {
 
 export const START: View = {
   trace: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, rows: "", hide: [], mode: "dominant", heat: -1,
-  arrows: "worst", sel: [], range: null, query: "", panel: "summary", palette: "file", theme: "auto", pins: [],
+  arrows: "worst", sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], theme: "auto", pins: [],
 };
 
 /** Ranges of numbers, "3,7-9", in ascending order. */
@@ -99,6 +101,16 @@ function references(text: string | null): string[] {
   return (text ?? "").split("!").filter((part) => REFERENCE.test(part)).slice(0, 200);
 }
 
+/** `3:ff8800,7:00aa00`: a kind and its colour. */
+function ownColors(text: string): [number, string][] {
+  const found = new Map<number, string>();
+  for (const part of text.split(",").slice(0, 1000)) {
+    const match = /^(\d{1,5}):([0-9a-f]{6})$/.exec(part);
+    if (match) found.set(Number(match[1]), `#${match[2]}`);
+  }
+  return [...found].sort(([a], [b]) => a - b);
+}
+
 /** Text behind the #, without it. Only what differs from the beginning is written. */
 export function encode(view: View): string {
   const parts: [string, string][] = [];
@@ -118,6 +130,7 @@ export function encode(view: View): string {
   put("q", view.query, "");
   put("panel", view.panel, START.panel);
   put("colors", view.palette, START.palette);
+  put("own", view.own.map(([kind, color]) => `${kind}:${color.slice(1)}`).join(","), "");
   put("theme", view.theme, START.theme);
   put("pins", view.pins.join("!"), "");
   // Only what would end the fragment or the pair is escaped: links are read by people too.
@@ -150,6 +163,7 @@ export function decode(fragment: string): View {
     query: (all.get("q") ?? "").slice(0, 1000),
     panel: oneOf(all.get("panel"), PANELS, START.panel),
     palette: oneOf(all.get("colors"), PALETTES, START.palette),
+    own: ownColors(all.get("own") ?? ""),
     theme: oneOf(all.get("theme"), THEMES, START.theme),
     pins: references(all.get("pins")),
   };

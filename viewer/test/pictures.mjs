@@ -81,6 +81,7 @@ const pictures = {
       const length = hit.t1 - hit.t0;
       await page.look(`t=${hit.t0 - length * 0.2}~${hit.t1 + length * 0.2}&rows=only:!*lane*,!server*&arrows=sel&panel=io&sel=${hit.ref}`);
     },
+    height: 650,
   },
   "view-heat": {
     of: "many", fragment: (meta) => `${part(meta, 0, 0.34)}&mode=heat:${meta.categories.findIndex(({ name }) => name === "MPI_Allreduce")}&theme=dark&panel=rows`,

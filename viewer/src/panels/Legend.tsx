@@ -5,6 +5,7 @@ import { setHidden } from "../actions";
 import { change, meta, MODES, view, type Mode } from "../state";
 import { duration } from "../axis";
 import { PALETTES, type PaletteName } from "../palette";
+import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
 import { count, percent, Swatch } from "./parts";
 import { className } from "./Summary";
@@ -17,6 +18,12 @@ type Order = (typeof ORDERS)[number][0];
 const MODE_NAMES: Record<Mode, string> = {
   dominant: "what took most", rare: "rarest first", stack: "shares of all", heat: "heat map of one",
 };
+
+/** Gives a kind another colour than the palette's. */
+function setColor(kind: number, color: string): void {
+  const others = view.peek().own.filter(([other]) => other !== kind);
+  change({ own: [...others, [kind, color] as const].sort(([a], [b]) => a - b) });
+}
 
 export function Legend() {
   const [filter, setFilter] = useState("");
@@ -36,6 +43,7 @@ export function Legend() {
   };
   if (order === "name") kinds.sort((a, b) => (categories[a]?.name ?? "").localeCompare(categories[b]?.name ?? "", "en", { numeric: true }));
   else if (order !== "file") kinds.sort((a, b) => value(b) - value(a));
+  const look = colors.value;
   const areAllShown = kinds.every((kind) => !hide.includes(kind));
   return (
     <section class="legend" aria-label="Legend">
@@ -61,6 +69,11 @@ export function Legend() {
                 <span class="value">{!one || one.count === 0 ? "" : topology === "state" ? percent(one.excl / whole) : count(one.count)}</span>
               </label>
               <span class="kind-tools">
+                <input
+                  type="color" aria-label={`Colour of ${short(name, 60)}`} title="Another colour"
+                  value={`#${((topology === "state" ? look.fill[kind] : look.line[kind]) ?? 0).toString(16).padStart(6, "0")}`}
+                  onInput={(event) => setColor(kind, event.currentTarget.value)}
+                />
                 <button type="button" aria-label={`Only ${short(name, 60)}`} title="Show nothing else" onClick={() => change({ hide: categories.map((_, other) => other).filter((other) => other !== kind) })}>only</button>
                 {topology === "state" ? (
                   <button type="button" aria-pressed={mode === "heat" && heat === kind} aria-label={`Heat map of ${short(name, 60)}`} title="Show where its share is high" onClick={() => change(mode === "heat" && heat === kind ? { mode: "dominant" } : { mode: "heat", heat: kind })}>heat</button>
@@ -84,6 +97,7 @@ export function Legend() {
             {PALETTES.map(({ name, title }) => <option key={name} value={name}>{title}</option>)}
           </select>
         </label>
+        {view.value.own.length > 0 ? <button type="button" onClick={() => change({ own: [] })}>undo own colours ({view.value.own.length})</button> : null}
       </div>
     </section>
   );

@@ -11,6 +11,9 @@ export function drawArrows(context: CanvasRenderingContext2D, frame: Frame, arro
   const perSecond = extent.width / (view.t1 - view.t0);
   const groups = new Map<string, { path: Path2D; heads: Path2D; kind: number; backward: boolean; width: number }>();
   const middle = view.rowHeight / 2;
+  // Many of them are drawn fainter and with smaller heads, so that what is below can still be seen.
+  const isCrowded = arrows.from.length > 80;
+  const strength = arrows.from.length > 500 ? 0.4 : isCrowded ? 0.65 : 1;
   for (let nth = 0; nth < arrows.from.length; nth++) {
     const offset = frame.t0 - view.t0;
     const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
@@ -32,11 +35,8 @@ export function drawArrows(context: CanvasRenderingContext2D, frame: Frame, arro
     const [ax, ay, bx, by] = shortened(x0, y0, x1, y1, extent);
     group.path.moveTo(ax, ay);
     group.path.lineTo(bx, by);
-    head(group.heads, x0, y0, x1, y1, 6 + width, extent);
+    head(group.heads, x0, y0, x1, y1, (isCrowded ? 4 : 6) + width, extent);
   }
-  // Many of them are drawn fainter, so that what is below can still be seen.
-  const isCrowded = arrows.from.length > 80;
-  const strength = arrows.from.length > 500 ? 0.4 : isCrowded ? 0.65 : 1;
   for (const { path, heads, kind, backward, width } of groups.values()) {
     const color = css(backward ? palette.theme.alarm : (palette.line[kind] ?? palette.theme.text));
     context.lineJoin = "round";

@@ -4,6 +4,7 @@
 import { computed, effect, signal, untracked } from "@preact/signals";
 import { askJson, isAbort, question, report, traceNames, type Detail } from "../api";
 import { Gesture, wheel, type Command, type Pointer } from "../gesture";
+import { parse } from "../color";
 import { blockOf, panTime, rowAt, scrollRows, seen, timeAt, zoomRows, zoomTime, type View as Window } from "../geometry";
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
@@ -78,6 +79,7 @@ export class Stage {
     let answered = "";
     // Only what has changed of the view: a movement must not look like new colours or pins.
     const paletteName = computed(() => view.value.palette);
+    const own = computed(() => view.value.own);
     const kinds = computed(() => JSON.stringify(meta.value?.categories ?? []));
     const pinned = computed(() => view.value.pins);
     const rowsText = computed(() => view.value.rows);
@@ -87,7 +89,7 @@ export class Stage {
         const name = paletteName.value;
         void kinds.value;
         const strong = window.matchMedia("(prefers-contrast: more)").matches;
-        colors.value = palette(meta.peek()?.categories ?? [], name, isDark.value ? "dark" : "light", strong);
+        colors.value = palette(meta.peek()?.categories ?? [], name, isDark.value ? "dark" : "light", strong, new Map(own.value.map(([kind, color]) => [kind, parse(color)])));
         this.dirty();
       }),
       effect(() => {

@@ -98,15 +98,20 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const kind = meta.categories.findIndex(({ name }) => name === "MPI_Waitall");
     await page.own.locator("#legend-filter").fill("waitall");
     await page.true("one category", () => document.querySelectorAll(".kinds li").length === 1);
-    await page.own.locator(".kinds input").uncheck();
+    await page.own.locator(".kinds label input").uncheck();
     await page.until((view) => view.hide.join() === String(kind), "hidden");
-    await page.own.locator(".kinds input").check();
+    await page.own.locator(".kinds label input").check();
     await page.until((view) => view.hide.length === 0, "shown");
     await page.own.getByRole("button", { name: "Only MPI_Waitall" }).click();
     await page.until((view) => view.hide.length === meta.categories.length - 1 && !view.hide.includes(kind), "nothing else");
     await page.own.getByRole("button", { name: "Heat map of MPI_Waitall" }).click();
     await page.until((view) => view.mode === "heat" && view.heat === kind, "heat map");
     await page.settled();
+    await page.own.getByLabel("Colour of MPI_Waitall").fill("#123456");
+    await page.until((view) => view.own.length === 1 && view.own[0][0] === kind && view.own[0][1] === "#123456", "another colour");
+    await page.true("in the legend", () => getComputedStyle(document.querySelector(".kinds .swatch")).getPropertyValue("--color") === "#123456");
+    await page.own.getByRole("button", { name: "undo own colours" }).click();
+    await page.until((view) => view.own.length === 0, "the palette's again");
     await page.close();
   });
 
