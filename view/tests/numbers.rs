@@ -225,6 +225,17 @@ fn tables_are_sorted_and_cut() {
         .answer("events?limit=1000000", &|| false)
         .unwrap_err();
     assert_eq!(refusal.status, 413);
+    // For other programs all of it, unless less is wanted.
+    for (question, lines) in [
+        ("csv?what=events", 801),
+        ("csv?what=events&offset=700", 101),
+        ("csv?what=events&limit=7", 8),
+        ("csv?what=events&q=state%203", 201),
+    ] {
+        let answer = viewer.answer(question, &|| false).unwrap();
+        let text = String::from_utf8(answer.body).unwrap();
+        assert_eq!(text.lines().count(), lines, "{question}");
+    }
 }
 
 #[test]

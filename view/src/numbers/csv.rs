@@ -121,7 +121,7 @@ impl Viewer<'_> {
                 Ok(table.answer(exact))
             }
             "events" => {
-                let found = self.table(query, stop)?;
+                let found = self.whole_table(query, stop)?;
                 table.line(&[
                     &"start_s",
                     &"end_s",

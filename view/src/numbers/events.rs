@@ -98,19 +98,40 @@ impl Eq for Entry {}
 impl Viewer<'_> {
     /// `events`.
     pub(crate) fn events(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
-        let found = self.table(query, stop)?;
+        let found = self.table(query, 100, stop)?;
         Answer::json(&found, found.exact)
     }
 
-    /// The drawables of a question.
-    pub(crate) fn table(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Events, Refusal> {
+    /// All drawables of a question, unless it wants only so many.
+    pub(crate) fn whole_table(
+        &self,
+        query: &Query,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Events, Refusal> {
+        let found = self.table(query, MOST, stop)?;
+        let is_cut = query.get("limit").is_none() && found.total > found.t0.len() as u64;
+        if is_cut && query.get("offset").is_none() {
+            let total = found.total;
+            let message = format!("{total} drawables: a table has at most {MOST}, choose less");
+            return Err(Refusal::too_much(message));
+        }
+        Ok(found)
+    }
+
+    /// The drawables of a question, `limit` of them if it does not say how many.
+    fn table(
+        &self,
+        query: &Query,
+        limit: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Events, Refusal> {
         let trace = self.trace();
         let window = self.window(query)?;
         let layout = self.layout(query, stop)?;
         let hidden = self.hidden(query)?;
         let (y0, y1) = (query.number("y0", 0u32)?, query.number("y1", u32::MAX)?);
         let offset: usize = query.number("offset", 0)?;
-        let limit: usize = query.number("limit", 100)?;
+        let limit: usize = query.number("limit", limit.min(MOST.saturating_sub(offset)))?;
         let most = offset.saturating_add(limit);
         if most > MOST {
             let message = format!("offset={offset}&limit={limit}: expected at most {MOST} rows");

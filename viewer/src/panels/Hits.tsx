@@ -22,6 +22,7 @@ export function Hits() {
   const whole = meta.value;
   const bins = hitBins.value;
   const hits = found.value;
+  const isWhole = (whole?.bytes ?? 0) <= READ_AT_ONCE;
   const go = (nth: number) => {
     if (!whole) return;
     const width = (whole.t1 - whole.t0) / Math.max(1, bins.length);
@@ -37,7 +38,7 @@ export function Hits() {
             <button type="button" onClick={() => void nextHit(-1)}>◀ previous <kbd>P</kbd></button>
             <button type="button" onClick={() => void nextHit(1)}>next <kbd>N</kbd> ▶</button>
             <button type="button" onClick={() => void firstHit()}>first</button>
-            {whole ? <Csv what="hits" values={{ q: query, t0: whole.t0, t1: whole.t1, rows: view.value.rows }} /> : null}
+            {whole ? <Csv what={isWhole ? "events" : "hits"} values={{ q: query, t0: whole.t0, t1: whole.t1, rows: view.value.rows }} /> : null}
           </>
         )}
       </div>
@@ -48,7 +49,7 @@ export function Hits() {
           <figcaption class="faint"><span>{instant(whole.t0, whole.t1 - whole.t0)}</span><span>{instant(whole.t1, whole.t1 - whole.t0)}</span></figcaption>
         </figure>
       ) : null}
-      {hits && hits.count > 0 && whole ? <List isWhole={whole.bytes <= READ_AT_ONCE} /> : null}
+      {hits && hits.count > 0 && whole ? <List isWhole={isWhole} /> : null}
       <p class="faint examples">
         Words are looked for in names of categories; conditions narrow it: <code>dur&gt;1ms</code>, <code>rank:0-63</code>, <code>comm:2</code>,{" "}
         <code>size&gt;=1M</code>, <code>tag=7</code>, <code>file:"*.h5"</code>, <code>callid:0x1f</code>. Try{" "}
