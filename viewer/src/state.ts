@@ -179,6 +179,7 @@ export function connect(): void {
     const asked = decode(location.hash);
     history.push(view.peek(), "", performance.now());
     historyChanges.value++;
+    legendTab.value = false;
     view.value = asked;
   });
   // The same width as in style.css.

@@ -24,7 +24,8 @@ export function Io() {
   const call = shownCall.value;
   const id = call?.id ?? null;
   const shown = useAnswer<Call>(call && meta.value ? question("call", { ...call, rows: view.value.rows }) : null);
-  const others = (meta.value?.categories ?? []).flatMap(({ class: name }, kind) => (CLASSES.includes(name) ? [] : [kind]));
+  // Arrows from calls to operations would only say the same again.
+  const others = (meta.value?.categories ?? []).flatMap(({ class: name, topology }, kind) => (CLASSES.includes(name) && topology === "state" ? [] : [kind]));
   const hasIo = others.length < (meta.value?.categories.length ?? 0);
   const values = { ...subjectValues(), hide: others.join(",") };
   return (
