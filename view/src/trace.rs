@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::class::{Class, Classes};
 use crate::color::Rgb;
 use crate::content::with_length;
-use crate::details::is_callid;
+use crate::details::{is_bytes, is_callid};
 use crate::rows::key;
 use crate::text::visible;
 
@@ -35,6 +35,8 @@ pub struct Kind {
     pub count: Option<u64>,
     /// Which of the values of its infos is the CallID.
     pub callid: Option<usize>,
+    /// Which of them tells bytes, of a message or an access.
+    pub bytes: Option<usize>,
 }
 
 impl Kind {
@@ -117,6 +119,8 @@ impl<'a> Trace<'a> {
                     class: classes.of(category),
                     callid: (category.info_keys.iter())
                         .position(|key| std::str::from_utf8(&key.0).is_ok_and(is_callid)),
+                    bytes: (category.info_keys.iter().zip(&category.info_types))
+                        .position(|(key, kind)| b"hdl".contains(kind) && is_bytes(&key.to_str())),
                     count: has_counts.then(|| u64::try_from(category.summary.count).unwrap_or(0)),
                     category: category.clone(),
                 });
@@ -261,6 +265,7 @@ fn undefined_kind((topology, name): (Topology, &str)) -> Kind {
         class: Class::Other,
         count: None,
         callid: None,
+        bytes: None,
     }
 }
 

@@ -589,13 +589,15 @@ pub(crate) fn is_callid(key: &str) -> bool {
 }
 
 /// Bytes, if this value says so.
-pub(crate) fn bytes(key: &str, value: Value<'_>) -> Option<i64> {
-    let name = name_of(key);
+fn bytes(key: &str, value: Value<'_>) -> Option<i64> {
     match value {
         // Operations that move none, or an unknown number, have a negative one.
-        Value::Integer(bytes @ 0..) if matches!(name.as_str(), "bytes" | "msg_size" | "size") => {
-            Some(bytes)
-        }
+        Value::Integer(bytes @ 0..) if is_bytes(key) => Some(bytes),
         _ => None,
     }
+}
+
+/// Whether an integer behind this key says how many bytes a message or an access has.
+pub(crate) fn is_bytes(key: &str) -> bool {
+    matches!(name_of(key).as_str(), "bytes" | "msg_size" | "size")
 }

@@ -61,7 +61,7 @@ impl Also for Moved<'_, '_> {
             Topology::Arrow => {
                 let kind = kind.map(|kind| &self.trace.kinds()[kind as usize]);
                 if let Some(kind) = kind.filter(|kind| kind.class == Class::Message) {
-                    let bytes = bytes_of(&kind.category, drawable.info).unwrap_or(0);
+                    let bytes = bytes_of(kind, drawable.info).unwrap_or(0);
                     let (lanes, times) = ([lane(from), lane(to)], [first.time, last.time]);
                     self.moves.message(lanes, times, bytes, self.window);
                 }

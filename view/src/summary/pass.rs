@@ -248,7 +248,7 @@ impl Pass {
             Class::Collective => self.meet(trace, state),
             Class::Io => {
                 keep_longest(&mut self.io, (state, None));
-                if let Some(bytes) = bytes_of(&known.category, info).filter(|&bytes| bytes > 0) {
+                if let Some(bytes) = bytes_of(known, info).filter(|&bytes| bytes > 0) {
                     self.accesses.calls += 1;
                     self.accesses.small += u64::from(bytes < SMALL);
                     let offset = number(trace, state.kind, info, "offset");
