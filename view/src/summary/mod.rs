@@ -212,7 +212,12 @@ impl Viewer<'_> {
             );
         }
         let untold = gathered.found.untold;
+        let unmatched = pass.as_ref().map_or(0, |pass| pass.untold);
         for (number, what) in [
+            (
+                unmatched,
+                "collective calls are not matched: too many were open at once",
+            ),
             (
                 untold.without_time,
                 "drawables have a time that is no number",

@@ -160,6 +160,8 @@ pub struct Pass {
     pub late: BTreeMap<u32, Late>,
     /// How many others there were, and the seconds that were waited in them.
     pub passed_on: (u64, f64),
+    /// Collective calls of ranks that are in none of these, since too many had not ended.
+    pub untold: u64,
     /// Those that have not ended, and those of the longest waits.
     meetings: HashMap<MeetingKey, Meeting>,
     /// By communicator its lines.
@@ -308,6 +310,7 @@ impl Pass {
         let key = (line.line.comm, *calls);
         *calls += 1;
         if self.meetings.len() >= MOST_MEETINGS && !self.meetings.contains_key(&key) {
+            self.untold += 1;
             return keep_longest(&mut self.waits, (state, None));
         }
         let meeting = self.meetings.entry(key).or_insert(Meeting {
