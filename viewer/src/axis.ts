@@ -100,7 +100,8 @@ export function bytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let value = count;
   let nth = 0;
-  while (Math.abs(value) >= 1024 && nth < units.length - 1) {
+  // Also what would be rounded to 1024.
+  while (Math.abs(value) >= (nth === 0 ? 1024 : 1023.95) && nth < units.length - 1) {
     value /= 1024;
     nth++;
   }

@@ -109,15 +109,22 @@ function line(color: Rgb, isArrow: boolean, theme: Theme, least: number): Rgb {
 
 function classes(kinds: readonly KindLook[], fill: readonly Rgb[], name: PaletteName, theme: Theme): Map<string, Rgb> {
   const found = new Map<string, Rgb>();
-  const most = new Map<string, [share: number, count: number]>();
-  kinds.forEach((kind, nth) => {
-    const [share, count] = [kind.share ?? 0, kind.count ?? 0];
-    const [leastShare, leastCount] = most.get(kind.class) ?? [-1, -1];
-    if (kind.topology !== "state" || share < leastShare || (share === leastShare && count <= leastCount)) return;
-    most.set(kind.class, [share, count]);
-    const isByClass = name === "class" || name === "grey";
-    found.set(kind.class, isByClass ? classColor(kind.class, theme, name === "grey") : (fill[nth] ?? 0));
-  });
+  const isByClass = name === "class" || name === "grey";
+  const states = kinds.map((_, kind) => kind).filter((kind) => kinds[kind]?.topology === "state");
+  const much = (kind: number): [number, number] => [kinds[kind]?.share ?? 0, kinds[kind]?.count ?? 0];
+  states.sort((a, b) => much(b)[0] - much(a)[0] || much(b)[1] - much(a)[1]);
+  // Two classes side by side must not look the same: whoever has less time takes another of its colours, or its class's own.
+  const taken = new Set<Rgb>();
+  for (const isLast of [false, true]) {
+    for (const kind of states) {
+      const { class: own } = kinds[kind]!;
+      if (found.has(own)) continue;
+      const color = isByClass || isLast ? classColor(own, theme, name === "grey") : (fill[kind] ?? 0);
+      if (taken.has(color) && !isLast) continue;
+      found.set(own, color);
+      taken.add(color);
+    }
+  }
   return found;
 }
 

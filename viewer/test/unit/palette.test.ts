@@ -43,3 +43,14 @@ test("safe palettes: equal colours have different patterns until those are used 
 test("a colour that the reader chose is taken as it is", () => {
   assert.equal(palette(kinds, "class", "dark", false, new Map([[3, 0xabcdef]])).fill[3], 0xabcdef);
 });
+
+test("a class has the colour of what takes most of its time, and no two the same", () => {
+  const state = (name: string, color: string, of: string, share: number): KindLook => ({ name, color, class: of, topology: "state", share, count: 1 });
+  const some = [
+    state("MPI_Irecv", "#00cc44", "p2p", 0.1), state("MPI_Send", "#0000ff", "p2p", 3), state("MPI_Init", "#cccc00", "mpi", 1),
+    state("MPI_Barrier", "#cccc00", "collective", 0.5), state("MPI_Allreduce", "#a020f0", "collective", 0.4), state("MPI_Put", "#0000ff", "rma", 0.2),
+  ];
+  const { classes } = palette(some, "file", "light");
+  assert.deepEqual(["p2p", "mpi", "collective"].map((name) => classes.get(name)), [0x0000ff, 0xcccc00, 0xa020f0]);
+  assert.equal(new Set(classes.values()).size, 4);
+});
