@@ -113,18 +113,17 @@ impl Cells {
                 continue;
             }
             work.begin(width);
+            let mut previews = previews.iter().peekable();
             for unit in units.clone() {
-                let is_previewed = previews.iter().any(|preview| preview.0 == unit);
-                work.group.begin_unit();
+                let is_previewed = previews.peek().is_some_and(|preview| preview.0 == unit);
+                work.group.begin_unit(is_previewed, mode);
                 let mut group = std::mem::take(&mut work.group);
                 work.unit(states, unit, columns, width, &mut group);
                 work.group = group;
-                if is_previewed {
-                    let of_unit = previews.iter().filter(|preview| preview.0 == unit);
-                    work.group
-                        .previews(of_unit.map(|preview| preview.1), columns);
+                while let Some((_, preview)) = previews.next_if(|preview| preview.0 == unit) {
+                    work.group.preview(preview, columns);
                 }
-                work.group.end_unit(mode);
+                work.group.end_unit();
             }
             work.group
                 .write(&mut cells, offset, units.len() as i64, mode);
@@ -283,14 +282,34 @@ struct Group {
     kinds: Vec<u32>,
     /// By plane and column, over all units; below 0 where the kind is not.
     planes: Vec<i64>,
+    mode: Mode,
+    /// Whether states of this unit may have to make room for previews.
+    is_previewed: bool,
+    /// By plane and column how much more is taken of whole columns than of the column before, over all units, and by how
+    /// many more: what covers many columns costs as much as what covers one.
+    rises: Vec<(i64, i32)>,
     /// By column, of this unit.
     unit: Vec<Vec<(u32, i64)>>,
+    /// The same, of parts of columns that previews take.
+    edges: Vec<Vec<(u32, i64)>>,
+    /// By column how much more of whole columns is taken of this unit than of the column before: all, and what is shown.
+    unit_rises: Vec<(i64, i64)>,
+    /// Columns that have something in `unit` or `edges`.
+    touched: Vec<u32>,
+    /// By column what is taken of whole columns of this unit, and how much of the column is shown as busy.
+    whole: Vec<i64>,
+    busy: Vec<i64>,
     /// By column the least and the most of a unit.
     least: Vec<i64>,
     most: Vec<i64>,
 }
 
 const ABSENT: i64 = -1;
+
+/// Whether a kind counts as busy.
+fn is_shown(kind: u32, mode: Mode) -> bool {
+    !matches!(mode, Mode::Heat(wanted) if wanted != kind)
+}
 
 impl Group {
     fn begin(&mut self, width: usize) {
@@ -299,78 +318,123 @@ impl Group {
             self.plane_of[kind as usize] = 0;
         }
         self.planes.clear();
+        self.rises.clear();
         self.least.clear();
         self.least.resize(width, i64::MAX);
         self.most.clear();
         self.most.resize(width, 0);
         self.unit.resize(width, Vec::new());
+        self.edges.resize(width, Vec::new());
     }
 
-    fn begin_unit(&mut self) {
-        self.unit.iter_mut().for_each(Vec::clear);
-    }
-
-    /// Adds what previews say of the parts of a unit that were not read; states that run through these parts are those
-    /// that the previewed ones are nested in, and get what is left.
-    fn previews<'p>(&mut self, previews: impl Iterator<Item = &'p Preview>, columns: &Columns) {
-        let mut of_previews: Vec<Vec<(u32, i64)>> = vec![Vec::new(); self.width];
-        for preview in previews {
-            let ratio = |ratio: f32| {
-                if ratio.is_finite() {
-                    f64::from(ratio).clamp(0.0, 1.0)
-                } else {
-                    0.0
-                }
-            };
-            let sum: f64 = preview.shares.iter().map(|(_, r)| ratio(r.exclusive)).sum();
-            let [a, b] = [preview.bounds.earliest, preview.bounds.latest].map(|t| columns.at(t));
-            let mut from = a;
-            while from < b {
-                let column = from / COLUMN;
-                let to = b.min((column + 1) * COLUMN);
-                for &(kind, ratios) in &preview.shares {
-                    let part = ratio(ratios.exclusive) / sum.max(1.0) * (to - from) as f64;
-                    of_previews[column as usize].push((kind, part as i64));
-                }
-                from = to;
-            }
+    fn begin_unit(&mut self, is_previewed: bool, mode: Mode) {
+        (self.is_previewed, self.mode) = (is_previewed, mode);
+        for column in self.touched.drain(..) {
+            self.unit[column as usize].clear();
+            self.edges[column as usize].clear();
         }
-        for (column, parts) in of_previews
-            .iter()
-            .enumerate()
-            .filter(|(_, parts)| !parts.is_empty())
-        {
-            let unit = &mut self.unit[column];
-            let new: i64 = parts.iter().map(|part| part.1).sum();
-            let old: i64 = unit.iter().map(|part| part.1).sum();
-            let room = (COLUMN - new).max(0);
-            if old > room {
-                unit.iter_mut()
-                    .for_each(|part| part.1 = part.1 * room / old);
-            }
-            for &(kind, much) in parts {
-                match unit.iter_mut().find(|part| part.0 == kind) {
-                    Some(part) => part.1 += much,
-                    None => unit.push((kind, much)),
+        self.unit_rises.clear();
+        self.unit_rises.resize(self.width + 1, (0, 0));
+    }
+
+    /// Adds what a preview says of a part of a unit that was not read.
+    fn preview(&mut self, preview: &Preview, columns: &Columns) {
+        let ratio = |ratio: f32| match ratio.is_finite() {
+            true => f64::from(ratio).clamp(0.0, 1.0),
+            false => 0.0,
+        };
+        let sum: f64 = preview.shares.iter().map(|(_, r)| ratio(r.exclusive)).sum();
+        let [a, b] = [preview.bounds.earliest, preview.bounds.latest].map(|t| columns.at(t));
+        if a >= b {
+            return;
+        }
+        // Whole columns, and what is left before and behind them.
+        let first = (a + COLUMN - 1) / COLUMN;
+        let behind = b / COLUMN;
+        let edges = match first <= behind {
+            true => [(a, first * COLUMN), (behind * COLUMN, b)],
+            false => [(a, b), (b, b)],
+        };
+        for &(kind, ratios) in &preview.shares {
+            let part =
+                |length: i64| (ratio(ratios.exclusive) / sum.max(1.0) * length as f64) as i64;
+            for (from, to) in edges {
+                if from < to {
+                    let column = (from / COLUMN) as usize;
+                    self.touch(column);
+                    self.edges[column].push((kind, part(to - from)));
                 }
+            }
+            if first < behind {
+                self.whole_columns(kind, first as usize..behind as usize, part(COLUMN));
             }
         }
     }
 
-    fn end_unit(&mut self, mode: Mode) {
-        for column in 0..self.width {
-            let mut busy = 0;
-            for nth in 0..self.unit[column].len() {
-                let (kind, much) = self.unit[column][nth];
-                if !matches!(mode, Mode::Heat(wanted) if wanted != kind) {
-                    busy += much;
+    /// So much of each of these columns.
+    fn whole_columns(&mut self, kind: u32, columns: Range<usize>, much: i64) {
+        let row = self.plane(kind) * (self.width + 1);
+        let shown = if is_shown(kind, self.mode) { much } else { 0 };
+        for (column, sign) in [(columns.start, 1), (columns.end, -1)] {
+            let (rise, count) = &mut self.rises[row + column];
+            *rise += i64::from(sign) * much;
+            *count += sign;
+            let rise = &mut self.unit_rises[column];
+            *rise = (
+                rise.0 + i64::from(sign) * much,
+                rise.1 + i64::from(sign) * shown,
+            );
+        }
+    }
+
+    /// States that run through parts that were not read are those that the previewed ones are nested in, and get what is
+    /// left.
+    fn end_unit(&mut self) {
+        let rises = self.unit_rises.iter().take(self.width);
+        self.whole.clear();
+        self.busy.clear();
+        let (mut all, mut shown) = (0, 0);
+        for rise in rises {
+            (all, shown) = (all + rise.0, shown + rise.1);
+            self.whole.push(all);
+            self.busy.push(shown);
+        }
+        for nth in 0..self.touched.len() {
+            let column = self.touched[nth] as usize;
+            let mut parts = std::mem::take(&mut self.unit[column]);
+            let edges = std::mem::take(&mut self.edges[column]);
+            if self.is_previewed {
+                let new = self.whole[column] + edges.iter().map(|part| part.1).sum::<i64>();
+                let old: i64 = parts.iter().map(|part| part.1).sum();
+                let room = (COLUMN - new).max(0);
+                if old > room {
+                    let fit = |part: &mut (u32, i64)| part.1 = part.1 * room / old;
+                    parts.iter_mut().for_each(fit);
+                }
+            }
+            for &(kind, much) in parts.iter().chain(&edges) {
+                if is_shown(kind, self.mode) {
+                    self.busy[column] += much;
                 }
                 let place = self.plane(kind) * self.width + column;
                 let sum = &mut self.planes[place];
                 *sum = (*sum).max(0) + much;
             }
-            self.least[column] = self.least[column].min(busy);
-            self.most[column] = self.most[column].max(busy);
+            (self.unit[column], self.edges[column]) = (parts, edges);
+        }
+        for (busy, (least, most)) in
+            (self.busy.iter()).zip(self.least.iter_mut().zip(&mut self.most))
+        {
+            *least = (*least).min(*busy);
+            *most = (*most).max(*busy);
+        }
+    }
+
+    /// Something comes to a column.
+    #[inline]
+    fn touch(&mut self, column: usize) {
+        if self.unit[column].is_empty() && self.edges[column].is_empty() {
+            self.touched.push(column as u32);
         }
     }
 
@@ -381,13 +445,26 @@ impl Group {
         }
         if self.plane_of[kind] == 0 {
             self.kinds.push(kind as u32);
-            self.planes.resize(self.kinds.len() * self.width, ABSENT);
+            let planes = self.kinds.len();
+            self.planes.resize(planes * self.width, ABSENT);
+            self.rises.resize(planes * (self.width + 1), (0, 0));
             self.plane_of[kind] = self.kinds.len() as u32;
         }
         self.plane_of[kind] as usize - 1
     }
 
     fn write(&mut self, cells: &mut Cells, offset: usize, units: i64, mode: Mode) {
+        for (plane, rises) in (self.planes.chunks_exact_mut(self.width.max(1)))
+            .zip(self.rises.chunks_exact(self.width + 1))
+        {
+            let (mut much, mut count) = (0, 0);
+            for (sum, rise) in plane.iter_mut().zip(rises) {
+                (much, count) = (much + rise.0, count + rise.1);
+                if count > 0 {
+                    *sum = (*sum).max(0) + much;
+                }
+            }
+        }
         let mut parts = Vec::new();
         for column in 0..self.width {
             parts.clear();
@@ -408,12 +485,18 @@ impl Group {
 
 impl Fill for Group {
     fn column(&mut self, column: usize, parts: &[(u32, i64)]) {
+        self.touch(column);
         self.unit[column].extend_from_slice(parts);
     }
 
     fn whole(&mut self, columns: Range<usize>, kind: u32) {
-        self.unit[columns]
-            .iter_mut()
-            .for_each(|parts| parts.push((kind, COLUMN)));
+        if !self.is_previewed {
+            self.whole_columns(kind, columns, COLUMN);
+            return;
+        }
+        for column in columns {
+            self.touch(column);
+            self.unit[column].push((kind, COLUMN));
+        }
     }
 }

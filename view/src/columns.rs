@@ -30,8 +30,9 @@ impl Columns {
     /// The place of a time, in parts of a column; 0 before the window, and the end of the last column behind it.
     #[inline]
     pub fn at(&self, time: f64) -> i64 {
-        // Of what is out of range the conversion makes the nearest number, of what is none, 0.
-        let place = ((time - self.window.earliest) * self.per_second).round() as i64;
+        // The nearest number; of what is out of range the conversion makes the nearest there is, of what is none, 0. What is
+        // below 0 is rounded the other way, which makes no difference.
+        let place = ((time - self.window.earliest) * self.per_second + 0.5) as i64;
         place.clamp(0, self.end)
     }
 

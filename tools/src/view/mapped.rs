@@ -1,4 +1,4 @@
-//! The bytes of a trace that stays open, and what happens if somebody shortens or replaces its file meanwhile.
+//! The bytes of a trace that stays open, or of its index, and what happens if somebody shortens or replaces its file meanwhile.
 //!
 //! Reading a page that a mapped file has no longer is answered by SIGBUS, which ends a process. Here a page of zeros takes
 //! its place, and the trace is marked: whoever has computed something from it looks at [`Mapped::trouble`] before he tells it.

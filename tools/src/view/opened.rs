@@ -23,6 +23,16 @@ pub struct Opened {
     pub viewer: &'static Viewer<'static>,
     /// Where its index is kept; a trace that was converted has no place.
     pub store: Option<Store>,
+    /// The bytes of the index that was kept, if there was one.
+    pub index: Option<&'static Mapped>,
+}
+
+impl Opened {
+    /// Why what was read must not be trusted any more.
+    pub fn trouble(&self) -> Option<String> {
+        let torn = self.index.filter(|index| index.is_torn());
+        (self.mapped.trouble()).or_else(|| torn.and_then(Mapped::trouble))
+    }
 }
 
 /// Opens the traces that these files make up.
@@ -44,6 +54,7 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
         let store = is_own.then(|| Store::of(path, reader, mapped, cache_folder()));
         opened.push(Opened {
             store: store.and_then(Result::ok),
+            index: None,
             name,
             mapped,
             viewer: Box::leak(Box::new(viewer)),

@@ -233,7 +233,7 @@ impl Site {
             status: StatusCode::GONE.as_u16(),
             message,
         };
-        if let Some(trouble) = trace.mapped.trouble() {
+        if let Some(trouble) = trace.trouble() {
             return Err(gone(trouble));
         }
         let begun = Instant::now();
@@ -245,7 +245,7 @@ impl Site {
             false => trace.viewer.answer(question, &stop(budget(question))),
         };
         // What was read from a file that is not what it was is no answer, nor is that it seems to be damaged.
-        match trace.mapped.trouble() {
+        match trace.trouble() {
             Some(trouble) => Err(gone(trouble)),
             None => answer,
         }

@@ -5,6 +5,7 @@ use formats::PendingFile;
 use formats::slog2::Reader;
 use std::fs;
 use std::io::{self, Read, Write};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -59,8 +60,8 @@ impl Store {
         Ok(Store { key, places })
     }
 
-    /// The bytes of the index, if there is one of this trace.
-    pub fn read(&self) -> Option<Vec<u8>> {
+    /// Where the index is, if there is one of this trace, and where in the file its bytes are.
+    pub fn find(&self) -> Option<(&Path, Range<usize>)> {
         self.places.iter().find_map(|path| {
             let mut file = fs::File::open(path).ok()?;
             let metadata = file.metadata().ok()?;
@@ -68,23 +69,19 @@ impl Store {
             let is_right = metadata.is_file() && metadata.len() <= MOST;
             file.read_exact(&mut head).ok().filter(|()| is_right)?;
             let (magic, key) = head.split_at(MAGIC.len());
-            if magic != MAGIC || key != self.key {
-                return None;
-            }
-            let mut bytes = Vec::new();
-            file.take(MOST).read_to_end(&mut bytes).ok()?;
-            Some(bytes)
+            let bytes = head.len()..usize::try_from(metadata.len()).ok()?;
+            (magic == MAGIC && key == self.key).then_some((path.as_path(), bytes))
         })
     }
 
-    /// Keeps an index, and says where.
+    /// Keeps an index, and says where. `write` writes its bytes.
     ///
     /// # Errors
     /// Why it cannot be kept, in the last of the places.
-    pub fn write(&self, index: &[u8]) -> io::Result<&Path> {
+    pub fn write(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<&Path> {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for (n, path) in self.places.iter().enumerate() {
-            match self.write_to(path, index, n > 0) {
+            match self.write_to(path, write, n > 0) {
                 Ok(()) => return Ok(path),
                 Err(error) => last = error,
             }
@@ -92,7 +89,12 @@ impl Store {
         Err(last)
     }
 
-    fn write_to(&self, path: &Path, index: &[u8], makes_folder: bool) -> io::Result<()> {
+    fn write_to(
+        &self,
+        path: &Path,
+        write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+        makes_folder: bool,
+    ) -> io::Result<()> {
         if !is_replaceable(path) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -103,9 +105,9 @@ impl Store {
                 .create(folder)?;
         }
         let mut file = PendingFile::create(path)?;
-        for part in [&MAGIC[..], &self.key, index] {
-            file.write_all(part)?;
-        }
+        file.write_all(MAGIC)?;
+        file.write_all(&self.key)?;
+        write(&mut file)?;
         file.persist()
     }
 }
@@ -147,6 +149,15 @@ mod tests {
         fs::read(data.join("slog2/sample.slog2")).unwrap()
     }
 
+    fn read(store: &Store) -> Option<Vec<u8>> {
+        let (path, bytes) = store.find()?;
+        Some(fs::read(path).unwrap()[bytes].to_vec())
+    }
+
+    fn write<'s>(store: &'s Store, index: &[u8]) -> io::Result<&'s Path> {
+        store.write(&|out| out.write_all(index))
+    }
+
     #[test]
     fn an_index_belongs_to_one_trace() {
         let folder = tempfile::tempdir().unwrap();
@@ -155,17 +166,17 @@ mod tests {
         fs::write(&path, &bytes).unwrap();
         let store =
             |file: &[u8]| Store::of(&path, &Reader::new(&bytes).unwrap(), file, None).unwrap();
-        assert!(store(&bytes).read().is_none());
+        assert!(read(&store(&bytes)).is_none());
         let place = folder.path().join("a.slog2.idx");
         assert_eq!(
-            store(&bytes).write(b"index").unwrap(),
+            write(&store(&bytes), b"index").unwrap(),
             place.canonicalize().unwrap()
         );
-        assert_eq!(store(&bytes).read().unwrap(), b"index");
+        assert_eq!(read(&store(&bytes)).unwrap(), b"index");
         // Another content
         let mut other = bytes.clone();
         other[10] ^= 1;
-        assert!(store(&other).read().is_none());
+        assert!(read(&store(&other)).is_none());
         // Another time
         let later = SystemTime::now() + Duration::from_secs(5);
         fs::File::options()
@@ -174,12 +185,12 @@ mod tests {
             .unwrap()
             .set_modified(later)
             .unwrap();
-        assert!(store(&bytes).read().is_none());
-        store(&bytes).write(b"newer").unwrap();
-        assert_eq!(store(&bytes).read().unwrap(), b"newer");
+        assert!(read(&store(&bytes)).is_none());
+        write(&store(&bytes), b"newer").unwrap();
+        assert_eq!(read(&store(&bytes)).unwrap(), b"newer");
         // Cut off
         fs::write(&place, &fs::read(&place).unwrap()[..20]).unwrap();
-        assert!(store(&bytes).read().is_none());
+        assert!(read(&store(&bytes)).is_none());
     }
 
     #[test]
@@ -193,10 +204,10 @@ mod tests {
         let cache = folder.path().join("cache");
         let reader = Reader::new(&bytes).unwrap();
         let store = Store::of(&path, &reader, &bytes, None).unwrap();
-        assert!(store.write(b"index").is_err());
+        assert!(write(&store, b"index").is_err());
         let store = Store::of(&path, &reader, &bytes, Some(cache.clone())).unwrap();
-        assert!(store.write(b"index").unwrap().starts_with(&cache));
-        assert_eq!(store.read().unwrap(), b"index");
+        assert!(write(&store, b"index").unwrap().starts_with(&cache));
+        assert_eq!(read(&store).unwrap(), b"index");
         assert_eq!(fs::read(&place).unwrap(), b"somebody's notes");
     }
 }

@@ -60,7 +60,25 @@ impl Identity {
 impl Index<'_> {
     /// Its bytes.
     pub fn encode(&self, identity: Identity) -> Vec<u8> {
-        let mut out = Out(Vec::with_capacity(self.grid.bytes() + (1 << 20)));
+        let mut bytes = Vec::with_capacity(self.grid.bytes() + (1 << 20));
+        self.write(identity, |part| {
+            bytes.extend_from_slice(part);
+            Ok::<(), std::convert::Infallible>(())
+        })
+        .unwrap_or_else(|never| match never {});
+        bytes
+    }
+
+    /// Hands on its bytes in parts, the largest of which are the cells where they stand.
+    ///
+    /// # Errors
+    /// Those of `put`.
+    pub fn write<E>(
+        &self,
+        identity: Identity,
+        mut put: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut out = Out(Vec::new());
         out.0.extend_from_slice(&MAGIC);
         for number in [identity.bytes, identity.changed, identity.hash] {
             out.u64(number);
@@ -83,16 +101,18 @@ impl Index<'_> {
             None => out.u64(0),
             Some(events) => {
                 out.u64(events.bins.into());
-                out.0.extend_from_slice(&events.classes);
+                put(&std::mem::take(&mut out.0))?;
+                put(&events.classes)?;
             }
         }
         out.u64(self.grid.levels().len() as u64);
         for level in self.grid.levels() {
             out.u64(level.bins().into());
-            out.0.extend_from_slice(level.names());
-            out.0.extend_from_slice(level.shares());
+            put(&std::mem::take(&mut out.0))?;
+            put(level.names())?;
+            put(level.shares())?;
         }
-        out.0
+        put(&out.0)
     }
 }
 

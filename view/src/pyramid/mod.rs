@@ -2,22 +2,29 @@
 //!
 //! Previews in SLOG2 files are by line and node: too coarse in time and too many once there are hundreds of lines. An index
 //! has cells of all units at several resolutions ([`Grid`]), the shares of time of all lines together ([`Overview`]), and
-//! what the trace adds up to ([`Totals`]). A [`Builder`] makes it in steps, in memory that is that of the index; it is kept as bytes, which
-//! need not be trusted ([`Index::encode`], [`Index::decode`]).
+//! what the trace adds up to ([`Totals`]). A [`Builder`] makes it in steps, in memory that is little more than that of the
+//! index: [`Reading`] gives the states batch by batch, [`Taking`] takes them unit by unit. It is kept as bytes, which need
+//! not be trusted ([`Index::encode`], [`Index::decode`]).
 
+mod batch;
 mod build;
 mod file;
 mod grid;
-mod merge;
+mod others;
 mod overview;
 mod picture;
+mod read;
+mod sums;
 mod sweep;
+mod taking;
 mod totals;
 
-pub use build::{Builder, Shape};
+pub use batch::Batch;
+pub use build::{Builder, Shape, join};
 pub use file::{Identity, MAGIC};
 pub use grid::{Grid, Level, NAMES, Name};
-pub use merge::Done;
+pub use read::{Done, Reading};
+pub use taking::Taking;
 pub use totals::{
     DURATION_CLASSES, Flow, KindTotals, LONGEST, LineTotals, Long, Messages, SIZE_CLASSES, Sum,
     Totals, Volume, duration_class, duration_from, size_class, size_from,

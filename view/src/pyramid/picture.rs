@@ -69,14 +69,21 @@ impl Index<'_> {
             for &lane in lanes {
                 row.add(level, lane, &spread, &question.hidden);
             }
-            row.write(&mut cells, nth * width, lanes.len() as i64, mode);
+            let units = lanes.len() as i64;
+            row.write(&mut cells, &spread, nth * width, units, mode);
         }
         if let Some(events) = &self.events {
             let bins = f64::from(events.bins());
             let of = Columns::new(window, width as u32);
+            let per_second = bins / self.window.duration();
+            let [first, behind] = [window.earliest, window.latest]
+                .map(|time| (time - self.window.earliest) * per_second)
+                .map(|bin| bin.clamp(0.0, bins) as usize);
+            let behind = behind + 1;
             for (nth, lanes) in lanes_of.iter().enumerate() {
                 for &lane in lanes {
-                    for (bin, &class) in events.lane(lane).iter().enumerate() {
+                    let classes = events.lane(lane).iter().enumerate();
+                    for (bin, &class) in classes.take(behind).skip(first) {
                         if class == 0 {
                             continue;
                         }
@@ -129,8 +136,11 @@ fn lanes(
 struct Spread {
     /// The first bin that reaches into the window.
     first: u32,
-    /// The place of the border before each bin from the first on, and behind the last.
-    borders: Vec<i64>,
+    /// Of each bin from the first on the parts of columns that it covers: from which place in `parts` on, and behind the
+    /// last one.
+    starts: Vec<u32>,
+    /// Columns, and how much of them.
+    parts: Vec<(u32, i64)>,
     is_aligned: bool,
 }
 
@@ -146,24 +156,50 @@ impl Spread {
             let time = all.earliest + all.duration() * (f64::from(bin) / bins);
             columns.at(time)
         };
+        let (mut starts, mut parts) = (vec![0], Vec::new());
+        for bin in first..behind {
+            let (mut from, to) = (border(bin), border(bin + 1));
+            while from < to {
+                let column = from >> BITS;
+                let end = to.min((column + 1) << BITS);
+                parts.push((column as u32, end - from));
+                from = end;
+            }
+            starts.push(parts.len() as u32);
+        }
         let is_whole = |number: f64| (number - number.round()).abs() < 1e-6;
         Spread {
             first,
-            borders: (first..=behind).map(border).collect(),
+            starts,
+            parts,
             is_aligned: is_whole(from) && is_whole((to - from) / width as f64) && to - from >= 0.5,
         }
     }
+
+    /// Bins.
+    fn count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Of a bin, counted from the first.
+    #[inline]
+    fn parts(&self, bin: usize) -> &[(u32, i64)] {
+        &self.parts[self.starts[bin] as usize..self.starts[bin + 1] as usize]
+    }
 }
 
-/// Sums over the units of a row.
+/// Sums over the units of a row. Units are added bin by bin, and all of them spread over columns at once.
 struct Row {
     width: usize,
     /// By kind the position of its sums, and behind all kinds that of what has no name.
     place_of: Vec<u32>,
     kinds: Vec<u32>,
-    /// By kind and column parts of the column, −1 where the kind is not.
+    /// By place and bin how often the kind is there, from the bit [`COUNT`] on, and below the sum of its shares.
+    bins: Vec<u64>,
+    /// By place and column 255 times how much of the column, [`ABSENT`] where the kind is not.
     sums: Vec<i64>,
-    /// By column of the unit that is added, and the least and the most of one.
+    /// By bin of the unit that is added, and by column, the latter 255 times; and the least and the most of one.
+    unit_bins: Vec<u32>,
     unit: Vec<i64>,
     least: Vec<i64>,
     most: Vec<i64>,
@@ -172,6 +208,10 @@ struct Row {
 
 const NOWHERE: u32 = u32::MAX;
 const ABSENT: i64 = -1;
+/// Bits for sums of shares.
+const COUNT: u32 = 36;
+/// What the whole is of shares in the grid.
+const SHARES: i64 = 255;
 
 impl Row {
     fn new(kinds: u32, width: usize) -> Self {
@@ -179,7 +219,9 @@ impl Row {
             width,
             place_of: vec![NOWHERE; kinds as usize + 1],
             kinds: Vec::new(),
+            bins: Vec::new(),
             sums: Vec::new(),
+            unit_bins: Vec::new(),
             unit: vec![0; width],
             least: vec![i64::MAX; width],
             most: vec![0; width],
@@ -188,11 +230,11 @@ impl Row {
     }
 
     fn add(&mut self, level: &Level<'_>, lane: u32, spread: &Spread, hidden: &[bool]) {
-        self.unit.fill(0);
-        let first = spread.first;
-        let behind = first + spread.borders.len() as u32 - 1;
-        level.for_each(lane, first, behind, |bin, name, share| {
-            let others = self.place_of.len() as u32 - 1;
+        let (first, count) = (spread.first, spread.count());
+        self.unit_bins.clear();
+        self.unit_bins.resize(count, 0);
+        let others = self.place_of.len() as u32 - 1;
+        level.for_each(lane, first, first + count as u32, |bin, name, share| {
             let kind = match name {
                 Name::Kind(kind) if kind >= others || hidden.get(kind as usize) == Some(&true) => {
                     return;
@@ -200,56 +242,72 @@ impl Row {
                 Name::Kind(kind) => kind,
                 Name::Others => others,
             };
-            let at = (bin - first) as usize;
-            let (from, to) = (spread.borders[at], spread.borders[at + 1]);
-            if from >= to {
-                return;
-            }
             let mut place = self.place_of[kind as usize];
             if place == NOWHERE {
                 place = self.kinds.len() as u32;
                 self.kinds.push(kind);
                 self.place_of[kind as usize] = place;
-                self.sums.resize(self.kinds.len() * self.width, ABSENT);
+                self.bins.resize(self.kinds.len() * count, 0);
             }
-            let start = place as usize * self.width;
-            for column in (from >> BITS)..=((to - 1) >> BITS) {
-                let much = to.min((column + 1) << BITS) - from.max(column << BITS);
-                let much = much * i64::from(share) / 255;
-                let sum = &mut self.sums[start + column as usize];
-                *sum = (*sum).max(0) + much;
-                self.unit[column as usize] += much;
-            }
+            let at = (bin - first) as usize;
+            self.bins[place as usize * count + at] += (1 << COUNT) + u64::from(share);
+            self.unit_bins[at] += u32::from(share);
         });
-        for column in 0..self.width {
-            let busy = self.unit[column];
-            self.least[column] = self.least[column].min(busy);
-            self.most[column] = self.most[column].max(busy);
+        self.unit.fill(0);
+        for (bin, &share) in self.unit_bins.iter().enumerate() {
+            for &(column, much) in spread.parts(bin) {
+                self.unit[column as usize] += much * i64::from(share);
+            }
+        }
+        for (busy, (least, most)) in
+            (self.unit.iter()).zip(self.least.iter_mut().zip(&mut self.most))
+        {
+            *least = (*least).min(*busy);
+            *most = (*most).max(*busy);
         }
     }
 
     /// Writes what was added, and starts anew.
-    fn write(&mut self, cells: &mut Cells, offset: usize, units: i64, mode: crate::cells::Mode) {
+    fn write(
+        &mut self,
+        cells: &mut Cells,
+        spread: &Spread,
+        offset: usize,
+        units: i64,
+        mode: crate::cells::Mode,
+    ) {
+        self.sums.clear();
+        self.sums.resize(self.kinds.len() * self.width, ABSENT);
+        let bins = self.bins.chunks_exact(spread.count().max(1));
+        for (bins, sums) in bins.zip(self.sums.chunks_exact_mut(self.width.max(1))) {
+            for (bin, &found) in bins.iter().enumerate().filter(|(_, found)| **found > 0) {
+                let share = (found & ((1 << COUNT) - 1)) as i64;
+                for &(column, much) in spread.parts(bin) {
+                    let sum = &mut sums[column as usize];
+                    *sum = (*sum).max(0) + much * share;
+                }
+            }
+        }
         let others = self.place_of.len() as u32 - 1;
+        let whole = units * COLUMN;
         for column in 0..self.width {
             self.parts.clear();
             let mut rest = 0;
             for (nth, &kind) in self.kinds.iter().enumerate() {
-                let much = self.sums[nth * self.width + column];
-                match much {
+                match self.sums[nth * self.width + column] {
                     ABSENT => {}
-                    much if kind == others => rest += much,
-                    much => self.parts.push((kind, much)),
+                    much if kind == others => rest += much / SHARES,
+                    much => self.parts.push((kind, much / SHARES)),
                 }
             }
-            let whole = units * COLUMN;
             cells.set(offset + column, &self.parts, whole, mode);
             let is_heat = matches!(mode, crate::cells::Mode::Heat(_));
             if rest > 0 && !is_heat && !self.parts.is_empty() {
                 let sum: i64 = self.parts.iter().map(|part| part.1).sum();
                 cells.busy[offset + column] = share(sum + rest, whole);
             }
-            let difference = self.most[column] - self.least[column].min(self.most[column]);
+            let most = self.most[column];
+            let difference = (most - self.least[column].min(most)) / SHARES;
             if units > 1 && difference > 0 {
                 cells.spread[offset + column] = share(difference, COLUMN);
             }
@@ -258,7 +316,7 @@ impl Row {
             self.place_of[kind as usize] = NOWHERE;
         }
         self.kinds.clear();
-        self.sums.clear();
+        self.bins.clear();
         self.least.fill(i64::MAX);
         self.most.fill(0);
     }

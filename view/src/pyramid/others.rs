@@ -1,0 +1,127 @@
+//! What arrows and events add up to, in whatever order they come.
+
+use formats::slog2::{Category, Topology};
+
+use super::build::{Shape, lanes};
+use super::sums::{KindFound, Sums};
+use super::totals::{MOST_GROUPS, Messages, SizePlace, Volume, size_class};
+use crate::columns::Columns;
+use crate::trace::{Item, Trace};
+
+/// What was found.
+#[derive(Debug)]
+pub(super) struct Others<'t> {
+    shape: Shape,
+    columns: Columns,
+    lanes: u32,
+    lane_of: Vec<u32>,
+    /// By kind.
+    sizes: Vec<(&'t Category, SizePlace)>,
+    /// Events by unit and bin; empty as long as there are none.
+    pub events: Vec<u16>,
+    pub sums: Sums,
+    pub kinds: Vec<KindFound>,
+    pub lines: Vec<Ends>,
+    pub messages: Messages,
+    pub groups: u32,
+    /// By group of the sender and of the receiver.
+    pub flows: Vec<Volume>,
+}
+
+/// What begins and ends on a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    pub first: f64,
+    pub last: f64,
+    pub sent: Volume,
+    pub received: Volume,
+}
+
+impl Ends {
+    #[inline]
+    fn at(&mut self, time: f64) {
+        self.first = self.first.min(time);
+        self.last = self.last.max(time);
+    }
+}
+
+impl<'t> Others<'t> {
+    pub fn new(trace: &'t Trace<'_>, shape: Shape) -> Self {
+        let lines = trace.lines().len();
+        let group = (lines as u32).div_ceil(MOST_GROUPS).max(1);
+        let groups = (lines as u32).div_ceil(group);
+        let kinds = trace.kinds().iter();
+        Others {
+            shape,
+            columns: Columns::new(shape.window, shape.bins.max(1)),
+            lanes: lanes(trace),
+            lane_of: trace.lines().iter().map(|line| line.lane).collect(),
+            sizes: kinds
+                .map(|kind| (&kind.category, SizePlace::of(&kind.category)))
+                .collect(),
+            events: Vec::new(),
+            sums: Sums::new(lines, trace.kinds().len()),
+            kinds: vec![KindFound::default(); trace.kinds().len()],
+            lines: vec![
+                Ends {
+                    first: f64::INFINITY,
+                    last: f64::NEG_INFINITY,
+                    sent: Volume::default(),
+                    received: Volume::default(),
+                };
+                lines
+            ],
+            messages: Messages {
+                group,
+                ..Messages::default()
+            },
+            groups,
+            flows: vec![Volume::default(); groups as usize * groups as usize],
+        }
+    }
+
+    /// An arrow or an event.
+    #[inline]
+    pub fn take(&mut self, item: &Item<'_>) {
+        let (earliest, latest) = (item.start.min(item.end), item.start.max(item.end));
+        let window = self.shape.window;
+        if latest < window.earliest || earliest > window.latest {
+            return;
+        }
+        if item.topology == Topology::Event {
+            let bins = self.shape.bins.max(1) as usize;
+            if self.events.is_empty() {
+                self.events = vec![0; bins * self.lanes as usize];
+            }
+            let lane = self.lane_of[item.line as usize] as usize;
+            let at = lane * bins + self.columns.column(item.start);
+            self.events[at] = self.events[at].saturating_add(1);
+        }
+        if !self.shape.totals {
+            return;
+        }
+        let duration = latest - earliest;
+        let slot = self.sums.slot(item.line, item.kind);
+        self.sums.sums[slot as usize].add(duration);
+        self.lines[item.line as usize].at(item.start);
+        self.lines[item.to_line as usize].at(item.end);
+        if item.topology != Topology::Arrow {
+            return;
+        }
+        let kind = &mut self.kinds[item.kind as usize];
+        kind.add(duration, item.start, item.line);
+        let (category, place) = self.sizes[item.kind as usize];
+        let size = place.get(category, item.info);
+        let bytes = size.unwrap_or(0);
+        kind.totals.bytes = kind.totals.bytes.saturating_add(bytes);
+        match size {
+            Some(size) => self.messages.sizes[size_class(size)].add(size),
+            None => self.messages.without_size += 1,
+        }
+        self.messages.backward += u64::from(item.end < item.start);
+        self.lines[item.line as usize].sent.add(bytes);
+        self.lines[item.to_line as usize].received.add(bytes);
+        let [from, to] = [item.line, item.to_line].map(|line| line / self.messages.group);
+        self.flows[(from * self.groups + to) as usize].add(bytes);
+    }
+}

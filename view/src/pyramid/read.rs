@@ -1,0 +1,359 @@
+//! Goes over the nodes of a tree from left to right and gives the states batch by batch, in memory that does not grow with
+//! the file.
+//!
+//! Exclusive time and nesting need the states of a unit by start. Each node holds its own in order, and the nodes of a level
+//! follow each other, so one node of each level at a time is read up to the same moment; what was read up to there is a batch,
+//! and is put in order unit by unit. Arrows and events are in no order.
+
+use formats::slog2::{Directory, Entries, Error, Found, Plain, Scan, TimeBBox, Topology};
+use std::iter::Peekable;
+
+use super::batch::{Batch, State};
+use super::others::Others;
+use crate::trace::{Item, Trace};
+
+/// What was read so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Drawables.
+    pub drawables: u64,
+    /// Of those: without a place, for their times are no numbers or nothing defines their lines.
+    pub placeless: u64,
+    /// Nodes.
+    pub nodes: u64,
+    /// Bytes of the nodes read, whole ones.
+    pub bytes: u64,
+    /// Bytes of all nodes to read.
+    pub of_bytes: u64,
+}
+
+/// Reads the drawables of a window.
+#[derive(Debug)]
+pub struct Reading<'t, 'a> {
+    /// By level the nodes that are not yet open.
+    levels: Vec<Peekable<Entries<'a>>>,
+    streams: Vec<Stream<'a>>,
+    from: From<'t, 'a>,
+    /// States of a batch, about so many.
+    wanted: usize,
+    /// What starts before this was read.
+    until: f64,
+    /// Seconds that are read at a time.
+    span: f64,
+}
+
+/// Where drawables come from and, but for the states of streams, go to.
+#[derive(Debug)]
+struct From<'t, 'a> {
+    trace: &'t Trace<'a>,
+    /// By kind.
+    topologies: Vec<Topology>,
+    done: Done,
+    /// States that are in no batch yet.
+    states: Vec<State>,
+    /// Whether some of them may belong to a later one.
+    is_mixed: bool,
+    others: Others<'t>,
+}
+
+/// The states of a node.
+#[derive(Debug)]
+struct Stream<'a> {
+    /// The next one.
+    head: State,
+    rest: Scan<'a>,
+}
+
+/// How far a stream came.
+enum Run {
+    /// To its end.
+    Over,
+    /// Before this.
+    Until(f64),
+}
+
+/// States of a unit in a batch: enough for what is known of it to be fetched once for many.
+const BY_LANE: usize = 32;
+/// States of a batch at least and at most.
+const STATES: (usize, usize) = (1 << 15, 1 << 19);
+
+impl<'t, 'a> Reading<'t, 'a> {
+    /// Of the nodes that reach into a window; what they hold comes all, whether or not in the window.
+    pub(super) fn new(
+        trace: &'t Trace<'a>,
+        window: TimeBBox,
+        others: Others<'t>,
+    ) -> Result<Self, Error> {
+        // Nodes that overlap would be read again and again.
+        trace.reader().whole_directory()?;
+        let levels = trace.reader().levels_in(window)?;
+        let done = Done {
+            of_bytes: levels.iter().map(Directory::node_bytes).sum(),
+            ..Done::default()
+        };
+        let lanes = super::build::lanes(trace);
+        let wanted = (BY_LANE * lanes as usize).clamp(STATES.0, STATES.1);
+        Ok(Reading {
+            levels: levels.iter().map(|level| level.iter().peekable()).collect(),
+            streams: Vec::new(),
+            from: From {
+                topologies: trace.kinds().iter().map(|k| k.category.topology).collect(),
+                trace,
+                done,
+                states: Vec::new(),
+                is_mixed: false,
+                others,
+            },
+            wanted,
+            until: f64::NEG_INFINITY,
+            span: window.duration() / 1024.0,
+        })
+    }
+
+    /// What was read.
+    pub fn done(&self) -> Done {
+        self.from.done
+    }
+
+    /// What there is besides states.
+    pub(super) fn into_others(self) -> Others<'t> {
+        self.from.others
+    }
+
+    /// The next states; false if there are none left.
+    ///
+    /// # Errors
+    /// A node is damaged.
+    pub fn next(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        let mut is_more = true;
+        while is_more && self.from.states.len() < self.wanted {
+            is_more = self.go_on()?;
+        }
+        batch.states.clear();
+        std::mem::swap(&mut batch.states, &mut self.from.states);
+        // Above some number they go as they are: most of them start together.
+        if self.from.is_mixed && is_more && batch.states.len() <= 8 * self.wanted {
+            let until = self.until;
+            let later = batch.states.iter().filter(|state| state.start >= until);
+            self.from.states.extend(later);
+            batch.states.retain(|state| state.start < until);
+        }
+        self.from.is_mixed = !self.from.states.is_empty();
+        Ok(is_more)
+    }
+
+    /// Reads a little of each level, up to the same moment; false if there is nothing left.
+    fn go_on(&mut self) -> Result<bool, Error> {
+        let Some(first) = self.first() else {
+            return Ok(false);
+        };
+        // At least what starts first.
+        let mut until = (first.max(self.until) + self.span).max(first.next_up());
+        for level in 0..self.levels.len() {
+            while let Some(node) = self.levels[level].next_if(|node| before(node.bounds) < until) {
+                self.open(node.ptr)?;
+            }
+        }
+        let (step, found) = (self.wanted / 8, self.from.states.len());
+        let mut nth = 0;
+        while let Some(stream) = self.streams.get_mut(nth) {
+            let most = self.from.states.len() + 2 * self.wanted;
+            match self.from.run(stream, until, (most, first))? {
+                Run::Over => drop(self.streams.remove(nth)),
+                Run::Until(reached) => {
+                    // If there was more than was thought, others need not come as far. What came farther has to wait.
+                    self.from.is_mixed |= reached < until;
+                    until = reached;
+                    nth += 1;
+                }
+            }
+        }
+        self.until = until;
+        let found = self.from.states.len() - found;
+        if found > step {
+            self.span /= 2.0;
+        } else if found < step / 4 {
+            self.span *= 2.0;
+        }
+        Ok(true)
+    }
+
+    /// The start of the first state or node that was not read.
+    fn first(&mut self) -> Option<f64> {
+        let nodes = self.levels.iter_mut().filter_map(|level| level.peek());
+        let nodes = nodes.map(|node| before(node.bounds));
+        let heads = self.streams.iter().map(|stream| stream.head.start);
+        nodes.chain(heads).reduce(f64::min)
+    }
+
+    /// Opens a node.
+    fn open(&mut self, ptr: formats::slog2::FileBlockPtr) -> Result<(), Error> {
+        let mut scan = self.from.trace.reader().scan(ptr)?;
+        while let Some(found) = scan.next()? {
+            self.from.aside(found);
+        }
+        if let Some(head) = self.from.pull(&mut scan)? {
+            let rest = scan;
+            self.streams.push(Stream { head, rest });
+        }
+        self.from.done.nodes += 1;
+        self.from.done.bytes += u64::from(ptr.size.unsigned_abs());
+        Ok(())
+    }
+}
+
+/// A time before everything in a node; damaged ones are opened at once.
+fn before(bounds: TimeBBox) -> f64 {
+    match bounds.earliest.is_finite() {
+        true => bounds.earliest,
+        false => f64::MIN,
+    }
+}
+
+impl<'a> From<'_, 'a> {
+    /// Takes what starts before `until`; less, if that makes more than `most` states, but at least what starts at `first`.
+    fn run(
+        &mut self,
+        stream: &mut Stream<'a>,
+        until: f64,
+        (most, first): (usize, f64),
+    ) -> Result<Run, Error> {
+        let (mut head, mut scan) = (stream.head, stream.rest.clone());
+        let reached = loop {
+            if head.start >= until {
+                break until;
+            }
+            if self.states.len() > most && head.start > first {
+                break head.start;
+            }
+            self.states.push(head);
+            match self.pull(&mut scan)? {
+                None => return Ok(Run::Over),
+                Some(next) => head = next,
+            }
+        };
+        *stream = Stream { head, rest: scan };
+        Ok(Run::Until(reached))
+    }
+
+    /// The next state of a node.
+    #[inline(always)]
+    fn pull(&mut self, scan: &mut Scan<'a>) -> Result<Option<State>, Error> {
+        while let Some(found) = scan.next()? {
+            match found {
+                Found::Plain(plain) => {
+                    if let Some(state) = self.plain_state(&plain) {
+                        self.done.drawables += 1;
+                        return Ok(Some(state));
+                    }
+                    let item = self.item(&plain);
+                    if let Some(state) = item.and_then(|item| self.state(&item)) {
+                        return Ok(Some(state));
+                    }
+                }
+                Found::Composite(_) => self.aside(found),
+            }
+        }
+        Ok(None)
+    }
+
+    /// What nearly all drawables in a list of states are: a state of a known category on a known line.
+    #[inline]
+    fn plain_state(&self, plain: &Plain<'a>) -> Option<State> {
+        let (first, last) = (plain.first, plain.last);
+        let kind = self.trace.kind(plain.category)?;
+        let line = self.trace.line(first.line)?;
+        let is_plain = plain.vertices > 1
+            && self.topologies[kind as usize] == Topology::State
+            && first.time <= last.time
+            && first.time.is_finite()
+            && last.time.is_finite();
+        is_plain.then_some(State {
+            start: first.time,
+            end: last.time,
+            kind,
+            line,
+        })
+    }
+
+    /// Takes what comes in no order: arrows and events, parts of composites, states of categories that nothing defines.
+    fn aside(&mut self, found: Found<'a>) {
+        let mut take = |plain: &Plain<'a>| {
+            let item = self.item(plain);
+            let state = item.and_then(|item| self.state(&item));
+            self.is_mixed |= state.is_some();
+            self.states.extend(state);
+        };
+        match found {
+            Found::Plain(plain) => take(&plain),
+            Found::Composite(composite) => {
+                for primitive in &composite.primitives {
+                    take(&Plain::of(primitive));
+                }
+            }
+        }
+    }
+
+    /// A state; what is none is taken.
+    #[inline]
+    fn state(&mut self, item: &Item<'a>) -> Option<State> {
+        if item.topology != Topology::State {
+            self.others.take(item);
+            return None;
+        }
+        Some(State {
+            start: item.start,
+            end: item.end,
+            kind: item.kind,
+            line: item.line,
+        })
+    }
+
+    /// A drawable in the trace's terms, as [`Trace::item`] has them.
+    #[inline]
+    fn item(&mut self, plain: &Plain<'a>) -> Option<Item<'a>> {
+        self.done.drawables += 1;
+        let item = self.place(plain);
+        self.done.placeless += u64::from(item.is_none());
+        item
+    }
+
+    #[inline]
+    fn place(&self, plain: &Plain<'a>) -> Option<Item<'a>> {
+        let Plain {
+            category,
+            info,
+            first,
+            last,
+            vertices,
+        } = *plain;
+        let known = self.trace.kind(category);
+        let topology = match (vertices, known.map(|kind| self.topologies[kind as usize])) {
+            (1, _) => Topology::Event,
+            (_, Some(defined @ (Topology::State | Topology::Arrow))) => defined,
+            _ if first.line == last.line => Topology::State,
+            _ => Topology::Arrow,
+        };
+        if !(first.time.is_finite() && last.time.is_finite()) {
+            return None;
+        }
+        let line = self.trace.line(first.line)?;
+        let (to_line, [start, end]) = match topology {
+            Topology::Arrow => (self.trace.line(last.line)?, [first.time, last.time]),
+            _ if first.time <= last.time => (line, [first.time, last.time]),
+            _ => (line, [last.time, first.time]),
+        };
+        Some(Item {
+            kind: match known {
+                Some(kind) => kind,
+                None => self.trace.kind_or_undefined(category, topology)?,
+            },
+            topology,
+            line,
+            to_line,
+            start,
+            end,
+            info,
+        })
+    }
+}

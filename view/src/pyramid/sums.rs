@@ -1,0 +1,155 @@
+//! Sums by line and kind, and by kind, while they are made.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::totals::{KindTotals, LONGEST, Long, Sum, duration_class};
+
+/// Lines times kinds up to which there is a place for each sum.
+const MOST_SUMS: usize = 1 << 20;
+/// The same up to which places of sums are kept in a table.
+const MOST_PLACES: usize = 1 << 24;
+
+/// Sums of kinds on lines.
+#[derive(Debug)]
+pub(super) struct Sums {
+    places: Places,
+    kinds: usize,
+    pub sums: Vec<Sum>,
+    /// Of each of `sums` line and kind, if not all have a place.
+    owners: Vec<(u32, u32)>,
+}
+
+/// Where the sum of a kind on a line is.
+#[derive(Debug)]
+enum Places {
+    /// All have one, kind by kind: mostly one kind of arrows goes to many lines in turn.
+    All {
+        lines: u32,
+    },
+    /// By line and kind; `u32::MAX` if there is none yet.
+    Table(Vec<u32>),
+    Map(HashMap<(u32, u32), u32>),
+}
+
+impl Sums {
+    pub fn new(lines: usize, kinds: usize) -> Self {
+        let count = lines * kinds;
+        Sums {
+            places: if count <= MOST_SUMS {
+                let lines = lines as u32;
+                Places::All { lines }
+            } else if count <= MOST_PLACES {
+                Places::Table(vec![u32::MAX; count])
+            } else {
+                Places::Map(HashMap::new())
+            },
+            kinds,
+            sums: vec![Sum::default(); if count <= MOST_SUMS { count } else { 0 }],
+            owners: Vec::new(),
+        }
+    }
+
+    /// Where the sum of a kind on a line is.
+    #[inline]
+    pub fn slot(&mut self, line: u32, kind: u32) -> u32 {
+        let place = match &mut self.places {
+            Places::All { lines } => return kind * *lines + line,
+            Places::Table(table) => &mut table[line as usize * self.kinds + kind as usize],
+            Places::Map(map) => map.entry((line, kind)).or_insert(u32::MAX),
+        };
+        if *place == u32::MAX {
+            *place = self.sums.len() as u32;
+            self.sums.push(Sum::default());
+            self.owners.push((line, kind));
+        }
+        *place
+    }
+
+    /// Line, kind and sum of what there is.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, &Sum)> {
+        let owner = |place: usize| match &self.places {
+            Places::All { lines } => (place as u32 % lines, place as u32 / lines),
+            _ => self.owners[place],
+        };
+        let sums = self.sums.iter().enumerate();
+        sums.filter(|(_, sum)| sum.count > 0)
+            .map(move |(place, sum)| (owner(place).0, owner(place).1, sum))
+    }
+}
+
+/// What is found of a kind.
+#[derive(Clone, Debug)]
+pub(super) struct KindFound {
+    pub totals: KindTotals,
+    longest: BinaryHeap<Reverse<(u64, Ends)>>,
+    /// What is shorter is none of the longest.
+    floor: f64,
+}
+
+/// Bits of the start, negated so that of equal ones the first are kept, and the line.
+type Ends = (Reverse<u64>, u32);
+
+impl Default for KindFound {
+    fn default() -> Self {
+        KindFound {
+            totals: KindTotals::default(),
+            longest: BinaryHeap::new(),
+            floor: -1.0,
+        }
+    }
+}
+
+impl KindFound {
+    #[inline]
+    pub fn add(&mut self, duration: f64, start: f64, line: u32) {
+        self.totals.durations[duration_class(duration)] += 1;
+        // Of those that last as long the first are kept, and units do not come in the order of time.
+        if duration >= self.floor {
+            self.keep(duration, start, line);
+        }
+    }
+
+    fn keep(&mut self, duration: f64, start: f64, line: u32) {
+        // Bits of floats that are not negative ascend as their values do; of starts only the order among equals hangs on it.
+        let found = (duration.to_bits(), (Reverse(start.to_bits()), line));
+        if self.longest.len() == LONGEST {
+            match self.longest.peek_mut() {
+                Some(mut least) if least.0 < found => *least = Reverse(found),
+                _ => return,
+            }
+        } else {
+            self.longest.push(Reverse(found));
+        }
+        if self.longest.len() == LONGEST
+            && let Some(Reverse((least, _))) = self.longest.peek()
+        {
+            self.floor = f64::from_bits(*least);
+        }
+    }
+
+    /// Takes over what another one found.
+    pub fn join(&mut self, other: KindFound) {
+        let durations = self.totals.durations.iter_mut();
+        for (count, others) in durations.zip(other.totals.durations) {
+            *count += others;
+        }
+        self.totals.bytes = self.totals.bytes.saturating_add(other.totals.bytes);
+        for Reverse((duration, (Reverse(start), line))) in other.longest {
+            self.keep(f64::from_bits(duration), f64::from_bits(start), line);
+        }
+    }
+
+    pub fn finish(self) -> KindTotals {
+        let mut totals = self.totals;
+        let longest = self.longest.into_sorted_vec().into_iter();
+        totals.longest = longest
+            .map(|Reverse((duration, (Reverse(start), line)))| Long {
+                duration: f64::from_bits(duration),
+                start: f64::from_bits(start),
+                line,
+            })
+            .collect();
+        totals
+    }
+}
