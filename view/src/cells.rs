@@ -292,13 +292,11 @@ struct Group {
     unit: Vec<Vec<(u32, i64)>>,
     /// The same, of parts of columns that previews take.
     edges: Vec<Vec<(u32, i64)>>,
-    /// By column how much more of whole columns is taken of this unit than of the column before: all, and what is shown.
-    unit_rises: Vec<(i64, i64)>,
+    /// Columns from which on more of whole columns is taken of this unit than before: how much more of all, and of what is
+    /// shown.
+    unit_rises: Vec<(usize, i64, i64)>,
     /// Columns that have something in `unit` or `edges`.
     touched: Vec<u32>,
-    /// By column what is taken of whole columns of this unit, and how much of the column is shown as busy.
-    whole: Vec<i64>,
-    busy: Vec<i64>,
     /// By column the least and the most of a unit.
     least: Vec<i64>,
     most: Vec<i64>,
@@ -334,7 +332,6 @@ impl Group {
             self.edges[column as usize].clear();
         }
         self.unit_rises.clear();
-        self.unit_rises.resize(self.width + 1, (0, 0));
     }
 
     /// Adds what a preview says of a part of a unit that was not read.
@@ -379,55 +376,76 @@ impl Group {
             let (rise, count) = &mut self.rises[row + column];
             *rise += i64::from(sign) * much;
             *count += sign;
-            let rise = &mut self.unit_rises[column];
-            *rise = (
-                rise.0 + i64::from(sign) * much,
-                rise.1 + i64::from(sign) * shown,
-            );
+            let sign = i64::from(sign);
+            self.unit_rises.push((column, sign * much, sign * shown));
         }
     }
 
     /// States that run through parts that were not read are those that the previewed ones are nested in, and get what is
     /// left.
     fn end_unit(&mut self) {
-        let rises = self.unit_rises.iter().take(self.width);
-        self.whole.clear();
-        self.busy.clear();
-        let (mut all, mut shown) = (0, 0);
-        for rise in rises {
-            (all, shown) = (all + rise.0, shown + rise.1);
-            self.whole.push(all);
-            self.busy.push(shown);
-        }
-        for nth in 0..self.touched.len() {
-            let column = self.touched[nth] as usize;
-            let mut parts = std::mem::take(&mut self.unit[column]);
-            let edges = std::mem::take(&mut self.edges[column]);
-            if self.is_previewed {
-                let new = self.whole[column] + edges.iter().map(|part| part.1).sum::<i64>();
-                let old: i64 = parts.iter().map(|part| part.1).sum();
-                let room = (COLUMN - new).max(0);
-                if old > room {
-                    let fit = |part: &mut (u32, i64)| part.1 = part.1 * room / old;
-                    parts.iter_mut().for_each(fit);
-                }
+        // Both are in order already, but where previews have come between.
+        self.unit_rises.sort_unstable_by_key(|rise| rise.0);
+        self.touched.sort_unstable();
+        let mut rises = std::mem::take(&mut self.unit_rises);
+        let mut left = rises.iter().peekable();
+        // What is taken of whole columns here, and the first column that is not done.
+        let (mut whole, mut shown, mut from) = (0, 0, 0);
+        for nth in 0..=self.touched.len() {
+            let column = self.touched.get(nth).map_or(self.width, |&c| c as usize);
+            while let Some(&(at, all_more, shown_more)) = left.next_if(|rise| rise.0 <= column) {
+                self.taken(from..at, shown);
+                (whole, shown, from) = (whole + all_more, shown + shown_more, at);
             }
-            for &(kind, much) in parts.iter().chain(&edges) {
-                if is_shown(kind, self.mode) {
-                    self.busy[column] += much;
-                }
-                let place = self.plane(kind) * self.width + column;
-                let sum = &mut self.planes[place];
-                *sum = (*sum).max(0) + much;
+            self.taken(from..column, shown);
+            if column < self.width {
+                let parts = self.put_column(column, whole);
+                self.taken(column..column + 1, shown + parts);
             }
-            (self.unit[column], self.edges[column]) = (parts, edges);
+            from = column + 1;
         }
-        for (busy, (least, most)) in
-            (self.busy.iter()).zip(self.least.iter_mut().zip(&mut self.most))
-        {
-            *least = (*least).min(*busy);
-            *most = (*most).max(*busy);
+        rises.clear();
+        self.unit_rises = rises;
+    }
+
+    /// So much of each of these columns is shown as busy of the unit.
+    fn taken(&mut self, columns: Range<usize>, busy: i64) {
+        let (least, most) = (&mut self.least[columns.clone()], &mut self.most[columns]);
+        if busy == 0 {
+            least.fill(0);
+            return;
         }
+        least
+            .iter_mut()
+            .for_each(|least| *least = (*least).min(busy));
+        most.iter_mut().for_each(|most| *most = (*most).max(busy));
+    }
+
+    /// Adds the parts that the unit has of a column, of which `whole` is taken by what takes it as a whole. Gives how much of
+    /// them is shown as busy.
+    fn put_column(&mut self, column: usize, whole: i64) -> i64 {
+        let mut busy = 0;
+        let mut parts = std::mem::take(&mut self.unit[column]);
+        let edges = std::mem::take(&mut self.edges[column]);
+        if self.is_previewed {
+            let new = whole + edges.iter().map(|part| part.1).sum::<i64>();
+            let old: i64 = parts.iter().map(|part| part.1).sum();
+            let room = (COLUMN - new).max(0);
+            if old > room {
+                let fit = |part: &mut (u32, i64)| part.1 = part.1 * room / old;
+                parts.iter_mut().for_each(fit);
+            }
+        }
+        for &(kind, much) in parts.iter().chain(&edges) {
+            if is_shown(kind, self.mode) {
+                busy += much;
+            }
+            let place = self.plane(kind) * self.width + column;
+            let sum = &mut self.planes[place];
+            *sum = (*sum).max(0) + much;
+        }
+        (self.unit[column], self.edges[column]) = (parts, edges);
+        busy
     }
 
     /// Something comes to a column.
