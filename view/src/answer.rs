@@ -240,6 +240,16 @@ impl<'a> Viewer<'a> {
         }
     }
 
+    /// Bytes of the tree that are read for a picture, of whose states most are held meanwhile: none where that would be too much,
+    /// for then it is made of the index or of previews.
+    pub fn reads(&self, query: &Query) -> u64 {
+        let window = self.window(query).ok();
+        let bytes = window.and_then(|window| self.trace.reader().bytes_in(window).ok());
+        bytes
+            .filter(|&bytes| bytes <= self.limits.tree_bytes)
+            .unwrap_or(0)
+    }
+
     /// The window of a question, `t0` to `t1`; the whole trace if these are missing.
     ///
     /// # Errors

@@ -187,7 +187,9 @@ impl Site {
             Some(query) => format!("{route}?{query}"),
             None => route,
         };
-        let need = need(&question, site.traces[number].viewer.trace().lines().len());
+        let viewer = &site.traces[number].viewer;
+        let lines = viewer.trace().lines().len();
+        let need = need(&question, lines, |query| viewer.reads(query));
         let Ok(mut memory) = Arc::clone(&site.memory).acquire_many_owned(need).await else {
             return Err((StatusCode::SERVICE_UNAVAILABLE, "the server ends".into()));
         };
@@ -351,8 +353,8 @@ impl Site {
     }
 }
 
-/// KiB that it takes to answer a question about a trace with so many lines.
-fn need(question: &str, lines: usize) -> u32 {
+/// KiB that it takes to answer a question about a trace with so many lines; `reads` tells what is read for a picture.
+fn need(question: &str, lines: usize, reads: impl Fn(&Query) -> u64) -> u32 {
     let need = match Query::parse(question) {
         Ok(query) if query.route == "picture" => {
             let number = |key, otherwise| query.number(key, otherwise).unwrap_or(otherwise);
@@ -360,7 +362,9 @@ fn need(question: &str, lines: usize) -> u32 {
             let most = 2 * lines as u64;
             let rows = number("y1", most).saturating_sub(number("y0", 0)).min(most);
             let cells = number("w", 1000).saturating_mul(rows);
-            ANSWER + (cells.saturating_mul(CELL) >> 10)
+            // States take a little more in memory than in the file.
+            let states = reads(&query).saturating_mul(5) / 4;
+            ANSWER + (cells.saturating_mul(CELL).saturating_add(states) >> 10)
         }
         Ok(query) if export::is_export(&query.route) => EXPORT,
         _ => ANSWER,
@@ -467,8 +471,11 @@ mod tests {
 
     #[test]
     fn large_pictures_need_more() {
+        let need = |question, lines| super::need(question, lines, |_| 0);
         let small = need("picture?w=1800&y0=0&y1=900", 10_000);
         let large = need("picture?w=1600", 10_000);
+        let long = super::need("picture?w=100&y1=9", 10, |_| 100 << 20);
+        assert!((100 << 10..MEMORY).contains(&long), "{long}");
         assert!(u64::from(small) > ANSWER && small < MEMORY / 8, "{small}");
         assert!(large > MEMORY / 2, "{large}");
         assert_eq!(need("picture?w=18446744073709551615", 10), MEMORY);
