@@ -129,13 +129,13 @@ impl<'a> Reader<'a> {
 
 /// By start, the longer one first.
 #[derive(Clone, Copy, Debug)]
-struct Key {
-    start: f64,
-    end: f64,
+pub(super) struct Key {
+    pub(super) start: f64,
+    pub(super) end: f64,
 }
 
 impl Key {
-    fn of(bounds: TimeBBox) -> Self {
+    pub(super) fn of(bounds: TimeBBox) -> Self {
         Key {
             start: bounds.earliest,
             end: bounds.latest,
@@ -143,14 +143,14 @@ impl Key {
     }
 
     /// Before everything in a node.
-    fn before(node: DirEntry) -> Self {
+    pub(super) fn before(node: DirEntry) -> Self {
         Key {
             start: node.bounds.earliest,
             end: f64::INFINITY,
         }
     }
 
-    fn cmp(&self, other: &Key) -> Ordering {
+    pub(super) fn cmp(&self, other: &Key) -> Ordering {
         let start = self.start.total_cmp(&other.start);
         start.then(other.end.total_cmp(&self.end))
     }

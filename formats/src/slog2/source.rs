@@ -13,8 +13,9 @@ use super::cursor::Cursor;
 use super::directory::{Directory, Entries};
 use super::error::Error;
 use super::node::{Drawable, Primitive, Stub};
+use super::ordered::Key;
 use super::read::Reader;
-use super::types::{Category, DirEntry, TimeBBox, Topology, Vertex};
+use super::types::{Category, DirEntry, Topology, Vertex};
 use super::views;
 use crate::model::{self, Definitions, Losses, Order, Stop};
 
@@ -229,35 +230,6 @@ impl Survey {
             }
         }
         Ok(())
-    }
-}
-
-/// By start, the longer one first.
-#[derive(Clone, Copy, Debug)]
-struct Key {
-    start: f64,
-    end: f64,
-}
-
-impl Key {
-    fn of(bounds: TimeBBox) -> Self {
-        Key {
-            start: bounds.earliest,
-            end: bounds.latest,
-        }
-    }
-
-    /// Before everything in a node.
-    fn before(node: DirEntry) -> Self {
-        Key {
-            start: node.bounds.earliest,
-            end: f64::INFINITY,
-        }
-    }
-
-    fn cmp(&self, other: &Key) -> Ordering {
-        let start = self.start.total_cmp(&other.start);
-        start.then(other.end.total_cmp(&self.end))
     }
 }
 
