@@ -13,6 +13,7 @@ use crate::pyramid::Index;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use crate::scan::Reach;
+use crate::search::hits::{self, Hit};
 use crate::search::plan::Plan;
 use crate::summary::Summary;
 use crate::trace::Trace;
@@ -88,6 +89,19 @@ const KEPT_LAYOUTS: usize = 16;
 /// Stands for a percentage.
 const NOT_BUILDING: u8 = u8::MAX;
 
+/// The part of what may be read that pictures are made of as long as better ones are on their way: they are to be there at once.
+const PART_MEANWHILE: u64 = 3;
+
+/// A search that was made ready for some rows.
+#[derive(Debug)]
+struct Searched {
+    /// Its rows and text.
+    key: String,
+    plan: Arc<Plan>,
+    /// Where its hits are, once that was asked: see [`hits::places`].
+    places: Option<Option<Arc<Vec<Hit>>>>,
+}
+
 /// A trace and what was found out about it.
 #[derive(Debug)]
 pub struct Viewer<'a> {
@@ -97,8 +111,8 @@ pub struct Viewer<'a> {
     trees: Vec<Tree>,
     limits: Limits,
     layouts: Mutex<Vec<Arc<Layout>>>,
-    /// The last search made ready, by its text and rows: every picture asks for its hits.
-    searched: Mutex<Option<(String, Arc<Plan>)>>,
+    /// The last search made ready: every picture asks for its hits.
+    searched: Mutex<Option<Searched>>,
     measures: Mutex<Option<Arc<Measures>>>,
     summary: OnceLock<Arc<Summary>>,
     estimated_summary: OnceLock<Summary>,
@@ -167,6 +181,26 @@ impl<'a> Viewer<'a> {
     /// Says how far the making of the index is, in percent.
     pub fn set_building(&self, percent: u8) {
         self.building.store(percent.min(100), Ordering::Relaxed);
+    }
+
+    /// Says that nobody makes the index any more.
+    pub fn end_building(&self) {
+        self.building.store(NOT_BUILDING, Ordering::Relaxed);
+    }
+
+    fn is_building(&self) -> bool {
+        self.index.get().is_none() && self.building.load(Ordering::Relaxed) != NOT_BUILDING
+    }
+
+    /// Takes over the exact summary of this trace; a second one is dropped.
+    pub fn set_summary(&self, summary: Summary) {
+        let name = self.name.clone();
+        let _ = self.summary.set(Arc::new(Summary { name, ..summary }));
+    }
+
+    /// Whether there is the exact summary.
+    pub fn has_summary(&self) -> bool {
+        self.summary.get().is_some()
     }
 
     /// The exact summary, once there is one.
@@ -305,13 +339,46 @@ impl<'a> Viewer<'a> {
         let text = query.text("q");
         let key = format!("{}\n{text}", layout.spec);
         let kept = || (self.searched.lock()).unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, plan)) = kept().as_ref().filter(|kept| kept.0 == key) {
-            return Ok(Arc::clone(plan));
+        if let Some(kept) = kept().as_ref().filter(|kept| kept.key == key) {
+            return Ok(Arc::clone(&kept.plan));
         }
         let reach = self.reach(self.trace.bounds(), stop);
         let plan = Arc::new(crate::search::plan(&self.trace, layout, text, reach)?);
-        *kept() = Some((key, Arc::clone(&plan)));
+        *kept() = Some(Searched {
+            key,
+            plan: Arc::clone(&plan),
+            places: None,
+        });
         Ok(plan)
+    }
+
+    /// All hits of a search on these rows, of a trace that is too large to be read; `None` where they are too many to be found
+    /// one by one.
+    ///
+    /// # Errors
+    /// The trace cannot be read.
+    pub(crate) fn hit_places(
+        &self,
+        plan: &Arc<Plan>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Arc<Vec<Hit>>>, Refusal> {
+        let kept = || (self.searched.lock()).unwrap_or_else(PoisonError::into_inner);
+        let is_own = |kept: &&mut Searched| Arc::ptr_eq(&kept.plan, plan);
+        if let Some(places) = kept()
+            .as_mut()
+            .filter(is_own)
+            .and_then(|k| k.places.clone())
+        {
+            return Ok(places);
+        }
+        let places = hits::places(&self.trace, plan, stop)?.map(Arc::new);
+        // One that was given up may be asked for again.
+        if (places.is_some() || !stop())
+            && let Some(kept) = kept().as_mut().filter(is_own)
+        {
+            kept.places = Some(places.clone());
+        }
+        Ok(places)
     }
 
     /// What rows are sorted by and clustered by.
@@ -360,6 +427,7 @@ impl<'a> Viewer<'a> {
             class: kind.class.name(),
             count: kind.count,
             share: kind.category.summary.exclusive,
+            incl: kind.category.summary.inclusive,
             labels: kind
                 .category
                 .info_keys
@@ -381,6 +449,7 @@ impl<'a> Viewer<'a> {
             drawables: self.trace.drawables(),
             bytes: self.bytes,
             lines: self.trace.lines().len(),
+            threads: self.trace.lanes(),
             maps: maps.collect(),
             categories: kinds.collect(),
             lost: self.lost(),
@@ -440,7 +509,7 @@ impl<'a> Viewer<'a> {
                 Refusal::too_much(message)
             });
         }
-        let question = Question {
+        let mut question = Question {
             window,
             width,
             rows,
@@ -454,15 +523,25 @@ impl<'a> Viewer<'a> {
                 "" => None,
                 _ => Some(self.search_plan(query, &layout, stop)?),
             },
+            places: None,
         };
-        if let Some(index) = self.index.get()
-            && self.is_too_much(window)
-            && let Some((body, exact)) = index.frame(&self.trace, &question)
-        {
-            let kind = Body::Frame;
-            return Ok(Answer { kind, body, exact });
+        let mut reach = self.reach(window, stop);
+        let is_too_much = self.is_too_much(window);
+        if is_too_much && self.is_building() {
+            reach.bytes /= PART_MEANWHILE;
         }
-        let found = frame::find(&self.trace, &question, self.reach(window, stop))?;
+        if let Some(index) = self.index.get()
+            && is_too_much
+        {
+            let places = question.hits.as_ref();
+            let places = places.map(|plan| self.hit_places(plan, stop)).transpose()?;
+            question.places = places.flatten();
+            if let Some((body, exact)) = index.frame(&self.trace, &question) {
+                let kind = Body::Frame;
+                return Ok(Answer { kind, body, exact });
+            }
+        }
+        let found = frame::find(&self.trace, &question, reach)?;
         let exact = found.exact;
         Ok(Answer {
             kind: Body::Frame,
@@ -625,6 +704,7 @@ struct Meta<'m> {
     drawables: Option<u64>,
     bytes: u64,
     lines: usize,
+    threads: usize,
     maps: Vec<Map<'m>>,
     categories: Vec<Category<'m>>,
     lost: Vec<String>,
@@ -649,6 +729,8 @@ struct Category<'m> {
     count: Option<u64>,
     /// Exclusive time in the whole trace, all lines together, by its length.
     share: f32,
+    /// Inclusive time likewise.
+    incl: f32,
     labels: Vec<String>,
 }
 

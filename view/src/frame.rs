@@ -1,15 +1,18 @@
 //! The picture of a window: cells at any scale, and states, events and arrows one by one where they are few.
 
 use formats::slog2::{TimeBBox, Topology};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::both::both;
 use crate::cells::{Cells, Mode};
 use crate::columns::Columns;
 use crate::details::Reference;
 use crate::layout::Layout;
 use crate::refusal::Refusal;
-use crate::scan::{Preview, Reach, Take, scan};
+use crate::scan::{Preview, Reach, Take, scan_both};
+use crate::search::hits::Hit;
 use crate::search::plan::Plan;
 use crate::states::{State, States, sweep};
 use crate::trace::{Item, Trace};
@@ -20,6 +23,8 @@ use crate::wire::{Header, Writer, flag, section};
 pub struct Question<'l> {
     /// What is searched for: hits are counted by cell.
     pub hits: Option<Arc<Plan>>,
+    /// All hits, for a picture that is not made of drawables.
+    pub places: Option<Arc<Vec<Hit>>>,
     /// The window; of some length.
     pub window: TimeBBox,
     /// Columns.
@@ -48,7 +53,7 @@ pub enum Arrows {
     None,
     /// Those that take longest.
     Worst,
-    /// All, or how many there are from row to row.
+    /// All, or bundles of those that go the same way.
     All,
     /// This one.
     One(Reference),
@@ -95,14 +100,19 @@ pub struct Arrow {
 const WORST: usize = 200;
 /// Arrows above which bundles are given.
 const MOST_ARROWS: usize = 3000;
+/// States and previews from which on it is worth it that two threads share the rows.
+const MANY: usize = 1 << 16;
+/// Bundles, and parts of the window that have bundles of their own.
+const MOST_BUNDLES: usize = 400;
+const BUNDLE_PARTS: u32 = 8;
 /// Arrows that are held while the longest are looked for, and bundles.
 const MOST_HELD: usize = 1 << 20;
 
 /// What there is on some rows in a window.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// States.
-    pub states: Vec<State>,
+    /// States, by who found them.
+    pub states: Vec<Vec<State>>,
     /// States that were not read.
     pub previews: Vec<Preview>,
     /// Events.
@@ -122,6 +132,7 @@ pub struct Found {
 struct Taker<'q, 'l, 't, 'a> {
     question: &'q Question<'l>,
     trace: &'t Trace<'a>,
+    states: Vec<State>,
     found: Found,
 }
 
@@ -144,7 +155,7 @@ impl<'a> Take<'a> for Taker<'_, '_, '_, 'a> {
         match item.topology {
             Topology::State if is_in(row) && takes_part(&item, question.window) => {
                 self.found.drawables += 1;
-                self.found.states.push(State {
+                self.states.push(State {
                     start: item.start,
                     end: item.end,
                     line: item.line,
@@ -239,14 +250,29 @@ pub fn find(
     question: &Question<'_>,
     reach: Reach<'_>,
 ) -> Result<Found, Refusal> {
-    let mut taker = Taker {
+    let (takers, scanned) = scan_both(trace, reach, || Taker {
         question,
         trace,
+        states: Vec::new(),
         found: Found::default(),
+    })?;
+    let mut all = Found {
+        exact: scanned.exact,
+        ..Found::default()
     };
-    let scanned = scan(trace, reach, &mut taker)?;
-    taker.found.exact = scanned.exact;
-    Ok(taker.found)
+    for Taker { states, found, .. } in takers {
+        all.states.push(states);
+        all.previews.extend(found.previews);
+        all.events.extend(found.events);
+        all.arrows.extend(found.arrows);
+        all.hits.extend(found.hits);
+        all.cut_arrows += found.cut_arrows;
+        all.drawables += found.drawables;
+    }
+    let too_many = all.arrows.len().saturating_sub(MOST_HELD);
+    all.cut_arrows += too_many as u64;
+    all.arrows.truncate(MOST_HELD);
+    Ok(all)
 }
 
 /// Makes the frame of what was found. `flags` is added to what follows from that.
@@ -261,18 +287,24 @@ pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u3
     } = *question;
     let columns = Columns::new(window, width as u32);
     let is_real = found.exact && found.drawables <= question.most as u64;
-    let units = layout.units(rows.clone());
-    let unit_of = |line: u32| layout.unit(line).unwrap_or(units.start);
-    let states = States::new(found.states, trace.kinds(), units.clone(), unit_of);
-    let mut cells = Cells::new(
-        layout,
-        rows.clone(),
-        &columns,
-        width,
-        mode,
-        &states,
-        &found.previews,
-    );
+    let drawn = |rows: Range<usize>| {
+        let unit_of = |line: u32| layout.unit(line);
+        let units = layout.units(rows.clone());
+        let states = States::new(&found.states, trace.kinds(), units, unit_of);
+        let previews = &found.previews;
+        let cells = Cells::new(layout, rows, &columns, width, mode, &states, previews);
+        (cells, states)
+    };
+    let count: usize = found.states.iter().map(Vec::len).sum();
+    let (mut cells, states) = if is_real || count + found.previews.len() < MANY {
+        drawn(rows.clone())
+    } else {
+        let middle = rows.start + rows.len() / 2;
+        let upper = || drawn(rows.start..middle);
+        let ((mut cells, _), below) = both(upper, || drawn(middle..rows.end).0);
+        cells.extend(below);
+        (cells, States::default())
+    };
     let times = found.events.iter().filter(|e| inside(e.time, window));
     cells.count_events(&columns, times.map(|event| (event.row, event.time)));
     cells.count_hits(&columns, found.hits.into_iter());
@@ -286,6 +318,7 @@ pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u3
     write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
     if is_real {
         flags |= flag::STATES;
+        let units = layout.units(rows.clone());
         write_states(&mut writer, &states, units, layout, window);
         write_events(&mut writer, &found.events, window);
     }
@@ -386,7 +419,7 @@ fn write_arrows(writer: &mut Writer, question: &Question<'_>, mut arrows: Vec<Ar
     let longest_first = |a: &Arrow, b: &Arrow| flight(b).total_cmp(&flight(a));
     let mut bundles = Vec::new();
     if question.arrows == Arrows::All && arrows.len() > MOST_ARROWS {
-        bundles = bundled(&mut arrows);
+        bundles = bundled(question, &arrows);
         flags |= flag::ARROWS_CUT;
     } else if question.arrows == Arrows::Worst && arrows.len() > WORST {
         arrows.sort_by(longest_first);
@@ -428,31 +461,90 @@ fn write_arrows(writer: &mut Writer, question: &Question<'_>, mut arrows: Vec<Ar
     flags
 }
 
-/// All arrows from one row to another as one, which begins and ends at the average times.
-fn bundled(arrows: &mut [Arrow]) -> Vec<(Arrow, u32)> {
-    arrows.sort_by(|a, b| {
-        let rows = |arrow: &Arrow| (arrow.row_from, arrow.row_to, arrow.kind);
-        rows(a).cmp(&rows(b)).then(a.from.total_cmp(&b.from))
-    });
-    let same =
-        |a: &Arrow, b: &Arrow| (a.row_from, a.row_to, a.kind) == (b.row_from, b.row_to, b.kind);
-    let mut bundles: Vec<(Arrow, u32)> = Vec::new();
-    for bundle in arrows.chunk_by(same) {
-        let count = bundle.len() as f64;
-        bundles.push((
-            Arrow {
-                from: bundle.iter().map(|arrow| arrow.from / count).sum(),
-                to: bundle.iter().map(|arrow| arrow.to / count).sum(),
-                bytes: bundle
-                    .iter()
-                    .fold(0, |sum, arrow| sum.saturating_add(arrow.bytes)),
-                ..bundle[0]
-            },
-            bundle.len() as u32,
-        ));
+/// Arrows that go the same way at about the same time.
+#[derive(Clone, Copy, Default)]
+struct Bundle {
+    /// Sums of their times after the begin of the window, and of their rows.
+    times: [f64; 2],
+    rows: [u64; 2],
+    bytes: u64,
+    count: u32,
+}
+
+impl Bundle {
+    fn add(&mut self, other: &Bundle) {
+        for end in 0..2 {
+            self.times[end] += other.times[end];
+            self.rows[end] += other.rows[end];
+        }
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.count = self.count.saturating_add(other.count);
     }
+}
+
+/// Arrows as bundles: those of the same kind from the same rows to the same rows in the same part of the window, with as many
+/// neighbouring rows together as it takes until they are few. Bundles begin and end at the average times and rows.
+fn bundled(question: &Question<'_>, arrows: &[Arrow]) -> Vec<(Arrow, u32)> {
+    let window = question.window;
+    let pinned = question.layout.pinned as u32;
+    let together = |row: u32, power: u32| match row.checked_sub(pinned) {
+        Some(below) => pinned + (below >> power),
+        None => row,
+    };
+    type Key = (u32, [u32; 2], u32);
+    let mut bundles: BTreeMap<Key, Bundle> = BTreeMap::new();
+    for arrow in arrows {
+        let middle = (arrow.from + arrow.to) / 2.0 - window.earliest;
+        let part = (middle / window.duration()).clamp(0.0, 1.0) * f64::from(BUNDLE_PARTS);
+        let key = (part as u32, [arrow.row_from, arrow.row_to], arrow.kind);
+        bundles.entry(key).or_default().add(&Bundle {
+            times: [arrow.from, arrow.to].map(|time| time - window.earliest),
+            rows: [arrow.row_from, arrow.row_to].map(u64::from),
+            bytes: arrow.bytes,
+            count: 1,
+        });
+    }
+    for power in 1..u32::BITS {
+        if bundles.len() <= MOST_BUNDLES {
+            break;
+        }
+        let mut fewer: BTreeMap<Key, Bundle> = BTreeMap::new();
+        for ((part, _, kind), bundle) in &bundles {
+            let rows = bundle.rows.map(|sum| {
+                let row = sum / u64::from(bundle.count.max(1));
+                together(row as u32, power)
+            });
+            // What stays among neighbours would only cover them.
+            if rows[0] != rows[1] {
+                fewer.entry((*part, rows, *kind)).or_default().add(bundle);
+            }
+        }
+        if fewer.is_empty() {
+            break;
+        }
+        bundles = fewer;
+    }
+    let mut bundles: Vec<(Arrow, u32)> = bundles
+        .into_iter()
+        .map(|((_, _, kind), bundle)| {
+            let count = bundle.count.max(1);
+            let [from, to] = bundle
+                .times
+                .map(|sum| window.earliest + sum / f64::from(count));
+            let [row_from, row_to] = bundle.rows.map(|sum| (sum / u64::from(count)) as u32);
+            let arrow = Arrow {
+                from,
+                to,
+                row_from,
+                row_to,
+                kind,
+                bytes: bundle.bytes,
+            };
+            (arrow, count)
+        })
+        .collect();
     bundles
         .sort_by_key(|(arrow, count)| (std::cmp::Reverse(arrow.bytes), std::cmp::Reverse(*count)));
-    bundles.truncate(MOST_ARROWS);
+    bundles.truncate(MOST_BUNDLES);
     bundles
 }

@@ -25,6 +25,7 @@ mod answer;
 mod arrows;
 mod axis;
 mod band;
+mod both;
 pub mod cells;
 mod class;
 mod cluster;

@@ -50,7 +50,7 @@ pub fn measure(
     if scan(trace, reach, &mut found)?.stopped {
         return Err(Refusal::stopped());
     }
-    let states = States::new(found.states, trace.kinds(), 0..lines as u32, |line| line);
+    let states = States::new(&[found.states], trace.kinds(), 0..lines as u32, Some);
     let mut running = Vec::new();
     for line in 0..lines {
         let of_line = states.of(line as u32);

@@ -1,12 +1,19 @@
 //! Goes over what overlaps a window, within a budget and until it is told to stop.
 
-use formats::slog2::{Depth, Drawable, PREVIEW_STATE, Primitive, Ratios, Shadow, TimeBBox, Visit};
+use formats::slog2::{
+    Depth, DirEntry, Directory, Drawable, Found, PREVIEW_STATE, Plain, Primitive, Ratios, Shadow,
+    TimeBBox, Visit,
+};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::both::both;
 use crate::refusal::Refusal;
 use crate::trace::{Item, Trace};
 
 /// Drawables between two questions whether to stop.
-const BETWEEN: u32 = 4096;
+pub(crate) const BETWEEN: u32 = 4096;
+/// Bytes of nodes that one of two threads reads at a time.
+const PIECE: u64 = 2 << 20;
 
 /// A stretch of time, how much of the tree may be read to tell what is in it, and when to give up.
 #[derive(Clone, Copy)]
@@ -63,6 +70,164 @@ pub fn scan<'a>(
     reach: Reach<'_>,
     take: &mut dyn Take<'a>,
 ) -> Result<Scanned, Refusal> {
+    match nodes(trace, reach)? {
+        Some(nodes) => whole(trace, &nodes, reach.window, reach.stop, take),
+        None => parts(trace, reach, take),
+    }
+}
+
+/// As [`scan`], on two threads where that is worth it: what `new` makes takes a part of what there is. What they took
+/// stands in the order in which one would have come to it.
+///
+/// # Errors
+/// The file is damaged.
+pub fn scan_both<'a, T: Take<'a> + Send>(
+    trace: &Trace<'a>,
+    reach: Reach<'_>,
+    new: impl Fn() -> T + Sync,
+) -> Result<(Vec<T>, Scanned), Refusal> {
+    let Some(nodes) = nodes(trace, reach)? else {
+        let mut take = new();
+        let scanned = parts(trace, reach, &mut take)?;
+        return Ok((vec![take], scanned));
+    };
+    let pieces = pieces(&nodes);
+    // Only this thread can ask whether to stop.
+    let is_stopped = AtomicBool::new(false);
+    let asked = || {
+        let stop = (reach.stop)();
+        is_stopped.fetch_or(stop, Ordering::Relaxed);
+        stop
+    };
+    let told = || is_stopped.load(Ordering::Relaxed);
+    let next = AtomicUsize::new(0);
+    let work = |stop: &dyn Fn() -> bool| -> Result<Vec<(usize, T, Scanned)>, Refusal> {
+        let mut taken = Vec::new();
+        loop {
+            let nth = next.fetch_add(1, Ordering::Relaxed);
+            let Some(piece) = pieces.get(nth) else {
+                return Ok(taken);
+            };
+            let mut take = new();
+            let scanned = whole(trace, piece, reach.window, stop, &mut take)?;
+            taken.push((nth, take, scanned));
+        }
+    };
+    let (here, there) = match pieces.len() {
+        0 | 1 => (work(&asked), Ok(Vec::new())),
+        _ => both(|| work(&asked), || work(&told)),
+    };
+    let mut taken = here?;
+    taken.extend(there?);
+    taken.sort_by_key(|&(nth, ..)| nth);
+    let mut all = Scanned {
+        exact: true,
+        ..Scanned::default()
+    };
+    for (_, _, scanned) in &taken {
+        all.exact &= scanned.exact;
+        all.stopped |= scanned.stopped;
+        all.lost += scanned.lost;
+        all.bytes += scanned.bytes;
+    }
+    Ok((taken.into_iter().map(|(_, take, _)| take).collect(), all))
+}
+
+/// Nodes by pieces that follow each other, each worth the while of a thread.
+fn pieces(nodes: &[DirEntry]) -> Vec<&[DirEntry]> {
+    let mut bytes = 0;
+    let pieces = nodes.chunk_by(|node, _| {
+        bytes += u64::from(node.ptr.size.unsigned_abs());
+        let is_enough = bytes >= PIECE;
+        if is_enough {
+            bytes = 0;
+        }
+        !is_enough
+    });
+    pieces.collect()
+}
+
+/// The nodes that overlap the window, if all of them may be read.
+fn nodes(trace: &Trace<'_>, reach: Reach<'_>) -> Result<Option<Vec<DirEntry>>, Refusal> {
+    let levels = trace.reader().levels_in(reach.window)?;
+    let bytes = levels.iter().map(Directory::node_bytes);
+    if bytes.fold(0, u64::saturating_add) > reach.bytes {
+        return Ok(None);
+    }
+    let root = levels.first().and_then(|level| level.get(0));
+    let has_leaves = root.is_none_or(|root| usize::try_from(root.id.depth) == Ok(levels.len() - 1));
+    Ok(has_leaves.then(|| levels.iter().flat_map(|level| level.iter()).collect()))
+}
+
+/// Hands on what these nodes have in the window.
+fn whole<'a>(
+    trace: &Trace<'a>,
+    nodes: &[DirEntry],
+    window: TimeBBox,
+    stop: &dyn Fn() -> bool,
+    take: &mut dyn Take<'a>,
+) -> Result<Scanned, Refusal> {
+    let mut scanned = Scanned {
+        exact: true,
+        ..Scanned::default()
+    };
+    let mut put = |plain: &Plain<'a>| match trace.place(plain) {
+        Some(item) if reaches(&item, window) => take.item(item),
+        Some(_) => {}
+        None => scanned.lost += 1,
+    };
+    let mut left = BETWEEN;
+    'nodes: for node in nodes {
+        let mut scan = trace.reader().scan(node.ptr)?;
+        for _list in ["arrows and events", "states"] {
+            while let Some(found) = scan.next()? {
+                left -= 1;
+                if left == 0 {
+                    left = BETWEEN;
+                    if stop() {
+                        scanned.stopped = true;
+                        break 'nodes;
+                    }
+                }
+                match found {
+                    Found::Plain(plain) => put(&plain),
+                    Found::Composite(composite) => {
+                        let category = composite.category;
+                        composite.primitives.iter().for_each(|primitive| {
+                            put(&Plain::of(&filled(primitive, category, composite.info)));
+                        });
+                    }
+                }
+            }
+        }
+        scanned.bytes += scan.offset() - node.ptr.offset.unsigned_abs();
+    }
+    scanned.exact = !scanned.stopped;
+    Ok(scanned)
+}
+
+/// A part of a composite, which has the values of the whole if it has none of its own.
+fn filled<'a>(primitive: &Primitive<'a>, category: i32, info: &'a [u8]) -> Primitive<'a> {
+    let mut primitive = *primitive;
+    if primitive.info.is_empty() && primitive.category == category {
+        primitive.info = info;
+    }
+    primitive
+}
+
+/// Whether a drawable has a point in common with the window.
+#[inline]
+fn reaches(item: &Item<'_>, window: TimeBBox) -> bool {
+    let (earliest, latest) = (item.start.min(item.end), item.start.max(item.end));
+    window.overlaps(TimeBBox { earliest, latest })
+}
+
+/// Hands on what there is as far down the tree as may be read, and previews of what lies deeper.
+fn parts<'a>(
+    trace: &Trace<'a>,
+    reach: Reach<'_>,
+    take: &mut dyn Take<'a>,
+) -> Result<Scanned, Refusal> {
     let mut scan = Scan {
         trace,
         take,
@@ -115,14 +280,9 @@ impl<'a> Visit<'a> for Scan<'_, 'a, '_> {
         match drawable {
             Drawable::Primitive(primitive) => self.primitive(&primitive),
             Drawable::Composite(composite) => {
-                for primitive in &composite.primitives {
-                    let is_bare = primitive.info.is_empty();
-                    let mut primitive = *primitive;
-                    if is_bare && primitive.category == composite.category {
-                        primitive.info = composite.info;
-                    }
-                    self.primitive(&primitive);
-                }
+                let (category, info) = (composite.category, composite.info);
+                let parts = composite.primitives.iter();
+                parts.for_each(|part| self.primitive(&filled(part, category, info)));
             }
         }
     }

@@ -31,29 +31,41 @@ pub struct States {
 }
 
 impl States {
-    /// Sorts states, given the unit of each line; all of them must be one of `units`.
+    /// Sorts those states that are of `units`, given the unit of each line.
     pub fn new(
-        found: Vec<State>,
+        found: &[Vec<State>],
         kinds: &[Kind],
         units: std::ops::Range<u32>,
-        unit_of: impl Fn(u32) -> u32,
+        unit_of: impl Fn(u32) -> Option<u32>,
     ) -> Self {
-        let unit = |state: &State| (unit_of(state.line) - units.start) as usize;
+        let unit = |state: &State| match unit_of(state.line) {
+            Some(unit) if units.contains(&unit) => Some((unit - units.start) as usize),
+            _ => None,
+        };
+        let all = || found.iter().flatten();
         let mut starts = vec![0u32; units.len() + 1];
-        found.iter().for_each(|state| starts[unit(state) + 1] += 1);
+        all()
+            .filter_map(unit)
+            .for_each(|unit| starts[unit + 1] += 1);
         for nth in 1..starts.len() {
             starts[nth] += starts[nth - 1];
         }
         let mut next = starts.clone();
-        let mut states = vec![State::default(); found.len()];
-        for state in found {
-            let place = &mut next[unit(&state)];
-            states[*place as usize] = state;
-            *place += 1;
+        let mut states = vec![State::default(); starts[units.len()] as usize];
+        for state in all() {
+            if let Some(unit) = unit(state) {
+                let place = &mut next[unit];
+                states[*place as usize] = *state;
+                *place += 1;
+            }
         }
+        let mut merged = Vec::new();
         for ends in starts.windows(2) {
-            // Sorted by node of the tree already, so this is a merge of few runs.
-            states[ends[0] as usize..ends[1] as usize].sort_by(|a, b| order(kinds, a, b));
+            sort(
+                &mut states[ends[0] as usize..ends[1] as usize],
+                kinds,
+                &mut merged,
+            );
         }
         States {
             states,
@@ -78,6 +90,32 @@ impl States {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
+    }
+}
+
+/// Puts the states of a unit in order. They come by node of the tree, from the root downwards and from left to right: those
+/// of the leaves, which are most, are in order already, so what is left is a merge.
+fn sort(states: &mut [State], kinds: &[Kind], merged: &mut Vec<State>) {
+    let is_before = |a: &State, b: &State| order(kinds, a, b).is_lt();
+    let pairs = states.windows(2).rev();
+    let sorted = 1 + pairs
+        .take_while(|pair| !is_before(&pair[1], &pair[0]))
+        .count();
+    let above = states.len().saturating_sub(sorted);
+    if above == 0 {
+        return;
+    }
+    states[..above].sort_by(|a, b| order(kinds, a, b));
+    merged.clear();
+    merged.extend_from_slice(&states[..above]);
+    let (mut to, mut below) = (0, above);
+    for state in merged.iter() {
+        while below < states.len() && is_before(&states[below], state) {
+            states[to] = states[below];
+            (to, below) = (to + 1, below + 1);
+        }
+        states[to] = *state;
+        to += 1;
     }
 }
 

@@ -6,7 +6,7 @@
 use formats::model::Line;
 use formats::slog2::{
     Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
-    Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
+    Plain, Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -64,6 +64,8 @@ pub struct Trace<'a> {
     reader: Reader<'a>,
     bounds: TimeBBox,
     kinds: Vec<Kind>,
+    /// Of the kinds, side by side: asked for each drawable.
+    topologies: Vec<Topology>,
     kind_of: Numbers,
     /// Kinds of events, states and arrows without a category, if there are such.
     undefined: Option<u32>,
@@ -164,6 +166,7 @@ impl<'a> Trace<'a> {
             kind_of: Numbers::new(numbers.into_iter()),
             line_of: Numbers::new(line_of),
             undefined,
+            topologies: kinds.iter().map(|kind| kind.category.topology).collect(),
             kinds,
             lines,
             reader,
@@ -185,9 +188,21 @@ impl<'a> Trace<'a> {
         &self.kinds
     }
 
+    /// What drawables of a kind are.
+    #[inline]
+    pub fn topology(&self, kind: u32) -> Topology {
+        self.topologies[kind as usize]
+    }
+
     /// The lines, by number; ascending by id.
     pub fn lines(&self) -> &[TraceLine] {
         &self.lines
+    }
+
+    /// How many lanes there are.
+    pub fn lanes(&self) -> usize {
+        let last = self.lines.iter().map(|line| line.lane).max();
+        last.map_or(0, |lane| lane as usize + 1)
     }
 
     /// The number of the line of this id.
@@ -216,12 +231,22 @@ impl<'a> Trace<'a> {
 
     /// A primitive in these terms. `None` for what can be placed nowhere: times that are no numbers, lines and categories
     /// that neither definitions nor root name.
-    #[inline]
     pub fn item(&self, primitive: &Primitive<'a>) -> Option<Item<'a>> {
-        let (first, last) = (primitive.first(), primitive.last());
-        let known = self.kind(primitive.category);
-        let defined = known.map(|kind| self.kinds[kind as usize].category.topology);
-        let topology = match (primitive.vertices().len(), defined) {
+        self.place(&Plain::of(primitive))
+    }
+
+    /// The same of one that was found by a [`formats::slog2::Scan`].
+    #[inline]
+    pub fn place(&self, plain: &Plain<'a>) -> Option<Item<'a>> {
+        let Plain {
+            category,
+            info,
+            first,
+            last,
+            vertices,
+        } = *plain;
+        let known = self.kind(category);
+        let topology = match (vertices, known.map(|kind| self.topology(kind))) {
             (1, _) => Topology::Event,
             (_, Some(defined @ (Topology::State | Topology::Arrow))) => defined,
             _ if first.line == last.line => Topology::State,
@@ -239,14 +264,14 @@ impl<'a> Trace<'a> {
         Some(Item {
             kind: match known {
                 Some(kind) => kind,
-                None => self.kind_or_undefined(primitive.category, topology)?,
+                None => self.kind_or_undefined(category, topology)?,
             },
             topology,
             line,
             to_line,
             start,
             end,
-            info: primitive.info,
+            info,
         })
     }
 }

@@ -36,6 +36,55 @@ fn sample() -> Vec<u8> {
     file(&common::categories(), 2, &mut drawables)
 }
 
+/// More arrows than can be told apart are bundles of neighbours that stand for each of them once, at their average times; a
+/// pinned row keeps its own.
+#[test]
+fn many_arrows_are_bundles() {
+    let mut drawables = Vec::new();
+    for step in 0..100 {
+        for line in 0..64 {
+            let from = Vertex {
+                time: f64::from(step) + f64::from(line) / 1000.0,
+                line,
+            };
+            let to = Vertex {
+                time: from.time + 0.25,
+                line: (line + 8) % 64,
+            };
+            drawables.push((6, vec![from, to], Vec::new()));
+        }
+    }
+    let file = file(&common::categories(), 64, &mut drawables);
+    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    for rows in ["", "pin:5"] {
+        let frame = picture(&viewer, &format!("picture?w=80&arrows=all&rows={rows}"));
+        let [from, to] = [40, 41].map(|id| frame.reals(id));
+        let [row_from, row_to, counts] = [42, 43, 46].map(|id| frame.numbers(id));
+        assert!((100..=400).contains(&counts.len()), "{}", counts.len());
+        assert_eq!(counts.iter().sum::<u32>(), 6400);
+        let sum = |times: &[f32]| {
+            let each = times.iter().zip(&counts);
+            each.map(|(time, count)| f64::from(*time) * f64::from(*count))
+                .sum::<f64>()
+        };
+        let starts: f64 = drawables.iter().map(|(_, ends, _)| ends[0].time).sum();
+        assert!((sum(&from) - starts).abs() < 1e-3 * starts);
+        assert!((sum(&to) - sum(&from) - 6400.0 * 0.25).abs() < 1.0);
+        for (from, to) in row_from.iter().zip(&row_to) {
+            let way = (to + 64 - from) % 64;
+            let is_pinned = !rows.is_empty() && (*from == 0 || *to == 0);
+            assert!(is_pinned || (7..=9).contains(&way), "{from} to {to}");
+        }
+        if !rows.is_empty() {
+            let own: u32 = (row_from.iter().zip(&counts))
+                .filter(|(row, _)| **row == 0)
+                .map(|(_, count)| count)
+                .sum();
+            assert_eq!(own, 100);
+        }
+    }
+}
+
 #[test]
 fn a_small_trace() {
     let file = sample();

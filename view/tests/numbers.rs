@@ -8,6 +8,7 @@ use formats::slog2::{Reader, TimeBBox, Vertex};
 use formats::stats::{Options, collect_slog2};
 use serde_json::Value;
 use std::path::Path;
+use view::pyramid::{Builder, Shape};
 use view::{Limits, Viewer};
 
 fn ask(viewer: &Viewer<'_>, question: &str) -> Value {
@@ -293,5 +294,94 @@ fn what_is_too_much_is_estimated_and_says_so() {
         let seconds = |value: &Value| value["incl"].as_f64().unwrap();
         let error = (seconds(found) - seconds(exact)).abs();
         assert!(error <= 1e-3 * seconds(exact), "{found} {exact}");
+        // States that were read have states in them that were not.
+        let seconds = |value: &Value| value["excl"].as_f64().unwrap();
+        let error = (seconds(found) - seconds(exact)).abs();
+        assert!(error <= 0.1 * seconds(exact), "{found} {exact}");
+    }
+}
+
+/// What is too much to read, but is everything, has the numbers that reading gives, but for bytes of calls.
+#[test]
+fn everything_is_known_to_the_index() {
+    let file = trace();
+    let limits = Limits {
+        tree_bytes: 6000,
+        ..Limits::default()
+    };
+    let viewer = Viewer::new("own", &file, limits).unwrap();
+    let shape = Shape::of(viewer.trace());
+    let mut builder = Builder::new(viewer.trace(), shape).unwrap();
+    while builder.step(1 << 20).unwrap() {}
+    viewer.set_index(builder.finish());
+    let exact = Viewer::new("own", &file, Limits::default()).unwrap();
+    for question in [
+        "stats",
+        "stats?t0=-5&t1=1000",
+        "stats?rows=block:2",
+        "stats?rows=only:0-2",
+        "stats?y0=1&y1=3",
+        "stats?y0=9",
+    ] {
+        let [found, exact] = [&viewer, &exact].map(|viewer| ask(viewer, question));
+        assert_eq!(found["exact"], false);
+        for key in ["t0", "t1", "span", "threads", "drawables"] {
+            assert_eq!(found[key], exact[key], "{question} {key}");
+        }
+        let near = |a: &Value, b: &Value| {
+            let [a, b] = [a, b].map(|value| value.as_f64().unwrap());
+            assert!(
+                (a - b).abs() <= 1e-9 * (1.0 + b.abs()),
+                "{question} {a} {b}"
+            );
+        };
+        let list = |value: &Value| value.as_array().unwrap().clone();
+        let (of_rows, exact_rows) = (&found["rows"], &exact["rows"]);
+        for key in ["threads", "ends"] {
+            assert_eq!(of_rows[key], exact_rows[key], "{question} {key}");
+        }
+        for (a, b) in list(&of_rows["busy"])
+            .iter()
+            .zip(&list(&exact_rows["busy"]))
+        {
+            near(a, b);
+        }
+        assert_eq!(list(&of_rows["top"]).len(), list(&exact_rows["top"]).len());
+        for (a, b) in list(&of_rows["top"]).iter().zip(&list(&exact_rows["top"])) {
+            assert_eq!(a["kind"], b["kind"]);
+            for (a, b) in list(&a["excl"]).iter().zip(&list(&b["excl"])) {
+                near(a, b);
+            }
+        }
+        let [found, exact] = [&found, &exact].map(|of| list(&of["categories"]));
+        assert_eq!(found.len(), exact.len());
+        for (found, exact) in found.iter().zip(&exact) {
+            for key in [
+                "kind",
+                "name",
+                "topology",
+                "count",
+                "min",
+                "max",
+                "row_of_max",
+            ] {
+                assert_eq!(
+                    found[key], exact[key],
+                    "{question} {key} of {}",
+                    exact["name"]
+                );
+            }
+            if found["topology"] == "arrow" {
+                assert_eq!(found["bytes"], exact["bytes"]);
+            }
+            for key in ["incl", "excl", "mean"] {
+                near(&found[key], &exact[key]);
+            }
+        }
+    }
+    // What is not everything is still estimated.
+    for question in ["stats?t0=20", "stats?hide=1", "stats?nesting=thread"] {
+        let found = ask(&viewer, question);
+        assert_eq!(found["categories"][0]["max"], Value::Null, "{question}");
     }
 }

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::of_states;
+use common::{file, of_states};
 use formats::model::Source as _;
-use formats::slog2::{Source, TimeBBox, Topology};
+use formats::slog2::{Category, Color, Source, TimeBBox, Topology, Vertex};
 use formats::stats::{Collector, Options};
 use proptest::prelude::*;
 use view::pyramid::{Builder, Identity, Index, Shape};
@@ -165,6 +165,61 @@ fn of_the_original_s_sample() {
     for (width, bins) in [(64, 64), (16, 64), (64, 1024)] {
         check_picture(&bytes, width, bins, "dominant", "");
         check_picture(&bytes, width, bins, "dominant", "block:2");
+    }
+}
+
+/// Cells first and what they add up to in another pass is the same as all at once.
+#[test]
+fn totals_may_come_later() {
+    let data = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../formats/tests/data/slog2/sample.slog2"
+    );
+    let bytes = std::fs::read(data).unwrap();
+    let trace = Trace::new(&bytes).unwrap();
+    let pass = |bins, totals| {
+        let window = trace.bounds();
+        let shape = Shape {
+            window,
+            bins,
+            totals,
+        };
+        let mut builder = Builder::new(&trace, shape).unwrap();
+        while builder.step(11).unwrap() {}
+        builder.finish()
+    };
+    let index = pass(256, false);
+    assert_eq!(index.totals(), None);
+    let whole = pass(256, true);
+    assert!(
+        whole
+            .totals()
+            .is_some_and(|totals| totals.messages.flows.len() > 1)
+    );
+    index.set_totals(pass(1, true).into_totals().unwrap());
+    assert_eq!(index, whole);
+}
+
+/// So much that it is drawn in parts, and so many kinds that their names are wide.
+#[test]
+fn large_ones() {
+    let kinds = (0..300).map(|kind| {
+        let name = format!("kind {kind}");
+        let color = Color::rgb(kind as u32);
+        Category::new(kind, name.as_str().into(), Topology::State, color)
+    });
+    let kinds: Vec<Category> = kinds.collect();
+    let at = |time: f64, line| Vertex { time, line };
+    let mut drawables = Vec::new();
+    for step in 0..4000 {
+        let (line, start) = (step * 7 % 100, f64::from(step / 50));
+        let ends = vec![at(start, line), at(start + 1.5, line)];
+        drawables.push((step * 13 % 300, ends, Vec::new()));
+    }
+    let bytes = file(&kinds, 100, &mut drawables);
+    for rows in ["", "block:16", "pin:3;block:30"] {
+        check_picture(&bytes, 8192, 8192, "dominant", rows);
+        check_picture(&bytes, 4096, 8192, "dominant", rows);
     }
 }
 

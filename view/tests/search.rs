@@ -6,8 +6,10 @@ use common::{categories, file};
 use formats::model::{Category, Color, InfoWriter, Topology};
 use formats::slog2::{Depth, Drawable, Vertex};
 use serde_json::Value;
+use view::pyramid::{Builder, Shape};
 use view::search::language::Terms;
 use view::search::plan::Plan;
+use view::wire::Frame;
 use view::{Limits, Viewer};
 
 type Simple = (i32, Vec<Vertex>, Vec<u8>);
@@ -114,6 +116,49 @@ const QUERIES: [(&str, bool); 9] = [
     ("unused", false),
     ("tag=8", false),
 ];
+
+/// Of a trace that is too large to be read the hits are where they are of one that is read: in pictures and in tables.
+#[test]
+fn hits_of_a_large_trace_are_told_one_by_one() {
+    let file = trace();
+    let small = Viewer::new("own", &file, Limits::default()).unwrap();
+    let limits = Limits {
+        tree_bytes: 0,
+        ..Limits::default()
+    };
+    let large = Viewer::new("own", &file, limits).unwrap();
+    let shape = Shape {
+        window: large.trace().bounds(),
+        bins: 64,
+        totals: true,
+    };
+    let mut builder = Builder::new(large.trace(), shape).unwrap();
+    while builder.step(1000).unwrap() {}
+    large.set_index(builder.finish());
+    let frame = |viewer: &Viewer<'_>, question: &str| {
+        Frame::read(&viewer.answer(question, &|| false).unwrap().body).unwrap()
+    };
+    for (query, some) in QUERIES {
+        let q = query
+            .replace(' ', "+")
+            .replace('"', "%22")
+            .replace('=', "%3D");
+        for rows in ["", "block:2", "only:2-6"] {
+            let question = format!("picture?w=64&rows={rows}&q={q}");
+            let [read, found] = [&small, &large].map(|viewer| frame(viewer, &question));
+            assert_eq!(found.header.flags & 16, 16, "from the index");
+            assert_eq!(found.numbers(5), read.numbers(5), "{question}");
+            assert!(
+                !rows.is_empty() || read.numbers(5).is_empty() != some,
+                "{query}"
+            );
+            let question = format!("events?rows={rows}&q={q}&sort=-dur&limit=50");
+            assert_eq!(ask(&large, &question), ask(&small, &question), "{question}");
+        }
+    }
+    let refused = large.answer("events?limit=5", &|| false);
+    assert_eq!(refused.unwrap_err().status, 413);
+}
 
 #[test]
 fn every_hit_is_found_once_in_both_directions() {

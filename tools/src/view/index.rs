@@ -1,72 +1,126 @@
 //! Indexes of traces that are too large to be read for a picture: those that were kept, else made while the first pictures
-//! are looked at. After them what the summaries of these traces say exactly.
+//! are looked at: cells first, since pictures need them, then what the trace adds up to. After them what the summaries of
+//! these traces say exactly, unless that was kept, too.
 
 use super::mapped::Mapped;
 use super::opened::Opened;
-use super::store::Store;
+use super::store::{Kept, Store};
+use std::fs;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use view::Viewer;
 use view::pyramid::{Batch, Builder, Done, Identity, Index, Shape, join};
+use view::summary::Summary;
 
 /// Batches that are on their way from those who read to those who take, and back: one that is read, one that is taken, one
 /// between.
 const BATCHES: usize = 3;
 
+/// The priority of what pictures wait for, but not the first ones; and the lowest there is.
+const LATER: i32 = 10;
+const LAST: i32 = 19;
+
 /// Finds what was kept, and makes what is missing, one index after the other.
 pub fn begin(traces: &mut [Opened]) {
-    let mut missing = Vec::new();
     let mut large = Vec::new();
     for trace in traces.iter_mut() {
         let store = trace.store.take();
-        if trace.viewer.is_small() {
+        let viewer = trace.viewer;
+        if viewer.is_small() {
             continue;
         }
-        trace.viewer.set_summing(true);
-        large.push((trace.mapped, trace.viewer));
-        match store.as_ref().and_then(|store| kept(trace.viewer, store)) {
-            Some((index, mapped)) => {
-                trace.viewer.set_index(index);
-                trace.index = Some(mapped);
-            }
-            None => missing.push((trace.mapped, trace.viewer, store)),
+        if let Some((index, mapped)) = store.as_ref().and_then(|store| kept(viewer, store)) {
+            viewer.set_index(index);
+            trace.index = Some(mapped);
+        } else {
+            viewer.set_building(0);
         }
+        match store.as_ref().and_then(kept_summary) {
+            Some(summary) => viewer.set_summary(summary),
+            None => viewer.set_summing(true),
+        }
+        large.push((trace.mapped, viewer, store));
     }
+    let is_whole = |viewer: &Viewer<'_>| viewer.index().is_some() && viewer.has_summary();
+    large.retain(|(_, viewer, _)| !is_whole(viewer));
     if large.is_empty() {
         return;
     }
+    let viewers: Vec<_> = large.iter().map(|(_, viewer, _)| *viewer).collect();
     let make_all = move || {
-        for (mapped, viewer, store) in missing {
-            viewer.set_building(0);
+        // Answers are made before. On Linux this is about this thread, and those that it starts, only.
+        let _ = rustix::process::setpriority_process(None, LATER);
+        let mut uncounted = Vec::new();
+        for (mapped, viewer, store) in &large {
+            if viewer.index().is_some() {
+                continue;
+            }
             let tell = |done: Done| {
                 let percent = done.bytes.saturating_mul(100) / done.of_bytes.max(1);
                 viewer.set_building(percent as u8);
             };
             // A trace that is damaged somewhere is shown without an index; what is asked there says what is wrong.
-            let Some(index) = make(viewer, mapped, &tell) else {
+            let shape = Shape {
+                totals: false,
+                ..Shape::of(viewer.trace())
+            };
+            let Some(index) = make(viewer, mapped, shape, &tell) else {
+                viewer.end_building();
                 continue;
             };
             viewer.set_index(index);
+            uncounted.push((mapped, viewer, store));
+        }
+        for (mapped, viewer, store) in uncounted {
+            // Cells there are already.
+            let shape = Shape {
+                bins: 1,
+                ..Shape::of(viewer.trace())
+            };
+            let totals = make(viewer, mapped, shape, &|_| {}).and_then(Index::into_totals);
+            let (Some(index), Some(totals)) = (viewer.index(), totals) else {
+                continue;
+            };
+            index.set_totals(totals);
             // Where no index can be kept, the next one who looks has to wait again, no more.
-            if let (Some(index), Some(store)) = (viewer.index(), &store) {
-                let identity = identity(viewer);
-                drop(store.write(&|out| index.write(identity, |part| out.write_all(part))));
+            if let Some(store) = store {
+                let (identity, kept) = (identity(viewer), Kept::Index);
+                drop(store.write(kept, &|out| {
+                    index.write(identity, |part| out.write_all(part))
+                }));
             }
         }
-        for (mapped, viewer) in large {
-            // It is kept; where the trace is damaged or changed, previews stay what is known.
-            drop(viewer.summary(&|| mapped.trouble().is_some()));
+        // Whoever looks at anything meanwhile goes first.
+        let _ = rustix::process::setpriority_process(None, LAST);
+        for (mapped, viewer, store) in large {
+            // Where the trace is damaged or changed, previews stay what is known.
+            let summary = viewer.summary(&|| mapped.trouble().is_some());
             viewer.set_summing(false);
+            if let (Ok(summary), Some(store)) = (summary, store)
+                && let Ok(text) = serde_json::to_vec(&*summary)
+            {
+                drop(store.write(Kept::Summary, &|out| out.write_all(&text)));
+            }
         }
     };
+    let begun = thread::Builder::new().name("index".into()).spawn(make_all);
     // Without it pictures of long windows stay coarse.
-    drop(thread::Builder::new().name("index".into()).spawn(make_all));
+    if begun.is_err() {
+        for viewer in viewers {
+            viewer.end_building();
+            viewer.set_summing(false);
+        }
+    }
 }
 
 /// Makes an index, on this thread and another one. `None` if the trace is damaged or was changed.
-fn make(viewer: &Viewer<'_>, mapped: &Mapped, tell: &dyn Fn(Done)) -> Option<Index<'static>> {
-    let trace = viewer.trace();
-    let builder = Builder::new(trace, Shape::of(trace)).ok()?;
+fn make(
+    viewer: &Viewer<'_>,
+    mapped: &Mapped,
+    shape: Shape,
+    tell: &dyn Fn(Done),
+) -> Option<Index<'static>> {
+    let builder = Builder::new(viewer.trace(), shape).ok()?;
     let (mut reading, mut taking) = builder.parts();
     let (give, given) = sync_channel::<Batch>(BATCHES);
     let (give_back, given_back) = sync_channel::<Batch>(BATCHES);
@@ -101,11 +155,17 @@ fn make(viewer: &Viewer<'_>, mapped: &Mapped, tell: &dyn Fn(Done)) -> Option<Ind
 
 /// The index that was kept, which stays in its file: what is never looked at takes no memory.
 fn kept(viewer: &Viewer<'_>, store: &Store) -> Option<(Index<'static>, &'static Mapped)> {
-    let (path, bytes) = store.find()?;
+    let (path, bytes) = store.find(Kept::Index)?;
     // It stays as long as the trace, which is until the process ends.
-    let mapped: &'static Mapped = Box::leak(Box::new(Mapped::open(path).ok()?));
+    let mapped: &'static Mapped = Box::leak(Box::new(Mapped::open(&path).ok()?));
     let index = Index::decode(mapped.get(bytes)?, identity(viewer), viewer.trace())?;
     Some((index, mapped))
+}
+
+/// The summary that was kept.
+fn kept_summary(store: &Store) -> Option<Summary> {
+    let (path, at) = store.find(Kept::Summary)?;
+    serde_json::from_slice(fs::read(path).ok()?.get(at)?).ok()
 }
 
 /// What an index is of. When the trace was changed is known to its place.

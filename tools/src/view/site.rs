@@ -35,6 +35,8 @@ const ANSWER: u64 = 4 << 10;
 const EXPORT: u64 = 128 << 10;
 /// Bytes for each cell of a picture, while it is made.
 const CELL: u64 = 8;
+/// Bytes for each line, while drawables are counted.
+const LINE: u64 = 2 << 10;
 /// Bytes from which on compressing an answer is worth it.
 const LEAST_COMPRESSED: usize = 1400;
 
@@ -353,6 +355,9 @@ impl Site {
     }
 }
 
+/// Questions that are answered by counting what each line has.
+const COUNTING: [&str; 5] = ["stats", "matrix", "sizes", "csv", "summary"];
+
 /// KiB that it takes to answer a question about a trace with so many lines; `reads` tells what is read for a picture.
 fn need(question: &str, lines: usize, reads: impl Fn(&Query) -> u64) -> u32 {
     let need = match Query::parse(question) {
@@ -367,6 +372,9 @@ fn need(question: &str, lines: usize, reads: impl Fn(&Query) -> u64) -> u32 {
             ANSWER + (cells.saturating_mul(CELL).saturating_add(states) >> 10)
         }
         Ok(query) if export::is_export(&query.route) => EXPORT,
+        Ok(query) if COUNTING.contains(&query.route.as_str()) => {
+            ANSWER + ((lines as u64).saturating_mul(LINE) >> 10)
+        }
         _ => ANSWER,
     };
     u32::try_from(need).unwrap_or(MEMORY).min(MEMORY)

@@ -1,5 +1,6 @@
-//! Where the index of a trace is kept: in `NAME.slog2.idx` beside the trace, or in the user's cache folder where that cannot be
-//! written. It belongs to a trace of one size, time of last change and content of header and tree directory, and to none else.
+//! Where the index of a trace is kept, and its summary: in `NAME.slog2.idx` and `NAME.slog2.sum` beside the trace, or in the
+//! user's cache folder where that cannot be written. They belong to a trace of one size, time of last change and content of
+//! header and tree directory, and to none else.
 
 use formats::PendingFile;
 use formats::slog2::Reader;
@@ -10,18 +11,44 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// How such a file begins. What follows are the key and the bytes of the index.
-const MAGIC: &[u8; 8] = b"LTIDX\0\0\x01";
-/// Bytes of an index that are read at most.
+/// Bytes of such a file that are read at most.
 const MOST: u64 = 512 << 20;
 
-/// What a trace must be for an index to belong to it: size, time of last change in seconds and nanoseconds, hash.
+/// What is kept of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    Index,
+    Summary,
+}
+
+/// How a file begins that is kept.
+type Magic = [u8; 8];
+
+impl Kept {
+    /// What the name of its file ends with.
+    fn ending(self) -> &'static str {
+        match self {
+            Kept::Index => "idx",
+            Kept::Summary => "sum",
+        }
+    }
+
+    /// How its file begins. What follows are the key and its bytes.
+    fn magic(self) -> &'static Magic {
+        match self {
+            Kept::Index => b"LTIDX\0\0\x01",
+            Kept::Summary => b"LTSUM\0\0\x01",
+        }
+    }
+}
+
+/// What a trace must be for what is kept to belong to it: size, time of last change in seconds and nanoseconds, hash.
 type Key = [u8; 32];
 
-/// Where the index of one trace is.
+/// Where what is kept of one trace is.
 pub struct Store {
     key: Key,
-    /// Where to look, in this order; the first that can be written gets a new one.
+    /// Where to look, in this order, but for the ending; the first that can be written gets a new one.
     places: Vec<PathBuf>,
 }
 
@@ -51,37 +78,48 @@ impl Store {
         for (place, part) in key.chunks_exact_mut(8).zip(parts) {
             place.copy_from_slice(&part);
         }
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(".idx");
-        let mut places = vec![path.with_file_name(&name)];
         // Traces in other folders may have the same name.
         let whole = fnv(FNV, path.as_os_str().as_bytes());
-        places.extend(cache.map(|cache| cache.join("mpitrace").join(format!("{whole:016x}.idx"))));
+        let cached = cache.map(|cache| cache.join("mpitrace").join(format!("{whole:016x}")));
+        let places = [path].into_iter().chain(cached).collect();
         Ok(Store { key, places })
     }
 
-    /// Where the index is, if there is one of this trace, and where in the file its bytes are.
-    pub fn find(&self) -> Option<(&Path, Range<usize>)> {
-        self.places.iter().find_map(|path| {
-            let mut file = fs::File::open(path).ok()?;
-            let metadata = file.metadata().ok()?;
-            let mut head = [0; MAGIC.len() + size_of::<Key>()];
-            let is_right = metadata.is_file() && metadata.len() <= MOST;
-            file.read_exact(&mut head).ok().filter(|()| is_right)?;
-            let (magic, key) = head.split_at(MAGIC.len());
-            let bytes = head.len()..usize::try_from(metadata.len()).ok()?;
-            (magic == MAGIC && key == self.key).then_some((path.as_path(), bytes))
+    fn places(&self, kept: Kept) -> impl Iterator<Item = PathBuf> {
+        self.places.iter().map(move |place| {
+            let mut path = place.clone().into_os_string();
+            path.push(".");
+            path.push(kept.ending());
+            path.into()
         })
     }
 
-    /// Keeps an index, and says where. `write` writes its bytes.
+    /// Where this is, if it is kept of this trace, and where in the file its bytes are.
+    pub fn find(&self, kept: Kept) -> Option<(PathBuf, Range<usize>)> {
+        self.places(kept).find_map(|path| {
+            let mut file = fs::File::open(&path).ok()?;
+            let metadata = file.metadata().ok()?;
+            let mut head = [0; size_of::<Magic>() + size_of::<Key>()];
+            let is_right = metadata.is_file() && metadata.len() <= MOST;
+            file.read_exact(&mut head).ok().filter(|()| is_right)?;
+            let (magic, key) = head.split_at(size_of::<Magic>());
+            let bytes = head.len()..usize::try_from(metadata.len()).ok()?;
+            (magic == kept.magic() && key == self.key).then_some((path, bytes))
+        })
+    }
+
+    /// Keeps this, and says where. `write` writes its bytes.
     ///
     /// # Errors
     /// Why it cannot be kept, in the last of the places.
-    pub fn write(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<&Path> {
+    pub fn write(
+        &self,
+        kept: Kept,
+        write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<PathBuf> {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
-        for (n, path) in self.places.iter().enumerate() {
-            match self.write_to(path, write, n > 0) {
+        for (n, path) in self.places(kept).enumerate() {
+            match self.write_to(&path, kept, write, n > 0) {
                 Ok(()) => return Ok(path),
                 Err(error) => last = error,
             }
@@ -92,10 +130,11 @@ impl Store {
     fn write_to(
         &self,
         path: &Path,
+        kept: Kept,
         write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
         makes_folder: bool,
     ) -> io::Result<()> {
-        if !is_replaceable(path) {
+        if !is_replaceable(path, kept) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         if makes_folder && let Some(folder) = path.parent() {
@@ -105,18 +144,18 @@ impl Store {
                 .create(folder)?;
         }
         let mut file = PendingFile::create(path)?;
-        file.write_all(MAGIC)?;
+        file.write_all(kept.magic())?;
         file.write_all(&self.key)?;
         write(&mut file)?;
         file.persist()
     }
 }
 
-/// Whether there is nothing under this name, or an index of ours.
-fn is_replaceable(path: &Path) -> bool {
-    let mut magic = [0; MAGIC.len()];
+/// Whether there is nothing under this name, or what we have kept there.
+fn is_replaceable(path: &Path, kept: Kept) -> bool {
+    let mut magic = Magic::default();
     match fs::File::open(path) {
-        Ok(mut file) => file.read_exact(&mut magic).is_ok() && &magic == MAGIC,
+        Ok(mut file) => file.read_exact(&mut magic).is_ok() && &magic == kept.magic(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
@@ -150,12 +189,12 @@ mod tests {
     }
 
     fn read(store: &Store) -> Option<Vec<u8>> {
-        let (path, bytes) = store.find()?;
+        let (path, bytes) = store.find(Kept::Index)?;
         Some(fs::read(path).unwrap()[bytes].to_vec())
     }
 
-    fn write<'s>(store: &'s Store, index: &[u8]) -> io::Result<&'s Path> {
-        store.write(&|out| out.write_all(index))
+    fn write(store: &Store, index: &[u8]) -> io::Result<PathBuf> {
+        store.write(Kept::Index, &|out| out.write_all(index))
     }
 
     #[test]
@@ -173,6 +212,13 @@ mod tests {
             place.canonicalize().unwrap()
         );
         assert_eq!(read(&store(&bytes)).unwrap(), b"index");
+        // Another thing
+        let kept = store(&bytes);
+        assert!(kept.find(Kept::Summary).is_none());
+        (kept.write(Kept::Summary, &|out| out.write_all(b"summary"))).unwrap();
+        let (summary, at) = kept.find(Kept::Summary).unwrap();
+        assert_eq!(&fs::read(summary).unwrap()[at], b"summary");
+        assert_eq!(read(&kept).unwrap(), b"index");
         // Another content
         let mut other = bytes.clone();
         other[10] ^= 1;

@@ -11,6 +11,7 @@ use crate::answer::{Answer, Viewer, topology};
 use crate::details::Reference;
 use crate::query::Query;
 use crate::refusal::Refusal;
+use crate::search::hits::Hit;
 use crate::search::plan::Plan;
 use crate::trace::{Item, Kind};
 
@@ -59,6 +60,23 @@ struct Entry {
 }
 
 impl Entry {
+    fn of(item: &Item<'_>, row_of: &dyn Fn(u32) -> Option<u32>) -> Option<Entry> {
+        let (from, to) = (row_of(item.line), row_of(item.to_line));
+        let is_arrow = item.topology == Topology::Arrow;
+        Some(Entry {
+            key: 0.0,
+            nth: 0,
+            row: from.or(to)?,
+            to_row: to.filter(|_| is_arrow).map_or(-1, i64::from),
+            kind: item.kind,
+            topology: item.topology,
+            line: item.line,
+            to_line: item.to_line,
+            times: [item.start, item.end],
+            info: Vec::new(),
+        })
+    }
+
     fn item<'i>(&self, info: &'i [u8]) -> Item<'i> {
         let [start, end] = self.times;
         Item {
@@ -153,55 +171,76 @@ impl Viewer<'_> {
             _ => Some(self.search_plan(query, &layout, stop)?),
         };
         let reach = self.reach(window, stop);
-        if trace.reader().bytes_in(window)? > reach.bytes {
-            let message = "too much in this window for a table: zoom in, or search";
-            return Err(Refusal::too_much(message));
-        }
+        let hits = match (trace.reader().bytes_in(window)? > reach.bytes, &plan) {
+            (false, _) => None,
+            (true, Some(plan)) => Some(self.hit_places(plan, stop)?.ok_or_else(|| {
+                Refusal::too_much("too many hits for a table, or too far apart: zoom in")
+            })?),
+            (true, None) => {
+                let message = "too much in this window for a table: zoom in, or search";
+                return Err(Refusal::too_much(message));
+            }
+        };
         let places = places_of_names(trace.kinds());
         let sign = if down { -1.0 } else { 1.0 };
         let row_of = |line: u32| layout.row(line).filter(|row| (y0..y1).contains(row));
         // The first so many, the last of them on top.
         let heap = std::cell::RefCell::new((BinaryHeap::<Entry>::new(), 0_u64));
-        in_order(
-            trace,
-            reach,
-            &mut || *heap.borrow_mut() = Default::default(),
-            &mut |drawable: &Drawable<'_>| {
-                let Some(mut entry) = entry(self, drawable, &row_of) else {
-                    return;
+        let take = |mut entry: Entry, info: &[u8]| {
+            let [start, end] = entry.times;
+            let bounds = formats::slog2::TimeBBox {
+                earliest: start.min(end),
+                latest: start.max(end),
+            };
+            if hidden[entry.kind as usize] || !takes_part(bounds, window) {
+                return;
+            }
+            let is_hit = |plan: &Plan| plan.fits(trace, &entry.item(info));
+            if !plan.as_deref().is_none_or(is_hit) {
+                return;
+            }
+            let (heap, total) = &mut *heap.borrow_mut();
+            entry.nth = *total;
+            *total += 1;
+            entry.key = sign
+                * match by {
+                    By::Start => bounds.earliest,
+                    By::Duration => (end - start).abs(),
+                    By::Name => f64::from(places[entry.kind as usize]),
+                    By::Row => f64::from(entry.row),
                 };
-                let [start, end] = entry.times;
-                let bounds = formats::slog2::TimeBBox {
-                    earliest: start.min(end),
-                    latest: start.max(end),
-                };
-                if hidden[entry.kind as usize] || !takes_part(bounds, window) {
-                    return;
+            if heap.len() < most {
+                entry.info = info.to_vec();
+                heap.push(entry);
+            } else if heap.peek().is_some_and(|last| entry < *last) {
+                entry.info = info.to_vec();
+                heap.pop();
+                heap.push(entry);
+            }
+        };
+        match hits {
+            Some(hits) => {
+                let mut items: Vec<Item<'_>> = hits.iter().map(Hit::item).collect();
+                items.sort_by(|a, b| a.start.total_cmp(&b.start));
+                for item in items {
+                    if let Some(entry) = Entry::of(&item, &row_of) {
+                        take(entry, item.info);
+                    }
                 }
-                let is_hit = |plan: &Plan| plan.fits(trace, &entry.item(drawable.info));
-                if !plan.as_deref().is_none_or(is_hit) {
-                    return;
-                }
-                let (heap, total) = &mut *heap.borrow_mut();
-                entry.nth = *total;
-                *total += 1;
-                entry.key = sign
-                    * match by {
-                        By::Start => bounds.earliest,
-                        By::Duration => (end - start).abs(),
-                        By::Name => f64::from(places[entry.kind as usize]),
-                        By::Row => f64::from(entry.row),
-                    };
-                if heap.len() < most {
-                    entry.info = drawable.info.to_vec();
-                    heap.push(entry);
-                } else if heap.peek().is_some_and(|last| entry < *last) {
-                    entry.info = drawable.info.to_vec();
-                    heap.pop();
-                    heap.push(entry);
-                }
-            },
-        )?;
+            }
+            None => {
+                in_order(
+                    trace,
+                    reach,
+                    &mut || *heap.borrow_mut() = Default::default(),
+                    &mut |drawable: &Drawable<'_>| {
+                        if let Some(entry) = entry(self, drawable, &row_of) {
+                            take(entry, drawable.info);
+                        }
+                    },
+                )?;
+            }
+        }
         let (heap, total) = heap.into_inner();
         let mut events = Events {
             total,
@@ -261,21 +300,18 @@ fn entry(
     } else {
         line
     };
-    let (from, to) = (row_of(line), row_of(to_line));
     let [start, end] = match is_arrow || first.time <= last.time {
         true => [first.time, last.time],
         false => [last.time, first.time],
     };
-    Some(Entry {
-        key: 0.0,
-        nth: 0,
-        row: from.or(to)?,
-        to_row: to.filter(|_| is_arrow).map_or(-1, i64::from),
+    let item = Item {
         kind: trace.kind_or_undefined(drawable.category, drawable.topology)?,
         topology: drawable.topology,
         line,
         to_line,
-        times: [start, end],
-        info: Vec::new(),
-    })
+        start,
+        end,
+        info: drawable.info,
+    };
+    Entry::of(&item, row_of)
 }

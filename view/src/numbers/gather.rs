@@ -2,20 +2,15 @@
 //! much to read.
 
 use formats::model::{self, Category, Definitions, Line, Text, Value, info_values, message};
-use formats::slog2::{
-    Depth, Drawable, InModel, InOrder, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
-    Shadow, TimeBBox, Topology, Vertex, Visit,
-};
-use formats::stats::{
-    CategoryStatistics, Cell, Collector, Histogram, Nesting, Options, Row, Statistics, Tally,
-};
-use std::collections::BTreeMap;
+use formats::slog2::{Depth, Drawable, InModel, InOrder, Primitive, TimeBBox, Topology, Vertex};
+use formats::stats::{Collector, Nesting, Options, Statistics};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use super::estimate::estimate;
 use super::moves::Moved;
 use crate::refusal::Refusal;
-use crate::scan::Reach;
+use crate::scan::{BETWEEN, Reach};
 use crate::trace::{Kind, Trace};
 
 /// What is read when there was no time for all of it: such a part of what may be read.
@@ -44,8 +39,10 @@ pub struct Gathered {
     pub lengths: Vec<[u64; 64]>,
     /// By row the end of the last state, minus infinity if there is none.
     pub ends: Vec<f64>,
-    /// Whether these numbers are exact; otherwise minima, maxima and everything about messages is missing.
+    /// Whether these numbers are exact; otherwise everything about messages is missing.
     pub exact: bool,
+    /// Whether shortest and longest durations are known.
+    pub has_extremes: bool,
 }
 
 /// Gives all drawables of a window by start; `begin` is called before the first, perhaps twice: a file that turns out not to
@@ -66,7 +63,7 @@ pub(crate) fn in_order(
     let mut until_asked = 0_u32;
     let mut give = |primitive: &Primitive<'_>| {
         until_asked = until_asked.wrapping_add(1);
-        if until_asked.is_multiple_of(4096) && (reach.stop)() {
+        if until_asked.is_multiple_of(BETWEEN) && (reach.stop)() {
             return ControlFlow::Break(());
         }
         let given = primitives.put(primitive, &mut losses, |drawable| {
@@ -120,24 +117,36 @@ pub fn gather(
     rows: usize,
     reach: Reach<'_>,
 ) -> Result<Gathered, Refusal> {
-    if trace.reader().bytes_in(reach.window)? > reach.bytes {
-        return estimate(trace, wanted, rows, reach);
-    }
-    let mut moved = Moved::new(trace, wanted, reach.window);
-    match gather_all(trace, wanted, rows, reach, &mut moved) {
+    let found = match trace.reader().bytes_in(reach.window)? > reach.bytes {
+        true => estimate(trace, wanted, rows, reach),
+        false => gather_with_moved(trace, wanted, rows, reach),
+    };
+    match found {
         // This is quick.
         Err(refusal) if refusal.is_stopped() => {
-            let bytes = reach.bytes / PART_IN_HASTE;
-            estimate(trace, wanted, rows, Reach { bytes, ..reach })
+            let reach = Reach {
+                bytes: reach.bytes / PART_IN_HASTE,
+                stop: &|| false,
+                ..reach
+            };
+            estimate(trace, wanted, rows, reach)
         }
-        Ok(mut found) => {
-            for (bytes, moved) in found.bytes.iter_mut().zip(moved.finish()) {
-                *bytes = bytes.saturating_add(moved);
-            }
-            Ok(found)
-        }
-        refused => refused,
+        found => found,
     }
+}
+
+fn gather_with_moved(
+    trace: &Trace<'_>,
+    wanted: &Wanted<'_>,
+    rows: usize,
+    reach: Reach<'_>,
+) -> Result<Gathered, Refusal> {
+    let mut moved = Moved::new(trace, wanted, reach.window);
+    let mut found = gather_all(trace, wanted, rows, reach, &mut moved)?;
+    for (bytes, moved) in found.bytes.iter_mut().zip(moved.finish()) {
+        *bytes = bytes.saturating_add(moved);
+    }
+    Ok(found)
 }
 
 /// Counts what is in the window of `reach`, however much that is.
@@ -187,30 +196,8 @@ pub fn gather_all(
         lengths,
         ends,
         exact: true,
+        has_extremes: true,
     })
-}
-
-/// Estimates what is in the window of `reach` from previews, and what stands above them.
-///
-/// # Errors
-/// The file is damaged.
-pub fn estimate(
-    trace: &Trace<'_>,
-    wanted: &Wanted<'_>,
-    rows: usize,
-    reach: Reach<'_>,
-) -> Result<Gathered, Refusal> {
-    let row_of = rows_of(trace, wanted);
-    let estimate = Estimate {
-        trace,
-        hidden: wanted.hidden,
-        pair: wanted.pair,
-        row_of: &row_of,
-        window: reach.window,
-        gathering: Gathering::new(trace, wanted, &row_of, rows, reach),
-        previewed: Vec::new(),
-    };
-    estimate.run(reach)
 }
 
 /// The categories, with CallIDs as numbers like any other: nobody here asks how often each occurs, which costs a quarter of
@@ -230,24 +217,28 @@ fn categories_of(trace: &Trace<'_>) -> Vec<Category> {
 }
 
 /// By line its row.
-fn rows_of(trace: &Trace<'_>, wanted: &Wanted<'_>) -> Vec<Option<u32>> {
+pub(super) fn rows_of(trace: &Trace<'_>, wanted: &Wanted<'_>) -> Vec<Option<u32>> {
     (0..trace.lines().len() as u32).map(wanted.row).collect()
 }
 
 /// Whether an arrow is one of those between two rows, if only these are wanted.
-fn is_of_pair(topology: Topology, rows: [Option<u32>; 2], pair: Option<(u32, u32)>) -> bool {
+pub(super) fn is_of_pair(
+    topology: Topology,
+    rows: [Option<u32>; 2],
+    pair: Option<(u32, u32)>,
+) -> bool {
     topology != Topology::Arrow || pair.is_none_or(|(from, to)| rows == [Some(from), Some(to)])
 }
 
-struct Gathering {
-    collector: Collector,
-    bytes: Vec<u64>,
-    lengths: Vec<[u64; 64]>,
-    ends: Vec<f64>,
+pub(super) struct Gathering {
+    pub collector: Collector,
+    pub bytes: Vec<u64>,
+    pub lengths: Vec<[u64; 64]>,
+    pub ends: Vec<f64>,
 }
 
 impl Gathering {
-    fn new(
+    pub fn new(
         trace: &Trace<'_>,
         wanted: &Wanted<'_>,
         row_of: &[Option<u32>],
@@ -277,7 +268,7 @@ impl Gathering {
         }
     }
 
-    fn put(
+    pub fn put(
         &mut self,
         trace: &Trace<'_>,
         drawable: &model::Drawable<'_>,
@@ -330,173 +321,4 @@ pub(crate) fn bytes_of(kind: &Kind, info: &[u8]) -> Option<u64> {
         (_, Value::Integer(bytes)) => u64::try_from(bytes).ok(),
         _ => None,
     }
-}
-
-/// What previews and the drawables above them tell.
-struct Estimate<'e, 'a> {
-    trace: &'e Trace<'a>,
-    hidden: &'e [bool],
-    pair: Option<(u32, u32)>,
-    row_of: &'e [Option<u32>],
-    window: TimeBBox,
-    gathering: Gathering,
-    /// By line and kind.
-    previewed: Vec<(u32, u32, Tally)>,
-}
-
-impl Estimate<'_, '_> {
-    fn run(mut self, reach: Reach<'_>) -> Result<Gathered, Refusal> {
-        let depth = Depth::Bytes(reach.bytes);
-        let reader = self.trace.reader();
-        reader.visit_window(reach.window, depth, &mut self)?;
-        let mut found = self.gathering.collector.finish();
-        let mut cells: BTreeMap<(i32, i32, i32), Cell> = BTreeMap::new();
-        for cell in found.cells.drain(..) {
-            cells.insert((cell.rank, cell.thread, cell.category), cell);
-        }
-        for &(line, kind, tally) in &self.previewed {
-            let category = &self.trace.kinds()[kind as usize].category;
-            let rank = self.row_of[line as usize].map_or(-1, |row| row as i32);
-            let thread = self.trace.lines()[line as usize].lane as i32;
-            let cell = cells.entry((rank, thread, category.index));
-            let cell = cell.or_insert_with(|| Cell {
-                rank,
-                thread,
-                category: category.index,
-                tally: Tally::default(),
-                counters: Vec::new(),
-            });
-            cell.tally.join(&tally);
-        }
-        found.cells = cells.into_values().collect();
-        add_up(self.trace, &mut found);
-        Ok(Gathered {
-            found,
-            bytes: self.gathering.bytes,
-            lengths: self.gathering.lengths,
-            ends: self.gathering.ends,
-            exact: false,
-        })
-    }
-
-    fn primitive(&mut self, primitive: &Primitive<'_>) {
-        let Some(line) = self.trace.line(primitive.first().line) else {
-            return;
-        };
-        let Some(row) = self.row_of[line as usize] else {
-            return;
-        };
-        let ends: Vec<_> = primitive.vertices().collect();
-        let known = self.trace.kind(primitive.category);
-        let topology = known.map_or(Topology::State, |kind| {
-            self.trace.kinds()[kind as usize].category.topology
-        });
-        if known.is_none_or(|kind| self.hidden[kind as usize]) || ends.len() > 2 {
-            return;
-        }
-        let to = self.trace.line(primitive.last().line);
-        let row_to = to.and_then(|line| self.row_of[line as usize]);
-        if !is_of_pair(topology, [Some(row), row_to], self.pair) {
-            return;
-        }
-        let drawable = model::Drawable {
-            topology,
-            category: primitive.category,
-            info: primitive.info,
-            vertices: &ends,
-        };
-        self.gathering
-            .put(self.trace, &drawable, known, row, self.window);
-    }
-}
-
-impl<'a> Visit<'a> for Estimate<'_, 'a> {
-    fn drawable(&mut self, drawable: Drawable<'a>) {
-        match drawable {
-            Drawable::Primitive(primitive) => self.primitive(&primitive),
-            Drawable::Composite(composite) => {
-                composite.primitives.iter().for_each(|p| self.primitive(p));
-            }
-        }
-    }
-
-    fn shadow(&mut self, shadow: Shadow<'a>) {
-        let previews = [PREVIEW_EVENT, PREVIEW_ARROW, PREVIEW_STATE];
-        let line = self.trace.line(shadow.primitive.first().line);
-        let Some(line) = line.filter(|&line| self.row_of[line as usize].is_some()) else {
-            return;
-        };
-        if !previews.contains(&shadow.primitive.category) {
-            return;
-        }
-        let TimeBBox { earliest, latest } = shadow.bounds;
-        let inside = latest.min(self.window.latest) - earliest.max(self.window.earliest);
-        let length = latest - earliest;
-        let part = if length > 0.0 { inside / length } else { 1.0 };
-        if !part.is_finite() {
-            return;
-        }
-        for weight in shadow.weights() {
-            let kind = self.trace.kind(weight.category);
-            let Some(kind) = kind.filter(|&kind| !self.hidden[kind as usize]) else {
-                continue;
-            };
-            let seconds = |ratio: f32| f64::from(ratio.max(0.0)) * inside.max(0.0);
-            let is_state = shadow.primitive.category == PREVIEW_STATE;
-            let exclusive = match is_state {
-                true => seconds(weight.ratios.exclusive),
-                false => 0.0,
-            };
-            let tally = Tally {
-                count: (weight.ratios.count.max(0) as f64 * part).round() as u64,
-                total: seconds(weight.ratios.inclusive),
-                exclusive,
-                ..Tally::default()
-            };
-            self.previewed.push((line, kind, tally));
-        }
-    }
-}
-
-/// Makes categories and rows of cells.
-fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
-    // Previews do not tell what performance counters counted.
-    found.counters.clear();
-    found
-        .cells
-        .iter_mut()
-        .for_each(|cell| cell.counters.clear());
-    let mut categories: BTreeMap<i32, Tally> = BTreeMap::new();
-    let mut rows: BTreeMap<(i32, i32), f64> = BTreeMap::new();
-    for cell in &found.cells {
-        categories
-            .entry(cell.category)
-            .or_default()
-            .join(&cell.tally);
-        *rows.entry((cell.rank, cell.thread)).or_default() += cell.tally.exclusive.max(0.0);
-    }
-    found.drawables = categories.values().map(|tally| tally.count).sum();
-    found.categories = categories
-        .into_iter()
-        .filter_map(|(index, tally)| {
-            let kind = &trace.kinds()[trace.kind(index)? as usize];
-            Some(CategoryStatistics {
-                index,
-                name: kind.category.name.clone(),
-                topology: kind.category.topology,
-                tally,
-                durations: Histogram::default(),
-                counters: Vec::new(),
-            })
-        })
-        .collect();
-    found.rows = rows
-        .into_iter()
-        .map(|((rank, thread), covered)| Row {
-            rank,
-            thread,
-            covered,
-            ..Row::default()
-        })
-        .collect();
 }

@@ -1,7 +1,9 @@
 //! Numbers about a window: statistics by category and row, messages by pair of rows and by size, and the drawables one by one.
 
 pub(crate) mod csv;
+pub mod estimate;
 pub(crate) mod events;
+mod everything;
 pub mod gather;
 pub(crate) mod moves;
 
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::answer::{Answer, Viewer, topology};
 use crate::class::Class;
+use crate::pyramid::Totals;
 use crate::query::Query;
 use crate::refusal::Refusal;
 use gather::{Gathered, Wanted, gather};
@@ -89,11 +92,12 @@ impl Stats {
 }
 
 impl Viewer<'_> {
-    /// Counts what a question is about: window, rows, hidden kinds.
+    /// Counts what a question is about: window, rows, hidden kinds. What is known of everything is taken from these totals.
     fn gathered(
         &self,
         query: &Query,
         hidden: &[bool],
+        totals: Option<&Totals>,
         stop: &dyn Fn() -> bool,
     ) -> Result<(Gathered, usize), Refusal> {
         let window = self.point_or_window(query)?;
@@ -114,7 +118,12 @@ impl Viewer<'_> {
             },
         };
         let rows = layout.rows.len();
-        let found = gather(self.trace(), &wanted, rows, self.reach(window, stop))?;
+        let trace = self.trace();
+        let known = totals.and_then(|of| everything::of_totals(trace, &wanted, rows, window, of));
+        let found = match known {
+            Some(found) => found,
+            None => gather(trace, &wanted, rows, self.reach(window, stop))?,
+        };
         Ok((found, rows))
     }
 
@@ -135,7 +144,10 @@ impl Viewer<'_> {
     }
 
     pub(crate) fn numbers(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Stats, Refusal> {
-        let (gathered, rows) = self.gathered(query, &self.hidden(query)?, stop)?;
+        // A trace that can be read tells more.
+        let index = self.index().filter(|_| !self.is_small());
+        let totals = index.and_then(|index| index.totals());
+        let (gathered, rows) = self.gathered(query, &self.hidden(query)?, totals, stop)?;
         let trace = self.trace();
         let found = &gathered.found;
         let is_shown = |row: i32| usize::try_from(row).is_ok_and(|row| row < rows);
@@ -174,10 +186,10 @@ impl Viewer<'_> {
                 count,
                 incl: total,
                 excl: exclusive,
-                min: Some(min).filter(|min| min.is_finite() && gathered.exact),
+                min: Some(min).filter(|min| min.is_finite() && gathered.has_extremes),
                 mean: category.tally.mean(),
-                max: Some(max).filter(|max| max.is_finite() && gathered.exact),
-                row_of_max: row.filter(|&row| row >= 0 && gathered.exact),
+                max: Some(max).filter(|max| max.is_finite() && gathered.has_extremes),
+                row_of_max: row.filter(|&row| row >= 0 && gathered.has_extremes),
                 bytes: gathered.bytes[kind as usize],
             });
         }
@@ -240,7 +252,7 @@ impl Viewer<'_> {
         stop: &dyn Fn() -> bool,
     ) -> Result<(Vec<Pair>, bool), Refusal> {
         let hidden = self.hides_all_but_messages(query)?;
-        let (gathered, _) = self.gathered(query, &hidden, stop)?;
+        let (gathered, _) = self.gathered(query, &hidden, None, stop)?;
         let pairs = gathered.found.messages.by_pair.iter();
         let pairs = pairs
             .filter(|pair| pair.from >= 0 && pair.to >= 0)
@@ -268,7 +280,7 @@ impl Viewer<'_> {
                 kinds.map(|other| other != kind).collect()
             }
         };
-        let (gathered, _) = self.gathered(query, &hidden, stop)?;
+        let (gathered, _) = self.gathered(query, &hidden, None, stop)?;
         let mut lengths = [0_u64; 64];
         for of_kind in &gathered.lengths {
             let pairs = lengths.iter_mut().zip(of_kind);

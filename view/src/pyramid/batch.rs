@@ -47,9 +47,10 @@ impl ByLane {
             sum += *end;
             *end = sum;
         }
-        self.states.clear();
         // Each place is written to below, in the order of units.
-        self.states.extend_from_slice(read);
+        if let (Some(any), true) = (read.first(), self.states.len() < read.len()) {
+            self.states.resize(read.len(), *any);
+        }
         for state in read {
             let end = &mut self.ends[lane_of[state.line as usize] as usize];
             self.states[*end as usize] = *state;

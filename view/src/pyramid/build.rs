@@ -2,12 +2,13 @@
 //! parts, which two threads can work on.
 
 use formats::slog2::{Error, TimeBBox};
+use std::sync::OnceLock;
 
 use super::batch::Batch;
 use super::others::Others;
 use super::read::{Done, Reading};
-use super::sums::KindFound;
-use super::taking::Taking;
+use super::sums::{KindFound, Sums};
+use super::taking::{Busy, Taking};
 use super::totals::{Flow, KindTotals, LineTotals, Totals};
 use super::{Events, Index, Overview};
 use crate::columns::COLUMN;
@@ -27,7 +28,7 @@ pub struct Shape {
     pub window: TimeBBox,
     /// Bins of the finest level.
     pub bins: u32,
-    /// Whether it has [`Totals`].
+    /// Whether it has [`Totals`]. Without them it takes little more than half as long, for no arrow is looked at.
     pub totals: bool,
 }
 
@@ -114,6 +115,9 @@ pub fn join(reading: Reading<'_, '_>, mut taking: Taking) -> Index<'static> {
     let Taking {
         shape,
         cells,
+        sums,
+        kinds,
+        lines,
         out_of_order,
         ..
     } = taking;
@@ -125,23 +129,42 @@ pub fn join(reading: Reading<'_, '_>, mut taking: Taking) -> Index<'static> {
         kinds: cells.kinds,
         seconds: seconds.collect(),
     };
-    let mut kinds = taking.kinds;
+    let events = Events::of(bins, &others.events);
+    let totals = shape.totals.then(|| Totals {
+        drawables: done.drawables,
+        placeless: done.placeless,
+        out_of_order,
+        ..add_up(others, sums, kinds, lines)
+    });
+    Index {
+        window: shape.window,
+        events,
+        overview,
+        drawables: done.drawables,
+        totals: totals.map_or_else(OnceLock::new, OnceLock::from),
+        out_of_order: out_of_order > 0,
+        grid: cells.grid.finish(),
+    }
+}
+
+/// What there is of states and of all else, together.
+fn add_up(others: Others<'_>, sums: Sums, mut kinds: Vec<KindFound>, found: Vec<Busy>) -> Totals {
     for (kind, other) in kinds.iter_mut().zip(others.kinds) {
         kind.join(other);
     }
     let mut kinds: Vec<KindTotals> = kinds.into_iter().map(KindFound::finish).collect();
-    let ends = taking.lines.iter().zip(&others.lines);
+    let ends = found.iter().zip(&others.lines);
     let mut lines: Vec<LineTotals> = ends
         .map(|(busy, ends)| LineTotals {
             kinds: Vec::new(),
-            first: busy.first.min(ends.first),
-            last: busy.last.max(ends.last),
+            first: busy.first,
+            last: busy.last,
             busy: busy.busy,
             sent: ends.sent,
             received: ends.received,
         })
         .collect();
-    for (line, kind, sum) in taking.sums.iter().chain(others.sums.iter()) {
+    for (line, kind, sum) in sums.iter().chain(others.sums.iter()) {
         kinds[kind as usize].sum.join(sum);
         let of_line = &mut lines[line as usize].kinds;
         match of_line.iter_mut().find(|entry| entry.0 == kind) {
@@ -159,19 +182,10 @@ pub fn join(reading: Reading<'_, '_>, mut taking: Taking) -> Index<'static> {
             messages.flows.push(Flow { from, to, volume });
         }
     }
-    Index {
-        window: shape.window,
-        events: Events::of(bins, &others.events),
-        overview,
-        totals: shape.totals.then_some(Totals {
-            drawables: done.drawables,
-            placeless: done.placeless,
-            out_of_order,
-            kinds,
-            lines,
-            messages,
-        }),
-        out_of_order: out_of_order > 0,
-        grid: cells.grid.finish(),
+    Totals {
+        kinds,
+        lines,
+        messages,
+        ..Totals::default()
     }
 }

@@ -5,6 +5,7 @@
 
 use formats::slog2::TimeBBox;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::grid::Grid;
 use super::totals::{
@@ -15,7 +16,7 @@ use super::{Events, Index, Overview};
 use crate::trace::Trace;
 
 /// The first bytes; the last two are the version.
-pub const MAGIC: [u8; 8] = *b"LTINDX01";
+pub const MAGIC: [u8; 8] = *b"LTINDX02";
 /// Levels of a grid, at most.
 const MOST_LEVELS: usize = 8;
 
@@ -86,11 +87,12 @@ impl Index<'_> {
         out.f64(self.window.earliest);
         out.f64(self.window.latest);
         out.u64(u64::from(self.out_of_order));
+        out.u64(self.drawables);
         out.u64(self.grid.lanes().into());
         out.u64(self.grid.kinds().into());
         out.u64(self.overview.bins.into());
         self.overview.seconds.iter().for_each(|&s| out.f64(s));
-        match &self.totals {
+        match self.totals() {
             None => out.u64(0),
             Some(totals) => {
                 out.u64(1);
@@ -142,6 +144,7 @@ impl<'a> Index<'a> {
             return None;
         }
         let out_of_order = part.u64()? != 0;
+        let drawables = part.u64()?;
         let (lanes, kinds) = (part.u32()?, part.u32()?);
         if lanes as usize > lines || kinds as usize != of_kinds {
             return None;
@@ -157,8 +160,8 @@ impl<'a> Index<'a> {
                 .collect(),
         };
         let totals = match part.u64()? {
-            0 => None,
-            _ => Some(part.totals(lines, of_kinds)?),
+            0 => OnceLock::new(),
+            _ => OnceLock::from(part.totals(lines, of_kinds)?),
         };
         let events = match part.u32()? {
             0 => None,
@@ -185,6 +188,7 @@ impl<'a> Index<'a> {
             grid: Grid::of(lanes, kinds, levels)?,
             events,
             overview,
+            drawables,
             totals,
             out_of_order,
         })
@@ -200,6 +204,7 @@ impl<'a> Index<'a> {
                 classes: Cow::Owned(events.classes.into_owned()),
             }),
             overview: self.overview,
+            drawables: self.drawables,
             totals: self.totals,
             out_of_order: self.out_of_order,
         }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::both::both;
 use crate::cells::share;
 use crate::columns::COLUMN;
 
@@ -16,6 +17,9 @@ pub const NAMES: usize = 4;
 pub const STEP: u32 = 4;
 /// Coarser levels end above so many bins.
 const FEWEST: u32 = 256;
+
+/// Bins of a level at most, whatever a file says.
+const MOST_BINS: u32 = 1 << 20;
 
 /// What a cell says of one kind or of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +63,7 @@ impl<'a> Grid<'a> {
             let cells = u64::from(lanes) * u64::from(bins) * NAMES as u64;
             let is_right = shares.len() as u64 == cells
                 && names.len() as u64 == cells << u32::from(is_wide)
-                && bins > 0;
+                && (1..=MOST_BINS).contains(&bins);
             found.push(is_right.then_some(Level {
                 bins,
                 is_wide,
@@ -140,40 +144,66 @@ impl Level<'_> {
         &self.shares
     }
 
-    /// Calls `put` with what the cells of a lane say from bin `from` to before bin `to`: bin, name and share in 255ths.
+    /// How many different numbers names can be, the last of which stands for others.
+    pub(super) fn names_end(&self) -> usize {
+        if self.is_wide { 1 << 16 } else { 1 << 8 }
+    }
+
+    /// The cells of a lane from bin `from` to before bin `to`.
     #[inline]
-    pub fn for_each(&self, lane: u32, from: u32, to: u32, mut put: impl FnMut(u32, Name, u8)) {
-        let to = to.min(self.bins);
+    pub(super) fn stretch(&self, lane: u32, from: u32, to: u32) -> Stretch<'_> {
         let start = lane as usize * self.bins as usize;
-        let cells = (start + from as usize)..(start + to as usize).max(start + from as usize);
-        let shares = self.shares.get(cells.start * NAMES..cells.end * NAMES);
-        let shares = shares.unwrap_or(&[]).as_chunks::<NAMES>().0;
+        let [from, to] = [from, to].map(|bin| start + bin.min(self.bins) as usize);
+        let shares = cells_of(&self.shares, from, to, NAMES);
+        let shares = shares.as_chunks().0;
         if self.is_wide {
-            let names = self.names.get(cells.start * 2 * NAMES..).unwrap_or(&[]);
-            let names = names.as_chunks::<{ 2 * NAMES }>().0;
-            for (bin, (names, shares)) in (from..).zip(names.iter().zip(shares)) {
-                for (name, &share) in names.as_chunks::<2>().0.iter().zip(shares) {
-                    match u16::from_le_bytes(*name) {
-                        0 => break,
-                        u16::MAX => put(bin, Name::Others, share),
-                        kind => put(bin, Name::Kind(u32::from(kind) - 1), share),
-                    }
+            let names = cells_of(&self.names, from, to, 2 * NAMES);
+            Stretch::Wide(names.as_chunks().0.as_chunks().0, shares)
+        } else {
+            let names = cells_of(&self.names, from, to, NAMES);
+            Stretch::Narrow(names.as_chunks().0, shares)
+        }
+    }
+
+    /// Calls `put` with what the cells of a lane say from bin `from` to before bin `to`: name and share in 255ths.
+    #[inline]
+    fn for_each(&self, lane: u32, from: u32, to: u32, mut put: impl FnMut(Name, u8)) {
+        let mut cell = |names: [u16; NAMES], others: u16, shares: &[u8; NAMES]| {
+            for (name, &share) in names.into_iter().zip(shares) {
+                match name {
+                    0 => break,
+                    name if name == others => put(Name::Others, share),
+                    kind => put(Name::Kind(u32::from(kind) - 1), share),
                 }
             }
-        } else {
-            let names = self.names.get(cells.start * NAMES..).unwrap_or(&[]);
-            let names = names.as_chunks::<NAMES>().0;
-            for (bin, (names, shares)) in (from..).zip(names.iter().zip(shares)) {
-                for (&name, &share) in names.iter().zip(shares) {
-                    match name {
-                        0 => break,
-                        u8::MAX => put(bin, Name::Others, share),
-                        kind => put(bin, Name::Kind(u32::from(kind) - 1), share),
-                    }
+        };
+        match self.stretch(lane, from, to) {
+            Stretch::Narrow(names, shares) => {
+                for (names, shares) in names.iter().zip(shares) {
+                    cell(names.map(u16::from), u8::MAX.into(), shares);
+                }
+            }
+            Stretch::Wide(names, shares) => {
+                for (names, shares) in names.iter().zip(shares) {
+                    cell(names.map(u16::from_le_bytes), u16::MAX, shares);
                 }
             }
         }
     }
+}
+
+/// Names and shares of cells that follow each other.
+pub(super) enum Stretch<'c> {
+    /// Names of a byte.
+    Narrow(&'c [[u8; NAMES]], &'c [[u8; NAMES]]),
+    /// Names of two, little-endian.
+    Wide(&'c [[[u8; 2]; NAMES]], &'c [[u8; NAMES]]),
+}
+
+/// The bytes of these cells, of so many bytes each; nothing if there are not as many.
+#[inline]
+fn cells_of(bytes: &[u8], from: usize, to: usize, size: usize) -> &[u8] {
+    bytes.get(from * size..to * size).unwrap_or(&[])
 }
 
 /// Whether a byte is too small for the names of so many kinds, none and others.
@@ -292,13 +322,28 @@ fn name(parts: &mut [(u32, i64)], whole: i64) -> ([u32; NAMES], [u8; NAMES]) {
 
 /// The next coarser level.
 fn coarser(lanes: u32, kinds: u32, fine: &Level<'_>) -> Level<'static> {
+    let part = |lanes| coarser_part(lanes, kinds, fine);
+    let (upper, lower) = both(|| part(0..lanes / 2), || part(lanes / 2..lanes));
+    let (mut names, mut shares) = upper;
+    names.extend_from_slice(&lower.0);
+    shares.extend_from_slice(&lower.1);
+    Level {
+        bins: fine.bins / STEP,
+        is_wide: is_wide(kinds),
+        names: Cow::Owned(names),
+        shares: Cow::Owned(shares),
+    }
+}
+
+/// The names and shares of some lanes of it.
+fn coarser_part(lanes: Range<u32>, kinds: u32, fine: &Level<'_>) -> (Vec<u8>, Vec<u8>) {
     let bins = fine.bins / STEP;
-    let mut coarse = GridWriter::new(lanes, kinds, bins);
+    let mut coarse = GridWriter::new(lanes.len() as u32, kinds, bins);
     let mut parts: Vec<(u32, i64)> = Vec::new();
-    for lane in 0..lanes {
+    for (nth, lane) in (0..).zip(lanes) {
         for bin in 0..bins {
             parts.clear();
-            fine.for_each(lane, bin * STEP, (bin + 1) * STEP, |_, name, share| {
+            fine.for_each(lane, bin * STEP, (bin + 1) * STEP, |name, share| {
                 let kind = match name {
                     Name::Kind(kind) => kind,
                     Name::Others => u32::MAX,
@@ -310,14 +355,9 @@ fn coarser(lanes: u32, kinds: u32, fine: &Level<'_>) -> Level<'static> {
             });
             if !parts.is_empty() {
                 let (names, shares) = name(&mut parts, 255 * i64::from(STEP));
-                coarse.set(lane, bin..bin + 1, names, shares);
+                coarse.set(nth, bin..bin + 1, names, shares);
             }
         }
     }
-    Level {
-        bins,
-        is_wide: is_wide(kinds),
-        names: Cow::Owned(coarse.names),
-        shares: Cow::Owned(coarse.shares),
-    }
+    (coarse.names, coarse.shares)
 }

@@ -14,6 +14,7 @@ mod others;
 mod overview;
 mod picture;
 mod read;
+mod spread;
 mod sums;
 mod sweep;
 mod taking;
@@ -32,6 +33,7 @@ pub use totals::{
 
 use formats::slog2::TimeBBox;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// What a pass over a trace found.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +42,8 @@ pub struct Index<'a> {
     grid: Grid<'a>,
     events: Option<Events<'a>>,
     overview: Overview,
-    totals: Option<Totals>,
+    drawables: u64,
+    totals: OnceLock<Totals>,
     out_of_order: bool,
 }
 
@@ -65,9 +68,19 @@ impl<'a> Index<'a> {
         &self.overview
     }
 
-    /// What the whole trace adds up to, if that was asked for.
+    /// What the whole trace adds up to, once that is known.
     pub fn totals(&self) -> Option<&Totals> {
-        self.totals.as_ref()
+        self.totals.get()
+    }
+
+    /// Takes over what another pass over the trace has found; a second time it is dropped.
+    pub fn set_totals(&self, totals: Totals) {
+        let _ = self.totals.set(totals);
+    }
+
+    /// What the whole trace adds up to, if it is known, and nothing else.
+    pub fn into_totals(self) -> Option<Totals> {
+        self.totals.into_inner()
     }
 
     /// Whether states did not come in order of their start, which makes exclusive times inexact.

@@ -29,20 +29,10 @@ pub(super) struct Others<'t> {
 }
 
 /// What begins and ends on a line.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ends {
-    pub first: f64,
-    pub last: f64,
     pub sent: Volume,
     pub received: Volume,
-}
-
-impl Ends {
-    #[inline]
-    fn at(&mut self, time: f64) {
-        self.first = self.first.min(time);
-        self.last = self.last.max(time);
-    }
 }
 
 impl<'t> Others<'t> {
@@ -62,15 +52,7 @@ impl<'t> Others<'t> {
             events: Vec::new(),
             sums: Sums::new(lines, trace.kinds().len()),
             kinds: vec![KindFound::default(); trace.kinds().len()],
-            lines: vec![
-                Ends {
-                    first: f64::INFINITY,
-                    last: f64::NEG_INFINITY,
-                    sent: Volume::default(),
-                    received: Volume::default(),
-                };
-                lines
-            ],
+            lines: vec![Ends::default(); lines],
             messages: Messages {
                 group,
                 ..Messages::default()
@@ -78,6 +60,12 @@ impl<'t> Others<'t> {
             groups,
             flows: vec![Volume::default(); groups as usize * groups as usize],
         }
+    }
+
+    /// Whether arrows are of any use.
+    #[inline]
+    pub fn takes_arrows(&self) -> bool {
+        self.shape.totals
     }
 
     /// An arrow or an event.
@@ -103,8 +91,6 @@ impl<'t> Others<'t> {
         let duration = latest - earliest;
         let slot = self.sums.slot(item.line, item.kind);
         self.sums.sums[slot as usize].add(duration);
-        self.lines[item.line as usize].at(item.start);
-        self.lines[item.to_line as usize].at(item.end);
         if item.topology != Topology::Arrow {
             return;
         }

@@ -1,14 +1,25 @@
 //! Pictures of stretches of time that are too long to read: from the cells of an index.
+//!
+//! All cells of all units of the picture are added up, some ten million of them for a large trace: without branches, which
+//! none of them can foretell, and half of the rows on another thread.
 
 use formats::slog2::TimeBBox;
+use std::ops::Range;
 
-use super::{Index, Level, Name};
-use crate::cells::{Cells, share};
-use crate::columns::{BITS, COLUMN, Columns};
+use super::grid::{NAMES, Stretch};
+use super::spread::Spread;
+use super::{Index, Level};
+use crate::both::both;
+use crate::cells::{Cells, Mode, share};
+use crate::columns::{COLUMN, Columns};
 use crate::frame::{Question, write_cells};
 use crate::layout::Layout;
+use crate::search::hits::Hit;
 use crate::trace::Trace;
 use crate::wire::{Header, Writer, flag};
+
+/// Cells of units from which on it is worth it that two threads share the rows.
+const MANY: usize = 1 << 19;
 
 impl Index<'_> {
     /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index cannot tell, for
@@ -19,7 +30,6 @@ impl Index<'_> {
         write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
         let kind = if exact { flag::EXACT } else { flag::COARSE };
         let part = question.window.duration() / self.window.duration();
-        let all = self.totals.as_ref().map_or(0, |totals| totals.drawables);
         let frame = writer.finish(&Header {
             kind: 1,
             columns: question.width as u32,
@@ -28,87 +38,81 @@ impl Index<'_> {
             seq: question.seq,
             first_row: question.rows.start as u32,
             window: [question.window.earliest, question.window.latest],
-            drawables: (all as f64 * part.clamp(0.0, 1.0)) as u64,
+            drawables: (self.drawables as f64 * part.clamp(0.0, 1.0)) as u64,
         });
         Some((frame, exact))
     }
 
     /// The cells of a picture, and whether columns are whole bins, so that they are exact to the precision of their bytes.
     pub fn cells(&self, trace: &Trace<'_>, question: &Question<'_>) -> Option<(Cells, bool)> {
-        let Question {
-            window,
-            width,
-            ref rows,
-            layout,
-            mode,
-            ..
-        } = *question;
-        let lanes_of = lanes(trace, layout, rows.clone())?;
+        let Question { window, width, .. } = *question;
+        let lanes_of = lanes(trace, question.layout, question.rows.clone())?;
         let bins = width as f64 * self.window.duration() / window.duration();
         let level = self.grid.level(bins)?;
         let spread = Spread::new(self.window, level, window, width);
-        let size = width * rows.len();
-        let plane = |wanted: bool| vec![0u8; if wanted { size } else { 0 }];
-        let is_stack = mode == crate::cells::Mode::Stack;
-        let other = || (vec![0u16; if is_stack { size } else { 0 }], plane(is_stack));
-        let mut cells = Cells {
+        let is_aligned = spread.is_aligned;
+        let sketch = Sketch {
+            level,
+            slots: Slot::all(&self.grid, level, question),
+            spread,
             width,
-            first: rows.start,
-            rows: rows.len(),
-            category: vec![0; size],
-            busy: plane(true),
-            spread: plane(lanes_of.iter().any(|lanes| lanes.len() > 1)),
-            events: plane(self.events.is_some()),
-            // The index knows no single drawables.
-            hits: Vec::new(),
-            share: plane(is_stack),
-            others: [other(), other()],
+            mode: question.mode,
+            has_groups: lanes_of.iter().any(|lanes| lanes.len() > 1),
         };
-        let mut row = Row::new(self.grid.kinds(), width);
+        let mut cells = sketch.draw_all(&lanes_of);
+        cells.first = question.rows.start;
+        self.add_events(&mut cells, &lanes_of, window);
+        // The index knows no single drawables: where hits are was found beside it.
+        if let Some(places) = &question.places {
+            let items = places.iter().map(Hit::item);
+            let items = items.filter(|item| {
+                window.earliest <= item.start
+                    && item.start <= window.latest
+                    && question.hidden.get(item.kind as usize) != Some(&true)
+            });
+            let row = |line| question.layout.row(line);
+            let marks = items.filter_map(|item| Some((row(item.line)?, item.start)));
+            cells.count_hits(&Columns::new(window, width as u32), marks);
+        }
+        let is_plain = !question.hidden.contains(&true) && !self.out_of_order;
+        Some((cells, is_aligned && is_plain && self.events.is_none()))
+    }
+
+    /// The events of the units of each row, if there are any.
+    fn add_events(&self, cells: &mut Cells, lanes_of: &[Vec<u32>], window: TimeBBox) {
+        let Some(events) = &self.events else {
+            return;
+        };
+        let width = cells.width;
+        cells.events = vec![0; width * cells.rows];
+        let bins = f64::from(events.bins());
+        let of = Columns::new(window, width as u32);
+        let per_second = bins / self.window.duration();
+        let [first, behind] = [window.earliest, window.latest]
+            .map(|time| (time - self.window.earliest) * per_second)
+            .map(|bin| bin.clamp(0.0, bins) as usize);
+        let behind = behind + 1;
         for (nth, lanes) in lanes_of.iter().enumerate() {
             for &lane in lanes {
-                row.add(level, lane, &spread, &question.hidden);
-            }
-            let units = lanes.len() as i64;
-            row.write(&mut cells, &spread, nth * width, units, mode);
-        }
-        if let Some(events) = &self.events {
-            let bins = f64::from(events.bins());
-            let of = Columns::new(window, width as u32);
-            let per_second = bins / self.window.duration();
-            let [first, behind] = [window.earliest, window.latest]
-                .map(|time| (time - self.window.earliest) * per_second)
-                .map(|bin| bin.clamp(0.0, bins) as usize);
-            let behind = behind + 1;
-            for (nth, lanes) in lanes_of.iter().enumerate() {
-                for &lane in lanes {
-                    let classes = events.lane(lane).iter().enumerate();
-                    for (bin, &class) in classes.take(behind).skip(first) {
-                        if class == 0 {
-                            continue;
-                        }
-                        let middle = (bin as f64 + 0.5) / bins * self.window.duration();
-                        let time = self.window.earliest + middle;
-                        if window.earliest <= time && time <= window.latest {
-                            let cell = &mut cells.events[nth * width + of.column(time)];
-                            *cell = class.max(*cell);
-                        }
+                let classes = events.lane(lane).iter().enumerate();
+                for (bin, &class) in classes.take(behind).skip(first) {
+                    if class == 0 {
+                        continue;
+                    }
+                    let middle = (bin as f64 + 0.5) / bins * self.window.duration();
+                    let time = self.window.earliest + middle;
+                    if window.earliest <= time && time <= window.latest {
+                        let cell = &mut cells.events[nth * width + of.column(time)];
+                        *cell = class.max(*cell);
                     }
                 }
             }
         }
-        let is_plain = !question.hidden.contains(&true) && !self.out_of_order;
-        let has_no_events = self.events.is_none();
-        Some((cells, spread.is_aligned && is_plain && has_no_events))
     }
 }
 
 /// The units of each row; `None` if a row has but a part of one's lines, for cells are of whole units.
-fn lanes(
-    trace: &Trace<'_>,
-    layout: &Layout,
-    rows: std::ops::Range<usize>,
-) -> Option<Vec<Vec<u32>>> {
+fn lanes(trace: &Trace<'_>, layout: &Layout, rows: Range<usize>) -> Option<Vec<Vec<u32>>> {
     let mut sizes: Vec<usize> = Vec::new();
     for line in trace.lines() {
         let lane = line.lane as usize;
@@ -132,192 +136,304 @@ fn lanes(
     Some(lanes_of)
 }
 
-/// Where the bins of a level are among columns.
-struct Spread {
-    /// The first bin that reaches into the window.
-    first: u32,
-    /// Of each bin from the first on the parts of columns that it covers: from which place in `parts` on, and behind the
-    /// last one.
-    starts: Vec<u32>,
-    /// Columns, and how much of them.
-    parts: Vec<(u32, i64)>,
-    is_aligned: bool,
+/// Where shares go that stand behind a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Slot {
+    /// Where the sums of the kind begin.
+    place: u32,
+    /// All bits if it counts as busy, none if not.
+    mask: u32,
 }
 
-impl Spread {
-    fn new(all: TimeBBox, level: &Level<'_>, window: TimeBBox, width: usize) -> Self {
-        let bins = f64::from(level.bins());
-        let per_second = bins / all.duration();
-        let [from, to] = [window.earliest, window.latest].map(|t| (t - all.earliest) * per_second);
-        let first = from.floor().clamp(0.0, bins) as u32;
-        let behind = to.ceil().clamp(f64::from(first), bins) as u32;
-        let columns = Columns::new(window, width as u32);
-        let border = |bin: u32| {
-            let time = all.earliest + all.duration() * (f64::from(bin) / bins);
-            columns.at(time)
-        };
-        let (mut starts, mut parts) = (vec![0], Vec::new());
-        for bin in first..behind {
-            let (mut from, to) = (border(bin), border(bin + 1));
-            while from < to {
-                let column = from >> BITS;
-                let end = to.min((column + 1) << BITS);
-                parts.push((column as u32, end - from));
-                from = end;
+/// Sums of what is left out, and of shares without a name.
+const NOTHING: Slot = Slot { place: 0, mask: 0 };
+/// A bit that no place has.
+const NOWHERE: u32 = 1 << 31;
+
+impl Slot {
+    /// By name as it stands in the cells, before anything has a place.
+    fn all(grid: &super::Grid<'_>, level: &Level<'_>, question: &Question<'_>) -> Vec<Slot> {
+        let mut slots = vec![NOTHING; level.names_end()];
+        let others = slots.len() - 1;
+        let kinds = grid.kinds().min(others as u32 - 1);
+        for kind in 0..kinds {
+            let is_shown = match question.mode {
+                Mode::Heat(wanted) => wanted == kind,
+                _ => true,
+            };
+            if question.hidden.get(kind as usize) != Some(&true) {
+                slots[kind as usize + 1] = Slot::of(is_shown);
             }
-            starts.push(parts.len() as u32);
         }
-        let is_whole = |number: f64| (number - number.round()).abs() < 1e-6;
-        Spread {
-            first,
-            starts,
-            parts,
-            is_aligned: is_whole(from) && is_whole((to - from) / width as f64) && to - from >= 0.5,
-        }
+        slots[others] = Slot::of(!matches!(question.mode, Mode::Heat(_)));
+        slots
     }
 
-    /// Bins.
-    fn count(&self) -> usize {
-        self.starts.len() - 1
+    fn of(is_shown: bool) -> Slot {
+        Slot {
+            place: NOWHERE,
+            mask: if is_shown { u32::MAX } else { 0 },
+        }
     }
+}
 
-    /// Of a bin, counted from the first.
+/// A name as it stands in the cells.
+trait Named: Copy {
+    fn number(self) -> usize;
+}
+
+impl Named for u8 {
     #[inline]
-    fn parts(&self, bin: usize) -> &[(u32, i64)] {
-        &self.parts[self.starts[bin] as usize..self.starts[bin + 1] as usize]
+    fn number(self) -> usize {
+        self.into()
+    }
+}
+
+impl Named for [u8; 2] {
+    #[inline]
+    fn number(self) -> usize {
+        u16::from_le_bytes(self).into()
+    }
+}
+
+/// What is the same for all rows of a picture.
+struct Sketch<'s> {
+    level: &'s Level<'s>,
+    slots: Vec<Slot>,
+    spread: Spread,
+    width: usize,
+    mode: Mode,
+    /// Whether any row has several units.
+    has_groups: bool,
+}
+
+impl Sketch<'_> {
+    /// The cells of rows with these units, half of the units on each of two threads.
+    fn draw_all(&self, lanes_of: &[Vec<u32>]) -> Cells {
+        let units: usize = lanes_of.iter().map(Vec::len).sum();
+        if units * self.spread.count < MANY {
+            return self.draw(lanes_of);
+        }
+        let mut above = 0;
+        let is_above = |lanes: &&Vec<u32>| {
+            above += lanes.len();
+            2 * above <= units
+        };
+        let middle = lanes_of.iter().take_while(is_above).count();
+        let (upper, lower) = lanes_of.split_at(middle);
+        let (mut cells, below) = both(|| self.draw(upper), || self.draw(lower));
+        cells.extend(below);
+        cells
+    }
+
+    /// The cells of rows with these units.
+    fn draw(&self, lanes_of: &[Vec<u32>]) -> Cells {
+        let rows = 0..lanes_of.len();
+        let mut cells = Cells::blank(rows, self.width, self.mode, self.has_groups);
+        let mut row = Row::new(self);
+        for (nth, lanes) in lanes_of.iter().enumerate() {
+            for &lane in lanes {
+                row.add(lane, lanes.len() > 1);
+            }
+            row.write(&mut cells, nth * self.width, lanes.len());
+        }
+        cells
     }
 }
 
 /// Sums over the units of a row. Units are added bin by bin, and all of them spread over columns at once.
-struct Row {
-    width: usize,
-    /// By kind the position of its sums, and behind all kinds that of what has no name.
-    place_of: Vec<u32>,
-    kinds: Vec<u32>,
-    /// By place and bin how often the kind is there, from the bit [`COUNT`] on, and below the sum of its shares.
-    bins: Vec<u64>,
-    /// By place and column 255 times how much of the column, [`ABSENT`] where the kind is not.
-    sums: Vec<i64>,
-    /// By bin of the unit that is added, and by column, the latter 255 times; and the least and the most of one.
-    unit_bins: Vec<u32>,
-    unit: Vec<i64>,
-    least: Vec<i64>,
-    most: Vec<i64>,
+struct Row<'s> {
+    sketch: &'s Sketch<'s>,
+    slots: Vec<Slot>,
+    /// Names that have a place, in the order of their places.
+    names: Vec<usize>,
+    /// By place and bin the sum of shares. The first place is that of [`NOTHING`]. Behind each some more, which stay 0.
+    sums: Vec<u32>,
+    /// The same of the unit that is added: all that is busy.
+    unit: Vec<u32>,
+    /// By place and column the sums over its bins, 255 times how much of it.
+    columns: Vec<u64>,
+    /// Of the units the least and the most, by bin and by mixed column, the latter [`COLUMN`] times.
+    of_bins: Extremes,
+    of_mixed: Extremes,
     parts: Vec<(u32, i64)>,
 }
 
-const NOWHERE: u32 = u32::MAX;
-const ABSENT: i64 = -1;
-/// Bits for sums of shares.
-const COUNT: u32 = 36;
 /// What the whole is of shares in the grid.
-const SHARES: i64 = 255;
+const SHARES: u32 = 255;
 
-impl Row {
-    fn new(kinds: u32, width: usize) -> Self {
+impl<'s> Row<'s> {
+    fn new(sketch: &'s Sketch<'s>) -> Self {
+        let length = sketch.spread.count + sketch.spread.columns.reach;
         Row {
-            width,
-            place_of: vec![NOWHERE; kinds as usize + 1],
-            kinds: Vec::new(),
-            bins: Vec::new(),
-            sums: Vec::new(),
-            unit_bins: Vec::new(),
-            unit: vec![0; width],
-            least: vec![i64::MAX; width],
-            most: vec![0; width],
+            sketch,
+            slots: sketch.slots.clone(),
+            names: Vec::new(),
+            sums: vec![0; length],
+            unit: vec![0; length],
+            columns: Vec::new(),
+            of_bins: Extremes::new(sketch.spread.count),
+            of_mixed: Extremes::new(sketch.spread.mixed.len()),
             parts: Vec::new(),
         }
     }
 
-    fn add(&mut self, level: &Level<'_>, lane: u32, spread: &Spread, hidden: &[bool]) {
-        let (first, count) = (spread.first, spread.count());
-        self.unit_bins.clear();
-        self.unit_bins.resize(count, 0);
-        let others = self.place_of.len() as u32 - 1;
-        level.for_each(lane, first, first + count as u32, |bin, name, share| {
-            let kind = match name {
-                Name::Kind(kind) if kind >= others || hidden.get(kind as usize) == Some(&true) => {
-                    return;
-                }
-                Name::Kind(kind) => kind,
-                Name::Others => others,
+    fn add(&mut self, lane: u32, is_group: bool) {
+        let spread = &self.sketch.spread;
+        let end = spread.first + spread.count as u32;
+        match self.sketch.level.stretch(lane, spread.first, end) {
+            Stretch::Narrow(names, shares) => self.add_all::<{ 1 << 8 }, _>(names, shares),
+            Stretch::Wide(names, shares) => self.add_all::<{ 1 << 16 }, _>(names, shares),
+        }
+        if is_group {
+            let bins = self.unit[..spread.count].iter().enumerate();
+            bins.for_each(|(bin, &busy)| self.of_bins.add(bin, busy.into()));
+            let of_mixed = &mut self.of_mixed;
+            (spread.of_mixed).for_each(&self.unit, |nth, busy| of_mixed.add(nth, busy));
+        }
+    }
+
+    /// Adds the cells of a unit. `NAMES_END` is how many names there can be.
+    fn add_all<const NAMES_END: usize, N: Named>(
+        &mut self,
+        names: &[[N; NAMES]],
+        shares: &[[u8; NAMES]],
+    ) {
+        let mut done = 0;
+        loop {
+            done += self.add_known::<NAMES_END, N>(done, &names[done..], &shares[done..]);
+            let Some(names) = names.get(done) else {
+                // Of a damaged index there may be less.
+                self.unit[done..].fill(0);
+                return;
             };
-            let mut place = self.place_of[kind as usize];
-            if place == NOWHERE {
-                place = self.kinds.len() as u32;
-                self.kinds.push(kind);
-                self.place_of[kind as usize] = place;
-                self.bins.resize(self.kinds.len() * count, 0);
-            }
-            let at = (bin - first) as usize;
-            self.bins[place as usize * count + at] += (1 << COUNT) + u64::from(share);
-            self.unit_bins[at] += u32::from(share);
-        });
-        self.unit.fill(0);
-        for (bin, &share) in self.unit_bins.iter().enumerate() {
-            for &(column, much) in spread.parts(bin) {
-                self.unit[column as usize] += much * i64::from(share);
+            for &name in names {
+                self.give_place(name.number());
             }
         }
-        for (busy, (least, most)) in
-            (self.unit.iter()).zip(self.least.iter_mut().zip(&mut self.most))
-        {
-            *least = (*least).min(*busy);
-            *most = (*most).max(*busy);
+    }
+
+    /// The same from a bin on, up to a name that has no place yet; says how many it were.
+    #[inline]
+    fn add_known<const NAMES_END: usize, N: Named>(
+        &mut self,
+        from: usize,
+        names: &[[N; NAMES]],
+        shares: &[[u8; NAMES]],
+    ) -> usize {
+        let Some(slots) = self.slots.first_chunk::<NAMES_END>() else {
+            return names.len();
+        };
+        let unit = &mut self.unit[from..];
+        for (bin, ((names, shares), unit)) in names.iter().zip(shares).zip(unit).enumerate() {
+            let slots = names.map(|name| slots[name.number() % NAMES_END]);
+            if slots.iter().fold(0, |bits, slot| bits | slot.place) & NOWHERE != 0 {
+                return bin;
+            }
+            let mut busy = 0;
+            for (slot, &share) in slots.iter().zip(shares) {
+                let sum = &mut self.sums[slot.place as usize + from + bin];
+                *sum = sum.wrapping_add(u32::from(share));
+                busy += u32::from(share) & slot.mask;
+            }
+            // More than all is what rounding makes.
+            *unit = busy.min(SHARES);
+        }
+        names.len()
+    }
+
+    #[cold]
+    fn give_place(&mut self, name: usize) {
+        let slot = &mut self.slots[name];
+        if slot.place == NOWHERE {
+            slot.place = self.sums.len() as u32;
+            self.names.push(name);
+            self.sums.resize(self.sums.len() + self.unit.len(), 0);
         }
     }
 
     /// Writes what was added, and starts anew.
-    fn write(
-        &mut self,
-        cells: &mut Cells,
-        spread: &Spread,
-        offset: usize,
-        units: i64,
-        mode: crate::cells::Mode,
-    ) {
-        self.sums.clear();
-        self.sums.resize(self.kinds.len() * self.width, ABSENT);
-        let bins = self.bins.chunks_exact(spread.count().max(1));
-        for (bins, sums) in bins.zip(self.sums.chunks_exact_mut(self.width.max(1))) {
-            for (bin, &found) in bins.iter().enumerate().filter(|(_, found)| **found > 0) {
-                let share = (found & ((1 << COUNT) - 1)) as i64;
-                for &(column, much) in spread.parts(bin) {
-                    let sum = &mut sums[column as usize];
-                    *sum = (*sum).max(0) + much * share;
-                }
-            }
+    fn write(&mut self, cells: &mut Cells, offset: usize, units: usize) {
+        let Sketch {
+            spread,
+            mode,
+            width,
+            ..
+        } = self.sketch;
+        let others = self.slots.len() - 1;
+        let whole = units as i64 * COLUMN;
+        self.columns.resize(self.names.len() * width, 0);
+        let planes = self.sums.chunks_exact(self.unit.len()).skip(1);
+        for (plane, sums) in planes.zip(self.columns.chunks_exact_mut(*width)) {
+            (spread.columns).for_each(plane, |column, sum| sums[column] = sum);
         }
-        let others = self.place_of.len() as u32 - 1;
-        let whole = units * COLUMN;
-        for column in 0..self.width {
+        let mut mixed = (0..).zip(&spread.mixed).peekable();
+        for column in 0..*width {
             self.parts.clear();
-            let mut rest = 0;
-            for (nth, &kind) in self.kinds.iter().enumerate() {
-                match self.sums[nth * self.width + column] {
-                    ABSENT => {}
-                    much if kind == others => rest += much / SHARES,
-                    much => self.parts.push((kind, much / SHARES)),
+            let (mut sum, mut rest) = (0, 0);
+            for (nth, &name) in self.names.iter().enumerate() {
+                let found = self.columns[nth * width + column];
+                let much = (found / u64::from(SHARES)) as i64;
+                match found {
+                    0 => {}
+                    _ if name == others => rest = much,
+                    _ => {
+                        self.parts.push((name as u32 - 1, much));
+                        sum += much;
+                    }
                 }
             }
-            cells.set(offset + column, &self.parts, whole, mode);
-            let is_heat = matches!(mode, crate::cells::Mode::Heat(_));
-            if rest > 0 && !is_heat && !self.parts.is_empty() {
-                let sum: i64 = self.parts.iter().map(|part| part.1).sum();
+            cells.set(offset + column, &self.parts, whole, *mode);
+            if rest > 0 && !matches!(mode, Mode::Heat(_)) && !self.parts.is_empty() {
                 cells.busy[offset + column] = share(sum + rest, whole);
             }
-            let most = self.most[column];
-            let difference = (most - self.least[column].min(most)) / SHARES;
+            let difference = match mixed.next_if(|(_, mixed)| **mixed as usize == column) {
+                Some((nth, _)) => self.of_mixed.difference(nth),
+                None => {
+                    let bin = spread.columns.bins[column] as usize;
+                    let part = spread.columns.parts[column * spread.columns.reach];
+                    self.of_bins.difference(bin) * u64::from(part)
+                }
+            };
+            let difference = (difference / u64::from(SHARES)) as i64;
             if units > 1 && difference > 0 {
                 cells.spread[offset + column] = share(difference, COLUMN);
             }
         }
-        for &kind in &self.kinds {
-            self.place_of[kind as usize] = NOWHERE;
+        for name in self.names.drain(..) {
+            self.slots[name] = self.sketch.slots[name];
         }
-        self.kinds.clear();
-        self.bins.clear();
-        self.least.fill(i64::MAX);
-        self.most.fill(0);
+        self.sums.truncate(self.unit.len());
+        self.sums.fill(0);
+        self.of_bins.clear();
+        self.of_mixed.clear();
+    }
+}
+
+/// The least and the most of numbers by place.
+struct Extremes(Vec<(u64, u64)>);
+
+/// Those of no numbers.
+const NONE: (u64, u64) = (u64::MAX, 0);
+
+impl Extremes {
+    fn new(places: usize) -> Self {
+        Extremes(vec![NONE; places])
+    }
+
+    #[inline]
+    fn add(&mut self, place: usize, number: u64) {
+        let (least, most) = &mut self.0[place];
+        *least = (*least).min(number);
+        *most = (*most).max(number);
+    }
+
+    fn difference(&self, place: usize) -> u64 {
+        let (least, most) = self.0.get(place).copied().unwrap_or(NONE);
+        most.saturating_sub(least)
+    }
+
+    fn clear(&mut self) {
+        self.0.fill(NONE);
     }
 }

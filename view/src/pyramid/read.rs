@@ -46,8 +46,6 @@ pub struct Reading<'t, 'a> {
 #[derive(Debug)]
 struct From<'t, 'a> {
     trace: &'t Trace<'a>,
-    /// By kind.
-    topologies: Vec<Topology>,
     done: Done,
     /// States that are in no batch yet.
     states: Vec<State>,
@@ -97,7 +95,6 @@ impl<'t, 'a> Reading<'t, 'a> {
             levels: levels.iter().map(|level| level.iter().peekable()).collect(),
             streams: Vec::new(),
             from: From {
-                topologies: trace.kinds().iter().map(|k| k.category.topology).collect(),
                 trace,
                 done,
                 states: Vec::new(),
@@ -264,7 +261,7 @@ impl<'a> From<'_, 'a> {
         let kind = self.trace.kind(plain.category)?;
         let line = self.trace.line(first.line)?;
         let is_plain = plain.vertices > 1
-            && self.topologies[kind as usize] == Topology::State
+            && self.trace.topology(kind) == Topology::State
             && first.time <= last.time
             && first.time.is_finite()
             && last.time.is_finite();
@@ -277,7 +274,17 @@ impl<'a> From<'_, 'a> {
     }
 
     /// Takes what comes in no order: arrows and events, parts of composites, states of categories that nothing defines.
+    #[inline]
     fn aside(&mut self, found: Found<'a>) {
+        if let Found::Plain(plain) = &found
+            && !self.others.takes_arrows()
+            && plain.vertices > 1
+            && let Some(kind) = self.trace.kind(plain.category)
+            && self.trace.topology(kind) == Topology::Arrow
+        {
+            self.done.drawables += 1;
+            return;
+        }
         let mut take = |plain: &Plain<'a>| {
             let item = self.item(plain);
             let state = item.and_then(|item| self.state(&item));
@@ -313,47 +320,8 @@ impl<'a> From<'_, 'a> {
     #[inline]
     fn item(&mut self, plain: &Plain<'a>) -> Option<Item<'a>> {
         self.done.drawables += 1;
-        let item = self.place(plain);
+        let item = self.trace.place(plain);
         self.done.placeless += u64::from(item.is_none());
         item
-    }
-
-    #[inline]
-    fn place(&self, plain: &Plain<'a>) -> Option<Item<'a>> {
-        let Plain {
-            category,
-            info,
-            first,
-            last,
-            vertices,
-        } = *plain;
-        let known = self.trace.kind(category);
-        let topology = match (vertices, known.map(|kind| self.topologies[kind as usize])) {
-            (1, _) => Topology::Event,
-            (_, Some(defined @ (Topology::State | Topology::Arrow))) => defined,
-            _ if first.line == last.line => Topology::State,
-            _ => Topology::Arrow,
-        };
-        if !(first.time.is_finite() && last.time.is_finite()) {
-            return None;
-        }
-        let line = self.trace.line(first.line)?;
-        let (to_line, [start, end]) = match topology {
-            Topology::Arrow => (self.trace.line(last.line)?, [first.time, last.time]),
-            _ if first.time <= last.time => (line, [first.time, last.time]),
-            _ => (line, [last.time, first.time]),
-        };
-        Some(Item {
-            kind: match known {
-                Some(kind) => kind,
-                None => self.trace.kind_or_undefined(category, topology)?,
-            },
-            topology,
-            line,
-            to_line,
-            start,
-            end,
-            info,
-        })
     }
 }

@@ -119,9 +119,9 @@ impl Default for KindTotals {
 pub struct LineTotals {
     /// By kind, ascending; kinds that do not occur left out. Arrows count on the line of their send.
     pub kinds: Vec<(u32, Sum)>,
-    /// Start of the first state, arrow or event; infinite if there are none.
+    /// Start of the first state; infinite if there are none.
     pub first: f64,
-    /// End of the last one; minus infinity if there are none.
+    /// End of the last state; minus infinity if there are none.
     pub last: f64,
     /// Seconds in any state.
     pub busy: f64,

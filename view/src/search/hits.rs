@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use super::plan::Plan;
 use crate::refusal::Refusal;
 use crate::scan::Reach;
-use crate::trace::Trace;
+use crate::trace::{Item, Trace};
 
 /// How many drawables fit, and where they start.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,12 +36,7 @@ pub fn count(
     bins: usize,
     reach: Reach<'_>,
 ) -> Result<Hits, Refusal> {
-    let mut hits = Hits {
-        count: 0,
-        is_count_exact: true,
-        bins: vec![0.0; bins.max(1)],
-        are_bins_exact: true,
-    };
+    let mut hits = Hits::none(bins);
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
         return Ok(hits);
     };
@@ -63,6 +58,7 @@ pub fn count(
             window: reach.window,
             counted,
             hits: &mut hits,
+            places: None,
             child: None,
             previews: Vec::new(),
             below: Vec::new(),
@@ -75,7 +71,93 @@ pub fn count(
     Ok(hits)
 }
 
+/// A hit, with all that it takes to show it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    item: Item<'static>,
+    info: Box<[u8]>,
+}
+
+impl Hit {
+    fn new(item: &Item<'_>) -> Self {
+        Hit {
+            item: Item { info: &[], ..*item },
+            info: item.info.into(),
+        }
+    }
+
+    /// What was found.
+    pub fn item(&self) -> Item<'_> {
+        Item {
+            info: &self.info,
+            ..self.item
+        }
+    }
+}
+
+/// Hits that are told one by one of traces that are too large to be read, and bytes that are read to find them.
+const MOST_PLACES: u64 = 5000;
+const PLACES_BYTES: u64 = 150 << 20;
+
+/// All hits of the trace; `None` if they are so many, or so far apart, that it would take too long.
+///
+/// # Errors
+/// The file is damaged.
+pub fn places(
+    trace: &Trace<'_>,
+    plan: &Plan,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Vec<Hit>>, Refusal> {
+    let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
+        return Ok(Some(Vec::new()));
+    };
+    let reach = Reach {
+        window: root.bounds,
+        bytes: PLACES_BYTES,
+        stop,
+    };
+    // Where previews count, the root knows how many there are.
+    if plan.is_counted() && count(trace, plan, 1, reach)?.count > MOST_PLACES {
+        return Ok(None);
+    }
+    let mut hits = Hits::none(1);
+    let mut places = Vec::new();
+    let mut queue = VecDeque::from([(root.ptr, root.id.depth)]);
+    let mut bytes = 0;
+    while let Some((ptr, depth)) = queue.pop_front() {
+        bytes += u64::from(ptr.size.unsigned_abs());
+        if bytes > PLACES_BYTES || places.len() as u64 > MOST_PLACES || stop() {
+            return Ok(None);
+        }
+        let mut count = Count {
+            trace,
+            plan,
+            window: root.bounds,
+            counted: false,
+            hits: &mut hits,
+            places: Some(&mut places),
+            child: None,
+            previews: Vec::new(),
+            below: Vec::new(),
+            depth,
+        };
+        trace.reader().visit_node(ptr, &mut count)?;
+        count.end_child();
+        queue.extend(count.below.iter().map(|below| (below.0, below.1)));
+    }
+    Ok(Some(places))
+}
+
 impl Hits {
+    fn none(bins: usize) -> Self {
+        Hits {
+            count: 0,
+            is_count_exact: true,
+            bins: vec![0.0; bins.max(1)],
+            are_bins_exact: true,
+        }
+    }
+
     fn bin(&self, window: TimeBBox, time: f64) -> usize {
         let part = (time - window.earliest) / window.duration();
         ((part * self.bins.len() as f64) as usize).min(self.bins.len() - 1)
@@ -120,6 +202,8 @@ struct Count<'p, 'a> {
     window: TimeBBox,
     counted: bool,
     hits: &'p mut Hits,
+    /// Where hits are kept one by one.
+    places: Option<&'p mut Vec<Hit>>,
     child: Option<Stub>,
     previews: Vec<(TimeBBox, u64)>,
     below: Vec<Below>,
@@ -143,6 +227,9 @@ impl Count<'_, '_> {
             return;
         };
         if self.plan.fits(self.trace, &item) {
+            if let Some(places) = &mut self.places {
+                places.push(Hit::new(&item));
+            }
             self.hits.count += 1;
             let bin = self.hits.bin(self.window, time);
             self.hits.bins[bin] += 1.0;

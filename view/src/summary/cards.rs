@@ -202,8 +202,8 @@ impl<'a> Dealer<'_, 'a> {
             });
         }
         Some(Card {
-            id: "top",
-            title: "Top categories",
+            id: "top".into(),
+            title: "Top categories".into(),
             value: format!("{about}{}", percent(share(first.1))),
             sentence: format!(
                 "{} takes the most time: {about}{} of {} that all threads have together.",
@@ -328,8 +328,8 @@ impl<'a> Dealer<'_, 'a> {
             }
         }
         Ok(Some(Card {
-            id: "imbalance",
-            title: "Imbalance",
+            id: "imbalance".into(),
+            title: "Imbalance".into(),
             value: format!("{about}{}", percent(more)),
             sentence,
             from,
@@ -411,8 +411,8 @@ impl<'a> Dealer<'_, 'a> {
             });
         }
         Ok(Some(Card {
-            id: "waits",
-            title: "Longest waits",
+            id: "waits".into(),
+            title: "Longest waits".into(),
             value: seconds(longest.duration()),
             sentence: format!(
                 "The longest: {} on {}{because}.",
@@ -434,8 +434,8 @@ impl<'a> Dealer<'_, 'a> {
         let (&kind, beat) = regular.min_by_key(|(kind, beat)| (beat.count, **kind))?;
         let (from, to) = beat.longest;
         Some(Card {
-            id: "phases",
-            title: "Phases",
+            id: "phases".into(),
+            title: "Phases".into(),
             value: format!("{} × {}", beat.count - 1, seconds(beat.mean())),
             sentence: format!(
                 "{} begins every {} on {}, {} times: so long is an iteration.",
@@ -553,8 +553,8 @@ impl<'a> Dealer<'_, 'a> {
             ));
         }
         Some(Card {
-            id: "io",
-            title: "I/O",
+            id: "io".into(),
+            title: "I/O".into(),
             value: if moved > 0 {
                 bytes(moved)
             } else {
@@ -618,8 +618,8 @@ impl<'a> Dealer<'_, 'a> {
         }
         sentence.push('.');
         Some(Card {
-            id: "communication",
-            title: "Communication",
+            id: "communication".into(),
+            title: "Communication".into(),
             value: if self.gathered.exact {
                 bytes(sent)
             } else {
@@ -646,8 +646,8 @@ impl<'a> Dealer<'_, 'a> {
             }
         });
         Some(Card {
-            id: "trouble",
-            title: "Trouble",
+            id: "trouble".into(),
+            title: "Trouble".into(),
             value: pass.backward_count.to_string(),
             sentence: format!(
                 "{} before they begin, by up to {}: the clocks are apart by at least that.",

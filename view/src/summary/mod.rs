@@ -8,13 +8,15 @@ pub mod pass;
 mod words;
 
 use formats::stats::Nesting;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::answer::{Answer, Viewer};
 use crate::class::Class;
-use crate::numbers::gather::{Also, Gathered, Wanted, estimate, gather_all};
+use crate::numbers::estimate::estimate;
+use crate::numbers::gather::{Also, Gathered, Wanted, gather_all};
 use crate::refusal::Refusal;
 use crate::scan::Reach;
 use crate::trace::Trace;
@@ -27,7 +29,7 @@ use pass::Pass;
 const PART_AT_FIRST: u64 = 8;
 
 /// The summary of a trace.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Summary {
     /// Name of the trace.
     pub name: String,
@@ -54,10 +56,10 @@ pub struct Summary {
 }
 
 /// A part of the time.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Part {
     /// Class.
-    pub class: &'static str,
+    pub class: Cow<'static, str>,
     /// Seconds, without those of what is nested.
     pub seconds: f64,
     /// Part of the time of all threads.
@@ -65,12 +67,12 @@ pub struct Part {
 }
 
 /// A finding.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Card {
     /// What it is about: top, imbalance, waits, phases, io, communication, trouble.
-    pub id: &'static str,
+    pub id: Cow<'static, str>,
     /// The same for people.
-    pub title: &'static str,
+    pub title: Cow<'static, str>,
     /// The number.
     pub value: String,
     /// What it says.
@@ -82,7 +84,7 @@ pub struct Card {
 }
 
 /// A place to look at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// What is there.
     pub text: String,
@@ -93,7 +95,7 @@ pub struct Entry {
 }
 
 /// A place in the timeline.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Target {
     /// Seconds.
     pub t0: f64,
@@ -278,7 +280,7 @@ fn bar(viewer: &Viewer<'_>, gathered: &Gathered, ranks: &BTreeMap<u32, i32>) -> 
         .into_iter()
         .filter(|(_, seconds)| *seconds > 0.0)
         .map(|(class, seconds)| Part {
-            class: class.name(),
+            class: class.name().into(),
             seconds,
             share: if all > 0.0 { seconds / all } else { 0.0 },
         })

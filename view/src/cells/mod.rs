@@ -1,0 +1,293 @@
+//! Cells: for each row and column of pixels the kind of state that takes most of it, and how much of it is taken.
+//!
+//! A row of one unit is drawn as its states come. In a row of several each of them is, and what they say is added up.
+
+mod group;
+
+use std::ops::Range;
+
+use crate::columns::{COLUMN, Columns, Fill, Sweeper};
+use crate::layout::Layout;
+use crate::scan::Preview;
+use crate::states::{States, sweep};
+use group::Group;
+
+/// Which of the kinds in a cell gives it its colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// That with most exclusive time.
+    #[default]
+    Dominant,
+    /// That with least, so that what is rare is seen.
+    Rare,
+    /// This one wherever it is; busy is its share.
+    Heat(u32),
+    /// The three with most time.
+    Stack,
+}
+
+/// Planes of cells, row by row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cells {
+    /// Columns.
+    pub width: usize,
+    /// The first row.
+    pub first: usize,
+    /// Rows.
+    pub rows: usize,
+    /// 0 for nothing, else one more than the kind.
+    pub category: Vec<u16>,
+    /// Share of the cell in states, or of the kind in a heat map, of 255; at least 1 if there is anything.
+    pub busy: Vec<u8>,
+    /// Difference between the units of the row in that, if any row has several.
+    pub spread: Vec<u8>,
+    /// 0 for no events, else 1 + log2 of their number.
+    pub events: Vec<u8>,
+    /// The same of hits of a search.
+    pub hits: Vec<u8>,
+    /// Share of the first kind, in a stack.
+    pub share: Vec<u8>,
+    /// Second and third kind and their shares, in a stack.
+    pub others: [(Vec<u16>, Vec<u8>); 2],
+}
+
+/// A share as a byte: 255 is all, and what is there at all is not 0.
+pub fn share(part: i64, whole: i64) -> u8 {
+    let bytes = (part.saturating_mul(255) + whole / 2) / whole.max(1);
+    bytes.clamp(1, 255) as u8
+}
+
+impl Cells {
+    /// Cells with nothing in them; `has_groups` says whether any row has several units.
+    pub(crate) fn blank(rows: Range<usize>, width: usize, mode: Mode, has_groups: bool) -> Self {
+        let size = width * rows.len();
+        let plane = |wanted: bool| vec![0u8; if wanted { size } else { 0 }];
+        let is_stack = mode == Mode::Stack;
+        let other = || (vec![0u16; if is_stack { size } else { 0 }], plane(is_stack));
+        Cells {
+            width,
+            first: rows.start,
+            rows: rows.len(),
+            category: vec![0; size],
+            busy: plane(true),
+            spread: plane(has_groups),
+            events: Vec::new(),
+            hits: Vec::new(),
+            share: plane(is_stack),
+            others: [other(), other()],
+        }
+    }
+
+    /// Cells of these states.
+    pub fn new(
+        layout: &Layout,
+        rows: Range<usize>,
+        columns: &Columns,
+        width: usize,
+        mode: Mode,
+        states: &States,
+        previews: &[Preview],
+    ) -> Self {
+        let units = |row: usize| layout.units(row..row + 1);
+        let drawn = layout.units(rows.clone());
+        let has_groups = rows.clone().any(|row| units(row).len() > 1);
+        let mut cells = Cells::blank(rows.clone(), width, mode, has_groups);
+        let mut previews: Vec<(u32, &Preview)> = previews
+            .iter()
+            .filter_map(|preview| Some((layout.unit(preview.line)?, preview)))
+            .filter(|preview| drawn.contains(&preview.0))
+            .collect();
+        previews.sort_by_key(|preview| preview.0);
+        let (mut work, mut group) = (Work::default(), Group::default());
+        for row in rows.clone() {
+            let units = units(row);
+            let from = previews.partition_point(|preview| preview.0 < units.start);
+            let to = previews.partition_point(|preview| preview.0 < units.end);
+            let (previews, offset) = (&previews[from..to], (row - rows.start) * width);
+            if units.len() == 1 && previews.is_empty() {
+                let mut out = Direct {
+                    cells: &mut cells,
+                    offset,
+                    mode,
+                };
+                work.unit(states, units.start, columns, width, &mut out);
+                continue;
+            }
+            group.begin(width, mode);
+            let mut previews = previews.iter().peekable();
+            for unit in units.clone() {
+                let is_previewed = previews.peek().is_some_and(|preview| preview.0 == unit);
+                group.begin_unit(is_previewed);
+                work.unit(states, unit, columns, width, &mut group);
+                while let Some((_, preview)) = previews.next_if(|preview| preview.0 == unit) {
+                    group.preview(preview, columns);
+                }
+                group.end_unit();
+            }
+            group.write(&mut cells, offset, units.len() as u32);
+        }
+        cells
+    }
+
+    /// Adds the rows that follow.
+    pub fn extend(&mut self, below: Cells) {
+        let before = self.width * self.rows;
+        self.rows += below.rows;
+        let sizes = (before, self.width * self.rows);
+        append(&mut self.category, below.category, sizes);
+        append(&mut self.busy, below.busy, sizes);
+        append(&mut self.spread, below.spread, sizes);
+        append(&mut self.events, below.events, sizes);
+        append(&mut self.hits, below.hits, sizes);
+        append(&mut self.share, below.share, sizes);
+        for ((kinds, shares), (more_kinds, more_shares)) in self.others.iter_mut().zip(below.others)
+        {
+            append(kinds, more_kinds, sizes);
+            append(shares, more_shares, sizes);
+        }
+    }
+
+    /// Counts events: row and time.
+    pub fn count_events(&mut self, columns: &Columns, events: impl Iterator<Item = (u32, f64)>) {
+        self.events = self.levels(columns, events);
+    }
+
+    /// Counts hits of a search: row and time.
+    pub fn count_hits(&mut self, columns: &Columns, hits: impl Iterator<Item = (u32, f64)>) {
+        self.hits = self.levels(columns, hits);
+    }
+
+    /// By cell 0, or 1 + log2 of how many there are; nothing at all if there are none.
+    fn levels(&self, columns: &Columns, marks: impl Iterator<Item = (u32, f64)>) -> Vec<u8> {
+        let mut counts = Vec::new();
+        for (row, time) in marks {
+            let Some(row) = (row as usize)
+                .checked_sub(self.first)
+                .filter(|&row| row < self.rows)
+            else {
+                continue;
+            };
+            if counts.is_empty() {
+                counts = vec![0u32; self.width * self.rows];
+            }
+            let count = &mut counts[row * self.width + columns.column(time)];
+            *count = count.saturating_add(1);
+        }
+        let level = |n: u32| if n == 0 { 0 } else { 1 + n.ilog2() as u8 };
+        counts.into_iter().map(level).collect()
+    }
+
+    /// Writes a cell of these parts of a whole. Order of the parts does not matter.
+    #[inline]
+    pub(crate) fn set(&mut self, at: usize, parts: &[(u32, i64)], whole: i64, mode: Mode) {
+        let mut sum = 0;
+        let mut best: Option<(u32, i64)> = None;
+        for &(kind, much) in parts {
+            sum += much;
+            let is_better = |old: (u32, i64)| match mode {
+                Mode::Rare => (much, kind) < (old.1, old.0),
+                _ => much > old.1 || (much == old.1 && kind < old.0),
+            };
+            let takes = match mode {
+                Mode::Heat(wanted) => kind == wanted,
+                _ => best.is_none_or(is_better),
+            };
+            if takes {
+                best = Some((kind, much));
+            }
+        }
+        let Some((kind, much)) = best else {
+            return;
+        };
+        self.category[at] = kind as u16 + 1;
+        let shown = if matches!(mode, Mode::Heat(_)) {
+            much
+        } else {
+            sum
+        };
+        self.busy[at] = share(shown, whole);
+        if mode == Mode::Stack {
+            self.share[at] = share(much, whole);
+            let mut last = (much, kind);
+            for (kinds, shares) in &mut self.others {
+                let is_next = |&&(kind, much): &&(u32, i64)| {
+                    much < last.0 || (much == last.0 && kind > last.1)
+                };
+                let next = parts.iter().filter(is_next);
+                let next = next.max_by_key(|&&(kind, much)| (much, std::cmp::Reverse(kind)));
+                let Some(&(kind, much)) = next else {
+                    break;
+                };
+                kinds[at] = kind as u16 + 1;
+                shares[at] = share(much, whole);
+                last = (much, kind);
+            }
+        }
+    }
+}
+
+/// Makes a plane longer, if one of both has anything.
+fn append<T: Copy + Default>(plane: &mut Vec<T>, below: Vec<T>, (before, behind): (usize, usize)) {
+    if !(plane.is_empty() && below.is_empty()) {
+        plane.resize(before, T::default());
+        plane.extend(below);
+        plane.resize(behind, T::default());
+    }
+}
+
+/// What is used again from row to row.
+#[derive(Default)]
+struct Work {
+    sweeper: Sweeper,
+    running: Vec<u32>,
+}
+
+impl Work {
+    fn unit(
+        &mut self,
+        states: &States,
+        unit: u32,
+        columns: &Columns,
+        width: usize,
+        fill: &mut impl Fill,
+    ) {
+        let of_unit = states.of(unit);
+        let end = (width as i64) * COLUMN;
+        let sweeper = &mut self.sweeper;
+        let shown = |nth: usize, from: f64, to: f64| {
+            let (a, b) = (columns.at(from), columns.at(to));
+            // What only touches the window has no part in it.
+            if columns.overlap(from, to) {
+                sweeper.add(of_unit[nth].kind, a, b, end, fill);
+            }
+        };
+        sweep(of_unit, &mut self.running, shown, |_, _| {});
+        self.sweeper.finish(fill);
+    }
+}
+
+/// Cells of a row with one unit.
+struct Direct<'c> {
+    cells: &'c mut Cells,
+    offset: usize,
+    mode: Mode,
+}
+
+impl Fill for Direct<'_> {
+    #[inline]
+    fn column(&mut self, column: usize, parts: &[(u32, i64)]) {
+        self.cells
+            .set(self.offset + column, parts, COLUMN, self.mode);
+    }
+
+    fn whole(&mut self, columns: Range<usize>, kind: u32) {
+        let range = self.offset + columns.start..self.offset + columns.end;
+        if !matches!(self.mode, Mode::Heat(wanted) if wanted != kind) {
+            self.cells.category[range.clone()].fill(kind as u16 + 1);
+            self.cells.busy[range.clone()].fill(255);
+            if self.mode == Mode::Stack {
+                self.cells.share[range].fill(255);
+            }
+        }
+    }
+}

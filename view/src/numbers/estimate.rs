@@ -1,0 +1,335 @@
+//! Statistics of a window that is too much to read: from previews, and from what stands above them in the tree.
+
+use formats::model;
+use formats::slog2::{
+    Depth, Drawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Shadow, TimeBBox,
+    Topology, Visit,
+};
+use formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
+use std::collections::BTreeMap;
+
+use super::gather::{Gathered, Gathering, Wanted, is_of_pair, rows_of, takes_part};
+use crate::refusal::Refusal;
+use crate::scan::{BETWEEN, Reach};
+use crate::states::{State, States, sweep};
+use crate::trace::Trace;
+
+/// Estimates what is in the window of `reach`.
+///
+/// # Errors
+/// The file is damaged, or the answer is not wanted any more.
+pub fn estimate(
+    trace: &Trace<'_>,
+    wanted: &Wanted<'_>,
+    rows: usize,
+    reach: Reach<'_>,
+) -> Result<Gathered, Refusal> {
+    let row_of = rows_of(trace, wanted);
+    let mut estimate = Estimate {
+        trace,
+        wanted,
+        row_of: &row_of,
+        window: reach.window,
+        gathering: Gathering::new(trace, wanted, &row_of, rows, reach),
+        states: Vec::new(),
+        shares: vec![Vec::new(); trace.lines().len()],
+        stretches: Vec::new(),
+        stop: reach.stop,
+        left: BETWEEN,
+        is_stopped: false,
+    };
+    let depth = Depth::Bytes(reach.bytes);
+    (trace.reader()).visit_window(reach.window, depth, &mut estimate)?;
+    if estimate.is_stopped {
+        return Err(Refusal::stopped());
+    }
+    Ok(estimate.finish())
+}
+
+/// What previews and the drawables above them tell.
+struct Estimate<'e, 'a> {
+    trace: &'e Trace<'a>,
+    wanted: &'e Wanted<'e>,
+    row_of: &'e [Option<u32>],
+    window: TimeBBox,
+    gathering: Gathering,
+    /// States that were read.
+    states: Vec<State>,
+    /// By line, of each kind what its previews say.
+    shares: Vec<Vec<(u32, Tally)>>,
+    /// Where previews stand for states.
+    stretches: Vec<Stretch>,
+    stop: &'e dyn Fn() -> bool,
+    /// Drawables and previews until it is asked again whether to stop.
+    left: u32,
+    is_stopped: bool,
+}
+
+/// What a preview takes of the states around it.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    line: u32,
+    /// Seconds.
+    from: f64,
+    /// Seconds.
+    to: f64,
+    /// Which part of this time is in states that the preview stands for.
+    part: f64,
+}
+
+/// By row, lane and category.
+type Cells = BTreeMap<(i32, i32, i32), Cell>;
+
+impl Estimate<'_, '_> {
+    fn finish(mut self) -> Gathered {
+        let (states, stretches) = (
+            std::mem::take(&mut self.states),
+            std::mem::take(&mut self.stretches),
+        );
+        let exclusive = self.exclusive(states, stretches);
+        let mut found = self.gathering.collector.finish();
+        let mut cells = Cells::new();
+        for mut cell in found.cells.drain(..) {
+            // States came level by level, so the collector could not tell how they are nested.
+            cell.tally.exclusive = 0.0;
+            cells.insert((cell.rank, cell.thread, cell.category), cell);
+        }
+        for (line, of_line) in self
+            .shares
+            .iter()
+            .enumerate()
+            .chain(exclusive.iter().enumerate())
+        {
+            let rank = self.row_of[line].map_or(-1, |row| row as i32);
+            let thread = self.trace.lines()[line].lane as i32;
+            for (kind, tally) in of_line {
+                let category = self.trace.kinds()[*kind as usize].category.index;
+                let cell = cells.entry((rank, thread, category));
+                let cell = cell.or_insert_with(|| Cell {
+                    rank,
+                    thread,
+                    category,
+                    tally: Tally::default(),
+                    counters: Vec::new(),
+                });
+                cell.tally.join(tally);
+            }
+        }
+        found.cells = cells.into_values().collect();
+        add_up(self.trace, &mut found);
+        Gathered {
+            found,
+            bytes: self.gathering.bytes,
+            lengths: self.gathering.lengths,
+            ends: self.gathering.ends,
+            exact: false,
+            has_extremes: false,
+        }
+    }
+
+    /// By line and kind the exclusive time of the states that were read: without that of those nested in them, and without
+    /// what previews stand for, which is thought to be spread evenly.
+    fn exclusive(&self, states: Vec<State>, mut stretches: Vec<Stretch>) -> Vec<Vec<(u32, Tally)>> {
+        let trace = self.trace;
+        let unit_of = |line: u32| match self.wanted.nesting {
+            Nesting::Line => line,
+            Nesting::Thread => trace.lines()[line as usize].lane,
+        };
+        let lines = trace.lines().len() as u32;
+        let states = States::new(&[states], trace.kinds(), 0..lines, |line| {
+            Some(unit_of(line))
+        });
+        stretches.sort_by(|a, b| {
+            let units = unit_of(a.line).cmp(&unit_of(b.line));
+            units.then(a.from.total_cmp(&b.from))
+        });
+        let mut found = vec![Vec::new(); lines as usize];
+        let mut running = Vec::new();
+        let mut rest = &stretches[..];
+        for unit in 0..lines {
+            let of_unit = states.of(unit);
+            let count = rest.partition_point(|stretch| unit_of(stretch.line) == unit);
+            let (mut stretches, others) = rest.split_at(count);
+            rest = others;
+            let shown = |nth: usize, from: f64, to: f64| {
+                let (from, to) = (from.max(self.window.earliest), to.min(self.window.latest));
+                let mut seconds = (to - from).max(0.0);
+                while let Some((_, after)) = stretches.split_first().filter(|s| s.0.to <= from) {
+                    stretches = after;
+                }
+                for stretch in stretches.iter().take_while(|stretch| stretch.from < to) {
+                    let both = stretch.to.min(to) - stretch.from.max(from);
+                    seconds -= stretch.part * both.max(0.0);
+                }
+                let state = &of_unit[nth];
+                let of_line: &mut Vec<(u32, Tally)> = &mut found[state.line as usize];
+                let tally = Tally {
+                    exclusive: seconds.max(0.0),
+                    ..Tally::default()
+                };
+                add(of_line, state.kind, &tally);
+            };
+            sweep(of_unit, &mut running, shown, |_, _| {});
+        }
+        found
+    }
+
+    /// Whether it is told to stop; asked for each drawable.
+    fn is_told(&mut self) -> bool {
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = BETWEEN;
+            self.is_stopped |= (self.stop)();
+        }
+        self.is_stopped
+    }
+
+    fn primitive(&mut self, primitive: &Primitive<'_>) {
+        let Some(item) = self.trace.item(primitive) else {
+            return;
+        };
+        let Some(row) = self.row_of[item.line as usize] else {
+            return;
+        };
+        let ends: Vec<_> = primitive.vertices().collect();
+        let is_defined = self.trace.kind(primitive.category).is_some();
+        if !is_defined || self.wanted.hidden[item.kind as usize] || ends.len() > 2 {
+            return;
+        }
+        let row_to = self.row_of[item.to_line as usize];
+        if !is_of_pair(item.topology, [Some(row), row_to], self.wanted.pair) {
+            return;
+        }
+        if item.topology == Topology::State && takes_part(primitive.bounds, self.window) {
+            self.states.push(State {
+                start: item.start,
+                end: item.end,
+                line: item.line,
+                kind: item.kind,
+            });
+        }
+        let drawable = model::Drawable {
+            topology: item.topology,
+            category: primitive.category,
+            info: primitive.info,
+            vertices: &ends,
+        };
+        (self.gathering).put(self.trace, &drawable, Some(item.kind), row, self.window);
+    }
+}
+
+/// Adds to what is known of a kind.
+fn add(of_line: &mut Vec<(u32, Tally)>, kind: u32, tally: &Tally) {
+    match of_line.iter_mut().find(|found| found.0 == kind) {
+        Some((_, sum)) => sum.join(tally),
+        None => of_line.push((kind, *tally)),
+    }
+}
+
+impl<'a> Visit<'a> for Estimate<'_, 'a> {
+    fn is_over(&self) -> bool {
+        self.is_stopped
+    }
+
+    fn drawable(&mut self, drawable: Drawable<'a>) {
+        if self.is_told() {
+            return;
+        }
+        match drawable {
+            Drawable::Primitive(primitive) => self.primitive(&primitive),
+            Drawable::Composite(composite) => {
+                composite.primitives.iter().for_each(|p| self.primitive(p));
+            }
+        }
+    }
+
+    fn shadow(&mut self, shadow: Shadow<'a>) {
+        let previews = [PREVIEW_EVENT, PREVIEW_ARROW, PREVIEW_STATE];
+        let line = self.trace.line(shadow.primitive.first().line);
+        let Some(line) = line.filter(|&line| self.row_of[line as usize].is_some()) else {
+            return;
+        };
+        if !previews.contains(&shadow.primitive.category) || self.is_told() {
+            return;
+        }
+        let TimeBBox { earliest, latest } = shadow.bounds;
+        let inside = latest.min(self.window.latest) - earliest.max(self.window.earliest);
+        let length = latest - earliest;
+        let part = if length > 0.0 { inside / length } else { 1.0 };
+        if !part.is_finite() {
+            return;
+        }
+        let is_state = shadow.primitive.category == PREVIEW_STATE;
+        let mut taken = 0.0;
+        for weight in shadow.weights() {
+            let kind = self.trace.kind(weight.category);
+            let Some(kind) = kind.filter(|&kind| !self.wanted.hidden[kind as usize]) else {
+                continue;
+            };
+            let seconds = |ratio: f32| f64::from(ratio.max(0.0)) * inside.max(0.0);
+            let exclusive = match is_state {
+                true => seconds(weight.ratios.exclusive),
+                false => 0.0,
+            };
+            taken += exclusive;
+            let tally = Tally {
+                count: (weight.ratios.count.max(0) as f64 * part).round() as u64,
+                total: seconds(weight.ratios.inclusive),
+                exclusive,
+                ..Tally::default()
+            };
+            add(&mut self.shares[line as usize], kind, &tally);
+        }
+        if taken > 0.0 {
+            self.stretches.push(Stretch {
+                line,
+                from: earliest,
+                to: latest,
+                part: (taken / inside).min(1.0),
+            });
+        }
+    }
+}
+
+/// Makes categories and rows of cells.
+fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
+    // Previews do not tell what performance counters counted.
+    found.counters.clear();
+    found
+        .cells
+        .iter_mut()
+        .for_each(|cell| cell.counters.clear());
+    let mut categories: BTreeMap<i32, Tally> = BTreeMap::new();
+    let mut rows: BTreeMap<(i32, i32), f64> = BTreeMap::new();
+    for cell in &found.cells {
+        categories
+            .entry(cell.category)
+            .or_default()
+            .join(&cell.tally);
+        *rows.entry((cell.rank, cell.thread)).or_default() += cell.tally.exclusive.max(0.0);
+    }
+    found.drawables = categories.values().map(|tally| tally.count).sum();
+    found.categories = categories
+        .into_iter()
+        .filter_map(|(index, tally)| {
+            let kind = &trace.kinds()[trace.kind(index)? as usize];
+            Some(CategoryStatistics {
+                index,
+                name: kind.category.name.clone(),
+                topology: kind.category.topology,
+                tally,
+                durations: Histogram::default(),
+                counters: Vec::new(),
+            })
+        })
+        .collect();
+    found.rows = rows
+        .into_iter()
+        .map(|((rank, thread), covered)| Row {
+            rank,
+            thread,
+            covered,
+            ..Row::default()
+        })
+        .collect();
+}

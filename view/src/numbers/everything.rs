@@ -1,0 +1,136 @@
+//! Statistics of everything, from what the index says the trace adds up to.
+
+use formats::slog2::TimeBBox;
+use formats::stats::{
+    CallIds, CategoryStatistics, Cell, Histogram, Messages, Nesting, Row, Statistics, Tally, Untold,
+};
+use std::collections::BTreeMap;
+
+use super::gather::{Gathered, Wanted};
+use crate::pyramid::{Sum, Totals};
+use crate::trace::Trace;
+
+/// The numbers of a window that all of the trace is in; `None` if the totals have not what is wanted. All are those that
+/// reading gives, but for bytes of calls, which are missing, and what is about messages.
+pub(super) fn of_totals(
+    trace: &Trace<'_>,
+    wanted: &Wanted<'_>,
+    rows: usize,
+    window: TimeBBox,
+    totals: &Totals,
+) -> Option<Gathered> {
+    let all = trace.reader().root()?.bounds;
+    let is_all = window.earliest <= all.earliest && all.latest <= window.latest;
+    let is_plain = wanted.nesting == Nesting::Line
+        && wanted.pair.is_none()
+        && !wanted.hidden.contains(&true)
+        && totals.placeless == 0
+        && totals.out_of_order == 0;
+    // What lines of one thread do at the same time counts once, and is not known.
+    let are_alone = trace
+        .lines()
+        .windows(2)
+        .all(|two| two[0].lane < two[1].lane);
+    // Those that nothing defines have one index for all.
+    let mut used = (0u32..).zip(trace.kinds().iter().zip(&totals.kinds));
+    let are_defined = used.clone().all(|(number, (kind, totals))| {
+        totals.sum.count == 0 || trace.kind(kind.category.index) == Some(number)
+    });
+    if !(is_all && is_plain && are_alone && are_defined) {
+        return None;
+    }
+    let shown = totals.lines.iter().zip(trace.lines()).zip(0u32..);
+    let shown = shown.filter_map(|((totals, line), number)| {
+        let row = (wanted.row)(number)?;
+        Some((row, line.lane, totals))
+    });
+    let shown: Vec<_> = shown.collect();
+    let is_whole = shown.len() == totals.lines.len();
+    let mut bytes: Vec<u64> = totals.kinds.iter().map(|kind| kind.bytes).collect();
+    if !is_whole && bytes.iter().any(|&bytes| bytes > 0) {
+        // Of a line there are the bytes of all kinds together.
+        let [kind] = (0..)
+            .zip(&bytes)
+            .filter(|(_, bytes)| **bytes > 0)
+            .map(|(kind, _)| kind)
+            .collect::<Vec<usize>>()[..]
+        else {
+            return None;
+        };
+        bytes[kind] = shown.iter().map(|(_, _, line)| line.sent.bytes).sum();
+    }
+    let has_no_bytes = bytes.iter().all(|&bytes| bytes == 0)
+        && used.all(|(_, (kind, totals))| totals.sum.count == 0 || kind.bytes.is_none());
+    let mut ends = vec![f64::NEG_INFINITY; rows];
+    let mut categories: BTreeMap<i32, (u32, Tally)> = BTreeMap::new();
+    let (mut cells, mut threads) = (Vec::new(), Vec::new());
+    for &(row, lane, line) in &shown {
+        let (rank, thread) = (row as i32, lane as i32);
+        for (kind, sum) in &line.kinds {
+            let category = trace.kinds()[*kind as usize].category.index;
+            let tally = tally(sum);
+            let entry = categories.entry(category);
+            entry.or_insert((*kind, Tally::default())).1.join(&tally);
+            cells.push(Cell {
+                rank,
+                thread,
+                category,
+                tally,
+                counters: Vec::new(),
+            });
+        }
+        if let Some(end) = ends.get_mut(row as usize) {
+            *end = end.max(line.last);
+        }
+        if !line.kinds.is_empty() || (is_whole && line.received.count > 0) {
+            threads.push(Row {
+                rank,
+                thread,
+                covered: line.busy,
+                ..Row::default()
+            });
+        }
+    }
+    cells.sort_unstable_by_key(|cell| (cell.rank, cell.thread, cell.category));
+    threads.sort_by_key(|row| (row.rank, row.thread));
+    let categories = categories.into_iter().map(|(index, (kind, tally))| {
+        let category = &trace.kinds()[kind as usize].category;
+        CategoryStatistics {
+            index,
+            name: category.name.clone(),
+            topology: category.topology,
+            tally,
+            durations: Histogram::default(),
+            counters: Vec::new(),
+        }
+    });
+    let categories: Vec<CategoryStatistics> = categories.collect();
+    Some(Gathered {
+        found: Statistics {
+            window,
+            drawables: categories.iter().map(|c| c.tally.count).sum(),
+            categories,
+            rows: threads,
+            cells,
+            messages: Messages::default(),
+            callids: CallIds::default(),
+            counters: Vec::new(),
+            untold: Untold::default(),
+        },
+        bytes,
+        lengths: Vec::new(),
+        ends,
+        exact: has_no_bytes,
+        has_extremes: true,
+    })
+}
+
+fn tally(sum: &Sum) -> Tally {
+    Tally {
+        count: sum.count,
+        total: sum.inclusive,
+        exclusive: sum.exclusive,
+        min: sum.min,
+        max: sum.max,
+    }
+}
