@@ -16,7 +16,9 @@ import { PerRow } from "./panels/PerRow";
 import { Pins } from "./panels/Pins";
 import { Statistics } from "./panels/Statistics";
 import { Summary } from "./panels/Summary";
-import { area, change, isDark, isNarrow, legendTab, meta, PANELS, said, shownRows, span, trouble, view, type PanelName } from "./state";
+import {
+  area, change, isDark, isNarrow, legendTab, meta, PANELS, rested, restedSpan, said, shownRows, trouble, type PanelName,
+} from "./state";
 import { Timeline } from "./timeline/Timeline";
 import { short } from "./timeline/Tooltip";
 import { Toolbar } from "./Toolbar";
@@ -78,7 +80,7 @@ function Beside() {
 
 function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
   const tabs = isNarrow.value ? ([...PANELS, "legend"] as const) : PANELS;
-  const shown = isNarrow.value && legendTab.value ? "legend" : view.value.panel;
+  const shown = isNarrow.value && legendTab.value ? "legend" : rested.value.panel;
   const Shown = shown === "legend" ? Beside : SHOWN[shown];
   const open = (tab: PanelName | "legend") => {
     if (tab === "legend") legendTab.value = true;
@@ -103,7 +105,7 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
               title={one === "legend" ? "Legend and details" : `${PANEL_TITLES[one]} (${nth + 1})`} onClick={() => open(one)}
             >
               {one === "legend" ? "Legend, details" : PANEL_TITLES[one]}
-              {one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && view.value.pins.length > 0 ? ` ${view.value.pins.length}` : ""}
+              {one === "hits" && found.value ? ` ${found.value.count}` : one === "pins" && rested.value.pins.length > 0 ? ` ${rested.value.pins.length}` : ""}
             </button>
           ))}
         </div>
@@ -119,13 +121,13 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
 
 /** A link to the window as a file. */
 function Export({ name }: { name: "svg" | "png" | "html" }) {
-  const { t0, t1 } = span.value;
-  const { y0, y1 } = shownRows.value;
+  const { t0, t1 } = restedSpan.value;
+  const { y0, y1 } = shownRows.peek();
   const values: Record<string, Value> = {
-    t0, t1, rows: view.value.rows, y0, y1, hide: view.value.hide.join(","), w: Math.round(area.value.width) || 1200,
+    t0, t1, rows: rested.value.rows, y0, y1, hide: rested.value.hide.join(","), w: Math.round(area.value.width) || 1200,
     h: Math.round(area.value.height) || 600, theme: isDark.value ? "dark" : null,
   };
-  const link = address(view.value.trace, question(`export.${name}`, values));
+  const link = address(rested.value.trace, question(`export.${name}`, values));
   const file = (meta.value?.name ?? "trace").replace(/[^\w.-]+/g, "_").slice(0, 60);
   return link ? <a id={`export-${name}`} href={link} download={`${file}.${name}`} title={`The window as ${name.toUpperCase()}`}>{name.toUpperCase()}</a> : null;
 }

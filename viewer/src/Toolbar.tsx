@@ -1,13 +1,14 @@
 // The line at the top: which trace, where one is, what is searched for, how it is shown.
 
-import { useSignal } from "@preact/signals";
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
 import { copyLink, setRows, wholeTrace, zoom } from "./actions";
 import { duration, instant } from "./axis";
 import { openDialog } from "./modal";
 import { count as countHits, found, isSearching, nextHit, wrong } from "./finding";
 import { item } from "./spec";
 import {
-  ARROWS, busy, canRedo, canUndo, change, isDark, meta, redo, span, START, undo, view, type Arrows,
+  ARROWS, busy, canRedo, canUndo, change, isDark, isMoving, meta, redo, rested, span, START, undo, view, type Arrows,
 } from "./state";
 import { names } from "./load";
 import { parseWindow } from "./window";
@@ -16,7 +17,7 @@ import { short } from "./timeline/Tooltip";
 const ARROW_NAMES: Record<Arrows, string> = { none: "arrows: none", sel: "arrows: selection", worst: "arrows: worst", all: "arrows: all" };
 
 export function Toolbar() {
-  const { trace, arrows, rows } = view.value;
+  const { trace, arrows, rows } = rested.value;
   const maps = meta.value?.maps ?? [];
   return (
     <header class="toolbar">
@@ -53,16 +54,47 @@ export function Toolbar() {
         <button type="button" aria-label="All commands" title="All commands (Ctrl+K)" onClick={() => openDialog("palette")}>⌘</button>
         <button type="button" aria-label="Help" title="Help (?)" onClick={() => openDialog("help")}>?</button>
       </span>
-      <span class={`busy${busy.value > 0 ? " on" : ""}`} aria-hidden="true" />
+      <Busy />
     </header>
   );
+}
+
+/** That an answer is waited for. */
+function Busy() {
+  return <span class={`busy${busy.value > 0 ? " on" : ""}`} aria-hidden="true" />;
+}
+
+/** Milliseconds between two times that are written while something moves: no one reads sixty a second. */
+const READABLE = 100;
+
+/** The window, now and then while it moves. */
+function useSpan(): { t0: number; t1: number } {
+  const [shown, setShown] = useState(span.peek());
+  useEffect(() => {
+    let timer = 0;
+    const stop = effect(() => {
+      const next = span.value;
+      if (!isMoving.value) setShown(next);
+      else if (timer === 0) {
+        timer = window.setTimeout(() => {
+          timer = 0;
+          setShown(span.peek());
+        }, READABLE);
+      }
+    });
+    return () => {
+      stop();
+      window.clearTimeout(timer);
+    };
+  }, []);
+  return shown;
 }
 
 /** Begin and end of the window, to be read and written. */
 function WindowField() {
   const text = useSignal<string | null>(null);
   const isWrong = useSignal(false);
-  const { t0, t1 } = span.value;
+  const { t0, t1 } = useSpan();
   const plain = `${instant(t0, t1 - t0)} – ${instant(t1, t1 - t0)}`;
   const apply = (written: string) => {
     const parsed = parseWindow(written, span.peek());
@@ -98,7 +130,7 @@ function WindowField() {
 
 function Search() {
   const text = useSignal<string | null>(null);
-  const { query } = view.value;
+  const { query } = rested.value;
   const hits = found.value;
   return (
     <search class="search">

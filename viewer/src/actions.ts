@@ -3,9 +3,10 @@
 
 import { ask, askJson, question, report, type Detail, type Target } from "./api";
 import {
-  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedRows, rowCount, rowHeight, say, selected, shownRows,
+  ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedRows, renaming, rowCount, rowHeight, say, selected, shownRows,
   span, trouble, view, type PanelName, type View,
 } from "./state";
+import { mostRowHeight } from "./geometry";
 import { item, withItem, withKey, withNode } from "./spec";
 import { describe } from "./words";
 
@@ -62,7 +63,7 @@ export function zoomRows(factor: number, at?: number): void {
   const onScreen = area.peek().height / height;
   const kept = at ?? cursor.peek()?.row ?? view.peek().top + onScreen / 2;
   const least = Math.min(1, area.peek().height / Math.max(1, rowCount.peek()));
-  const next = Math.min(64, Math.max(least, height * factor));
+  const next = Math.min(mostRowHeight(area.peek().height), Math.max(least, height * factor));
   const top = kept - ((kept - view.peek().top) * height) / next;
   const most = Math.max(0, rowCount.peek() - area.peek().height / next);
   change({ height: next, top: Math.min(Math.max(0, top), most) }, "row height");
@@ -196,7 +197,7 @@ export function zoomToSelection(): void {
   const margin = range ? 0 : (found.t1 - found.t0) * 0.1;
   const patch: Partial<View> = { t0: found.t0 - margin, t1: found.t1 + margin };
   if (range && (range.y0 > 0 || range.y1 < rowCount.peek()) && range.y1 > range.y0) {
-    patch.height = Math.min(64, area.peek().height / (range.y1 - range.y0));
+    patch.height = Math.min(mostRowHeight(area.peek().height), area.peek().height / (range.y1 - range.y0));
     patch.top = Math.max(0, range.y0 - pinnedRows.peek());
   }
   change({ ...patch, range: null });
@@ -243,6 +244,14 @@ export function hideRow(row = currentRow()): void {
   if (row === null || key === undefined) return say("no row is chosen");
   setRows(withKey(view.peek().rows, "hide", key, true));
   say(`${rows?.label[row] ?? ""} hidden`);
+}
+
+/** Lets another name be written for a row. */
+export function renameRow(): void {
+  const row = currentRow();
+  if (row === null) return say("no row is chosen");
+  reveal(row, span.peek().t0, span.peek().t1);
+  renaming.value = row;
 }
 
 /** Opens or shuts the tree node of a row. */

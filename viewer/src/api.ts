@@ -14,6 +14,8 @@ export interface Category {
   count: number | null;
   /** Exclusive time in the whole trace, all lines together, by its length; null if the file does not say. */
   share: number | null;
+  /** Inclusive time likewise. */
+  incl: number | null;
   labels: string[];
 }
 
@@ -31,6 +33,8 @@ export interface Meta {
   drawables: number;
   bytes: number;
   lines: number;
+  /** Ranks and their threads, or whatever else has its states in a nest of its own. */
+  threads: number;
   maps: LineMap[];
   categories: Category[];
   lost: string[];
@@ -288,27 +292,72 @@ export function forget(): void {
   answers.clear();
 }
 
-/** One answer at a time: a new question gives up the one before. */
+/** A question that is under way, and how many wait for its answer. */
+interface Pending {
+  answer: Promise<unknown>;
+  stop: AbortController;
+  waiting: number;
+}
+
+/** Somebody who waits. */
+interface Waiting {
+  key: string;
+  of: Pending;
+  isWanted: boolean;
+}
+
+const pending = new Map<string, Pending>();
+
+/** Asks, unless the same is under way already. */
+function join(key: string, trace: number, asked: string): Pending {
+  const known = pending.get(key);
+  if (known) {
+    known.waiting++;
+    return known;
+  }
+  const stop = new AbortController();
+  const answer = askJson<unknown>(trace, asked, stop.signal).then((found) => {
+    // What is not exact may be better when it is asked for again.
+    if ((found as { exact?: boolean }).exact !== false && !stop.signal.aborted) answers.set(key, found);
+    return found;
+  }).finally(() => {
+    if (pending.get(key) === own) pending.delete(key);
+  });
+  const own: Pending = { answer, stop, waiting: 1 };
+  pending.set(key, own);
+  return own;
+}
+
+/** One answer at a time: a new question gives up the one before, unless others wait for it. */
 export class Asker<T> {
-  private current: AbortController | null = null;
+  private current: Waiting | null = null;
+
+  /** Does not wait for the answer any more. */
+  stop(): void {
+    const { current } = this;
+    if (!current?.isWanted) return;
+    current.isWanted = false;
+    if (--current.of.waiting > 0) return;
+    current.of.stop.abort();
+    if (pending.get(current.key) === current.of) pending.delete(current.key);
+  }
 
   /** The answer, or null when a newer question came in between or it was refused (which is shown). */
   async ask(trace: number, asked: string, refused: (error: unknown) => void = report): Promise<T | null> {
-    this.current?.abort();
+    this.stop();
     const key = `${trace}/${asked}`;
     const known = answers.get(key);
     if (known !== undefined) return known as T;
-    const own = new AbortController();
+    const own: Waiting = { key, of: join(key, trace, asked), isWanted: true };
     this.current = own;
     try {
-      const found = await askJson<T>(trace, asked, own.signal);
-      if (own.signal.aborted) return null;
-      // What is not exact may be better when it is asked for again.
-      if ((found as { exact?: boolean }).exact !== false) answers.set(key, found);
-      return found;
+      const found = (await own.of.answer) as T;
+      return own.isWanted ? found : null;
     } catch (error) {
-      if (!own.signal.aborted) refused(error);
+      if (own.isWanted) refused(error);
       return null;
+    } finally {
+      own.isWanted = false;
     }
   }
 }

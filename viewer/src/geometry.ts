@@ -22,7 +22,14 @@ export interface Extent {
   height: number;
 }
 
-export const MOST_ROW_HEIGHT = 64;
+/** Rows are no higher than this unless that is asked for, however few they are. */
+export const HOME_ROW_HEIGHT = 160;
+
+/** Rows may be made so high that one fills the page. */
+export function mostRowHeight(height: number): number {
+  return Math.max(64, height);
+}
+
 /** Rows are at least so high when a trace is opened, if all fit. */
 export const GOOD_ROW_HEIGHT = 22;
 /** The shortest window: what a double tells apart at the trace's times, but no less than 10 ps. */
@@ -42,7 +49,7 @@ export function pinnedHeight(view: View, extent: Extent): number {
 /** All of the trace. */
 export function home(extent: Extent): View {
   const rows = Math.max(1, extent.rows);
-  const rowHeight = Math.min(48, Math.max(leastRowHeight(extent), extent.height / rows));
+  const rowHeight = Math.min(HOME_ROW_HEIGHT, Math.max(leastRowHeight(extent), extent.height / rows));
   return { t0: extent.t0, t1: extent.t1, top: 0, rowHeight };
 }
 
@@ -60,7 +67,7 @@ export function clamp(view: View, extent: Extent, slack = 0): View {
   const middle = Number.isFinite(view.t0 + view.t1) ? (view.t0 + view.t1) / 2 : extent.t0;
   let t0 = asked === span ? view.t0 : middle - span / 2;
   t0 = Math.max(extent.t0 - free, Math.min(t0, extent.t0 + whole + free - span));
-  const rowHeight = Math.min(MOST_ROW_HEIGHT, Math.max(leastRowHeight(extent), view.rowHeight || GOOD_ROW_HEIGHT));
+  const rowHeight = Math.min(mostRowHeight(extent.height), Math.max(leastRowHeight(extent), view.rowHeight || GOOD_ROW_HEIGHT));
   const room = (extent.height - pinnedHeight({ ...view, rowHeight }, extent)) / rowHeight;
   const top = Math.max(0, Math.min(view.top || 0, extent.rows - extent.pinned - room));
   return { t0, t1: t0 + span, top, rowHeight };
@@ -111,7 +118,7 @@ export function panTime(view: View, extent: Extent, pixels: number): View {
 export function zoomRows(view: View, extent: Extent, factor: number, y: number): View {
   const before = pinnedHeight(view, extent);
   const below = view.top + Math.max(0, y - before) / view.rowHeight;
-  const rowHeight = Math.min(MOST_ROW_HEIGHT, Math.max(leastRowHeight(extent), view.rowHeight * factor));
+  const rowHeight = Math.min(mostRowHeight(extent.height), Math.max(leastRowHeight(extent), view.rowHeight * factor));
   const after = pinnedHeight({ ...view, rowHeight }, extent);
   return clamp({ ...view, rowHeight, top: below - Math.max(0, y - after) / rowHeight }, extent);
 }

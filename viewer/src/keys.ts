@@ -59,6 +59,7 @@ export const ACTIONS: readonly Action[] = [
   action("group", "Rows", "One row for each group, next level", ["g"], act.group),
   action("pin-row", "Rows", "Keep the row on top, or no longer", ["P"], () => act.pinRow()),
   action("hide-row", "Rows", "Hide the row", ["H"], () => act.hideRow()),
+  action("rename-row", "Rows", "Another name for the row, in this page and its link", ["F2"], act.renameRow),
   action("next-map", "Rows", "Next way to name rows", ["v"], act.nextMap),
 
   action("enter", "Selection", "Select what is under the cursor; zoom to it or to the range", ["Enter"], () => void act.enter(), true),
@@ -115,7 +116,7 @@ export const ACTIONS: readonly Action[] = [
   pointer("click-add", "Add to the selection", "Ctrl+click"),
   pointer("double-click", "Zoom to the range, the state or the message", "double click"),
   pointer("minimap", "Move the window by its frame, resize it by the edges, draw another elsewhere; double click for everything", "drag in the strip above"),
-  pointer("row-labels", "Move a row to another place; ▸ opens a group, ☆ pins on top, × hides", "drag a row's label"),
+  pointer("row-labels", "Move a row to another place; ▸ opens a group, ☆ pins on top, ✎ gives another name, × hides", "drag a row's label"),
 ];
 
 /** Regions in the order of F6. */

@@ -3,7 +3,7 @@
 import { effect, signal, untracked } from "@preact/signals";
 import { Asker, askJson, forget, question, report, traceNames, type Detail, type Meta, type Rows } from "./api";
 import { count } from "./finding";
-import { counted, hitBins, layout, meta, selected, slide, view } from "./state";
+import { counted, hitBins, selected, slide, toldMeta, toldRows, view } from "./state";
 
 /** Milliseconds between two looks at how far the index is. */
 const AGAIN = 700;
@@ -16,9 +16,9 @@ async function loadMeta(trace: number): Promise<void> {
   try {
     const found = await askJson<Meta>(trace, "meta");
     if (view.peek().trace !== trace) return;
-    const before = meta.peek();
+    const before = toldMeta.peek();
     if (before?.index.state === "building" && found.index.state === "ready") forget();
-    meta.value = found;
+    toldMeta.value = found;
     document.title = `${found.name} – mpitrace view`;
     if (found.index.state === "building") window.setTimeout(() => void loadMeta(trace), AGAIN);
   } catch (error) {
@@ -33,8 +33,8 @@ export function load(): void {
     if (view.value.trace === trace) return;
     trace = view.value.trace;
     untracked(() => {
-      meta.value = null;
-      layout.value = null;
+      toldMeta.value = null;
+      toldRows.value = null;
       selected.value = [];
       hitBins.value = [];
       counted.value = "";
@@ -51,7 +51,7 @@ export function load(): void {
     askedRows = asked;
     untracked(() => void rows.ask(of, question("rows", { rows: spec })).then((found) => {
       if (!found || askedRows !== asked) return;
-      layout.value = found;
+      toldRows.value = found;
       // The text that the server would write, so that links of the same rows are the same.
       if (found.spec !== spec && view.peek().rows === spec) {
         askedRows = `${of}/${found.spec}`;
@@ -74,7 +74,7 @@ export function load(): void {
   let searched = "";
   effect(() => {
     const { trace: of, rows: spec, query } = view.value;
-    const asked = `${of}/${spec}/${query}/${meta.value === null}`;
+    const asked = `${of}/${spec}/${query}/${toldMeta.value === null}`;
     if (asked === searched) return;
     searched = asked;
     untracked(() => void count());

@@ -1,19 +1,55 @@
 // What the page shows, as signals. `view` is all that a link restores and is changed by `change` only, which keeps the
 // address and the history of undo true; the rest is what the server said about it, or lives as long as a movement of the mouse.
 
-import { computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import type { Detail, Meta, Rows } from "./api";
+import { HOME_ROW_HEIGHT } from "./geometry";
 import { History } from "./history";
-import { decode, encode, START, type View } from "./url";
+import { item } from "./spec";
+import { decode, encode, MOST_NAME, START, type View } from "./url";
 
 export * from "./url";
 
 export const view = signal<View>(START);
+/** The view as panels have it: that of the last rest. While something moves they are not rendered anew, and ask nothing. */
+export const rested = signal<View>(START);
+/** Whether something moves: who computes for panels then takes the time that pictures need. */
+export const isMoving = signal(false);
 
 /** What the server says about the trace; null until it has answered. */
-export const meta = signal<Meta | null>(null);
+export const toldMeta = signal<Meta | null>(null);
 /** The rows of the layout that `view.rows` names; those of the last one until the next has come. */
-export const layout = signal<Rows | null>(null);
+export const toldRows = signal<Rows | null>(null);
+const ownNames = computed(() => view.value.names);
+const names = computed(() => new Map(ownNames.value));
+/** The trace, with the names that the reader gave. */
+export const meta = computed<Meta | null>(() => {
+  const [told, own] = [toldMeta.value, names.value];
+  if (!told || own.size === 0) return told;
+  return { ...told, categories: told.categories.map((one, kind) => ({ ...one, name: own.get(String(kind)) ?? one.name })) };
+});
+/** The rows, with the names that the reader gave. */
+export const layout = computed<Rows | null>(() => {
+  const [told, own] = [toldRows.value, names.value];
+  if (!told || own.size === 0) return told;
+  return { ...told, label: told.label.map((label, row) => own.get(rowName(told, row)) ?? label) };
+});
+
+/** The row that is being given another name. */
+export const renaming = signal<number | null>(null);
+
+/** What a row's own name is kept under. */
+export function rowName(rows: Rows, row: number): string {
+  return `${Number(item(rows.spec, "map") ?? 0)}.${rows.key[row] ?? ""}`;
+}
+
+/** Gives a kind or a row another name; none gives back that of the trace. */
+export function rename(of: string, name: string): void {
+  const text = name.replace(/\s+/g, " ").trim().slice(0, MOST_NAME);
+  const others = view.peek().names.filter(([other]) => other !== of);
+  change({ names: text === "" ? others : [...others, [of, text]] });
+}
+
 /** Details of the selected drawables, in the order of `view.sel`; those not yet known are missing. */
 export const selected = signal<readonly Detail[]>([]);
 /** What lies under the pointer. */
@@ -44,13 +80,16 @@ export const legendTab = signal(false);
 /** Whether the wheel zooms and Ctrl+wheel scrolls instead of the other way round. Kept in this browser. */
 export const wheelZooms = signal(false);
 
-/** The window in seconds, never NaN. */
-export const span = computed(() => {
-  const { t0, t1 } = view.value;
+function spanOf({ t0, t1 }: View): { t0: number; t1: number } {
   if (!Number.isNaN(t0)) return { t0, t1 };
   const whole = meta.value;
   return whole ? { t0: whole.t0, t1: whole.t1 } : { t0: 0, t1: 1 };
-});
+}
+
+/** The window in seconds, never NaN. */
+export const span = computed(() => spanOf(view.value));
+/** That of the last rest. */
+export const restedSpan = computed(() => spanOf(rested.value));
 
 /** Number of rows in the layout. */
 export const rowCount = computed(() => layout.value?.count ?? 0);
@@ -60,7 +99,7 @@ export const rowHeight = computed(() => {
   const { height } = view.value;
   if (height > 0) return height;
   const fits = Math.max(1, area.value.height) / Math.max(1, rowCount.value);
-  return Math.min(48, fits);
+  return Math.min(HOME_ROW_HEIGHT, fits);
 });
 
 /** How many rows stand pinned above the others; `view.top` counts from the first that is not. */
@@ -76,9 +115,9 @@ export const shownRows = computed(() => {
 
 /** What statistics, matrix and tables are about: the selected range, else window and all rows. */
 export const subject = computed(() => {
-  const { range } = view.value;
+  const { range } = rested.value;
   if (range) return { ...range, isRange: true };
-  return { ...span.value, y0: 0, y1: rowCount.value, isRange: false };
+  return { ...restedSpan.value, y0: 0, y1: rowCount.value, isRange: false };
 });
 
 const history = new History<View>();
@@ -88,7 +127,24 @@ export const canUndo = computed(() => historyChanges.value >= 0 && history.canUn
 export const canRedo = computed(() => historyChanges.value >= 0 && history.canRedo);
 
 /** What undo does not undo: how something looks, not where one is. */
-const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "own", "theme", "query", "pins"]);
+const QUIET: ReadonlySet<string> = new Set<keyof View>(["panel", "palette", "own", "names", "theme", "query", "pins"]);
+
+/** What moves the window. */
+const MOVES: ReadonlySet<string> = new Set<keyof View>(["t0", "t1", "top", "height"]);
+/** Milliseconds without a change after which a movement is at rest. */
+const REST = 150;
+let lastMove = 0;
+let resting = 0;
+
+/** Shows a view, in panels as well. */
+export function show(next: View): void {
+  window.clearTimeout(resting);
+  batch(() => {
+    view.value = next;
+    rested.value = next;
+    isMoving.value = false;
+  });
+}
 
 /** Changes the view. Changes of the same `name` shortly one after the other are one step of undo. */
 export function change(patch: Partial<View>, name = ""): void {
@@ -101,16 +157,25 @@ export function change(patch: Partial<View>, name = ""): void {
     history.push(before, name, performance.now());
     historyChanges.value++;
   }
-  view.value = after;
+  // A key that is held down moves, too.
+  const isMove = differs.every((key) => MOVES.has(key));
+  const last = lastMove;
+  lastMove = isMove ? performance.now() : 0;
+  if (isMove && lastMove - last < REST) slide(after);
+  else show(after);
 }
 
-/** Changes the view while something is being dragged, without a step of undo; `change` it at the end, from `from`. */
+/** Changes the view while something is being dragged, without a step of undo; `settle` at the end. */
 export function slide(patch: Partial<View>): void {
+  isMoving.value = true;
   view.value = bounded({ ...view.peek(), ...patch });
+  window.clearTimeout(resting);
+  resting = window.setTimeout(() => show(view.peek()), REST);
 }
 
 /** Ends a movement that began at `from` and was shown by `slide`: one step of undo. */
 export function settle(from: View): void {
+  show(view.peek());
   if (view.peek() === from) return;
   history.push(from, "", performance.now());
   historyChanges.value++;
@@ -127,7 +192,7 @@ export function redo(): void {
 function goTo(found: View | null): void {
   if (!found) return;
   const now = view.peek();
-  view.value = { ...found, panel: now.panel, palette: now.palette, own: now.own, theme: now.theme, query: now.query, pins: now.pins };
+  show({ ...found, panel: now.panel, palette: now.palette, own: now.own, names: now.names, theme: now.theme, query: now.query, pins: now.pins });
   historyChanges.value++;
 }
 
@@ -160,14 +225,15 @@ export function say(text: string): void {
 
 /** Ties the view to the address of the page, and the theme to what the system prefers. */
 export function connect(): void {
-  view.value = decode(location.hash);
+  show(decode(location.hash));
   let written = location.hash;
   let timer = 0;
   effect(() => {
-    const text = `#${encode(view.value)}`;
+    void view.value;
     window.clearTimeout(timer);
     // Browsers refuse more than a hundred changes in half a minute.
     timer = window.setTimeout(() => {
+      const text = `#${encode(view.peek())}`;
       if (text === location.hash) return;
       written = text;
       window.history.replaceState(null, "", text === "#" ? location.pathname + location.search : text);
@@ -180,7 +246,7 @@ export function connect(): void {
     history.push(view.peek(), "", performance.now());
     historyChanges.value++;
     legendTab.value = false;
-    view.value = asked;
+    show(asked);
   });
   // The same width as in style.css.
   const narrow = window.matchMedia("(max-width: 900px)");

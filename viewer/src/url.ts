@@ -21,6 +21,9 @@ export interface Range {
   y1: number;
 }
 
+/** Names that the reader gave, by what has them. */
+export type Names = readonly (readonly [of: string, name: string])[];
+
 /** What is on the screen. Everything that a link must restore stands here, nothing else. */
 export interface View {
   /** Which of the server's traces. */
@@ -48,6 +51,8 @@ export interface View {
   palette: PaletteName;
   /** Kinds that have another colour than the palette's, in ascending order: `#rrggbb`. */
   own: readonly (readonly [kind: number, color: string])[];
+  /** Other names: of a kind by its number, of a row by line map and key, `0.15` or `1.n3`. */
+  names: Names;
   theme: Theme;
   /** References of the drawables that are kept in view. */
   pins: readonly string[];
@@ -55,7 +60,7 @@ export interface View {
 
 export const START: View = {
   trace: 0, t0: Number.NaN, t1: Number.NaN, top: 0, height: 0, rows: "", hide: [], mode: "dominant", heat: -1,
-  arrows: "worst", sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], theme: "auto", pins: [],
+  arrows: "worst", sel: [], range: null, query: "", panel: "summary", palette: "file", own: [], names: [], theme: "auto", pins: [],
 };
 
 /** Ranges of numbers, "3,7-9", in ascending order. */
@@ -111,6 +116,24 @@ function ownColors(text: string): [number, string][] {
   return [...found].sort(([a], [b]) => a - b);
 }
 
+/** `3:Exchange,0.15:late rank`: a kind or a row and its name, in which commas and what stands for them are escaped. */
+function namesText(names: Names): string {
+  return names.map(([of, name]) => `${of}:${name.replace(/[%,]/g, encodeURIComponent)}`).join(",");
+}
+
+function namesOf(text: string): Names {
+  const found = new Map<string, string>();
+  for (const part of text.split(",").slice(0, 1000)) {
+    const match = /^(\d{1,5}|\d{1,3}\.n?\d{1,7}):(.+)$/s.exec(part);
+    const name = match?.[2]?.replace(/%(25|2C)/g, (code) => decodeURIComponent(code)).slice(0, MOST_NAME);
+    if (match?.[1] !== undefined && name !== undefined) found.set(match[1], name);
+  }
+  return [...found];
+}
+
+/** Letters of a name that a reader gives. */
+export const MOST_NAME = 80;
+
 /** Text behind the #, without it. Only what differs from the beginning is written. */
 export function encode(view: View): string {
   const parts: [string, string][] = [];
@@ -131,6 +154,7 @@ export function encode(view: View): string {
   put("panel", view.panel, START.panel);
   put("colors", view.palette, START.palette);
   put("own", view.own.map(([kind, color]) => `${kind}:${color.slice(1)}`).join(","), "");
+  put("names", namesText(view.names), "");
   put("theme", view.theme, START.theme);
   put("pins", view.pins.join("!"), "");
   // Only what would end the fragment or the pair is escaped: links are read by people too.
@@ -151,7 +175,7 @@ export function decode(fragment: string): View {
     t0: isWindow ? t0 : Number.NaN,
     t1: isWindow ? t1 : Number.NaN,
     top: Math.max(0, number(all.get("top"), 0)),
-    height: Math.min(Math.max(0, number(all.get("row"), 0)), 200),
+    height: Math.min(Math.max(0, number(all.get("row"), 0)), 4000),
     rows: all.get("rows") ?? "",
     hide: numbersOf(all.get("hide") ?? ""),
     mode: heat ? "heat" : oneOf(mode, ["dominant", "rare", "stack"], START.mode),
@@ -164,6 +188,7 @@ export function decode(fragment: string): View {
     panel: oneOf(all.get("panel"), PANELS, START.panel),
     palette: oneOf(all.get("colors"), PALETTES, START.palette),
     own: ownColors(all.get("own") ?? ""),
+    names: namesOf(all.get("names") ?? ""),
     theme: oneOf(all.get("theme"), THEMES, START.theme),
     pins: references(all.get("pins")),
   };

@@ -2,12 +2,23 @@
 
 import type { Detail } from "./api";
 import { duration, instant } from "./axis";
-import { span } from "./state";
+import { layout, meta, span } from "./state";
+
+/** The category of something, by the name that the reader gave it. */
+export function nameOf({ kind, name }: Detail): string {
+  return meta.value?.categories[kind]?.name ?? name;
+}
+
+/** The line of something, by the name that the reader gave its row, unless that stands for many. */
+export function labelOf({ row, label }: { row: number; label: string }): string {
+  const rows = layout.value;
+  return row >= 0 && rows && !rows.group[row] ? (rows.label[row] ?? label) : label;
+}
 
 /** "rank 129, MPI_Waitall, 3.214 ms, at 12.0353 s". */
 export function describe(found: Detail): string {
   const { t0, t1 } = span.peek();
-  const to = found.topology === "arrow" && found.to ? ` to ${found.to.label}` : "";
+  const to = found.topology === "arrow" && found.to ? ` to ${labelOf(found.to)}` : "";
   const length = found.topology === "event" ? "" : `, ${duration(found.t1 - found.t0)}`;
-  return `${found.label}${to}, ${found.name}${length}, at ${instant(found.t0, t1 - t0)}${found.backward ? ", backward" : ""}`;
+  return `${labelOf(found)}${to}, ${nameOf(found)}${length}, at ${instant(found.t0, t1 - t0)}${found.backward ? ", backward" : ""}`;
 }

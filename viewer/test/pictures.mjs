@@ -2,7 +2,7 @@
 //
 //   node viewer/test/pictures.mjs [FOLDER] [NAME...]      default: docs/pictures
 //
-// Needs what `ci/demo` installs and builds: Open MPI, LAMMPS, the recorder in target/lib, mpitrace (MPITRACE, else
+// Needs what `ci/deps` installs and `ci/build` builds: Open MPI, LAMMPS, the recorder in target/lib, mpitrace (MPITRACE, else
 // target/release/mpitrace); and the right to mount a file system, for the I/O server.
 
 import { execFileSync } from "node:child_process";
@@ -55,10 +55,18 @@ const pictures = {
   "view-close": {
     of: "lammps", fragment: () => "panel=stats",
     act: async (page, { t0, t1 }) => {
-      // Around a collective call in the middle of the run, where a step ends.
-      const { hit } = await page.ask(`search?q=MPI_Allreduce%20rank:0&from=${(t0 + t1) / 2}&dir=1`);
-      const window = { t0: hit.t0 - 0.001, t1: hit.t0 + 0.002 };
-      const { hit: send } = await page.ask(`search?q=MPI_Send%20rank:1%20dur%3E50us&from=${hit.t1}&dir=1`);
+      // Around a collective call, where a step ends and, ranks not having waited for a processor, the next begins.
+      let [hit, window, send] = [null, null, null];
+      for (let from = t0 + (t1 - t0) * 0.3, most = 0, nth = 0; nth < 120; nth++) {
+        const { hit: found } = await page.ask(`search?q=MPI_Allreduce%20rank:0&from=${from}&dir=1&wrap=0`);
+        if (!found) break;
+        from = found.t1;
+        const about = { t0: found.t0 - 0.001, t1: found.t0 + 0.002 };
+        const { count } = await page.ask(`hits?q=MPI_Send&t0=${about.t0}&t1=${about.t1}`);
+        const { hit: one } = await page.ask(`search?q=MPI_Send%20rank:1%20dur%3E50us&from=${found.t1}&dir=1&wrap=0`);
+        if (count > most && one && one.t1 < about.t1) [hit, window, send, most] = [found, about, one, count];
+      }
+      if (!hit) throw new Error("no step of this run can be shown: the machine is too busy");
       await page.look(`t=${window.t0}~${window.t1}&arrows=all&panel=stats&sel=${send.ref}`);
       const { x, y } = await page.point(hit.t0 + 0.0016, 2, window);
       await page.own.mouse.move(x, y);

@@ -3,8 +3,9 @@
 import { follow, nextOnRow, pinSelection, select, selectRef, zoomToSelection } from "../actions";
 import { question, type Detail, type Followed } from "../api";
 import { bytes, duration, instant } from "../axis";
-import { change, selected, span, view } from "../state";
+import { change, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
+import { labelOf, nameOf } from "../words";
 import { useAnswer } from "./answer";
 import { lookFor } from "./Hits";
 import { count, KindName } from "./parts";
@@ -17,18 +18,18 @@ const MOST_MESSAGES = 4;
 export function Details() {
   const all = selected.value;
   const one = all.at(-1);
-  const length = span.value.t1 - span.value.t0;
+  const length = restedSpan.value.t1 - restedSpan.value.t0;
   if (!one) {
     return <section class="details" aria-label="Details"><h2>Details</h2><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
   }
   const isMeeting = one.class === "collective";
   const facts: [string, string][] = [
-    ["row", one.row < 0 ? `${one.label} (not shown)` : one.label],
+    ["row", one.row < 0 ? `${one.label} (not shown)` : labelOf(one)],
     ...(one.topology === "event" ? [] : [["duration", duration(one.t1 - one.t0)] as [string, string]]),
     ...(one.topology === "state" && one.excl < one.t1 - one.t0 ? [["itself", duration(one.excl)] as [string, string]] : []),
     [one.topology === "event" ? "at" : "begins", instant(one.t0, length)],
     ...(one.topology === "event" ? [] : [["ends", instant(one.t1, length)] as [string, string]]),
-    ...(one.to ? [["to", one.to.label] as [string, string]] : []),
+    ...(one.to ? [["to", labelOf(one.to)] as [string, string]] : []),
     ...(one.bytes === null ? [] : [["bytes", `${bytes(one.bytes)}${one.bytes < 1024 ? "" : ` (${count(one.bytes)})`}`] as [string, string]]),
   ];
   const info = one.info.filter(([name, text]) => !(SIZES.includes(name) && text === String(one.bytes)));
@@ -59,14 +60,14 @@ export function Details() {
         {all.length > 1 ? <button type="button" onClick={() => select(one)}>only this</button> : null}
         <button type="button" title="Clear the selection (Esc)" onClick={() => change({ sel: [] })}>clear</button>
       </p>
-      {view.value.pins.includes(one.ref) ? <p class="faint">kept under Pins</p> : null}
+      {rested.value.pins.includes(one.ref) ? <p class="faint">kept under Pins</p> : null}
     </section>
   );
 }
 
 /** The messages that leave a state, or arrive in it: whose, how much, how long on their way. */
 function Messages({ of, dir }: { of: Detail; dir: 1 | -1 }) {
-  const { value, isOld } = useAnswer<Followed>(question("follow", { ref: of.ref, dir, rows: view.value.rows }));
+  const { value, isOld } = useAnswer<Followed>(question("follow", { ref: of.ref, dir, rows: rested.value.rows }));
   if (!value || isOld) return null;
   // What stays within it, as from a call to an operation below it, only leaves.
   const isWithin = ({ row, to, t0, t1 }: Detail) => row === to?.row && t0 >= of.t0 && t1 <= of.t1;
@@ -78,8 +79,8 @@ function Messages({ of, dir }: { of: Detail; dir: 1 | -1 }) {
     <ul class="messages" aria-label={dir > 0 ? "What leaves here" : "What arrives here"}>
       {shown.map((arrow) => (
         <li key={arrow.ref}>
-          {dir > 0 ? "→" : "←"} <button type="button" class="link" title={short(arrow.name, 60)} onClick={() => void selectRef(arrow.ref)}>{short((dir > 0 ? arrow.to?.label : arrow.label) ?? "", 40)}</button>
-          {" "}{arrow.class === "message" && arrow.bytes !== null ? bytes(arrow.bytes) : short(arrow.name, 40)}, {duration(Math.abs(arrow.t1 - arrow.t0))} {arrow.backward ? <span class="alarm">backward</span> : null}
+          {dir > 0 ? "→" : "←"} <button type="button" class="link" title={short(nameOf(arrow), 60)} onClick={() => void selectRef(arrow.ref)}>{short(dir < 0 ? labelOf(arrow) : arrow.to ? labelOf(arrow.to) : "", 40)}</button>
+          {" "}{arrow.class === "message" && arrow.bytes !== null ? bytes(arrow.bytes) : short(nameOf(arrow), 40)}, {duration(Math.abs(arrow.t1 - arrow.t0))} {arrow.backward ? <span class="alarm">backward</span> : null}
         </li>
       ))}
       {total > shown.length ? <li class="faint">and {total - shown.length} more</li> : null}

@@ -2,9 +2,9 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { selectRef } from "../actions";
-import { askJson, isAbort, question, type Listed, type Value } from "../api";
+import { askJson, isAbort, question, Refusal, type Listed, type Value } from "../api";
 import { duration, instant } from "../axis";
-import { layout, meta, view } from "../state";
+import { layout, meta, rested } from "../state";
 import { short } from "../timeline/Tooltip";
 import { count, Csv, Exact, KindName, Panel, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
@@ -31,9 +31,9 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
   const [order, setOrder] = useState(first);
   const [list, setList] = useState<{ rows: Row[]; total: number; exact: boolean; asked: string }>({ rows: [], total: -1, exact: true, asked: "" });
   const [end, setEnd] = useState(0);
-  const [error, setError] = useState("");
+  const [error, setError] = useState<{ text: string; isTooMuch: boolean } | null>(null);
   const asked = question("events", { ...values, sort: order });
-  const { trace } = view.value;
+  const { trace } = rested.value;
   const isKnown = meta.value !== null;
   const isNew = list.asked !== asked;
   const from = isNew ? 0 : end;
@@ -43,11 +43,11 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     const timer = window.setTimeout(async () => {
       try {
         const found = await askJson<Listed>(trace, `${asked}&offset=${from}&limit=${PART}`, stop.signal);
-        setError("");
+        setError(null);
         setEnd(from);
         setList((last) => ({ rows: from === 0 ? rowsOf(found) : [...last.rows, ...rowsOf(found)], total: found.total, exact: found.exact, asked }));
       } catch (refused) {
-        if (!isAbort(refused)) setError(refused instanceof Error ? refused.message : String(refused));
+        if (!isAbort(refused)) setError({ text: refused instanceof Error ? refused.message : String(refused), isTooMuch: refused instanceof Refusal && refused.status === 413 });
       }
     }, list.asked === "" || from > 0 ? 0 : 200);
     return () => {
@@ -64,14 +64,15 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     { id: "row", title: "Row", cell: ({ row, to }) => `${short(layout.value?.label[row] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ row }) => row },
     { id: "info", title: "With", cell: ({ info }) => short(info, 160) },
   ];
-  if (error !== "") return <p class="wrong" role="alert">{short(error, 400)}</p>;
+  // That a window is too long for a table is nothing that went wrong.
+  if (error) return <p class={error.isTooMuch ? "faint" : "wrong"} role={error.isTooMuch ? "status" : "alert"}>{short(error.text, 400)}</p>;
   if (list.total < 0) return <p class="faint">Reading…</p>;
   return (
     <>
       <p class="faint" role="status">{list.exact ? "" : "≈ "}{count(list.total)} {noun}{list.total === 1 ? "" : "s"}</p>
       <Table
         name={name} columns={columns} rows={list.rows} total={list.total} first={first} keyOf={({ ref }) => ref} isOld={isNew}
-        chosen={view.value.sel.at(-1) ?? null} onChoose={({ ref }) => void selectRef(ref)} onSort={setOrder}
+        chosen={rested.value.sel.at(-1) ?? null} onChoose={({ ref }) => void selectRef(ref)} onSort={setOrder}
         onEnd={() => {
           if (!isNew && list.rows.length < list.total) setEnd(list.rows.length);
         }}

@@ -2,7 +2,7 @@
 
 import { Csv, Spark, count, percent, Subject, subjectValues } from "./parts";
 import { Listing } from "./Events";
-import { change, hitBins, meta, view } from "../state";
+import { change, hitBins, meta, rested } from "../state";
 import { found, isSearching, nextHit, firstHit, wrong } from "../finding";
 import { instant } from "../axis";
 import { short } from "../timeline/Tooltip";
@@ -18,7 +18,7 @@ export function lookFor(query: string): void {
 }
 
 export function Hits() {
-  const { query } = view.value;
+  const { query } = rested.value;
   const whole = meta.value;
   const bins = hitBins.value;
   const hits = found.value;
@@ -38,7 +38,7 @@ export function Hits() {
             <button type="button" onClick={() => void nextHit(-1)}>◀ previous <kbd>P</kbd></button>
             <button type="button" onClick={() => void nextHit(1)}>next <kbd>N</kbd> ▶</button>
             <button type="button" onClick={() => void firstHit()}>first</button>
-            {whole ? <Csv what={isWhole ? "events" : "hits"} values={{ q: query, t0: whole.t0, t1: whole.t1, rows: view.value.rows }} /> : null}
+            {whole ? <Csv what={isWhole ? "events" : "hits"} values={{ q: query, t0: whole.t0, t1: whole.t1, rows: rested.value.rows }} /> : null}
           </>
         )}
       </div>
@@ -61,7 +61,7 @@ export function Hits() {
 
 /** The hits one by one: of the whole trace, or of the window where that would be too much to read. */
 function List({ isWhole }: { isWhole: boolean }) {
-  const { query, rows } = view.value;
+  const { query, rows } = rested.value;
   const { t0, t1 } = meta.value ?? { t0: 0, t1: 1 };
   const values = isWhole ? { t0, t1, rows, q: query } : { ...subjectValues(), hide: null, q: query };
   return (

@@ -5,8 +5,9 @@ import { signal } from "@preact/signals";
 import { select } from "../actions";
 import { question, type Call, type Detail } from "../api";
 import { bytes, duration, instant } from "../axis";
-import { meta, selected, span, view } from "../state";
+import { meta, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
+import { labelOf } from "../words";
 import { useAnswer } from "./answer";
 import { Listing } from "./Events";
 import { Csv, KindName, Panel, Subject, subjectValues } from "./parts";
@@ -23,7 +24,7 @@ export function Io() {
   if (one && chosen !== null && shownCall.peek()?.id !== chosen) shownCall.value = { id: chosen, t0: Math.min(one.t0, one.t1), t1: Math.max(one.t0, one.t1) };
   const call = shownCall.value;
   const id = call?.id ?? null;
-  const shown = useAnswer<Call>(call && meta.value ? question("call", { ...call, rows: view.value.rows }) : null);
+  const shown = useAnswer<Call>(call && meta.value ? question("call", { ...call, rows: rested.value.rows }) : null);
   // Arrows from calls to operations would only say the same again.
   const others = (meta.value?.categories ?? []).flatMap(({ class: name, topology }, kind) => (CLASSES.includes(name) && topology === "state" ? [] : [kind]));
   const hasIo = others.length < (meta.value?.categories.length ?? 0);
@@ -43,7 +44,7 @@ export function Io() {
 }
 
 function Operations({ found: { call, operations, total, seconds, exact } }: { found: Call }) {
-  const length = span.value.t1 - span.value.t0;
+  const length = restedSpan.value.t1 - restedSpan.value.t0;
   const begin = call?.t0 ?? operations[0]?.t0 ?? 0;
   const columns: Column<Detail>[] = [
     { id: "t0", title: "After the call's begin", isNumber: true, cell: ({ t0 }) => duration(t0 - begin), by: ({ t0 }) => t0 },
@@ -57,7 +58,7 @@ function Operations({ found: { call, operations, total, seconds, exact } }: { fo
       <p class="call">
         {call ? (
           <>
-            <button type="button" class="link" onClick={() => select(call)}><KindName kind={call.kind} /></button> on {short(call.label, 60)},
+            <button type="button" class="link" onClick={() => select(call)}><KindName kind={call.kind} /></button> on {short(labelOf(call), 60)},
             {" "}{duration(call.t1 - call.t0)} at {instant(call.t0, length)}{call.bytes === null ? "" : `, ${bytes(call.bytes)}`}
           </>
         ) : "The call itself is not in this trace."}
@@ -65,7 +66,7 @@ function Operations({ found: { call, operations, total, seconds, exact } }: { fo
         {total > operations.length ? `; the first ${operations.length}:` : ""}
       </p>
       {operations.length === 0 ? null
-        : <Table name="Disk operations of the call" columns={columns} rows={operations} first="t0" keyOf={({ ref }) => ref} chosen={view.value.sel.at(-1) ?? null} onChoose={(one) => select(one)} />}
+        : <Table name="Disk operations of the call" columns={columns} rows={operations} first="t0" keyOf={({ ref }) => ref} chosen={rested.value.sel.at(-1) ?? null} onChoose={(one) => select(one)} />}
     </>
   );
 }

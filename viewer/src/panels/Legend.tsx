@@ -2,18 +2,34 @@
 
 import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
-import { change, meta, MODES, view, type Mode } from "../state";
+import type { Category, CategoryStats } from "../api";
+import { change, meta, MODES, rename, rested, rowCount, subject, toldMeta, view, type Mode } from "../state";
 import { duration } from "../axis";
 import { PALETTES, type PaletteName } from "../palette";
+import { item } from "../spec";
 import { colors } from "../timeline/Timeline";
 import { short } from "../timeline/Tooltip";
-import { count, percent, Swatch } from "./parts";
+import { brief, count, NameField, percent, Swatch } from "./parts";
 import { className } from "./Summary";
 import { useStats } from "./Statistics";
 import { lookFor } from "./Hits";
 
-const ORDERS = [["share", "by share"], ["name", "by name"], ["count", "by count"], ["file", "as in file"]] as const;
-type Order = (typeof ORDERS)[number][0];
+/** What the legend is sorted by. */
+const COLUMNS = [
+  { id: "name", title: "Category", hint: "By name: up, down, as in the file" },
+  { id: "count", title: "Count", hint: "How many" },
+  { id: "incl", title: "Incl.", hint: "Time in it and all within it, in shares of the time of all rows" },
+  { id: "excl", title: "Excl.", hint: "Time in it and nothing within it, in shares of the time of all rows" },
+] as const;
+type By = (typeof COLUMNS)[number]["id"] | "file";
+
+/** Numbers of a kind; times in shares of the time of all rows, and in seconds. */
+interface Numbers {
+  count: number;
+  incl: number;
+  excl: number;
+  seconds: { incl: number; excl: number } | null;
+}
 
 const MODE_NAMES: Record<Mode, string> = {
   dominant: "what took most", rare: "rarest first", stack: "shares of all", heat: "heat map of one",
@@ -25,65 +41,75 @@ function setColor(kind: number, color: string): void {
   change({ own: [...others, [kind, color] as const].sort(([a], [b]) => a - b) });
 }
 
+/** What the file says of the whole trace: known at once, before anything has been counted. */
+function ofFile({ count: number, incl, share: excl }: Category, threads: number): Numbers {
+  return { count: number ?? 0, incl: (incl ?? 0) / threads, excl: (excl ?? 0) / threads, seconds: null };
+}
+
+function ofWindow({ count: number, incl, excl }: CategoryStats, whole: number): Numbers {
+  return { count: number, incl: incl / whole, excl: excl / whole, seconds: { incl, excl } };
+}
+
 export function Legend() {
   const [filter, setFilter] = useState("");
-  const [order, setOrder] = useState<Order>("share");
+  const [{ by, isDown }, setOrder] = useState<{ by: By; isDown: boolean }>({ by: "excl", isDown: true });
+  const [renamed, setRenamed] = useState(-1);
   const stats = useStats(true);
   const categories = meta.value?.categories ?? [];
-  const { hide, mode, heat } = view.value;
-  const numbers = new Map((stats.value?.categories ?? []).map((one) => [one.kind, one]));
-  const whole = stats.value ? stats.value.span * stats.value.threads : 1;
+  const { hide, mode, heat } = rested.value;
+  const found = stats.value;
+  const isRange = subject.value.isRange;
+  // Where the window is all of the trace and could not be counted, the file knows better.
+  const { t0, t1, y0, y1 } = subject.value;
+  const isAll = t0 <= (meta.value?.t0 ?? 0) && t1 >= (meta.value?.t1 ?? 1) && y0 <= 0 && y1 >= rowCount.value
+    && item(rested.value.rows, "only") === null && item(rested.value.rows, "hide") === null;
+  const isCounted = found !== null && (found.exact || !isAll);
+  const numbers = new Map<number, Numbers>(isCounted
+    ? found.categories.map((one) => [one.kind, ofWindow(one, found.span * Math.max(1, found.threads))])
+    : categories.map((one, kind) => [kind, ofFile(one, Math.max(1, meta.value?.threads ?? 1))]));
   const wanted = filter.trim().toLowerCase();
   const kinds = categories.map((_, kind) => kind).filter((kind) =>
     wanted === "" || `${categories[kind]?.name} ${className(categories[kind]?.class ?? "")}`.toLowerCase().includes(wanted));
+  const isState = (kind: number) => categories[kind]?.topology === "state";
+  const byName = (a: number, b: number) => (categories[a]?.name ?? "").localeCompare(categories[b]?.name ?? "", "en", { numeric: true });
   const value = (kind: number): number => {
     const one = numbers.get(kind);
-    const topology = categories[kind]?.topology;
-    return order === "count" ? (one?.count ?? 0) : (topology === "state" ? 1e9 : 0) + (one?.excl ?? 0);
+    // What takes no time comes behind all that does, the most frequent first.
+    if (by === "count" || by === "file" || by === "name") return one?.count ?? 0;
+    return isState(kind) ? (one?.[by] ?? 0) : -1 / (1 + (one?.count ?? 0));
   };
-  if (order === "name") kinds.sort((a, b) => (categories[a]?.name ?? "").localeCompare(categories[b]?.name ?? "", "en", { numeric: true }));
-  else if (order !== "file") kinds.sort((a, b) => value(b) - value(a));
-  const look = colors.value;
+  if (by === "name") kinds.sort(byName);
+  else if (by !== "file") kinds.sort((a, b) => value(a) - value(b) || (isDown ? byName(b, a) : byName(a, b)));
+  if (isDown) kinds.reverse();
+  const sort = (id: (typeof COLUMNS)[number]["id"]) => setOrder(
+    by !== id ? { by: id, isDown: id !== "name" } : id === "name" && isDown ? { by: "file", isDown: false } : { by: id, isDown: !isDown });
+  const names = rested.value.names.filter(([of]) => /^\d+$/.test(of));
   const areAllShown = kinds.every((kind) => !hide.includes(kind));
   return (
     <section class="legend" aria-label="Legend">
-      <h2>Legend</h2>
+      <h2>Legend <span class="faint legend-of">{isCounted ? `of the ${isRange ? "selected range" : "window"}${found.exact ? "" : " ≈"}` : isAll || stats.error !== "" ? "of the whole trace ≈" : "of the whole trace ≈, the window is read…"}</span></h2>
       <div class="legend-head">
         <input id="legend-filter" type="search" placeholder="filter…" aria-label="Filter the legend" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
-        <select aria-label="Order of the legend" value={order} onChange={(event) => setOrder(event.currentTarget.value as Order)}>
-          {ORDERS.map(([id, title]) => <option key={id} value={id}>{title}</option>)}
-        </select>
         <button type="button" onClick={() => setHidden(kinds, areAllShown)}>{areAllShown ? "hide" : "show"} {wanted === "" ? "all" : "these"}</button>
       </div>
-      <ul class="kinds" aria-busy={stats.isOld}>
-        {kinds.map((kind) => {
-          const { name, topology } = categories[kind]!;
-          const one = numbers.get(kind);
-          const isHidden = hide.includes(kind);
-          return (
-            <li key={kind} class={isHidden ? "hidden" : ""}>
-              <label title={`${short(name, 200)}: ${one ? `${count(one.count)} here, exclusive ${duration(one.excl)}, inclusive ${duration(one.incl)}` : "none here"}`}>
-                <input type="checkbox" checked={!isHidden} onChange={() => setHidden([kind], !isHidden)} />
-                <Swatch kind={kind} />
-                <span class="name">{short(name, 80)}</span>
-                <span class="value">{!one || one.count === 0 ? "" : topology === "state" ? percent(one.excl / whole) : count(one.count)}</span>
-              </label>
-              <span class="kind-tools">
-                <input
-                  type="color" aria-label={`Colour of ${short(name, 60)}`} title="Another colour"
-                  value={`#${((topology === "state" ? look.fill[kind] : look.line[kind]) ?? 0).toString(16).padStart(6, "0")}`}
-                  onInput={(event) => setColor(kind, event.currentTarget.value)}
-                />
-                <button type="button" aria-label={`Only ${short(name, 60)}`} title="Show nothing else" onClick={() => change({ hide: categories.map((_, other) => other).filter((other) => other !== kind) })}>only</button>
-                {topology === "state" ? (
-                  <button type="button" aria-pressed={mode === "heat" && heat === kind} aria-label={`Heat map of ${short(name, 60)}`} title="Show where its share is high" onClick={() => change(mode === "heat" && heat === kind ? { mode: "dominant" } : { mode: "heat", heat: kind })}>heat</button>
-                ) : null}
-                <button type="button" aria-label={`Find ${short(name, 60)}`} title="Look for it in the whole trace" onClick={() => lookFor(name.includes(" ") ? `"${name}"` : name)}>find</button>
-              </span>
-            </li>
-          );
-        })}
-      </ul>
+      <div class="kinds-room">
+        <table class={`kinds${isCounted && stats.isOld ? " old" : ""}`} aria-label="Categories" aria-busy={stats.isOld}>
+          <thead>
+            <tr>
+              {COLUMNS.map(({ id, title, hint }) => (
+                <th key={id} scope="col" class={id === "name" ? "" : "number"} title={hint} aria-sort={by !== id ? "none" : isDown ? "descending" : "ascending"}>
+                  <button type="button" onClick={() => sort(id)}>{title}<span aria-hidden="true">{by !== id ? "" : isDown ? " ▾" : " ▴"}</span></button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {kinds.map((kind) => (
+              <Kind key={kind} kind={kind} category={categories[kind]!} numbers={numbers.get(kind)} isHidden={hide.includes(kind)} isRenamed={renamed === kind} onRename={setRenamed} />
+            ))}
+          </tbody>
+        </table>
+      </div>
       <div class="legend-foot">
         <label>
           <span title="Where many states share a pixel">Dense parts</span>
@@ -93,12 +119,72 @@ export function Legend() {
         </label>
         <label>
           <span>Colours</span>
-          <select aria-label="Colours" value={view.value.palette} onChange={(event) => change({ palette: event.currentTarget.value as PaletteName })}>
+          <select aria-label="Colours" value={rested.value.palette} onChange={(event) => change({ palette: event.currentTarget.value as PaletteName })}>
             {PALETTES.map(({ name, title }) => <option key={name} value={name}>{title}</option>)}
           </select>
         </label>
-        {view.value.own.length > 0 ? <button type="button" onClick={() => change({ own: [] })}>undo own colours ({view.value.own.length})</button> : null}
+        {rested.value.own.length > 0 ? <button type="button" onClick={() => change({ own: [] })}>undo own colours ({rested.value.own.length})</button> : null}
+        {names.length > 0 ? <button type="button" onClick={() => change({ names: rested.peek().names.filter(([of]) => !/^\d+$/.test(of)) })}>undo own names ({names.length})</button> : null}
       </div>
     </section>
+  );
+}
+
+interface KindProps {
+  kind: number;
+  category: Category;
+  numbers: Numbers | undefined;
+  isHidden: boolean;
+  isRenamed: boolean;
+  onRename: (kind: number) => void;
+}
+
+/** A category: whether it is shown, its numbers, and what can be done with it. */
+function Kind({ kind, category: { name, topology }, numbers, isHidden, isRenamed, onRename }: KindProps) {
+  const { mode, heat } = rested.value;
+  const look = colors.value;
+  const isState = topology === "state";
+  const isNone = !numbers || numbers.count === 0;
+  const seconds = numbers?.seconds;
+  const told = `${short(name, 200)}: ${isNone ? "none here" : `${count(numbers.count)}${seconds && topology !== "event" ? `, inclusive ${duration(seconds.incl)}, exclusive ${duration(seconds.excl)}` : ""}`}`;
+  const original = toldMeta.peek()?.categories[kind]?.name ?? name;
+  return (
+    <tr class={isHidden ? "hidden" : ""} title={told}>
+      <td>
+        {isRenamed ? (
+          <NameField
+            label={`Another name for ${short(original, 60)}`} value={name} otherwise={original}
+            onDone={(text) => {
+              if (text !== null) rename(String(kind), text === original ? "" : text);
+              onRename(-1);
+            }}
+          />
+        ) : (
+          <label>
+            <input type="checkbox" checked={!isHidden} onChange={() => setHidden([kind], !isHidden)} />
+            <Swatch kind={kind} />
+            <span class="name">{short(name, 80)}</span>
+          </label>
+        )}
+      </td>
+      <td class="number">{isNone ? "" : brief(numbers.count)}</td>
+      <td class="number">{isNone || !isState ? "" : percent(numbers.incl)}</td>
+      <td class="number">
+        {isNone || !isState ? "" : percent(numbers.excl)}
+        <span class="kind-tools">
+          <input
+            type="color" aria-label={`Colour of ${short(name, 60)}`} title="Another colour"
+            value={`#${((isState ? look.fill[kind] : look.line[kind]) ?? 0).toString(16).padStart(6, "0")}`}
+            onInput={(event) => setColor(kind, event.currentTarget.value)}
+          />
+          <button type="button" aria-label={`Rename ${short(name, 60)}`} title="Another name" onClick={() => onRename(kind)}>name</button>
+          <button type="button" aria-label={`Only ${short(name, 60)}`} title="Show nothing else" onClick={() => change({ hide: (meta.peek()?.categories ?? []).map((_, other) => other).filter((other) => other !== kind) })}>only</button>
+          {isState ? (
+            <button type="button" aria-pressed={mode === "heat" && heat === kind} aria-label={`Heat map of ${short(name, 60)}`} title="Show where its share is high" onClick={() => change(mode === "heat" && heat === kind ? { mode: "dominant" } : { mode: "heat", heat: kind })}>heat</button>
+          ) : null}
+          <button type="button" aria-label={`Find ${short(name, 60)}`} title="Look for it in the whole trace" onClick={() => lookFor(original.includes(" ") ? `"${original}"` : original)}>find</button>
+        </span>
+      </td>
+    </tr>
   );
 }

@@ -48,16 +48,17 @@ export function Messages() {
     { id: "bytes", title: "Bytes", isNumber: true, cell: ([, , , size]) => bytes(size), by: ([, , , size]) => size },
     { id: "mean", title: "Mean", isNumber: true, cell: ([, , number, size]) => bytes(size / Math.max(1, number)), by: ([, , number, size]) => size / Math.max(1, number) },
   ];
-  const pair = chosenRows();
+  // Positions in an answer about rows as they were mean other rows.
+  const pair = shown.isOld ? null : chosenRows();
   const head = <><Subject /> {shown.value ? <Exact isExact={shown.value.exact} /> : null}<Csv what="matrix" values={subjectValues()} /></>;
   return (
     <Panel head={head} shown={shown}>
       {({ cells }) => cells.length === 0 ? <p class="faint">No messages here.</p> : (
         <div class="halves">
-          <Picture cells={cells} />
+          <Picture cells={cells} pair={pair} />
           <Table
             name="Messages between rows" columns={columns} rows={cells} first="-bytes" keyOf={([from, to]) => `${from}-${to}`} isOld={shown.isOld}
-            chosen={pair ? `${pair.from}-${pair.to}` : null} onChoose={([from, to]) => show(from, to)}
+            chosen={pair ? `${pair.from}-${pair.to}` : null} keepsChosen onChoose={([from, to]) => show(from, to)}
           />
           <Histogram />
         </div>
@@ -67,7 +68,7 @@ export function Messages() {
 }
 
 /** The matrix as a picture; the table beside it says the same. */
-function Picture({ cells }: { cells: readonly Cell[] }) {
+function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number; to: number } | null }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const rows = Math.max(1, rowCount.value);
   const block = Math.max(1, Math.ceil(rows / SIDE));
@@ -87,20 +88,24 @@ function Picture({ cells }: { cells: readonly Cell[] }) {
       context.fillRect(at % side, Math.floor(at / side), 1, 1);
     });
   }, [cells, look, side]);
+  const percent = (row: number) => `${(Math.floor(row / block) / side) * 100}%`;
   return (
     <figure class="matrix">
-      <canvas
-        ref={canvas} width={side} height={side} role="img"
-        aria-label="Bytes from each row (down) to each row (across); the table has the same numbers"
-        onClick={(event) => {
-          const frame = event.currentTarget.getBoundingClientRect();
-          const to = Math.floor(((event.clientX - frame.left) / frame.width) * side) * block;
-          const from = Math.floor(((event.clientY - frame.top) / frame.height) * side) * block;
-          const within = cells.filter((cell) => cell[0] >= from && cell[0] < from + block && cell[1] >= to && cell[1] < to + block);
-          const most = within.reduce<Cell | null>((best, cell) => (best && best[3] >= cell[3] ? best : cell), null);
-          if (most) show(most[0], most[1]);
-        }}
-      />
+      <div class="matrix-field">
+        {pair ? <span class="matrix-pair" style={{ left: percent(pair.to), top: percent(pair.from), width: `${100 / side}%`, height: `${100 / side}%` }} /> : null}
+        <canvas
+          ref={canvas} width={side} height={side} role="img"
+          aria-label="Bytes from each row (down) to each row (across); the table has the same numbers"
+          onClick={(event) => {
+            const frame = event.currentTarget.getBoundingClientRect();
+            const to = Math.floor(((event.clientX - frame.left) / frame.width) * side) * block;
+            const from = Math.floor(((event.clientY - frame.top) / frame.height) * side) * block;
+            const within = cells.filter((cell) => cell[0] >= from && cell[0] < from + block && cell[1] >= to && cell[1] < to + block);
+            const most = within.reduce<Cell | null>((best, cell) => (best && best[3] >= cell[3] ? best : cell), null);
+            if (most) show(most[0], most[1]);
+          }}
+        />
+      </div>
       <figcaption class="faint">from ↓ to →{block > 1 ? `, ${block} rows each` : ""}</figcaption>
     </figure>
   );

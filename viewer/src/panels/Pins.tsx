@@ -5,12 +5,13 @@ import { useSignal } from "@preact/signals";
 import { pinSelection, select } from "../actions";
 import { askJson, question, report, type Detail } from "../api";
 import { duration, instant } from "../axis";
-import { change, span, view } from "../state";
+import { change, rested, restedSpan } from "../state";
 import { short } from "../timeline/Tooltip";
+import { labelOf } from "../words";
 import { KindName } from "./parts";
 
 export function Pins() {
-  const { pins, trace, rows } = view.value;
+  const { pins, trace, rows } = rested.value;
   const found = useSignal<readonly Detail[]>([]);
   useEffect(() => {
     let isWanted = true;
@@ -25,7 +26,7 @@ export function Pins() {
   return (
     <div class="panel">
       <div class="panel-head">
-        <button type="button" onClick={pinSelection} disabled={view.value.sel.length === 0}>Keep the selection <kbd>K</kbd></button>
+        <button type="button" onClick={pinSelection} disabled={rested.value.sel.length === 0}>Keep the selection <kbd>K</kbd></button>
         {pins.length > 0 ? <button type="button" onClick={() => change({ pins: [] })}>Remove all</button> : null}
       </div>
       {pins.length === 0 ? <p class="faint">Nothing is kept yet. What is kept stays marked in the timeline and is part of the link.</p> : null}
@@ -33,8 +34,8 @@ export function Pins() {
         {found.value.map((one) => (
           <li key={one.ref}>
             <button type="button" class="link" onClick={() => select(one)}><KindName kind={one.kind} /></button>
-            <span>{short(one.label, 60)}</span>
-            <span>{instant(one.t0, span.value.t1 - span.value.t0)}</span>
+            <span>{short(labelOf(one), 60)}</span>
+            <span>{instant(one.t0, restedSpan.value.t1 - restedSpan.value.t0)}</span>
             <span>{one.topology === "event" ? "" : duration(one.t1 - one.t0)}</span>
             {first && one !== first ? <span class="faint">{duration(one.t0 - first.t0)} after the first</span> : null}
             <button type="button" aria-label={`Remove ${short(one.name, 40)}`} onClick={() => change({ pins: pins.filter((ref) => ref !== one.ref) })}>×</button>

@@ -27,6 +27,8 @@ interface Props<T> {
   first?: string;
   chosen?: string | null;
   onChoose?: (row: T) => void;
+  /** Whether it stays in sight when the order changes. */
+  keepsChosen?: boolean;
   /** All rows that there are, where `rows` has only the first of them. */
   total?: number;
   /** Called when the end of the rows comes into view. */
@@ -70,6 +72,11 @@ export function Table<T>(props: Props<T>) {
       element.removeEventListener("scroll", look);
     };
   }, []);
+  // What was chosen elsewhere comes into sight.
+  const chosenAt = props.chosen == null ? -1 : rows.findIndex((row) => keyOf(row) === props.chosen);
+  useEffect(() => {
+    if (chosenAt >= 0) scrollTo(chosenAt);
+  }, [props.chosen, props.keepsChosen ? chosenAt : chosenAt >= 0]);
   useEffect(() => {
     if (last >= rows.length && rows.length > 0) onEnd?.();
   }, [last, rows.length]);
@@ -79,14 +86,17 @@ export function Table<T>(props: Props<T>) {
     room.current?.querySelector<HTMLElement>(`tr[data-nth="${at}"]`)?.focus();
   });
 
+  const scrollTo = (nth: number) => {
+    const element = room.current;
+    if (!element) return;
+    const top = nth * HIGH;
+    if (top < element.scrollTop) element.scrollTop = top;
+    // The headings stand above the rows.
+    else if (top + HIGH * 2 > element.scrollTop + element.clientHeight) element.scrollTop = top + HIGH * 2 - element.clientHeight;
+  };
   const go = (to: number) => {
     const next = Math.min(Math.max(0, to), rows.length - 1);
-    const element = room.current;
-    if (element) {
-      const top = next * HIGH;
-      if (top < element.scrollTop) element.scrollTop = top;
-      else if (top + HIGH * 2 > element.scrollTop + element.clientHeight) element.scrollTop = top + HIGH * 2 - element.clientHeight;
-    }
+    scrollTo(next);
     wantsFocus.current = true;
     setAt(next);
   };

@@ -1,11 +1,12 @@
 // Small parts that panels have in common.
 
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { address, question, type Value } from "../api";
 import { duration, instant, thin } from "../axis";
 import { css } from "../color";
-import { meta, rowCount, span, subject, view } from "../state";
-import { colors } from "../timeline/Timeline";
+import { meta, MOST_NAME, rested, restedSpan, rowCount, subject } from "../state";
+import { colors } from "../timeline/stage";
 import { short } from "../timeline/Tooltip";
 import type { Shown } from "./answer";
 
@@ -32,6 +33,40 @@ export function percent(share: number): string {
 
 export function count(number: number): string {
   return thin(String(number));
+}
+
+/** 123, 12 345, 1.23 M: at most six signs, for narrow columns. */
+export function brief(number: number): string {
+  if (number < 1e5) return count(number);
+  const power = number < 999_500 ? 1 : number < 999.5e6 ? 2 : 3;
+  return `${(number / 1000 ** power).toPrecision(3)}\u202f${["", "k", "M", "G"][power]}`;
+}
+
+/** A name that is written: Enter takes it, Escape leaves it as it was; an empty one is the trace's own. */
+export function NameField({ label, value, otherwise, onDone }: { label: string; value: string; otherwise: string; onDone: (text: string | null) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const done = useRef(false);
+  const finish = (text: string | null) => {
+    // Enter takes the field away, which it hears of as well.
+    if (done.current) return;
+    done.current = true;
+    onDone(text);
+  };
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  return (
+    <input
+      ref={field} class="name-field" aria-label={label} placeholder={short(otherwise, 60)} value={short(value, MOST_NAME)} maxLength={MOST_NAME} spellcheck={false}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") finish(event.currentTarget.value);
+        if (event.key === "Escape") finish(null);
+      }}
+      onBlur={(event) => finish(event.currentTarget.value)}
+    />
+  );
 }
 
 /** A bar as wide as its share; the number stands beside it. */
@@ -62,7 +97,7 @@ export function Spark({ values, name, onRow }: { values: readonly number[]; name
 /** What the numbers of a panel are about. */
 export function Subject() {
   const { t0, t1, y0, y1, isRange } = subject.value;
-  const length = span.value.t1 - span.value.t0;
+  const length = restedSpan.value.t1 - restedSpan.value.t0;
   const rows = y0 <= 0 && y1 >= rowCount.value ? "all rows" : y1 - y0 === 1 ? "one row" : `${count(y1 - y0)} rows`;
   return <span class="subject"><b>{isRange ? "Selected range" : "Window"}</b> {instant(t0, length)} – {instant(t1, length)} ({duration(t1 - t0)}), {rows}</span>;
 }
@@ -71,12 +106,12 @@ export function Subject() {
 export function subjectValues(): Record<string, Value> {
   const { t0, t1, y0, y1, isRange } = subject.value;
   const isAll = !isRange || (y0 <= 0 && y1 >= rowCount.value);
-  return { t0, t1, rows: view.value.rows, y0: isAll ? null : Math.floor(y0), y1: isAll ? null : Math.ceil(y1), hide: view.value.hide.join(",") };
+  return { t0, t1, rows: rested.value.rows, y0: isAll ? null : Math.floor(y0), y1: isAll ? null : Math.ceil(y1), hide: rested.value.hide.join(",") };
 }
 
 /** A link to the same numbers as a file. */
 export function Csv({ what, values }: { what: string; values: Record<string, Value> }) {
-  const link = address(view.value.trace, question("csv", { what, ...values }));
+  const link = address(rested.value.trace, question("csv", { what, ...values }));
   return link ? <a class="csv" href={link} download={`${what}.csv`}>CSV</a> : null;
 }
 

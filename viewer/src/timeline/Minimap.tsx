@@ -5,9 +5,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { askJson, question, Refusal, report, type Overview } from "../api";
 import { axis, duration, instant } from "../axis";
 import { css, mix } from "../color";
-import { clamp } from "../geometry";
-import { colorOfClass } from "../palette";
-import { area, change, hitBins, meta, settle, slide, view, type View } from "../state";
+import { clamp, type Extent } from "../geometry";
+import { colorOfClass, type Palette } from "../palette";
+import { area, change, hitBins, meta, rested, settle, show, slide, view, type View } from "../state";
 import { extent, now } from "./now";
 import { colors } from "./stage";
 
@@ -63,12 +63,13 @@ export function Minimap() {
 
   useEffect(() => {
     let frame = 0;
+    const ground: Ground = { canvas: document.createElement("canvas"), of: [] };
     const stop = effect(() => {
       void [overview.value, now.value, extent.value, colors.value, hitBins.value, view.value.range];
       if (frame === 0) {
         frame = requestAnimationFrame(() => {
           frame = 0;
-          if (canvas.current) draw(canvas.current, overview.peek());
+          if (canvas.current) draw(canvas.current, ground, overview.peek());
         });
       }
     });
@@ -113,7 +114,8 @@ export function Minimap() {
     slide({ t0: next.t0, t1: next.t1 });
   };
 
-  const shown = now.value;
+  void rested.value;
+  const shown = now.peek();
   const all = extent.value;
   const percent = Math.round(((shown.t0 + shown.t1) / 2 - all.t0) / Math.max(1e-12, all.t1 - all.t0) * 100);
   return (
@@ -155,7 +157,7 @@ export function Minimap() {
           change({ t0: next.t0, t1: next.t1 });
         }}
         onPointerCancel={() => {
-          if (drag.current) view.value = drag.current.from;
+          if (drag.current) show(drag.current.from);
           drag.current = null;
         }}
         onDblClick={() => {
@@ -167,16 +169,38 @@ export function Minimap() {
   );
 }
 
-function draw(canvas: HTMLCanvasElement, overview: Overview | null): void {
-  const { t0, t1, width } = extent.peek();
+/** What of the strip does not move, by what it was drawn of: only the window is drawn anew at each step of a movement. */
+interface Ground {
+  canvas: HTMLCanvasElement;
+  of: readonly unknown[];
+}
+
+function draw(canvas: HTMLCanvasElement, ground: Ground, overview: Overview | null): void {
+  const all = extent.peek();
+  const { t0, t1, width } = all;
   const ratio = Math.min(3, window.devicePixelRatio || 1);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.round(HEIGHT * ratio)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
   const context = canvas.getContext("2d", { alpha: false });
   if (!context || !(t1 > t0)) return;
   const look = colors.peek();
-  const { theme } = look;
+  const of = [overview, look, hitBins.peek(), w, h, t0, t1];
+  if (of.some((one, nth) => one !== ground.of[nth])) {
+    ground.of = of;
+    [ground.canvas.width, ground.canvas.height] = [w, h];
+    const below = ground.canvas.getContext("2d", { alpha: false });
+    below?.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (below) drawGround(below, overview, all, look);
+  }
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.drawImage(ground.canvas, 0, 0);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  drawWindow(context, all, look);
+}
+
+/** Shares of the classes, the axis, hits. */
+function drawGround(context: CanvasRenderingContext2D, overview: Overview | null, { t0, t1, width }: Extent, look: Palette): void {
+  const { theme } = look;
   context.fillStyle = css(theme.row);
   context.fillRect(0, 0, width, HEIGHT);
   const x = (time: number) => ((time - t0) / (t1 - t0)) * width;
@@ -219,6 +243,11 @@ function draw(canvas: HTMLCanvasElement, overview: Overview | null): void {
     context.fillStyle = css(theme.hit);
     context.fillRect(Math.round((bin / hits.length) * width), HEIGHT - 9, Math.max(2, width / hits.length), 9);
   });
+}
+
+/** The range, and the window as a frame. */
+function drawWindow(context: CanvasRenderingContext2D, { t0, t1, width }: Extent, { theme }: Palette): void {
+  const x = (time: number) => ((time - t0) / (t1 - t0)) * width;
   const { range } = view.peek();
   if (range) {
     context.fillStyle = css(theme.accent);

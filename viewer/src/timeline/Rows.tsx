@@ -7,7 +7,8 @@ import { hideRow, openRow, pinRow, setRows } from "../actions";
 import { askJson, question } from "../api";
 import { pinnedHeight, rowAt, scrollRows, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
-import { change, cursor, layout, meta, rowCount, view } from "../state";
+import { NameField } from "../panels/parts";
+import { change, cursor, layout, meta, rename, renaming, rested, rowCount, rowName, toldRows, view } from "../state";
 import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
@@ -88,6 +89,10 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
           drag.current = null;
           drop.value = null;
         }}
+        onDblClick={(event) => {
+          const row = document.elementFromPoint(event.clientX, event.clientY)?.closest<HTMLElement>("[data-row]");
+          if (row && !(event.target as Element).closest("button, input")) renaming.value = Number(row.dataset["row"]);
+        }}
       >
         {!rows ? null : visible.map((row) => {
           const isGroup = rows.group[row] ?? false;
@@ -117,7 +122,7 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
               title={path}
               style={{ top: `${top}px`, height: `${high}px`, paddingLeft: `${4 + (rows.depth[row] ?? 0) * 12}px` }}
               onPointerDown={(event) => {
-                if (event.button !== 0 || (event.target as Element).closest("button")) return;
+                if (event.button !== 0 || (event.target as Element).closest("button, input")) return;
                 drag.current = { row, y: event.clientY, moved: false };
                 event.currentTarget.parentElement?.setPointerCapture(event.pointerId);
                 cursor.value = { row, t: cursor.peek()?.t ?? (now.peek().t0 + now.peek().t1) / 2 };
@@ -134,7 +139,16 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
                   {isOpen ? "▾" : "▸"}
                 </button>
               ) : <span class="row-twist" />}
-              <span class="row-label">{label}</span>
+              {renaming.value === row ? (
+                <NameField
+                  label={`Another name for ${label}`} value={label} otherwise={toldRows.peek()?.label[row] ?? label}
+                  onDone={(text) => {
+                    renaming.value = null;
+                    if (text !== null) rename(rowName(rows, row), text === toldRows.peek()?.label[row] ? "" : text);
+                    document.getElementById("timeline")?.focus({ preventScroll: true });
+                  }}
+                />
+              ) : <span class="row-label">{label}</span>}
               {isGroup && !isOpen ? <span class="row-count faint">{lines}</span> : null}
               {isOpen ? null : (
                 <span class="row-tools">
@@ -144,6 +158,7 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
                   >
                     {isPinned ? "★" : "☆"}
                   </button>
+                  <button type="button" tabIndex={-1} title="Another name (F2)" aria-label={`Rename ${label}`} onClick={() => (renaming.value = row)}>✎</button>
                   <button type="button" tabIndex={-1} title="Hide this row" aria-label={`Hide ${label}`} onClick={() => hideRow(row)}>×</button>
                 </span>
               )}
@@ -182,7 +197,7 @@ function Filter() {
       aria-label="Rows that are shown, such as 0-63,!5 or a name with *"
       aria-invalid={wrong.value !== ""}
       title={wrong.value || "Rows that are shown: 0-63,!5 or a name with *"}
-      value={text.value ?? item(view.value.rows, "only") ?? ""}
+      value={text.value ?? item(rested.value.rows, "only") ?? ""}
       onInput={(event) => (text.value = event.currentTarget.value)}
       onKeyDown={(event) => {
         event.stopPropagation();
@@ -203,7 +218,7 @@ function Filter() {
 
 /** Order and grouping of the rows. */
 function Order() {
-  const spec = view.value.rows;
+  const spec = rested.value.rows;
   const columns = meta.value?.maps[Number(item(spec, "map") ?? 0)]?.columns ?? [];
   const isChanged = ["sort", "order", "cluster", "block", "hide", "pin", "fold", "open", "shut", "only"].some((name) => item(spec, name as ItemName) !== null);
   const current = item(spec, "cluster") !== null ? "cluster" : (item(spec, "sort") ?? (item(spec, "fold") !== null ? `fold${item(spec, "fold")}` : ""));

@@ -19,17 +19,16 @@ function Note() {
 
 /** Minimap, labels and picture. */
 export function Timeline() {
-  const base = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
   const ruler = useRef<HTMLCanvasElement>(null);
   const field = useRef<HTMLDivElement>(null);
   const tip = useSignal<{ detail: Detail | null; x: number; y: number }>({ detail: null, x: 0, y: 0 });
 
   useEffect(() => {
-    if (!base.current || !over.current || !ruler.current || !field.current) return;
+    if (!canvas.current || !ruler.current || !field.current) return;
     const room = field.current;
     const holder = { detail: null as Detail | null, x: 0, y: 0 };
-    const own = new Stage(over.current, base.current, ruler.current, holder, (detail, x, y) => {
+    const own = new Stage(canvas.current, ruler.current, holder, (detail, x, y) => {
       Object.assign(holder, { detail, x, y });
       if (detail !== tip.peek().detail || detail) tip.value = { detail, x, y };
     });
@@ -56,11 +55,10 @@ export function Timeline() {
         <div class="timeline-right">
           <canvas ref={ruler} class="timeline-ruler" aria-hidden="true" />
           <div ref={field} class="timeline-field">
-            <canvas ref={base} class="timeline-canvas" aria-hidden="true" />
             <canvas
-              ref={over}
+              ref={canvas}
               id="timeline"
-              class="timeline-canvas timeline-over"
+              class="timeline-canvas"
               role="application"
               aria-roledescription="timeline"
               aria-label="Timeline: arrow keys move over rows and states, what is there is said. The same as tables: panels Statistics and Events."

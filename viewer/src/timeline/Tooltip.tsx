@@ -4,6 +4,7 @@ import type { Signal } from "@preact/signals";
 import type { Detail } from "../api";
 import { bytes, duration, instant } from "../axis";
 import { css } from "../color";
+import { labelOf, nameOf } from "../words";
 import { extent, now } from "./now";
 import { colors } from "./stage";
 
@@ -32,7 +33,7 @@ export function Tooltip({ tip }: { tip: Signal<{ detail: Detail | null; x: numbe
     <div class="timeline-tip" role="tooltip" style={style}>
       <div class="timeline-tip-name">
         <span class="swatch" style={{ background: css(color ?? 0x808080) }} />
-        {short(detail.name, 120)}
+        {short(nameOf(detail), 120)}
       </div>
       {detail.topology === "event" ? null : (
         <div>
@@ -42,7 +43,7 @@ export function Tooltip({ tip }: { tip: Signal<{ detail: Detail | null; x: numbe
         </div>
       )}
       <div class="faint">{instant(detail.t0, span)}{detail.topology === "state" ? ` – ${instant(detail.t1, span)}` : ""}</div>
-      <div class="faint">{short(detail.label)}{to ? ` → ${short(to.label)}` : ""}{rows > 0 && detail.row < 0 ? " (row hidden)" : ""}</div>
+      <div class="faint">{short(labelOf(detail))}{to ? ` → ${short(labelOf(to))}` : ""}{rows > 0 && detail.row < 0 ? " (row hidden)" : ""}</div>
       {detail.backward ? <div class="alarm">arrives before it was sent: clocks differ</div> : null}
       {detail.info.length === 0 ? null : (
         <table>

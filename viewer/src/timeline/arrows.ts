@@ -4,13 +4,23 @@ import type { Detail } from "../api";
 import { css } from "../color";
 import { xOf, yOf, type Extent, type View } from "../geometry";
 import type { Palette } from "../palette";
-import { BACKWARD, BUNDLE, type Arrows, type Frame } from "../wire";
+import { BACKWARD, BUNDLE, type Arrows } from "../wire";
 import type { Picture } from "./pictures";
+import { unblocked, type Positions } from "./positions";
 
-export function drawArrows(context: CanvasRenderingContext2D, frame: Frame, arrows: Arrows, view: View, extent: Extent, palette: Palette, merged: readonly boolean[]): void {
+/** Pixels of the bundle with most bytes. */
+const WIDEST = 9;
+
+export function drawArrows(
+  context: CanvasRenderingContext2D, { frame, want: { block } }: Picture, arrows: Arrows, view: View, extent: Extent, where: Positions,
+  palette: Palette, merged: readonly boolean[],
+): void {
   const perSecond = extent.width / (view.t1 - view.t0);
   const groups = new Map<string, { path: Path2D; heads: Path2D; kind: number; backward: boolean; width: number }>();
-  const middle = view.rowHeight / 2;
+  const middle = (row: number) => (block > 1 ? yOf(unblocked(row + 0.5, block, where), view, extent) : yOf(row, view, extent) + view.rowHeight / 2);
+  // Bundles are as wide as their bytes, or where there are none, their messages.
+  const weights: ArrayLike<number> | null = arrows.bytes?.some((size) => size > 0) ? arrows.bytes : arrows.count;
+  const most = weights ? Array.from(weights).reduce((all, one) => Math.max(all, one), 1) : 1;
   // Many of them are drawn fainter and with smaller heads, so that what is below can still be seen.
   const isCrowded = arrows.from.length > 80;
   const strength = arrows.from.length > 500 ? 0.4 : isCrowded ? 0.65 : 1;
@@ -18,16 +28,15 @@ export function drawArrows(context: CanvasRenderingContext2D, frame: Frame, arro
     const offset = frame.t0 - view.t0;
     const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
     const x1 = (offset + (arrows.to[nth] ?? 0)) * perSecond;
-    const y0 = yOf(arrows.rowFrom[nth] ?? 0, view, extent) + middle;
-    const y1 = yOf(arrows.rowTo[nth] ?? 0, view, extent) + middle;
+    const [y0, y1] = [middle(arrows.rowFrom[nth] ?? 0), middle(arrows.rowTo[nth] ?? 0)];
     // Within a row that stands for many lines they would only cover it.
-    if (arrows.rowFrom[nth] === arrows.rowTo[nth] && (merged[arrows.rowFrom[nth] ?? 0] ?? true)) continue;
+    if (arrows.rowFrom[nth] === arrows.rowTo[nth] && (block > 1 || (merged[arrows.rowFrom[nth] ?? 0] ?? true))) continue;
     if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > extent.width) continue;
     if (Math.max(y0, y1) < 0 || Math.min(y0, y1) > extent.height) continue;
     const flags = arrows.flags[nth] ?? 0;
     const kind = arrows.kind[nth] ?? 0;
     const backward = (flags & BACKWARD) !== 0;
-    const size = flags & BUNDLE ? Math.min(8, 1 + Math.log2(1 + (arrows.count?.[nth] ?? 1)) / 2) : 1.2;
+    const size = weights ? 1 + (WIDEST - 1) * Math.sqrt((weights[nth] ?? 0) / most) : 1.2;
     const width = Math.round(size * 2) / 2;
     const key = `${kind}/${backward}/${width}`;
     let group = groups.get(key);

@@ -184,6 +184,12 @@ export class Pictures {
     }
   }
 
+  /** Gives up what was asked for a slot. */
+  drop(slot: Slot): void {
+    this.flights.get(slot)?.stop.abort();
+    this.flights.delete(slot);
+  }
+
   /** Forgets everything: another trace, or an index that knows better. */
   forget(): void {
     for (const flight of this.flights.values()) flight.stop.abort();

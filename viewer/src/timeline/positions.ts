@@ -22,3 +22,17 @@ export function blocked(row: number, block: number, { leaf, pinned }: Positions)
   const exact = (leaf[below] ?? 0) + (row - below);
   return pinned + (exact - pinned) / block;
 }
+
+/** The layout position at which a row of such a picture begins; the other way round of `blocked`. */
+export function unblocked(row: number, block: number, { leaf, pinned }: Positions): number {
+  if (block <= 1 || row < pinned) return row;
+  const exact = pinned + (row - pinned) * block;
+  // The last position with no more rows before it.
+  let [low, high] = [pinned, leaf.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((leaf[middle] ?? 0) <= exact) low = middle;
+    else high = middle - 1;
+  }
+  return low + (exact - (leaf[low] ?? 0));
+}

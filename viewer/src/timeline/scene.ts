@@ -1,4 +1,5 @@
-// Draws the timeline: below, pictures of cells and states as they are or scaled; above, everything with letters and lines.
+// Draws the timeline: pictures of cells and states as they are or scaled, and on them everything with letters and lines. All
+// in one canvas: each further one would be laid over the page at every frame, which costs more than drawing it.
 
 import { axis, duration, instant } from "../axis";
 import type { Detail } from "../api";
@@ -9,6 +10,7 @@ import type { Palette } from "../palette";
 import type { Events, Frame } from "../wire";
 import { drawArrows, drawChosenArrow } from "./arrows";
 import { drawLetters, textWidth } from "./letters";
+import { drawsArrows } from "./note";
 import type { Picture, Pictures } from "./pictures";
 import { blocked, type Positions } from "./positions";
 
@@ -39,14 +41,13 @@ const FONT = "11px system-ui, sans-serif";
 
 export class Scene {
   constructor(
-    private readonly base: HTMLCanvasElement,
-    private readonly over: HTMLCanvasElement,
+    private readonly canvas: HTMLCanvasElement,
     private readonly ruler: HTMLCanvasElement,
   ) {}
 
   /** Fits the canvases to the page. */
   resize(width: number, height: number, rulerHeight: number, ratio: number): void {
-    for (const [canvas, tall] of [[this.base, height], [this.over, height], [this.ruler, rulerHeight]] as const) {
+    for (const [canvas, tall] of [[this.canvas, height], [this.ruler, rulerHeight]] as const) {
       const [w, h] = [Math.round(width * ratio), Math.round(tall * ratio)];
       if (canvas.width === w && canvas.height === h) continue;
       canvas.width = w;
@@ -54,14 +55,19 @@ export class Scene {
     }
   }
 
+  /** In memory of the page, where pictures are: without a graphics card that is where it is drawn. */
+  private context(): CanvasRenderingContext2D | null {
+    return this.canvas.getContext("2d", { willReadFrequently: true, alpha: false });
+  }
+
   /** Pictures, coarse ones first. */
-  drawBase(list: readonly Picture[], pictures: Pictures, view: View, extent: Extent, palette: Palette, where: Positions, exact: boolean): void {
-    const context = this.base.getContext("2d", { willReadFrequently: true, alpha: false });
+  drawPictures(list: readonly Picture[], pictures: Pictures, view: View, extent: Extent, palette: Palette, where: Positions, exact: boolean): void {
+    const context = this.context();
     if (!context) return;
-    const ratio = this.base.width / Math.max(1, extent.width);
+    const ratio = this.canvas.width / Math.max(1, extent.width);
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = css(palette.theme.ground);
-    context.fillRect(0, 0, this.base.width, this.base.height);
+    context.fillRect(0, 0, this.canvas.width, this.canvas.height);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.imageSmoothingEnabled = false;
     const split = pinnedHeight(view, extent);
@@ -103,14 +109,10 @@ export class Scene {
     context.restore();
   }
 
-  /** Letters, arrows, marks. */
-  drawOver(shown: readonly Picture[], view: View, extent: Extent, palette: Palette, marks: Marks): void {
-    const context = this.over.getContext("2d");
+  /** Letters, arrows, marks, on the pictures. */
+  drawMarks(shown: readonly Picture[], view: View, extent: Extent, palette: Palette, where: Positions, marks: Marks): void {
+    const context = this.context();
     if (!context) return;
-    const ratio = this.over.width / Math.max(1, extent.width);
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, this.over.width, this.over.height);
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.grid(context, view, extent, palette);
     const split = pinnedHeight(view, extent);
     if (marks.range) this.rangeArea(context, marks.range, view, extent, palette);
@@ -124,7 +126,7 @@ export class Scene {
     }
     this.chosen(context, view, extent, palette, marks);
     for (const picture of shown) {
-      if (picture.frame.arrows && picture.want.block === 1) drawArrows(context, picture.frame, picture.frame.arrows, view, extent, palette, marks.merged);
+      if (picture.frame.arrows && drawsArrows(picture)) drawArrows(context, picture, picture.frame.arrows, view, extent, where, palette, marks.merged);
     }
     for (const detail of marks.selected) if (detail.topology === "arrow") drawChosenArrow(context, detail, view, extent, palette);
     this.stretches(context, view, extent, palette, marks);

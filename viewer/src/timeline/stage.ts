@@ -8,11 +8,11 @@ import { parse } from "../color";
 import { blockOf, panTime, rowAt, scrollRows, seen, timeAt, zoomRows, zoomTime, type View as Window } from "../geometry";
 import { LEAST_STACK } from "../painter";
 import { palette, type Palette } from "../palette";
-import { ARROWS_CUT, COARSE, FROM_INDEX } from "../wire";
 import {
-  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, say, selected, settle, slide, view, wheelZooms, type View,
+  area, change, counted, cursor, hover, isDark, layout, measure, meta, numbersText, say, selected, settle, show, slide, view, wheelZooms, type View,
 } from "../state";
 import { describe } from "../words";
+import { noteOf } from "./note";
 import { extent, now } from "./now";
 import { groupOf, Pictures, type Picture, type Slot, type Want } from "./pictures";
 import { positions, type Positions } from "./positions";
@@ -25,6 +25,8 @@ export const RULER = 34;
 const EVERY = 4;
 /** Milliseconds without a movement after which it has ended. */
 const REST = 120;
+/** Milliseconds after a picture until what lies beside it is asked for. */
+const LATER = 100;
 /** Drawables that are sent one by one. */
 const MOST = 50_000;
 /** The same where they would be too small, or where the rarest of a pixel is wanted. */
@@ -43,9 +45,9 @@ export class Stage {
   readonly pictures: Pictures;
   private stops: (() => void)[] = [];
   private frame = 0;
-  private isDirty = { base: false, over: false };
   private moving = 0;
   private rest = 0;
+  private later = 0;
   private began: View | null = null;
   private where: Positions = positions([], 0);
   private merged: boolean[] = [];
@@ -57,13 +59,12 @@ export class Stage {
   onDrawn: ((isSettled: boolean) => void) | null = null;
 
   constructor(
-    private readonly over: HTMLCanvasElement,
-    base: HTMLCanvasElement,
+    private readonly canvas: HTMLCanvasElement,
     private readonly ruler: HTMLCanvasElement,
     readonly tip: { detail: Detail | null; x: number; y: number },
     private readonly showTip: (detail: Detail | null, x: number, y: number) => void,
   ) {
-    this.scene = new Scene(base, over, ruler);
+    this.scene = new Scene(canvas, ruler);
     this.pictures = new Pictures(
       () => ({ palette: colors.peek(), unit: this.ratio, mode: view.peek().mode, merged: this.merged }),
       (slot) => this.arrived(slot),
@@ -120,7 +121,7 @@ export class Stage {
       }),
       effect(() => {
         void [hover.value, selected.value, cursor.value, measure.value, view.value.range];
-        this.dirtyOver();
+        this.dirty();
       }),
       effect(() => {
         const [pins, of, rows] = [pinned.value, traceNumber.value, rowsText.value];
@@ -133,6 +134,7 @@ export class Stage {
     for (const stop of this.stops) stop();
     cancelAnimationFrame(this.frame);
     window.clearTimeout(this.rest);
+    window.clearTimeout(this.later);
     window.clearTimeout(this.hovering.timer);
     this.pictures.forget();
   }
@@ -142,7 +144,7 @@ export class Stage {
       const found = await Promise.all(pins.map((ref) => askJson<Detail | null>(trace, question("ref", { ref, rows }))));
       if (view.peek().pins !== pins) return;
       this.pins = found.flatMap((detail) => (detail ? [detail] : []));
-      this.dirtyOver();
+      this.dirty();
     } catch (error) {
       report(error);
     }
@@ -157,12 +159,6 @@ export class Stage {
   }
 
   private dirty(): void {
-    this.isDirty.base = true;
-    this.dirtyOver();
-  }
-
-  private dirtyOver(): void {
-    this.isDirty.over = true;
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
@@ -220,9 +216,15 @@ export class Stage {
     };
   }
 
-  /** Once the window is there: what lies around it and the whole trace, to be shown while something moves. */
+  /** Some time after the window has come, nothing else having been asked for meanwhile. */
   private afterMain(): void {
-    if (this.isMoving) return;
+    window.clearTimeout(this.later);
+    if (!this.isMoving) this.later = window.setTimeout(() => this.askBeside(), LATER);
+  }
+
+  /** What lies around the window and the whole trace, to be shown while something moves. */
+  private askBeside(): void {
+    if (this.isMoving || !this.pictures.settled("main")) return;
     const all = extent.peek();
     const window = now.peek();
     const main = this.pictures.shown.get("main");
@@ -255,7 +257,11 @@ export class Stage {
     const covers = frame.t0 <= window.t0 && frame.t1 >= window.t1 && want.block === blockOf(window.rowHeight)
       && this.inBlocks(first, want.block) >= frame.y0 && this.inBlocks(last, want.block) <= frame.y0 + frame.rows;
     if (covers) return current;
-    return [...this.pictures.backdrop(group).filter((picture) => !current.includes(picture)), ...current];
+    const list = [...this.pictures.backdrop(group).filter((picture) => !current.includes(picture)), ...current];
+    // Pictures have no holes: what lies below one that fills the page is not seen.
+    const fills = ({ frame, want }: Picture) => frame.t0 <= window.t0 && frame.t1 >= window.t1 && (frame.y0 === 0 || extent.peek().pinned === 0)
+      && this.inBlocks(first, want.block) >= frame.y0 && this.inBlocks(last, want.block) <= frame.y0 + frame.rows;
+    return list.slice(Math.max(0, list.findLastIndex(fills)));
   }
 
   private draw(): void {
@@ -265,31 +271,20 @@ export class Stage {
     const window = now.peek();
     const look = colors.peek();
     const marks = this.marks();
-    if (this.isDirty.base) {
-      this.scene.drawBase(this.list(), this.pictures, window, all, look, this.where, !this.isMoving);
-    }
+    this.scene.drawPictures(this.list(), this.pictures, window, all, look, this.where, !this.isMoving);
     const main = this.pictures.shown.get("main");
     const pinned = this.pictures.shown.get("pinned");
     const shown = [main, all.pinned > 0 ? pinned : undefined].filter((picture) => picture !== undefined);
-    this.scene.drawOver(shown, window, all, look, marks);
+    this.scene.drawMarks(shown, window, all, look, this.where, marks);
     this.scene.drawRuler(window, all, look, marks, RULER);
-    this.isDirty = { base: false, over: false };
     const settled = !this.isMoving && this.pictures.settled("main") && main?.frame.t0 === window.t0 && main.frame.t1 === window.t1;
     // For whoever drives the page: something is there; what was asked for last is there.
-    if (main) this.over.dataset["drawn"] = "yes";
-    this.over.dataset["settled"] = settled ? "yes" : "no";
-    this.note(main, window.rowHeight);
+    if (main) this.canvas.dataset["drawn"] ??= "yes";
+    const said = settled ? "yes" : "no";
+    if (this.canvas.dataset["settled"] !== said) this.canvas.dataset["settled"] = said;
+    const note = main ? noteOf(main) : "";
+    if (noted.peek() !== note) noted.value = note;
     this.onDrawn?.(settled);
-  }
-
-  /** What the picture leaves out. */
-  private note(main: Picture | undefined, rowHeight: number): void {
-    const notes: string[] = [];
-    if (main && main.frame.flags & COARSE) notes.push(main.frame.flags & FROM_INDEX ? "≈ from the index, exact when zoomed in" : "≈ coarse, the exact picture follows");
-    if (main && main.want.block > 1) notes.push(`${main.want.block} rows in each line`);
-    if (main && main.frame.flags & ARROWS_CUT && main.want.arrows !== "none" && rowHeight >= 4) notes.push("not all arrows");
-    const text = notes.join(" · ");
-    if (noted.peek() !== text) noted.value = text;
   }
 
   private marks(): Marks {
@@ -307,7 +302,7 @@ export class Stage {
       target.addEventListener(name, handler, options);
       this.stops.push(() => target.removeEventListener(name, handler, options));
     };
-    for (const [element, place] of [[this.over, "canvas"], [this.ruler, "ruler"]] as const) {
+    for (const [element, place] of [[this.canvas, "canvas"], [this.ruler, "ruler"]] as const) {
       const point = (event: PointerEvent): Pointer => ({
         id: event.pointerId, button: event.button, touch: event.pointerType === "touch", place,
         shift: event.shiftKey, ctrl: event.ctrlKey || event.metaKey, alt: event.altKey, ...this.at(event),
@@ -326,7 +321,7 @@ export class Stage {
         this.pointer = place === "canvas" || this.pointer ? this.at(event) : this.at(event);
         this.run(this.gesture.move(point(event)));
         if (place === "canvas" && event.buttons === 0) this.look();
-        this.dirtyOver();
+        this.dirty();
       });
       on<PointerEvent>(element, "pointerup", (event) => this.run(this.gesture.up(point(event))));
       on<PointerEvent>(element, "pointercancel", () => this.run(this.gesture.cancel()));
@@ -334,7 +329,7 @@ export class Stage {
         this.pointer = null;
         this.hideTip();
         hover.value = null;
-        this.dirtyOver();
+        this.dirty();
       });
       on<WheelEvent>(element, "wheel", (event) => {
         event.preventDefault();
@@ -356,7 +351,7 @@ export class Stage {
   }
 
   private at(event: MouseEvent): { x: number; y: number } {
-    const frame = this.over.getBoundingClientRect();
+    const frame = this.canvas.getBoundingClientRect();
     return { x: event.clientX - frame.left, y: event.clientY - frame.top };
   }
 
@@ -367,6 +362,8 @@ export class Stage {
   /** Looks at another window; one step of undo for a whole movement, which ends when nothing more comes. */
   move(next: Window, done: boolean): void {
     this.began ??= view.peek();
+    // It would keep the pictures of the movement waiting.
+    this.pictures.drop("around");
     const { t0, t1, top, rowHeight } = next;
     const was = now.peek();
     slide({ t0, t1, top, ...(rowHeight === was.rowHeight ? {} : { height: rowHeight }) });
@@ -414,7 +411,7 @@ export class Stage {
         void this.click(command.x, command.y, command.extend, command.add);
         return;
       case "cancel":
-        if (this.began) view.value = this.began;
+        if (this.began) show(this.began);
         this.began = null;
         measure.value = null;
         this.dirty();
@@ -462,7 +459,7 @@ export class Stage {
     const row = rowAt(y, now.peek(), all);
     const t = timeAt(x, now.peek(), all);
     const last = selected.peek().at(-1);
-    this.over.focus({ preventScroll: true });
+    this.canvas.focus({ preventScroll: true });
     try {
       const found = await this.find(x, y);
       if (extend && (last || cursor.peek())) {
@@ -498,7 +495,7 @@ export class Stage {
     const row = rowAt(y, window, all);
     if (range && t >= range.t0 && t <= range.t1 && row >= range.y0 && row < range.y1) {
       const isWhole = range.y0 <= 0 && range.y1 >= all.rows;
-      const height = Math.min(64, all.height / Math.max(1, range.y1 - range.y0));
+      const height = all.height / Math.max(1, range.y1 - range.y0);
       change({ t0: range.t0, t1: range.t1, range: null, ...(isWhole ? {} : { height, top: Math.max(0, range.y0 - all.pinned) }) });
       return;
     }

@@ -44,7 +44,7 @@ export function access(chrome, { address }) {
       // The legend is a panel there, and goes when another one is asked for.
       assert.equal(await page.own.locator("aside.side").count(), 0);
       await page.own.locator("#tab-legend").click();
-      await page.own.locator("#panel .kinds li").first().waitFor();
+      await page.own.locator("#panel .kinds tbody tr").first().waitFor();
       assert.deepEqual(await violations(page), [], `${width} pixels, legend`);
       await page.press("2");
       await page.own.locator('table[aria-label="Statistics by category"]').waitFor();

@@ -58,7 +58,10 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await table.waitFor();
     assert.equal(Number(await table.getAttribute("aria-rowcount")), told + 1);
     const { hit } = await page.ask("search?q=MPI_File_write_at_all&from=0&dir=1");
-    await table.locator("tbody tr[data-nth]").first().click();
+    // The selected hit came into sight, wherever that is in the table.
+    await table.locator("tr.chosen").waitFor();
+    await page.own.locator("#panel .table-room").evaluate((room) => room.scrollTo(0, 0));
+    await table.locator('tbody tr[data-nth="0"]').click();
     await page.until((view) => view.sel[0] === hit.ref, "the first hit of the trace");
     page.allowed.push(/400/);
     await page.own.locator("#search").fill("dur>fast");
@@ -97,7 +100,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const meta = await page.ask("meta");
     const kind = meta.categories.findIndex(({ name }) => name === "MPI_Waitall");
     await page.own.locator("#legend-filter").fill("waitall");
-    await page.true("one category", () => document.querySelectorAll(".kinds li").length === 1);
+    await page.true("one category", () => document.querySelectorAll(".kinds tbody tr").length === 1);
     await page.own.locator(".kinds label input").uncheck();
     await page.until((view) => view.hide.join() === String(kind), "hidden");
     await page.own.locator(".kinds label input").check();
@@ -112,6 +115,133 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.true("in the legend", () => getComputedStyle(document.querySelector(".kinds .swatch")).getPropertyValue("--color") === "#123456");
     await page.own.getByRole("button", { name: "undo own colours" }).click();
     await page.until((view) => view.own.length === 0, "the palette's again");
+    await page.close();
+  });
+
+  test("the legend has counts, inclusive and exclusive time of the window, and is sorted by them", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.05");
+    const rows = page.own.locator(".kinds tbody tr");
+    const shown = () => rows.evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => (cell.querySelector(".name") ?? cell.firstChild)?.textContent ?? "")));
+    const told = () => page.true("those of the window", () => document.querySelector(".legend-of")?.textContent === "of the window" && document.querySelector(".kinds:not(.old)") !== null);
+    const { categories, span, threads } = await page.ask("stats?t0=0.02&t1=0.05");
+    const { categories: known } = JSON.parse(run("stats", "--window", "0.02", "0.05", "--format", "json", trace));
+    for (const [column, key] of [["Excl.", "exclusive_s"], ["Incl.", "total_s"], ["Count", "count"]]) {
+      // Sorted by exclusive time at first, the most on top.
+      if (column !== "Excl.") await page.own.locator(".kinds th button", { hasText: column }).click();
+      await told();
+      const table = await shown();
+      assert.equal(table.length, (await page.ask("meta")).categories.length);
+      const of = (name) => known.find(({ category, kind }) => category === name && (key === "count" || kind === "state"))?.[key] ?? 0;
+      const values = table.map(([name]) => of(name));
+      assert.deepEqual(values, [...values].sort((a, b) => b - a), column);
+      for (const [name, count, incl, excl] of table) {
+        const one = known.find(({ category }) => category === name);
+        if (!one || one.count === 0) continue;
+        assert.equal(number(count), one.count, name);
+        if (one.kind !== "state") continue;
+        const share = (text) => (text.startsWith("<") ? 0 : number(text) / 100);
+        for (const [text, seconds] of [[incl, one.total_s], [excl, one.exclusive_s]]) {
+          assert.ok(Math.abs(share(text) - seconds / (span * threads)) < 0.0006, `${name}: ${text}, ${seconds} s`);
+        }
+      }
+    }
+    assert.ok(categories.length > 5);
+    await page.own.locator(".kinds th button", { hasText: "Category" }).click();
+    const names = (await shown()).map(([name]) => name);
+    assert.deepEqual(names, [...names].sort((a, b) => a.localeCompare(b, "en", { numeric: true })));
+    await page.close();
+  });
+
+  test("before the window is counted the legend has what the file says of the whole trace", async () => {
+    const context = await chrome.newContext({ viewport: { width: 1400, height: 900 } });
+    const tab = await context.newPage();
+    let letGo;
+    const held = new Promise((done) => (letGo = done));
+    await tab.route(/\/stats/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await tab.goto(`${address}&t=0.02~0.05`);
+    const cell = tab.locator(".kinds tbody tr", { hasText: "MPI_Waitall" }).locator("td").nth(1);
+    await cell.waitFor();
+    const { categories } = JSON.parse(run("stats", "--format", "json", trace));
+    assert.match(await tab.locator(".legend-of").textContent(), /^of the whole trace/);
+    assert.equal(number(await cell.textContent()), countOf({ categories }, "MPI_Waitall"));
+    letGo();
+    await tab.locator(".legend-of", { hasText: "of the window" }).waitFor();
+    assert.ok(number(await cell.textContent()) < countOf({ categories }, "MPI_Waitall"));
+    await context.close();
+  });
+
+  test("what two panels ask is asked once, and given up while the window moves", async () => {
+    const context = await chrome.newContext({ viewport: { width: 1400, height: 900 } });
+    const tab = await context.newPage();
+    let letGo;
+    const held = new Promise((done) => (letGo = done));
+    const [asked, givenUp] = [[], []];
+    tab.on("requestfailed", (request) => request.url().includes("/stats") && givenUp.push(request.url()));
+    await tab.route(/\/stats/, async (route) => {
+      asked.push(route.request().url());
+      await held;
+      await route.continue().catch(() => undefined);
+    });
+    await tab.goto(`${address}&t=0.02~0.05&panel=stats`);
+    await tab.waitForFunction(() => document.querySelector("#timeline")?.dataset.settled === "yes");
+    await tab.waitForTimeout(500);
+    assert.equal(asked.length, 1, asked.join(" "));
+    const { x, y, width, height } = await tab.locator("#timeline").boundingBox();
+    await tab.mouse.move(x + width / 2, y + height / 2);
+    await tab.keyboard.down("Control");
+    await tab.mouse.wheel(0, -200);
+    await tab.keyboard.up("Control");
+    for (let nth = 0; nth < 100 && givenUp.length === 0; nth++) await tab.waitForTimeout(50);
+    assert.deepEqual(givenUp, asked.slice(0, 1));
+    letGo();
+    await tab.locator(".legend-of", { hasText: "of the window" }).waitFor();
+    assert.equal(asked.length, 2, "once more for the window as it is now");
+    await context.close();
+  });
+
+  test("categories and rows may have other names, here and in the link; none gives back the trace's", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.05&panel=stats");
+    const kind = (await page.ask("meta")).categories.findIndex(({ name }) => name === "MPI_Waitall");
+    await page.own.locator("#legend-filter").fill("waitall");
+    const rename = async (name, other) => {
+      await page.own.locator(".kinds tbody tr").hover();
+      await page.own.getByRole("button", { name: `Rename ${name}` }).click();
+      await page.own.locator(".kinds .name-field").fill(other);
+      await page.own.keyboard.press("Enter");
+    };
+    await rename("MPI_Waitall", "halo, waits");
+    await page.own.locator("#legend-filter").fill("halo");
+    await page.until((view) => view.names.length === 1 && view.names[0][0] === String(kind) && view.names[0][1] === "halo, waits", "in the link");
+    await page.true("in the statistics", () => [...document.querySelectorAll("#panel td")].some((cell) => cell.textContent === "halo, waits"));
+    await page.own.locator('.row[data-row="3"]').dblclick();
+    await page.own.locator(".rows .name-field").fill("<b>third</b>");
+    await page.own.keyboard.press("Enter");
+    await page.until((view) => view.names.length === 2 && view.names[1][0] === "0.3", "a row, too");
+    await page.rest();
+    const link = new URL(page.own.url()).hash.slice(1);
+    await page.close();
+    const again = await Page.open(chrome, address, link);
+    await again.true("the row", () => document.querySelector('.row[data-row="3"] .row-label')?.textContent === "<b>third</b>");
+    await again.own.locator("#legend-filter").fill("halo");
+    await again.own.locator(".kinds tbody tr").hover();
+    await again.own.getByRole("button", { name: "Rename halo, waits" }).click();
+    await again.own.locator(".kinds .name-field").fill("");
+    await again.own.keyboard.press("Enter");
+    await again.until((view) => view.names.length === 1, "the trace's own again");
+    await again.close();
+  });
+
+  test("few rows fill the height, and one may fill all of it", async () => {
+    const page = await Page.open(chrome, address, "t=0.02~0.03&rows=only:0-2");
+    const high = (nth) => page.own.locator(`.row[data-row="${nth}"]`).evaluate((row) => row.getBoundingClientRect().height);
+    const room = await page.own.locator("#timeline").evaluate((canvas) => canvas.getBoundingClientRect().height);
+    assert.ok(Math.abs((await high(0)) - Math.min(160, room / 3)) < 1, `${await high(0)} of ${room}`);
+    await page.own.locator("#timeline").focus();
+    for (let nth = 0; nth < 8; nth++) await page.press("Alt+ArrowUp");
+    await page.until((view) => Math.abs(view.height - room) < 1, "one row fills the page");
     await page.close();
   });
 
@@ -168,6 +298,18 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await row.waitFor();
     await row.click();
     await page.until((view) => /pin:\d+/.test(view.rows) && view.arrows === "all", "both rows on top");
+    // However the table is sorted, the chosen pair stays in sight, and is marked.
+    const inSight = () => page.true("the pair in sight", () => {
+      const [row, room] = [document.querySelector("#panel tr.chosen"), document.querySelector("#panel .table-room")];
+      if (!row || !room) return false;
+      const [{ top, bottom }, field] = [row.getBoundingClientRect(), room.getBoundingClientRect()];
+      return top >= field.top && bottom <= field.bottom + 1;
+    });
+    await inSight();
+    for (const title of ["Bytes", "Mean", "From"]) {
+      await page.own.locator('table[aria-label="Messages between rows"] th button', { hasText: title }).click();
+      await inSight();
+    }
     const sizes = page.own.locator('table[aria-label="Sizes of messages"] tbody tr');
     await sizes.first().waitFor();
     // The histogram is that of the pair, wherever its rows are now; then that of all again.
@@ -181,6 +323,24 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const all = cells.reduce((total, [, , count]) => total + count, 0);
     for (let nth = 0; nth < 100 && (await sum()) !== all; nth++) await page.own.waitForTimeout(50);
     assert.equal(await sum(), all);
+    await page.close();
+  });
+
+  test("more arrows than can be told apart are bundles", async () => {
+    const page = await Page.open(chrome, address, "arrows=all&theme=light");
+    const note = () => page.own.locator(".timeline-note").textContent();
+    assert.match(await note(), /\d messages between groups of rows/);
+    const dark = () => page.own.evaluate(() => {
+      const canvas = document.querySelector(".timeline-canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let found = 0;
+      for (let at = 0; at < data.length; at += 4) if (data[at] + data[at + 1] + data[at + 2] < 200) found++;
+      return found;
+    });
+    const bundled = await dark();
+    await page.look("arrows=none&theme=light");
+    const bare = await dark();
+    assert.ok(bundled > bare + 500, `${bundled} dark pixels, ${bare} without arrows`);
     await page.close();
   });
 
@@ -256,7 +416,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     assert.deepEqual([...readFileSync(join(folder, "window.png")).subarray(1, 4)], [...Buffer.from("PNG")]);
     await page.close();
     const alone = await Page.open(chrome, `file://${file}`);
-    await alone.true("categories in the legend", () => document.querySelectorAll(".kinds li").length > 5);
+    await alone.true("categories in the legend", () => document.querySelectorAll(".kinds tbody tr").length > 5);
     await alone.press("w");
     await alone.settled();
     await alone.close();

@@ -66,6 +66,15 @@ const CHECKS = {
   "rows-lower": { from: `${W}&row=40`, is: (view) => view.height < 35 },
   "pin-row": { before: (page) => page.press("ArrowDown"), is: (view) => view.rows === "pin:0" },
   "hide-row": { before: (page) => page.press("ArrowDown"), is: (view) => view.rows === "hide:0" },
+  "rename-row": {
+    before: (page) => page.press("ArrowDown"),
+    done: async (page) => {
+      await page.own.locator(".rows .name-field").fill("the root, 100% of it");
+      await page.own.keyboard.press("Enter");
+      await page.true("the name", () => document.querySelector('.row[data-row="0"] .row-label')?.textContent === "the root, 100% of it");
+    },
+    is: (view) => JSON.stringify(view.names) === '[["0.0","the root, 100% of it"]]',
+  },
   "next-map": { is: (view) => view.rows.startsWith("map:1") },
   group: { tree: true, is: (view) => /fold:\d/.test(view.rows) },
   collapse: { tree: true, before: (page) => page.press("ArrowDown"), is: (view) => /shut:n\d/.test(view.rows) },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocked, positions } from "../../src/timeline/positions";
+import { blocked, positions, unblocked } from "../../src/timeline/positions";
 
 test("rows of the page and rows of a picture of blocks, headings left out, pinned rows as they are", () => {
   // Two pinned rows, then two headings with four leaves each.
@@ -12,4 +12,10 @@ test("rows of the page and rows of a picture of blocks, headings left out, pinne
   assert.equal(blocked(8, 4, where), 3);
   assert.equal(blocked(12, 4, where), 4);
   for (let row = 0; row < 12; row++) assert.equal(blocked(row, 1, where), row);
+  // The other way round: wherever that leads, it is the same place of the picture, and no heading.
+  for (let row = 0; row < 4; row += 0.125) {
+    const position = unblocked(row, 4, where);
+    assert.equal(blocked(position, 4, where), row);
+    assert.ok(!open[Math.floor(position)], `${row} at ${position}`);
+  }
 });

@@ -1,0 +1,42 @@
+// What a picture leaves out, in words.
+
+import { thin } from "../axis";
+import { hitBins } from "../state";
+import { ARROWS_CUT, COARSE, FROM_INDEX } from "../wire";
+import { extent } from "./now";
+import type { Picture } from "./pictures";
+
+/** All that is said below the picture; nothing if it is complete. */
+export function noteOf(picture: Picture): string {
+  const { frame, want } = picture;
+  const isFromIndex = (frame.flags & FROM_INDEX) !== 0;
+  const notes: string[] = [];
+  if (frame.flags & COARSE) notes.push(isFromIndex ? "≈ from the index, exact when zoomed in" : "≈ coarse, the exact picture follows");
+  if (want.block > 1) notes.push(`${want.block} rows in each line`);
+  if (want.arrows === "all" && isFromIndex) notes.push("arrows when zoomed in");
+  else if (frame.flags & ARROWS_CUT && drawsArrows(picture)) notes.push(arrowsNote(picture));
+  if (isFromIndex && want.query !== "" && !frame.cells.hits && hasHits(picture)) notes.push("hits in the rows when zoomed in");
+  return notes.join(" · ");
+}
+
+/** Whether a picture's arrows are drawn: where rows share a line single ones are noise, unless they are asked for. */
+export function drawsArrows({ frame: { arrows }, want }: Picture): boolean {
+  return arrows !== null && (want.block === 1 || want.arrows !== "worst");
+}
+
+/** Which arrows a picture has that has not all of them one by one. */
+function arrowsNote({ frame: { arrows }, want }: Picture): string {
+  if (arrows?.count) {
+    const messages = arrows.count.reduce((sum, one) => sum + one, 0);
+    return `${thin(String(messages))} messages between groups of rows, as wide as their bytes`;
+  }
+  return want.arrows === "worst" ? `the ${arrows?.from.length ?? 0} arrows that take longest` : "not all arrows";
+}
+
+/** Whether the search has hits in the time of a picture. */
+function hasHits({ frame: { t0, t1 } }: Picture): boolean {
+  const { t0: first, t1: last } = extent.peek();
+  const bins = hitBins.peek();
+  const at = (time: number) => ((time - first) / Math.max(1e-12, last - first)) * bins.length;
+  return bins.slice(Math.max(0, Math.floor(at(t0))), Math.ceil(at(t1))).some((count) => count > 0);
+}
