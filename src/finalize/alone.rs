@@ -2,9 +2,9 @@
 //! ([`crate::process::sessions`]). The files are what MPI_Finalize would have made.
 
 use super::agree::{Part, ZeroClock};
-use super::outputs::{Ended, Outputs, Plan, numbered};
+use super::outputs::{Ended, Outputs};
 use super::report::{self, Written};
-use super::{FromZero, call_ids, names};
+use super::{FromZero, call_ids, names, plan};
 use crate::call::table::table;
 use crate::process;
 use crate::process::start::World;
@@ -51,7 +51,11 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         ..FromZero::new(root, stamp, base, settings, ZeroClock::default())
     };
     zero.dumpi.unfinished = true;
-    let mut whole = Part::default();
+    let mut whole = Part {
+        named: merge.function_names().iter().cloned().collect(),
+        counters: merge.counter_names().to_vec(),
+        ..Part::default()
+    };
     for (file, scan) in merge.processes() {
         whole.calls += scan.calls;
         whole.operations += scan.operations;
@@ -106,30 +110,7 @@ fn merged(
     if !settings.outputs.clog2 && !settings.outputs.slog2 {
         return (Ended::nothing(base), 0);
     }
-    let named = |names: &[(u32, String)]| {
-        let names = names.iter().map(|(rank, name)| (*rank, name.as_str()));
-        numbered(names, world.size as u32)
-    };
-    let (hosts, nodes) = named(&whole.hosts);
-    let (programs, program_of) = named(&whole.programs);
-    let mut preamble = merge.preamble();
-    preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
-    let mut outputs = Outputs::new(Plan {
-        base: base.to_path_buf(),
-        replace: settings.overwrite,
-        clog2: settings.outputs.clog2,
-        slog2: settings.outputs.slog2,
-        preamble,
-        children: settings.children,
-        leaf: settings.leaf,
-        nodes,
-        hosts,
-        program_of,
-        programs,
-        functions: merge.function_names().to_vec(),
-        counters: merge.counter_names().to_vec(),
-        forward: settings.clock_forward,
-    });
+    let mut outputs = Outputs::new(plan(world, settings, base, whole, merge.preamble()));
     let mut failure = None;
     let comms = merge.comm_table().0.len();
     if whole.operations > 0

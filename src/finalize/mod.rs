@@ -30,6 +30,7 @@ use crate::say;
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
 use agree::{Part, ZeroClock};
 use exchange::{Exchange, Failure};
+use formats::clog2::Preamble;
 use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
 use formats::io::Extract;
@@ -42,13 +43,13 @@ use formats::project::scan::Scan;
 use formats::project::states;
 use merge::{Clog2, Nowhere, Sink};
 use operations::Operations;
-use outputs::{Ended, Outputs, Plan, numbered};
+use outputs::{Ended, Outputs, Plan};
 use records::define::Definition;
 use records::file::File;
 use records::layout::Clock;
 use report::{Diagnostics, Written};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
@@ -239,8 +240,10 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         },
     };
     let merged = settings.outputs.clog2 || settings.outputs.slog2;
-    let mut outputs =
-        (world.rank == 0).then(|| Outputs::new(plan(world, settings, &zero, &whole, &schema)));
+    let mut outputs = (world.rank == 0).then(|| {
+        let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
+        Outputs::new(plan(world, settings, &zero.base, &whole, preamble))
+    });
     let mut notes = Vec::new();
     let mut half_messages = 0;
     if settings.outputs.slog2 && whole.operations > 0 {
@@ -532,23 +535,23 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf, Optio
     }
 }
 
+/// What is to be written: as the settings say, below `base`, of the processes that `whole` tells of.
 fn plan(
     world: &World,
     settings: &Settings,
-    zero: &FromZero,
+    base: &Path,
     whole: &Part,
-    schema: &Schema<'_>,
+    mut preamble: Preamble,
 ) -> Plan {
-    let mut preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
     preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);
-    let named = |names: &[(u32, String)]| {
+    let numbered = |names: &[(u32, String)]| {
         let names = names.iter().map(|(rank, name)| (*rank, name.as_str()));
-        numbered(names, world.size as u32)
+        outputs::numbered(names, world.size as u32)
     };
-    let (hosts, nodes) = named(&whole.hosts);
-    let (programs, program_of) = named(&whole.programs);
+    let (hosts, nodes) = numbered(&whole.hosts);
+    let (programs, program_of) = numbered(&whole.programs);
     Plan {
-        base: zero.base.clone(),
+        base: base.to_path_buf(),
         replace: settings.overwrite,
         clog2: settings.outputs.clog2,
         slog2: settings.outputs.slog2,

@@ -13,7 +13,7 @@ use io::{IoArguments, Session};
 use launcher::{Kind, Launch};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// Run a program under the recorder
@@ -70,6 +70,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             eprintln!("mpitrace: {message}");
         }
     };
+    // Else nobody could tell which MPI it uses, and that would be the complaint.
+    if let Some(program) = arguments.command.first()
+        && !arguments.dry_run
+        && launcher::executable(program).is_none()
+    {
+        let why = if !program.as_encoded_bytes().contains(&b'/') {
+            "not found in PATH"
+        } else if Path::new(program).exists() {
+            "not an executable file"
+        } else {
+            "No such file"
+        };
+        return Err(Failure::Call(format!("{}: {why}", program.display())));
+    }
     let launch = Launch::recognise(&arguments.command);
     let found = family::of_programs(&arguments.command, &launch);
     for warning in found.warnings(&launch) {
