@@ -1,14 +1,16 @@
-//! One program for all tests of the command, but for that of its documentation: linking each apart takes longer than running them.
+//! One program for all tests of the command and of the documentation: linking each apart takes longer than running them.
 
 mod blk;
 mod check;
 mod convert;
+mod docs;
 mod draw;
 mod edit;
 mod info;
 mod io;
 mod ioserver;
 mod join;
+mod links;
 mod matrix;
 mod mpe1;
 mod paje;

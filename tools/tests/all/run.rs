@@ -189,6 +189,14 @@ fn wrong_calls_end_with_2() {
             "./no-such-program: No such file",
         ),
         (
+            &["run", "--", "no-such-program"],
+            "no-such-program: not found in PATH",
+        ),
+        (
+            &["run", "--", "/etc/passwd"],
+            "/etc/passwd: not an executable file",
+        ),
+        (
             &["run", "--", "sh", "-c", "true"],
             "cannot tell which MPI the program uses; say --mpi mpich",
         ),

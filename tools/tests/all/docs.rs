@@ -1,6 +1,6 @@
 //! `docs/commands.md` is what `--help` says, and the man pages and completions that are made of the same can be used.
 //!
-//! `UPDATE_DOCS=1 cargo test -p tools --test docs` writes it anew.
+//! `UPDATE_DOCS=1 cargo test -p tools --test all docs` writes it anew.
 
 use std::fmt::Write;
 use std::path::Path;
