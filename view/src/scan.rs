@@ -180,23 +180,32 @@ fn whole<'a>(
     'nodes: for node in nodes {
         let mut scan = trace.reader().scan(node.ptr)?;
         for _list in ["arrows and events", "states"] {
-            while let Some(found) = scan.next()? {
-                left -= 1;
+            loop {
+                scan.for_plain(|plain| {
+                    let is_time = left == 0;
+                    if !is_time {
+                        left -= 1;
+                        put(plain);
+                    }
+                    !is_time
+                });
                 if left == 0 {
-                    left = BETWEEN;
                     if stop() {
                         scanned.stopped = true;
                         break 'nodes;
                     }
+                    left = BETWEEN;
+                    continue;
                 }
-                match found {
-                    Found::Plain(plain) => put(&plain),
-                    Found::Composite(composite) => {
+                match scan.next()? {
+                    Some(Found::Plain(plain)) => put(&plain),
+                    Some(Found::Composite(composite)) => {
                         let category = composite.category;
                         composite.primitives.iter().for_each(|primitive| {
                             put(&Plain::of(&filled(primitive, category, composite.info)));
                         });
                     }
+                    None => break,
                 }
             }
         }

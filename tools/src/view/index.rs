@@ -6,10 +6,10 @@ use super::mapped::Mapped;
 use super::opened::Opened;
 use super::store::{Kept, Store};
 use std::fs;
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use view::Viewer;
-use view::pyramid::{Batch, Builder, Done, Identity, Index, Shape, join};
+use view::pyramid::{Batch, Builder, Done, Identity, Index, Shape, Taken, Taking, join};
 use view::summary::Summary;
 
 /// Batches that are on their way from those who read to those who take, and back: one that is read, one that is taken, one
@@ -113,7 +113,7 @@ pub fn begin(traces: &mut [Opened]) {
     }
 }
 
-/// Makes an index, on this thread and another one. `None` if the trace is damaged or was changed.
+/// Makes an index, on this thread and two others. `None` if the trace is damaged or was changed.
 fn make(
     viewer: &Viewer<'_>,
     mapped: &Mapped,
@@ -121,36 +121,70 @@ fn make(
     tell: &dyn Fn(Done),
 ) -> Option<Index<'static>> {
     let builder = Builder::new(viewer.trace(), shape).ok()?;
-    let (mut reading, mut taking) = builder.parts();
-    let (give, given) = sync_channel::<Batch>(BATCHES);
-    let (give_back, given_back) = sync_channel::<Batch>(BATCHES);
-    for _ in 0..BATCHES {
-        give_back.send(Batch::default()).ok()?;
-    }
+    let (mut reading, [upper, lower]) = builder.parts();
     thread::scope(|scope| {
-        let taker = thread::Builder::new().name("index-states".into());
-        let taker = taker.spawn_scoped(scope, move || {
+        let upper = Taker::begin(scope, upper)?;
+        let lower = Taker::begin(scope, lower)?;
+        let mut is_more = true;
+        while is_more {
+            let (mut of_upper, mut of_lower) = (upper.room()?, lower.room()?);
+            is_more = reading.next([&mut of_upper, &mut of_lower]).ok()?;
+            if mapped.trouble().is_some() {
+                return None;
+            }
+            tell(reading.done());
+            upper.give(of_upper)?;
+            lower.give(of_lower)?;
+        }
+        let (upper, lower) = (upper.end(), lower.end());
+        let halves = [upper.join().ok()?, lower.join().ok()?];
+        Some(join(reading, halves))
+    })
+}
+
+/// A thread that takes the states of half of the units.
+struct Taker<'s> {
+    give: SyncSender<Batch>,
+    given_back: Receiver<Batch>,
+    thread: ScopedJoinHandle<'s, Taken>,
+}
+
+impl<'s> Taker<'s> {
+    fn begin<'e>(scope: &'s Scope<'s, 'e>, mut taking: Taking) -> Option<Self> {
+        let (give, given) = sync_channel::<Batch>(BATCHES);
+        let (give_back, given_back) = sync_channel::<Batch>(BATCHES);
+        for _ in 0..BATCHES {
+            give_back.send(Batch::default()).ok()?;
+        }
+        let thread = thread::Builder::new().name("index-states".into());
+        let thread = thread.spawn_scoped(scope, move || {
             for batch in given {
                 taking.take(&batch);
                 // There is room for all there are.
                 drop(give_back.send(batch));
             }
-            taking
+            taking.finish()
         });
-        let taker = taker.ok()?;
-        let mut is_more = true;
-        while is_more {
-            let mut batch = given_back.recv().ok()?;
-            is_more = reading.next(&mut batch).ok()?;
-            if mapped.trouble().is_some() {
-                return None;
-            }
-            tell(reading.done());
-            give.send(batch).ok()?;
-        }
-        drop(give);
-        Some(join(reading, taker.join().ok()?))
-    })
+        Some(Taker {
+            give,
+            given_back,
+            thread: thread.ok()?,
+        })
+    }
+
+    /// A batch to be filled, once there is one.
+    fn room(&self) -> Option<Batch> {
+        self.given_back.recv().ok()
+    }
+
+    fn give(&self, batch: Batch) -> Option<()> {
+        self.give.send(batch).ok()
+    }
+
+    /// There are no more batches.
+    fn end(self) -> ScopedJoinHandle<'s, Taken> {
+        self.thread
+    }
 }
 
 /// The index that was kept, which stays in its file: what is never looked at takes no memory.

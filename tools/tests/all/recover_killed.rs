@@ -150,7 +150,9 @@ fn check(mpi: &Mpi, threads: usize) {
     assert!(!said.contains("no block file"), "{said}");
     for (rank, (total, functions)) in &all {
         let (begun, done) = truth(folder, *rank);
-        assert!(begun > 12_000 && begun - done <= threads as u64);
+        // How far the other one came before it was killed, too, is up to the launcher.
+        assert!(begun > if *rank == 1 { 12_000 } else { 0 });
+        assert!(begun - done <= threads as u64, "{begun} begun, {done} done");
         assert!(
             (done..=begun).contains(total),
             "{} rank {rank}: {done} done, {begun} begun, {total} recovered",
@@ -184,7 +186,10 @@ fn check(mpi: &Mpi, threads: usize) {
         .lines()
         .filter(|line| line.contains(" et=send "))
         .count();
-    let exchanges: u64 = all.values().map(|(_, f)| f["MPI_Sendrecv"]).sum();
+    let exchanges: u64 = all
+        .values()
+        .filter_map(|(_, f)| f.get("MPI_Sendrecv"))
+        .sum();
     let open = said.matches("MPI_Sendrecv").count() as u64;
     let sends = sends as u64;
     assert!(

@@ -52,6 +52,7 @@ pub struct Cells {
 }
 
 /// A share as a byte: 255 is all, and what is there at all is not 0.
+#[inline]
 pub fn share(part: i64, whole: i64) -> u8 {
     let bytes = (part.saturating_mul(255) + whole / 2) / whole.max(1);
     bytes.clamp(1, 255) as u8

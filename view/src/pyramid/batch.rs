@@ -18,7 +18,7 @@ impl State {
     }
 }
 
-/// States none of which starts before one of an earlier batch, unless the file is not in order.
+/// States of a half of the units, none of which starts before one of an earlier batch, unless the file is not in order.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// As they were read.
@@ -34,7 +34,7 @@ pub(super) struct ByLane {
 }
 
 impl ByLane {
-    /// Takes these states; `lane_of` says by line the unit.
+    /// Takes these states; `lane_of` says by line the unit, of which there are `lanes`.
     pub fn fill(&mut self, read: &[State], lane_of: &[u32], lanes: usize) {
         // First the number of each unit, one place further on; then where each begins, which moves on to where it ends.
         self.ends.clear();

@@ -1,14 +1,14 @@
-//! Makes an [`Index`] in one pass over a trace, in steps, so that it can be made beside other work and given up; or in two
-//! parts, which two threads can work on.
+//! Makes an [`Index`] in one pass over a trace, in steps, so that it can be made beside other work and given up; or in parts,
+//! which several threads can work on.
 
 use formats::slog2::{Error, TimeBBox};
 use std::sync::OnceLock;
 
 use super::batch::Batch;
 use super::others::Others;
-use super::read::{Done, Reading};
+use super::read::{Done, Reading, halves};
 use super::sums::{KindFound, Sums};
-use super::taking::{Busy, Taking};
+use super::taking::{Busy, Taken, Taking};
 use super::totals::{Flow, KindTotals, LineTotals, Totals};
 use super::{Events, Index, Overview};
 use crate::columns::COLUMN;
@@ -36,7 +36,7 @@ impl Shape {
     /// What suits a trace: as many bins as memory allows, and no more bytes than a small part of the file.
     pub fn of(trace: &Trace<'_>) -> Self {
         let directory = trace.reader().directory();
-        let lanes = u64::from(lanes(trace)).max(1);
+        let lanes = (trace.lanes() as u64).max(1);
         let cells = (directory.node_bytes() / 64).clamp(1 << 16, MOST_CELLS);
         let bins = u32::try_from(cells / lanes).unwrap_or(MOST_BINS).max(1);
         let power = 1u32 << bins.ilog2();
@@ -48,18 +48,13 @@ impl Shape {
     }
 }
 
-/// How many units there are.
-pub(super) fn lanes(trace: &Trace<'_>) -> u32 {
-    let lanes = trace.lines().iter().map(|line| line.lane + 1);
-    lanes.max().unwrap_or(0)
-}
-
 /// Makes an [`Index`].
 #[derive(Debug)]
 pub struct Builder<'t, 'a> {
     reading: Reading<'t, 'a>,
-    taking: Taking,
-    batch: Batch,
+    /// Of each half of the units.
+    takings: [Taking; 2],
+    batches: [Batch; 2],
     is_more: bool,
 }
 
@@ -71,8 +66,8 @@ impl<'t, 'a> Builder<'t, 'a> {
     pub fn new(trace: &'t Trace<'a>, shape: Shape) -> Result<Self, Error> {
         Ok(Builder {
             reading: Reading::new(trace, shape.window, Others::new(trace, shape))?,
-            taking: Taking::new(trace, shape),
-            batch: Batch::default(),
+            takings: halves(trace.lanes()).map(|half| Taking::new(trace, shape, half)),
+            batches: Default::default(),
             is_more: true,
         })
     }
@@ -84,8 +79,10 @@ impl<'t, 'a> Builder<'t, 'a> {
     pub fn step(&mut self, drawables: u64) -> Result<bool, Error> {
         let until = self.done().drawables.saturating_add(drawables);
         while self.is_more && self.done().drawables < until {
-            self.is_more = self.reading.next(&mut self.batch)?;
-            self.taking.take(&self.batch);
+            self.is_more = self.reading.next(self.batches.each_mut())?;
+            for (taking, batch) in self.takings.iter_mut().zip(&self.batches) {
+                taking.take(batch);
+            }
         }
         Ok(self.is_more)
     }
@@ -97,44 +94,44 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     /// The index, of what was read.
     pub fn finish(self) -> Index<'static> {
-        join(self.reading, self.taking)
+        join(self.reading, self.takings.map(Taking::finish))
     }
 
-    /// What is left to do as two parts: batches that the first one gives, the second one takes in the same order. Then
-    /// [`join`] has the index.
-    pub fn parts(self) -> (Reading<'t, 'a>, Taking) {
-        (self.reading, self.taking)
+    /// What is left to do, in parts: of the batches that the first one gives, each of the others takes those of its half of the
+    /// units, in the same order. Then [`join`] has the index.
+    pub fn parts(self) -> (Reading<'t, 'a>, [Taking; 2]) {
+        (self.reading, self.takings)
     }
 }
 
 /// The index, of what was read and taken.
-pub fn join(reading: Reading<'_, '_>, mut taking: Taking) -> Index<'static> {
+pub fn join(reading: Reading<'_, '_>, halves: [Taken; 2]) -> Index<'static> {
     let done = reading.done();
     let others = reading.into_others();
-    taking.finish();
-    let Taking {
-        shape,
-        cells,
-        sums,
-        kinds,
-        lines,
-        out_of_order,
-        ..
-    } = taking;
+    let [mut taken, second] = halves;
+    let shape = taken.shape;
     let bins = shape.bins.max(1);
-    let second = shape.window.duration() / f64::from(bins) / COLUMN as f64;
-    let seconds = cells.overview.iter().map(|&sum| sum as f64 * second);
+    let part = shape.window.duration() / f64::from(bins) / COLUMN as f64;
+    let sums = taken.overview.iter().zip(&second.overview);
     let overview = Overview {
-        bins: bins.div_ceil(cells.per_overview),
-        kinds: cells.kinds,
-        seconds: seconds.collect(),
+        bins: bins.div_ceil(taken.per_overview),
+        kinds: taken.kinds.len() as u32,
+        seconds: sums.map(|(a, b)| (a + b) as f64 * part).collect(),
     };
+    let out_of_order = taken.out_of_order + second.out_of_order;
+    taken.grid.extend(second.grid);
+    for (kind, second) in taken.kinds.iter_mut().zip(second.kinds) {
+        kind.join(second);
+    }
+    for (line, second) in taken.lines.iter_mut().zip(second.lines) {
+        line.join(second);
+    }
     let events = Events::of(bins, &others.events);
     let totals = shape.totals.then(|| Totals {
         drawables: done.drawables,
         placeless: done.placeless,
         out_of_order,
-        ..add_up(others, sums, kinds, lines)
+        ..add_up(others, [taken.sums, second.sums], taken.kinds, taken.lines)
     });
     Index {
         window: shape.window,
@@ -143,12 +140,17 @@ pub fn join(reading: Reading<'_, '_>, mut taking: Taking) -> Index<'static> {
         drawables: done.drawables,
         totals: totals.map_or_else(OnceLock::new, OnceLock::from),
         out_of_order: out_of_order > 0,
-        grid: cells.grid.finish(),
+        grid: taken.grid,
     }
 }
 
 /// What there is of states and of all else, together.
-fn add_up(others: Others<'_>, sums: Sums, mut kinds: Vec<KindFound>, found: Vec<Busy>) -> Totals {
+fn add_up(
+    others: Others<'_>,
+    states: [Sums; 2],
+    mut kinds: Vec<KindFound>,
+    found: Vec<Busy>,
+) -> Totals {
     for (kind, other) in kinds.iter_mut().zip(others.kinds) {
         kind.join(other);
     }
@@ -164,7 +166,8 @@ fn add_up(others: Others<'_>, sums: Sums, mut kinds: Vec<KindFound>, found: Vec<
             received: ends.received,
         })
         .collect();
-    for (line, kind, sum) in sums.iter().chain(others.sums.iter()) {
+    let states = states.iter().flat_map(Sums::iter);
+    for (line, kind, sum) in states.chain(others.sums.iter()) {
         kinds[kind as usize].sum.join(sum);
         let of_line = &mut lines[line as usize].kinds;
         match of_line.iter_mut().find(|entry| entry.0 == kind) {

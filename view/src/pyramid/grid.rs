@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::both::both;
 use crate::cells::share;
 use crate::columns::COLUMN;
 
@@ -20,15 +19,6 @@ const FEWEST: u32 = 256;
 
 /// Bins of a level at most, whatever a file says.
 const MOST_BINS: u32 = 1 << 20;
-
-/// What a cell says of one kind or of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Name {
-    /// This kind.
-    Kind(u32),
-    /// All that are not named.
-    Others,
-}
 
 /// Cells of a stretch of time, by unit: lines that differ in their communicator only ([`crate::trace::TraceLine::lane`]).
 #[derive(Clone, Debug, PartialEq)]
@@ -99,6 +89,15 @@ impl<'a> Grid<'a> {
         }
     }
 
+    /// Adds the units of another one, which has the same levels, behind its own.
+    pub(super) fn extend(&mut self, other: Grid<'_>) {
+        self.lanes += other.lanes;
+        for (level, behind) in self.levels.iter_mut().zip(other.levels) {
+            level.names.to_mut().extend_from_slice(&behind.names);
+            level.shares.to_mut().extend_from_slice(&behind.shares);
+        }
+    }
+
     /// Units.
     pub fn lanes(&self) -> u32 {
         self.lanes
@@ -165,16 +164,16 @@ impl Level<'_> {
         }
     }
 
-    /// Calls `put` with what the cells of a lane say from bin `from` to before bin `to`: name and share in 255ths.
+    /// Calls `put` with what the cells of a lane say from bin `from` to before bin `to`: name, what stands for all others, and
+    /// share in 255ths.
     #[inline]
-    fn for_each(&self, lane: u32, from: u32, to: u32, mut put: impl FnMut(Name, u8)) {
+    fn for_each(&self, lane: u32, from: u32, to: u32, mut put: impl FnMut(u16, u16, u8)) {
         let mut cell = |names: [u16; NAMES], others: u16, shares: &[u8; NAMES]| {
             for (name, &share) in names.into_iter().zip(shares) {
-                match name {
-                    0 => break,
-                    name if name == others => put(Name::Others, share),
-                    kind => put(Name::Kind(u32::from(kind) - 1), share),
+                if name == 0 {
+                    break;
                 }
+                put(name, others, share);
             }
         };
         match self.stretch(lane, from, to) {
@@ -219,7 +218,6 @@ pub(super) struct GridWriter {
     bins: u32,
     names: Vec<u8>,
     shares: Vec<u8>,
-    parts: Vec<(u32, i64)>,
 }
 
 impl GridWriter {
@@ -231,7 +229,6 @@ impl GridWriter {
             bins,
             names: vec![0; cells << u32::from(is_wide(kinds))],
             shares: vec![0; cells],
-            parts: Vec::new(),
         }
     }
 
@@ -240,18 +237,28 @@ impl GridWriter {
     pub fn put(&mut self, lane: u32, bin: u32, parts: &[(u32, i64)]) {
         let (names, shares) = match parts {
             [(kind, much)] => (one(kind + 1), one(share(*much, COLUMN))),
-            _ => {
-                self.parts.clear();
-                self.parts.extend_from_slice(parts);
-                name(&mut self.parts, COLUMN)
-            }
+            _ => name(parts, COLUMN),
         };
-        self.set(lane, bin..bin + 1, names, shares);
+        self.set_one(lane, bin, names, shares);
     }
 
     /// Cells of nothing but one kind.
     pub fn fill(&mut self, lane: u32, bins: Range<u32>, kind: u32) {
         self.set(lane, bins, one(kind + 1), one(255));
+    }
+
+    #[inline]
+    fn set_one(&mut self, lane: u32, bin: u32, names: [u32; NAMES], shares: [u8; NAMES]) {
+        if is_wide(self.kinds) {
+            self.set(lane, bin..bin + 1, names, shares);
+            return;
+        }
+        let cell = lane as usize * self.bins as usize + bin as usize;
+        let found = self.names.as_chunks_mut().0.get_mut(cell);
+        if let (Some(found), true) = (found, bin < self.bins) {
+            *found = names.map(|name| name.min(u8::MAX.into()) as u8);
+            self.shares.as_chunks_mut().0[cell] = shares;
+        }
     }
 
     fn set(&mut self, lane: u32, bins: Range<u32>, names: [u32; NAMES], shares: [u8; NAMES]) {
@@ -304,60 +311,69 @@ fn one<T: Default + Copy>(first: T) -> [T; NAMES] {
     all
 }
 
-/// The names and shares of a cell. Orders the parts.
-fn name(parts: &mut [(u32, i64)], whole: i64) -> ([u32; NAMES], [u8; NAMES]) {
+/// The names and shares of a cell: those first that take most, of equal ones the kind with the lower number.
+#[inline]
+fn name(parts: &[(u32, i64)], whole: i64) -> ([u32; NAMES], [u8; NAMES]) {
+    // As numbers that have the order of parts; all are more than 0, which stands for none. No branch depends on them.
+    let mut first = [0; NAMES];
+    let mut sum = 0;
+    for &(kind, much) in parts {
+        let mut key = (much as u64 + 1) << 32 | u64::from(!kind);
+        for place in &mut first {
+            (*place, key) = (key.max(*place), key.min(*place));
+        }
+        sum += much;
+    }
     let (mut names, mut shares) = ([0; NAMES], [0; NAMES]);
-    parts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    for ((kind, much), (name, part)) in parts.iter().zip(names.iter_mut().zip(&mut shares)) {
-        *name = kind.saturating_add(1);
-        *part = share(*much, whole);
+    for (nth, key) in first.into_iter().enumerate().take(parts.len()) {
+        let much = (key >> 32) as i64 - 1;
+        names[nth] = (!(key as u32)).saturating_add(1);
+        shares[nth] = share(much, whole);
+        if nth + 1 < NAMES {
+            sum -= much;
+        }
     }
     if parts.len() > NAMES {
         names[NAMES - 1] = u32::MAX;
-        let rest = parts[NAMES - 1..].iter().map(|part| part.1).sum();
-        shares[NAMES - 1] = share(rest, whole);
+        shares[NAMES - 1] = share(sum, whole);
     }
     (names, shares)
 }
 
 /// The next coarser level.
 fn coarser(lanes: u32, kinds: u32, fine: &Level<'_>) -> Level<'static> {
-    let part = |lanes| coarser_part(lanes, kinds, fine);
-    let (upper, lower) = both(|| part(0..lanes / 2), || part(lanes / 2..lanes));
-    let (mut names, mut shares) = upper;
-    names.extend_from_slice(&lower.0);
-    shares.extend_from_slice(&lower.1);
-    Level {
-        bins: fine.bins / STEP,
-        is_wide: is_wide(kinds),
-        names: Cow::Owned(names),
-        shares: Cow::Owned(shares),
-    }
-}
-
-/// The names and shares of some lanes of it.
-fn coarser_part(lanes: Range<u32>, kinds: u32, fine: &Level<'_>) -> (Vec<u8>, Vec<u8>) {
     let bins = fine.bins / STEP;
-    let mut coarse = GridWriter::new(lanes.len() as u32, kinds, bins);
+    let mut coarse = GridWriter::new(lanes, kinds, bins);
     let mut parts: Vec<(u32, i64)> = Vec::new();
-    for (nth, lane) in (0..).zip(lanes) {
+    // Shares by name; no name has one of 0.
+    let mut sums = vec![0; fine.names_end()];
+    for lane in 0..lanes {
         for bin in 0..bins {
             parts.clear();
-            fine.for_each(lane, bin * STEP, (bin + 1) * STEP, |name, share| {
-                let kind = match name {
-                    Name::Kind(kind) => kind,
-                    Name::Others => u32::MAX,
-                };
-                match parts.iter_mut().find(|part| part.0 == kind) {
-                    Some(part) => part.1 += i64::from(share),
-                    None => parts.push((kind, i64::from(share))),
+            fine.for_each(lane, bin * STEP, (bin + 1) * STEP, |name, others, share| {
+                let sum = &mut sums[usize::from(name)];
+                if *sum == 0 {
+                    let kind = match name == others {
+                        true => u32::MAX,
+                        false => u32::from(name) - 1,
+                    };
+                    parts.push((kind, i64::from(name)));
                 }
+                *sum += i64::from(share);
             });
             if !parts.is_empty() {
-                let (names, shares) = name(&mut parts, 255 * i64::from(STEP));
-                coarse.set(nth, bin..bin + 1, names, shares);
+                for (_, part) in &mut parts {
+                    *part = std::mem::take(&mut sums[*part as usize]);
+                }
+                let (names, shares) = name(&parts, 255 * i64::from(STEP));
+                coarse.set_one(lane, bin, names, shares);
             }
         }
     }
-    (coarse.names, coarse.shares)
+    Level {
+        bins,
+        is_wide: is_wide(kinds),
+        names: Cow::Owned(coarse.names),
+        shares: Cow::Owned(coarse.shares),
+    }
 }

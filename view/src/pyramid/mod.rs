@@ -23,9 +23,9 @@ mod totals;
 pub use batch::Batch;
 pub use build::{Builder, Shape, join};
 pub use file::{Identity, MAGIC};
-pub use grid::{Grid, Level, NAMES, Name};
+pub use grid::{Grid, Level, NAMES};
 pub use read::{Done, Reading};
-pub use taking::Taking;
+pub use taking::{Taken, Taking};
 pub use totals::{
     DURATION_CLASSES, Flow, KindTotals, LONGEST, LineTotals, Long, Messages, SIZE_CLASSES, Sum,
     Totals, Volume, duration_class, duration_from, size_class, size_from,

@@ -2,7 +2,7 @@
 
 use formats::slog2::{Category, Topology};
 
-use super::build::{Shape, lanes};
+use super::build::Shape;
 use super::sums::{KindFound, Sums};
 use super::totals::{MOST_GROUPS, Messages, SizePlace, Volume, size_class};
 use crate::columns::Columns;
@@ -44,7 +44,7 @@ impl<'t> Others<'t> {
         Others {
             shape,
             columns: Columns::new(shape.window, shape.bins.max(1)),
-            lanes: lanes(trace),
+            lanes: trace.lanes() as u32,
             lane_of: trace.lines().iter().map(|line| line.lane).collect(),
             sizes: kinds
                 .map(|kind| (&kind.category, SizePlace::of(&kind.category)))

@@ -3,10 +3,12 @@
 //!
 //! Exclusive time and nesting need the states of a unit by start. Each node holds its own in order, and the nodes of a level
 //! follow each other, so one node of each level at a time is read up to the same moment; what was read up to there is a batch,
-//! and is put in order unit by unit. Arrows and events are in no order.
+//! and is put in order unit by unit. Units come in two halves with batches of their own, so that two threads can work on
+//! them. Arrows and events are in no order.
 
-use formats::slog2::{Directory, Entries, Error, Found, Plain, Scan, TimeBBox, Topology};
+use formats::slog2::{DirEntry, Directory, Entries, Error, Found, Plain, Scan, TimeBBox, Topology};
 use std::iter::Peekable;
+use std::ops::Range;
 
 use super::batch::{Batch, State};
 use super::others::Others;
@@ -47,8 +49,10 @@ pub struct Reading<'t, 'a> {
 struct From<'t, 'a> {
     trace: &'t Trace<'a>,
     done: Done,
-    /// States that are in no batch yet.
-    states: Vec<State>,
+    /// By line whether its unit is in the second half.
+    half_of: Vec<bool>,
+    /// States of both halves that are in no batch yet.
+    states: [Vec<State>; 2],
     /// Whether some of them may belong to a later one.
     is_mixed: bool,
     others: Others<'t>,
@@ -57,8 +61,8 @@ struct From<'t, 'a> {
 /// The states of a node.
 #[derive(Debug)]
 struct Stream<'a> {
-    /// The next one.
-    head: State,
+    /// The next one does not start before this.
+    next: f64,
     rest: Scan<'a>,
 }
 
@@ -71,7 +75,7 @@ enum Run {
 }
 
 /// States of a unit in a batch: enough for what is known of it to be fetched once for many.
-const BY_LANE: usize = 32;
+const BY_LANE: usize = 16;
 /// States of a batch at least and at most.
 const STATES: (usize, usize) = (1 << 15, 1 << 19);
 
@@ -89,15 +93,18 @@ impl<'t, 'a> Reading<'t, 'a> {
             of_bytes: levels.iter().map(Directory::node_bytes).sum(),
             ..Done::default()
         };
-        let lanes = super::build::lanes(trace);
-        let wanted = (BY_LANE * lanes as usize).clamp(STATES.0, STATES.1);
+        let lanes = trace.lanes();
+        let wanted = (BY_LANE * lanes).clamp(STATES.0, STATES.1);
+        let [_, second] = halves(lanes);
+        let lines = trace.lines().iter();
         Ok(Reading {
             levels: levels.iter().map(|level| level.iter().peekable()).collect(),
             streams: Vec::new(),
             from: From {
                 trace,
                 done,
-                states: Vec::new(),
+                half_of: lines.map(|line| second.contains(&line.lane)).collect(),
+                states: [Vec::new(), Vec::new()],
                 is_mixed: false,
                 others,
             },
@@ -117,25 +124,28 @@ impl<'t, 'a> Reading<'t, 'a> {
         self.from.others
     }
 
-    /// The next states; false if there are none left.
+    /// The next states of each half of the units; false if there are none left.
     ///
     /// # Errors
     /// A node is damaged.
-    pub fn next(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+    pub fn next(&mut self, batches: [&mut Batch; 2]) -> Result<bool, Error> {
         let mut is_more = true;
-        while is_more && self.from.states.len() < self.wanted {
+        while is_more && self.from.waiting() < self.wanted {
             is_more = self.go_on()?;
         }
-        batch.states.clear();
-        std::mem::swap(&mut batch.states, &mut self.from.states);
         // Above some number they go as they are: most of them start together.
-        if self.from.is_mixed && is_more && batch.states.len() <= 8 * self.wanted {
-            let until = self.until;
-            let later = batch.states.iter().filter(|state| state.start >= until);
-            self.from.states.extend(later);
-            batch.states.retain(|state| state.start < until);
+        let are_kept = self.from.is_mixed && is_more && self.from.waiting() <= 8 * self.wanted;
+        for (Batch { states }, waiting) in batches.into_iter().zip(&mut self.from.states) {
+            states.clear();
+            std::mem::swap(states, waiting);
+            if are_kept {
+                let until = self.until;
+                let later = states.iter().filter(|state| state.start >= until);
+                waiting.extend(later);
+                states.retain(|state| state.start < until);
+            }
         }
-        self.from.is_mixed = !self.from.states.is_empty();
+        self.from.is_mixed = self.from.waiting() > 0;
         Ok(is_more)
     }
 
@@ -148,13 +158,13 @@ impl<'t, 'a> Reading<'t, 'a> {
         let mut until = (first.max(self.until) + self.span).max(first.next_up());
         for level in 0..self.levels.len() {
             while let Some(node) = self.levels[level].next_if(|node| before(node.bounds) < until) {
-                self.open(node.ptr)?;
+                self.open(&node)?;
             }
         }
-        let (step, found) = (self.wanted / 8, self.from.states.len());
+        let (step, found) = (self.wanted / 8, self.from.waiting());
         let mut nth = 0;
         while let Some(stream) = self.streams.get_mut(nth) {
-            let most = self.from.states.len() + 2 * self.wanted;
+            let most = self.from.waiting() + 2 * self.wanted;
             match self.from.run(stream, until, (most, first))? {
                 Run::Over => drop(self.streams.remove(nth)),
                 Run::Until(reached) => {
@@ -166,7 +176,7 @@ impl<'t, 'a> Reading<'t, 'a> {
             }
         }
         self.until = until;
-        let found = self.from.states.len() - found;
+        let found = self.from.waiting() - found;
         if found > step {
             self.span /= 2.0;
         } else if found < step / 4 {
@@ -179,24 +189,26 @@ impl<'t, 'a> Reading<'t, 'a> {
     fn first(&mut self) -> Option<f64> {
         let nodes = self.levels.iter_mut().filter_map(|level| level.peek());
         let nodes = nodes.map(|node| before(node.bounds));
-        let heads = self.streams.iter().map(|stream| stream.head.start);
-        nodes.chain(heads).reduce(f64::min)
+        let streams = self.streams.iter().map(|stream| stream.next);
+        nodes.chain(streams).reduce(f64::min)
     }
 
     /// Opens a node.
-    fn open(&mut self, ptr: formats::slog2::FileBlockPtr) -> Result<(), Error> {
-        let mut scan = self.from.trace.reader().scan(ptr)?;
-        while let Some(found) = scan.next()? {
-            self.from.aside(found);
-        }
-        if let Some(head) = self.from.pull(&mut scan)? {
-            let rest = scan;
-            self.streams.push(Stream { head, rest });
-        }
+    fn open(&mut self, node: &DirEntry) -> Result<(), Error> {
+        let mut rest = self.from.trace.reader().scan(node.ptr)?;
+        self.from.asides(&mut rest)?;
+        let next = before(node.bounds);
+        self.streams.push(Stream { next, rest });
         self.from.done.nodes += 1;
-        self.from.done.bytes += u64::from(ptr.size.unsigned_abs());
+        self.from.done.bytes += u64::from(node.ptr.size.unsigned_abs());
         Ok(())
     }
+}
+
+/// The units of both halves.
+pub(super) fn halves(lanes: usize) -> [Range<u32>; 2] {
+    let lanes = lanes as u32;
+    [0..lanes / 2, lanes / 2..lanes]
 }
 
 /// A time before everything in a node; damaged ones are opened at once.
@@ -208,6 +220,11 @@ fn before(bounds: TimeBBox) -> f64 {
 }
 
 impl<'a> From<'_, 'a> {
+    /// How many states are in no batch yet.
+    fn waiting(&self) -> usize {
+        self.states.iter().map(Vec::len).sum()
+    }
+
     /// Takes what starts before `until`; less, if that makes more than `most` states, but at least what starts at `first`.
     fn run(
         &mut self,
@@ -215,81 +232,65 @@ impl<'a> From<'_, 'a> {
         until: f64,
         (most, first): (usize, f64),
     ) -> Result<Run, Error> {
-        let (mut head, mut scan) = (stream.head, stream.rest.clone());
-        let reached = loop {
-            if head.start >= until {
-                break until;
-            }
-            if self.states.len() > most && head.start > first {
-                break head.start;
-            }
-            self.states.push(head);
-            match self.pull(&mut scan)? {
-                None => return Ok(Run::Over),
-                Some(next) => head = next,
-            }
-        };
-        *stream = Stream { head, rest: scan };
-        Ok(Run::Until(reached))
-    }
-
-    /// The next state of a node.
-    #[inline(always)]
-    fn pull(&mut self, scan: &mut Scan<'a>) -> Result<Option<State>, Error> {
-        while let Some(found) = scan.next()? {
-            match found {
-                Found::Plain(plain) => {
-                    if let Some(state) = self.plain_state(&plain) {
-                        self.done.drawables += 1;
-                        return Ok(Some(state));
-                    }
-                    let item = self.item(&plain);
-                    if let Some(state) = item.and_then(|item| self.state(&item)) {
-                        return Ok(Some(state));
-                    }
+        loop {
+            let found = self.waiting();
+            let (trace, half_of, states) = (self.trace, &self.half_of[..], &mut self.states);
+            let (mut count, mut reached) = (found, None);
+            stream.rest.for_plain(|plain| {
+                let Some(state) = plain_state(trace, plain) else {
+                    return false;
+                };
+                if state.start >= until {
+                    stream.next = state.start;
+                    reached = Some(until);
+                } else if count > most && state.start > first {
+                    stream.next = state.start;
+                    reached = Some(state.start);
+                } else {
+                    states[usize::from(half_of[state.line as usize])].push(state);
+                    count += 1;
                 }
-                Found::Composite(_) => self.aside(found),
+                reached.is_none()
+            });
+            self.done.drawables += (count - found) as u64;
+            if let Some(reached) = reached {
+                return Ok(Run::Until(reached));
+            }
+            match stream.rest.next()? {
+                Some(found) => self.aside(found),
+                None => return Ok(Run::Over),
             }
         }
-        Ok(None)
     }
 
-    /// What nearly all drawables in a list of states are: a state of a known category on a known line.
-    #[inline]
-    fn plain_state(&self, plain: &Plain<'a>) -> Option<State> {
-        let (first, last) = (plain.first, plain.last);
-        let kind = self.trace.kind(plain.category)?;
-        let line = self.trace.line(first.line)?;
-        let is_plain = plain.vertices > 1
-            && self.trace.topology(kind) == Topology::State
-            && first.time <= last.time
-            && first.time.is_finite()
-            && last.time.is_finite();
-        is_plain.then_some(State {
-            start: first.time,
-            end: last.time,
-            kind,
-            line,
-        })
+    /// Takes the arrows and events of a node.
+    fn asides(&mut self, scan: &mut Scan<'a>) -> Result<(), Error> {
+        loop {
+            if !self.others.takes_arrows() {
+                let (trace, drawables) = (self.trace, &mut self.done.drawables);
+                scan.for_plain(|plain| {
+                    let is_arrow = |kind| trace.topology(kind) == Topology::Arrow;
+                    let is_arrow =
+                        plain.vertices > 1 && trace.kind(plain.category).is_some_and(is_arrow);
+                    *drawables += u64::from(is_arrow);
+                    is_arrow
+                });
+            }
+            match scan.next()? {
+                Some(found) => self.aside(found),
+                None => return Ok(()),
+            }
+        }
     }
 
     /// Takes what comes in no order: arrows and events, parts of composites, states of categories that nothing defines.
-    #[inline]
     fn aside(&mut self, found: Found<'a>) {
-        if let Found::Plain(plain) = &found
-            && !self.others.takes_arrows()
-            && plain.vertices > 1
-            && let Some(kind) = self.trace.kind(plain.category)
-            && self.trace.topology(kind) == Topology::Arrow
-        {
-            self.done.drawables += 1;
-            return;
-        }
         let mut take = |plain: &Plain<'a>| {
             let item = self.item(plain);
-            let state = item.and_then(|item| self.state(&item));
-            self.is_mixed |= state.is_some();
-            self.states.extend(state);
+            if let Some(state) = item.and_then(|item| self.state(&item)) {
+                self.is_mixed = true;
+                self.states[usize::from(self.half_of[state.line as usize])].push(state);
+            }
         };
         match found {
             Found::Plain(plain) => take(&plain),
@@ -324,4 +325,23 @@ impl<'a> From<'_, 'a> {
         self.done.placeless += u64::from(item.is_none());
         item
     }
+}
+
+/// What nearly all drawables in a list of states are: a state of a known category on a known line.
+#[inline]
+fn plain_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<State> {
+    let (first, last) = (plain.first, plain.last);
+    let kind = trace.kind(plain.category)?;
+    let line = trace.line(first.line)?;
+    let is_plain = plain.vertices > 1
+        && trace.topology(kind) == Topology::State
+        && first.time <= last.time
+        && first.time.is_finite()
+        && last.time.is_finite();
+    is_plain.then_some(State {
+        start: first.time,
+        end: last.time,
+        kind,
+        line,
+    })
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::grid::GridWriter;
-use crate::columns::{Columns, Fill, Sweeper};
+use crate::columns::{COLUMN, Columns, Fill, Sweeper};
 
 /// A state that lasts.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,15 @@ struct OfLane<'c> {
 
 impl OfLane<'_> {
     #[inline]
-    fn add(&mut self, column: usize, kind: u32, much: i64) {
+    fn add(&mut self, column: usize, parts: &[(u32, i64)]) {
         let cells = &mut *self.cells;
-        let bin = column as u32 / cells.per_overview;
-        let at = bin as usize * cells.kinds as usize + kind as usize;
-        if let Some(sum) = cells.overview.get_mut(at) {
-            *sum += much;
+        let bin = (column as u32 / cells.per_overview) as usize;
+        let kinds = cells.kinds as usize;
+        let sums = cells.overview.get_mut(bin * kinds..).unwrap_or_default();
+        for &(kind, much) in parts {
+            if let Some(sum) = sums.get_mut(kind as usize) {
+                *sum += much;
+            }
         }
     }
 }
@@ -67,15 +70,13 @@ impl OfLane<'_> {
 impl Fill for OfLane<'_> {
     #[inline]
     fn column(&mut self, column: usize, parts: &[(u32, i64)]) {
-        for &(kind, much) in parts {
-            self.add(column, kind, much);
-        }
+        self.add(column, parts);
         self.cells.grid.put(self.lane, column as u32, parts);
     }
 
     fn whole(&mut self, columns: Range<usize>, kind: u32) {
         for column in columns.clone() {
-            self.add(column, kind, crate::columns::COLUMN);
+            self.add(column, &[(kind, COLUMN)]);
         }
         let columns = columns.start as u32..columns.end as u32;
         self.cells.grid.fill(self.lane, columns, kind);
@@ -128,12 +129,12 @@ impl Lane {
     /// Goes on to a time.
     #[inline]
     pub fn advance(&mut self, to: f64, cells: &mut Cells) {
-        while let Some(top) = self.open.last().copied() {
-            if top.end > to {
-                self.credit(top.kind, to, cells);
+        while let Some(&Open { kind, end, .. }) = self.open.last() {
+            if end > to {
+                self.credit(kind, to, cells);
                 return;
             }
-            self.credit(top.kind, top.end, cells);
+            self.credit(kind, end, cells);
             self.open.pop();
         }
         if to > self.until {

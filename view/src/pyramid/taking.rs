@@ -1,12 +1,13 @@
-//! What states add up to, batch by batch: cells, and time by line and kind without what is nested.
+//! What the states of a half of the units add up to, batch by batch: cells, and time by line and kind without what is nested.
 
 use super::batch::{Batch, ByLane, State};
-use super::build::{Shape, lanes};
-use super::grid::GridWriter;
+use super::build::Shape;
+use super::grid::{Grid, GridWriter};
 use super::sums::{KindFound, Sums};
 use super::sweep::{Cells, Lane, Open};
 use crate::columns::{COLUMN, Columns};
 use crate::trace::Trace;
+use std::ops::Range;
 
 /// Bins of the overview, at most.
 const OVERVIEW_BINS: u32 = 1 << 10;
@@ -14,14 +15,31 @@ const OVERVIEW_BINS: u32 = 1 << 10;
 /// What was found of the states that came so far.
 #[derive(Debug)]
 pub struct Taking {
-    pub(super) shape: Shape,
-    pub(super) cells: Cells,
+    shape: Shape,
+    cells: Cells,
+    /// The units, from the first one of the half on.
     lanes: Vec<Lane>,
-    /// By line.
+    /// By line of the half.
     lane_of: Vec<u32>,
     by_lane: ByLane,
+    sums: Sums,
+    kinds: Vec<KindFound>,
+    lines: Vec<Busy>,
+    out_of_order: u64,
+}
+
+/// What was found of all states of the units.
+#[derive(Debug)]
+pub struct Taken {
+    pub(super) shape: Shape,
+    pub(super) grid: Grid<'static>,
+    /// Time of each kind by bin of the overview, in parts of columns.
+    pub(super) overview: Vec<i64>,
+    /// Columns to one bin of it.
+    pub(super) per_overview: u32,
     pub(super) sums: Sums,
     pub(super) kinds: Vec<KindFound>,
+    /// By line of the whole trace.
     pub(super) lines: Vec<Busy>,
     pub(super) out_of_order: u64,
 }
@@ -37,9 +55,10 @@ pub(super) struct Busy {
 }
 
 impl Taking {
-    pub(super) fn new(trace: &Trace<'_>, shape: Shape) -> Self {
+    pub(super) fn new(trace: &Trace<'_>, shape: Shape, half: Range<u32>) -> Self {
         let (lines, kinds) = (trace.lines().len(), trace.kinds().len());
-        let (lanes, bins) = (lanes(trace), shape.bins.max(1));
+        let (lanes, bins) = (half.len() as u32, shape.bins.max(1));
+        let lane_of = |lane: u32| lane.wrapping_sub(half.start);
         let per_overview = (bins / OVERVIEW_BINS).max(1);
         let overview = bins.div_ceil(per_overview) as usize * kinds;
         Taking {
@@ -53,7 +72,11 @@ impl Taking {
                 kinds: kinds as u32,
             },
             lanes: (0..lanes).map(Lane::new).collect(),
-            lane_of: trace.lines().iter().map(|line| line.lane).collect(),
+            lane_of: trace
+                .lines()
+                .iter()
+                .map(|line| lane_of(line.lane))
+                .collect(),
             by_lane: ByLane::default(),
             sums: Sums::new(lines, kinds),
             kinds: vec![KindFound::default(); kinds],
@@ -130,11 +153,34 @@ impl Taking {
     }
 
     /// There are no more.
-    pub(super) fn finish(&mut self) {
+    pub fn finish(mut self) -> Taken {
         for lane in &mut self.lanes {
             lane.finish(&mut self.cells);
         }
-        self.lanes = Vec::new();
-        self.by_lane = ByLane::default();
+        let Cells {
+            grid,
+            overview,
+            per_overview,
+            ..
+        } = self.cells;
+        Taken {
+            shape: self.shape,
+            grid: grid.finish(),
+            overview,
+            per_overview,
+            sums: self.sums,
+            kinds: self.kinds,
+            lines: self.lines,
+            out_of_order: self.out_of_order,
+        }
+    }
+}
+
+impl Busy {
+    /// Takes over what is known of the same line, of which one of both knows nothing.
+    pub fn join(&mut self, other: Busy) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.busy += other.busy;
     }
 }

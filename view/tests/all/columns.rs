@@ -1,9 +1,7 @@
 //! Every column of pixels of every band shows the category that takes most of its time, found by going through all states
 //! for each column.
 
-mod common;
-
-use common::{Simple, content, of_states};
+use crate::common::{Simple, content, of_states};
 use formats::slog2::TimeBBox;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

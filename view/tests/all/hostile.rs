@@ -1,8 +1,6 @@
 //! Damaged files and questions that nobody would ask: answers or refusals, never a panic.
 
-mod common;
-
-use common::{categories, file};
+use crate::common::{categories, file};
 use formats::slog2::{Category, Color, LineIdMap, NewDrawable, Options, Topology, Vertex};
 use proptest::prelude::*;
 use std::io::Cursor;

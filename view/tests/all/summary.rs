@@ -1,8 +1,6 @@
 //! The summary names the culprit of runs that were made up to have one.
 
-mod common;
-
-use common::file;
+use crate::common::file;
 use formats::model::{Category, Color, InfoWriter, Topology};
 use formats::slog2::Vertex;
 use serde_json::Value;

@@ -1,8 +1,6 @@
 //! A page without a server gets the same bytes as from one. Needs node, and in VIEW_WASM the file that ci/build-wasm made.
 
-mod common;
-
-use common::{Simple, categories, file};
+use crate::common::{Simple, categories, file};
 use formats::slog2::Vertex;
 use std::io::Write;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Answers of the viewer: what cannot be asked is refused, and what can is there.
 
-mod common;
-
-use common::{Simple, file, of_states};
+use crate::common::{Simple, file, of_states};
 use formats::slog2::Vertex;
 use view::wire::Frame;
 use view::{Answer, Body, Limits, Refusal, Viewer};
@@ -33,7 +31,7 @@ fn sample() -> Vec<u8> {
     let ends = [(2.5, 0), (5.0, 1)].map(|(time, line)| Vertex { time, line });
     drawables.push((6, ends.to_vec(), Vec::new()));
     drawables.push((7, vec![Vertex { time: 7.0, line: 0 }], Vec::new()));
-    file(&common::categories(), 2, &mut drawables)
+    file(&crate::common::categories(), 2, &mut drawables)
 }
 
 /// More arrows than can be told apart are bundles of neighbours that stand for each of them once, at their average times; a
@@ -54,7 +52,7 @@ fn many_arrows_are_bundles() {
             drawables.push((6, vec![from, to], Vec::new()));
         }
     }
-    let file = file(&common::categories(), 64, &mut drawables);
+    let file = file(&crate::common::categories(), 64, &mut drawables);
     let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
     for rows in ["", "pin:5"] {
         let frame = picture(&viewer, &format!("picture?w=80&arrows=all&rows={rows}"));
@@ -159,7 +157,7 @@ fn refusals() {
 fn with_details() -> Vec<u8> {
     use formats::model::InfoWriter;
     use formats::slog2::{Category, Color, Topology};
-    let mut categories = common::categories();
+    let mut categories = crate::common::categories();
     let mut call = Category::new(8, "MPI_File_write".into(), Topology::State, Color::WHITE);
     call.set_info_format(b"CallID=0x%X, bytes=%l");
     categories.push(call);
@@ -273,7 +271,7 @@ fn details() {
 fn a_call_of_a_large_trace_is_found_by_its_arrows() {
     use formats::model::InfoWriter;
     use formats::slog2::{Category, Color, Topology};
-    let mut categories = common::categories();
+    let mut categories = crate::common::categories();
     let named = |index, name: &str, topology| {
         let mut category = Category::new(index, name.into(), topology, Color::WHITE);
         category.set_info_format(b"CallID=0x%X");

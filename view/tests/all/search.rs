@@ -1,8 +1,6 @@
 //! Searches against all drawables looked at one by one.
 
-mod common;
-
-use common::{categories, file};
+use crate::common::{categories, file};
 use formats::model::{Category, Color, InfoWriter, Topology};
 use formats::slog2::{Depth, Drawable, Vertex};
 use serde_json::Value;

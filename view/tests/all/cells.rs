@@ -1,8 +1,6 @@
 //! Cells, states, events and arrows of pictures against a painter that looks at every instant of every line by itself.
 
-mod common;
-
-use common::{Simple, categories, file};
+use crate::common::{Simple, categories, file};
 use formats::slog2::{Depth, Drawable, Primitive, Reader, TimeBBox, Topology, Vertex};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -1,8 +1,6 @@
 //! The index against statistics of the whole file, and pictures of it against those that are read from the tree.
 
-mod common;
-
-use common::{file, of_states};
+use crate::common::{file, of_states};
 use formats::model::Source as _;
 use formats::slog2::{Category, Color, Source, TimeBBox, Topology, Vertex};
 use formats::stats::{Collector, Options};

@@ -1,8 +1,6 @@
 //! Pictures of small files of our own: what is in the SVG text.
 
-mod common;
-
-use common::{categories, content, file, of_states};
+use crate::common::{categories, content, file, of_states};
 use formats::slog2::{Category, Color, Reader, TimeBBox, Topology, Vertex};
 use std::path::Path;
 use view::{Content, Look, Picture, Rows, Theme, Wanted, svg};
@@ -118,7 +116,7 @@ fn one_drawable() {
         assert!(texts.iter().any(|found| found == text), "{text}: {texts:?}");
     }
     let mut event = vec![(7, vec![Vertex { time: 1.0, line: 0 }], Vec::new())];
-    let file = common::file(&categories(), 1, &mut event);
+    let file = crate::common::file(&categories(), 1, &mut event);
     let content = content(&file, None);
     let picture = Picture::new(&content, &Look::default());
     assert_eq!(picture.markers.len(), 1);

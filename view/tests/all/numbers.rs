@@ -1,8 +1,6 @@
 //! Numbers about windows against `formats::stats`, which `mpitrace stats` prints, and against counting by hand.
 
-mod common;
-
-use common::{categories, file};
+use crate::common::{categories, file};
 use formats::model::{Category, InfoWriter};
 use formats::slog2::{Reader, TimeBBox, Vertex};
 use formats::stats::{Options, collect_slog2};

@@ -1,8 +1,6 @@
 //! Rows of the page: trees of labels from line maps, and every item of the spec.
 
-mod common;
-
-use common::categories;
+use crate::common::categories;
 use formats::slog2::{Builder, LineIdMap, NewDrawable, Options, Topology, Vertex};
 use serde_json::{Value, json};
 use std::io::Cursor;

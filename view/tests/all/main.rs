@@ -1,0 +1,14 @@
+//! One program for all tests of the crate's answers: linking each apart takes longer than running them.
+
+mod answers;
+mod cells;
+mod columns;
+mod common;
+mod hostile;
+mod numbers;
+mod pictures;
+mod pyramid;
+mod rows;
+mod search;
+mod summary;
+mod wasm;
