@@ -536,7 +536,7 @@ impl<'a> Viewer<'a> {
             let places = question.hits.as_ref();
             let places = places.map(|plan| self.hit_places(plan, stop)).transpose()?;
             question.places = places.flatten();
-            if let Some((body, exact)) = index.frame(&self.trace, &question) {
+            if let Some((body, exact)) = index.frame(&self.trace, &question, stop) {
                 let kind = Body::Frame;
                 return Ok(Answer { kind, body, exact });
             }

@@ -4,9 +4,9 @@ use formats::slog2::{
     Depth, DirEntry, Directory, Drawable, Found, PREVIEW_STATE, Plain, Primitive, Ratios, Shadow,
     TimeBBox, Visit,
 };
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::both::both;
+use crate::both::{Stop, both_until};
 use crate::refusal::Refusal;
 use crate::trace::{Item, Trace};
 
@@ -92,16 +92,8 @@ pub fn scan_both<'a, T: Take<'a> + Send>(
         return Ok((vec![take], scanned));
     };
     let pieces = pieces(&nodes);
-    // Only this thread can ask whether to stop.
-    let is_stopped = AtomicBool::new(false);
-    let asked = || {
-        let stop = (reach.stop)();
-        is_stopped.fetch_or(stop, Ordering::Relaxed);
-        stop
-    };
-    let told = || is_stopped.load(Ordering::Relaxed);
     let next = AtomicUsize::new(0);
-    let work = |stop: &dyn Fn() -> bool| -> Result<Vec<(usize, T, Scanned)>, Refusal> {
+    let work = |stop: Stop<'_>| -> Result<Vec<(usize, T, Scanned)>, Refusal> {
         let mut taken = Vec::new();
         loop {
             let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -114,8 +106,8 @@ pub fn scan_both<'a, T: Take<'a> + Send>(
         }
     };
     let (here, there) = match pieces.len() {
-        0 | 1 => (work(&asked), Ok(Vec::new())),
-        _ => both(|| work(&asked), || work(&told)),
+        0 | 1 => (work(reach.stop), Ok(Vec::new())),
+        _ => both_until(reach.stop, work, work),
     };
     let mut taken = here?;
     taken.extend(there?);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::grid::{NAMES, Stretch};
 use super::spread::Spread;
 use super::{Index, Level};
-use crate::both::both;
+use crate::both::{Stop, both_until};
 use crate::cells::{Cells, Mode, share};
 use crate::columns::{COLUMN, Columns};
 use crate::frame::{Question, write_cells};
@@ -23,9 +23,14 @@ const MANY: usize = 1 << 19;
 
 impl Index<'_> {
     /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index cannot tell, for
-    /// rows have parts of units.
-    pub fn frame(&self, trace: &Trace<'_>, question: &Question<'_>) -> Option<(Vec<u8>, bool)> {
-        let (cells, exact) = self.cells(trace, question)?;
+    /// rows have parts of units, or if it was stopped.
+    pub fn frame(
+        &self,
+        trace: &Trace<'_>,
+        question: &Question<'_>,
+        stop: Stop<'_>,
+    ) -> Option<(Vec<u8>, bool)> {
+        let (cells, exact) = self.cells(trace, question, stop)?;
         let mut writer = Writer::default();
         write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
         let kind = if exact { flag::EXACT } else { flag::COARSE };
@@ -44,7 +49,12 @@ impl Index<'_> {
     }
 
     /// The cells of a picture, and whether columns are whole bins, so that they are exact to the precision of their bytes.
-    pub fn cells(&self, trace: &Trace<'_>, question: &Question<'_>) -> Option<(Cells, bool)> {
+    fn cells(
+        &self,
+        trace: &Trace<'_>,
+        question: &Question<'_>,
+        stop: Stop<'_>,
+    ) -> Option<(Cells, bool)> {
         let Question { window, width, .. } = *question;
         let lanes_of = lanes(trace, question.layout, question.rows.clone())?;
         let bins = width as f64 * self.window.duration() / window.duration();
@@ -59,7 +69,7 @@ impl Index<'_> {
             mode: question.mode,
             has_groups: lanes_of.iter().any(|lanes| lanes.len() > 1),
         };
-        let mut cells = sketch.draw_all(&lanes_of);
+        let mut cells = sketch.draw_all(&lanes_of, stop)?;
         cells.first = question.rows.start;
         self.add_events(&mut cells, &lanes_of, window);
         // The index knows no single drawables: where hits are was found beside it.
@@ -208,11 +218,11 @@ struct Sketch<'s> {
 }
 
 impl Sketch<'_> {
-    /// The cells of rows with these units, half of the units on each of two threads.
-    fn draw_all(&self, lanes_of: &[Vec<u32>]) -> Cells {
+    /// The cells of rows with these units, half of the units on each of two threads; `None` if it was stopped.
+    fn draw_all(&self, lanes_of: &[Vec<u32>], stop: Stop<'_>) -> Option<Cells> {
         let units: usize = lanes_of.iter().map(Vec::len).sum();
         if units * self.spread.count < MANY {
-            return self.draw(lanes_of);
+            return self.draw(lanes_of, stop);
         }
         let mut above = 0;
         let is_above = |lanes: &&Vec<u32>| {
@@ -221,23 +231,28 @@ impl Sketch<'_> {
         };
         let middle = lanes_of.iter().take_while(is_above).count();
         let (upper, lower) = lanes_of.split_at(middle);
-        let (mut cells, below) = both(|| self.draw(upper), || self.draw(lower));
-        cells.extend(below);
-        cells
+        let draw = |rows| move |stop: Stop<'_>| self.draw(rows, stop);
+        let (above, below) = both_until(stop, draw(upper), draw(lower));
+        let mut cells = above?;
+        cells.extend(below?);
+        Some(cells)
     }
 
     /// The cells of rows with these units.
-    fn draw(&self, lanes_of: &[Vec<u32>]) -> Cells {
+    fn draw(&self, lanes_of: &[Vec<u32>], stop: Stop<'_>) -> Option<Cells> {
         let rows = 0..lanes_of.len();
         let mut cells = Cells::blank(rows, self.width, self.mode, self.has_groups);
         let mut row = Row::new(self);
         for (nth, lanes) in lanes_of.iter().enumerate() {
+            if stop() {
+                return None;
+            }
             for &lane in lanes {
                 row.add(lane, lanes.len() > 1);
             }
             row.write(&mut cells, nth * self.width, lanes.len());
         }
-        cells
+        Some(cells)
     }
 }
 
