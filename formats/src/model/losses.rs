@@ -30,6 +30,11 @@ impl Losses {
         }
     }
 
+    /// Leaves out those of this kind.
+    pub fn forget(&mut self, what: &str) {
+        self.counts.remove(what);
+    }
+
     /// The kinds and their counts, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.counts.iter().map(|(what, &n)| (what.as_str(), n))

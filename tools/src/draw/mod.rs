@@ -5,7 +5,7 @@ pub mod png;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::Input;
-use crate::traces::{Target, Trace, tell_losses};
+use crate::traces::{Target, Trace, tell_losses_of_picture};
 use crate::tree::TreeArguments;
 use crate::window::{Place, place};
 use clap::ValueEnum;
@@ -131,7 +131,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let source = trace.source()?;
     let lines = source.definitions().lines.clone();
     let losses = target.write(source.as_ref(), arguments.quiet)?;
-    tell_losses(&losses, trace.name());
+    tell_losses_of_picture(losses, trace.name());
     let input = Input::open_raw(&path)?;
     draw(arguments, kind, trace.name(), &input, Some(lines))
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
 use crate::per_format::{annotation, dumpi};
-use crate::traces::{Target, Trace, tell_losses};
+use crate::traces::{Target, Trace, tell_losses_of_picture};
 use crate::tree::TreeArguments;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, 
     let path = folder_path.join("trace.slog2");
     let target = Target::new(&path, Some(Format::Slog2), &TreeArguments::default())?;
     let losses = target.write(trace.source()?.as_ref(), quiet)?;
-    tell_losses(&losses, trace.name());
+    tell_losses_of_picture(losses, trace.name());
     let input = Input::open_raw(&path)?;
     // What is mapped stays without its name.
     drop(folder);

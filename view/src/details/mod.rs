@@ -1,6 +1,7 @@
 //! What is known of single drawables: the one under the cursor, the one beside it, the arrows of one and what they lead to,
 //! and all that a call caused.
 
+mod answers;
 pub mod near;
 mod reference;
 
