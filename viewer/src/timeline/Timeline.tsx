@@ -2,11 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Detail } from "../api";
 import { Minimap } from "./Minimap";
 import { Rows } from "./Rows";
 import { noted, RULER, Stage } from "./stage";
-import { Tooltip } from "./Tooltip";
+import { Tooltip, type Tip } from "./Tooltip";
 
 export { colors } from "./stage";
 
@@ -22,15 +21,15 @@ export function Timeline() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const ruler = useRef<HTMLCanvasElement>(null);
   const field = useRef<HTMLDivElement>(null);
-  const tip = useSignal<{ detail: Detail | null; x: number; y: number }>({ detail: null, x: 0, y: 0 });
+  const tip = useSignal<Tip>({ what: null, x: 0, y: 0 });
 
   useEffect(() => {
     if (!canvas.current || !ruler.current || !field.current) return;
     const room = field.current;
-    const holder = { detail: null as Detail | null, x: 0, y: 0 };
-    const own = new Stage(canvas.current, ruler.current, holder, (detail, x, y) => {
-      Object.assign(holder, { detail, x, y });
-      if (detail !== tip.peek().detail || detail) tip.value = { detail, x, y };
+    const holder: Tip = { what: null, x: 0, y: 0 };
+    const own = new Stage(canvas.current, ruler.current, holder, (what, x, y) => {
+      Object.assign(holder, { what, x, y });
+      if (what !== tip.peek().what || what) tip.value = { what, x, y };
     });
     stage = own;
     const fit = () => own.resize(room.clientWidth, room.clientHeight);

@@ -2,9 +2,11 @@
 
 import type { Signal } from "@preact/signals";
 import type { Detail } from "../api";
-import { bytes, duration, instant } from "../axis";
+import { bytes, duration, instant, whole } from "../axis";
 import { css } from "../color";
+import { meta } from "../state";
 import { labelOf, nameOf } from "../words";
+import type { Bundle } from "./arrows";
 import { extent, now } from "./now";
 import { colors } from "./stage";
 
@@ -17,20 +19,53 @@ export function short(text: string, most = 60): string {
   return clean.length > most ? `${clean.slice(0, most)}…` : clean;
 }
 
-export function Tooltip({ tip }: { tip: Signal<{ detail: Detail | null; x: number; y: number }> }) {
-  const { detail, x, y } = tip.value;
-  if (!detail) return null;
-  const { width, height, rows } = extent.peek();
-  const span = now.peek().t1 - now.peek().t0;
+/** What lies under the pointer, and where that is. */
+export interface Tip {
+  what: Detail | Bundle | null;
+  x: number;
+  y: number;
+}
+
+export function Tooltip({ tip }: { tip: Signal<Tip> }) {
+  const { what, x, y } = tip.value;
+  if (!what) return null;
+  const { width, height } = extent.peek();
   const style = {
     ...(x > width / 2 ? { right: `${width - x + 14}px` } : { left: `${x + 14}px` }),
     ...(y > height / 2 ? { bottom: `${height - y + 14}px` } : { top: `${y + 14}px` }),
   };
+  return (
+    <div class="timeline-tip" role="tooltip" style={style}>
+      {what.topology === "bundle" ? <OfBundle bundle={what} /> : <OfDrawable detail={what} />}
+    </div>
+  );
+}
+
+function OfBundle({ bundle }: { bundle: Bundle }) {
+  const span = now.peek().t1 - now.peek().t0;
+  const kind = meta.peek()?.categories[bundle.kind];
+  return (
+    <>
+      <div class="timeline-tip-name">
+        <span class="swatch" style={{ background: css(colors.peek().line[bundle.kind] ?? 0x808080) }} />
+        {kind ? short(kind.name, 120) : null}
+      </div>
+      <div><b>{whole(bundle.count)} messages</b>{bundle.bytes > 0 ? `, ${bytes(bundle.bytes)}` : ""}</div>
+      <div class="faint">sent about {instant(bundle.sent, span)}, there about {instant(bundle.arrived, span)}</div>
+      {bundle.backward ? <div class="alarm">arrive before they were sent: clocks differ</div> : null}
+      <div class="faint">closer they are seen one by one</div>
+    </>
+  );
+}
+
+function OfDrawable({ detail }: { detail: Detail }) {
+  const { rows } = extent.peek();
+  const span = now.peek().t1 - now.peek().t0;
   const look = colors.peek();
   const color = detail.topology === "state" ? look.fill[detail.kind] : look.line[detail.kind];
   const { to } = detail;
   return (
-    <div class="timeline-tip" role="tooltip" style={style}>
+    <>
       <div class="timeline-tip-name">
         <span class="swatch" style={{ background: css(color ?? 0x808080) }} />
         {short(nameOf(detail), 120)}
@@ -55,6 +90,6 @@ export function Tooltip({ tip }: { tip: Signal<{ detail: Detail | null; x: numbe
         </table>
       )}
       {detail.parents.length === 0 ? null : <div class="faint">in {detail.parents.map((parent) => short(parent.name, 40)).join(" ‹ ")}</div>}
-    </div>
+    </>
   );
 }

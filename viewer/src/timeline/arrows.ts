@@ -11,16 +11,26 @@ import { unblocked, type Positions } from "./positions";
 /** Pixels of the bundle with most bytes. */
 const WIDEST = 9;
 
+/** Several messages that are drawn as one. */
+export interface Bundle {
+  topology: "bundle";
+  kind: number;
+  count: number;
+  bytes: number;
+  /** Seconds, and of all of them about: when they are sent and when they arrive. */
+  sent: number;
+  arrived: number;
+  backward: boolean;
+}
+
 export function drawArrows(
   context: CanvasRenderingContext2D, { frame, want: { block } }: Picture, arrows: Arrows, view: View, extent: Extent, where: Positions,
   palette: Palette, merged: readonly boolean[],
 ): void {
   const perSecond = extent.width / (view.t1 - view.t0);
   const groups = new Map<string, { path: Path2D; heads: Path2D; kind: number; backward: boolean; width: number }>();
-  const middle = (row: number) => (block > 1 ? yOf(unblocked(row + 0.5, block, where), view, extent) : yOf(row, view, extent) + view.rowHeight / 2);
-  // Bundles are as wide as their bytes, or where there are none, their messages.
-  const weights: ArrayLike<number> | null = arrows.bytes?.some((size) => size > 0) ? arrows.bytes : arrows.count;
-  const most = weights ? Array.from(weights).reduce((all, one) => Math.max(all, one), 1) : 1;
+  const middle = middles(block, view, extent, where);
+  const widthOf = widths(arrows);
   // Many of them are drawn fainter and with smaller heads, so that what is below can still be seen.
   const isCrowded = arrows.from.length > 80;
   const strength = arrows.from.length > 500 ? 0.4 : isCrowded ? 0.65 : 1;
@@ -29,15 +39,13 @@ export function drawArrows(
     const x0 = (offset + (arrows.from[nth] ?? 0)) * perSecond;
     const x1 = (offset + (arrows.to[nth] ?? 0)) * perSecond;
     const [y0, y1] = [middle(arrows.rowFrom[nth] ?? 0), middle(arrows.rowTo[nth] ?? 0)];
-    // Within a row that stands for many lines they would only cover it.
-    if (arrows.rowFrom[nth] === arrows.rowTo[nth] && (block > 1 || (merged[arrows.rowFrom[nth] ?? 0] ?? true))) continue;
+    if (isWithin(arrows, nth, block, merged)) continue;
     if (Math.max(x0, x1) < 0 || Math.min(x0, x1) > extent.width) continue;
     if (Math.max(y0, y1) < 0 || Math.min(y0, y1) > extent.height) continue;
     const flags = arrows.flags[nth] ?? 0;
     const kind = arrows.kind[nth] ?? 0;
     const backward = (flags & BACKWARD) !== 0;
-    const size = weights ? 1 + (WIDEST - 1) * Math.sqrt((weights[nth] ?? 0) / most) : 1.2;
-    const width = Math.round(size * 2) / 2;
+    const width = widthOf(nth);
     const key = `${kind}/${backward}/${width}`;
     let group = groups.get(key);
     if (!group) groups.set(key, (group = { path: new Path2D(), heads: new Path2D(), kind, backward, width }));
@@ -64,6 +72,24 @@ export function drawArrows(
     context.fill(heads);
     context.globalAlpha = 1;
   }
+}
+
+/** The middle of a row of a picture. */
+function middles(block: number, view: View, extent: Extent, where: Positions): (row: number) => number {
+  return (row) => (block > 1 ? yOf(unblocked(row + 0.5, block, where), view, extent) : yOf(row, view, extent) + view.rowHeight / 2);
+}
+
+/** Bundles are as wide as their bytes, or where there are none, their messages. */
+function widths({ bytes, count }: Arrows): (nth: number) => number {
+  const weights: ArrayLike<number> | null = bytes?.some((size) => size > 0) ? bytes : count;
+  if (!weights) return () => 1;
+  const most = Array.from(weights).reduce((all, one) => Math.max(all, one), 1);
+  return (nth) => Math.round((1 + (WIDEST - 1) * Math.sqrt((weights[nth] ?? 0) / most)) * 2) / 2;
+}
+
+/** Whether an arrow stays within a row that stands for many lines: it would only cover it, and is not drawn. */
+function isWithin({ rowFrom, rowTo }: Arrows, nth: number, block: number, merged: readonly boolean[]): boolean {
+  return rowFrom[nth] === rowTo[nth] && (block > 1 || (merged[rowFrom[nth] ?? 0] ?? true));
 }
 
 export function drawChosenArrow(context: CanvasRenderingContext2D, detail: Detail, view: View, extent: Extent, palette: Palette): void {
@@ -110,6 +136,37 @@ function head(path: Path2D, x0: number, y0: number, x1: number, y1: number, size
   path.closePath();
 }
 
+/** How far a point is from a line. */
+function distance(x: number, y: number, x0: number, y0: number, x1: number, y1: number): number {
+  const [dx, dy] = [x1 - x0, y1 - y0];
+  const part = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / Math.max(1e-9, dx * dx + dy * dy)));
+  return Math.hypot(x0 + part * dx - x, y0 + part * dy - y);
+}
+
+/** The bundle of a picture that lies below a point. */
+export function bundleAt(
+  { frame: { arrows, t0 }, want: { block } }: Picture, x: number, y: number, view: View, extent: Extent, where: Positions,
+  merged: readonly boolean[],
+): Bundle | null {
+  if (!arrows?.count) return null;
+  const perSecond = extent.width / (view.t1 - view.t0);
+  const [middle, widthOf] = [middles(block, view, extent, where), widths(arrows)];
+  let best = Infinity;
+  let found: Bundle | null = null;
+  for (let nth = 0; nth < arrows.from.length; nth++) {
+    const flags = arrows.flags[nth] ?? 0;
+    if (!(flags & BUNDLE) || isWithin(arrows, nth, block, merged)) continue;
+    const [sent, arrived] = [t0 + (arrows.from[nth] ?? 0), t0 + (arrows.to[nth] ?? 0)];
+    const [x0, x1] = [(sent - view.t0) * perSecond, (arrived - view.t0) * perSecond];
+    const far = distance(x, y, x0, middle(arrows.rowFrom[nth] ?? 0), x1, middle(arrows.rowTo[nth] ?? 0));
+    if (far >= best || far > widthOf(nth) / 2 + 2) continue;
+    const [kind, count, bytes] = [arrows.kind[nth] ?? 0, arrows.count[nth] ?? 0, arrows.bytes?.[nth] ?? 0];
+    best = far;
+    found = { topology: "bundle", kind, count, bytes, sent, arrived, backward: (flags & BACKWARD) !== 0 };
+  }
+  return found;
+}
+
 /** What of a picture's arrows and events lies within some pixels of a point: for the pointer. */
 export function nearest(
   picture: Picture, x: number, y: number, view: View, extent: Extent,
@@ -126,8 +183,8 @@ export function nearest(
       const row = events.row[nth] ?? 0;
       const top = yOf(row, view, extent);
       if (y < top || y > top + view.rowHeight * 0.5) return;
-      const distance = Math.abs((offset + time) * perSecond - x);
-      if (distance < best) [best, found] = [distance, { row, t: frame.t0 + time, topology: "event" }];
+      const far = Math.abs((offset + time) * perSecond - x);
+      if (far < best) [best, found] = [far, { row, t: frame.t0 + time, topology: "event" }];
     });
   }
   if (arrows) {
@@ -140,10 +197,8 @@ export function nearest(
       const row = arrows.rowFrom[nth] ?? 0;
       const y0 = yOf(row, view, extent) + middle;
       const y1 = yOf(arrows.rowTo[nth] ?? 0, view, extent) + middle;
-      const [dx, dy] = [x1 - x0, y1 - y0];
-      const part = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / Math.max(1e-9, dx * dx + dy * dy)));
-      const distance = Math.hypot(x0 + part * dx - x, y0 + part * dy - y);
-      if (distance < best) [best, found] = [distance, { row, t: frame.t0 + (arrows.from[nth] ?? 0), topology: "arrow" }];
+      const far = distance(x, y, x0, y0, x1, y1);
+      if (far < best) [best, found] = [far, { row, t: frame.t0 + (arrows.from[nth] ?? 0), topology: "arrow" }];
     }
   }
   return found;

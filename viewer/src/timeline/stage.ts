@@ -16,7 +16,7 @@ import { noteOf } from "./note";
 import { extent, now } from "./now";
 import { groupOf, Pictures, type Picture, type Slot, type Want } from "./pictures";
 import { positions, type Positions } from "./positions";
-import { nearest } from "./arrows";
+import { bundleAt, nearest, type Bundle } from "./arrows";
 import { Scene, type Marks } from "./scene";
 
 /** Pixels of the time axis. */
@@ -61,8 +61,8 @@ export class Stage {
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly ruler: HTMLCanvasElement,
-    readonly tip: { detail: Detail | null; x: number; y: number },
-    private readonly showTip: (detail: Detail | null, x: number, y: number) => void,
+    readonly tip: { what: Detail | Bundle | null; x: number; y: number },
+    private readonly showTip: (what: Detail | Bundle | null, x: number, y: number) => void,
   ) {
     this.scene = new Scene(canvas, ruler);
     this.pictures = new Pictures(
@@ -513,7 +513,14 @@ export class Stage {
     window.clearTimeout(this.hovering.timer);
     this.hovering.stop?.abort();
     if (!pointer) return;
-    if (this.tip.detail) this.showTip(this.tip.detail, pointer.x, pointer.y);
+    const main = this.pictures.shown.get("main");
+    const bundle = main && bundleAt(main, pointer.x, pointer.y, now.peek(), extent.peek(), this.where, this.merged);
+    if (bundle) {
+      hover.value = null;
+      this.showTip(bundle, pointer.x, pointer.y);
+      return;
+    }
+    if (this.tip.what) this.showTip(this.tip.what, pointer.x, pointer.y);
     this.hovering.timer = window.setTimeout(async () => {
       const stop = new AbortController();
       this.hovering.stop = stop;
@@ -525,7 +532,7 @@ export class Stage {
       } catch (error) {
         if (!isAbort(error)) report(error);
       }
-    }, this.tip.detail ? 25 : 70);
+    }, this.tip.what ? 25 : 70);
   }
 
   private hideTip(): void {

@@ -333,14 +333,22 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const dark = () => page.own.evaluate(() => {
       const canvas = document.querySelector(".timeline-canvas");
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      let found = 0;
-      for (let at = 0; at < data.length; at += 4) if (data[at] + data[at + 1] + data[at + 2] < 200) found++;
+      const found = [];
+      for (let at = 0; at < data.length; at += 4) {
+        if (data[at] + data[at + 1] + data[at + 2] < 200) found.push(`${(at / 4) % canvas.width} ${Math.floor(at / 4 / canvas.width)}`);
+      }
       return found;
     });
     const bundled = await dark();
     await page.look("arrows=none&theme=light");
-    const bare = await dark();
-    assert.ok(bundled > bare + 500, `${bundled} dark pixels, ${bare} without arrows`);
+    const bare = new Set(await dark());
+    assert.ok(bundled.length > bare.size + 500, `${bundled.length} dark pixels, ${bare.size} without arrows`);
+    // Below the pointer one says how many it stands for.
+    await page.look("arrows=all&theme=light");
+    const ofArrows = bundled.filter((pixel) => !bare.has(pixel));
+    const [x, y] = ofArrows[Math.floor(ofArrows.length / 2)].split(" ").map(Number);
+    await page.own.locator("#timeline").hover({ position: { x, y } });
+    await page.own.getByRole("tooltip").filter({ hasText: /\d messages/ }).waitFor();
     await page.close();
   });
 
