@@ -1,6 +1,8 @@
 //! States of a stretch of time, unit by unit: those of one unit are worked on together, so that what is known of it is at hand,
 //! however many units there are.
 
+use crate::trace::Item;
+
 /// A state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
@@ -11,6 +13,16 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Of an item that is one.
+    pub fn of(item: &Item<'_>) -> Self {
+        State {
+            start: item.start,
+            end: item.end,
+            kind: item.kind,
+            line: item.line,
+        }
+    }
+
     /// Whether it comes before another one: by start, the longer one first.
     #[inline]
     fn is_before(&self, other: &State) -> bool {

@@ -237,7 +237,8 @@ impl<'a> From<'_, 'a> {
             let (trace, half_of, states) = (self.trace, &self.half_of[..], &mut self.states);
             let (mut count, mut reached) = (found, None);
             stream.rest.for_plain(|plain| {
-                let Some(state) = plain_state(trace, plain) else {
+                let state = plain_state(trace, plain).or_else(|| odd_state(trace, plain));
+                let Some(state) = state else {
                     return false;
                 };
                 if state.start >= until {
@@ -283,7 +284,7 @@ impl<'a> From<'_, 'a> {
         }
     }
 
-    /// Takes what comes in no order: arrows and events, parts of composites, states of categories that nothing defines.
+    /// Takes what comes in no order: arrows and events, and parts of composites.
     fn aside(&mut self, found: Found<'a>) {
         let mut take = |plain: &Plain<'a>| {
             let item = self.item(plain);
@@ -309,12 +310,7 @@ impl<'a> From<'_, 'a> {
             self.others.take(item);
             return None;
         }
-        Some(State {
-            start: item.start,
-            end: item.end,
-            kind: item.kind,
-            line: item.line,
-        })
+        Some(State::of(item))
     }
 
     /// A drawable in the trace's terms, as [`Trace::item`] has them.
@@ -344,4 +340,11 @@ fn plain_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<State> {
         kind,
         line,
     })
+}
+
+/// The others: of categories that nothing defines, or that end before they start.
+#[cold]
+fn odd_state<'a>(trace: &Trace<'a>, plain: &Plain<'a>) -> Option<State> {
+    let item = trace.place(plain)?;
+    (item.topology == Topology::State).then(|| State::of(&item))
 }

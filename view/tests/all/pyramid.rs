@@ -2,7 +2,7 @@
 
 use crate::common::{file, of_states};
 use formats::model::Source as _;
-use formats::slog2::{Category, Color, Source, TimeBBox, Topology, Vertex};
+use formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
 use formats::stats::{Collector, Options};
 use proptest::prelude::*;
 use view::pyramid::{Builder, Identity, Index, Shape};
@@ -241,4 +241,43 @@ proptest! {
         check_picture(&bytes, 64, 64, "dominant", "");
         check_picture(&bytes, 32, 64, "dominant", "block:2");
     }
+}
+
+/// States of categories that nothing defines are in order, too, however many a node has.
+#[test]
+fn of_categories_without_definition() {
+    let mut builder =
+        slog2::Builder::new(std::io::Cursor::new(Vec::new()), slog2::Options::default()).unwrap();
+    // On one of four lines each: a hundred in each long one, which stands further up in the tree.
+    let mut add = |nth: u32, start: f64, end: f64| {
+        let vertices = [start, end].map(|time| Vertex {
+            time,
+            line: (nth / 101 % 4) as i32,
+        });
+        let drawable = slog2::NewDrawable {
+            topology: Topology::State,
+            category: 1,
+            info: &[],
+            vertices: &vertices,
+        };
+        builder.add(&drawable).unwrap();
+    };
+    let count = 3000 * 101;
+    for nth in 0..count {
+        let time = f64::from(nth);
+        match nth % 101 {
+            100 => add(nth, time - 100.5, time),
+            _ => add(nth, time, time + 0.5),
+        }
+    }
+    let tree = builder.close().unwrap();
+    let map = slog2::LineIdMap::identity(tree.lines());
+    let (out, _) = tree.finish(&[], &[map]).unwrap();
+    let bytes = out.into_inner();
+    let trace = Trace::new(&bytes).unwrap();
+    let index = build(&trace, trace.bounds(), 64, 1000);
+    let totals = index.totals().unwrap();
+    assert_eq!((totals.drawables, totals.out_of_order), (count.into(), 0));
+    let exclusive: f64 = totals.kinds.iter().map(|kind| kind.sum.exclusive).sum();
+    assert_eq!(exclusive, f64::from(count / 101) * 100.5);
 }
