@@ -43,9 +43,19 @@ pub fn watch(t: *mut Thread, anywhere: bool) {
     }
 }
 
-/// The state of a thread that has ended, for the running one; `None` if there is none, or others are just taking one.
+/// How often a thread that begins lets others run while one of them has the list.
+const PATIENCE: usize = 64;
+
+/// The state of a thread that has ended, for the running one; `None` if there is none, or others have the list for long: that
+/// may be what this thread was doing when a signal came, so it is not waited for without end.
 pub fn take() -> Option<NonNull<Thread>> {
-    IDLE.try_lock()?.pop().map(|idle| idle.0)
+    for _ in 0..PATIENCE {
+        if let Some(mut idle) = IDLE.try_lock() {
+            return idle.pop().map(|idle| idle.0);
+        }
+        std::thread::yield_now();
+    }
+    None
 }
 
 unsafe extern "C" fn ended(t: *mut c_void) {

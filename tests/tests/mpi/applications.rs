@@ -206,8 +206,10 @@ fn mpi4py(mpi: Mpi, included: &[&str], excluded: &[&str]) {
     for name in included {
         arguments.extend(["-i", name]);
     }
-    // dtlib's tests call MPI_Type_get_envelope 17 million times: gigabytes of trace that show nothing new
-    for name in ["spawn", "dynproc", "util_dtlib"].iter().chain(excluded) {
+    // dtlib's tests call MPI_Type_get_envelope 17 million times: gigabytes of trace that show nothing new. Those of util_pool race
+    // against the clock in Python's threads, and lose now and then without the recorder as well.
+    let left_out = ["spawn", "dynproc", "util_dtlib", "util_pool"];
+    for name in left_out.iter().chain(excluded) {
         arguments.extend(["-e", name]);
     }
     let mut tracing = Tracing {

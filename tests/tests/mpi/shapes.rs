@@ -73,7 +73,8 @@ fn threads_that_come_and_go() {
         enter("1000 short threads", &run, mpi);
         for file in run.files("blocks") {
             let threads = blocks::read(&file).threads;
-            assert!((2..=10).contains(&threads), "{mpi:?}: {threads} threads");
+            // Nine at a time; one that begins while others have the list of those that ended may take a line of its own.
+            assert!((2..=16).contains(&threads), "{mpi:?}: {threads} threads");
             let bytes = std::fs::metadata(&file).expect("a block file").len();
             assert!(bytes < 4 << 20, "{mpi:?}: {bytes} bytes");
         }
