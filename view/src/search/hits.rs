@@ -52,21 +52,11 @@ pub fn count(
             continue;
         }
         bytes += size;
-        let mut count = Count {
-            trace,
-            plan,
-            window: reach.window,
+        let count = Count {
             counted,
-            hits: &mut hits,
-            places: None,
-            child: None,
-            previews: Vec::new(),
-            below: Vec::new(),
-            depth,
+            ..Count::new(trace, plan, reach.window, depth, &mut hits)
         };
-        trace.reader().visit_node(ptr, &mut count)?;
-        count.end_child();
-        queue.extend(count.below);
+        queue.extend(count.node(ptr)?);
     }
     Ok(hits)
 }
@@ -129,21 +119,12 @@ pub fn places(
         if bytes > PLACES_BYTES || places.len() as u64 > MOST_PLACES || stop() {
             return Ok(None);
         }
-        let mut count = Count {
-            trace,
-            plan,
-            window: root.bounds,
-            counted: false,
-            hits: &mut hits,
+        let count = Count {
             places: Some(&mut places),
-            child: None,
-            previews: Vec::new(),
-            below: Vec::new(),
-            depth,
+            ..Count::new(trace, plan, root.bounds, depth, &mut hits)
         };
-        trace.reader().visit_node(ptr, &mut count)?;
-        count.end_child();
-        queue.extend(count.below.iter().map(|below| (below.0, below.1)));
+        let below = count.node(ptr)?.into_iter();
+        queue.extend(below.map(|(ptr, depth, _)| (ptr, depth)));
     }
     Ok(Some(places))
 }
@@ -210,7 +191,36 @@ struct Count<'p, 'a> {
     depth: i16,
 }
 
-impl Count<'_, '_> {
+impl<'p, 'a> Count<'p, 'a> {
+    /// In a node of this depth, of which no preview counts and no hit is kept.
+    fn new(
+        trace: &'p Trace<'a>,
+        plan: &'p Plan,
+        window: TimeBBox,
+        depth: i16,
+        hits: &'p mut Hits,
+    ) -> Self {
+        Count {
+            trace,
+            plan,
+            window,
+            counted: false,
+            hits,
+            places: None,
+            child: None,
+            previews: Vec::new(),
+            below: Vec::new(),
+            depth,
+        }
+    }
+
+    /// Counts what is in the node. Gives those below it in which there may be more.
+    fn node(mut self, ptr: FileBlockPtr) -> Result<Vec<Below>, Refusal> {
+        self.trace.reader().visit_node(ptr, &mut self)?;
+        self.end_child();
+        Ok(self.below)
+    }
+
     fn primitive(&mut self, primitive: &Primitive<'_>) {
         if !self.plan.takes_category(self.trace, primitive.category) {
             return;
