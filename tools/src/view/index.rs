@@ -12,9 +12,9 @@ use view::Viewer;
 use view::pyramid::{Batch, Builder, Done, Identity, Index, Shape, Taken, Taking, join};
 use view::summary::Summary;
 
-/// Batches that are on their way from those who read to those who take, and back: one that is read, one that is taken, one
-/// between.
-const BATCHES: usize = 3;
+/// Batches that are on their way from those who read to those who take, and back: so many that none of the three threads waits
+/// for another one that has just lost its processor.
+const BATCHES: usize = 4;
 
 /// The priority of what pictures wait for, but not the first ones; and the lowest there is.
 const LATER: i32 = 10;
@@ -72,7 +72,10 @@ pub fn begin(traces: &mut [Opened]) {
             uncounted.push((mapped, viewer, store));
         }
         for (mapped, viewer, store) in uncounted {
-            // Cells there are already.
+            // Cells there are already; pictures of everything have waited for no more than the finest.
+            if let Some(index) = viewer.index() {
+                index.coarsen();
+            }
             let shape = Shape {
                 bins: 1,
                 ..Shape::of(viewer.trace())

@@ -5,6 +5,7 @@ use formats::slog2::{Error, TimeBBox};
 use std::sync::OnceLock;
 
 use super::batch::Batch;
+use super::grid::GridWriter;
 use super::others::Others;
 use super::read::{Done, Reading, halves};
 use super::sums::{KindFound, Sums};
@@ -94,7 +95,9 @@ impl<'t, 'a> Builder<'t, 'a> {
 
     /// The index, of what was read.
     pub fn finish(self) -> Index<'static> {
-        join(self.reading, self.takings.map(Taking::finish))
+        let index = join(self.reading, self.takings.map(Taking::finish));
+        index.coarsen();
+        index
     }
 
     /// What is left to do, in parts: of the batches that the first one gives, each of the others takes those of its half of the
@@ -104,7 +107,7 @@ impl<'t, 'a> Builder<'t, 'a> {
     }
 }
 
-/// The index, of what was read and taken.
+/// The index, of what was read and taken, without its coarser levels ([`Index::coarsen`]).
 pub fn join(reading: Reading<'_, '_>, halves: [Taken; 2]) -> Index<'static> {
     let done = reading.done();
     let others = reading.into_others();
@@ -119,7 +122,6 @@ pub fn join(reading: Reading<'_, '_>, halves: [Taken; 2]) -> Index<'static> {
         seconds: sums.map(|(a, b)| (a + b) as f64 * part).collect(),
     };
     let out_of_order = taken.out_of_order + second.out_of_order;
-    taken.grid.extend(second.grid);
     for (kind, second) in taken.kinds.iter_mut().zip(second.kinds) {
         kind.join(second);
     }
@@ -140,7 +142,7 @@ pub fn join(reading: Reading<'_, '_>, halves: [Taken; 2]) -> Index<'static> {
         drawables: done.drawables,
         totals: totals.map_or_else(OnceLock::new, OnceLock::from),
         out_of_order: out_of_order > 0,
-        grid: taken.grid,
+        grid: GridWriter::join(taken.grid, second.grid),
     }
 }
 

@@ -107,12 +107,11 @@ impl Index<'_> {
                 put(&events.classes)?;
             }
         }
-        out.u64(self.grid.levels().len() as u64);
+        out.u64(self.grid.levels().count() as u64);
         for level in self.grid.levels() {
             out.u64(level.bins().into());
             put(&std::mem::take(&mut out.0))?;
-            put(level.names())?;
-            put(level.shares())?;
+            level.parts().try_for_each(&mut put)?;
         }
         put(&out.0)
     }
@@ -179,8 +178,8 @@ impl<'a> Index<'a> {
             let bins = part.u32()?;
             let cells = (bins as usize).checked_mul(lanes as usize)?;
             let names = cells.checked_mul(Grid::name_bytes(kinds))?;
-            let names = Cow::Borrowed(part.take(names)?);
-            let shares = Cow::Borrowed(part.take(cells.checked_mul(super::NAMES)?)?);
+            let names = part.take(names)?;
+            let shares = part.take(cells.checked_mul(super::NAMES)?)?;
             levels.push((bins, names, shares));
         }
         part.0.is_empty().then_some(Index {

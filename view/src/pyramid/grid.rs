@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::cells::share;
 use crate::columns::COLUMN;
@@ -21,16 +22,18 @@ const FEWEST: u32 = 256;
 const MOST_BINS: u32 = 1 << 20;
 
 /// Cells of a stretch of time, by unit: lines that differ in their communicator only ([`crate::trace::TraceLine::lane`]).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Grid<'a> {
     lanes: u32,
     kinds: u32,
-    /// The finest first, each with a fourth of the bins of the one before.
-    levels: Vec<Level<'a>>,
+    finest: Level<'a>,
+    /// Each with a fourth of the bins of the one before: those of a file, and those that were made.
+    coarser: Vec<Level<'a>>,
+    made: OnceLock<Vec<Level<'static>>>,
 }
 
 /// Bins, names and shares of a level as they stand in a file.
-pub(super) type Planes<'a> = (u32, Cow<'a, [u8]>, Cow<'a, [u8]>);
+pub(super) type Planes<'a> = (u32, &'a [u8], &'a [u8]);
 
 /// The cells of one resolution.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,13 +42,17 @@ pub struct Level<'a> {
     /// Whether names take 2 bytes.
     is_wide: bool,
     /// Of each cell [`NAMES`] names: 0 none, else 1 more than a kind; the largest number for others.
-    names: Cow<'a, [u8]>,
+    names: Plane<'a>,
     /// Of each cell [`NAMES`] shares of its time, in 255ths; none but 0 for a kind that occurs.
-    shares: Cow<'a, [u8]>,
+    shares: Plane<'a>,
 }
 
+/// Bytes of cells, unit by unit: in one piece, or in two that were made side by side and are too large to be copied.
+#[derive(Clone, Debug)]
+struct Plane<'a>([Cow<'a, [u8]>; 2]);
+
 impl<'a> Grid<'a> {
-    /// Of levels as they stand in a file: `None` if one has not the size that it must have.
+    /// Of levels as they stand in a file: `None` if there is none or one has not the size that it must have.
     pub(super) fn of(lanes: u32, kinds: u32, levels: Vec<Planes<'a>>) -> Option<Self> {
         let is_wide = is_wide(kinds);
         let mut found = Vec::new();
@@ -57,14 +64,17 @@ impl<'a> Grid<'a> {
             found.push(is_right.then_some(Level {
                 bins,
                 is_wide,
-                names,
-                shares,
+                names: Plane::of(names),
+                shares: Plane::of(shares),
             })?);
         }
+        let mut found = found.into_iter();
         Some(Grid {
             lanes,
             kinds,
-            levels: found,
+            finest: found.next()?,
+            coarser: found.collect(),
+            made: OnceLock::from(Vec::new()),
         })
     }
 
@@ -75,27 +85,33 @@ impl<'a> Grid<'a> {
 
     /// The same that borrows nothing.
     pub(super) fn into_owned(self) -> Grid<'static> {
-        let owned = |bytes: Cow<'a, [u8]>| Cow::Owned(bytes.into_owned());
-        let levels = self.levels.into_iter().map(|level| Level {
+        let owned = |level: Level<'a>| Level {
             bins: level.bins,
             is_wide: level.is_wide,
-            names: owned(level.names),
-            shares: owned(level.shares),
-        });
+            names: level.names.into_owned(),
+            shares: level.shares.into_owned(),
+        };
         Grid {
             lanes: self.lanes,
             kinds: self.kinds,
-            levels: levels.collect(),
+            finest: owned(self.finest),
+            coarser: self.coarser.into_iter().map(owned).collect(),
+            made: self.made,
         }
     }
 
-    /// Adds the units of another one, which has the same levels, behind its own.
-    pub(super) fn extend(&mut self, other: Grid<'_>) {
-        self.lanes += other.lanes;
-        for (level, behind) in self.levels.iter_mut().zip(other.levels) {
-            level.names.to_mut().extend_from_slice(&behind.names);
-            level.shares.to_mut().extend_from_slice(&behind.shares);
-        }
+    /// Makes the coarser levels, unless they are made. Without them all is the same, but what looks at long stretches of time
+    /// takes longer.
+    pub fn coarsen(&self) {
+        self.made.get_or_init(|| {
+            let mut levels = Vec::new();
+            let (mut bins, mut fine) = (self.finest.bins, &self.finest);
+            while bins.is_multiple_of(STEP) && bins / STEP >= FEWEST {
+                levels.push(coarser(self.lanes, self.kinds, fine));
+                (bins, fine) = (bins / STEP, &levels[levels.len() - 1]);
+            }
+            levels
+        });
     }
 
     /// Units.
@@ -108,22 +124,61 @@ impl<'a> Grid<'a> {
         self.kinds
     }
 
-    /// The levels, the finest first.
-    pub fn levels(&self) -> &[Level<'a>] {
-        &self.levels
+    /// The levels that there are, the finest first.
+    pub fn levels(&self) -> impl DoubleEndedIterator<Item = &Level<'a>> {
+        let made = self.made.get().map_or(&[][..], Vec::as_slice);
+        (std::iter::once(&self.finest).chain(&self.coarser)).chain(made)
     }
 
     /// The coarsest level with at least so many bins, or the finest.
-    pub fn level(&self, bins: f64) -> Option<&Level<'a>> {
-        let fine = self.levels.iter().rev();
-        let mut fine = fine.filter(|level| f64::from(level.bins) >= bins);
-        fine.next().or(self.levels.first())
+    pub fn level(&self, bins: f64) -> &Level<'a> {
+        let mut coarse = self.levels().rev();
+        coarse
+            .find(|level| f64::from(level.bins) >= bins)
+            .unwrap_or(&self.finest)
     }
 
     /// Bytes of its cells.
     pub fn bytes(&self) -> usize {
-        let levels = self.levels.iter();
-        levels.map(|l| l.names.len() + l.shares.len()).sum()
+        let parts = self.levels().flat_map(Level::parts);
+        parts.map(<[u8]>::len).sum()
+    }
+}
+
+impl PartialEq for Grid<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        (self.lanes, self.kinds) == (other.lanes, other.kinds) && self.levels().eq(other.levels())
+    }
+}
+
+impl<'a> Plane<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        Plane([bytes.into(), Cow::default()])
+    }
+
+    fn into_owned(self) -> Plane<'static> {
+        Plane(self.0.map(|part| Cow::Owned(part.into_owned())))
+    }
+
+    /// The bytes of these cells of a unit, of so many bytes each; nothing if there are not as many.
+    #[inline]
+    fn cells(&self, cells: Range<usize>, size: usize) -> &[u8] {
+        let [first, second] = &self.0;
+        let at = cells.start * size..cells.end * size;
+        let (part, at) = match at.start.checked_sub(first.len()) {
+            Some(start) if !second.is_empty() => (second, start..at.end - first.len()),
+            _ => (first, at),
+        };
+        part.get(at).unwrap_or(&[])
+    }
+}
+
+impl PartialEq for Plane<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        fn all<'p>(plane: &'p Plane<'_>) -> impl Iterator<Item = &'p u8> {
+            plane.0.iter().flat_map(|part| part.iter())
+        }
+        all(self).eq(all(other))
     }
 }
 
@@ -133,14 +188,10 @@ impl Level<'_> {
         self.bins
     }
 
-    /// The names, as they are kept.
-    pub(super) fn names(&self) -> &[u8] {
-        &self.names
-    }
-
-    /// The shares, as they are kept.
-    pub(super) fn shares(&self) -> &[u8] {
-        &self.shares
+    /// Names and then shares, as they are kept.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        let planes = [&self.names, &self.shares].into_iter();
+        planes.flat_map(|plane| plane.0.iter().map(|part| &part[..]))
     }
 
     /// How many different numbers names can be, the last of which stands for others.
@@ -153,13 +204,13 @@ impl Level<'_> {
     pub(super) fn stretch(&self, lane: u32, from: u32, to: u32) -> Stretch<'_> {
         let start = lane as usize * self.bins as usize;
         let [from, to] = [from, to].map(|bin| start + bin.min(self.bins) as usize);
-        let shares = cells_of(&self.shares, from, to, NAMES);
+        let shares = self.shares.cells(from..to, NAMES);
         let shares = shares.as_chunks().0;
         if self.is_wide {
-            let names = cells_of(&self.names, from, to, 2 * NAMES);
+            let names = self.names.cells(from..to, 2 * NAMES);
             Stretch::Wide(names.as_chunks().0.as_chunks().0, shares)
         } else {
-            let names = cells_of(&self.names, from, to, NAMES);
+            let names = self.names.cells(from..to, NAMES);
             Stretch::Narrow(names.as_chunks().0, shares)
         }
     }
@@ -199,18 +250,12 @@ pub(super) enum Stretch<'c> {
     Wide(&'c [[[u8; 2]; NAMES]], &'c [[u8; NAMES]]),
 }
 
-/// The bytes of these cells, of so many bytes each; nothing if there are not as many.
-#[inline]
-fn cells_of(bytes: &[u8], from: usize, to: usize, size: usize) -> &[u8] {
-    bytes.get(from * size..to * size).unwrap_or(&[])
-}
-
 /// Whether a byte is too small for the names of so many kinds, none and others.
 fn is_wide(kinds: u32) -> bool {
     kinds > 253
 }
 
-/// Fills the finest level and makes the coarser ones of it.
+/// Fills a level.
 #[derive(Debug)]
 pub(super) struct GridWriter {
     lanes: u32,
@@ -282,25 +327,20 @@ impl GridWriter {
         }
     }
 
-    /// The grid, with its coarser levels.
-    pub fn finish(self) -> Grid<'static> {
-        let mut levels = vec![Level {
-            bins: self.bins,
-            is_wide: is_wide(self.kinds),
-            names: Cow::Owned(self.names),
-            shares: Cow::Owned(self.shares),
-        }];
-        while let Some(fine) = levels.last()
-            && fine.bins.is_multiple_of(STEP)
-            && fine.bins / STEP >= FEWEST
-        {
-            let coarse = coarser(self.lanes, self.kinds, fine);
-            levels.push(coarse);
-        }
+    /// A grid of the units of one writer and behind them those of the other, without coarser levels yet.
+    pub fn join(first: Self, second: Self) -> Grid<'static> {
+        let plane = |first: Vec<u8>, second: Vec<u8>| Plane([first.into(), second.into()]);
         Grid {
-            lanes: self.lanes,
-            kinds: self.kinds,
-            levels,
+            lanes: first.lanes + second.lanes,
+            kinds: first.kinds,
+            finest: Level {
+                bins: first.bins,
+                is_wide: is_wide(first.kinds),
+                names: plane(first.names, second.names),
+                shares: plane(first.shares, second.shares),
+            },
+            coarser: Vec::new(),
+            made: OnceLock::new(),
         }
     }
 }
@@ -373,7 +413,7 @@ fn coarser(lanes: u32, kinds: u32, fine: &Level<'_>) -> Level<'static> {
     Level {
         bins,
         is_wide: is_wide(kinds),
-        names: Cow::Owned(coarse.names),
-        shares: Cow::Owned(coarse.shares),
+        names: Plane([coarse.names.into(), Cow::default()]),
+        shares: Plane([coarse.shares.into(), Cow::default()]),
     }
 }

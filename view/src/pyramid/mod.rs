@@ -58,6 +58,12 @@ impl<'a> Index<'a> {
         &self.grid
     }
 
+    /// Makes the coarser levels of its cells, unless it has them. Nothing looks different with them, but what is asked of long
+    /// stretches of time is answered sooner.
+    pub fn coarsen(&self) {
+        self.grid.coarsen();
+    }
+
     /// Events by cell, if there are any.
     pub fn events(&self) -> Option<&Events<'a>> {
         self.events.as_ref()

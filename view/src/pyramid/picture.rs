@@ -58,7 +58,7 @@ impl Index<'_> {
         let Question { window, width, .. } = *question;
         let lanes_of = lanes(trace, question.layout, question.rows.clone())?;
         let bins = width as f64 * self.window.duration() / window.duration();
-        let level = self.grid.level(bins)?;
+        let level = self.grid.level(bins);
         let spread = Spread::new(self.window, level, window, width);
         let is_aligned = spread.is_aligned;
         let sketch = Sketch {

@@ -75,7 +75,7 @@ enum Run {
 }
 
 /// States of a unit in a batch: enough for what is known of it to be fetched once for many.
-const BY_LANE: usize = 16;
+const BY_LANE: usize = 64;
 /// States of a batch at least and at most.
 const STATES: (usize, usize) = (1 << 15, 1 << 19);
 

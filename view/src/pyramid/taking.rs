@@ -2,7 +2,7 @@
 
 use super::batch::{Batch, ByLane, State};
 use super::build::Shape;
-use super::grid::{Grid, GridWriter};
+use super::grid::GridWriter;
 use super::sums::{KindFound, Sums};
 use super::sweep::{Cells, Lane, Open};
 use crate::columns::{COLUMN, Columns};
@@ -32,7 +32,7 @@ pub struct Taking {
 #[derive(Debug)]
 pub struct Taken {
     pub(super) shape: Shape,
-    pub(super) grid: Grid<'static>,
+    pub(super) grid: GridWriter,
     /// Time of each kind by bin of the overview, in parts of columns.
     pub(super) overview: Vec<i64>,
     /// Columns to one bin of it.
@@ -165,7 +165,7 @@ impl Taking {
         } = self.cells;
         Taken {
             shape: self.shape,
-            grid: grid.finish(),
+            grid,
             overview,
             per_overview,
             sums: self.sums,
