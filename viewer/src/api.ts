@@ -71,7 +71,9 @@ export interface Detail {
   line: number;
   label: string;
   depth: number;
-  excl: number;
+  /** Null of what is no state, and where it would take too long to find out. */
+  excl: number | null;
+  excl_is_estimate: boolean;
   info: [string, string][];
   callid: string | null;
   bytes: number | null;

@@ -15,6 +15,12 @@ export function labelOf({ row, label }: { row: number; label: string }): string 
   return row >= 0 && rows && !rows.group[row] ? (rows.label[row] ?? label) : label;
 }
 
+/** How long a state lasts without what is nested in it, if that is less than all of it and could be found out. */
+export function itself({ topology, t0, t1, excl, excl_is_estimate: isEstimate }: Detail): string | null {
+  if (topology !== "state" || excl === null || excl >= t1 - t0) return null;
+  return `${isEstimate ? "≈ " : ""}${duration(excl)}`;
+}
+
 /** "rank 129, MPI_Waitall, 3.214 ms, at 12.0353 s". */
 export function describe(found: Detail): string {
   const { t0, t1 } = span.peek();

@@ -22,8 +22,6 @@ use crate::trace::{Item, Trace};
 use crate::tree::Tree;
 use near::{From, collect, next, refer, resolve, running};
 
-/// Bytes of the tree that are read to find out the exclusive time of a state; beyond, previews give it.
-const BYTES_FOR_EXCLUSIVE: u64 = 8 << 20;
 /// Arrows of a state that are given one by one.
 const MOST_ARROWS: usize = 200;
 /// Operations of a call that are given one by one, each with what it is nested in.
@@ -55,7 +53,7 @@ pub struct Detail {
     pub label: String,
     /// States that it is nested in.
     pub depth: usize,
-    /// Seconds without those in nested states; of states only.
+    /// Seconds without those in nested states; of states only, and where the trace would tell only with much reading not of all.
     pub excl: Option<f64>,
     /// Whether previews had to do for that.
     pub excl_is_estimate: bool,
@@ -171,9 +169,7 @@ impl<'a> Details<'_, 'a> {
             false => self.around(item, &reference)?,
         };
         let (excl, excl_is_estimate) = match item.topology {
-            Topology::State => self
-                .exclusive(item)
-                .map(|(seconds, exact)| (Some(seconds), !exact))?,
+            Topology::State => self.exclusive(item)?,
             _ => (None, false),
         };
         let mut parents = Vec::new();
@@ -241,17 +237,22 @@ impl<'a> Details<'_, 'a> {
         Ok(states)
     }
 
-    /// Seconds of a state without those in states nested in it, and whether that is exact.
-    fn exclusive(&self, item: &Item<'a>) -> Result<(f64, bool), Refusal> {
+    /// Seconds of a state without those in states nested in it, if that can be told, and whether it is an estimate.
+    fn exclusive(&self, item: &Item<'a>) -> Result<(Option<f64>, bool), Refusal> {
         let mut found = Nested {
             details: self,
             of: item,
             bounds: Vec::new(),
             previewed: 0.0,
+            has_itself: false,
         };
         let mut reach = self.reach(item.start, item.end);
-        reach.bytes = reach.bytes.min(BYTES_FOR_EXCLUSIVE);
+        // Of a long state previews tell it well enough, and soon.
+        reach.bytes /= 2;
         let scanned = crate::scan::scan(self.trace, reach, &mut found)?;
+        if found.has_itself {
+            return Ok((None, true));
+        }
         // Of equal ones it is not known which is in which; that they are counted once is enough.
         let mut bounds = found.bounds;
         bounds.sort_by(|a, b| {
@@ -267,7 +268,7 @@ impl<'a> Details<'_, 'a> {
             }
         }
         let left = item.end - item.start - nested - found.previewed;
-        Ok((left.max(0.0), scanned.exact))
+        Ok((Some(left.max(0.0)), !scanned.exact))
     }
 
     /// What is under the cursor: on a row the event that is nearest to a time, no farther than `within` seconds, for it is drawn
@@ -520,6 +521,8 @@ struct Nested<'d, 'v, 'i, 'a> {
     of: &'i Item<'a>,
     bounds: Vec<TimeBBox>,
     previewed: f64,
+    /// Whether a preview may stand for the state itself.
+    has_itself: bool,
 }
 
 impl<'a> crate::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
@@ -542,6 +545,7 @@ impl<'a> crate::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
             return;
         }
         let TimeBBox { earliest, latest } = preview.bounds;
+        self.has_itself |= earliest <= self.of.start && self.of.end <= latest;
         let inside = latest.min(self.of.end) - earliest.max(self.of.start);
         let share: f64 = preview
             .shares

@@ -153,6 +153,44 @@ fn refusals() {
     assert!(status("picture?w=10&y0=9&y1=3").is_ok());
 }
 
+#[test]
+fn what_a_state_takes_alone_is_right_or_not_told() {
+    // Of those at even seconds a part is nested, of the others nothing.
+    let of_second = |nth: u32| {
+        let start = f64::from(nth);
+        let inner = (0, 1, start + 0.25, start + 0.5);
+        let inner = (nth.is_multiple_of(2)).then_some(inner);
+        std::iter::once((0, 0, start, start + 0.75)).chain(inner)
+    };
+    let states: Vec<_> = (0..200).flat_map(of_second).collect();
+    let file = of_states(1, &states);
+    let (mut known, mut unknown) = (0, 0);
+    for tree_bytes in (0..file.len() as u64).step_by(16) {
+        let limits = Limits {
+            tree_bytes,
+            ..Limits::default()
+        };
+        let viewer = Viewer::new("a", &file, limits).unwrap();
+        for second in [100, 101] {
+            let question = format!("at?t={second}.1&row=0&dt=0.01");
+            // So little may be read that nothing is found, or it is refused.
+            let Ok(answer) = ask(&viewer, &question) else {
+                continue;
+            };
+            let found: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+            match found["excl"].as_f64() {
+                Some(seconds) => {
+                    assert_eq!(seconds, [0.5, 0.75][second % 2], "{tree_bytes} {found}");
+                    assert_eq!(found["excl_is_estimate"], false);
+                    known += 1;
+                }
+                None => unknown += u32::from(!found.is_null()),
+            }
+        }
+    }
+    assert!(known > 0 && unknown > 0, "{known} {unknown}");
+}
+
 /// Two ranks: calls nested in steps, a message between them, a call with an operation below it.
 fn with_details() -> Vec<u8> {
     use formats::model::InfoWriter;

@@ -5,7 +5,7 @@ import { question, type Detail, type Followed } from "../api";
 import { bytes, duration, instant } from "../axis";
 import { change, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
-import { labelOf, nameOf } from "../words";
+import { itself, labelOf, nameOf } from "../words";
 import { useAnswer } from "./answer";
 import { lookFor } from "./Hits";
 import { count, KindName } from "./parts";
@@ -23,10 +23,11 @@ export function Details() {
     return <section class="details" aria-label="Details"><h2>Details</h2><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
   }
   const isMeeting = one.class === "collective";
+  const alone = itself(one);
   const facts: [string, string][] = [
     ["row", one.row < 0 ? `${one.label} (not shown)` : labelOf(one)],
     ...(one.topology === "event" ? [] : [["duration", duration(one.t1 - one.t0)] as [string, string]]),
-    ...(one.topology === "state" && one.excl < one.t1 - one.t0 ? [["itself", duration(one.excl)] as [string, string]] : []),
+    ...(alone === null ? [] : [["itself", alone] as [string, string]]),
     [one.topology === "event" ? "at" : "begins", instant(one.t0, length)],
     ...(one.topology === "event" ? [] : [["ends", instant(one.t1, length)] as [string, string]]),
     ...(one.to ? [["to", labelOf(one.to)] as [string, string]] : []),

@@ -50,11 +50,11 @@ export function Summary() {
             {value.cards.map((card) => (
               <section key={card.id} class="card" aria-label={short(card.title, 60)} data-card={card.id}>
                 <h3>{short(card.title, 60)} <span class="value">{short(card.value, 60)}</span></h3>
-                <p>{short(card.sentence, 400)}</p>
+                <p>{together(short(card.sentence, 400))}</p>
                 <ul>
                   {card.items.map(({ text, value: number, target }, nth) => (
                     <li key={nth}>
-                      {target ? <button type="button" class="link" onClick={() => void goTo(target)}>{short(text, 160)}</button> : short(text, 160)}
+                      {target ? <button type="button" class="link" onClick={() => void goTo(target)}>{together(short(text, 160))}</button> : together(short(text, 160))}
                       <span class="value">{short(number, 60)}</span>
                     </li>
                   ))}
@@ -67,6 +67,11 @@ export function Summary() {
       )}
     </Panel>
   );
+}
+
+/** The same text, in which no line ends between a number and its unit. */
+function together(text: string): string {
+  return text.replace(/(\d) (?=(?:[mµn]?s|min|h|%|[KMGTPE]?i?B)(?![A-Za-z]))/g, "$1\u00a0");
 }
 
 /** Where the time goes: one bar, and the same as text. */

@@ -5,7 +5,7 @@ import type { Detail } from "../api";
 import { bytes, duration, instant, whole } from "../axis";
 import { css } from "../color";
 import { meta } from "../state";
-import { labelOf, nameOf } from "../words";
+import { itself, labelOf, nameOf } from "../words";
 import type { Bundle } from "./arrows";
 import { extent, now } from "./now";
 import { colors } from "./stage";
@@ -64,6 +64,7 @@ function OfDrawable({ detail }: { detail: Detail }) {
   const look = colors.peek();
   const color = detail.topology === "state" ? look.fill[detail.kind] : look.line[detail.kind];
   const { to } = detail;
+  const alone = itself(detail);
   return (
     <>
       <div class="timeline-tip-name">
@@ -73,7 +74,7 @@ function OfDrawable({ detail }: { detail: Detail }) {
       {detail.topology === "event" ? null : (
         <div>
           <b>{duration(to ? to.t - detail.t0 : detail.t1 - detail.t0)}</b>
-          {detail.topology === "state" && detail.excl < detail.t1 - detail.t0 ? `, itself ${duration(detail.excl)}` : ""}
+          {alone === null ? "" : `, itself ${alone}`}
           {detail.bytes === null ? "" : `, ${bytes(detail.bytes)}`}
         </div>
       )}

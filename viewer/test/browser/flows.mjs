@@ -389,7 +389,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     const card = page.own.locator('[data-card="imbalance"]');
     await card.waitFor();
     const finding = card.locator("button.link").first();
-    assert.match(await finding.textContent(), /^rank 15 computes \d+\.\d % longer/);
+    assert.match(await finding.textContent(), /^rank 15 computes \d+\.\d\s% longer/);
     // One: the finding. The late rank is pinned on top, its longest computing selected and in view.
     await finding.click();
     const { sel } = await page.until((view) => /pin:15\b/.test(view.rows) && view.sel.length === 1, "the late rank on top");
