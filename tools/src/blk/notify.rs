@@ -150,28 +150,31 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut notify = Notify::new().unwrap();
         let number = notify.watch(folder.path()).unwrap();
+        let of_name = |change| match change {
+            Change::Name {
+                watch,
+                name,
+                folder,
+                appeared,
+                closed,
+                removed,
+            } => {
+                assert_eq!(watch, number);
+                let name = name.into_string().unwrap();
+                (name, folder, appeared, closed, removed)
+            }
+            other => panic!("{other:?}"),
+        };
+        // A child that another test begins has what is open here, for a moment: then it is closed that much later.
+        let mut found = Vec::new();
         std::fs::write(folder.path().join("a"), "x").unwrap();
+        until("the file is closed", || {
+            found.extend(notify.changes().into_iter().map(of_name));
+            found.len() >= 2
+        });
         std::fs::remove_file(folder.path().join("a")).unwrap();
         std::fs::create_dir(folder.path().join("b")).unwrap();
-        let found: Vec<_> = notify
-            .changes()
-            .into_iter()
-            .map(|change| match change {
-                Change::Name {
-                    watch,
-                    name,
-                    folder,
-                    appeared,
-                    closed,
-                    removed,
-                } => {
-                    assert_eq!(watch, number);
-                    let name = name.into_string().unwrap();
-                    (name, folder, appeared, closed, removed)
-                }
-                other => panic!("{other:?}"),
-            })
-            .collect();
+        found.extend(notify.changes().into_iter().map(of_name));
         assert_eq!(
             found,
             [
@@ -182,14 +185,15 @@ mod tests {
             ]
         );
         drop(folder);
-        // A child of another test may hold the folder for a moment more.
         let gone = Change::Gone { watch: number };
+        until("the folder is gone", || notify.changes().contains(&gone));
+    }
+
+    /// Asks again and again, for as long as a test may take.
+    fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         let limit = std::time::Instant::now() + std::time::Duration::from_secs(20);
-        while !notify.changes().contains(&gone) {
-            assert!(
-                std::time::Instant::now() < limit,
-                "no sign of the folder's end"
-            );
+        while !is_so() {
+            assert!(std::time::Instant::now() < limit, "waited until {what}");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
     }
