@@ -6,8 +6,9 @@ import {
   ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedRows, renaming, rowCount, rowHeight, say, selected, shownRows,
   span, trouble, view, type PanelName, type View,
 } from "./state";
-import { mostRowHeight } from "./geometry";
+import * as geometry from "./geometry";
 import { item, withItem, withKey, withNode } from "./spec";
+import { extent, now } from "./timeline/now";
 import { describe } from "./words";
 
 /** The time that zooming keeps in place: the cursor's if it can be seen, else the middle. */
@@ -48,8 +49,8 @@ export function toEnd(side: -1 | 1): void {
 
 /** Scrolls by rows, and keeps the last one on the screen. */
 export function scrollRows(by: number): void {
-  const onScreen = area.peek().height / rowHeight.peek();
-  const top = Math.min(Math.max(0, view.peek().top + by), Math.max(0, rowCount.peek() - onScreen));
+  const window = now.peek();
+  const { top } = geometry.scrollRows(window, extent.peek(), by * window.rowHeight);
   change({ top }, "rows");
 }
 
@@ -57,16 +58,13 @@ export function pageRows(pages: number): void {
   scrollRows(pages * Math.max(1, Math.floor(area.peek().height / rowHeight.peek()) - 1));
 }
 
-/** Makes rows `factor` times as high, the row at `at` (the middle) staying in place. */
-export function zoomRows(factor: number, at?: number): void {
-  const height = rowHeight.peek();
-  const onScreen = area.peek().height / height;
-  const kept = at ?? cursor.peek()?.row ?? view.peek().top + onScreen / 2;
-  const least = Math.min(1, area.peek().height / Math.max(1, rowCount.peek()));
-  const next = Math.min(mostRowHeight(area.peek().height), Math.max(least, height * factor));
-  const top = kept - ((kept - view.peek().top) * height) / next;
-  const most = Math.max(0, rowCount.peek() - area.peek().height / next);
-  change({ height: next, top: Math.min(Math.max(0, top), most) }, "row height");
+/** Makes rows `factor` times as high; the cursor's row stays where it is, else the one in the middle. */
+export function zoomRows(factor: number): void {
+  const [window, all] = [now.peek(), extent.peek()];
+  const row = cursor.peek()?.row;
+  const y = row === undefined ? all.height / 2 : geometry.yOf(row, window, all);
+  const { top, rowHeight: height } = geometry.zoomRows(window, all, factor, Math.min(Math.max(0, y), all.height));
+  change({ height, top }, "row height");
 }
 
 /** Moves the cursor to another row, and scrolls it into view. */
@@ -162,7 +160,7 @@ export async function selectRef(ref: string, adds = false): Promise<void> {
 }
 
 /** The extent of the selected range, else of the selected drawables: in time, and in rows where it has some. */
-function extent(): { t0: number; t1: number; y0: number | null; y1: number | null } | null {
+function selection(): { t0: number; t1: number; y0: number | null; y1: number | null } | null {
   const { range } = view.peek();
   if (range) return range;
   const all = selected.peek();
@@ -178,7 +176,7 @@ function extent(): { t0: number; t1: number; y0: number | null; y1: number | nul
 
 /** The selection in the middle, at the same scale unless it is too long for it. */
 export function showSelection(): void {
-  const found = extent();
+  const found = selection();
   if (!found) return say("nothing is selected");
   const { t0, t1 } = span.peek();
   const length = Math.max(t1 - t0, (found.t1 - found.t0) * 1.25);
@@ -191,13 +189,13 @@ export function showSelection(): void {
 
 /** The selection as the window; a selected range as the rows, too. */
 export function zoomToSelection(): void {
-  const found = extent();
+  const found = selection();
   if (!found) return say("nothing is selected");
   const { range } = view.peek();
   const margin = range ? 0 : (found.t1 - found.t0) * 0.1;
   const patch: Partial<View> = { t0: found.t0 - margin, t1: found.t1 + margin };
   if (range && (range.y0 > 0 || range.y1 < rowCount.peek()) && range.y1 > range.y0) {
-    patch.height = Math.min(mostRowHeight(area.peek().height), area.peek().height / (range.y1 - range.y0));
+    patch.height = Math.min(geometry.mostRowHeight(area.peek().height), area.peek().height / (range.y1 - range.y0));
     patch.top = Math.max(0, range.y0 - pinnedRows.peek());
   }
   change({ ...patch, range: null });
