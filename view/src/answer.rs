@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::both::Stop;
 use crate::cells::Mode;
 use crate::details::{Reference, near};
 use crate::frame::{self, Arrows, Question};
@@ -247,7 +248,7 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// Why there is no answer.
-    pub fn answer(&self, question: &str, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub fn answer(&self, question: &str, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let query = Query::parse(question)?;
         match query.route.as_str() {
             "meta" => self.meta(),
@@ -308,7 +309,7 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// It is no spec.
-    pub fn layout(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Arc<Layout>, Refusal> {
+    pub fn layout(&self, query: &Query, stop: Stop<'_>) -> Result<Arc<Layout>, Refusal> {
         let spec = Spec::parse(query.text("rows"))?;
         let text = spec.to_string();
         let kept = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -334,7 +335,7 @@ impl<'a> Viewer<'a> {
         &self,
         query: &Query,
         layout: &Layout,
-        stop: &dyn Fn() -> bool,
+        stop: Stop<'_>,
     ) -> Result<Arc<Plan>, Refusal> {
         let text = query.text("q");
         let key = format!("{}\n{text}", layout.spec);
@@ -360,7 +361,7 @@ impl<'a> Viewer<'a> {
     pub(crate) fn hit_places(
         &self,
         plan: &Arc<Plan>,
-        stop: &dyn Fn() -> bool,
+        stop: Stop<'_>,
     ) -> Result<Option<Arc<Vec<Hit>>>, Refusal> {
         let kept = || (self.searched.lock()).unwrap_or_else(PoisonError::into_inner);
         let is_own = |kept: &&mut Searched| Arc::ptr_eq(&kept.plan, plan);
@@ -382,7 +383,7 @@ impl<'a> Viewer<'a> {
     }
 
     /// What rows are sorted by and clustered by.
-    fn measures(&self, stop: &dyn Fn() -> bool) -> Result<Arc<Measures>, Refusal> {
+    fn measures(&self, stop: Stop<'_>) -> Result<Arc<Measures>, Refusal> {
         let mut measures = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(measures) = measures.as_ref() {
             return Ok(Arc::clone(measures));
@@ -410,7 +411,7 @@ impl<'a> Viewer<'a> {
     }
 
     /// What may be read to answer.
-    pub fn reach<'s>(&self, window: TimeBBox, stop: &'s dyn Fn() -> bool) -> Reach<'s> {
+    pub fn reach<'s>(&self, window: TimeBBox, stop: Stop<'s>) -> Reach<'s> {
         Reach {
             window,
             bytes: self.limits.tree_bytes,
@@ -472,7 +473,7 @@ impl<'a> Viewer<'a> {
         lost
     }
 
-    fn rows(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    fn rows(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let layout = self.layout(query, stop)?;
         let rows = || layout.rows.iter();
         let answer = RowsAnswer {
@@ -490,7 +491,7 @@ impl<'a> Viewer<'a> {
         Answer::json(&answer, true)
     }
 
-    fn picture(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    fn picture(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let window = self.window(query)?;
         let layout = self.layout(query, stop)?;
         let width: usize = query.number("w", 1000)?;
@@ -556,7 +557,7 @@ impl<'a> Viewer<'a> {
         bytes.is_ok_and(|bytes| bytes > self.limits.tree_bytes)
     }
 
-    fn arrows(&self, text: &str, stop: &dyn Fn() -> bool) -> Result<Arrows, Refusal> {
+    fn arrows(&self, text: &str, stop: Stop<'_>) -> Result<Arrows, Refusal> {
         if let Some(reference) = text.strip_prefix("sel:") {
             let reference = Reference::parse(reference)?;
             let reach = self.reach(self.trace.bounds(), stop);

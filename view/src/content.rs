@@ -363,14 +363,8 @@ impl Taker {
 
 impl<'a> Visit<'a> for Taker {
     fn drawable(&mut self, drawable: Drawable<'a>) {
-        match drawable {
-            Drawable::Primitive(primitive) => self.primitive(&primitive),
-            Drawable::Composite(composite) => {
-                for primitive in &composite.primitives {
-                    self.primitive(primitive);
-                }
-            }
-        }
+        let primitives = drawable.primitives().iter();
+        primitives.for_each(|primitive| self.primitive(primitive));
     }
 
     fn shadow(&mut self, shadow: Shadow<'a>) {

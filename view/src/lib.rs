@@ -59,6 +59,7 @@ pub use answer::{Answer, Body, Limits, VIEW_VERSION, Viewer};
 pub use arrows::{Bundle, Shown};
 pub use axis::{Axis, Tick};
 pub use band::{Band, Fill, Span};
+pub use both::Stop;
 pub use class::Class;
 pub use color::{Rgb, Theme};
 pub use content::{Arrow, Content, Event, Kind, Preview, State, Total, Wanted};

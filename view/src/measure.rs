@@ -2,6 +2,7 @@
 
 use formats::slog2::{TimeBBox, Topology};
 
+use crate::both::Stop;
 use crate::columns::{COLUMN, Columns};
 use crate::layout::Measures;
 use crate::refusal::Refusal;
@@ -21,11 +22,7 @@ const MOST: usize = 1 << 26;
 ///
 /// # Errors
 /// The file is damaged, or it was told to stop.
-pub fn measure(
-    trace: &Trace<'_>,
-    bytes: u64,
-    stop: &dyn Fn() -> bool,
-) -> Result<Measures, Refusal> {
+pub fn measure(trace: &Trace<'_>, bytes: u64, stop: Stop<'_>) -> Result<Measures, Refusal> {
     let (lines, kinds) = (trace.lines().len(), trace.kinds().len());
     if lines.saturating_mul(kinds.max(STRETCHES * KINDS)) > MOST {
         let message =

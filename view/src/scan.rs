@@ -23,7 +23,7 @@ pub struct Reach<'s> {
     /// Bytes of the tree.
     pub bytes: u64,
     /// Whether the answer is not wanted any more.
-    pub stop: &'s dyn Fn() -> bool,
+    pub stop: Stop<'s>,
 }
 
 /// A preview of states: what a line did in a part of the tree that was not read.
@@ -156,7 +156,7 @@ fn whole<'a>(
     trace: &Trace<'a>,
     nodes: &[DirEntry],
     window: TimeBBox,
-    stop: &dyn Fn() -> bool,
+    stop: Stop<'_>,
     take: &mut dyn Take<'a>,
 ) -> Result<Scanned, Refusal> {
     let mut scanned = Scanned {
@@ -252,7 +252,7 @@ fn parts<'a>(
 struct Scan<'t, 'a, 's> {
     trace: &'t Trace<'a>,
     take: &'t mut dyn Take<'a>,
-    stop: &'s dyn Fn() -> bool,
+    stop: Stop<'s>,
     left: u32,
     stopped: bool,
     lost: u64,

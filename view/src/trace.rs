@@ -329,12 +329,8 @@ impl Named {
 
 impl<'a> Visit<'a> for Named {
     fn drawable(&mut self, drawable: Drawable<'a>) {
-        match drawable {
-            Drawable::Primitive(primitive) => self.primitive(&primitive),
-            Drawable::Composite(composite) => {
-                composite.primitives.iter().for_each(|p| self.primitive(p));
-            }
-        }
+        let primitives = drawable.primitives().iter();
+        primitives.for_each(|primitive| self.primitive(primitive));
     }
 
     fn shadow(&mut self, shadow: Shadow<'a>) {

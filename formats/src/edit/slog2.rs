@@ -192,10 +192,7 @@ pub(super) fn lines_of(drawable: &Drawable<'_>) -> Vec<i32> {
     let of = |primitive: &Primitive<'_>| -> Vec<i32> {
         primitive.vertices().map(|vertex| vertex.line).collect()
     };
-    match drawable {
-        Drawable::Primitive(primitive) => of(primitive),
-        Drawable::Composite(composite) => composite.primitives.iter().flat_map(of).collect(),
-    }
+    drawable.primitives().iter().flat_map(of).collect()
 }
 
 /// A tree in the making.
@@ -218,12 +215,8 @@ impl<W: Write + Seek> Rebuild<W> {
         drawable: &Drawable<'a>,
         topologies: &BTreeMap<i32, Topology>,
     ) -> Result<(), Error> {
-        let primitives = match drawable {
-            Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
-            Drawable::Composite(composite) => composite.primitives.as_slice(),
-        };
         self.vertices.clear();
-        for primitive in primitives {
+        for primitive in drawable.primitives() {
             self.vertices.extend(primitive.vertices());
         }
         let mut rest = self.vertices.as_slice();

@@ -172,6 +172,14 @@ impl<'a> Drawable<'a> {
         }
     }
 
+    /// The primitives that it is made of, which may be itself alone.
+    pub fn primitives(&self) -> &[Primitive<'a>] {
+        match self {
+            Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
+            Drawable::Composite(composite) => &composite.primitives,
+        }
+    }
+
     /// Stretch of time it takes.
     pub fn bounds(&self) -> TimeBBox {
         match self {
@@ -182,24 +190,14 @@ impl<'a> Drawable<'a> {
 
     /// The first vertex.
     pub fn first(&self) -> Vertex {
-        match self {
-            Drawable::Primitive(primitive) => primitive.first(),
-            Drawable::Composite(composite) => composite
-                .primitives
-                .first()
-                .map_or_else(Vertex::default, Primitive::first),
-        }
+        let first = self.primitives().first();
+        first.map_or_else(Vertex::default, Primitive::first)
     }
 
     /// The last vertex.
     pub fn last(&self) -> Vertex {
-        match self {
-            Drawable::Primitive(primitive) => primitive.last(),
-            Drawable::Composite(composite) => composite
-                .primitives
-                .last()
-                .map_or_else(Vertex::default, Primitive::last),
-        }
+        let last = self.primitives().last();
+        last.map_or_else(Vertex::default, Primitive::last)
     }
 
     /// Its bytes in the file, without the byte for its kind.

@@ -101,15 +101,8 @@ impl model::Source for Source<'_> {
             let mut lists = Some(List::nestless(&self.reader, entry)?);
             while let Some(mut list) = lists.take() {
                 while let Some(drawable) = list.next()? {
-                    match drawable {
-                        Drawable::Primitive(primitive) => {
-                            self.primitives.put(&primitive, &mut losses, &mut *put)?;
-                        }
-                        Drawable::Composite(composite) => {
-                            for primitive in &composite.primitives {
-                                self.primitives.put(primitive, &mut losses, &mut *put)?;
-                            }
-                        }
+                    for primitive in drawable.primitives() {
+                        self.primitives.put(primitive, &mut losses, &mut *put)?;
                     }
                 }
                 lists = list.behind()?;
@@ -211,20 +204,15 @@ impl Survey {
                         self.ordered = false;
                     }
                     previous = next;
-                    let mut note = |primitive: &Primitive<'_>| {
+                    let note = |primitive: &Primitive<'_>| {
                         let ends = [primitive.first().line, primitive.last().line].map(Some);
                         if ends != last {
                             last = ends;
                             self.lines.extend(ends.into_iter().flatten());
                         }
                     };
-                    match &drawable {
-                        Drawable::Primitive(primitive) => note(primitive),
-                        Drawable::Composite(composite) => {
-                            self.composites += 1;
-                            composite.primitives.iter().for_each(note);
-                        }
-                    }
+                    self.composites += u64::from(matches!(drawable, Drawable::Composite(_)));
+                    drawable.primitives().iter().for_each(note);
                 }
                 lists = list.behind()?;
             }

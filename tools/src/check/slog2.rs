@@ -348,10 +348,7 @@ impl Tree<'_, '_, '_> {
             }
         }
         // Previews stand for what composites are made of.
-        let parts = |drawable: &Drawable<'_>| match drawable {
-            Drawable::Primitive(_) => 1,
-            Drawable::Composite(composite) => composite.primitives.len() as i64,
-        };
+        let parts = |drawable: &Drawable<'_>| drawable.primitives().len() as i64;
         let mut below: i64 = node.nestless.iter().chain(&node.nestable).map(parts).sum();
         let children = i32::from(self.reader.header().children_per_node.max(2));
         let first = entry.id.xpos.saturating_mul(children);
@@ -407,10 +404,7 @@ impl Tree<'_, '_, '_> {
     ) {
         let bounds = drawable.bounds();
         let index = drawable.category();
-        let primitives = match drawable {
-            Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
-            Drawable::Composite(composite) => &composite.primitives,
-        };
+        let primitives = drawable.primitives();
         // Summaries count what composites are made of, and not composites.
         for primitive in primitives {
             let index = primitive.category;

@@ -61,10 +61,7 @@ pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
 fn used_lines(view: &View<'_>) -> BTreeSet<i32> {
     let mut used = BTreeSet::new();
     for drawable in &view.window.drawables {
-        let primitives = match drawable {
-            Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
-            Drawable::Composite(composite) => &composite.primitives,
-        };
+        let primitives = drawable.primitives();
         used.extend(
             primitives
                 .iter()

@@ -90,10 +90,7 @@ impl<'v, 'a> Lines<'v, 'a> {
             .window
             .drawables
             .iter()
-            .flat_map(|drawable| match drawable {
-                Drawable::Primitive(primitive) => std::slice::from_ref(primitive),
-                Drawable::Composite(composite) => &composite.primitives,
-            });
+            .flat_map(|drawable| drawable.primitives());
         let shadows = view.window.shadows.iter().map(|shadow| &shadow.primitive);
         let ends = primitives
             .chain(shadows)

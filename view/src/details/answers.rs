@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Detail, Details, Reference};
 use crate::answer::{Answer, Viewer};
+use crate::both::Stop;
 use crate::layout::Spec;
 use crate::query::Query;
 use crate::refusal::Refusal;
@@ -13,7 +14,7 @@ impl Viewer<'_> {
     pub(crate) fn details<T: Serialize>(
         &self,
         query: &Query,
-        stop: &dyn Fn() -> bool,
+        stop: Stop<'_>,
         tell: impl FnOnce(&Details<'_, '_>) -> Result<T, Refusal>,
     ) -> Result<Answer, Refusal> {
         let layout = self.layout(query, stop)?;
@@ -27,7 +28,7 @@ impl Viewer<'_> {
         Answer::json(&found, !stop())
     }
 
-    pub(crate) fn at(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn at(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let all = self.trace().bounds();
         let time = query.time("t", all.earliest)?;
         let within = query.time("dt", all.duration() * 1e-4)?.max(0.0);
@@ -38,18 +39,14 @@ impl Viewer<'_> {
         })
     }
 
-    pub(crate) fn reference(
-        &self,
-        query: &Query,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Answer, Refusal> {
+    pub(crate) fn reference(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let reference = Reference::parse(query.text("ref"))?;
         self.details(query, stop, |details| {
             details.detail(&details.find(&reference)?)
         })
     }
 
-    pub(crate) fn next(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn next(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let is_forward = query.number("dir", 1i32)? >= 0;
         let time = query.time("t", self.trace().bounds().earliest)?;
         let row = query.number("row", 0)?;
@@ -64,7 +61,7 @@ impl Viewer<'_> {
         })
     }
 
-    pub(crate) fn follow(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn follow(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let is_forward = query.number("dir", -1i32)? >= 0;
         let reference = Reference::parse(query.text("ref"))?;
         self.details(query, stop, |details| {
@@ -79,7 +76,7 @@ impl Viewer<'_> {
         })
     }
 
-    pub(crate) fn call(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn call(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let text = query.text("id");
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
         let id = match digits {

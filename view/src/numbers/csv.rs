@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::answer::{Answer, Body, Viewer};
+use crate::both::Stop;
 use crate::query::Query;
 use crate::refusal::Refusal;
 
@@ -46,7 +47,7 @@ fn or_empty<T: ToString>(value: Option<T>) -> String {
 
 impl Viewer<'_> {
     /// `csv`.
-    pub(crate) fn csv(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn csv(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let layout = self.layout(query, stop)?;
         let label = |row: usize| layout.rows.get(row).map_or("", |row| row.label.as_str());
         let name = |kind: u32| self.trace().kinds()[kind as usize].name.as_str();

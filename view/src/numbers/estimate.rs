@@ -9,6 +9,7 @@ use formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statisti
 use std::collections::BTreeMap;
 
 use super::gather::{Gathered, Gathering, Wanted, is_of_pair, rows_of, takes_part};
+use crate::both::Stop;
 use crate::refusal::Refusal;
 use crate::scan::{BETWEEN, Reach};
 use crate::states::{State, States, sweep};
@@ -59,7 +60,7 @@ struct Estimate<'e, 'a> {
     shares: Vec<Vec<(u32, Tally)>>,
     /// Where previews stand for states.
     stretches: Vec<Stretch>,
-    stop: &'e dyn Fn() -> bool,
+    stop: Stop<'e>,
     /// Drawables and previews until it is asked again whether to stop.
     left: u32,
     is_stopped: bool,
@@ -235,12 +236,8 @@ impl<'a> Visit<'a> for Estimate<'_, 'a> {
         if self.is_told() {
             return;
         }
-        match drawable {
-            Drawable::Primitive(primitive) => self.primitive(&primitive),
-            Drawable::Composite(composite) => {
-                composite.primitives.iter().for_each(|p| self.primitive(p));
-            }
-        }
+        let primitives = drawable.primitives().iter();
+        primitives.for_each(|primitive| self.primitive(primitive));
     }
 
     fn shadow(&mut self, shadow: Shadow<'a>) {

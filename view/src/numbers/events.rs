@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::gather::{in_order, takes_part};
 use crate::answer::{Answer, Viewer, topology};
+use crate::both::Stop;
 use crate::details::Reference;
 use crate::query::Query;
 use crate::refusal::Refusal;
@@ -115,17 +116,13 @@ impl Eq for Entry {}
 
 impl Viewer<'_> {
     /// `events`.
-    pub(crate) fn events(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn events(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let found = self.table(query, 100, stop)?;
         Answer::json(&found, found.exact)
     }
 
     /// All drawables of a question, unless it wants only so many.
-    pub(crate) fn whole_table(
-        &self,
-        query: &Query,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Events, Refusal> {
+    pub(crate) fn whole_table(&self, query: &Query, stop: Stop<'_>) -> Result<Events, Refusal> {
         let found = self.table(query, MOST, stop)?;
         let is_cut = query.get("limit").is_none() && found.total > found.t0.len() as u64;
         if is_cut && query.get("offset").is_none() {
@@ -137,12 +134,7 @@ impl Viewer<'_> {
     }
 
     /// The drawables of a question, `limit` of them if it does not say how many.
-    fn table(
-        &self,
-        query: &Query,
-        limit: usize,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Events, Refusal> {
+    fn table(&self, query: &Query, limit: usize, stop: Stop<'_>) -> Result<Events, Refusal> {
         let trace = self.trace();
         let window = self.window(query)?;
         let layout = self.layout(query, stop)?;

@@ -2,7 +2,7 @@
 //! much to read.
 
 use formats::model::{self, Category, Definitions, Line, Text, Value, info_values, message};
-use formats::slog2::{Depth, Drawable, InModel, InOrder, Primitive, TimeBBox, Topology, Vertex};
+use formats::slog2::{Depth, InModel, InOrder, Primitive, TimeBBox, Topology, Vertex};
 use formats::stats::{Collector, Nesting, Options, Statistics};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -79,12 +79,9 @@ pub(crate) fn in_order(
         InOrder::Stopped => return Err(Refusal::stopped()),
         InOrder::Disordered => begin(),
     }
-    let mut sorted = Vec::new();
+    let mut sorted: Vec<Primitive<'_>> = Vec::new();
     for drawable in reader.window(reach.window, Depth::Lowest(0))?.drawables {
-        match drawable {
-            Drawable::Primitive(primitive) => sorted.push(primitive),
-            Drawable::Composite(composite) => sorted.extend(composite.primitives),
-        }
+        sorted.extend(drawable.primitives());
     }
     sorted.sort_by(|a, b| {
         let start = a.bounds.earliest.total_cmp(&b.bounds.earliest);

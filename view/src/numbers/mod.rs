@@ -13,6 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 use crate::answer::{Answer, Viewer, topology};
+use crate::both::Stop;
 use crate::class::Class;
 use crate::pyramid::Totals;
 use crate::query::Query;
@@ -98,7 +99,7 @@ impl Viewer<'_> {
         query: &Query,
         hidden: &[bool],
         totals: Option<&Totals>,
-        stop: &dyn Fn() -> bool,
+        stop: Stop<'_>,
     ) -> Result<(Gathered, usize), Refusal> {
         let window = self.point_or_window(query)?;
         let layout = self.layout(query, stop)?;
@@ -143,7 +144,7 @@ impl Viewer<'_> {
         Err(Refusal::wrong(message))
     }
 
-    pub(crate) fn numbers(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Stats, Refusal> {
+    pub(crate) fn numbers(&self, query: &Query, stop: Stop<'_>) -> Result<Stats, Refusal> {
         // A trace that can be read tells more.
         let index = self.index().filter(|_| !self.is_small());
         let totals = index.and_then(|index| index.totals());
@@ -231,7 +232,7 @@ impl Viewer<'_> {
     }
 
     /// `stats`.
-    pub(crate) fn stats(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn stats(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let found = self.numbers(query, stop)?;
         Answer::json(&found, found.exact)
     }
@@ -249,7 +250,7 @@ impl Viewer<'_> {
     pub(crate) fn pairs(
         &self,
         query: &Query,
-        stop: &dyn Fn() -> bool,
+        stop: Stop<'_>,
     ) -> Result<(Vec<Pair>, bool), Refusal> {
         let hidden = self.hides_all_but_messages(query)?;
         let (gathered, _) = self.gathered(query, &hidden, None, stop)?;
@@ -261,13 +262,13 @@ impl Viewer<'_> {
     }
 
     /// `matrix`.
-    pub(crate) fn matrix(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn matrix(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let (cells, exact) = self.pairs(query, stop)?;
         Answer::json(&Matrix { cells, exact }, exact)
     }
 
     /// `sizes`.
-    pub(crate) fn sizes(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn sizes(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let wanted = query.get("kind").filter(|kind| !kind.is_empty());
         let hidden = match wanted {
             None => self.hides_all_but_messages(query)?,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Overview;
 use crate::answer::{Answer, Viewer};
+use crate::both::Stop;
 use crate::class::Class;
 use crate::pyramid::{Builder, Shape};
 use crate::query::Query;
@@ -27,11 +28,7 @@ struct OverviewAnswer {
 
 impl Viewer<'_> {
     /// Shares of classes of the time of all units, by bin.
-    pub(crate) fn overview(
-        &self,
-        query: &Query,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Answer, Refusal> {
+    pub(crate) fn overview(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let bins: usize = query.number("bins", 512)?;
         if bins == 0 || bins > MOST_BINS {
             let message = format!("bins={bins}: expected 1 to {MOST_BINS}");

@@ -9,6 +9,7 @@ use formats::slog2::{
 use std::collections::VecDeque;
 
 use super::plan::Plan;
+use crate::both::Stop;
 use crate::refusal::Refusal;
 use crate::scan::Reach;
 use crate::trace::{Item, Trace};
@@ -93,11 +94,7 @@ const PLACES_BYTES: u64 = 150 << 20;
 ///
 /// # Errors
 /// The file is damaged.
-pub fn places(
-    trace: &Trace<'_>,
-    plan: &Plan,
-    stop: &dyn Fn() -> bool,
-) -> Result<Option<Vec<Hit>>, Refusal> {
+pub fn places(trace: &Trace<'_>, plan: &Plan, stop: Stop<'_>) -> Result<Option<Vec<Hit>>, Refusal> {
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
         return Ok(Some(Vec::new()));
     };
@@ -274,12 +271,8 @@ impl<'p, 'a> Count<'p, 'a> {
 
 impl<'a> VisitNode<'a> for Count<'_, 'a> {
     fn drawable(&mut self, drawable: Drawable<'a>) {
-        match drawable {
-            Drawable::Primitive(primitive) => self.primitive(&primitive),
-            Drawable::Composite(composite) => {
-                composite.primitives.iter().for_each(|p| self.primitive(p));
-            }
-        }
+        let primitives = drawable.primitives().iter();
+        primitives.for_each(|primitive| self.primitive(primitive));
     }
 
     fn child(&mut self, child: Stub) {

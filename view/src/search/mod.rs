@@ -10,6 +10,7 @@ use formats::slog2::TimeBBox;
 use serde::Serialize;
 
 use crate::answer::{Answer, Viewer};
+use crate::both::Stop;
 use crate::details::{Detail, Reference};
 use crate::layout::Layout;
 use crate::query::Query;
@@ -80,7 +81,7 @@ struct Counted {
 
 impl Viewer<'_> {
     /// `search`: the next hit from `from`, a time or a reference.
-    pub(crate) fn search(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn search(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let all = self.trace().bounds();
         let is_forward = query.number("dir", 1i32)? >= 0;
         let end = if is_forward {
@@ -122,7 +123,7 @@ impl Viewer<'_> {
         })
     }
 
-    fn hits_of(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Hits, Refusal> {
+    fn hits_of(&self, query: &Query, stop: Stop<'_>) -> Result<Hits, Refusal> {
         let window: TimeBBox = self.window(query)?;
         let bins: usize = query.number("bins", 200)?;
         if bins > MOST_BINS {
@@ -143,14 +144,14 @@ impl Viewer<'_> {
     pub(crate) fn counted(
         &self,
         query: &Query,
-        stop: &dyn Fn() -> bool,
+        stop: Stop<'_>,
     ) -> Result<(Vec<f64>, bool), Refusal> {
         let found = self.hits_of(query, stop)?;
         Ok((found.bins, found.is_count_exact && found.are_bins_exact))
     }
 
     /// `hits`: how many there are in a window, and in which bins of it.
-    pub(crate) fn hits(&self, query: &Query, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn hits(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
         let found = self.hits_of(query, stop)?;
         let exact = found.is_count_exact && found.are_bins_exact;
         let counted = Counted {

@@ -210,12 +210,8 @@ impl<'a> Look<'_, 'a> {
 
 impl<'a> VisitNode<'a> for Look<'_, 'a> {
     fn drawable(&mut self, drawable: Drawable<'a>) {
-        match drawable {
-            Drawable::Primitive(primitive) => self.primitive(&primitive),
-            Drawable::Composite(composite) => {
-                composite.primitives.iter().for_each(|p| self.primitive(p));
-            }
-        }
+        let primitives = drawable.primitives().iter();
+        primitives.for_each(|primitive| self.primitive(primitive));
     }
 
     fn child(&mut self, child: Stub) {

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::answer::{Answer, Viewer};
+use crate::both::Stop;
 use crate::class::Class;
 use crate::numbers::estimate::estimate;
 use crate::numbers::gather::{Also, Gathered, Wanted, gather_all};
@@ -111,7 +112,7 @@ pub struct Target {
 
 impl Viewer<'_> {
     /// `summary`: the exact one, which is made here if the trace is small; else one from previews, until there is.
-    pub(crate) fn summary_answer(&self, stop: &dyn Fn() -> bool) -> Result<Answer, Refusal> {
+    pub(crate) fn summary_answer(&self, stop: Stop<'_>) -> Result<Answer, Refusal> {
         // Asked before: whoever is told to ask again then finds it.
         let pending = self.is_summing();
         if self.is_small() || self.kept_summary().get().is_some() {
@@ -136,7 +137,7 @@ impl Viewer<'_> {
     ///
     /// # Errors
     /// The file is damaged, or the answer is not wanted any more.
-    pub fn summary(&self, stop: &dyn Fn() -> bool) -> Result<Arc<Summary>, Refusal> {
+    pub fn summary(&self, stop: Stop<'_>) -> Result<Arc<Summary>, Refusal> {
         let kept = self.kept_summary();
         if let Some(found) = kept.get() {
             return Ok(Arc::clone(found));
@@ -150,7 +151,7 @@ impl Viewer<'_> {
         Ok(Arc::clone(kept.get_or_init(|| Arc::new(found))))
     }
 
-    fn summarize(&self, stop: &dyn Fn() -> bool, exact: bool) -> Result<Summary, Refusal> {
+    fn summarize(&self, stop: Stop<'_>, exact: bool) -> Result<Summary, Refusal> {
         let trace = self.trace();
         let window = trace
             .reader()
