@@ -150,38 +150,31 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut notify = Notify::new().unwrap();
         let number = notify.watch(folder.path()).unwrap();
-        let of_name = |change| match change {
-            Change::Name {
-                watch,
-                name,
-                folder,
-                appeared,
-                closed,
-                removed,
-            } => {
-                assert_eq!(watch, number);
-                let name = name.into_string().unwrap();
-                (name, folder, appeared, closed, removed)
-            }
-            other => panic!("{other:?}"),
+        let change = |name: &str, folder, appeared, closed, removed| Change::Name {
+            watch: number,
+            name: name.into(),
+            folder,
+            appeared,
+            closed,
+            removed,
         };
         // A child that another test begins has what is open here, for a moment: then it is closed that much later.
         let mut found = Vec::new();
         std::fs::write(folder.path().join("a"), "x").unwrap();
         until("the file is closed", || {
-            found.extend(notify.changes().into_iter().map(of_name));
+            found.extend(notify.changes());
             found.len() >= 2
         });
         std::fs::remove_file(folder.path().join("a")).unwrap();
         std::fs::create_dir(folder.path().join("b")).unwrap();
-        found.extend(notify.changes().into_iter().map(of_name));
+        found.extend(notify.changes());
         assert_eq!(
             found,
             [
-                ("a".to_owned(), false, true, false, false),
-                ("a".to_owned(), false, false, true, false),
-                ("a".to_owned(), false, false, false, true),
-                ("b".to_owned(), true, true, false, false),
+                change("a", false, true, false, false),
+                change("a", false, false, true, false),
+                change("a", false, false, false, true),
+                change("b", true, true, false, false),
             ]
         );
         drop(folder);

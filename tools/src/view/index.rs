@@ -72,16 +72,18 @@ pub fn begin(traces: &mut [Opened]) {
             uncounted.push((mapped, viewer, store));
         }
         for (mapped, viewer, store) in uncounted {
-            // Cells there are already; pictures of everything have waited for no more than the finest.
-            if let Some(index) = viewer.index() {
-                index.coarsen();
-            }
+            let Some(index) = viewer.index() else {
+                continue;
+            };
+            // Pictures of everything have waited for no more than the finest cells.
+            index.coarsen();
+            // Cells there are already.
             let shape = Shape {
                 bins: 1,
                 ..Shape::of(viewer.trace())
             };
             let totals = make(viewer, mapped, shape, &|_| {}).and_then(Index::into_totals);
-            let (Some(index), Some(totals)) = (viewer.index(), totals) else {
+            let Some(totals) = totals else {
                 continue;
             };
             index.set_totals(totals);

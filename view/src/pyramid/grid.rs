@@ -152,7 +152,7 @@ impl PartialEq for Grid<'_> {
 }
 
 impl<'a> Plane<'a> {
-    fn of(bytes: &'a [u8]) -> Self {
+    fn of(bytes: impl Into<Cow<'a, [u8]>>) -> Self {
         Plane([bytes.into(), Cow::default()])
     }
 
@@ -413,7 +413,7 @@ fn coarser(lanes: u32, kinds: u32, fine: &Level<'_>) -> Level<'static> {
     Level {
         bins,
         is_wide: is_wide(kinds),
-        names: Plane([coarse.names.into(), Cow::default()]),
-        shares: Plane([coarse.shares.into(), Cow::default()]),
+        names: Plane::of(coarse.names),
+        shares: Plane::of(coarse.shares),
     }
 }
