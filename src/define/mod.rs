@@ -11,6 +11,7 @@ use crate::call::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
 use crate::interpose::generated::{
     MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
 };
+use crate::process::launcher::Environment;
 use crate::settings::Settings;
 use parking_lot::Mutex;
 use records::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
@@ -57,16 +58,12 @@ pub fn boot_id() -> String {
 
 /// Rank as the launcher tells it in the environment, for the time before MPI_Init and for programs without it.
 pub fn rank_from_launcher() -> Option<u32> {
-    ["PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok()?.parse().ok())
+    Environment::Own.rank()
 }
 
 /// Number of ranks, likewise.
 pub fn size_from_launcher() -> Option<u32> {
-    ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE"]
-        .iter()
-        .find_map(|name| std::env::var(name).ok()?.parse().ok())
+    Environment::Own.size()
 }
 
 /// What is known before MPI_Init: the process, its clocks, names of functions that no table has.

@@ -43,6 +43,10 @@ pub struct Part {
     pub dumpi_bytes: u64,
     /// Why, of the lowest rank that has a reason.
     pub dumpi_reason: String,
+    /// Ranks whose settings differ from rank 0's.
+    pub differing: u64,
+    /// Who and in what, of the lowest such rank.
+    pub difference: String,
     /// Ranks that could not record anything.
     pub silent: u64,
     /// Why, of the lowest rank that has a reason.
@@ -92,11 +96,13 @@ impl Part {
             self.dumpi_failures,
             self.dumpi_bytes,
             self.silent,
+            self.differing,
         ];
         for n in numbers.iter().chain(&self.functions.0) {
             put_u64(&mut out, *n);
         }
         put_text(&mut out, &self.reason);
+        put_text(&mut out, &self.difference);
         put_text(&mut out, &self.dumpi_reason);
         put_text(&mut out, &self.lost_reason);
         put_u64(&mut out, self.comms.len() as u64);
@@ -138,12 +144,14 @@ impl Part {
             dumpi_failures: b.u64()?,
             dumpi_bytes: b.u64()?,
             silent: b.u64()?,
+            differing: b.u64()?,
             ..Part::default()
         };
         for word in &mut part.functions.0 {
             *word = b.u64()?;
         }
         part.reason = text(b)?;
+        part.difference = text(b)?;
         part.dumpi_reason = text(b)?;
         part.lost_reason = text(b)?;
         for _ in 0..b.u64()? {
@@ -182,8 +190,10 @@ impl Part {
         self.dumpi_failures += child.dumpi_failures;
         self.dumpi_bytes += child.dumpi_bytes;
         self.silent += child.silent;
+        self.differing += child.differing;
         for (own, other) in [
             (&mut self.reason, child.reason),
+            (&mut self.difference, child.difference),
             (&mut self.dumpi_reason, child.dumpi_reason),
             (&mut self.lost_reason, child.lost_reason),
         ] {
@@ -236,6 +246,25 @@ pub fn spread(line: &Exchange, rank: i32, size: i32, bytes: Vec<u8>) -> Result<V
         line.send_all(child, DOWN, &bytes)?;
     }
     Ok(bytes)
+}
+
+/// Gives every rank the list of the ranks for which `is_one` holds, in ascending order. Collective.
+pub fn ranks(line: &Exchange, rank: i32, size: i32, is_one: bool) -> Result<Vec<i32>, Failure> {
+    let mut all: Vec<u8> = Vec::new();
+    if is_one {
+        all.extend(rank.to_ne_bytes());
+    }
+    for child in children(rank, size) {
+        all.extend(line.receive_all(child, UP)?);
+    }
+    if let Some(up) = parent(rank) {
+        line.send_all(up, UP, &all)?;
+    }
+    let all = spread(line, rank, size, all)?;
+    let (numbers, _) = all.as_chunks::<4>();
+    let mut ranks: Vec<i32> = numbers.iter().map(|n| i32::from_ne_bytes(*n)).collect();
+    ranks.sort_unstable();
+    Ok(ranks)
 }
 
 /// Rank 0's clock readings, so that ranks that read the same clock turn it into time by the same rate.

@@ -1,10 +1,10 @@
 //! The block files of all processes of a run, merged by one of them: where there is no MPI_COMM_WORLD to do it with
-//! ([`crate::process::sessions`]). The files are what MPI_Finalize would have made.
+//! ([`super::leaving`]). The files are what MPI_Finalize would have made.
 
-use super::agree::{Part, ZeroClock};
+use super::agree::Part;
 use super::outputs::{Ended, Outputs};
 use super::report::{self, Written};
-use super::{FromZero, call_ids, names, plan};
+use super::{call_ids, dumpi_options, names, plan};
 use crate::call::table::table;
 use crate::process;
 use crate::process::start::World;
@@ -46,11 +46,11 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     };
     let merge = Merge::new(&files, table, options).map_err(|e| e.to_string())?;
     let (root, stamp, base, claim) = names(world, settings);
-    let mut zero = FromZero {
-        _claim: claim,
-        ..FromZero::new(root, stamp, base, settings, ZeroClock::default())
+    let _claim = claim;
+    let dumpi_files = dumpi::Options {
+        unfinished: true,
+        ..dumpi_options(root, stamp, settings)
     };
-    zero.dumpi.unfinished = true;
     let mut whole = Part {
         named: merge.function_names().iter().cloned().collect(),
         counters: merge.counter_names().to_vec(),
@@ -76,7 +76,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         if !settings.outputs.dumpi {
             continue;
         }
-        match dumpi::write(file, table, &zero.dumpi) {
+        match dumpi::write(file, table, &dumpi_files) {
             Ok(summary) => whole.dumpi_bytes += summary.bytes,
             Err(e) => {
                 whole.dumpi_failures += 1;
@@ -84,10 +84,10 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
             }
         }
     }
-    let (ended, half_messages) = merged(&merge, &files, table, &whole, &zero.base, world, settings);
+    let (ended, half_messages) = merged(&merge, &files, table, &whole, &base, world, settings);
     let written = Written {
         blocks: &files[0],
-        dumpi: &zero.dumpi,
+        dumpi: &dumpi_files,
         processes: files.len(),
         files: &ended.files,
         half_messages,

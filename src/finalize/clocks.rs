@@ -1,23 +1,23 @@
-//! Comparing each rank's clock with rank 0's, once in MPI_Init and once in MPI_Finalize: two readings give offset and drift.
+//! Comparing each rank's clock with rank 0's: in MPI_Finalize, when the ranks have met, and with `clock-sync twice` in MPI_Init
+//! as well. One comparison gives the offset, two give the drift.
 //!
 //! Rank 0 probes the others one after the other, as MPE does for up to 16 ranks: it sends, the other answers with its time,
 //! and the fastest of several rounds counts. A tree, which MPE takes for more ranks, adds up the errors of its levels; a round
 //! takes microseconds, so a thousand ranks are done in less than a tenth of a second. Ranks that run under the same kernel
 //! as rank 0 read the same clock: they are not probed unless the settings demand it.
 
+use super::agree;
 use super::exchange::{Exchange, Failure};
+use super::meeting;
 use crate::blocks::fill::put_definition;
 use crate::blocks::thread::Thread;
-use crate::call::constants::predefined;
 use crate::define;
-use crate::interpose::generated::{MPI_Datatype, pmpi};
 use crate::process;
 use crate::process::clock;
+use crate::process::launcher;
 use crate::process::start::World;
 use crate::settings::ClockSync;
-use parking_lot::Mutex;
 use records::define::{Definition, Sync};
-use std::ffi::c_int;
 
 const TAG: i32 = 801;
 /// A round trip that is as good as any, ns; with worse ones probing goes on,
@@ -27,40 +27,15 @@ const MORE: u32 = 20;
 /// Said instead of a time when there are no more rounds.
 const ENOUGH: u64 = u64::MAX;
 
-/// Which ranks are probed; known on rank 0, elsewhere only for the rank itself.
-static PROBED: Mutex<Vec<bool>> = Mutex::new(Vec::new());
-
-/// Finds out in MPI_Init which ranks must be probed. Collective.
-pub fn plan(world: &World) {
-    let mut zero = boot();
-    let byte: MPI_Datatype = predefined("MPI_BYTE");
-    let mode = process::settings().clock_sync;
-    let mut all = vec![0u8; world.size as usize];
-    // SAFETY: all ranks take part; buffers are as long as said.
-    unsafe {
-        pmpi::MPI_Bcast((&raw mut zero).cast(), 8, byte, 0, world.comm.0);
-        let mine = u8::from(match mode {
-            ClockSync::Yes => true,
-            ClockSync::No => false,
-            ClockSync::Auto => zero != boot(),
-        });
-        let at = (&raw const mine).cast();
-        let one: c_int = 1;
-        pmpi::MPI_Gather(
-            at,
-            one,
-            byte,
-            all.as_mut_ptr().cast(),
-            one,
-            byte,
-            0,
-            world.comm.0,
-        );
-        if world.rank != 0 {
-            all = vec![mine];
-        }
-    }
-    *PROBED.lock() = all.into_iter().map(|b| b != 0).collect();
+/// Which ranks are probed, on rank 0; elsewhere whether this rank is. Collective.
+fn probed(line: &Exchange, world: &World) -> Result<Vec<i32>, Failure> {
+    let zero = agree::spread(line, world.rank, world.size, boot().to_ne_bytes().to_vec())?;
+    let is_probed = match process::settings().clock_sync {
+        ClockSync::Yes => true,
+        ClockSync::No => false,
+        ClockSync::Auto | ClockSync::Twice => zero != boot().to_ne_bytes(),
+    };
+    agree::ranks(line, world.rank, world.size, is_probed)
 }
 
 /// A number for the kernel that this process runs under, and for the clock it reads.
@@ -69,20 +44,26 @@ fn boot() -> u64 {
     // CLOCK_MONOTONIC can be shifted for a time namespace; the counter cannot.
     let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let text = format!("{id}{}{:?}", namespace.display(), clock::source());
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| {
-        (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
-    })
+    launcher::hash(&text)
+}
+
+/// Compares clocks while the program runs: makes the recorder's communicator, if there is none yet. Collective.
+///
+/// # Errors
+/// The ranks have not met, or one does not answer.
+pub fn compare_now(t: Option<&mut Thread>, world: &World) -> Result<(), Failure> {
+    let deadline = process::settings().deadline;
+    let comm = meeting::meet(deadline, || None::<()>).map_err(|missed| missed.failure())?;
+    compare(t, &Exchange::new(comm, deadline), world)
 }
 
 /// Compares this rank's clock with rank 0's and writes the result into the thread's block. Collective.
-pub fn compare(t: Option<&mut Thread>, world: &World) -> Result<(), Failure> {
-    let settings = process::settings();
-    let line = Exchange::new(world.comm, settings.deadline);
-    let probed = PROBED.lock().clone();
-    let rounds = settings.sync_probes.max(1);
+pub fn compare(t: Option<&mut Thread>, line: &Exchange, world: &World) -> Result<(), Failure> {
+    let probed = probed(line, world)?;
+    let rounds = process::settings().sync_probes.max(1);
     if world.rank != 0 {
-        let sync = if probed.first() == Some(&true) {
-            answer(&line)?
+        let sync = if probed.contains(&world.rank) {
+            answer(line)?
         } else {
             // The same clock: nothing to add, and no doubt about it.
             Sync {
@@ -96,10 +77,8 @@ pub fn compare(t: Option<&mut Thread>, world: &World) -> Result<(), Failure> {
         }
         return Ok(());
     }
-    for rank in 1..world.size {
-        if probed.get(rank as usize) == Some(&true) {
-            probe(&line, rank, rounds)?;
-        }
+    for rank in probed.into_iter().filter(|&rank| rank != 0) {
+        probe(line, rank, rounds)?;
     }
     Ok(())
 }

@@ -3,10 +3,10 @@
 //!
 //! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
 
+use super::meeting::Comm;
 use crate::call::arg::bits;
 use crate::call::constants::{self, predefined};
 use crate::interpose::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
-use crate::process::start::Comm;
 use std::ffi::c_int;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -20,6 +20,8 @@ pub const PART: usize = 64 * 1024;
 pub enum Failure {
     /// The other rank did not answer in time.
     Silence(i32),
+    /// Not all ranks came to MPI_Finalize in time.
+    Absent,
     /// MPI returned this error code.
     Mpi(c_int),
     /// The other rank sent something unexpected.
@@ -30,6 +32,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Silence(rank) => write!(f, "no answer from rank {rank} within the deadline"),
+            Failure::Absent => {
+                write!(f, "not all ranks came to MPI_Finalize within the deadline")
+            }
             Failure::Mpi(code) => write!(f, "MPI error {code}"),
             Failure::Nonsense(rank) => write!(f, "unexpected message from rank {rank}"),
         }

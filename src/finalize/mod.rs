@@ -1,6 +1,6 @@
 //! MPI_Finalize: from the blocks of all ranks to files.
 //!
-//! Every rank reads its own block file as `mpitrace recover` would, and writes its DUMPI file from it. Then the ranks agree on
+//! The ranks meet on a communicator that is made now ([`meeting`]). Every rank reads its own block file as `mpitrace recover` would, and writes its DUMPI file from it. Then the ranks agree on
 //! what must be common ([`agree`]), turn their records into streams of CLOG2 records, and merge them in a binary tree
 //! ([`merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). Operations below MPI go before, in the same
 //! way, as rank 0 has to know them when it begins the SLOG2 file ([`operations`]). All messages are the recorder's own
@@ -11,7 +11,10 @@ pub mod alone;
 pub mod clocks;
 mod exchange;
 mod halves;
+pub mod leaving;
+pub mod meeting;
 mod merge;
+mod neighbours;
 mod operations;
 mod outputs;
 mod report;
@@ -41,6 +44,8 @@ use formats::project::functions::Choice;
 use formats::project::gids::GidTable;
 use formats::project::scan::Scan;
 use formats::project::states;
+use leaving::Leaving;
+use meeting::{Absent, Missed};
 use merge::{Clog2, Nowhere, Sink};
 use operations::Operations;
 use outputs::{Ended, Outputs, Plan};
@@ -50,6 +55,7 @@ use records::layout::Clock;
 use report::{Diagnostics, Written};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
@@ -57,7 +63,7 @@ use std::time::Instant;
 pub fn run() {
     crate::blocks::reserve::release();
     let store = process::store();
-    let Some(world) = start::agreed() else {
+    let Some(world) = start::known() else {
         if let Some(store) = store {
             store.write_out();
             say!(
@@ -69,28 +75,92 @@ pub fn run() {
     };
     let settings = process::settings();
     // A mistake of ours must not end the program: it becomes one more reason why there is no merged trace.
-    let finished = catch_unwind(AssertUnwindSafe(|| finish(&world, &settings)))
-        .unwrap_or_else(|_| Err("the recorder failed: not merged".to_owned()));
+    let finished =
+        catch_unwind(AssertUnwindSafe(|| finish(&world, &settings))).unwrap_or_else(|_| {
+            Err(Unmerged::Because(
+                "the recorder failed: not merged".to_owned(),
+            ))
+        });
     if let Some(store) = store.filter(|_| finished.is_err() || settings.keep_blocks) {
         store.write_out();
     }
-    match (finished, store) {
-        (Ok(()), store) => {
-            start::free(world.comm);
+    match finished {
+        Ok(()) => {
+            meeting::part();
             if let Some(store) = store.filter(|_| !settings.keep_blocks) {
                 store.remove();
             }
         }
-        // Of thousands of ranks, a few lines tell enough.
-        (Err(why), Some(store)) if world.rank < 4 => say!(
-            "trace: rank {}: {why}; its calls are in {} (mpitrace recover reads it)",
-            world.rank,
+        Err(Unmerged::Absent(absent)) => go_on_without(&world, &absent, &settings),
+        Err(Unmerged::Because(why)) => files_stay(&world, &why),
+    }
+}
+
+/// Why there is no merged trace of all ranks.
+enum Unmerged {
+    /// Some ranks have no recorder.
+    Absent(Absent),
+    /// Anything else.
+    Because(Wrong),
+}
+
+impl From<Wrong> for Unmerged {
+    fn from(why: Wrong) -> Unmerged {
+        Unmerged::Because(why)
+    }
+}
+
+/// Names this rank's block file, which stays. Of thousands of ranks, a few lines tell enough.
+fn files_stay(world: &World, why: &str) {
+    let (rank, host) = (world.rank, define::host());
+    if rank >= 4 {
+        return;
+    }
+    match process::store() {
+        Some(store) => say!(
+            "trace: rank {rank} on {host}: {why}; its calls are in {} (mpitrace recover reads it)",
             store.path().display()
         ),
-        (Err(why), None) if world.rank < 4 => {
-            say!("trace: rank {}: {why}", world.rank);
-        }
-        (Err(_), _) => {}
+        None => say!("trace: rank {rank} on {host}: {why}"),
+    }
+}
+
+/// Merges the ranks that have a recorder, if all ranks are on this host; otherwise the block files stay.
+fn go_on_without(world: &World, absent: &Absent, settings: &Settings) {
+    let (size, host) = (world.size as u32, define::host());
+    let list: Vec<String> = absent.ranks.iter().take(4).map(u32::to_string).collect();
+    let more = if absent.ranks.len() > list.len() {
+        " …"
+    } else {
+        ""
+    };
+    let who = format!(
+        "{} of {size} ranks {} no recorder (on {host}: rank {}{more})",
+        absent.ranks.len(),
+        if absent.ranks.len() == 1 {
+            "has"
+        } else {
+            "have"
+        },
+        list.join(", "),
+    );
+    let first = (0..size).find(|rank| !absent.ranks.contains(rank));
+    let is_first = first == Some(world.rank as u32);
+    let Some(store) = process::store().filter(|_| absent.are_all_here && world.run != 0) else {
+        files_stay(world, &format!("{who}: not merged"));
+        return;
+    };
+    if is_first {
+        say!("trace: {who}: the trace is of the others");
+    }
+    let leaving = Leaving {
+        store,
+        rank: world.rank as u32,
+        world: leaving::world(size, world.run, world.spawned),
+        processes: size - absent.ranks.len() as u32,
+    };
+    if let Err(why) = leaving.leave(settings) {
+        files_stay(world, &why);
     }
 }
 
@@ -152,12 +222,33 @@ fn said(failure: Failure) -> Wrong {
     format!("{failure}: not merged")
 }
 
-fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
-    let line = Exchange::new(world.comm, settings.deadline);
-    let debug = Diagnostics::new(world, settings);
-    last_words(world);
+fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
+    // SAFETY: the state of the running thread.
+    let mut t = unsafe { thread::current().as_mut() };
+    if let Some(t) = t.as_deref_mut() {
+        own_last_words(t);
+    }
+    let debug = Diagnostics::new(world, own_settings);
     debug.step("all ranks are asked for");
-    let zero = from_zero(&line, world, settings).map_err(said)?;
+    let folder = process::store().and_then(|store| store.path().parent());
+    if !folder.is_some_and(neighbours::have_block_files)
+        && let Some(absent) = meeting::absent(world.size)
+    {
+        return Err(Unmerged::Absent(absent));
+    }
+    let comm = meeting::meet(own_settings.deadline, || meeting::absent(world.size));
+    let comm = comm.map_err(|missed| match missed {
+        Missed::GivenUp(absent) => Unmerged::Absent(absent),
+        missed => said(missed.failure()).into(),
+    })?;
+    let line = Exchange::new(comm, own_settings.deadline);
+    let zero = from_zero(&line, world, own_settings)?;
+    let (world, settings) = (&zero.world, &zero.settings);
+    // The merge does without it; then times are as this rank's own clock has them.
+    let _ = clocks::compare(t.as_deref_mut(), &line, world);
+    if let Some(t) = t {
+        define::clocks(t);
+    }
     let begun = Instant::now();
 
     let (blocks, missing) = Blocks::open(world);
@@ -166,7 +257,7 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
     let file = blocks.file()?;
     mpe::merged(&zero.base);
     debug.step("rank 0 is there");
-    let table = table().ok_or("the function table cannot be read")?;
+    let table = table().ok_or_else(|| "the function table cannot be read".to_owned())?;
     let mut scan = Scan::new(&file);
     let counter = file.info().clock == Clock::Tsc;
     if counter && zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
@@ -192,6 +283,8 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         counters: scan.counters.clone(),
         hosts: vec![(world.rank as u32, define::host())],
         programs: vec![(world.rank as u32, define::program())],
+        differing: u64::from(zero.difference.is_some()),
+        difference: zero.difference.clone().unwrap_or_default(),
         silent: u64::from(missing.is_some()),
         reason: missing.unwrap_or_default(),
         ..Part::default()
@@ -323,11 +416,12 @@ fn finish(world: &World, settings: &Settings) -> Result<(), Wrong> {
         world.size,
         vec![u8::from(result.is_ok())],
     );
-    match (result, verdict.map_err(said)?.first()) {
+    let result = match (result, verdict.map_err(said)?.first()) {
         (Err(why), _) => Err(why),
         (Ok(()), Some(1)) => unread.map_or(Ok(()), Err),
         (Ok(()), _) => Err("rank 0 could not write all files".to_owned()),
-    }
+    };
+    result.map_err(Unmerged::Because)
 }
 
 /// For which calls the info box shows the CallID.
@@ -339,18 +433,7 @@ fn call_ids(settings: &Settings) -> states::CallIds {
     }
 }
 
-/// What this rank has to say before its records are read: clocks, and calls that were not recorded.
-fn last_words(world: &World) {
-    // SAFETY: the state of the running thread.
-    let mut t = unsafe { thread::current().as_mut() };
-    // The merge does without it; then times are as the first comparison has them.
-    let _ = clocks::compare(t.as_deref_mut(), world);
-    if let Some(t) = t {
-        own_last_words(t);
-    }
-}
-
-/// What needs no other rank.
+/// What this rank has to say before its records are read, and needs no other rank for: clocks, and calls that were not recorded.
 pub fn own_last_words(t: &mut Thread) {
     define::clocks(t);
     functions::last_words(t);
@@ -370,8 +453,17 @@ pub fn own_last_words(t: &mut Thread) {
     }
 }
 
+/// Version of what the ranks say to each other in MPI_Finalize. All ranks must have the same one.
+const PROTOCOL: &str = concat!("libtrace merge 2 of ", env!("CARGO_PKG_VERSION"));
+
 /// What rank 0 decides for all.
 struct FromZero {
+    /// Rank 0's start and process stand in names of files.
+    world: World,
+    /// Rank 0's settings: which files there are, and what is in them.
+    settings: Settings,
+    /// Who differs from rank 0's settings in what, if this rank does.
+    difference: Option<String>,
     clock: ZeroClock,
     dumpi: dumpi::Options,
     base: PathBuf,
@@ -379,72 +471,104 @@ struct FromZero {
     _claim: Option<dumpi::Claim>,
 }
 
-impl FromZero {
-    fn new(
-        root: PathBuf,
-        stamp: String,
-        base: PathBuf,
-        settings: &Settings,
-        clock: ZeroClock,
-    ) -> FromZero {
-        let dumpi = dumpi::Options {
-            root,
-            stamp,
-            cpu: settings.timestamp.cpu(),
-            wall: settings.timestamp.wall(),
-            statuses: settings.statuses as u8,
-            extensions: settings.extensions,
-            enter: settings.tracing.enter,
-            exit: settings.tracing.exit,
-            unfinished: false,
-            functions: choice(settings),
-        };
-        FromZero {
-            clock,
-            dumpi,
-            base,
-            _claim: None,
-        }
+/// How DUMPI files are written below `root`. What is in the records of a rank, its own settings decide.
+fn dumpi_options(root: PathBuf, stamp: String, settings: &Settings) -> dumpi::Options {
+    dumpi::Options {
+        root,
+        stamp,
+        cpu: settings.timestamp.cpu(),
+        wall: settings.timestamp.wall(),
+        statuses: settings.statuses as u8,
+        extensions: settings.extensions,
+        enter: settings.tracing.enter,
+        exit: settings.tracing.exit,
+        unfinished: false,
+        functions: choice(settings),
     }
 }
 
-/// Rank 0's clock and names. Collective: nobody goes on before rank 0 is in MPI_Finalize.
-fn from_zero(line: &Exchange, world: &World, settings: &Settings) -> Result<FromZero, Failure> {
+/// Rank 0's clock, settings and names. Collective: nobody goes on before rank 0 is in MPI_Finalize.
+fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<FromZero, Wrong> {
     let mut message = Vec::new();
     let mut claim = None;
-    if world.rank == 0 {
+    if own.rank == 0 {
         let clock = own_clock();
         let (root, stamp, base);
-        (root, stamp, base, claim) = names(world, settings);
+        (root, stamp, base, claim) = names(own, settings);
         for text in [
+            PROTOCOL.as_bytes(),
             root.as_os_str().as_encoded_bytes(),
             stamp.as_bytes(),
             base.as_os_str().as_encoded_bytes(),
+            settings.to_text().as_bytes(),
         ] {
             message.extend_from_slice(&(text.len() as u32).to_ne_bytes());
             message.extend_from_slice(text);
         }
+        for number in [own.started as u64, u64::from(own.job), own.run] {
+            message.extend_from_slice(&number.to_ne_bytes());
+        }
         message.extend_from_slice(&clock.encode());
     }
-    let message = agree::spread(line, world.rank, world.size, message)?;
+    let message = agree::spread(line, own.rank, own.size, message).map_err(said)?;
     let b = &mut records::args::Bytes::new(&message);
-    let mut text = || {
-        b.string()
-            .flatten()
-            .map(|t| String::from_utf8_lossy(t).into_owned())
+    let text = |b: &mut records::args::Bytes<'_>| {
+        let text = b.string().flatten();
+        text.map(|t| String::from_utf8_lossy(t).into_owned())
     };
-    let (root, stamp, base) = (text(), text(), text());
-    let nonsense = Failure::Nonsense(0);
-    let (root, stamp, base) = (
-        root.ok_or(nonsense)?,
-        stamp.ok_or(nonsense)?,
-        base.ok_or(nonsense)?,
-    );
-    let clock = ZeroClock::decode(b.rest()).ok_or(nonsense)?;
-    Ok(FromZero {
-        _claim: claim,
-        ..FromZero::new(root.into(), stamp, base.into(), settings, clock)
-    })
+    let protocol = text(b).unwrap_or_default();
+    if protocol != PROTOCOL {
+        return Err(format!(
+            "rank 0 has another version of libtrace ('{}', here '{PROTOCOL}'): not merged",
+            protocol.escape_debug()
+        ));
+    }
+    let mut decoded = || {
+        let (root, stamp, base) = (text(b)?, text(b)?, text(b)?);
+        let of_zero = text(b)?;
+        let (started, job, run) = (b.i64()?, b.u64()?, b.u64()?);
+        let clock = ZeroClock::decode(b.rest())?;
+        let world = World {
+            started,
+            job: job as u32,
+            run,
+            ..*own
+        };
+        Some(FromZero {
+            world,
+            difference: difference(&settings.to_text(), &of_zero, own),
+            settings: if own.rank == 0 {
+                settings.clone()
+            } else {
+                Settings::from_text(&of_zero).0
+            },
+            clock,
+            dumpi: dumpi_options(root.into(), stamp, settings),
+            base: base.into(),
+            _claim: None,
+        })
+    };
+    let mut zero = decoded().ok_or_else(|| said(Failure::Nonsense(0)))?;
+    zero._claim = claim;
+    if let Some(store) = process::store() {
+        // The block files of a merge that fails are put together by it.
+        store.header().run.store(zero.world.run, Relaxed);
+    }
+    Ok(zero)
+}
+
+/// Which settings of this rank differ from rank 0's, in words; `own` and `of_zero` are texts with one setting per line.
+fn difference(own: &str, of_zero: &str, world: &World) -> Option<String> {
+    let lines = |text: &'_ str| -> std::collections::BTreeSet<String> {
+        text.lines().map(str::to_owned).collect()
+    };
+    let keys: std::collections::BTreeSet<String> = lines(own)
+        .symmetric_difference(&lines(of_zero))
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .collect();
+    let keys: Vec<String> = keys.into_iter().collect();
+    let (rank, host) = (world.rank, define::host());
+    (!keys.is_empty()).then(|| format!("rank {rank} on {host}: {}", keys.join(", ")))
 }
 
 /// Which functions of the program are shown, by names as people write them.

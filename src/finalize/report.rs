@@ -19,6 +19,8 @@ use wrappers::Table;
 struct Report<'a> {
     /// The ranks.
     world: &'a World,
+    /// How many of them have a recorder.
+    processes: usize,
     /// What they recorded.
     whole: &'a Part,
     /// Files of rank 0.
@@ -77,6 +79,7 @@ pub fn conclude(
     failures.dedup();
     let report = Report {
         world,
+        processes: written.processes,
         whole,
         files: written.files,
         dumpi: any_dumpi.then_some(written.dumpi),
@@ -128,7 +131,11 @@ impl Report<'_> {
     /// Prints one line, and one more for each thing that went wrong.
     fn print(&self) {
         let mut line = format!(
-            "trace: {}, {}, {}{} lost -> ",
+            "trace: {}{}, {}, {}{} lost -> ",
+            match self.processes {
+                n if n < self.world.size as usize => format!("{n} of "),
+                _ => String::new(),
+            },
             plural(self.world.size as u64, "rank"),
             plural(self.whole.calls, "call"),
             match self.whole.ignored {
@@ -146,7 +153,7 @@ impl Report<'_> {
             parts.push(format!(
                 "{} + {} .bin ({})",
                 shown(&options.meta_path()),
-                self.world.size as u64 - self.whole.dumpi_failures,
+                self.processes as u64 - self.whole.dumpi_failures,
                 megabytes(self.whole.dumpi_bytes)
             ));
         }
@@ -201,6 +208,13 @@ impl Report<'_> {
                 self.whole.silent,
                 self.world.size,
                 self.whole.reason
+            );
+        }
+        if self.whole.differing > 0 {
+            say!(
+                "trace: the settings of {} differ from rank 0's ({}): files are written as rank 0's say",
+                plural(self.whole.differing, "rank"),
+                self.whole.difference
             );
         }
         for failure in self.failures {

@@ -7,6 +7,7 @@ use crate::call::constants::SONAME;
 use crate::interpose::entry::Code;
 use crate::interpose::generated::FAMILY;
 use crate::interpose::lookup;
+use crate::process::mark;
 use crate::say;
 use records::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -206,6 +207,7 @@ pub fn is_usable(caller: Code) -> bool {
         };
         let fits = found == FAMILY;
         if !fits {
+            mark::set(mark::STEPS_ASIDE);
             let name = |f| match f {
                 Family::Mpich => "MPICH",
                 Family::OpenMpi => "Open MPI",

@@ -14,6 +14,7 @@ use crate::interpose::entry::{self, Code};
 use crate::interpose::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
 use crate::posix;
 use crate::process;
+use crate::process::mark;
 use crate::process::sessions;
 use crate::process::start;
 use crate::say;
@@ -116,12 +117,13 @@ extern "C" fn at_exit() {
 
 /// MPI_Init, MPI_Init_thread or MPI_Session_init is about to run: from here on what is recorded shall be found.
 pub fn beginning() {
+    mark::set(mark::RECORDS);
     if let Some(store) = process::store() {
         process::within(|| store.name());
     }
 }
 
-/// MPI_Init or MPI_Init_thread has returned. All ranks must come here, also those that record nothing.
+/// MPI_Init or MPI_Init_thread has returned.
 pub fn initialized() {
     let first = STATE.fetch_update(Relaxed, Relaxed, |state| {
         matches!(state, BEFORE | SESSIONS).then_some(INITIALIZED)

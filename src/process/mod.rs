@@ -3,7 +3,9 @@
 
 pub(crate) mod clock;
 pub(crate) mod dump;
+pub(crate) mod launcher;
 pub(crate) mod life;
+pub(crate) mod mark;
 #[cfg(sessions)]
 pub(crate) mod process_set;
 pub(crate) mod say;
@@ -188,7 +190,7 @@ pub fn calls_given_out() -> u64 {
         .sum()
 }
 
-/// Takes new settings: at the first call this process's own, in MPI_Init those of rank 0.
+/// Takes new settings: this process's own at its first call, and again when the program changes them.
 pub fn apply(mut settings: Settings) {
     dumpi::add_to(&mut settings);
     CPU_TIME.store(settings.timestamp.cpu(), Relaxed);

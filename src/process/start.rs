@@ -1,77 +1,54 @@
-//! What happens in MPI_Init, after the real one: every rank learns who it is, takes rank 0's settings, gets a communicator of
-//! the recorder's own, and compares its clock with rank 0's.
+//! What happens in MPI_Init, after the real one: this process learns its rank. Nothing is sent and nothing is made that MPI would
+//! notice: a rank without a recorder makes no call with which the others' could meet. What the ranks must agree on waits for
+//! MPI_Finalize ([`crate::finalize::meeting`]).
 
 use crate::blocks::thread::Thread;
 use crate::call::arg::bits;
 use crate::call::constants::{self, predefined};
 use crate::define;
 use crate::finalize::clocks;
-use crate::interpose::generated::{MPI_Comm, MPI_Datatype, MPI_Group, pmpi};
+use crate::interpose::generated::{MPI_Comm, MPI_Group, pmpi};
 use crate::process;
 use crate::process::clock;
+use crate::process::launcher;
 use crate::say;
-use crate::settings::{Names, Settings, expand};
+use crate::settings::{ClockSync, Names, Settings, expand};
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What the ranks agreed on in MPI_Init.
+/// What this rank knows of its MPI_COMM_WORLD.
 #[derive(Clone, Copy, Debug)]
 pub struct World {
     /// Rank in MPI_COMM_WORLD.
     pub rank: i32,
     /// Size of MPI_COMM_WORLD.
     pub size: i32,
-    /// Duplicate of MPI_COMM_WORLD for the recorder alone.
-    pub comm: Comm,
-    /// Wall-clock second at which rank 0 started, since the epoch: part of the names of DUMPI files.
+    /// Wall-clock second at which this rank came out of MPI_Init, since the epoch. That of rank 0 is part of the names of DUMPI
+    /// files.
     pub started: i64,
-    /// Process ID of rank 0.
+    /// Process ID of this rank; that of rank 0 stands for `%j` in names.
     pub job: u32,
-    /// Identity of the run.
+    /// Identity of the run, the same on all ranks; 0 where the launcher tells nothing.
     pub run: u64,
     /// Whether this MPI_COMM_WORLD was spawned by another one.
     pub spawned: bool,
 }
 
-/// A communicator handle.
-#[derive(Clone, Copy, Debug)]
-pub struct Comm(pub MPI_Comm);
-// SAFETY: a handle, valid in every thread.
-unsafe impl Send for Comm {}
-
 static WORLD: Mutex<Option<World>> = Mutex::new(None);
 
-/// What the ranks agreed on; `None` without MPI_Init.
-pub fn agreed() -> Option<World> {
+/// What MPI_Init has told; `None` without MPI_Init.
+pub fn known() -> Option<World> {
     *WORLD.lock()
-}
-
-/// Frees the recorder's communicator. Collective.
-pub fn free(Comm(mut comm): Comm) {
-    // SAFETY: all ranks are in MPI_Finalize, and no message is under way on it.
-    unsafe { pmpi::MPI_Comm_free(&mut comm) };
-}
-
-/// Start of the run, as rank 0 tells it to all.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Greeting {
-    started: i64,
-    run: u64,
-    job: u64,
-    settings: u64,
 }
 
 /// MPI_COMM_WORLD is there.
 pub fn world(t: *mut Thread) {
     crate::blocks::reserve::hold();
     let all: MPI_Comm = predefined("MPI_COMM_WORLD");
-    let byte: MPI_Datatype = predefined("MPI_BYTE");
     let (mut rank, mut size): (c_int, c_int) = (0, 1);
-    let mut comm: MPI_Comm = predefined("MPI_COMM_NULL");
-    let mut parent = comm;
-    // SAFETY: MPI is initialised, and all ranks are in MPI_Init.
+    let mut parent: MPI_Comm = predefined("MPI_COMM_NULL");
+    // SAFETY: MPI is initialised. None of these calls involves another rank.
     unsafe {
         pmpi::MPI_Comm_rank(all, &mut rank);
         pmpi::MPI_Comm_size(all, &mut size);
@@ -79,60 +56,39 @@ pub fn world(t: *mut Thread) {
         pmpi::MPI_Comm_group(all, &mut group);
         define::set_world_group(group);
         pmpi::MPI_Comm_get_parent(&mut parent);
-        pmpi::MPI_Comm_dup(all, &mut comm);
-        pmpi::MPI_Comm_set_errhandler(comm, predefined("MPI_ERRORS_RETURN"));
     }
-    let text = process::settings().to_text();
-    let mut greeting = Greeting {
-        started: clock::posix(libc::CLOCK_REALTIME) as i64 / 1_000_000_000,
-        run: clock::posix(libc::CLOCK_REALTIME) ^ (u64::from(std::process::id()) << 40) | 1,
-        job: u64::from(std::process::id()),
-        settings: text.len() as u64,
-    };
-    let mut text = text.into_bytes();
-    // SAFETY: rank 0's greeting tells how long the text is; all ranks take part.
-    unsafe {
-        let greeting_at = (&raw mut greeting).cast();
-        pmpi::MPI_Bcast(greeting_at, size_of::<Greeting>() as c_int, byte, 0, comm);
-        text.resize(greeting.settings as usize, 0);
-        pmpi::MPI_Bcast(text.as_mut_ptr().cast(), text.len() as c_int, byte, 0, comm);
-    }
-    if rank != 0 {
-        let (settings, _) = Settings::from_text(&String::from_utf8_lossy(&text));
-        process::apply(settings);
-    }
+    let settings = process::settings();
     if rank == 0 {
-        dump_settings(&process::settings());
-    }
-    if let Some(store) = process::store() {
-        let header = store.header();
-        header.rank.store(rank as u32, Relaxed);
-        header.size.store(size as u32, Relaxed);
-        header.run.store(greeting.run, Relaxed);
-        process::rank_is_known();
+        dump_settings(&settings);
     }
     let world = World {
         rank,
         size,
-        comm: Comm(comm),
-        started: greeting.started,
-        job: greeting.job as u32,
-        run: greeting.run,
+        started: clock::posix(libc::CLOCK_REALTIME) as i64 / 1_000_000_000,
+        job: std::process::id(),
+        run: launcher::identity().unwrap_or(0),
         spawned: bits(parent) != constants::handle("MPI_COMM_NULL"),
     };
+    if let Some(store) = process::store() {
+        let header = store.header();
+        header.rank.store(rank as u32, Relaxed);
+        header.size.store(size as u32, Relaxed);
+        header.run.store(world.run, Relaxed);
+        process::rank_is_known();
+    }
     *WORLD.lock() = Some(world);
     // SAFETY: the state of the running thread, which is inside MPI_Init.
     let mut t = unsafe { t.as_mut() };
     if let Some(t) = t.as_deref_mut() {
         define::library(t);
         define::world(t);
-        let settings = process::settings();
         define::messages(t, &settings);
         define::choice(t, &settings);
     }
-    clocks::plan(&world);
-    // A comparison that fails is missed at MPI_Finalize, not here: the program must go on.
-    let _ = clocks::compare(t.as_deref_mut(), &world);
+    if settings.clock_sync == ClockSync::Twice {
+        // A comparison that fails is missed at MPI_Finalize, not here: the program must go on.
+        let _ = clocks::compare_now(t.as_deref_mut(), &world);
+    }
     if let Some(t) = t {
         // A second reading, far enough from the first to tell the rate of the counter if the process does not end well.
         define::clocks(t);

@@ -14,8 +14,8 @@
 //! for complaint in &complaints {
 //!     eprintln!("{complaint}");
 //! }
-//! let text = settings.to_text(); // rank 0 broadcasts this …
-//! let (settings, _) = Settings::from_text(&text); // … and every other rank takes it
+//! let text = settings.to_text(); // rank 0 sends this in MPI_Finalize …
+//! let (settings, _) = Settings::from_text(&text); // … and the other ranks write files by it
 //! ```
 
 #![allow(

@@ -307,8 +307,9 @@ options! {
         /// the trace is merged, ends the merge: the block files of all ranks stay and are named.
         "deadline" => deadline: Seconds = Some(Duration::from_secs(300));
 
-        /// Whether the clocks of the ranks are compared and times corrected. `auto`: those of ranks that do not run under the
-        /// same kernel as rank 0, whose clock is another one.
+        /// Whether the clocks of the ranks are compared in MPI_Finalize and times corrected. `auto`: the clocks of ranks that do
+        /// not run under the same kernel as rank 0. `twice`: these also in MPI_Init, which finds how fast they drift apart, but
+        /// makes a communicator there, so that every rank must have the recorder.
         "clock-sync" => clock_sync: ClockSync = ClockSync::Auto, same("MPE_CLOCKS_SYNC");
 
         /// Whether what comparisons leave of wrong clocks is put right while the ranks' records are merged: a receive that seems to be

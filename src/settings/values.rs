@@ -100,14 +100,16 @@ words! {
 }
 
 words! {
-    /// Whether the clocks of the ranks are compared at MPI_Init and MPI_Finalize.
+    /// Whether the clocks of the ranks are compared, and when.
     ClockSync {
-        /// Compared.
+        /// Compared in MPI_Finalize.
         Yes: "yes" | "YES" | "true" | "TRUE",
         /// Taken as one clock.
         No: "no" | "NO" | "false" | "FALSE",
-        /// Compared unless all ranks are on one host or MPI says that its clock is global.
+        /// Compared in MPI_Finalize, unless it is rank 0's own clock.
         Auto: "auto",
+        /// As `Auto`, and in MPI_Init as well.
+        Twice: "twice",
     }
 }
 

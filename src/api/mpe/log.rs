@@ -156,11 +156,11 @@ api! {
 
     /// Compares clocks once more. Collective over MPI_COMM_WORLD.
     fn MPE_Log_sync_clocks() -> c_int {
-        if let Some(world) = start::agreed().filter(|_| is_logging()) {
+        if let Some(world) = start::known().filter(|_| is_logging()) {
             process::within(|| {
                 // SAFETY: the state of the running thread. A comparison that fails is missed, nothing else.
                 let t = unsafe { thread::current().as_mut() };
-                let _ = clocks::compare(t, &world);
+                let _ = clocks::compare_now(t, &world);
             });
         }
         OK

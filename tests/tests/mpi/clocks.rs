@@ -34,7 +34,11 @@ fn comparisons(run: &Run, rank: usize) -> Vec<Sync> {
 fn offset_and_drift_are_found_and_taken_out() {
     for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
         let wrong = format!("{OFFSET},{DRIFT}");
-        let variables = [("TRACE_TEST_CLOCK", &*wrong), ("TRACE_KEEP_BLOCKS", "yes")];
+        let variables = [
+            ("TRACE_TEST_CLOCK", &*wrong),
+            ("TRACE_KEEP_BLOCKS", "yes"),
+            ("TRACE_CLOCK_SYNC", "twice"),
+        ];
         let mut tracing = Tracing::new(mpi, 2);
         tracing.variables = &variables;
         let run = tracing.run(&Program::c("flight").compile(mpi), &["5000"]);
@@ -69,6 +73,31 @@ fn offset_and_drift_are_found_and_taken_out() {
         let (messages, worst, _) = self::messages(&run.print(&right));
         assert_eq!(messages, 2 * (5000 + 100));
         assert!(worst >= 0.0, "{worst}");
+    }
+}
+
+/// Unless told, clocks are compared in MPI_Finalize only: a constant offset is taken out to within the doubt of the comparison.
+#[test]
+fn an_offset_is_found_at_the_end() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let wrong = format!("{OFFSET},0");
+        let variables = [("TRACE_TEST_CLOCK", &*wrong), ("TRACE_KEEP_BLOCKS", "yes")];
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.variables = &variables;
+        let run = tracing.run(&Program::c("flight").compile(mpi), &["1000"]);
+        assert!(run.finished.status.success(), "{}", run.finished.story());
+        let syncs = comparisons(&run, 1);
+        assert_eq!(syncs.len(), 1, "{syncs:?}");
+        let doubt = syncs[0].gap;
+        assert!(
+            doubt > 0 && (syncs[0].shift + OFFSET).unsigned_abs() <= 2 * doubt,
+            "{syncs:?}"
+        );
+        let (messages, worst, last) = messages(&run.print(&run.file("clog2")));
+        assert_eq!(messages, 2 * (1000 + 20));
+        println!("{mpi:?}: at worst {worst} s late, doubt {doubt} ns");
+        assert!(worst >= -2e-9 * doubt as f64 - 1e-6, "{worst} {doubt}");
+        assert!(last < 60.0, "the offset is in the times: {last} s");
     }
 }
 

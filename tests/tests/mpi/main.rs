@@ -22,6 +22,7 @@ mod linking;
 mod memory;
 mod names;
 mod own_state;
+mod partly;
 mod programs;
 mod rust;
 mod shapes;

@@ -1,0 +1,254 @@
+//! Merging without MPI: each process that ends writes the name of its block file into a list beside the block files, and the one
+//! that completes the list merges the files of all. It is the way of programs with sessions only, and of ranks some of whose
+//! neighbours have no recorder. All processes must be on one host; elsewhere the block files stay and are named.
+//!
+//! The list lies in a folder that others may write to, under a name that can be guessed. So it counts only if it is a regular
+//! file of this user that nobody else may write to, and what it names are plain file names in the same folder.
+
+use crate::blocks::Store;
+use crate::define;
+use crate::finalize::alone;
+use crate::process;
+use crate::process::start::World;
+use crate::say;
+use crate::settings::Settings;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Longest wait for the lock of the list. Others hold it for as long as it takes to write a line.
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(10);
+
+/// The processes that end one after another.
+pub struct Leaving<'a> {
+    /// This process's block file.
+    pub store: &'a Store,
+    /// This process's rank.
+    pub rank: u32,
+    /// The whole run.
+    pub world: World,
+    /// How many processes of it write block files.
+    pub processes: u32,
+}
+
+/// How a process has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Others will come: one of them merges.
+    BeforeOthers,
+    /// As the last one. What it merged, or could not, has been said.
+    Last,
+}
+
+impl Leaving<'_> {
+    /// Enters this process into the list and merges, if it is the last one.
+    ///
+    /// # Errors
+    /// In words: the list cannot be used. The block file stays, and nothing has been said.
+    pub fn leave(&self, settings: &Settings) -> Result<Left, String> {
+        let path = self.store.path();
+        let folder = path.parent().unwrap_or(Path::new("."));
+        // SAFETY: asks for a number.
+        let user = unsafe { libc::geteuid() };
+        let list = folder.join(format!("libtrace.{:016x}.{user}.leaving", self.world.run));
+        let files = enter(&list, self.rank, path, user)
+            .map_err(|e| format!("{} cannot be used ({e})", list.display()))?;
+        if files.len() < self.processes as usize {
+            return Ok(Left::BeforeOthers);
+        }
+        match alone::merge(&files, &self.world, settings) {
+            Ok(()) if settings.keep_blocks => {}
+            Ok(()) => files
+                .iter()
+                .for_each(|file| drop(std::fs::remove_file(file))),
+            Err(why) => say!(
+                "trace: {why}; the calls are in {}/libtrace.*.blocks on {} (mpitrace recover reads them)",
+                folder.display(),
+                define::host()
+            ),
+        }
+        drop(std::fs::remove_file(&list));
+        Ok(Left::Last)
+    }
+}
+
+/// What all processes of a run know of it where no rank could tell the others.
+pub fn world(size: u32, run: u64, spawned: bool) -> World {
+    World {
+        rank: 0,
+        size: size as i32,
+        started: (process::first_reading().realtime / 1_000_000_000) as i64,
+        job: std::process::id(),
+        run,
+        spawned,
+    }
+}
+
+/// Adds this process to those that have left; gives the block files of all of them.
+fn enter(list: &Path, rank: u32, own: &Path, user: u32) -> io::Result<Vec<PathBuf>> {
+    let mut file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(list)?;
+    is_own(&file, user)?;
+    lock(&file)?;
+    let Some(name) = own.file_name() else {
+        return Err(io::Error::other("the block file has no name"));
+    };
+    // Names may have any character but 0.
+    let mut line = format!("{rank} ").into_bytes();
+    line.extend_from_slice(name.as_bytes());
+    line.push(0);
+    file.write_all(&line)?;
+    let mut text = Vec::new();
+    io::Seek::rewind(&mut file)?;
+    file.read_to_end(&mut text)?;
+    let lines = text.split(|&b| b == 0).filter(|line| !line.is_empty());
+    let folder = list.parent().unwrap_or(Path::new("."));
+    lines
+        .map(|line| block_file(folder, line, user))
+        .collect::<io::Result<_>>()
+}
+
+/// The block file that a line of the list names.
+fn block_file(folder: &Path, line: &[u8], user: u32) -> io::Result<PathBuf> {
+    let wrong = || {
+        let line = String::from_utf8_lossy(line).escape_debug().to_string();
+        io::Error::other(format!("it names '{line}', which is no block file"))
+    };
+    let at = line.iter().position(|&b| b == b' ').ok_or_else(wrong)?;
+    let name = line.get(at + 1..).unwrap_or_default();
+    let fits = name.starts_with(b"libtrace.") && name.ends_with(b".blocks");
+    if !fits || name.contains(&b'/') {
+        return Err(wrong());
+    }
+    let path = folder.join(std::ffi::OsString::from_vec(name.to_vec()));
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(&path)?;
+    is_own(&file, user)?;
+    Ok(path)
+}
+
+/// Whether an open file is a regular one of `user`, has one name, and nobody else may write to it.
+fn is_own(file: &File, user: u32) -> io::Result<()> {
+    let is = file.metadata()?;
+    let why = if !is.is_file() {
+        "it is no regular file"
+    } else if is.uid() != user {
+        "it belongs to another user"
+    } else if is.nlink() != 1 {
+        "it has more than one name"
+    } else if is.mode() & 0o022 != 0 {
+        "others may write to it"
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
+/// Waits until no other process has the file locked. The lock ends with the file's descriptor.
+fn lock(file: &File) -> io::Result<()> {
+    let begun = Instant::now();
+    loop {
+        // SAFETY: a descriptor of ours.
+        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+            return Ok(());
+        }
+        let e = io::Error::last_os_error();
+        if e.kind() != io::ErrorKind::WouldBlock || begun.elapsed() > MAX_LOCK_WAIT {
+            return Err(e);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("leaving-{name}-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&folder));
+        std::fs::create_dir(&folder).unwrap();
+        folder
+    }
+
+    fn own() -> u32 {
+        // SAFETY: asks for a number.
+        unsafe { libc::geteuid() }
+    }
+
+    /// A block file in `folder` that only its owner may write to.
+    fn block(folder: &Path, name: &str) -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        path
+    }
+
+    #[test]
+    fn whoever_leaves_finds_those_before() {
+        let folder = folder("list");
+        let list = folder.join("list");
+        let (a, b) = (
+            block(&folder, "libtrace.a.0.1.blocks"),
+            block(&folder, "libtrace.a b.1.2.blocks"),
+        );
+        assert_eq!(enter(&list, 0, &a, own()).unwrap().len(), 1);
+        assert_eq!(enter(&list, 1, &b, own()).unwrap(), [a, b]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_list_that_others_made_is_refused() {
+        let folder = folder("foreign");
+        let own_file = block(&folder, "libtrace.a.0.1.blocks");
+        let target = block(&folder, "target");
+        let list = folder.join("list");
+        let refused = || enter(&list, 0, &own_file, own()).is_err();
+        symlink(&target, &list).unwrap();
+        assert!(refused(), "a link");
+        std::fs::remove_file(&list).unwrap();
+        std::fs::hard_link(&target, &list).unwrap();
+        assert!(refused(), "a second name");
+        std::fs::remove_file(&list).unwrap();
+        let path = std::ffi::CString::new(list.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a path that ends with a zero.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        assert!(refused(), "a FIFO");
+        std::fs::remove_file(&list).unwrap();
+        block(&folder, "list");
+        std::fs::set_permissions(&list, PermissionsExt::from_mode(0o666)).unwrap();
+        assert!(refused(), "everybody writes");
+        assert_eq!(std::fs::read(&target).unwrap(), b"");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_list_names_nothing_but_block_files_beside_it() {
+        let folder = folder("names");
+        block(&folder, "notes.txt");
+        symlink("/etc/passwd", folder.join("libtrace.link.blocks")).unwrap();
+        for line in [
+            &b"1 ../libtrace.x.blocks"[..],
+            b"1 /etc/libtrace.x.blocks",
+            b"1 notes.txt",
+            b"1 libtrace.link.blocks",
+            b"1 libtrace.none.blocks",
+            b"libtrace.x.blocks",
+        ] {
+            assert!(block_file(&folder, line, own()).is_err(), "{line:?}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

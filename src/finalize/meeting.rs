@@ -1,0 +1,164 @@
+//! How the ranks meet for the merge. The recorder has no communicator of its own while the program runs: it makes one when the
+//! program has called MPI_Finalize, by a call that does not block (MPI_Comm_idup). A rank without a recorder never makes that
+//! call. Then the wait ends at the deadline, or as soon as /proc shows that a rank of this host has no recorder, and the request
+//! stays pending: the MPI_Finalize of MPICH and of Open MPI comes through with it.
+//!
+//! Nothing is sent over the program's own communicators before all ranks have met: a receive from any source with any tag could
+//! take it.
+
+use super::exchange::Failure;
+use super::neighbours::Neighbours;
+use crate::call::constants::predefined;
+use crate::interpose::generated::{MPI_Comm, MPI_Errhandler, MPI_Request, MPI_Status, pmpi};
+use parking_lot::Mutex;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+/// A communicator handle.
+#[derive(Clone, Copy, Debug)]
+pub struct Comm(pub MPI_Comm);
+// SAFETY: a handle, valid in every thread.
+unsafe impl Send for Comm {}
+
+/// The recorder's duplicate of MPI_COMM_WORLD, once the ranks have met.
+static COMM: Mutex<Option<Comm>> = Mutex::new(None);
+
+/// First look at the ranks of this host, after the wait has begun.
+const FIRST_LOOK: Duration = Duration::from_millis(500);
+/// Longest time between two looks.
+const MAX_BETWEEN_LOOKS: Duration = Duration::from_secs(8);
+
+/// Why the ranks have not met.
+#[derive(Clone, Debug)]
+pub enum Missed<T> {
+    /// Not all ranks came before the deadline.
+    Deadline,
+    /// MPI returned this error code.
+    Mpi(c_int),
+    /// What was looked for came instead.
+    GivenUp(T),
+}
+
+impl<T> Missed<T> {
+    /// As the failure of an exchange.
+    pub fn failure(self) -> Failure {
+        match self {
+            Missed::Mpi(code) => Failure::Mpi(code),
+            Missed::Deadline | Missed::GivenUp(_) => Failure::Absent,
+        }
+    }
+}
+
+/// Ranks without a recorder.
+#[derive(Clone, Debug)]
+pub struct Absent {
+    /// The ones of this host.
+    pub ranks: Vec<u32>,
+    /// Whether all ranks of the run are on this host, and each is known to have a recorder or none.
+    pub are_all_here: bool,
+}
+
+/// Looks for ranks of this host that have no recorder and so will never come.
+pub fn absent(size: i32) -> Option<Absent> {
+    let neighbours = Neighbours::now();
+    let ranks = neighbours.without_recorder();
+    (!ranks.is_empty()).then(|| Absent {
+        ranks,
+        are_all_here: neighbours.are_all_known(size as u32),
+    })
+}
+
+/// Sets the error handler of MPI_COMM_WORLD aside, so that an error of a call of ours does not end the program.
+struct ErrorsReturn {
+    world: MPI_Comm,
+    before: MPI_Errhandler,
+}
+
+impl ErrorsReturn {
+    fn new() -> ErrorsReturn {
+        let world: MPI_Comm = predefined("MPI_COMM_WORLD");
+        let mut before: MPI_Errhandler = predefined("MPI_ERRHANDLER_NULL");
+        // SAFETY: MPI is initialised; local calls.
+        unsafe {
+            pmpi::MPI_Comm_get_errhandler(world, &mut before);
+            pmpi::MPI_Comm_set_errhandler(world, predefined("MPI_ERRORS_RETURN"));
+        }
+        ErrorsReturn { world, before }
+    }
+}
+
+impl Drop for ErrorsReturn {
+    fn drop(&mut self) {
+        // SAFETY: what was there before. The reference that the question gave is kept: a predefined handler may not be freed.
+        unsafe { pmpi::MPI_Comm_set_errhandler(self.world, self.before) };
+    }
+}
+
+/// The recorder's communicator; made now, if there is none. Collective over MPI_COMM_WORLD. `look` is asked now and then whether
+/// there is a reason to give up.
+///
+/// # Errors
+/// Not all ranks came, and why. The call must not be repeated then.
+pub fn meet<T>(
+    deadline: Option<Duration>,
+    look: impl Fn() -> Option<T>,
+) -> Result<Comm, Missed<T>> {
+    if let Some(comm) = *COMM.lock() {
+        return Ok(comm);
+    }
+    let _errors = ErrorsReturn::new();
+    let mut comm: MPI_Comm = predefined("MPI_COMM_NULL");
+    // In place until the request is complete; if that never happens, for good.
+    let made = Box::into_raw(Box::new(comm));
+    let mut request: MPI_Request = predefined("MPI_REQUEST_NULL");
+    let mut status = MaybeUninit::<MPI_Status>::zeroed();
+    // SAFETY: MPI is initialised and not finalised; `made` stays in place.
+    let code = unsafe { pmpi::MPI_Comm_idup(predefined("MPI_COMM_WORLD"), made, &mut request) };
+    if code != 0 {
+        return Err(Missed::Mpi(code));
+    }
+    let begun = Instant::now();
+    let (mut next_look, mut between) = (FIRST_LOOK, FIRST_LOOK);
+    for turn in 0u32.. {
+        let mut flag = 0;
+        // SAFETY: a request of ours, and a place for its status.
+        let code = unsafe { pmpi::MPI_Test(&mut request, &mut flag, status.as_mut_ptr()) };
+        if code != 0 {
+            return Err(Missed::Mpi(code));
+        }
+        if flag != 0 {
+            break;
+        }
+        match turn {
+            0..64 => std::hint::spin_loop(),
+            64..256 => std::thread::yield_now(),
+            _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turn.min(1000)))),
+        }
+        let waited = begun.elapsed();
+        if waited >= next_look {
+            if let Some(reason) = look() {
+                return Err(Missed::GivenUp(reason));
+            }
+            between = (2 * between).min(MAX_BETWEEN_LOOKS);
+            next_look = waited + between;
+        }
+        if deadline.is_some_and(|limit| waited > limit) {
+            return Err(Missed::Deadline);
+        }
+    }
+    // SAFETY: the request is complete: nobody but this function knows the place any more.
+    comm = *unsafe { Box::from_raw(made) };
+    // SAFETY: a communicator that has just been made.
+    unsafe { pmpi::MPI_Comm_set_errhandler(comm, predefined("MPI_ERRORS_RETURN")) };
+    *COMM.lock() = Some(Comm(comm));
+    Ok(Comm(comm))
+}
+
+/// Frees the recorder's communicator. Collective.
+pub fn part() {
+    if let Some(Comm(mut comm)) = COMM.lock().take() {
+        // SAFETY: all ranks are in MPI_Finalize, and no message is under way on it.
+        unsafe { pmpi::MPI_Comm_free(&mut comm) };
+    }
+}

@@ -1,0 +1,148 @@
+//! Which ranks of this host have a recorder, found out without MPI: each process of the same start of the launcher is looked at
+//! in /proc. Used when a rank does not come to the merge: one that has no recorder never will.
+
+use crate::process::launcher::Environment;
+use crate::process::mark;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What is known of a rank of this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Recorder {
+    /// Nothing tells: it has not called MPI yet, or MPI is linked into the program, or another user's.
+    Unknown,
+    /// There is none, or one for another MPI.
+    Absent,
+    /// There is one.
+    Present,
+}
+
+/// The ranks of MPI_COMM_WORLD that run on this host, as far as this process can see.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbours {
+    ranks: BTreeMap<u32, Recorder>,
+}
+
+impl Neighbours {
+    /// Looks at all processes.
+    pub fn now() -> Neighbours {
+        let mut ranks = BTreeMap::new();
+        let Some(job) = Environment::Own.job(std::process::id()) else {
+            return Neighbours::default();
+        };
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let pid = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok());
+            let Some((pid, environment)) = pid.and_then(|p| Some((p, Environment::of(p)?))) else {
+                continue;
+            };
+            let Some(rank) = environment.rank() else {
+                continue;
+            };
+            if environment.job(pid).as_ref() == Some(&job) {
+                let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"));
+                let known = ranks.entry(rank).or_insert(Recorder::Unknown);
+                // Shells and tools between launcher and program have the same rank, and no MPI.
+                *known = (*known).max(recorder(&maps.unwrap_or_default()));
+            }
+        }
+        Neighbours { ranks }
+    }
+
+    /// Ranks of this host that have no recorder for sure.
+    pub fn without_recorder(&self) -> Vec<u32> {
+        let absent = |(_, known): &(&u32, &Recorder)| **known == Recorder::Absent;
+        let ranks = self.ranks.iter().filter(absent);
+        ranks.map(|(rank, _)| *rank).collect()
+    }
+
+    /// Whether all `size` ranks run on this host, and of each it is known whether it has a recorder.
+    pub fn are_all_known(&self, size: u32) -> bool {
+        let known = |rank| {
+            self.ranks
+                .get(&rank)
+                .is_some_and(|r| *r != Recorder::Unknown)
+        };
+        (0..size).all(known)
+    }
+}
+
+/// Whether the block files of as many processes as the launcher has started on this host lie in `folder`: a quick answer to
+/// whether all of them have a recorder, good enough to spare the look at every process.
+pub fn have_block_files(folder: &Path) -> bool {
+    let Some(expected) = Environment::Own.local_size() else {
+        return false;
+    };
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let ranks: BTreeSet<u32> = names
+        .filter_map(|entry| {
+            let name = entry.file_name();
+            let name = name.to_str()?.strip_prefix("libtrace.")?;
+            let name = name.strip_suffix(".blocks")?;
+            // The program's name may have dots: rank and process come last.
+            let mut words = name.rsplit('.');
+            let (pid, rank) = (words.next()?, words.next()?.parse().ok()?);
+            let is_alive = Path::new("/proc").join(pid).exists();
+            is_alive.then_some(rank)
+        })
+        .collect();
+    ranks.len() >= expected as usize
+}
+
+/// What the mappings of a process, in the text of /proc/PID/maps, say of a recorder in it.
+fn recorder(maps: &str) -> Recorder {
+    let files = || maps.lines().filter_map(|line| line.split_once('/'));
+    let has_mark = |mark: &std::ffi::CStr| {
+        let name = mark.to_str().unwrap_or_default();
+        let is_marked = |rest: &str| {
+            let rest = rest
+                .strip_prefix("memfd:")
+                .and_then(|r| r.strip_prefix(name));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        files().any(|(_, rest)| is_marked(rest))
+    };
+    let has = |names: &[&str]| {
+        files().any(|(_, rest)| {
+            let name = rest.rsplit('/').next().unwrap_or_default();
+            names.iter().any(|start| name.starts_with(start))
+        })
+    };
+    let has_none = || has(&["libmpi"]) && !has(&["libtrace", "liblmpe", "libmpe"]);
+    if has_mark(mark::RECORDS) {
+        Recorder::Present
+    } else if has_mark(mark::STEPS_ASIDE) || has_none() {
+        Recorder::Absent
+    } else {
+        // With a recorder and no mark, it has not called MPI_Init yet.
+        Recorder::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_tell_whether_there_is_a_recorder() {
+        let mpi = "7f00-7f10 r-xp 00000000 08:01 42   /usr/lib/libmpich.so.12.2.2\n";
+        let trace = "7f20-7f30 r-xp 00000000 08:01 43   /opt/my trace/libtrace.so\n";
+        let marked = "7f40-7f50 ---s 00000000 00:01 44  /memfd:libtrace-records (deleted)\n";
+        let aside = "7f40-7f50 ---s 00000000 00:01 44   /memfd:libtrace-steps-aside (deleted)\n";
+        assert_eq!(recorder(mpi), Recorder::Absent);
+        assert_eq!(recorder(&format!("{mpi}{trace}")), Recorder::Unknown);
+        assert_eq!(
+            recorder(&format!("{mpi}{trace}{marked}")),
+            Recorder::Present
+        );
+        assert_eq!(recorder(&format!("{mpi}{trace}{aside}")), Recorder::Absent);
+        assert_eq!(recorder(marked), Recorder::Present);
+        assert_eq!(
+            recorder("7f00-7f10 r-xp 00000000 08:01 42   /bin/sh\n"),
+            Recorder::Unknown
+        );
+        assert_eq!(recorder(""), Recorder::Unknown);
+    }
+}

@@ -1,0 +1,142 @@
+//! Runs in which not every rank has a recorder, or not the same one: the program ends as without us, and what was recorded is there.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tests::process::{self, Finished, Folder};
+use tests::trace::LIMIT;
+use tests::{Mpi, Program, contents};
+
+fn installed() -> impl Iterator<Item = Mpi> {
+    Mpi::EVERY.into_iter().filter(|mpi| mpi.is_here())
+}
+
+/// Runs one rank for each item of `recorders`, with that library preloaded, or with none.
+fn run(mpi: Mpi, folder: &Path, recorders: &[Option<PathBuf>], arguments: &[&str]) -> Finished {
+    let program = Program::c("partly").compile(mpi);
+    let mut command = mpi.mpiexec(1);
+    for (rank, recorder) in recorders.iter().enumerate() {
+        if rank > 0 {
+            command.args([":", "-n", "1"]);
+        }
+        if let Some(library) = recorder {
+            command.arg("env");
+            command.arg(format!("LD_PRELOAD={}", library.display()));
+        }
+        command.arg(&program).args(arguments);
+    }
+    command
+        .env("TRACE_DIR", folder)
+        .env("TRACE_TMPDIR", folder)
+        .env("TRACE_DEADLINE", "60");
+    process::run(&mut command, LIMIT)
+}
+
+/// The ranks of which there is a DUMPI file in `folder`, after a look at its calls.
+fn ranks(folder: &Folder) -> BTreeSet<usize> {
+    let files = folder.files();
+    let files = files.iter().filter(|name| name.ends_with(".bin"));
+    files
+        .map(|name| {
+            let counts = contents::dumpi(&folder.path().join(name));
+            assert!(counts.get("MPI_Finalize") == Some(&1), "{name}: {counts:?}");
+            let rank = name.trim_end_matches(".bin").rsplit('-').next();
+            rank.and_then(|rank| rank.parse().ok()).expect(name)
+        })
+        .collect()
+}
+
+fn lines<'a>(finished: &'a Finished, words: &str) -> Vec<&'a str> {
+    let lines = finished.stderr.lines();
+    lines.filter(|line| line.contains(words)).collect()
+}
+
+#[test]
+fn ranks_without_a_recorder_do_not_hold_up_the_others() {
+    for mpi in installed() {
+        for traced in [&[0][..], &[1], &[0, 2], &[1, 2]] {
+            let recorder = |rank| traced.contains(&rank).then(|| mpi.library());
+            let recorders: Vec<_> = (0..3).map(recorder).collect();
+            let folder = Folder::new("partly");
+            let begun = Instant::now();
+            let finished = run(mpi, folder.path(), &recorders, &[]);
+            let story = finished.story();
+            assert!(finished.status.success(), "{story}");
+            assert_eq!(finished.stdout, "ok\n", "{story}");
+            assert!(begun.elapsed() < Duration::from_secs(30), "{story}");
+            let said = lines(&finished, "no recorder");
+            assert_eq!(said.len(), 1, "{story}");
+            let n = traced.len();
+            assert!(
+                said[0].contains(&format!("{} of 3 ranks", 3 - n)),
+                "{story}"
+            );
+            let closing = format!("trace: {n} of 3 ranks, ");
+            assert_eq!(lines(&finished, &closing).len(), 1, "{story}");
+            assert_eq!(ranks(&folder), traced.iter().copied().collect(), "{story}");
+            let left = folder.files();
+            let left = left.iter().filter(|name| name.starts_with("libtrace."));
+            assert_eq!(left.count(), 0, "{story}");
+        }
+    }
+}
+
+#[test]
+fn a_rank_that_is_late_is_waited_for_all_the_same() {
+    for mpi in installed() {
+        let folder = Folder::new("partly-late");
+        let recorders = [Some(mpi.library()), Some(mpi.library())];
+        // Longer than it takes until the neighbours are looked at.
+        let finished = run(mpi, folder.path(), &recorders, &["2500"]);
+        let story = finished.story();
+        assert_eq!(finished.stdout, "ok\n", "{story}");
+        assert_eq!(lines(&finished, "trace: 2 ranks, ").len(), 1, "{story}");
+        assert_eq!(lines(&finished, "trace: ").len(), 1, "{story}");
+    }
+}
+
+#[test]
+fn a_recorder_for_another_mpi_counts_as_none() {
+    let both = [Mpi::Mpich, Mpi::OpenMpi];
+    if !both.iter().all(|mpi| mpi.installed()) {
+        return;
+    }
+    for (mpi, other) in [(both[0], both[1]), (both[1], both[0])] {
+        let folder = Folder::new("partly-other");
+        let recorders = [Some(other.library()), Some(mpi.library())];
+        let finished = run(mpi, folder.path(), &recorders, &[]);
+        let story = finished.story();
+        assert!(finished.status.success(), "{story}");
+        assert_eq!(finished.stdout, "ok\n", "{story}");
+        assert_eq!(lines(&finished, "nothing is traced").len(), 1, "{story}");
+        assert_eq!(ranks(&folder), BTreeSet::from([1]), "{story}");
+    }
+}
+
+#[test]
+fn settings_that_differ_are_said_once() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let folder = Folder::new("partly-settings");
+        let program = Program::c("partly").compile(mpi);
+        let mut command = mpi.mpiexec(1);
+        let preload = format!("LD_PRELOAD={}", mpi.library().display());
+        let (program, preload) = (program.as_os_str(), std::ffi::OsStr::new(&preload));
+        command.arg("env").args([preload, program]);
+        command.args([":", "-n", "1", "env", "TRACE_OUTPUTS=clog2"]);
+        command.args([preload, program]);
+        command
+            .env("TRACE_DIR", folder.path())
+            .env("TRACE_TMPDIR", folder.path());
+        let finished = process::run(&mut command, LIMIT);
+        let story = finished.story();
+        assert_eq!(finished.stdout, "ok\n", "{story}");
+        let said = lines(&finished, "differ from rank 0's");
+        assert_eq!(said.len(), 1, "{story}");
+        assert!(
+            said[0].contains("outputs") && said[0].contains("rank 1"),
+            "{story}"
+        );
+        // Rank 0's count.
+        assert_eq!(ranks(&folder), BTreeSet::from([0, 1]), "{story}");
+    }
+}
