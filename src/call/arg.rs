@@ -50,6 +50,17 @@ pub unsafe fn value<T: Copy + Default>(p: *const T) -> T {
     }
 }
 
+/// What the call has written to the place that the program passed for it; `None` where it passed none, as MPI allows for some
+/// results.
+///
+/// # Safety
+/// `p` is NULL or the place of a value.
+#[inline(always)]
+pub unsafe fn at<T: Copy>(p: *const T) -> Option<T> {
+    // SAFETY: by the caller.
+    ((p as usize) >= 4096).then(|| unsafe { p.read_unaligned() })
+}
+
 /// A length as the program gave it; negative ones are errors that the MPI library reports.
 #[inline(always)]
 pub fn length(n: i64) -> usize {

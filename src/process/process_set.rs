@@ -22,11 +22,17 @@ struct Session {
 static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
 
 /// A session has begun.
-pub fn opened(session: MPI_Session) {
-    SESSIONS.lock().push(Session {
-        handle: bits(session),
-        has_world: None,
-    });
+///
+/// # Safety
+/// `session` is NULL or holds a handle.
+pub unsafe fn opened(session: *const MPI_Session) {
+    // SAFETY: by the caller.
+    if let Some(session) = unsafe { session.as_ref() } {
+        SESSIONS.lock().push(Session {
+            handle: bits(*session),
+            has_world: None,
+        });
+    }
 }
 
 /// It is about to end.

@@ -118,6 +118,7 @@ programs! {
     io: mpich ODD, openmpi USUAL;
     environment: mpich ODD, openmpi USUAL;
     tool: mpich FEW, openmpi FEW;
+    nulls: mpich FEW, openmpi FEW;
     threads: mpich FEW, openmpi USUAL;
     removed: mpich FEW, openmpi FEW;
     silent: mpich TINY, openmpi TINY;
@@ -137,8 +138,9 @@ mod newer {
         Mpi::Intel,
         Mpi::IntelAbi,
     ];
-    const SOME: [&str; 6] = [
+    const SOME: [&str; 7] = [
         "p2p",
+        "nulls",
         "nonblocking",
         "collectives",
         "datatypes",

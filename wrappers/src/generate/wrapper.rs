@@ -256,11 +256,8 @@ impl Wrapper<'_> {
     }
 
     fn query(&self, q: &Query) -> String {
-        let of = if self.params()[q.of].direction == Direction::In {
-            format!("a{}", q.of)
-        } else {
-            format!("*a{}", q.of)
-        };
+        // Objects that are asked go in by value: none of the table's queries is of one that the call makes.
+        let of = format!("a{}", q.of);
         match q.rank {
             Some(rank) => format!("lengths::{}({of}, a{rank})", q.property.word()),
             None => format!("lengths::{}({of})", q.property.word()),
@@ -413,7 +410,7 @@ impl Wrapper<'_> {
             Class::Session if f.name == "MPI_Session_init" => {
                 put!(
                     s,
-                    "    if r == 0 {{ process_set::opened(*a2); life::session_started(); }}"
+                    "    if r == 0 {{ process_set::opened(a2); life::session_started(); }}"
                 );
             }
             _ => {}
@@ -423,8 +420,9 @@ impl Wrapper<'_> {
             lines.push("views::set(t, a0, a1, a2, a3, a4);".to_owned());
         }
         for (i, p) in f.params.iter().enumerate() {
-            let made = f.creates.contains(&i)
-                || (p.kind == Kind::Datatype && p.direction == Direction::Out);
+            // The tool interface gives predefined datatypes, also before MPI_Init, when MPI may not be asked about them.
+            let told = p.kind == Kind::Datatype && p.direction == Direction::Out;
+            let made = f.creates.contains(&i) || (told && f.class != Class::Tool);
             if !made {
                 continue;
             }
@@ -434,10 +432,17 @@ impl Wrapper<'_> {
                         Some(j) if f.params[j].direction == Direction::In => format!("Some(a{j})"),
                         _ => "None".to_owned(),
                     };
-                    lines.push(format!("define::comm(t, *a{i}, {parent}, {});", origin(f)));
+                    lines.push(format!(
+                        "if let Some(made) = arg::at(a{i}) {{ define::comm(t, made, {parent}, {}); }}",
+                        origin(f)
+                    ));
                 }
-                (Kind::File, false) if !ignored => lines.push(format!("views::opened(*a{i});")),
-                (Kind::Datatype, false) => lines.push(format!("define::datatype(t, *a{i});")),
+                (Kind::File, false) if !ignored => lines.push(format!(
+                    "if let Some(made) = arg::at(a{i}) {{ views::opened(made); }}"
+                )),
+                (Kind::Datatype, false) => lines.push(format!(
+                    "if let Some(made) = arg::at(a{i}) {{ define::datatype(t, made); }}"
+                )),
                 (Kind::Datatype, true) if !ignored => lines.push(format!(
                     "for j in 0..n{i}.unwrap_or(0) {{ define::datatype(t, *a{i}.add(j)); }}"
                 )),
