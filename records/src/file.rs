@@ -12,6 +12,7 @@ use crate::record::{self, Base, Record, Records, u32_at, u64_at};
 use crate::{args::Bytes, define};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Why a file is not a readable block file.
@@ -166,6 +167,18 @@ impl<'a> Contents<'a> {
     }
 }
 
+/// The numbers of the blocks of which a part is in `data`, each once.
+fn blocks_within(data: &[Range<usize>]) -> impl Iterator<Item = u32> {
+    // Block 0 stands behind the header, which takes the room of one.
+    let number = |block: usize| u32::try_from(block.saturating_sub(1)).unwrap_or(u32::MAX);
+    let mut next = 0;
+    data.iter().flat_map(move |part| {
+        let from = number(part.start / BLOCK_SIZE).max(next);
+        next = number(part.end.div_ceil(BLOCK_SIZE)).max(from);
+        from..next
+    })
+}
+
 /// Blocks whose headers are looked at before their memory is given back.
 const HEADERS: usize = 16;
 
@@ -175,27 +188,32 @@ impl<'a> File<'a> {
     /// # Errors
     /// If `bytes` is not a block file of this version.
     pub fn new(bytes: &'a [u8]) -> Result<File<'a>, Error> {
-        File::read(Contents {
+        let whole = 0..bytes.len();
+        let contents = Contents {
             bytes,
             mapped: false,
-        })
+        };
+        File::read(contents, std::slice::from_ref(&whole))
     }
 
-    /// As [`File::new`], in little memory whatever the size of the file: what a walk has left behind is given back.
+    /// As [`File::new`], in little memory whatever the size of the file: what a walk has left behind is given back. `data`
+    /// are the parts of the file that hold something, ascending; the rest is holes and not walked, since a file of a few KB
+    /// may claim to be of any length.
     ///
     /// # Errors
     /// As there.
     ///
     /// # Safety
     /// `bytes` must be a shared mapping of a file from its beginning, through which nobody writes.
-    pub unsafe fn mapped(bytes: &'a [u8]) -> Result<File<'a>, Error> {
-        File::read(Contents {
+    pub unsafe fn mapped(bytes: &'a [u8], data: &[Range<usize>]) -> Result<File<'a>, Error> {
+        let contents = Contents {
             bytes,
             mapped: true,
-        })
+        };
+        File::read(contents, data)
     }
 
-    fn read(contents: Contents<'a>) -> Result<File<'a>, Error> {
+    fn read(contents: Contents<'a>, data: &[Range<usize>]) -> Result<File<'a>, Error> {
         let bytes = contents.bytes;
         let fail = |offset, what: &str| Error {
             offset,
@@ -233,7 +251,7 @@ impl<'a> File<'a> {
         };
         let mut by_thread: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
         let mut pinned = Vec::new();
-        for number in 0.. {
+        for number in blocks_within(data) {
             let Some(block) = contents.block(number) else {
                 break;
             };

@@ -212,7 +212,7 @@ fn of_contents(contents: &Contents) -> Result<File<'_>, records::file::Error> {
 /// A block file of any size, read in little memory.
 fn of_mapping(bytes: &memmap2::Mmap) -> Result<File<'_>, records::file::Error> {
     // SAFETY: memmap2 maps whole files shared, and nobody writes through a map that is for reading.
-    unsafe { File::mapped(bytes) }
+    unsafe { File::mapped(bytes, std::slice::from_ref(&(0..bytes.len()))) }
 }
 
 /// What went wrong, in words.

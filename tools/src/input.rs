@@ -2,15 +2,19 @@
 
 use crate::failure::Failure;
 use memmap2::{Mmap, UncheckedAdvice};
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::{Deref, Range};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// All bytes of a file: mapped where that is possible, since a trace may be larger than memory.
 pub enum Input {
-    Mapped(Mmap),
+    /// With the parts of the file that are no holes, ascending.
+    Mapped(Mmap, Vec<Range<usize>>),
     Read(Vec<u8>),
 }
 
@@ -41,15 +45,43 @@ impl Input {
 
 /// Maps a file that has content.
 pub fn map(file: &File) -> io::Result<Input> {
+    let data = data(file)?;
     // SAFETY: the map is only read. Should somebody shorten the file meanwhile, the process is ended by SIGBUS; the
     // readers never write through it nor rely on two reads giving the same bytes for memory safety.
-    Ok(Input::Mapped(unsafe { Mmap::map(file) }?))
+    Ok(Input::Mapped(unsafe { Mmap::map(file) }?, data))
+}
+
+/// The parts of a file that are no holes, ascending; one for all of a file that has none.
+fn data(file: &File) -> io::Result<Vec<Range<usize>>> {
+    let metadata = file.metadata()?;
+    let offset = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    let (length, stored) = (metadata.len(), metadata.blocks().saturating_mul(512));
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while stored < length && at < length {
+        let start = match seek(file, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            // Nothing but a hole is left.
+            Err(Errno::NXIO) => return Ok(parts),
+            // The file system does not tell.
+            Err(_) => break,
+        };
+        let Ok(end) = seek(file, SeekFrom::Hole(start)) else {
+            break;
+        };
+        parts.push(offset(start)..offset(end));
+        at = end.max(start + 1);
+    }
+    if at < length {
+        parts.push(offset(at)..offset(length));
+    }
+    Ok(parts)
 }
 
 impl Input {
     /// Gives back the memory of a part of a mapped file that will not be read again soon. It can be read all the same.
     pub fn release(&self, part: Range<usize>) {
-        if let Input::Mapped(map) = self
+        if let Input::Mapped(map, _) = self
             && part.end <= map.len()
             && !part.is_empty()
         {
@@ -71,7 +103,7 @@ impl Input {
     pub fn blocks(&self) -> Result<records::file::File<'_>, records::file::Error> {
         match self {
             // SAFETY: whole files are mapped, shared, and nobody writes through a map that is for reading.
-            Input::Mapped(map) => unsafe { records::file::File::mapped(map) },
+            Input::Mapped(map, data) => unsafe { records::file::File::mapped(map, data) },
             Input::Read(bytes) => records::file::File::new(bytes),
         }
     }
@@ -82,7 +114,7 @@ impl Deref for Input {
 
     fn deref(&self) -> &[u8] {
         match self {
-            Input::Mapped(map) => map,
+            Input::Mapped(map, _) => map,
             Input::Read(bytes) => bytes,
         }
     }

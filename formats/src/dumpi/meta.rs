@@ -1,6 +1,9 @@
 //! The `.meta` file of a run, and the names of its files (spec section 1, dumpi-tools 1).
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::time::{self, Zone};
@@ -11,7 +14,7 @@ use super::types::Version;
 pub struct Meta {
     /// Host of the rank that wrote the file.
     pub hostname: Vec<u8>,
-    /// Number of ranks, and of `.bin` files.
+    /// Number of ranks, and of `.bin` files: as the file claims, which nothing proves.
     pub numprocs: u32,
     /// `<none>` if unknown.
     pub username: Vec<u8>,
@@ -122,13 +125,13 @@ impl Meta {
         text
     }
 
-    /// The `.bin` files of the run in the order of ranks, given the path of its `.meta` file; ranks whose file is not
-    /// there are `None`.
+    /// The `.bin` files of the run that are there, given the path of its `.meta` file.
     ///
     /// Looks beside the metafile for the prefix as it stands, then for its last component (a run's files are often
     /// moved), then for the prefix relative to the working directory; each with ranks of at least four digits, then
-    /// more, then fewer, until a place has rank 0 or, failing that, any rank.
-    pub fn rank_files(&self, meta_path: &Path) -> Vec<Option<PathBuf>> {
+    /// more, then fewer, until a place has rank 0 or, failing that, any rank. The work is that of listing these folders,
+    /// whatever `numprocs` claims.
+    pub fn rank_files(&self, meta_path: &Path) -> RankFiles {
         let dir = meta_path.parent().unwrap_or(Path::new(""));
         let prefix = crate::os::name(self.fileprefix.clone());
         let prefix = Path::new(&prefix);
@@ -138,23 +141,100 @@ impl Meta {
         }
         places.push(prefix.to_owned());
         const WIDTHS: [usize; 10] = [4, 5, 6, 7, 8, 9, 3, 2, 1, 0];
-        let found = |first_only: bool| {
-            for place in &places {
-                for width in WIDTHS {
-                    let ranks = if first_only { 1 } else { self.numprocs };
-                    if (0..ranks).any(|rank| bin_path(place, rank, width).is_file()) {
-                        return Some((place, width));
-                    }
+        let there: Vec<Vec<String>> = places.iter().map(|place| numbers_at(place)).collect();
+        let ranked = |(place, numbers): (&PathBuf, &Vec<String>), width: usize| -> BTreeMap<_, _> {
+            let rank = |number: &String| {
+                let rank: u32 = number.parse().ok()?;
+                let fits = rank < self.numprocs && format!("{rank:0width$}") == *number;
+                let path = Some(bin_path(place, rank, width));
+                Some((rank, path.filter(|path| fits && path.is_file())?))
+            };
+            numbers.iter().filter_map(rank).collect()
+        };
+        let mut any = BTreeMap::new();
+        for at in places.iter().zip(&there) {
+            for width in WIDTHS {
+                let found = ranked(at, width);
+                if found.contains_key(&0) {
+                    return RankFiles {
+                        ranks: self.numprocs,
+                        found,
+                    };
+                }
+                if any.is_empty() {
+                    any = found;
                 }
             }
-            None
-        };
-        let Some((place, width)) = found(true).or_else(|| found(false)) else {
-            return Vec::new();
-        };
-        let path = |rank| Some(bin_path(place, rank, width)).filter(|p| p.is_file());
-        (0..self.numprocs).map(path).collect()
+        }
+        RankFiles {
+            ranks: self.numprocs,
+            found: any,
+        }
     }
+}
+
+/// The `.bin` files of a run that are there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RankFiles {
+    /// Number of ranks that the `.meta` file claims. Nothing may be allocated or walked by it alone.
+    ranks: u32,
+    found: BTreeMap<u32, PathBuf>,
+}
+
+impl RankFiles {
+    /// The ranks that have a file, in order, each with its file.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &Path)> {
+        self.found
+            .iter()
+            .map(|(rank, path)| (*rank, path.as_path()))
+    }
+
+    /// Whether no rank has a file.
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Number of ranks without a file.
+    pub fn missing(&self) -> u32 {
+        let found = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
+        self.ranks.saturating_sub(found)
+    }
+
+    /// The ranks without a file as stretches, first and last one: at most one more than there are files.
+    pub fn gaps(&self) -> impl Iterator<Item = (u32, u32)> {
+        let ends = self.found.keys().copied().chain([self.ranks]);
+        let mut next = 0;
+        ends.filter_map(move |rank| {
+            let gap = (next < rank).then(|| (next, rank - 1));
+            next = rank.saturating_add(1);
+            gap
+        })
+    }
+}
+
+/// What stands between `PLACE-` and `.bin` in the names of a folder, where that is digits alone.
+fn numbers_at(place: &Path) -> Vec<String> {
+    let Some(last) = place.file_name() else {
+        return Vec::new();
+    };
+    let folder = match place.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut head = last.as_encoded_bytes().to_vec();
+    head.push(b'-');
+    let number = |name: &OsStr| {
+        let digits = name.as_encoded_bytes();
+        let digits = digits.strip_prefix(&head[..])?.strip_suffix(b".bin")?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+        is_number.then(|| digits.to_owned())
+    };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| number(&name)).collect()
 }
 
 fn number<T: std::str::FromStr>(

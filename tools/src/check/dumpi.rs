@@ -3,6 +3,7 @@
 use super::findings::{Findings, Severity};
 use super::others;
 use crate::input::Input;
+use crate::per_format::dumpi::{missing, ranks_named};
 use formats::dumpi::Source;
 use formats::dumpi::from_text::{Options, from_text};
 use formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
@@ -230,15 +231,12 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
         return findings.error_at("files of the run", "fileprefix", what);
     }
     let mut inputs: Vec<(u32, Input)> = Vec::new();
-    for (rank, file) in (0u32..).zip(&files) {
-        let Some(file) = file else {
-            let what = format!(
-                "the .bin file of rank {rank} is missing, expected {}",
-                meta.numprocs
-            );
-            findings.error_at("files of the run", format_args!("rank {rank}"), what);
-            continue;
-        };
+    for gap in files.gaps() {
+        let (place, missing) = (ranks_named(gap), missing(gap));
+        let what = format!("{missing}, expected {}", meta.numprocs);
+        findings.error_at("files of the run", place, what);
+    }
+    for (rank, file) in files.iter() {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         match Input::open(file) {
             Ok(input) => {
@@ -253,7 +251,7 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
             Err(_) => findings.error_at("files of the run", &name, "cannot be opened"),
         }
     }
-    if inputs.len() < files.len() || findings.count(Severity::Error) > 0 {
+    if files.missing() > 0 || findings.count(Severity::Error) > 0 {
         return;
     }
     // That the halves of messages match.

@@ -1,13 +1,13 @@
 //! ALOG, CLOG-1, SLOG-1, Pajé and block files: what their readers, and the making of drawables, find.
 
 use super::findings::Findings;
+use crate::input::Input;
 use crate::progress::Progress;
 use formats::model::{Drawable, Losses, Source, Stop};
 use formats::paje::{Reader as PajeReader, Simulator, Trace};
 use formats::slog1::{Reader as Slog1Reader, Sector};
 use formats::{alog, clog1, paje};
 use records::define::Definition;
-use records::file::File;
 use std::collections::HashSet;
 
 /// Losses that say that something is odd in the file, rather than that it has no place among drawables.
@@ -266,12 +266,12 @@ pub fn check_paje(trace: Trace<'_>, findings: &mut Findings) {
 }
 
 /// Block files.
-pub fn check_blocks(bytes: &[u8], findings: &mut Findings) {
+pub fn check_blocks(input: &Input, findings: &mut Findings) {
     let table = match wrappers::table() {
         Ok(table) => table,
         Err(error) => return findings.unreadable(error),
     };
-    let file = match File::new(bytes) {
+    let file = match input.blocks() {
         Ok(file) => file,
         Err(error) => return findings.unreadable(error),
     };

@@ -256,11 +256,8 @@ pub fn run(
     let text = Input::open(input)?;
     let meta = Meta::parse(&text).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
     let files = meta.rank_files(input);
-    let there: Vec<(u32, &PathBuf)> = (0u32..)
-        .zip(&files)
-        .filter_map(|(rank, file)| Some((rank, file.as_ref()?)))
-        .collect();
-    let missing = meta.numprocs as usize - there.len().min(meta.numprocs as usize);
+    let there: Vec<(u32, &Path)> = files.iter().collect();
+    let missing = files.missing();
     if missing > 0 {
         let message = format!("{name}: {missing} of {} files are not there", meta.numprocs);
         return Err(Failure::Data(message));

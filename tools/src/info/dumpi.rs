@@ -3,6 +3,7 @@
 use super::drawables;
 use super::report::{Report, object};
 use crate::input::Input;
+use crate::per_format::dumpi::missing;
 use formats::dumpi::Source;
 use formats::dumpi::from_text::{Options, from_text};
 use formats::dumpi::meta::Meta;
@@ -197,11 +198,10 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
     let mut rows = Vec::new();
     let mut hosts = BTreeSet::new();
     let mut inputs: Vec<(u32, Input)> = Vec::new();
-    for (rank, file) in (0u32..).zip(&files) {
-        let Some(file) = file else {
-            report.problem(format!("the .bin file of rank {rank} is missing"));
-            continue;
-        };
+    for gap in files.gaps() {
+        report.problem(missing(gap));
+    }
+    for (rank, file) in files.iter() {
         let input = match Input::open(file) {
             Ok(input) => input,
             Err(_) => {

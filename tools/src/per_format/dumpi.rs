@@ -24,13 +24,35 @@ pub fn is_meta(input: &[u8]) -> bool {
 pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), Failure> {
     let name = shown(path).display();
     let meta = Meta::parse(input).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
-    let files: Vec<PathBuf> = meta.rank_files(path).into_iter().flatten().collect();
+    let files: Vec<PathBuf> = {
+        let files = meta.rank_files(path);
+        files.iter().map(|(_, path)| path.to_owned()).collect()
+    };
     if files.is_empty() {
         let prefix = String::from_utf8_lossy(&meta.fileprefix).into_owned();
         let message = format!("{name}: none of the files {prefix}-NNNN.bin is there");
         return Err(Failure::Data(message));
     }
     Ok((files, meta.numprocs))
+}
+
+/// The first and last rank of a stretch, for messages.
+pub fn ranks_named((first, last): (u32, u32)) -> String {
+    if first == last {
+        format!("rank {first}")
+    } else {
+        format!("ranks {first} to {last}")
+    }
+}
+
+/// What is said of ranks whose `.bin` files are not there.
+pub fn missing(gap: (u32, u32)) -> String {
+    let (files, are) = if gap.0 == gap.1 {
+        ("file", "is")
+    } else {
+        ("files", "are")
+    };
+    format!("the .bin {files} of {} {are} missing", ranks_named(gap))
 }
 
 /// The rank that the name of a `.bin` file ends with.

@@ -11,7 +11,7 @@ use super::Arguments;
 use super::values::{Values, one};
 use crate::clock;
 use crate::failure::Failure;
-use crate::input::shown;
+use crate::input::{Input, shown};
 use formats::project::library::Library;
 use formats::project::scan::Scan;
 use formats::project::timeline::Timeline;
@@ -25,11 +25,11 @@ use std::fmt::Write as _;
 use std::io::Write;
 use wrappers::Table;
 
-pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
+pub fn print(input: &Input, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();
     let bad = |what: String| Failure::Data(format!("{name}: {what}"));
     let table = wrappers::table().map_err(|error| bad(error.to_string()))?;
-    let file = File::new(input).map_err(|error| bad(error.to_string()))?;
+    let file = input.blocks().map_err(|error| bad(error.to_string()))?;
     if file.info().table != table.fingerprint() {
         return Err(bad("written by another version of libtrace".to_owned()));
     }

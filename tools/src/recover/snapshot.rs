@@ -6,8 +6,10 @@
 
 use crate::input::{self, Input};
 use records::layout::{BLOCK_HEADER, BLOCK_SIZE};
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
@@ -25,13 +27,24 @@ pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<Input>> {
         return Ok(None);
     }
     let file = File::open(path)?;
-    let mut copy = tempfile::tempfile()?;
+    let copy = tempfile::tempfile()?;
     let mut block = vec![0; BLOCK_SIZE];
     let mut offset = 0;
-    while read_block(&file, &mut block, offset)? {
-        copy.write_all(&block)?;
+    // Holes stay holes: a block that nobody has touched yet has nothing to copy.
+    loop {
+        match seek(&file, SeekFrom::Data(offset)) {
+            Ok(data) => offset = data - data % BLOCK_SIZE as u64,
+            Err(Errno::NXIO) => break,
+            // The file system does not tell of holes.
+            Err(_) => {}
+        }
+        if !read_block(&file, &mut block, offset)? {
+            break;
+        }
+        copy.write_all_at(&block, offset)?;
         offset += BLOCK_SIZE as u64;
     }
+    copy.set_len(offset)?;
     input::map(&copy).map(Some)
 }
 

@@ -9,8 +9,10 @@ use records::encode::Status;
 use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader};
 use std::fs;
 use std::mem::offset_of;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 fn mpitrace(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
@@ -232,6 +234,42 @@ fn every_end_has_its_words_and_missing_ranks_are_named() {
     assert!(said.starts_with(&expected), "{said}");
     let meta = fs::read_to_string(folder.0.join(format!("new/out/dumpi-{STAMP}.meta"))).unwrap();
     assert!(meta.contains("numprocs=9\n"), "{meta}");
+}
+
+/// A file of a few blocks that says it has 100 GB: what is a hole is not walked.
+#[test]
+fn holes_are_skipped() {
+    let folder = Folder::new("holes");
+    let whole = file(&exchange(0, 1, 0), &KILLED);
+    let plain = Folder::new("no-holes");
+    for (folder, length) in [(&plain, 0), (&folder, 100 << 30)] {
+        let path = folder.write("0.blocks", &whole);
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_len(length.max(whole.len() as u64)).unwrap();
+    }
+    // A last block behind the hole is one like any other.
+    let last = &whole[whole.len() - BLOCK_SIZE..];
+    let path = folder.0.join("0.blocks");
+    let end = (100 << 30) - BLOCK_SIZE as u64;
+    let sparse = fs::File::options().write(true).open(path).unwrap();
+    sparse.write_all_at(last, end).unwrap();
+    let begun = Instant::now();
+    for arguments in [
+        &["print", "0.blocks"][..],
+        &["info", "0.blocks"],
+        &["check", "0.blocks"],
+        &["status", "--ended", "."],
+        &["io", "."],
+        &["recover", "--output", "x.slog2", "."],
+    ] {
+        let (expected, found) = (plain.run(arguments), folder.run(arguments));
+        assert_eq!(found.status.code(), expected.status.code(), "{arguments:?}");
+        if arguments[0] != "info" {
+            let (found, expected) = (stdout(&found), stdout(&expected));
+            assert_eq!(found, expected, "{arguments:?}");
+        }
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20), "{begun:?}");
 }
 
 #[test]

@@ -210,13 +210,14 @@ fn metafiles_are_the_same_and_name_the_files() {
             path.display()
         );
         let expected: Vec<_> = (0..meta.numprocs)
-            .map(|rank| Some(bin_path(&path.with_extension(""), rank, 4)))
+            .map(|rank| bin_path(&path.with_extension(""), rank, 4))
             .collect();
         let found = meta.rank_files(&path);
-        let names = |files: &[Option<PathBuf>]| -> Vec<_> {
+        let found: Vec<_> = found.iter().map(|(_, file)| file.to_owned()).collect();
+        let names = |files: &[PathBuf]| -> Vec<_> {
             files
                 .iter()
-                .map(|f| f.as_ref().and_then(|f| f.file_name().map(|n| n.to_owned())))
+                .map(|f| f.file_name().map(|n| n.to_owned()))
                 .collect()
         };
         assert_eq!(names(&found), names(&expected), "{}", path.display());

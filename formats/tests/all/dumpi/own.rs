@@ -255,24 +255,32 @@ fn moved_and_partial_runs_are_found() {
     for name in ["r-000.bin", "r-002.bin"] {
         fs::write(dir.join(name), "").expect("a writable directory");
     }
-    let expected = [
-        Some(dir.join("r-000.bin")),
-        None,
-        Some(dir.join("r-002.bin")),
-    ];
-    assert_eq!(
-        meta("numprocs=3\nfileprefix=gone/r\n").rank_files(&metafile),
-        expected
-    );
-    assert_eq!(
-        meta("numprocs=3\nfileprefix=/gone/r\n").rank_files(&metafile),
-        expected
-    );
-    assert!(
-        meta("numprocs=3\nfileprefix=q\n")
-            .rank_files(&metafile)
-            .is_empty()
-    );
+    let expected = [(0, dir.join("r-000.bin")), (2, dir.join("r-002.bin"))];
+    let found = |text: &str| meta(text).rank_files(&metafile);
+    for text in [
+        "numprocs=3\nfileprefix=gone/r\n",
+        "numprocs=3\nfileprefix=/gone/r\n",
+    ] {
+        let files = found(text);
+        let there: Vec<_> = files
+            .iter()
+            .map(|(rank, path)| (rank, path.to_owned()))
+            .collect();
+        assert_eq!(there, expected);
+        assert_eq!(files.missing(), 1);
+        assert_eq!(files.gaps().collect::<Vec<_>>(), [(1, 1)]);
+    }
+    assert!(found("numprocs=3\nfileprefix=q\n").is_empty());
+    // Four thousand million ranks are but a number in a file.
+    let files = found("numprocs=4294967295\nfileprefix=r\n");
+    assert_eq!(files.missing(), u32::MAX - 2);
+    let gaps: Vec<_> = files.gaps().collect();
+    assert_eq!(gaps, [(1, 1), (3, u32::MAX - 1)]);
+    assert!(found("numprocs=4294967295\nfileprefix=q\n").is_empty());
+    // Ranks that the run does not have are none of it, and a width is one of the whole run.
+    fs::write(dir.join("r-0001.bin"), "").expect("a writable directory");
+    let files = found("numprocs=2\nfileprefix=r\n");
+    assert_eq!(files.iter().map(|(rank, _)| rank).collect::<Vec<_>>(), [0]);
     fs::remove_dir_all(&dir).expect("our directory");
 }
 

@@ -541,8 +541,8 @@ fn runs_of_the_reference_lose_no_message() {
         let meta = Meta::parse(&fs::read(&path).expect("readable")).expect("a metafile");
         let files: Vec<Vec<u8>> = meta
             .rank_files(&path)
-            .into_iter()
-            .map(|file| fs::read(file.expect("its file")).expect("readable"))
+            .iter()
+            .map(|(_, file)| fs::read(file).expect("readable"))
             .collect();
         let files: Vec<(u32, &[u8])> = (0..).zip(files.iter().map(Vec::as_slice)).collect();
         let drawn = drawn(meta.numprocs, &files);

@@ -198,14 +198,17 @@ fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
     let bad = |what: String| Failure::Data(format!("{}: {what}", shown(path).display()));
     let meta = Meta::parse(&input).map_err(|error| bad(error.to_string()))?;
     let mut files = Vec::new();
-    for (rank, path) in (0..).zip(meta.rank_files(path)) {
-        let path = path.ok_or_else(|| bad(format!("no .bin file of rank {rank}")))?;
-        let input = Input::open(&path)?;
-        files.push(RankFile { rank, path, input });
-    }
-    if files.is_empty() {
+    let found = meta.rank_files(path);
+    if found.is_empty() {
         let prefix = String::from_utf8_lossy(&meta.fileprefix).into_owned();
         return Err(bad(format!("no .bin files with the prefix {prefix}")));
+    }
+    if let Some((rank, _)) = found.gaps().next() {
+        return Err(bad(format!("no .bin file of rank {rank}")));
+    }
+    for (rank, path) in found.iter() {
+        let (path, input) = (path.to_owned(), Input::open(path)?);
+        files.push(RankFile { rank, path, input });
     }
     Ok((files, meta.numprocs))
 }
