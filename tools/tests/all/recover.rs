@@ -89,7 +89,7 @@ impl Drop for Folder {
 }
 
 /// How a process ended.
-struct End {
+pub(crate) struct End {
     run: u64,
     ended: u32,
     lost: u64,
@@ -97,7 +97,7 @@ struct End {
     open: Option<(&'static str, u64)>,
 }
 
-const KILLED: End = End {
+pub(crate) const KILLED: End = End {
     run: 77,
     ended: 0,
     lost: 0,
@@ -105,7 +105,7 @@ const KILLED: End = End {
 };
 
 /// The file of a process that ended so.
-fn file(b: &Blocks, end: &End) -> Vec<u8> {
+pub(crate) fn file(b: &Blocks, end: &End) -> Vec<u8> {
     let mut bytes = b.bytes();
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
     put(offset_of!(FileHeader, run), &end.run.to_ne_bytes());
@@ -127,7 +127,7 @@ fn file(b: &Blocks, end: &End) -> Vec<u8> {
 }
 
 /// A rank that sent `messages` to the other one, or received them.
-fn exchange(rank: i32, size: u32, messages: i64) -> Blocks {
+pub(crate) fn exchange(rank: i32, size: u32, messages: i64) -> Blocks {
     let mut b = common::rank(rank, size);
     let got = |tag: i64| Status {
         source: 0,
