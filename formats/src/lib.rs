@@ -11,6 +11,8 @@ pub mod dumpi;
 #[cfg(feature = "commands")]
 pub mod edit;
 mod fault;
+#[cfg(unix)]
+pub mod files;
 pub mod io;
 pub mod model;
 #[cfg(feature = "commands")]

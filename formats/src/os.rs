@@ -1,6 +1,9 @@
-//! Names of files from bytes, which they are made of on Unix. In a page, where there are no files, they are text.
+//! What differs between Unix, where files have names of bytes and may be pipes, and a page, where there are no files.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
 /// The name that these bytes are.
 #[cfg(unix)]
@@ -12,4 +15,28 @@ pub fn name(bytes: Vec<u8>) -> OsString {
 #[cfg(not(unix))]
 pub fn name(bytes: Vec<u8>) -> OsString {
     String::from_utf8_lossy(&bytes).into_owned().into()
+}
+
+/// Opens a regular file for reading, without ever waiting for what else may have its name.
+#[cfg(unix)]
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    crate::files::open_regular(path)
+}
+
+/// Opens a file for reading.
+#[cfg(not(unix))]
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Whether nothing, or a regular file, has the name `path`.
+#[cfg(unix)]
+pub fn may_replace(path: &Path) -> io::Result<()> {
+    crate::files::may_replace(path)
+}
+
+/// Pages have no files.
+#[cfg(not(unix))]
+pub fn may_replace(_: &Path) -> io::Result<()> {
+    Ok(())
 }

@@ -44,6 +44,12 @@ impl PendingFile {
                 path,
             });
         }
+        PendingFile::beside(&path)
+    }
+
+    /// Creates the temporary file beside `path`, whatever has that name: [`PendingFile::take_name`] takes one that is free.
+    pub fn beside(path: &Path) -> io::Result<Self> {
+        let path = path.to_path_buf();
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         for n in 0..ATTEMPTS {
             let temporary = path.with_file_name(temporary_name(name, n));
@@ -66,6 +72,13 @@ impl PendingFile {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// The same for a name that nobody has given as that of a device or a pipe, because it is made of parts: what has it is
+    /// not opened, which could take for ever, nor replaced.
+    pub fn create_regular(path: impl AsRef<Path>) -> io::Result<Self> {
+        crate::os::may_replace(path.as_ref())?;
+        PendingFile::beside(path.as_ref())
     }
 
     /// The name that it gets.

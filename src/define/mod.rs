@@ -11,6 +11,7 @@ use crate::call::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
 use crate::interpose::generated::{
     MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
 };
+use crate::process::environment;
 use crate::process::launcher::Environment;
 use crate::settings::Settings;
 use parking_lot::Mutex;
@@ -56,7 +57,8 @@ pub fn boot_id() -> String {
     id.trim().to_owned() + &rank.map(|rank| format!("-{rank}")).unwrap_or_default()
 }
 
-/// Rank as the launcher tells it in the environment, for the time before MPI_Init and for programs without it.
+/// Rank as the launcher tells it in the environment, for the time before MPI_Init and for programs without it. A number does no harm,
+/// so it is believed also where other variables are not: it decides which rank speaks.
 pub fn rank_from_launcher() -> Option<u32> {
     Environment::Own.rank()
 }
@@ -73,7 +75,7 @@ pub fn process(t: &mut Thread) {
         &Definition::Process(Process {
             host: host(),
             program: program(),
-            user: std::env::var("LOGNAME").unwrap_or_default(),
+            user: environment::var("LOGNAME").unwrap_or_default(),
             boot: boot_id(),
         }),
     );

@@ -12,6 +12,7 @@ use crate::process;
 use crate::process::start::World;
 use crate::say;
 use crate::settings::Settings;
+use formats::files;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
@@ -52,8 +53,7 @@ impl Leaving<'_> {
     pub fn leave(&self, settings: &Settings) -> Result<Left, String> {
         let path = self.store.path();
         let folder = path.parent().unwrap_or(Path::new("."));
-        // SAFETY: asks for a number.
-        let user = unsafe { libc::geteuid() };
+        let user = files::user();
         let list = folder.join(format!("libtrace.{:016x}.{user}.leaving", self.world.run));
         let files = enter(&list, self.rank, path, user)
             .map_err(|e| format!("{} cannot be used ({e})", list.display()))?;
@@ -90,14 +90,7 @@ pub fn world(size: u32, run: u64, spawned: bool) -> World {
 
 /// Adds this process to those that have left; gives the block files of all of them.
 fn enter(list: &Path, rank: u32, own: &Path, user: u32) -> io::Result<Vec<PathBuf>> {
-    let mut file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(list)?;
-    is_own(&file, user)?;
+    let mut file = files::open_shared(list, true, 0o600)?;
     lock(&file)?;
     let Some(name) = own.file_name() else {
         return Err(io::Error::other("the block file has no name"));
@@ -184,8 +177,7 @@ mod tests {
     }
 
     fn own() -> u32 {
-        // SAFETY: asks for a number.
-        unsafe { libc::geteuid() }
+        files::user()
     }
 
     /// A block file in `folder` that only its owner may write to.

@@ -389,7 +389,10 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
         if let Some(store) = process::store().filter(|_| settings.keep_blocks) {
             // For who makes something else of the blocks; without it, a name of its own is found.
             let name = base.as_os_str().as_encoded_bytes();
-            drop(std::fs::write(store.path().with_extension("trace"), name));
+            let path = store.path().with_extension("trace");
+            if let Err(e) = process::own_file::create(&path, name) {
+                failures.push(format!("{}: {e}", path.display()));
+            }
         }
         failures.append(&mut notes);
         for file in &files {
@@ -590,7 +593,7 @@ fn own_clock() -> ZeroClock {
 
 /// Root of the DUMPI files, their time stamp, base of the merged files, and what keeps other runs from the DUMPI names.
 fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf, Option<dumpi::Claim>) {
-    let job = job_id(&|name| std::env::var(name).ok()).unwrap_or_else(|| world.job.to_string());
+    let job = job_id(&process::environment::var).unwrap_or_else(|| world.job.to_string());
     let stamp_of = |second: i64| {
         let prefix = meta::prefix(b"", u64::try_from(second).unwrap_or(0), Zone::Local);
         String::from_utf8_lossy(&prefix)

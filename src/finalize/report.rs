@@ -9,8 +9,6 @@ use formats::project::dumpi;
 use formats::project::forward::Corrected;
 use formats::project::scan::Scan;
 use records::file::File;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 use wrappers::Table;
@@ -252,14 +250,21 @@ pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: 
         }
     }
     line.push('\n');
-    let written = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(crate::process::home().join(&path))
-        .and_then(|mut f| f.write_all(line.as_bytes()));
+    let written =
+        crate::process::own_file::append(&crate::process::home().join(&path), &line, &is_counts);
     if let Err(e) = written {
         crate::process::say::on_first_rank(&format!("trace: {path}: {e}"));
     }
+}
+
+/// Whether a file begins as one of counts does: two numbers, and a function or the end of the line.
+fn is_counts(beginning: &str) -> bool {
+    let mut words = beginning.split([' ', '\n']);
+    let mut number = || {
+        let word = words.next().unwrap_or_default();
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit())
+    };
+    number() && number()
 }
 
 /// What the setting `debug` asks for, said by the first ranks only.
@@ -316,6 +321,15 @@ impl Diagnostics {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_counts_are_told_from_others() {
+        assert!(is_counts("0 12 MPI_Init=1 MPI_Send=10\n"));
+        assert!(is_counts("17 0\n"));
+        for text in ["export PATH", "12\n", "#!/bin/sh\n", " 1 2", "1 x", "-1 2 "] {
+            assert!(!is_counts(text), "{text}");
+        }
+    }
 
     #[test]
     fn digits_stand_in_groups_of_three() {

@@ -7,6 +7,7 @@ use crate::call::constants::SONAME;
 use crate::interpose::entry::Code;
 use crate::interpose::generated::FAMILY;
 use crate::interpose::lookup;
+use crate::process::environment;
 use crate::process::mark;
 use crate::say;
 use records::layout::Family;
@@ -43,7 +44,8 @@ fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
 /// Whether this library is here without the program having been linked to it.
 pub fn is_preloaded() -> bool {
     static PRELOADED: OnceLock<bool> = OnceLock::new();
-    *PRELOADED.get_or_init(|| std::env::var("LD_PRELOAD").is_ok_and(|v| v.contains("libtrace")))
+    *PRELOADED
+        .get_or_init(|| environment::var("LD_PRELOAD").is_some_and(|v| v.contains("libtrace")))
 }
 
 /// Whether there is a function `name` behind ours that the object `caller` would see without us.
@@ -83,7 +85,7 @@ fn left_out_by_linker() -> Option<usize> {
 pub fn configured() -> Option<usize> {
     static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
     *HANDLE.get_or_init(|| {
-        let path = std::env::var_os("TRACE_LIBMPI")?;
+        let path = environment::var_os("TRACE_LIBMPI")?;
         let path = CString::new(path.into_encoded_bytes()).ok()?;
         // SAFETY: dlopen takes any path; the library's constructors run as they would without us.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
@@ -196,11 +198,18 @@ pub fn is_loaded() -> bool {
     !find(c"PMPI_Get_library_version", std::ptr::null()).is_null()
 }
 
-/// Whether the wrappers may be entered: an MPI library is there and its handles are what the wrappers take them for.
-/// Otherwise says once what to do, and everything is passed through.
+/// Whether the wrappers may be entered: an MPI library is there, its handles are what the wrappers take them for, and the program has
+/// no more rights than its user. Otherwise says once what to do, and everything is passed through.
 pub fn is_usable(caller: Code) -> bool {
     static USABLE: OnceLock<bool> = OnceLock::new();
     *USABLE.get_or_init(|| {
+        if environment::is_untrusted() {
+            mark::set(mark::STEPS_ASIDE);
+            crate::process::say::on_first_rank(
+                "trace: a program with rights that its user has not (setuid, setgid, capabilities): nothing is traced",
+            );
+            return false;
+        }
         let Some(found) = family(caller) else {
             // No MPI at all: the wrappers only give errors back, which needs no handles.
             return true;

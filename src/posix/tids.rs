@@ -17,7 +17,7 @@ pub fn in_use() -> bool {
 /// The place in which thread `tid` says which call it is in; `own` where nobody looks.
 pub fn place(tid: u32, own: &'static AtomicU64) -> &'static AtomicU64 {
     let table = TABLE.get_or_init(|| {
-        let path = std::env::var_os("TRACE_TIDS")?;
+        let path = crate::process::environment::var_os("TRACE_TIDS")?;
         map(path.as_ref())
             .inspect_err(|e| {
                 crate::process::say::on_first_rank(&format!(

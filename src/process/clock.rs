@@ -18,7 +18,7 @@ pub fn init() {
         DRIFT.store(drift, Relaxed);
         return;
     }
-    if std::env::var("TRACE_CLOCK").is_ok_and(|v| v == "monotonic") {
+    if crate::process::environment::var("TRACE_CLOCK").is_some_and(|v| v == "monotonic") {
         return;
     }
     let trusted = |path: &str| {
@@ -34,7 +34,7 @@ pub fn init() {
 /// `TRACE_TEST_CLOCK=OFFSET,DRIFT` makes the clock of rank r wrong by r times as many ns, and ns per s, and the ranks count as
 /// running under kernels of their own: what several hosts are like, for tests on one.
 fn wrong() -> Option<(i64, i64)> {
-    let text = std::env::var("TRACE_TEST_CLOCK").ok()?;
+    let text = crate::process::environment::var("TRACE_TEST_CLOCK")?;
     let (offset, drift) = text.split_once(',')?;
     let rank = i64::from(crate::define::rank_from_launcher()?);
     Some((

@@ -3,9 +3,11 @@
 
 pub(crate) mod clock;
 pub(crate) mod dump;
+pub(crate) mod environment;
 pub(crate) mod launcher;
 pub(crate) mod life;
 pub(crate) mod mark;
+pub(crate) mod own_file;
 #[cfg(sessions)]
 pub(crate) mod process_set;
 pub(crate) mod say;
@@ -87,7 +89,7 @@ pub fn settings() -> Settings {
 pub fn records_conversions() -> bool {
     match SETTINGS.read().as_ref() {
         Some(settings) => settings.conversions == Conversions::Record,
-        None => std::env::var("TRACE_CONVERSIONS").is_ok_and(|v| v == "record"),
+        None => environment::var("TRACE_CONVERSIONS").is_some_and(|v| v == "record"),
     }
 }
 
@@ -273,6 +275,10 @@ pub fn set_modes() {
 
 /// Loads this process's own settings and opens the block file, at the first MPI call.
 fn open() -> Option<Store> {
+    if environment::is_untrusted() {
+        stop("a program with rights that its user has not");
+        return None;
+    }
     clock::init();
     crate::call::set_unusual();
     FIRST_READING.get_or_init(clock::reading);
@@ -322,13 +328,18 @@ fn open() -> Option<Store> {
             crate::process::say::on_first_rank(&format!(
                 "trace: {why}: nothing is recorded, the program runs on"
             ));
-            *NO_STORE.lock() = why;
-            MODE.iter().for_each(|m| m.store(OFF, Relaxed));
-            WANTED.store(false, Relaxed);
-            functions::switch(false);
+            stop(&why);
             None
         }
     }
+}
+
+/// Nothing is recorded in this process, for the reason that MPI_Finalize tells.
+fn stop(why: &str) {
+    why.clone_into(&mut NO_STORE.lock());
+    MODE.iter().for_each(|m| m.store(OFF, Relaxed));
+    WANTED.store(false, Relaxed);
+    functions::switch(false);
 }
 
 /// Whether a function of this name exists in the table or in `mpi.h`.
@@ -342,9 +353,10 @@ pub fn is_known(name: &str) -> bool {
 
 fn block_path(settings: &Settings) -> Result<PathBuf, String> {
     let rank = define::rank_from_launcher().unwrap_or(0);
+    let program = define::program().replace(|c: char| c.is_control(), "_");
     let name = format!(
         "libtrace.{}.{rank}.{}.blocks",
-        settings::shortened(&define::program()),
+        settings::shortened(&program),
         std::process::id()
     );
     let path = temporary_folder(settings).join(name);
@@ -356,7 +368,7 @@ fn block_path(settings: &Settings) -> Result<PathBuf, String> {
 pub fn temporary_folder(settings: &Settings) -> PathBuf {
     let (program, host) = (define::program(), define::host());
     let pid = std::process::id();
-    let job = settings::job_id(&|name| std::env::var(name).ok());
+    let job = settings::job_id(&environment::var);
     let names = Names {
         program: &program,
         job: job.as_deref().unwrap_or_default(),

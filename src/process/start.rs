@@ -11,6 +11,7 @@ use crate::interpose::generated::{MPI_Comm, MPI_Group, pmpi};
 use crate::process;
 use crate::process::clock;
 use crate::process::launcher;
+use crate::process::own_file;
 use crate::say;
 use crate::settings::{ClockSync, Names, Settings, expand};
 use parking_lot::Mutex;
@@ -116,7 +117,8 @@ fn dump_settings(settings: &Settings) {
         pid: std::process::id(),
     };
     let path = process::home().join(expand(path, &names));
-    if let Err(e) = std::fs::write(&path, text) {
+    let is_dump = |beginning: &str| beginning.starts_with(Settings::FIRST_LINE);
+    if let Err(e) = own_file::replace(&path, &text, &is_dump) {
         say!("trace: {}: {e}", path.display());
     }
 }

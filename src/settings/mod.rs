@@ -47,10 +47,14 @@ pub use self::{
 };
 
 use std::{
-    fs::OpenOptions,
+    ffi::{CString, OsStr},
+    fs::{Metadata, OpenOptions},
     io,
     io::Read,
-    os::unix::fs::{FileTypeExt, OpenOptionsExt},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
+    },
     path::Path,
 };
 use wrappers::Class;
@@ -59,13 +63,20 @@ use wrappers::Class;
 const LARGEST_FILE: u64 = 1 << 20;
 
 impl Settings {
+    /// How the text begins that [`Settings::to_text`] gives.
+    pub const FIRST_LINE: &str = "# settings in force";
+
     /// The settings of this process, from its environment and its file (see [`Settings::load`]), with a complaint
     /// also for each `TRACE_…` variable that looks like one of ours misspelt.
     ///
     /// `known` says whether a name is that of an MPI function.
     pub fn of_process(known: &dyn Fn(&str) -> bool) -> (Settings, Vec<Complaint>) {
-        let env =
-            |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let env = |name: &str| {
+            let value = std::env::var_os(name)?;
+            // What systems set for everybody is no order: a folder that is not there is not meant.
+            let is_folder = !options::is_customary(name) || is_usable_folder(&value);
+            is_folder.then(|| value.to_string_lossy().into_owned())
+        };
         let (settings, mut complaints) = Settings::load(&env, &read_file, known);
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         complaints.extend(suggest::misspelt_variables(names));
@@ -78,13 +89,14 @@ impl Settings {
     /// 2. `TRACE_SETTINGS`, configuration lines separated by `;` or line ends,
     /// 3. the configuration file: `$TRACE_CONF`, else `$DUMPI_CONF`, else `dumpi.conf` in the working directory;
     ///    one that cannot be read is complained of and the next is taken. They are never merged,
-    /// 4. variables that are merely customary (`TMPDIR`, `TMP`, `TEMP`),
+    /// 4. variables that are merely customary (`TMPDIR`, `TMP`, `TEMP`), of which [`Settings::of_process`] passes over those
+    ///    that name no folder to write to,
     /// 5. the defaults.
     ///
     /// `env` gives a variable's value, `read` a file's bytes, `known` says whether a name is that of an MPI function.
     pub fn load(
         env: &dyn Fn(&str) -> Option<String>,
-        read: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
+        read: &dyn Fn(&Path, Asked) -> io::Result<Vec<u8>>,
         known: &dyn Fn(&str) -> bool,
     ) -> (Settings, Vec<Complaint>) {
         let mut reader = read::Reader::new(known);
@@ -109,7 +121,7 @@ impl Settings {
     /// the default behind it as a comment.
     pub fn to_text(&self) -> String {
         let defaults = Settings::default();
-        let mut text = String::from("# settings in force\n");
+        let mut text = format!("{}\n", Settings::FIRST_LINE);
         for option in OPTIONS {
             let (values, usual) = ((option.get)(self), (option.get)(&defaults));
             for (index, value) in values.iter().enumerate() {
@@ -143,18 +155,44 @@ impl Settings {
     }
 }
 
+/// Who wants a configuration file to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The user, by its name.
+    ByName,
+    /// Nobody: it is in the working directory, where somebody else may have put it.
+    ByNobody,
+}
+
+/// Whether files can be made in this folder.
+fn is_usable_folder(path: &OsStr) -> bool {
+    let Ok(name) = CString::new(path.as_bytes()) else {
+        return false;
+    };
+    // SAFETY: a NUL-terminated path.
+    Path::new(path).is_dir() && unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) } == 0
+}
+
 /// The bytes of a configuration file of sensible size. What is no file may make whoever opens or reads it wait for ever, so it
-/// is opened without waiting, and a pipe is refused.
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+/// is opened without waiting, and only a regular file is read (or the null device, which stands for an empty one).
+fn read_file(path: &Path, asked: Asked) -> io::Result<Vec<u8>> {
+    if asked == Asked::ByNobody {
+        // A link counts as what its owner says; what it leads to is looked at below.
+        is_own(&path.symlink_metadata()?, false).map_err(untrusted)?;
+    }
     let mut bytes = Vec::new();
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
         .open(path)?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_fifo() || kind.is_socket() {
-        let error = "a pipe, not a configuration file";
+    let metadata = file.metadata()?;
+    let is_null = metadata.file_type().is_char_device() && metadata.rdev() == libc::makedev(1, 3);
+    if !metadata.is_file() && !is_null {
+        let error = "a pipe, a device or a folder, not a configuration file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
+    }
+    if asked == Asked::ByNobody {
+        is_own(&metadata, true).map_err(untrusted)?;
     }
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_FILE {
@@ -162,4 +200,23 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidData, error));
     }
     Ok(bytes)
+}
+
+fn untrusted(why: &str) -> io::Error {
+    let error = format!("{why}: it counts only if TRACE_CONF names it");
+    io::Error::new(io::ErrorKind::PermissionDenied, error)
+}
+
+/// Whether a file is this user's own or root's, and nobody else can have `written` it. A group of the user's number is taken
+/// for the user's own, as systems that give everyone a group number them.
+fn is_own(metadata: &Metadata, written: bool) -> Result<(), &'static str> {
+    // SAFETY: asks for numbers, and cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let own_group = group == user && metadata.gid() == group;
+    let others = if own_group { 0o002 } else { 0o022 };
+    match () {
+        () if metadata.uid() != user && metadata.uid() != 0 => Err("another user's file"),
+        () if written && metadata.mode() & others != 0 => Err("a file that others can write to"),
+        () => Ok(()),
+    }
 }

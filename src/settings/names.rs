@@ -129,6 +129,21 @@ pub fn escape(name: &str) -> String {
     word
 }
 
+/// Whether a name, as it is when its patterns are replaced, has control characters: no name of a file that anybody means, but a
+/// way to make lines of messages that seem to be others.
+pub fn has_controls(pattern: &str) -> bool {
+    let plain = Names {
+        program: "",
+        job: "",
+        date: "",
+        host: "",
+        ranks: 0,
+        rank: 0,
+        pid: 0,
+    };
+    expand(pattern, &plain).chars().any(char::is_control)
+}
+
 /// The batch job that `env` names: Slurm, PBS, LSF, Grid Engine.
 pub fn job_id(env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"]

@@ -65,6 +65,12 @@ pub struct Variable {
     pub strength: Strength,
 }
 
+/// Whether a variable of this name is set for everybody, and so means nothing in particular.
+pub fn is_customary(name: &str) -> bool {
+    let mut all = OPTIONS.iter().flat_map(|option| option.variables);
+    all.any(|v| v.name == name && v.strength == Strength::UnderFile)
+}
+
 /// What the value of a [`Variable`] says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Meaning {

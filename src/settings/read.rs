@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    Asked,
     complaint::{Complaint, Matter, Place},
     options::{Meaning, OPTIONS, Settings, SettingsOption, Strength},
     suggest,
@@ -138,7 +139,7 @@ impl<'a> Reader<'a> {
     pub fn configuration(
         &mut self,
         env: &dyn Fn(&str) -> Option<String>,
-        read: &dyn Fn(&Path) -> io::Result<Vec<u8>>,
+        read: &dyn Fn(&Path, Asked) -> io::Result<Vec<u8>>,
     ) {
         let named = ["TRACE_CONF", "DUMPI_CONF"]
             .iter()
@@ -149,7 +150,11 @@ impl<'a> Reader<'a> {
         let mut unreadable = Vec::new();
         let mut used = "no configuration file".to_owned();
         for (index, file) in files.iter().enumerate() {
-            match read(Path::new(file)) {
+            let asked = match index == usual {
+                true => Asked::ByNobody,
+                false => Asked::ByName,
+            };
+            match read(Path::new(file), asked) {
                 Ok(bytes) => {
                     self.file(file.into(), &bytes);
                     used = file.clone();

@@ -3,7 +3,7 @@
 
 use std::{fmt, time::Duration};
 
-use super::names::escape;
+use super::names::{escape, has_controls};
 
 /// How the value of an option is read from text and written as text.
 pub trait Kind {
@@ -352,7 +352,7 @@ impl Kind for Name {
     type Value = String;
 
     fn take(value: &mut String, text: &str) -> Option<()> {
-        *value = Some(escape(text)).filter(|name| !name.is_empty())?;
+        *value = Some(escape(text)).filter(|name| !name.is_empty() && !has_controls(name))?;
         Some(())
     }
 
@@ -361,7 +361,7 @@ impl Kind for Name {
     }
 
     fn allowed() -> String {
-        "a name, with patterns".into()
+        "a name without control characters, with patterns".into()
     }
 }
 
@@ -375,7 +375,7 @@ impl Kind for MaybeName {
         *value = match text {
             "" => return None,
             "none" => None,
-            name => Some(escape(name)),
+            name => Some(Some(escape(name)).filter(|name| !has_controls(name))?),
         };
         Some(())
     }
@@ -385,6 +385,6 @@ impl Kind for MaybeName {
     }
 
     fn allowed() -> String {
-        "none, a file name with patterns".into()
+        "none, a file name without control characters, with patterns".into()
     }
 }

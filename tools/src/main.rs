@@ -15,6 +15,7 @@ mod edited;
 mod failure;
 mod filter;
 mod format;
+mod found;
 mod info;
 mod input;
 mod io;

@@ -2,6 +2,7 @@
 
 use crate::clock;
 use crate::failure::Failure;
+use crate::found::{self, is_block_file};
 use crate::input::Input;
 use crate::recover::snapshot::is_writing;
 use records::define::{Definition, FUNCTION};
@@ -28,6 +29,9 @@ pub struct Arguments {
     /// Also those of processes that have ended
     #[arg(long)]
     ended: bool,
+    /// Also those of other users, where they are found in a folder
+    #[arg(long)]
+    any_owner: bool,
 }
 
 /// Runs the subcommand.
@@ -35,9 +39,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
     let mut text = String::new();
     let mut lines = Vec::new();
-    for path in files(&arguments.inputs)? {
+    for path in files(&arguments.inputs, arguments.any_owner)? {
         // A file that goes away meanwhile is of a program that has just ended.
-        let Ok(input) = Input::open(&path) else {
+        let Ok(input) = Input::open_regular(&path) else {
             continue;
         };
         let Ok(file) = input.blocks() else { continue };
@@ -62,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// The block files that are meant.
-fn files(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn files(inputs: &[PathBuf], any_owner: bool) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in inputs {
         let pid = path.to_str().and_then(|text| text.parse::<u32>().ok());
@@ -74,11 +78,7 @@ fn files(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             })?;
             files.push(file);
         } else if path.is_dir() {
-            let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
-            for entry in fs::read_dir(path).map_err(failed)? {
-                files.push(entry.map_err(failed)?.path());
-            }
-            files.retain(|file| is_block_file(file));
+            files.extend(found::block_files(path, any_owner)?);
         } else {
             files.push(path.clone());
         }
@@ -101,10 +101,6 @@ fn of_process(pid: u32) -> Option<PathBuf> {
         let found = there.find(|entry| entry.ino() == inode && is_block_file(&entry.path()));
         Some(found?.path())
     })
-}
-
-fn is_block_file(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "blocks")
 }
 
 fn who(path: &Path, file: &File<'_>, running: bool) -> String {

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::found;
 use crate::input::{Input, shown};
 use crate::per_format::dumpi;
 use crate::per_format::mpe1;
@@ -54,7 +55,7 @@ impl Trace {
                 let (ranks, size) = dumpi::files_of_meta(path, &input)?;
                 processes = processes.max(size);
                 for path in ranks {
-                    let input = Input::open(&path)?;
+                    let input = Input::open_regular(&path)?;
                     files.push((path, input));
                 }
                 continue;
@@ -190,19 +191,11 @@ fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             files.push(path.clone());
             continue;
         }
-        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
-        let mut found = Vec::new();
-        for entry in fs::read_dir(path).map_err(failed)? {
-            let file = entry.map_err(failed)?.path();
-            if Format::of_name(&file) == Some(Format::Blocks) {
-                found.push(file);
-            }
-        }
+        let mut found = found::block_files(path, false)?;
         if found.is_empty() {
             let message = format!("{}: no block files in this folder", path.display());
             return Err(Failure::Data(message));
         }
-        found.sort();
         files.append(&mut found);
     }
     Ok(files)

@@ -16,7 +16,7 @@ pub struct FileWriter {
 impl FileWriter {
     /// Creates the temporary file beside `target`.
     pub fn create(target: &Path, offsets: Offsets) -> Result<Self, WriteError> {
-        let file = PendingFile::create(target).map_err(|error| WriteError::File {
+        let file = PendingFile::create_regular(target).map_err(|error| WriteError::File {
             path: target.to_owned(),
             error,
         })?;

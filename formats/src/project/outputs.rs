@@ -48,6 +48,16 @@ pub struct Plan {
     pub forward: bool,
 }
 
+impl Plan {
+    /// Begins a file that is to be called `path`, or, where nothing is replaced, by the next name that is free.
+    fn begin(&self, path: &Path) -> io::Result<PendingFile> {
+        match self.replace {
+            true => PendingFile::create_regular(path),
+            false => PendingFile::beside(path),
+        }
+    }
+}
+
 /// Numbers names in the order in which they first come: the names, and for each of `ranks` ranks the number of its own.
 pub fn numbered<'n>(
     names: impl IntoIterator<Item = (u32, &'n str)>,
@@ -198,7 +208,7 @@ impl Outputs {
         let plan = &outputs.plan;
         if plan.clog2 {
             let path = with_ending(&plan.base, ".clog2");
-            let begun = PendingFile::create(&path).map_err(|e| e.to_string());
+            let begun = plan.begin(&path).map_err(|e| e.to_string());
             match begun
                 .and_then(|out| clog2::Writer::new(out, &plan.preamble).map_err(|e| e.to_string()))
             {
@@ -218,7 +228,9 @@ impl Outputs {
     fn begin_slog2(&self) -> Result<Slog2, String> {
         let plan = &self.plan;
         let path = with_ending(&plan.base, ".slog2");
-        let out = PendingFile::create(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let out = plan
+            .begin(&path)
+            .map_err(|e| format!("{}: {e}", path.display()))?;
         let lines = u64::from(plan.preamble.max_comm_world_size)
             * u64::from(plan.preamble.max_thread_count);
         let leaf = match plan.leaf {

@@ -6,7 +6,6 @@ use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 use records::define::Module;
 use std::collections::BTreeMap;
-use std::fs::File;
 
 /// Makes a name of C++ or Rust readable; `None` if it is none.
 pub type Demangle = fn(&str) -> Option<String>;
@@ -54,7 +53,7 @@ pub(super) fn names(
 
 /// Names of these addresses, which are sorted, in the file of their object; nothing if that cannot be read or is another one.
 fn in_file(module: &Module, addresses: &[u64]) -> Vec<Option<String>> {
-    let Ok(file) = File::open(&module.path) else {
+    let Ok(file) = crate::os::open_regular(module.path.as_ref()) else {
         return Vec::new();
     };
     // Reads what is asked for and no more: a program with all that a debugger needs may be large.

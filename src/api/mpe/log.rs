@@ -173,7 +173,7 @@ api! {
             // SAFETY: by the caller.
             let name = unsafe { string(filename) };
             if !name.is_empty() {
-                if std::env::var_os("MPE_LOGFILE_PREFIX").is_none() {
+                if crate::process::environment::var_os("MPE_LOGFILE_PREFIX").is_none() {
                     merged(Path::new(&name));
                 }
                 *PREFIX.lock() = Some(name.into());

@@ -148,16 +148,16 @@ fn text_that_is_not_utf8_is_read_as_far_as_it_goes() {
 
 #[test]
 fn a_file_that_is_too_large_or_no_file_is_an_error() {
-    assert!(read_file(&root().join("src")).is_err());
-    assert!(read_file(&root().join("src/settings/no such file")).is_err());
+    assert!(read_file(&root().join("src"), Asked::ByName).is_err());
+    assert!(read_file(&root().join("src/settings/no such file"), Asked::ByName).is_err());
     let own = root().join("src/settings/tests.rs");
     assert_eq!(
-        read_file(&own).expect("this file"),
+        read_file(&own, Asked::ByName).expect("this file"),
         std::fs::read(&own).expect("this file")
     );
     let large = std::env::temp_dir().join(format!("trace-settings-large-{}", std::process::id()));
     std::fs::write(&large, vec![b'#'; LARGEST_FILE as usize + 1]).expect("a temporary file");
-    let result = read_file(&large);
+    let result = read_file(&large, Asked::ByName);
     std::fs::remove_file(&large).expect("the temporary file");
     assert!(result.is_err_and(|error| error.to_string().contains("1 MiB")));
 }
@@ -192,7 +192,8 @@ fn a_process_reads_its_own_environment_and_file() {
             (CHILD, "1"),
             ("TRACE_DIR", "/a b"),
             ("TRACE_QUEIT", "yes"),
-            ("TMP", "/t"),
+            ("TMPDIR", "/no such folder"),
+            ("TMP", "/var/tmp"),
         ])
         .output()
         .expect("the child");
@@ -203,7 +204,7 @@ fn a_process_reads_its_own_environment_and_file() {
         "trace: environment: unknown key 'TRACE_QUEIT', left out; did you mean TRACE_QUIET?",
         "children       5    # default: 2",
         "directory      /a%x20b    # default: .",
-        "tmpdir         /t    # default: /tmp",
+        "tmpdir         /var/tmp    # default: /tmp",
     ] {
         assert!(
             text.lines().any(|there| there == line),
@@ -232,9 +233,9 @@ fn hostile_files_do_no_harm() {
     let refused = |name: &Path| {
         let named = name.display().to_string();
         let env = |variable: &str| (variable == "TRACE_CONF").then(|| named.clone());
-        let missing = |path: &Path| match path == Path::new("dumpi.conf") {
+        let missing = |path: &Path, asked: Asked| match path == Path::new("dumpi.conf") {
             true => Err(io::ErrorKind::NotFound.into()),
-            false => read_file(path),
+            false => read_file(path, asked),
         };
         let (settings, complaints) = Settings::load(&env, &missing, &known);
         assert_eq!(settings, Settings::default(), "{named}");
@@ -265,4 +266,79 @@ fn hostile_files_do_no_harm() {
         let place = |line: &String| line.starts_with("trace: dumpi.conf:");
         assert!(found.iter().all(place), "{found:?}");
     }
+}
+
+/// A file that nobody has named counts only if nobody else can have put it there, or written to it.
+#[test]
+fn a_file_that_others_may_have_written_is_left_out() {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+    let folder = std::env::temp_dir().join(format!("settings-others-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("dumpi.conf");
+    fs::write(&path, "quiet yes\n").expect("own folder");
+    let with = |mode| {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("own file");
+        assert!(
+            read_file(&path, Asked::ByName).is_ok(),
+            "{mode:o}: it is an order"
+        );
+        read_file(&path, Asked::ByNobody)
+    };
+    for mode in [0o600, 0o644, 0o444, 0o755] {
+        assert!(with(mode).is_ok(), "{mode:o}");
+    }
+    for mode in [0o666, 0o646, 0o622] {
+        let said = with(mode).expect_err("others can write").to_string();
+        assert!(said.contains("TRACE_CONF"), "{said}");
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("own file");
+    let link = folder.join("link");
+    symlink(&path, &link).expect("own folder");
+    assert!(
+        read_file(&link, Asked::ByNobody).is_ok(),
+        "a link of one's own"
+    );
+    // SAFETY: asks for a number.
+    if unsafe { libc::geteuid() } == 0 {
+        const OTHER: Option<u32> = Some(65534);
+        std::os::unix::fs::lchown(&link, OTHER, OTHER).expect("root may");
+        assert!(
+            read_file(&link, Asked::ByNobody).is_err(),
+            "another user's link"
+        );
+        chown(&path, OTHER, OTHER).expect("root may");
+        assert!(
+            read_file(&path, Asked::ByNobody).is_err(),
+            "another user's file"
+        );
+        assert!(read_file(&path, Asked::ByName).is_ok(), "it is an order");
+    } else {
+        println!("SKIPPED: only root can make files of another user");
+    }
+    fs::remove_dir_all(&folder).expect("own folder");
+}
+
+#[test]
+fn names_have_no_control_characters() {
+    for line in [
+        "settings-dump a%x0Ab",
+        "output a%x1bb",
+        "counts \u{7f}",
+        "directory %x07",
+    ] {
+        let (settings, complaints) = load(&[], &[("dumpi.conf", line.as_bytes())]);
+        assert_eq!(settings, Settings::default(), "{line:?}");
+        assert_eq!(complaints.len(), 1, "{line:?}: {complaints:?}");
+        assert!(
+            complaints[0].contains("control characters"),
+            "{complaints:?}"
+        );
+    }
+    let (settings, complaints) = load(&[("TRACE_OUTPUT", "a\nb")], &[]);
+    assert_eq!((settings, complaints.len()), (Settings::default(), 1));
+    // A percent sign that is written as one begins no code.
+    let (settings, complaints) = load(&[], &[("dumpi.conf", b"output a%%x0Ab")]);
+    assert_eq!((settings.output.as_str(), complaints.len()), ("a%%x0Ab", 0));
 }

@@ -21,6 +21,7 @@ mod limits;
 mod linking;
 mod memory;
 mod names;
+mod other_users;
 mod own_state;
 mod partly;
 mod programs;

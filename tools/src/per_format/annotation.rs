@@ -32,7 +32,7 @@ pub fn complete(path: &Path, input: Input) -> Result<Input, Failure> {
         let message = "it names no CLOG2 file that it belongs to";
         return Err(Failure::Data(format!("{}: {message}", name.display())));
     };
-    let records = Input::open_raw(&clog2).map_err(|failure| match failure {
+    let records = Input::open_regular(&clog2).map_err(|failure| match failure {
         Failure::Data(message) => Failure::Data(format!(
             "{}: an annotation file, which needs its CLOG2 file beside it: {message}",
             name.display()

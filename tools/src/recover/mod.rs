@@ -10,12 +10,12 @@ pub mod write;
 
 use crate::clock;
 use crate::failure::Failure;
+use crate::found::{self, ENDING};
 use crate::input::Input;
 use crate::tree::TreeArguments;
 use groups::Group;
 use source::Source;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
@@ -61,6 +61,9 @@ pub struct Arguments {
     /// Remove the block files of which all came into a trace
     #[arg(long, overrides_with = "keep", conflicts_with = "count")]
     remove: bool,
+    /// Also block files of other users, where they are found in a folder
+    #[arg(long)]
+    any_owner: bool,
     /// The tree; a leaf is of the size that suits the number of lines unless it is said here
     #[command(flatten)]
     tree: TreeArguments,
@@ -77,15 +80,12 @@ pub enum Kind {
     Slog2,
 }
 
-/// Ending of block files.
-const ENDING: &str = "blocks";
-
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
     let mut complaints = Vec::new();
     let mut inputs = Vec::new();
-    for path in block_files(&arguments.inputs)? {
+    for path in block_files(&arguments.inputs, arguments.any_owner)? {
         match open(&path) {
             Ok((input, running)) => inputs.push((path, input, running)),
             Err(Failure::Data(message)) => complaints.push(message),
@@ -155,7 +155,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// A block file, or a copy of what is in it if a process is still writing to it, and whether that is so.
 fn open(path: &Path) -> Result<(Input, bool), Failure> {
-    let input = Input::open(path)?;
+    let input = Input::open_regular(path)?;
     // A file that cannot be read is told of where it is read.
     let Ok(file) = input.blocks() else {
         return Ok((input, false));
@@ -171,25 +171,19 @@ fn open(path: &Path) -> Result<(Input, bool), Failure> {
 }
 
 /// The block files that the arguments name, each once.
-fn block_files(inputs: &[PathBuf]) -> Result<BTreeSet<PathBuf>, Failure> {
+fn block_files(inputs: &[PathBuf], any_owner: bool) -> Result<BTreeSet<PathBuf>, Failure> {
     let mut files = BTreeSet::new();
     for path in inputs {
         if !path.is_dir() {
             files.insert(path.clone());
             continue;
         }
-        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
-        let before = files.len();
-        for entry in fs::read_dir(path).map_err(failed)? {
-            let file = entry.map_err(failed)?.path();
-            if file.extension() == Some(OsStr::new(ENDING)) {
-                files.insert(file);
-            }
-        }
-        if files.len() == before {
+        let found = found::block_files(path, any_owner)?;
+        if found.is_empty() {
             let message = format!("{}: no block files (*.{ENDING}) here", path.display());
             return Err(Failure::Data(message));
         }
+        files.extend(found);
     }
     Ok(files)
 }

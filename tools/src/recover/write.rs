@@ -6,6 +6,7 @@ use super::{Arguments, Kind};
 use crate::tree::{Leaf, TreeArguments};
 use formats::dumpi::meta;
 use formats::dumpi::print::Zone;
+use formats::files;
 use formats::model::Stop;
 use formats::project::dumpi;
 use formats::project::functions::Choice;
@@ -98,7 +99,9 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
             .push(format!("{}: {error}", arguments.dir.display()));
         return written;
     }
-    let name = arguments.output.as_deref().unwrap_or(group.program());
+    // The program's name is what a file says that anybody may have written.
+    let program = files::part_of_name(group.program());
+    let name = arguments.output.as_deref().unwrap_or(&program);
     let run = Run {
         files: &files,
         merge: &merge,

@@ -246,7 +246,7 @@ impl Session {
         for entry in fs::read_dir(self.folder.path()).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             if path.extension() == Some(OsStr::new("blocks")) {
-                let input = Input::open(&path)?;
+                let input = Input::open_regular(&path)?;
                 inputs.push((path, input));
             }
         }
@@ -299,6 +299,8 @@ fn base(group: &Group<'_>) -> PathBuf {
         .find_map(|source| fs::read(source.path.with_extension("trace")).ok());
     match given {
         Some(name) if !name.is_empty() => OsString::from_vec(name).into(),
-        _ => formats::project::outputs::free_base(Path::new(group.program())),
+        _ => formats::project::outputs::free_base(Path::new(&formats::files::part_of_name(
+            group.program(),
+        ))),
     }
 }

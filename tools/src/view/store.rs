@@ -3,6 +3,7 @@
 //! header and tree directory, and to none else.
 
 use formats::PendingFile;
+use formats::files;
 use formats::slog2::Reader;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -97,7 +98,7 @@ impl Store {
     /// Where this is, if it is kept of this trace, and where in the file its bytes are.
     pub fn find(&self, kept: Kept) -> Option<(PathBuf, Range<usize>)> {
         self.places(kept).find_map(|path| {
-            let mut file = fs::File::open(&path).ok()?;
+            let mut file = files::open_regular(&path).ok()?;
             let metadata = file.metadata().ok()?;
             let mut head = [0; size_of::<Magic>() + size_of::<Key>()];
             let is_right = metadata.is_file() && metadata.len() <= MOST;
@@ -143,7 +144,7 @@ impl Store {
                 .mode(0o700)
                 .create(folder)?;
         }
-        let mut file = PendingFile::create(path)?;
+        let mut file = PendingFile::create_regular(path)?;
         file.write_all(kept.magic())?;
         file.write_all(&self.key)?;
         write(&mut file)?;
@@ -154,7 +155,7 @@ impl Store {
 /// Whether there is nothing under this name, or what we have kept there.
 fn is_replaceable(path: &Path, kept: Kept) -> bool {
     let mut magic = Magic::default();
-    match fs::File::open(path) {
+    match files::open_regular(path) {
         Ok(mut file) => file.read_exact(&mut magic).is_ok() && &magic == kept.magic(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }

@@ -224,7 +224,7 @@ pub fn write_meta(file: &File<'_>, options: &Options) -> Result<PathBuf, Error> 
 
 /// Writes a file that appears under its name only when it is complete.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = PendingFile::create(path)?;
+    let mut file = PendingFile::create_regular(path)?;
     file.write_all(content)?;
     file.persist()
 }

@@ -1,0 +1,26 @@
+//! The environment, as far as it may be believed. A program that runs with more rights than who started it (setuid, setgid, file
+//! capabilities) must not be led by that user's variables: there they say nothing, and nothing is recorded or written.
+
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
+/// Whether the program has rights that who started it has not; the system tells it in `AT_SECURE`, as it tells the C library
+/// for `secure_getenv`.
+pub fn is_untrusted() -> bool {
+    static UNTRUSTED: OnceLock<bool> = OnceLock::new();
+    // SAFETY: asks for a number.
+    *UNTRUSTED.get_or_init(|| unsafe { libc::getauxval(libc::AT_SECURE) } != 0)
+}
+
+/// The variable `name`, if there is one that may be believed.
+pub fn var_os(name: &str) -> Option<OsString> {
+    match is_untrusted() {
+        true => None,
+        false => std::env::var_os(name),
+    }
+}
+
+/// The variable `name` as text, likewise; `None` also where it is none.
+pub fn var(name: &str) -> Option<String> {
+    var_os(name)?.into_string().ok()
+}

@@ -1,0 +1,53 @@
+//! Small files that the recorder writes by name: lines of counts, the settings in force, the name of a trace. Their names come
+//! from settings, and their folders may be open to others. So only a regular file of the user's own is written to, through no
+//! link, and only one that the recorder has written before: a wrong name in a setting must not cost the user a file.
+
+use formats::files;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::path::Path;
+
+/// Rights of files that are made, before the process's mask.
+const RIGHTS: u32 = 0o666;
+/// Bytes of a file that are looked at, to tell what it is.
+const BEGINNING: u64 = 64;
+
+/// Opens a file, made if need be, that is empty or of which `is_ours` knows the beginning.
+fn open(path: &Path, append: bool, is_ours: &dyn Fn(&str) -> bool) -> io::Result<File> {
+    let mut file = files::open_shared(path, append, RIGHTS)?;
+    let mut beginning = Vec::new();
+    (&mut file).take(BEGINNING).read_to_end(&mut beginning)?;
+    if !beginning.is_empty() && !is_ours(&String::from_utf8_lossy(&beginning)) {
+        let why = "there already, and no file of libtrace's: not written to";
+        return Err(io::Error::new(ErrorKind::AlreadyExists, why));
+    }
+    Ok(file)
+}
+
+/// Appends a line to a file of such lines.
+pub fn append(path: &Path, line: &str, is_ours: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    open(path, true, is_ours)?.write_all(line.as_bytes())
+}
+
+/// Writes a file, in place of an older one of its kind.
+pub fn replace(path: &Path, text: &str, is_ours: &dyn Fn(&str) -> bool) -> io::Result<()> {
+    let mut file = open(path, false, is_ours)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(text.as_bytes())
+}
+
+/// Makes a file beside a block file. One of that name, which a process of the same number has left, is removed if it is the
+/// user's own.
+pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let make = || File::options().write(true).create_new(true).open(path);
+    let mut file = match make() {
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+            drop(files::open_shared(path, false, RIGHTS)?);
+            std::fs::remove_file(path)?;
+            make()?
+        }
+        made => made?,
+    };
+    file.write_all(bytes)
+}
