@@ -225,6 +225,7 @@ fn synth(ranks: u32, drawables: u64, path: &Path) -> Result<u64> {
     let options = [
         "synth",
         "--quiet",
+        "--force",
         "--ranks",
         &ranks,
         "--drawables",

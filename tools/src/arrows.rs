@@ -3,6 +3,7 @@
 use crate::edited;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output::Overwrite;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
 use formats::edit::Arrows;
@@ -31,6 +32,8 @@ pub struct Arguments {
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -39,6 +42,8 @@ pub struct Arguments {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let trace = Trace::open(&arguments.input)?;
+    let inputs = [&arguments.input];
+    arguments.overwrite.allow(&arguments.output, &inputs)?;
     let target = Target::new(&arguments.output, arguments.to, &arguments.tree)?;
     let source = trace.source()?;
     let views = edited::views(&trace, source.as_ref())?;

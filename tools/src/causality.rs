@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
+use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
 use formats::clog2::{self, ErrorKind, Reader, Writer};
@@ -24,10 +25,16 @@ pub struct Arguments {
     /// The file to write, with corrected times
     #[arg(long, value_name = "OUT.clog2")]
     forward: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(output) = &arguments.forward {
+        let inputs = [&arguments.input];
+        arguments.overwrite.allow(output, &inputs)?;
+    }
     let input = Input::open(&arguments.input)?;
     let name = shown(&arguments.input);
     let bad = |error: clog2::Error| match &error.kind {

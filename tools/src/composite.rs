@@ -3,6 +3,7 @@
 use crate::edited;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output::Overwrite;
 use crate::progress::Progress;
 use crate::traces::{Counted, Target, Trace, failure, tell_losses};
 use crate::tree::TreeArguments;
@@ -35,6 +36,8 @@ pub struct Arguments {
     head: Vec<String>,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -52,6 +55,8 @@ enum By {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let trace = Trace::open(&arguments.input)?;
+    let inputs = [&arguments.input];
+    arguments.overwrite.allow(&arguments.output, &inputs)?;
     let target = Target::new(&arguments.output, Some(Format::Slog2), &arguments.tree)?;
     let source = trace.source()?;
     let views = edited::views(&trace, source.as_ref())?;

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::filter;
 use crate::format::Format;
 use crate::input::shown;
+use crate::output::Overwrite;
 use crate::per_format::clog2;
 use crate::per_format::dumpi;
 use crate::per_format::mpe1;
@@ -71,6 +72,8 @@ pub struct Arguments {
     /// those of the input]
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<Dialect>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -106,6 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some((output, inputs)) = arguments.files.split_last() else {
         return Err(Failure::Call("no files".into()));
     };
+    arguments.overwrite.allow(output, inputs)?;
     let mut target = Target::new(output, arguments.to, &arguments.tree)?;
     target.allow(arguments.mpe.then_some("--mpe"), Format::Alog)?;
     let block_size = arguments.block_size.map(|_| "--block-size");
@@ -117,6 +121,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     target.dialect = arguments.dialect.map_or(target.dialect, Into::into);
     target.frames = arguments.frames.clone();
     let trace = Trace::open_all(inputs)?;
+    // A metafile and a folder stand for files that are read, too.
+    let read: Vec<&PathBuf> = trace.files.iter().map(|(path, _)| path).collect();
+    arguments.overwrite.allow(output, &read)?;
     if is_annotation(arguments, output) {
         return annotation(arguments, &trace, &target);
     }

@@ -3,6 +3,7 @@
 use crate::edited;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output::Overwrite;
 use crate::traces::{Target, Trace, failure, tell_losses};
 use crate::tree::TreeArguments;
 use clap::ValueEnum;
@@ -39,6 +40,8 @@ pub struct Arguments {
     split: bool,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -75,6 +78,8 @@ impl From<By> for View {
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let trace = Trace::open(&arguments.input)?;
     // No other format has views.
+    let inputs = [&arguments.input];
+    arguments.overwrite.allow(&arguments.output, &inputs)?;
     let target = Target::new(&arguments.output, Some(Format::Slog2), &arguments.tree)?;
     let source = trace.source()?;
     let mut views = views(arguments, &trace, source.as_ref())?;

@@ -26,6 +26,7 @@ mod lines;
 mod manual;
 mod merge;
 mod navigate;
+mod output;
 mod per_format;
 mod print;
 mod progress;

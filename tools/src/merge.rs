@@ -3,6 +3,7 @@
 use crate::edited;
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output::Overwrite;
 use crate::traces::{Target, Trace, failure, tell_losses};
 use crate::tree::TreeArguments;
 use clap::ValueEnum;
@@ -41,6 +42,8 @@ pub struct Arguments {
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -76,6 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             inputs.len() - 1
         )));
     }
+    arguments.overwrite.allow(output, inputs)?;
     let target = Target::new(output, arguments.to, &arguments.tree)?;
     let traces: Vec<Trace> = inputs
         .iter()

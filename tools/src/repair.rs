@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
+use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
 use formats::clog2::{self, ErrorKind, Reader, Repair, Writer, repair};
@@ -26,6 +27,8 @@ pub struct Arguments {
     /// Put the repaired file in the place of the old one, if there was anything to repair
     #[arg(long)]
     in_place: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if the file was sound
     #[arg(short, long)]
     quiet: bool,
@@ -33,6 +36,10 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if let Some(output) = &arguments.output {
+        let inputs = [&arguments.input];
+        arguments.overwrite.allow(output, &inputs)?;
+    }
     let input = Input::open(&arguments.input)?;
     let name = shown(&arguments.input);
     let bad = |error: clog2::Error| match &error.kind {

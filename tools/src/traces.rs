@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::found;
 use crate::input::{Input, shown};
+use crate::output::is_stdout;
 use crate::per_format::dumpi;
 use crate::per_format::mpe1;
 use crate::per_format::slog1::FrameArguments;
@@ -13,7 +14,6 @@ use formats::clog2;
 use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
 use formats::project;
 use formats::{Fault, FaultKind, PendingFile, alog, clog1, paje, slog1, slog2};
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -346,7 +346,7 @@ impl Target {
 
     /// Has `make` write the file: at its own path, or, where that is stdout or a device, beside it to be copied there.
     pub fn place<T>(&self, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
-        let to_stdout = self.path == OsStr::new("-");
+        let to_stdout = is_stdout(&self.path);
         let is_device = fs::metadata(&self.path).is_ok_and(|found| !found.is_file());
         if !to_stdout && !is_device {
             return make(&self.path);

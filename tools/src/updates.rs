@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
+use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
 use formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
@@ -25,6 +26,8 @@ pub struct Arguments {
     output: Option<PathBuf>,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -40,6 +43,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         None => default_name(&arguments.input),
     };
+    let inputs = [&arguments.input];
+    arguments.overwrite.allow(&output, &inputs)?;
     let input = Input::open(&arguments.input)?;
     let reader = Reader::new(&input)
         .map_err(|error: Error| Failure::Data(error.in_file(name).to_string()))?;

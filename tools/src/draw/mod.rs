@@ -5,6 +5,7 @@ pub mod png;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::Input;
+use crate::output::Overwrite;
 use crate::traces::{Target, Trace, tell_losses_of_picture};
 use crate::tree::TreeArguments;
 use crate::window::{Place, place};
@@ -51,6 +52,8 @@ pub struct Arguments {
     /// Colours of everything but the categories
     #[arg(long, value_enum, default_value_t = ThemeName::Light)]
     theme: ThemeName,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -118,6 +121,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "a PNG has at most {MOST_PIXELS} pixels; SVG has none to count"
         )));
     }
+    let inputs = [&arguments.trace];
+    arguments.overwrite.allow(&arguments.output, &inputs)?;
     let trace = Trace::open(&arguments.trace)?;
     if trace.format == Format::Slog2 {
         let lines = None;

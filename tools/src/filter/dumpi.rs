@@ -262,6 +262,10 @@ pub fn run(
         let message = format!("{name}: {missing} of {} files are not there", meta.numprocs);
         return Err(Failure::Data(message));
     }
+    let written = there.iter().map(|&(rank, _)| bin_path(output, rank, 4));
+    let written: Vec<PathBuf> = written.chain([meta_path(output)]).collect();
+    let read: Vec<&Path> = there.iter().map(|&(_, path)| path).chain([input]).collect();
+    arguments.overwrite.allow_all(&written, &read)?;
     let progress = Progress::bytes(&name.to_string(), there.len() as u64, arguments.quiet);
     let mut origin = None;
     if !selection.windows.is_empty() {

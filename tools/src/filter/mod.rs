@@ -5,6 +5,7 @@ mod selection;
 
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output::Overwrite;
 use crate::progress::Progress;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
@@ -47,6 +48,8 @@ pub struct Arguments {
     as_slog2filter: bool,
     #[command(flatten)]
     dumpi: dumpi::PartArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -65,6 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if is_run && to.is_none_or(|to| to == Format::Dumpi) {
         return dumpi::run(arguments, &selection, input, output);
     }
+    arguments.overwrite.allow(output, &[input])?;
     let trace = Trace::open(input)?;
     // A new file without a telling name is of the format of the old one.
     let to = to.unwrap_or(trace.format);

@@ -4,6 +4,7 @@ mod worlds;
 
 use crate::failure::Failure;
 use crate::input::{Input, shown};
+use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
 use formats::clog2::{Reader, Writer, join, joined_preamble};
@@ -30,6 +31,8 @@ pub struct Arguments {
     /// The files are of several MPI_COMM_WORLDs
     #[arg(long)]
     worlds: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -43,6 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some((output, paths)) = arguments.files.split_last() else {
         return Err(Failure::Call("no files".into()));
     };
+    arguments.overwrite.allow(output, paths)?;
     let mut inputs = Vec::new();
     for path in paths {
         inputs.push(Input::open(path)?);

@@ -5,6 +5,7 @@ mod tables;
 
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output::Overwrite;
 use crate::progress::Progress;
 use crate::table::Table;
 use crate::traces::{Counted, Trace, failure, tell_losses};
@@ -50,6 +51,8 @@ pub struct Arguments {
     /// Do not say what was left out, nor show progress
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Make the tables of dumpistats of a DUMPI run (its .meta file): ROOT-bin*.tbl
     #[arg(long, value_name = "ROOT", help_heading = dumpi::HEADING,
         conflicts_with_all = ["window", "by", "format", "nesting"])]
@@ -102,7 +105,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let message = "--dumpistats takes one file, the run's .meta";
             return Err(Failure::Call(message.into()));
         };
-        return dumpi::run(file, root, &arguments.tables, arguments.quiet);
+        return dumpi::run(
+            file,
+            root,
+            &arguments.tables,
+            arguments.overwrite,
+            arguments.quiet,
+        );
     }
     let window = arguments.window()?;
     let wanted = arguments.wanted()?;

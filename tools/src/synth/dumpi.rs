@@ -2,6 +2,7 @@
 
 use super::timeline::{CHECKPOINT_BYTES, Iteration, Shape, Span, Timeline};
 use crate::failure::Failure;
+use crate::output::Overwrite;
 use formats::PendingFile;
 use formats::dumpi::meta::{Meta, bin_path, meta_path};
 use formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
@@ -42,7 +43,7 @@ const SIZES: [i32; 28] = [
 ];
 
 /// Writes `output`, the .meta file, and the .bin files beside it. Returns the number of calls.
-pub fn write(shape: &Shape, output: &Path) -> Result<u64, Failure> {
+pub fn write(shape: &Shape, output: &Path, overwrite: Overwrite) -> Result<u64, Failure> {
     if output == OsStr::new("-") {
         let message = "a DUMPI trace is many files: it needs a name".into();
         return Err(Failure::Call(message));
@@ -51,6 +52,9 @@ pub fn write(shape: &Shape, output: &Path) -> Result<u64, Failure> {
         Some(ending) if ending == "meta" || ending == "bin" => output.with_extension(""),
         _ => output.to_path_buf(),
     };
+    let written = (0..shape.ranks).map(|rank| bin_path(&prefix, rank, 4));
+    let written: Vec<_> = written.chain([meta_path(&prefix)]).collect();
+    overwrite.allow_all::<&Path>(&written, &[])?;
     let mut calls = 0;
     let mut first = 0;
     while first < shape.ranks {

@@ -9,11 +9,12 @@ mod timeline;
 
 use crate::failure::Failure;
 use crate::format::Format;
+use crate::output::Overwrite;
 use crate::traces::{Target, tell_losses};
 use crate::tree::TreeArguments;
 use drawables::Synthetic;
 use formats::model::{Order, Source};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use timeline::Shape;
 
 /// Make a synthetic trace
@@ -45,6 +46,8 @@ pub struct Arguments {
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Say nothing if all went well
     #[arg(short, long)]
     quiet: bool,
@@ -60,10 +63,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let what = match target.format {
         Format::Dumpi => {
-            let calls = dumpi::write(&shape, &arguments.output)?;
+            let calls = dumpi::write(&shape, &arguments.output, arguments.overwrite)?;
             format!("{calls} calls")
         }
         format => {
+            arguments.overwrite.allow::<&Path>(&arguments.output, &[])?;
             // In the order that the format is written in, nothing has to be sorted.
             let order = match format {
                 Format::Slog2 => Order::End,

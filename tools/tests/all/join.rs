@@ -91,7 +91,7 @@ fn a_clog2_file_is_copied_to_the_byte_or_into_other_blocks() {
     let (small, copy) = (data("clog2/small.clog2"), folder.path("copy.clog2"));
     done(&["convert", &small, &copy]);
     assert!(fs::read(&copy).expect("made") == fs::read(&small).expect("small.clog2"));
-    done(&["convert", "--block-size", "1024", &small, &copy]);
+    done(&["convert", "--force", "--block-size", "1024", &small, &copy]);
     let text = mpitrace(&["print", &copy]).stdout;
     assert!(String::from_utf8_lossy(&text).contains("block_size = 1024"));
     let refused = mpitrace(&[
@@ -123,7 +123,7 @@ fn repair_completes_what_was_cut_off() {
     assert!(fs::read(&cut).expect("there") == fs::read(&whole).expect("there"));
     assert!(done(&["repair", "--in-place", &cut]).contains("nothing to repair"));
     assert!(fs::read(&cut).expect("there") == fs::read(&whole).expect("there"));
-    let nothing = mpitrace(&["repair", &data("dumpi/every-kind.bin"), &whole]);
+    let nothing = mpitrace(&["repair", "--force", &data("dumpi/every-kind.bin"), &whole]);
     assert_eq!(nothing.status.code(), Some(1));
     assert!(
         stderr(&nothing).contains("not a CLOG2 file"),
@@ -151,7 +151,7 @@ fn a_dumpi_text_becomes_the_file_and_back() {
         b"version=13.0.0\nMPI_Sond entering at walltime 1.0, cputime 0.1 seconds in thread 0.\n",
     )
     .expect("written");
-    let output = mpitrace(&["convert", &text, &file]);
+    let output = mpitrace(&["convert", "--force", &text, &file]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("line 2"), "{}", stderr(&output));
 }

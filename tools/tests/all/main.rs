@@ -14,6 +14,7 @@ mod join;
 mod links;
 mod matrix;
 mod mpe1;
+mod overwrite;
 mod paje;
 mod print;
 mod recover;

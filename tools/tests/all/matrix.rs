@@ -141,7 +141,7 @@ fn contents(path: &Path) -> Contents {
 
 fn convert(from: &Path, to: &Path) {
     let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
-        .args(["convert", "--quiet"])
+        .args(["convert", "--quiet", "--force"])
         .args([from, to])
         .output()
         .unwrap();

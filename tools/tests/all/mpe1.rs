@@ -136,7 +136,7 @@ fn alog_is_written_as_mpe_does_if_asked() {
             .unwrap()
             .starts_with(b"-1 0 0 0 0 0 Me\n-2 0 0 ")
     );
-    let output = mpitrace(&["convert", "-q", &clog2, &made]);
+    let output = mpitrace(&["convert", "-q", "--force", &clog2, &made]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(
         fs::read(&made)

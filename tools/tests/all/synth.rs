@@ -74,7 +74,10 @@ fn every_format_holds_the_same_trace() {
     );
     for other in ["b.clog2", "c.alog", "d.trace"] {
         synth(other, &["-q"], folder.path());
-        let (code, _, said) = mpitrace(&["convert", "-q", other, "back.slog2"], folder.path());
+        let (code, _, said) = mpitrace(
+            &["convert", "-q", "--force", other, "back.slog2"],
+            folder.path(),
+        );
         assert_eq!(code, Some(0), "{other}: {said}");
         assert_eq!(states("back.slog2"), expected, "{other}");
     }

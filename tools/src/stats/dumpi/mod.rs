@@ -15,6 +15,7 @@ mod traffic;
 
 use crate::failure::Failure;
 use crate::input::{Input, shown};
+use crate::output::Overwrite;
 use bins::{Bins, Marked, needs_traffic};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use columns::{Column, Kind, Shape};
@@ -214,7 +215,13 @@ fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
 }
 
 /// Makes the tables; `root` is what their names begin with.
-pub fn run(path: &Path, root: &Path, options: &Options, quiet: bool) -> Result<(), Failure> {
+pub fn run(
+    path: &Path,
+    root: &Path,
+    options: &Options,
+    overwrite: Overwrite,
+    quiet: bool,
+) -> Result<(), Failure> {
     let (files, ranks) = open(path)?;
     let bins = match &options.bins[..] {
         [] => vec![Bins::Range(Range::parse("all").map_err(Failure::Call)?)],
@@ -314,12 +321,18 @@ pub fn run(path: &Path, root: &Path, options: &Options, quiet: bool) -> Result<(
             }
         }
     }
-    for ((option, nth), table) in &tables {
+    let named = |(option, nth): &(usize, i64)| {
         let mut name = root.as_os_str().to_owned();
         name.push(format!("-bin{option}-{nth}.tbl"));
-        let name = PathBuf::from(name);
+        PathBuf::from(name)
+    };
+    let names: Vec<PathBuf> = tables.keys().map(named).collect();
+    let read = files.iter().map(|file| file.path.as_path());
+    let read: Vec<&Path> = read.chain([path]).collect();
+    overwrite.allow_all(&names, &read)?;
+    for (name, table) in names.iter().zip(tables.values()) {
         let failed = |error: io::Error| Failure::output(name.display(), &error);
-        let mut file = PendingFile::create(&name).map_err(failed)?;
+        let mut file = PendingFile::create(name).map_err(failed)?;
         file.write_all(table.as_bytes()).map_err(failed)?;
         file.persist().map_err(failed)?;
     }

@@ -1,0 +1,172 @@
+//! No command writes over a file that is there unless it is told to, and none over what it reads.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn mpitrace(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+    command.args(arguments).current_dir(folder);
+    command.output().unwrap()
+}
+
+#[track_caller]
+fn succeeds(folder: &Path, arguments: &[&str]) {
+    let output = mpitrace(folder, arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+}
+
+/// What the commands read.
+fn inputs(folder: &Path) {
+    for name in ["a.clog2", "a.slog2", "run.meta"] {
+        let synth = ["synth", "-q", "--ranks", "2", "--drawables", "60", name];
+        succeeds(folder, &synth);
+    }
+    // A version that `updates` takes.
+    fs::copy(folder.join("a.slog2"), folder.join("b.slog2")).unwrap();
+}
+
+/// Every command that writes a file the user names: its arguments, the file it reads and the one it writes first.
+const COMMANDS: [(&[&str], &str, &str); 13] = [
+    (&["convert", "a.clog2", "OUT"], "a.clog2", "o.slog2"),
+    (&["convert", "run.meta", "OUT"], "run.meta", "o.slog2"),
+    (
+        &["filter", "-r", "0", "a.slog2", "OUT"],
+        "a.slog2",
+        "o.slog2",
+    ),
+    (&["filter", "run.meta", "new"], "run.meta", "new.meta"),
+    (
+        &["merge", "a.slog2", "b.slog2", "OUT"],
+        "b.slog2",
+        "o.slog2",
+    ),
+    (&["join", "a.clog2", "OUT"], "a.clog2", "o.clog2"),
+    (&["repair", "a.clog2", "OUT"], "a.clog2", "o.clog2"),
+    (&["composite", "a.slog2", "OUT"], "a.slog2", "o.slog2"),
+    (&["arrows", "a.slog2", "OUT"], "a.slog2", "o.slog2"),
+    (&["lines", "a.slog2", "OUT"], "a.slog2", "o.slog2"),
+    (&["draw", "a.slog2", "OUT"], "a.slog2", "o.svg"),
+    (
+        &["clock", "a.clog2", "--forward", "OUT"],
+        "a.clog2",
+        "o.clog2",
+    ),
+    (
+        &["stats", "run.meta", "--dumpistats", "t"],
+        "run.meta",
+        "t-bin0-0.tbl",
+    ),
+];
+
+fn with<'a>(arguments: &[&'a str], output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let put = |&argument: &&'a str| if argument == "OUT" { output } else { argument };
+    arguments
+        .iter()
+        .map(put)
+        .chain(more.iter().copied())
+        .collect()
+}
+
+#[test]
+fn what_is_there_is_written_over_only_with_force() {
+    for (arguments, _, output) in COMMANDS {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        inputs(at);
+        fs::write(at.join(output), "precious").unwrap();
+        let call = with(arguments, output, &[]);
+        let refused = mpitrace(at, &call);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{call:?}: {said}");
+        assert!(
+            said.contains(&format!("{output}: exists already")),
+            "{call:?}: {said}"
+        );
+        assert_eq!(fs::read(at.join(output)).unwrap(), b"precious", "{call:?}");
+        succeeds(at, &with(arguments, output, &["--force"]));
+        assert_ne!(fs::read(at.join(output)).unwrap(), b"precious", "{call:?}");
+        fs::remove_file(at.join(output)).unwrap();
+    }
+}
+
+#[test]
+fn what_is_read_is_never_written_over() {
+    for (arguments, input, _) in COMMANDS {
+        if !arguments.contains(&"OUT") {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path();
+        inputs(at);
+        fs::create_dir(at.join("d")).unwrap();
+        let ending = if arguments[0] == "draw" {
+            "svg"
+        } else {
+            "slog2"
+        };
+        let ending = if ["join", "repair", "clock"].contains(&arguments[0]) {
+            "clog2"
+        } else {
+            ending
+        };
+        let (soft, hard) = (format!("soft.{ending}"), format!("hard.{ending}"));
+        symlink(at.join(input), at.join(&soft)).unwrap();
+        fs::hard_link(at.join(input), at.join(&hard)).unwrap();
+        let before = fs::read(at.join(input)).unwrap();
+        let mut names = vec![soft, hard];
+        if input.ends_with(ending) {
+            names.extend([input.to_owned(), format!("d/../{input}")]);
+        }
+        for name in names {
+            let call = with(arguments, &name, &["--force"]);
+            let refused = mpitrace(at, &call);
+            let said = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(2), "{call:?}: {said}");
+            assert!(said.contains("this is the input"), "{call:?}: {said}");
+            assert_eq!(fs::read(at.join(input)).unwrap(), before, "{call:?}");
+        }
+    }
+}
+
+#[test]
+fn synth_and_the_files_of_a_run_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let synth = ["synth", "-q", "--ranks", "2", "--drawables", "60"];
+    for (name, kept) in [("x.slog2", "x.slog2"), ("x.meta", "x-0001.bin")] {
+        fs::write(at.join(kept), "precious").unwrap();
+        let refused = mpitrace(at, &with(&synth, "", &[name]));
+        assert_eq!(refused.status.code(), Some(2), "{name}");
+        assert_eq!(fs::read(at.join(kept)).unwrap(), b"precious");
+        succeeds(at, &with(&synth, "", &["--force", name]));
+        assert_ne!(fs::read(at.join(kept)).unwrap(), b"precious");
+    }
+    // A metafile stands for files that are read.
+    let refused = mpitrace(at, &["convert", "--force", "x.meta", "x-0000.bin"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn devices_and_stdout_are_no_files_in_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    inputs(at);
+    succeeds(at, &["convert", "-q", "a.clog2", "expected.slog2"]);
+    let expected = fs::read(at.join("expected.slog2")).unwrap();
+    succeeds(
+        at,
+        &["convert", "-q", "--to", "slog2", "a.clog2", "/dev/null"],
+    );
+    for name in ["-", "/dev/stdout"] {
+        let call = ["convert", "-q", "--to", "slog2", "a.clog2", name];
+        assert_eq!(mpitrace(at, &call).stdout, expected, "{name}: a pipe");
+        let to = File::create(at.join("redirected")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+        command.args(call).current_dir(at).stdout(to);
+        assert!(command.status().unwrap().success(), "{name}: a file");
+        assert_eq!(fs::read(at.join("redirected")).unwrap(), expected, "{name}");
+    }
+}
