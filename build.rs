@@ -3,6 +3,8 @@
 
 #[path = "build/constants.rs"]
 mod constants;
+#[path = "build/oldest.rs"]
+mod oldest;
 
 use std::env;
 use std::error::Error;
@@ -41,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if declares("MPI_Session_init") && declares("MPI_Group_from_session_pset") {
         println!("cargo::rustc-cfg=sessions");
     }
+    oldest::want(&mpicc, &out)?;
     fs::write(out.join("mpi.rs"), &header.types)?;
     fs::write(out.join("wrappers.rs"), &generated.source)?;
     fs::write(

@@ -22,6 +22,33 @@ fn recorders() -> impl Iterator<Item = Mpi> {
         .filter(move |mpi| own(mpi) && mpi.is_here())
 }
 
+/// A library that wants newer symbols than the C library has ends every program that it is preloaded into. Only
+/// `__cxa_thread_atexit_impl` (2.18) has no older form and no substitute.
+#[test]
+fn loads_with_an_old_c_library() {
+    for mpi in recorders() {
+        let wanted = output("readelf", &["-V", "-W", &mpi.library().to_string_lossy()]);
+        let needs = wanted.split("Version needs section").nth(1);
+        let versions: Vec<(u32, u32)> = needs
+            .expect("it needs the C library")
+            .split("GLIBC_2.")
+            .skip(1)
+            .map(|rest| {
+                let mut numbers = rest
+                    .split(|c: char| !c.is_ascii_digit() && c != '.')
+                    .next()
+                    .unwrap_or("")
+                    .split('.');
+                let mut next = || numbers.next().and_then(|n| n.parse().ok()).unwrap_or(0);
+                (next(), next())
+            })
+            .collect();
+        assert!(!versions.is_empty(), "{wanted}");
+        let newest = versions.into_iter().max();
+        assert!(newest <= Some((18, 0)), "{mpi:?}: {newest:?}\n{wanted}");
+    }
+}
+
 /// The recorder must load into any process whatever MPI that has, so it names none itself.
 #[test]
 fn links_no_mpi() {

@@ -1,0 +1,35 @@
+//! Has `libtrace.so` want no newer symbols of the C library than an old one has (`oldest.c` tells how). Archives need nothing:
+//! `libtrace.a` is linked with the C library of the program.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+/// Compiles `oldest.c` and tells the linker of `libtrace.so`.
+pub fn want(mpicc: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+    let source = include_str!("oldest.c");
+    let object = out.join("oldest.o");
+    let done = Command::new(mpicc)
+        .args(["-c", "-O2", "-fPIC", "-fno-lto", "build/oldest.c", "-o"])
+        .arg(&object)
+        .status()?;
+    if !done.success() {
+        return Err(format!("{mpicc} cannot compile build/oldest.c").into());
+    }
+    let wrapped = (source.lines())
+        .filter_map(|line| {
+            ["FORWARD(", "STAT(", "CALL("]
+                .iter()
+                .find_map(|macro_name| line.strip_prefix(macro_name))
+        })
+        .filter_map(|rest| rest.split(',').next());
+    for name in wrapped {
+        println!("cargo::rustc-link-arg-cdylib=-Wl,--wrap={name}");
+    }
+    println!("cargo::rustc-link-arg-cdylib={}", object.display());
+    // Where the functions were before glibc 2.34; from then on empty libraries, loaded for their names only.
+    println!(
+        "cargo::rustc-link-arg-cdylib=-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state"
+    );
+    Ok(())
+}
