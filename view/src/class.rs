@@ -1,6 +1,6 @@
 //! Which class a category is of, by its name: what summaries, the minimap and the palette by class tell apart.
 
-use formats::io::draw::{Shows, shows};
+use formats::io::draw::{Shows, is_message, shows};
 use formats::slog2::{Category, Topology};
 use std::collections::HashMap;
 
@@ -108,7 +108,10 @@ impl Classes {
             None => {}
         }
         if category.topology == Topology::Arrow {
-            return Class::Message;
+            return match is_message(category) {
+                true => Class::Message,
+                false => Class::Disk,
+            };
         }
         let name = category.name.to_str();
         let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');

@@ -5,6 +5,7 @@ use super::{
     CategoryStatistics, Cell, HashMap, Histogram, Nesting, Options, Row, Statistics, Tally, Untold,
     callids, counters,
 };
+use crate::io::draw::is_message;
 use crate::model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
 
 /// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
@@ -38,6 +39,8 @@ pub struct Collector {
 struct Kind {
     category: Category,
     is_known: bool,
+    /// Whether its arrows are messages.
+    is_message: bool,
     callid: Option<callids::Place>,
     counters: counters::Places,
     tally: Tally,
@@ -47,6 +50,7 @@ struct Kind {
 impl Kind {
     fn new(category: Category, is_known: bool) -> Self {
         Kind {
+            is_message: is_message(&category),
             callid: callids::Place::of(&category),
             counters: counters::Places::new(),
             category,
@@ -211,6 +215,7 @@ impl Collector {
         }
         match drawable.topology {
             Topology::Event => {}
+            Topology::Arrow if !found.is_message => {}
             Topology::Arrow => {
                 let size = message(&found.category, drawable.info)
                     .and_then(|message| u64::try_from(message.size).ok());

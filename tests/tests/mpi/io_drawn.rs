@@ -24,6 +24,55 @@ fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> Run {
     run
 }
 
+/// Arrows that follow accesses to a file are no messages: a program with 100 messages each way has 200 in all tables, and one
+/// without messages has none.
+#[test]
+fn arrows_of_accesses_are_no_messages() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        for (messages, bytes) in [(100, 64), (0, 0)] {
+            let program = Program::c("io_messages").compile(mpi);
+            let number = messages.to_string();
+            let run = Tracing::new(mpi, 2).run(&program, &["data", &number]);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            let slog2 = run.file("slog2");
+            let arrows = contents::slog2(&slog2).arrows;
+            let edges: u64 = contents::slog2(&slog2).edges.values().sum();
+            assert!(edges > 0 && arrows == 2 * messages, "{arrows} {edges}");
+            let stats = |by: &[&str]| {
+                let mut command = Command::new(tests::mpitrace());
+                command
+                    .args(["stats", "--format", "csv"])
+                    .args(by)
+                    .arg(&slog2);
+                process::run(&mut command, LIMIT).succeeded().stdout
+            };
+            let lines =
+                |text: String| -> Vec<String> { text.lines().skip(1).map(str::to_owned).collect() };
+            let of_pairs = lines(stats(&["--by", "pair"]));
+            let of_sizes = lines(stats(&["--by", "size"]));
+            let of_ranks = stats(&["--by", "rank"]);
+            let volume = messages * bytes;
+            if messages == 0 {
+                assert!(
+                    of_pairs.is_empty() && of_sizes.is_empty(),
+                    "{of_pairs:?} {of_sizes:?}"
+                );
+            } else {
+                let pair = |from, to| format!("{from},{to},{messages},{volume},{bytes}");
+                assert_eq!(of_pairs, [pair(0, 1), pair(1, 0)]);
+                assert_eq!(
+                    of_sizes,
+                    [format!("64,127,{},{}", 2 * messages, 2 * volume)]
+                );
+            }
+            for line in lines(of_ranks) {
+                let end = format!(",{messages},{volume},{messages},{volume}");
+                assert!(line.ends_with(&end), "{line}");
+            }
+        }
+    }
+}
+
 /// The SLOG2 file of MPI_Finalize has what ranks did below MPI-IO: nested in the calls, an arrow for each edge that the join of
 /// the blocks finds, no matter who joined; and the CLOG2 file is that of a run without.
 #[test]

@@ -260,3 +260,14 @@ pub fn shows(category: &Category) -> Option<Shows> {
         categories::What::Edge(_, relation) => Shows::Edge(relation),
     })
 }
+
+/// Whether arrows of this category are messages between ranks. All are, but for the arrows that follow an MPI-IO call down to its
+/// operations and up to the data that they carry, and those that `mpitrace arrows` draws from a call to what has its CallID.
+pub fn is_message(category: &Category) -> bool {
+    let follows_a_call = || {
+        let mut keys = category.info_keys.iter();
+        category.name.to_str().starts_with("triggers ")
+            && keys.next().is_some_and(|key| key.0 == b"CallID=")
+    };
+    shows(category).is_none() && !follows_a_call()
+}
