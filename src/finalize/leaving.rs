@@ -13,11 +13,10 @@ use crate::process::start::World;
 use crate::say;
 use crate::settings::Settings;
 use formats::files;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -55,7 +54,7 @@ impl Leaving<'_> {
         let folder = path.parent().unwrap_or(Path::new("."));
         let user = files::user();
         let list = folder.join(format!("libtrace.{:016x}.{user}.leaving", self.world.run));
-        let files = enter(&list, self.rank, path, user)
+        let files = enter(&list, self.rank, path)
             .map_err(|e| format!("{} cannot be used ({e})", list.display()))?;
         if files.len() < self.processes as usize {
             return Ok(Left::BeforeOthers);
@@ -89,7 +88,7 @@ pub fn world(size: u32, run: u64, spawned: bool) -> World {
 }
 
 /// Adds this process to those that have left; gives the block files of all of them.
-fn enter(list: &Path, rank: u32, own: &Path, user: u32) -> io::Result<Vec<PathBuf>> {
+fn enter(list: &Path, rank: u32, own: &Path) -> io::Result<Vec<PathBuf>> {
     let mut file = files::open_shared(list, true, 0o600)?;
     lock(&file)?;
     let Some(name) = own.file_name() else {
@@ -106,12 +105,12 @@ fn enter(list: &Path, rank: u32, own: &Path, user: u32) -> io::Result<Vec<PathBu
     let lines = text.split(|&b| b == 0).filter(|line| !line.is_empty());
     let folder = list.parent().unwrap_or(Path::new("."));
     lines
-        .map(|line| block_file(folder, line, user))
+        .map(|line| block_file(folder, line))
         .collect::<io::Result<_>>()
 }
 
 /// The block file that a line of the list names.
-fn block_file(folder: &Path, line: &[u8], user: u32) -> io::Result<PathBuf> {
+fn block_file(folder: &Path, line: &[u8]) -> io::Result<PathBuf> {
     let wrong = || {
         let line = String::from_utf8_lossy(line).escape_debug().to_string();
         io::Error::other(format!("it names '{line}', which is no block file"))
@@ -123,29 +122,8 @@ fn block_file(folder: &Path, line: &[u8], user: u32) -> io::Result<PathBuf> {
         return Err(wrong());
     }
     let path = folder.join(std::ffi::OsString::from_vec(name.to_vec()));
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(&path)?;
-    is_own(&file, user)?;
+    files::open_found(&path)?;
     Ok(path)
-}
-
-/// Whether an open file is a regular one of `user`, has one name, and nobody else may write to it.
-fn is_own(file: &File, user: u32) -> io::Result<()> {
-    let is = file.metadata()?;
-    let why = if !is.is_file() {
-        "it is no regular file"
-    } else if is.uid() != user {
-        "it belongs to another user"
-    } else if is.nlink() != 1 {
-        "it has more than one name"
-    } else if is.mode() & 0o022 != 0 {
-        "others may write to it"
-    } else {
-        return Ok(());
-    };
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
 /// Waits until no other process has the file locked. The lock ends with the file's descriptor.
@@ -176,10 +154,6 @@ mod tests {
         folder
     }
 
-    fn own() -> u32 {
-        files::user()
-    }
-
     /// A block file in `folder` that only its owner may write to.
     fn block(folder: &Path, name: &str) -> PathBuf {
         let path = folder.join(name);
@@ -196,8 +170,8 @@ mod tests {
             block(&folder, "libtrace.a.0.1.blocks"),
             block(&folder, "libtrace.a b.1.2.blocks"),
         );
-        assert_eq!(enter(&list, 0, &a, own()).unwrap().len(), 1);
-        assert_eq!(enter(&list, 1, &b, own()).unwrap(), [a, b]);
+        assert_eq!(enter(&list, 0, &a).unwrap().len(), 1);
+        assert_eq!(enter(&list, 1, &b).unwrap(), [a, b]);
         std::fs::remove_dir_all(folder).unwrap();
     }
 
@@ -207,7 +181,7 @@ mod tests {
         let own_file = block(&folder, "libtrace.a.0.1.blocks");
         let target = block(&folder, "target");
         let list = folder.join("list");
-        let refused = || enter(&list, 0, &own_file, own()).is_err();
+        let refused = || enter(&list, 0, &own_file).is_err();
         symlink(&target, &list).unwrap();
         assert!(refused(), "a link");
         std::fs::remove_file(&list).unwrap();
@@ -239,7 +213,7 @@ mod tests {
             b"1 libtrace.none.blocks",
             b"libtrace.x.blocks",
         ] {
-            assert!(block_file(&folder, line, own()).is_err(), "{line:?}");
+            assert!(block_file(&folder, line).is_err(), "{line:?}");
         }
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -130,11 +130,7 @@ pub fn meet<T>(
         if flag != 0 {
             break;
         }
-        match turn {
-            0..64 => std::hint::spin_loop(),
-            64..256 => std::thread::yield_now(),
-            _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turn.min(1000)))),
-        }
+        pause(turn);
         let waited = begun.elapsed();
         if waited >= next_look {
             if let Some(reason) = look() {
@@ -153,6 +149,15 @@ pub fn meet<T>(
     unsafe { pmpi::MPI_Comm_set_errhandler(comm, predefined("MPI_ERRORS_RETURN")) };
     *COMM.lock() = Some(Comm(comm));
     Ok(Comm(comm))
+}
+
+/// Waits a little, the longer the more often it was in vain, and leaves the processor to the others.
+pub fn pause(turn: u32) {
+    match turn {
+        0..64 => std::hint::spin_loop(),
+        64..256 => std::thread::yield_now(),
+        _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turn.min(1000)))),
+    }
 }
 
 /// Frees the recorder's communicator. Collective.

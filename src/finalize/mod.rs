@@ -8,6 +8,7 @@
 
 mod agree;
 pub mod alone;
+mod arrivals;
 pub mod clocks;
 mod exchange;
 mod halves;
@@ -230,12 +231,7 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
     }
     let debug = Diagnostics::new(world, own_settings);
     debug.step("all ranks are asked for");
-    let folder = process::store().and_then(|store| store.path().parent());
-    if !folder.is_some_and(neighbours::have_block_files)
-        && let Some(absent) = meeting::absent(world.size)
-    {
-        return Err(Unmerged::Absent(absent));
-    }
+    gather_here(world, own_settings)?;
     let comm = meeting::meet(own_settings.deadline, || meeting::absent(world.size));
     let comm = comm.map_err(|missed| match missed {
         Missed::GivenUp(absent) => Unmerged::Absent(absent),
@@ -425,6 +421,19 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
         (Ok(()), _) => Err("rank 0 could not write all files".to_owned()),
     };
     result.map_err(Unmerged::Because)
+}
+
+/// Waits for the ranks of this host, where all of them have a recorder, before MPI is asked for anything; where one has none,
+/// gives up at once. What cannot be told here shows when the ranks meet.
+fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
+    let folder = process::store().and_then(|store| store.path().parent());
+    let expected = folder.and_then(neighbours::all_with_block_files);
+    if let (Some(folder), Some(expected)) = (folder, expected) {
+        arrivals::wait(folder, world.run, expected, settings.deadline)
+            .map_err(|why| said(why).into())
+    } else {
+        meeting::absent(world.size).map_or(Ok(()), |absent| Err(Unmerged::Absent(absent)))
+    }
 }
 
 /// For which calls the info box shows the CallID.

@@ -69,12 +69,10 @@ impl Neighbours {
     }
 }
 
-/// Whether the block files of as many processes as the launcher has started on this host lie in `folder`: a quick answer to
-/// whether all of them have a recorder, good enough to spare the look at every process.
-pub fn have_block_files(folder: &Path) -> bool {
-    let Some(expected) = Environment::Own.local_size() else {
-        return false;
-    };
+/// How many processes the launcher has started on this host, if the block files of as many lie in `folder`: all of them have a
+/// recorder then. A quick answer, which spares the look at every process.
+pub fn all_with_block_files(folder: &Path) -> Option<u32> {
+    let expected = Environment::Own.local_size()?;
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let ranks: BTreeSet<u32> = names
         .filter_map(|entry| {
@@ -88,7 +86,7 @@ pub fn have_block_files(folder: &Path) -> bool {
             is_alive.then_some(rank)
         })
         .collect();
-    ranks.len() >= expected as usize
+    (ranks.len() >= expected as usize).then_some(expected)
 }
 
 /// What the mappings of a process, in the text of /proc/PID/maps, say of a recorder in it.
