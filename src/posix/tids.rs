@@ -3,7 +3,9 @@
 
 use records::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, claim};
 use std::fs::OpenOptions;
+use std::io::Error;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
@@ -32,12 +34,34 @@ pub fn place(tid: u32, own: &'static AtomicU64) -> &'static AtomicU64 {
         .map_or(own, |slot| &slot.call)
 }
 
+/// Maps the table, which has to be memory whose size nobody can change any more, of this user or root: a file that becomes
+/// shorter would end the program, and other users are not to see what it does.
 fn map(path: &std::path::Path) -> std::io::Result<&'static [Slot]> {
-    let file = OpenOptions::new().read(true).write(true).open(path)?;
-    if file.metadata()?.len() != TIDS_SIZE as u64 {
-        return Err(std::io::Error::other("is not a table of thread IDs"));
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    // SAFETY: asks about an open descriptor.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    if seals == -1 || seals & libc::F_SEAL_SHRINK == 0 {
+        return Err(Error::other(
+            "is no sealed memory, which mpitrace ioserver makes",
+        ));
     }
-    // SAFETY: a new mapping of a file of that size, which stays; a child must not write to it.
+    let found = file.metadata()?;
+    // SAFETY: asks for a number.
+    let user = unsafe { libc::geteuid() };
+    if found.uid() != user && found.uid() != 0 {
+        return Err(Error::other(format!(
+            "belongs to user {}, not to {user} or root",
+            found.uid()
+        )));
+    }
+    if found.len() != TIDS_SIZE as u64 {
+        return Err(Error::other("is not a table of thread IDs"));
+    }
+    // SAFETY: a new mapping of a file of that size, which its seal keeps; a child must not write to it.
     unsafe {
         let table = libc::mmap(
             std::ptr::null_mut(),
@@ -48,11 +72,11 @@ fn map(path: &std::path::Path) -> std::io::Result<&'static [Slot]> {
             0,
         );
         if table == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
+            return Err(Error::last_os_error());
         }
         let table = table.cast::<u8>().cast_const();
         if std::slice::from_raw_parts(table, TIDS_MAGIC.len()) != TIDS_MAGIC {
-            return Err(std::io::Error::other("is not a table of thread IDs"));
+            return Err(Error::other("is not a table of thread IDs"));
         }
         // Slots are atomics, which any process may change.
         Ok(std::slice::from_raw_parts(

@@ -381,7 +381,7 @@ pub const OTHER_VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "TRACE_TIDS",
-        "the file in shared memory in which threads say which MPI call they are in, for an I/O server on the same machine; it must be there",
+        "the memory in which threads say which MPI call they are in, as `mpitrace ioserver` of the same user on the same machine names it; its size must be sealed",
     ),
     (
         "TRACE_LIBMPI",

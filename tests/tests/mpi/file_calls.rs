@@ -1,8 +1,11 @@
 //! The recorder of libc's file calls: what it says of each call, that it changes none, and that as many are recorded as strace
 //! sees in a run without it.
 
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::blocks::{self, Files};
@@ -443,12 +446,14 @@ fn the_shared_table_tells_which_call_a_thread_is_in() {
     for mpi in installed() {
         let program = Program::c("tids").compile(mpi);
         let folder = Folder::new("tids");
-        let table = folder.path().join("table");
         let mut bytes = records::tids::TIDS_MAGIC.to_vec();
         bytes.resize(records::tids::TIDS_SIZE, 0);
-        fs::write(&table, &bytes).expect("own folder");
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let table = fs::File::from(memfd_create("tids", flags).expect("memory"));
+        (&table).write_all(&bytes).expect("memory");
+        fcntl_add_seals(&table, SealFlags::SHRINK).expect("no mapping that writes");
         let mut tracing = Tracing::new(mpi, 2);
-        let name = table.display().to_string();
+        let name = format!("/proc/{}/fd/{}", std::process::id(), table.as_raw_fd());
         let variables = [("TRACE_TIDS", &*name)];
         tracing.variables = &variables;
         let run = tracing.run(&program, &[]);
@@ -468,9 +473,9 @@ fn the_shared_table_tells_which_call_a_thread_is_in() {
         }
         ranks.sort();
         assert_eq!(ranks, ["0", "1"]);
-        // A file that is no such table is left alone, and the program runs on.
+        // A file that somebody could make shorter is left alone, and the program runs on.
         let other = folder.path().join("other");
-        fs::write(&other, "something else").expect("own folder");
+        fs::write(&other, &bytes).expect("own folder");
         let name = other.display().to_string();
         let variables = [("TRACE_TIDS", &*name)];
         tracing.variables = &variables;
@@ -481,6 +486,6 @@ fn the_shared_table_tells_which_call_a_thread_is_in() {
             "{}",
             run.finished.story()
         );
-        assert_eq!(fs::read(&other).ok(), Some(b"something else".to_vec()));
+        assert_eq!(fs::read(&other).ok(), Some(bytes));
     }
 }

@@ -1,33 +1,32 @@
-//! What a server that was killed leaves outside of its directories: its table of threads and the folder of its data servers'
-//! sockets. Both carry its process ID in their name, and the next server removes those of processes that are gone.
+//! What a server that was killed leaves outside of its directories: the folder of its data servers' sockets. It carries the
+//! process ID in its name, with the number of the namespace in which that counts, and the next server of the same user and
+//! namespace removes those of processes that are gone.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-/// Where tables of threads are.
-const SHARED_MEMORY: &str = "/dev/shm";
-/// Before the process ID in the name of a table.
-const TABLE: &str = "mpitrace-tids.";
-/// Before the process ID in the name of a folder of sockets.
+/// Before the namespace in the name of a folder of sockets.
 const SOCKETS: &str = "mpitrace-sockets.";
 
-/// The table of process `pid`.
-pub fn table(pid: u32) -> PathBuf {
-    Path::new(SHARED_MEMORY).join(format!("{TABLE}{pid}"))
-}
-
-/// How the name of the folder of sockets of process `pid` begins.
+/// How the name of the folder of sockets of process `pid` of this namespace begins.
 pub fn sockets(pid: u32) -> String {
-    format!("{SOCKETS}{pid}.")
+    format!("{}{pid}.", prefix())
 }
 
-/// Removes what servers that are gone have left. What cannot be removed, such as that of other users, stays.
+/// The beginning of all names of this namespace of process IDs; containers may share a folder and count apart.
+fn prefix() -> String {
+    let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino());
+    format!("{SOCKETS}{namespace}.")
+}
+
+/// Removes what servers that are gone have left. That of other users and of other namespaces stays.
 pub fn sweep() {
-    sweep_folder(Path::new(SHARED_MEMORY), TABLE);
-    sweep_folder(&std::env::temp_dir(), SOCKETS);
+    sweep_folder(&std::env::temp_dir(), &prefix());
 }
 
 fn sweep_folder(folder: &Path, prefix: &str) {
+    let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(prefix)) else {
@@ -38,11 +37,12 @@ fn sweep_folder(folder: &Path, prefix: &str) {
         if !is_number || Path::new("/proc").join(pid).exists() {
             continue;
         }
-        let path = entry.path();
-        drop(match entry.file_type() {
-            Ok(kind) if kind.is_dir() => fs::remove_dir_all(&path),
-            _ => fs::remove_file(&path),
-        });
+        if entry
+            .metadata()
+            .is_ok_and(|found| found.is_dir() && found.uid() == user)
+        {
+            drop(fs::remove_dir_all(entry.path()));
+        }
     }
 }
 
@@ -56,27 +56,25 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         let dead = child.id();
         child.wait().unwrap();
-        let alive = std::process::id();
-        let at = |name: &str| folder.path().join(name);
-        for file in [
-            format!("{TABLE}{dead}"),
-            format!("{TABLE}{alive}"),
-            format!("{TABLE}x"),
-        ] {
-            fs::write(at(&file), "").unwrap();
+        let gone = format!("{}abc", sockets(dead));
+        let mut staying = [
+            format!("{}abc", sockets(std::process::id())),
+            format!("{}x.abc", prefix()),
+            // Process `dead` of another namespace, which may live.
+            format!("{SOCKETS}1.{dead}.abc"),
+        ];
+        for name in staying.iter().chain([&gone]) {
+            let at = folder.path().join(name);
+            fs::create_dir(&at).unwrap();
+            fs::write(at.join("0"), "").unwrap();
         }
-        let gone = at(&format!("{}abc", sockets(dead)));
-        fs::create_dir(&gone).unwrap();
-        fs::write(gone.join("0"), "").unwrap();
-        sweep_folder(folder.path(), TABLE);
-        sweep_folder(folder.path(), SOCKETS);
+        sweep_folder(folder.path(), &prefix());
         let mut left: Vec<_> = fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        let mut expected = [format!("{TABLE}{alive}"), format!("{TABLE}x")];
-        expected.sort();
-        assert_eq!(left, expected);
+        staying.sort();
+        assert_eq!(left, staying);
     }
 }

@@ -71,7 +71,7 @@ pub struct Arguments {
     /// Record nothing
     #[arg(long, conflicts_with = "trace")]
     no_trace: bool,
-    /// The table by which ranks tell their calls [default: /dev/shm/mpitrace-tids.PID]
+    /// Make a link to the table by which ranks tell their calls, and name that in TRACE_TIDS [default: no link]
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
     /// Stripe files over N data servers, which are started; BASE is then theirs alone
@@ -111,10 +111,12 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     mount::ignore_file_size_limit();
     leftovers::sweep();
     let pid = std::process::id();
-    let table = arguments.table.clone();
-    let table = table.unwrap_or_else(|| leftovers::table(pid));
-    let table = absolute(&table)?;
-    let tids = tids::Tids::create(&table).map_err(|e| at(&table, &e))?;
+    let link = arguments.table.as_deref().map(absolute).transpose()?;
+    let tids = tids::Tids::create(link.as_deref()).map_err(|e| {
+        let link = link.as_deref().unwrap_or(Path::new("table of threads"));
+        at(link, &e)
+    })?;
+    let table = tids.path();
     let trace = trace(arguments, &format!("ioserver.{pid}.blocks"))?;
     let mut told = format!("IOSERVER_PID={pid}\nTRACE_TIDS={}\n", table.display());
     if let Some(trace) = &trace {

@@ -3,53 +3,58 @@
 
 use memmap2::{Mmap, MmapOptions};
 use records::tids::{self, SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE};
-use std::fs::OpenOptions;
+use rustix::fs::{MemfdFlags, SealFlags, fchmod, fcntl_add_seals, memfd_create};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// The table as the server sees it.
+/// The table as the server sees it: memory without a name in any folder, sealed so that nobody can change its size, which
+/// would end every process that has mapped it.
 pub struct Tids {
     map: Mmap,
-    path: PathBuf,
-    /// Whether this process has made the file, and so removes it.
-    is_own: bool,
+    /// The memory, kept open because ranks open it through this process.
+    file: File,
+    /// The link that this process has made to it.
+    link: Option<PathBuf>,
 }
 
 impl Tids {
-    /// Makes the table, or takes the one that is there.
+    /// Makes the table, and a link to it at `link`, where nothing may be yet.
     ///
     /// # Errors
-    /// When it cannot be made, or the file is something else.
-    pub fn create(path: &Path) -> io::Result<Tids> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).mode(0o600);
-        let (file, is_own) = match options.clone().create_new(true).open(path) {
-            Ok(mut file) => {
-                // Ranks of any user may use a file system that is mounted for all of them.
-                if rustix::process::geteuid().is_root() {
-                    file.set_permissions(PermissionsExt::from_mode(0o666))?;
-                }
-                file.set_len(TIDS_SIZE as u64)?;
-                file.write_all(&TIDS_MAGIC)?;
-                (file, true)
-            }
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => (options.open(path)?, false),
-            Err(e) => return Err(e),
-        };
-        if file.metadata()?.len() != TIDS_SIZE as u64 {
-            return Err(io::Error::other("exists and is no table of threads"));
-        }
-        // SAFETY: ranks change the slots behind our back, which are read as atomics only; nobody makes the file shorter.
+    /// When it cannot be made, or something has the link's name.
+    pub fn create(link: Option<&Path>) -> io::Result<Tids> {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let mut file = File::from(memfd_create("mpitrace-tids", flags)?);
+        fchmod(&file, rustix::fs::Mode::from_raw_mode(0o600))?;
+        file.set_len(TIDS_SIZE as u64)?;
+        file.write_all(&TIDS_MAGIC)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        // SAFETY: ranks change the slots behind our back, which are read as atomics only; the seals keep the size.
         let map = unsafe { MmapOptions::new().len(TIDS_SIZE).map(&file)? };
-        if map.get(..TIDS_MAGIC.len()) != Some(&TIDS_MAGIC[..]) {
-            return Err(io::Error::other("exists and is no table of threads"));
-        }
-        Ok(Tids {
+        let mut table = Tids {
             map,
-            path: path.to_owned(),
-            is_own,
-        })
+            file,
+            link: None,
+        };
+        if let Some(link) = link {
+            symlink(table.opened(), link)?;
+            table.link = Some(link.to_owned());
+        }
+        Ok(table)
+    }
+
+    /// Where ranks find it: the link, else [`Tids::opened`].
+    pub fn path(&self) -> PathBuf {
+        self.link.clone().unwrap_or_else(|| self.opened())
+    }
+
+    /// The memory as a descriptor of this process. The system lets only the same user and root open it.
+    fn opened(&self) -> PathBuf {
+        let fd = self.file.as_raw_fd();
+        PathBuf::from(format!("/proc/{}/fd/{fd}", std::process::id()))
     }
 
     /// CallID of the MPI call that thread `tid` is in; `None` when it is in none, or unknown.
@@ -69,8 +74,11 @@ impl Tids {
 
 impl Drop for Tids {
     fn drop(&mut self) {
-        if self.is_own {
-            drop(std::fs::remove_file(&self.path));
+        // Another server may have the name by now.
+        if let Some(link) = &self.link
+            && std::fs::read_link(link).is_ok_and(|to| to == self.opened())
+        {
+            drop(std::fs::remove_file(link));
         }
     }
 }
@@ -78,21 +86,25 @@ impl Drop for Tids {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::PermissionsExt;
     use std::sync::atomic::Ordering::Relaxed;
+
+    fn open(path: &Path) -> File {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .unwrap()
+    }
 
     #[test]
     fn ranks_and_server_see_the_same_table() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("table");
-        let server = Tids::create(&path).unwrap();
-        let rank = Tids::create(&path).unwrap();
-        assert!(server.is_own && !rank.is_own);
-        // The rank's side needs a writable mapping; what it does with it is the recorder's affair.
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .unwrap();
+        let link = folder.path().join("table");
+        let server = Tids::create(Some(&link)).unwrap();
+        assert_eq!(server.path(), link);
+        let file = open(&link);
         // SAFETY: of the size of the file, which stays.
         let map = unsafe { MmapOptions::new().len(TIDS_SIZE).map_mut(&file).unwrap() };
         // SAFETY: as in `slots`.
@@ -102,11 +114,36 @@ mod tests {
         tids::claim(slots, 4711).unwrap().call.store(77, Relaxed);
         assert_eq!(server.call_of(4711), Some(77));
         assert_eq!(server.call_of(4712), None);
-        drop(rank);
-        assert!(path.exists());
         drop(server);
-        assert!(!path.exists());
-        std::fs::write(&path, "something else").unwrap();
-        assert!(Tids::create(&path).is_err());
+        assert!(link.symlink_metadata().is_err(), "the link is removed");
+    }
+
+    #[test]
+    fn nobody_can_change_its_size() {
+        let server = Tids::create(None).unwrap();
+        let file = open(&server.path());
+        for size in [0, 1, TIDS_SIZE as u64 * 2] {
+            assert!(file.set_len(size).is_err(), "{size} bytes");
+        }
+        let truncating = OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(server.path());
+        assert!(truncating.is_err());
+        assert_eq!(file.metadata().unwrap().len(), TIDS_SIZE as u64);
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(server.call_of(1), None);
+    }
+
+    #[test]
+    fn what_has_the_name_already_is_not_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("table");
+        std::fs::write(&name, vec![0; TIDS_SIZE]).unwrap();
+        let Err(error) = Tids::create(Some(&name)) else {
+            panic!("it is taken");
+        };
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert!(name.symlink_metadata().unwrap().is_file());
     }
 }
