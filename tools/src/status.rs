@@ -6,7 +6,7 @@ use crate::found::{self, is_block_file};
 use crate::input::Input;
 use crate::recover::snapshot::is_writing;
 use records::define::{Definition, FUNCTION};
-use records::file::{File, Thread};
+use records::file::{File, Info, Thread};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
@@ -44,12 +44,22 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let Ok(input) = Input::open_regular(&path) else {
             continue;
         };
-        let Ok(file) = input.blocks() else { continue };
-        let info = file.info();
+        // Of the header what MPI_Init changes; counts of lost calls go up all the time.
+        let rank = || {
+            let info = input.blocks().ok()?.info();
+            Some((info.rank, info.size, info.run))
+        };
+        let read = at_one_moment(rank, || {
+            let file = input.blocks().ok()?;
+            Some((file.info(), threads(&file, &table)))
+        });
+        let Some((info, threads)) = read else {
+            continue;
+        };
         let running = is_writing(info.pid, &path);
         if running || arguments.ended {
-            let who = who(&path, &file, running);
-            lines.push((info.run, info.rank, info.pid, who + &threads(&file, &table)));
+            let who = who(&path, &info, running);
+            lines.push((info.run, info.rank, info.pid, who + &threads));
         }
     }
     lines.sort();
@@ -103,8 +113,22 @@ fn of_process(pid: u32) -> Option<PathBuf> {
     })
 }
 
-fn who(path: &Path, file: &File<'_>, running: bool) -> String {
-    let info = file.info();
+/// Reads a header and what stands behind it, again until the header was the same before and after: a program that runs on may
+/// come out of MPI_Init in between, and the answer would belong to two moments. A header changes a few times in the life of a file.
+fn at_one_moment<H: PartialEq, T>(mut header: impl FnMut() -> H, mut rest: impl FnMut() -> T) -> T {
+    let mut before = header();
+    loop {
+        let found = rest();
+        let after = header();
+        if before == after {
+            return found;
+        }
+        before = after;
+    }
+}
+
+/// The line of a process.
+fn who(path: &Path, info: &Info, running: bool) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let program = name.strip_prefix("libtrace.").unwrap_or(&name);
     let program = program.split('.').next().unwrap_or_default();
@@ -160,4 +184,21 @@ fn unknown(thread: &Thread<'_>, number: u16) -> Option<String> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn header_and_threads_belong_to_one_moment() {
+        // MPI_Init returns while the threads are read for the first time.
+        let (rank, calls) = (std::cell::Cell::new(-1), std::cell::Cell::new(0));
+        let rest = || {
+            rank.set(3);
+            calls.set(calls.get() + 1);
+            format!("reading {}", calls.get())
+        };
+        assert_eq!(at_one_moment(|| rank.get(), rest), "reading 2");
+    }
 }
