@@ -4,7 +4,7 @@ use formats::slog2::{TimeBBox, Topology};
 use std::collections::BTreeMap;
 
 use super::causes::{Causes, Partner};
-use super::pass::{Late, Pass, Stretch};
+use super::pass::{LONGEST, Late, Meeting, Pass, Stretch};
 use super::words::{bytes, count, percent, seconds};
 use super::{Card, Entry, Target};
 use crate::answer::Viewer;
@@ -33,6 +33,16 @@ struct Computed {
     line: u32,
     seconds: f64,
     longest: Option<(f64, f64, Stretch)>,
+}
+
+/// A call in which a rank waited.
+struct Wait<'p> {
+    /// The call, until the one that it waited for was there.
+    state: Stretch,
+    /// The collective call that it is part of.
+    meeting: Option<&'p Meeting>,
+    /// Whom it waited for.
+    partner: Partner,
 }
 
 /// All cards that have something to say.
@@ -176,7 +186,13 @@ impl<'a> Dealer<'_, 'a> {
     }
 
     fn top(&self) -> Option<Card> {
-        let times = self.times();
+        // Every run starts and ends: that stands apart.
+        let is_end = |kind: u32| {
+            let name = self.name(kind);
+            ["MPI_Init", "MPI_Init_thread", "MPI_Finalize"].contains(&name)
+        };
+        let (ends, times): (Vec<_>, Vec<_>) =
+            self.times().into_iter().partition(|time| is_end(time.0));
         let all = self.gathered.found.span() * self.ranks.len() as f64;
         let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
         let first = times.first()?;
@@ -196,6 +212,18 @@ impl<'a> Dealer<'_, 'a> {
                 value: format!("{about}{} ({})", seconds(time), percent(share(time))),
                 target: Target {
                     rows: line.map_or_else(String::new, |line| self.pinned("", &[line])),
+                    panel: "stats".into(),
+                    ..self.everywhere()
+                },
+            });
+        }
+        if !ends.is_empty() {
+            let time: f64 = ends.iter().map(|end| end.1).sum();
+            let names: Vec<&str> = ends.iter().map(|end| self.name(end.0)).collect();
+            items.push(Entry {
+                text: format!("start-up and end: {}", names.join(", ")),
+                value: format!("{about}{} ({})", seconds(time), percent(share(time))),
+                target: Target {
                     panel: "stats".into(),
                     ..self.everywhere()
                 },
@@ -365,13 +393,11 @@ impl<'a> Dealer<'_, 'a> {
         }
     }
 
-    fn waits(&self, pass: &Pass) -> Result<Option<Card>, Refusal> {
-        let Some((longest, _)) = pass.waits.first() else {
-            return Ok(None);
-        };
-        let mut items = Vec::new();
-        let mut because = String::new();
-        for (nth, (state, key)) in pass.waits.iter().enumerate() {
+    /// The calls that waited longest, with the collective call that they belong to and whom they waited for. The rest of such a
+    /// call, in which data moves, is no wait; nor is a call of which nobody knows what it waited for.
+    fn longest_waits<'p>(&self, pass: &'p Pass) -> Result<Vec<Wait<'p>>, Refusal> {
+        let mut waits = Vec::new();
+        for (state, key) in &pass.waits {
             let meeting = key.and_then(|key| pass.meeting(key));
             let partner = match meeting {
                 Some(meeting) => Some(Partner {
@@ -379,35 +405,57 @@ impl<'a> Dealer<'_, 'a> {
                     did: "came last",
                     until: meeting.last.start,
                 })
-                .filter(|last| last.line != state.line && last.until > state.start),
+                // A rank that has left does not wait for those that come then.
+                .filter(|last| last.line != state.line && last.until < state.end),
                 None => self.causes.partner(state)?,
             };
-            let mut lines = vec![state.line];
-            let mut text = format!("{} on {}", self.name(state.kind), self.label(state.line));
+            if let Some(partner) = partner.filter(|partner| partner.until > state.start) {
+                let end = partner.until.min(state.end);
+                waits.push(Wait {
+                    state: Stretch { end, ..*state },
+                    meeting,
+                    partner,
+                });
+            }
+        }
+        waits.sort_by(|a, b| b.state.duration().total_cmp(&a.state.duration()));
+        waits.truncate(LONGEST);
+        Ok(waits)
+    }
+
+    fn waits(&self, pass: &Pass) -> Result<Option<Card>, Refusal> {
+        let waits = self.longest_waits(pass)?;
+        let Some(longest) = waits.first().map(|wait| wait.state) else {
+            return Ok(None);
+        };
+        let mut items = Vec::new();
+        let mut because = String::new();
+        for (nth, found) in waits.iter().enumerate() {
+            let (wait, meeting, partner) = (&found.state, found.meeting, &found.partner);
+            let mut lines = vec![wait.line];
+            let mut text = format!("{} on {}", self.name(wait.kind), self.label(wait.line));
             if let Some(others) = meeting.map(|m| m.came.saturating_sub(2)).filter(|&n| n > 0) {
                 text.push_str(&format!(" and {}", count(others.into(), "other")));
             }
-            if let Some(partner) = partner {
-                lines.push(partner.line);
-                let mut why = format!("{} {}", self.label(partner.line), partner.did);
-                if let Some((wait, last)) = self.causes.behind(&partner, state.start)? {
-                    lines.push(last.line);
-                    why.push_str(&format!(
-                        ", waiting itself in {} as {} {}",
-                        self.name(wait.kind),
-                        self.label(last.line),
-                        last.did
-                    ));
-                }
-                if nth == 0 {
-                    because = format!("; {why}");
-                }
-                text.push_str(&format!(": {why}"));
+            lines.push(partner.line);
+            let mut why = format!("{} {}", self.label(partner.line), partner.did);
+            if let Some((own, last)) = self.causes.behind(partner, wait.start)? {
+                lines.push(last.line);
+                why.push_str(&format!(
+                    ", waiting itself in {} as {} {}",
+                    self.name(own.kind),
+                    self.label(last.line),
+                    last.did
+                ));
             }
+            if nth == 0 {
+                because = format!("; {why}");
+            }
+            text.push_str(&format!(": {why}"));
             items.push(Entry {
                 text,
-                value: seconds(state.duration()),
-                target: self.at(state, &lines),
+                value: seconds(wait.duration()),
+                target: self.at(wait, &lines),
             });
         }
         Ok(Some(Card {
@@ -419,7 +467,7 @@ impl<'a> Dealer<'_, 'a> {
                 self.name(longest.kind),
                 self.label(longest.line)
             ),
-            from: "point-to-point, waiting and blocking collective calls; who came last, the message of those received in the call that was sent last, and whether those waited themselves for most of that time".into(),
+            from: "point-to-point, waiting and blocking collective calls, each from its start until the rank that it waited for was there; who came last, the message of those received in the call that was sent last, and whether those waited themselves for most of that time".into(),
             items,
         }))
     }

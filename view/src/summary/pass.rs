@@ -2,7 +2,8 @@
 
 use formats::model::{Drawable, Value, info_values};
 use formats::slog2::Topology;
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use super::causes::MOSTLY;
 use crate::class::Class;
@@ -15,8 +16,8 @@ use crate::trace::{Kind, Trace};
 pub const LONGEST: usize = 10;
 /// Collective calls that not all have come to yet.
 const MOST_MEETINGS: usize = 1 << 18;
-/// Calls in which a thread waited that are remembered.
-const WAITS: usize = 4;
+/// The longest calls that may wait, of which those that waited longest are shown.
+const CANDIDATES: usize = 64;
 /// Accesses below this many bytes are small.
 pub const SMALL: u64 = 64 << 10;
 /// Accesses that do not begin at a multiple of this are unaligned.
@@ -64,21 +65,53 @@ pub struct Thread {
     /// The longest of these stretches, and the call behind it.
     pub longest: Option<(f64, f64, Stretch)>,
     covered_until: f64,
-    /// Its last waits, from when to when.
-    waits: [(f64, f64); WAITS],
-    /// How many there were.
-    next: usize,
 }
 
-impl Thread {
-    /// Whether it waited for most of this time, as its last waits tell.
-    fn has_waited(&self, from: f64, to: f64) -> bool {
-        let inside = |&(start, end): &(f64, f64)| (end.min(to) - start.max(from)).max(0.0);
-        self.waits.iter().map(inside).sum::<f64>() > MOSTLY * (to - from)
+/// The calls in which a thread could wait, by time. When there are many, neighbours are put together, as a stretch of which
+/// a part was spent in such calls.
+#[derive(Clone, Debug, Default)]
+struct Waits {
+    /// From when to when, and seconds in such calls in between.
+    stretches: Vec<(f64, f64, f64)>,
+}
+
+impl Waits {
+    /// Stretches that are kept at the most.
+    const MOST: usize = 128;
+
+    fn add(&mut self, from: f64, to: f64) {
+        if self.stretches.len() == Waits::MOST {
+            // The newest ones stay apart: they are asked for most.
+            let newest = self.stretches.split_off(Waits::MOST / 2);
+            let pairs = self.stretches.chunks(2);
+            let joined = pairs.map(|pair| {
+                let last = pair[pair.len() - 1];
+                (
+                    pair[0].0,
+                    last.1.max(pair[0].1),
+                    pair.iter().map(|w| w.2).sum(),
+                )
+            });
+            self.stretches = joined.chain(newest).collect();
+        }
+        self.stretches.push((from, to, to - from));
+    }
+
+    /// Whether most of this time was spent in such calls.
+    fn are_most_of(&self, from: f64, to: f64) -> bool {
+        let inside = |&(start, end, waited): &(f64, f64, f64)| {
+            let part = (end.min(to) - start.max(from)).max(0.0);
+            if part > 0.0 {
+                waited * part / (end - start)
+            } else {
+                0.0
+            }
+        };
+        self.stretches.iter().map(inside).sum::<f64>() > MOSTLY * (to - from)
     }
 }
 
-/// A collective call of all ranks of a communicator.
+/// A collective call of all ranks of a communicator, as far as they have come.
 #[derive(Clone, Copy, Debug)]
 pub struct Meeting {
     /// Ranks that came.
@@ -87,11 +120,85 @@ pub struct Meeting {
     pub first: f64,
     /// The one that came last.
     pub last: Stretch,
-    /// Seconds that the others waited for it, added up: what is lost.
+    /// Seconds that the others waited for the last one, added up: of those that had not left by then, from when they came.
     pub waited: f64,
     /// Whether the last one waited itself meanwhile.
     pub is_passed_on: bool,
-    starts: f64,
+}
+
+/// A rank in a collective call; the one that leaves first is the greatest.
+#[derive(Clone, Copy, Debug)]
+struct Inside {
+    start: f64,
+    end: f64,
+}
+
+impl Ord for Inside {
+    fn cmp(&self, other: &Inside) -> Ordering {
+        other.end.total_cmp(&self.end)
+    }
+}
+
+impl PartialOrd for Inside {
+    fn partial_cmp(&self, other: &Inside) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Inside {
+    fn eq(&self, other: &Inside) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Inside {}
+
+/// A collective call that not all have come to yet, and who is in it.
+#[derive(Clone, Debug)]
+struct Gathering {
+    meeting: Meeting,
+    inside: BinaryHeap<Inside>,
+    /// Seconds from the first arrival to those of the ranks inside, added up.
+    after_first: f64,
+}
+
+impl Gathering {
+    fn new(state: Stretch) -> Gathering {
+        Gathering {
+            meeting: Meeting {
+                came: 0,
+                first: state.start,
+                last: state,
+                waited: 0.0,
+                is_passed_on: false,
+            },
+            inside: BinaryHeap::new(),
+            after_first: 0.0,
+        }
+    }
+
+    /// A rank comes, not before those that came earlier. Some may have left meanwhile, as the leaves of a reduction do: they waited
+    /// for the one that had come last by then, and for nobody after it. Gives the call as it was for them.
+    fn come(&mut self, state: Stretch) -> Option<Meeting> {
+        let before = self.meeting;
+        let mut waited = 0.0;
+        while let Some(first) = self.inside.peek().filter(|own| own.end <= state.start) {
+            waited += before.last.start - first.start;
+            self.after_first -= first.start - before.first;
+            self.inside.pop();
+        }
+        let meeting = &mut self.meeting;
+        meeting.came += 1;
+        meeting.last = state;
+        let latest = state.start - meeting.first;
+        meeting.waited = (latest * self.inside.len() as f64 - self.after_first).max(0.0);
+        self.after_first += latest;
+        self.inside.push(Inside {
+            start: state.start,
+            end: state.end,
+        });
+        (waited > 0.0).then_some(Meeting { waited, ..before })
+    }
 }
 
 /// The collective calls that a thread came last to.
@@ -153,8 +260,10 @@ pub struct Accesses {
 pub struct Pass {
     /// By lane.
     pub threads: Vec<Option<Thread>>,
-    /// The longest calls that wait: for requests, for messages, for other ranks. The collective call, if it is one; of each
-    /// collective call the one that waits longest.
+    /// By lane the calls in which the thread could wait.
+    waiting: Vec<Waits>,
+    /// The longest calls that can wait: for requests, for messages, for other ranks. The collective call, if it is one; of each
+    /// collective call the longest.
     pub waits: Vec<(Stretch, Option<MeetingKey>)>,
     /// By lane the collective calls that it came last to, and did not wait itself meanwhile.
     pub late: BTreeMap<u32, Late>,
@@ -163,7 +272,7 @@ pub struct Pass {
     /// Collective calls of ranks that are in none of these, since too many had not ended.
     pub untold: u64,
     /// Those that have not ended, and those of the longest waits.
-    meetings: HashMap<MeetingKey, Meeting>,
+    meetings: HashMap<MeetingKey, Gathering>,
     /// By communicator its lines.
     sizes: HashMap<i32, u32>,
     /// The slowest MPI-IO calls.
@@ -190,8 +299,10 @@ impl Pass {
         for line in trace.lines() {
             *sizes.entry(line.line.comm).or_default() += 1;
         }
+        let lanes = lanes.max().unwrap_or(0);
         Pass {
-            threads: vec![None; lanes.max().unwrap_or(0)],
+            threads: vec![None; lanes],
+            waiting: vec![Waits::default(); lanes],
             calls_of_line: vec![0; trace.lines().len()],
             sizes,
             ..Pass::default()
@@ -246,10 +357,10 @@ impl Pass {
             _ => self.call(trace, state),
         }
         match class {
-            Class::Wait | Class::P2p => keep_longest(&mut self.waits, (state, None)),
+            Class::Wait | Class::P2p => keep_longest(&mut self.waits, CANDIDATES, (state, None)),
             Class::Collective => self.meet(trace, state),
             Class::Io => {
-                keep_longest(&mut self.io, (state, None));
+                keep_longest(&mut self.io, LONGEST, (state, None));
                 if let Some(bytes) = bytes_of(known, info).filter(|&bytes| bytes > 0) {
                     self.accesses.calls += 1;
                     self.accesses.small += u64::from(bytes < SMALL);
@@ -286,8 +397,6 @@ impl Pass {
             computing: 0.0,
             longest: None,
             covered_until: state.start,
-            waits: [(0.0, 0.0); WAITS],
-            next: 0,
         });
         let gap = state.start - thread.covered_until;
         if gap > 0.0 {
@@ -298,8 +407,7 @@ impl Pass {
         }
         thread.covered_until = thread.covered_until.max(state.end);
         if can_wait(&trace.kinds()[state.kind as usize]) {
-            thread.waits[thread.next % WAITS] = (state.start, state.end);
-            thread.next += 1;
+            self.waiting[lane as usize].add(state.start, state.end);
         }
     }
 
@@ -311,25 +419,13 @@ impl Pass {
         *calls += 1;
         if self.meetings.len() >= MOST_MEETINGS && !self.meetings.contains_key(&key) {
             self.untold += 1;
-            return keep_longest(&mut self.waits, (state, None));
+            return keep_longest(&mut self.waits, CANDIDATES, (state, None));
         }
-        let meeting = self.meetings.entry(key).or_insert(Meeting {
-            came: 0,
-            first: state.start,
-            last: state,
-            waited: 0.0,
-            is_passed_on: false,
-            starts: 0.0,
-        });
-        meeting.came += 1;
-        meeting.starts += state.start - meeting.first;
-        // They come by start, so the last is the latest.
-        meeting.last = state;
-        let latest = state.start - meeting.first;
-        meeting.waited = (latest * f64::from(meeting.came) - meeting.starts).max(0.0);
-        let thread = self.threads.get(line.lane as usize).copied().flatten();
-        meeting.is_passed_on =
-            thread.is_some_and(|thread| thread.has_waited(meeting.first, state.start));
+        let gathering = (self.meetings.entry(key)).or_insert_with(|| Gathering::new(state));
+        let of_those_gone = gathering.come(state);
+        let meeting = &mut gathering.meeting;
+        let waits = &self.waiting[line.lane as usize];
+        meeting.is_passed_on = waits.are_most_of(meeting.first, state.start);
         let is_complete = self.sizes.get(&line.line.comm) == Some(&meeting.came);
         let meeting = *meeting;
         if is_nonblocking(&trace.kinds()[state.kind as usize].name) {
@@ -338,7 +434,10 @@ impl Pass {
             }
             return;
         }
-        keep_longest(&mut self.waits, (state, Some(key)));
+        keep_longest(&mut self.waits, CANDIDATES, (state, Some(key)));
+        if let Some(meeting) = of_those_gone {
+            self.end(trace, &meeting);
+        }
         if is_complete {
             self.end(trace, &meeting);
             // Who came last is told of the longest waits.
@@ -348,7 +447,7 @@ impl Pass {
         }
     }
 
-    /// All that come to a collective call have come.
+    /// Nobody waits any more for the one that came last to a collective call.
     fn end(&mut self, trace: &Trace<'_>, meeting: &Meeting) {
         if meeting.came < 2 || meeting.waited <= 0.0 {
             return;
@@ -375,9 +474,9 @@ impl Pass {
     pub fn finish(&mut self, trace: &Trace<'_>) {
         let sizes = &self.sizes;
         let is_open =
-            |(key, meeting): &(&MeetingKey, &Meeting)| sizes.get(&key.0) != Some(&meeting.came);
+            |(key, at): &(&MeetingKey, &Gathering)| sizes.get(&key.0) != Some(&at.meeting.came);
         let mut open: Vec<(MeetingKey, Meeting)> = (self.meetings.iter().filter(is_open))
-            .map(|(key, meeting)| (*key, *meeting))
+            .map(|(key, gathering)| (*key, gathering.meeting))
             .collect();
         open.sort_by_key(|(key, _)| *key);
         for (_, meeting) in open {
@@ -389,7 +488,7 @@ impl Pass {
 
     /// The collective call of one of the longest waits.
     pub fn meeting(&self, key: MeetingKey) -> Option<&Meeting> {
-        self.meetings.get(&key)
+        self.meetings.get(&key).map(|gathering| &gathering.meeting)
     }
 
     fn operation(&mut self, trace: &Trace<'_>, kind: u32, info: &[u8]) {
@@ -443,10 +542,14 @@ pub fn is_nonblocking(name: &str) -> bool {
         || name.ends_with("_init")
 }
 
-/// Keeps the longest states; of those with the same key only the longest.
-fn keep_longest<K: PartialEq>(kept: &mut Vec<(Stretch, Option<K>)>, state: (Stretch, Option<K>)) {
+/// Keeps the longest `most` states; of those with the same key only the longest.
+fn keep_longest<K: PartialEq>(
+    kept: &mut Vec<(Stretch, Option<K>)>,
+    most: usize,
+    state: (Stretch, Option<K>),
+) {
     let duration = state.0.duration();
-    let is_full = kept.len() == LONGEST;
+    let is_full = kept.len() == most;
     if is_full && (kept.last()).is_some_and(|last| last.0.duration() >= duration) {
         return;
     }
@@ -460,5 +563,5 @@ fn keep_longest<K: PartialEq>(kept: &mut Vec<(Stretch, Option<K>)>, state: (Stre
     }
     let at = kept.partition_point(|other| other.0.duration() >= duration);
     kept.insert(at, state);
-    kept.truncate(LONGEST);
+    kept.truncate(most);
 }

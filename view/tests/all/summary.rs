@@ -122,7 +122,8 @@ fn the_late_rank_is_named() {
         "{first}"
     );
     let waits = card(&found, "waits");
-    assert_eq!(waits["value"], "2.50 s");
+    // Those that come to the barrier at 2.5 s wait for the last one until 4.5 s; the rest of the call is none.
+    assert_eq!(waits["value"], "2.00 s");
     let top = text(&waits["items"][0]["text"]);
     assert!(top.contains("MPI_Barrier"), "{waits}");
     let receives = waits["items"].as_array().unwrap().iter();
@@ -190,7 +191,16 @@ fn a_late_sender_is_named() {
 
 /// A file of three ranks: category, line, from and to of states; line and time of both ends of messages.
 fn small(states: &[(i32, i32, f64, f64)], messages: &[(i32, f64, i32, f64)]) -> Vec<u8> {
-    let names = ["MPI_Send", "MPI_Recv", "MPI_Allreduce"];
+    with_collective("MPI_Allreduce", states, messages)
+}
+
+/// As [`small`], with this name for the collective call, category 2.
+fn with_collective(
+    name: &str,
+    states: &[(i32, i32, f64, f64)],
+    messages: &[(i32, f64, i32, f64)],
+) -> Vec<u8> {
+    let names = ["MPI_Send", "MPI_Recv", name];
     let mut categories: Vec<Category> = (0..)
         .zip(names)
         .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::PINK))
@@ -257,6 +267,106 @@ fn a_rank_that_waits_itself_is_not_blamed() {
         (&"rank 1".into(), &9.3.into())
     );
     assert_eq!(back(text(&last["ref"]))["partner"], Value::Null);
+}
+
+/// Who keeps others waiting by coming last, and the waits, as the summary of one collective call has them; each rank's call is told
+/// by its rank, start and end.
+fn told_of(name: &str, calls: &[(i32, f64, f64)]) -> (Option<String>, Vec<(String, String)>) {
+    // Later each rank sends to nobody, so that there is computing in between.
+    let states: Vec<_> = (calls.iter())
+        .flat_map(|&(rank, from, to)| [(2, rank, from, to), (0, rank, 20.0, 20.001)])
+        .collect();
+    let found = summary(&with_collective(name, &states, &[]), Limits::default());
+    let cards = found["cards"].as_array().unwrap();
+    let of = |id: &str| cards.iter().find(|card| card["id"] == id);
+    let blamed = of("imbalance").and_then(|card| {
+        let (before, after) = text(&card["sentence"]).split_once(" comes last to ")?;
+        let (_, waited) = after.split_once("waiting for ")?;
+        let who = before.rsplit(". ").next()?;
+        Some(format!("{who}: {}", waited.split(" together").next()?))
+    });
+    let waits = of("waits").map_or(Vec::new(), |card| {
+        let items = card["items"].as_array().unwrap().iter();
+        items
+            .map(|item| (text(&item["text"]).into(), text(&item["value"]).into()))
+            .collect()
+    });
+    (blamed, waits)
+}
+
+#[test]
+fn who_has_left_a_call_does_not_wait_in_it() {
+    // The leaf that is late to a broadcast: the others have what they wanted.
+    let calls = [(0, 0.0, 0.0004), (1, 0.0, 0.0004), (2, 5.0, 5.0002)];
+    assert_eq!(told_of("MPI_Bcast", &calls), (None, vec![]));
+    // The root that is late to a reduction: what the leaves gave lies there.
+    let calls = [(0, 5.0, 5.0002), (1, 0.0, 0.0003), (2, 0.0, 0.0003)];
+    assert_eq!(told_of("MPI_Reduce", &calls), (None, vec![]));
+}
+
+#[test]
+fn a_wait_ends_when_the_one_that_is_waited_for_comes() {
+    // The leaf that is late to a reduction: the root waits, the other leaf does not.
+    let calls = [(0, 0.0, 5.0), (1, 0.0, 0.0002), (2, 4.5, 4.5001)];
+    let wait = "MPI_Reduce on rank 0 and 1 other: rank 2 came last";
+    let (blamed, waits) = told_of("MPI_Reduce", &calls);
+    assert_eq!(blamed.as_deref(), Some("rank 2: 4.50 s"));
+    assert_eq!(waits, [(wait.to_owned(), "4.50 s".to_owned())]);
+    // The root that is late to a broadcast, and a leaf that comes later still: nobody waits for the leaf.
+    let calls = [(0, 4.5, 4.505), (1, 0.5, 4.51), (2, 6.0, 6.001)];
+    let (blamed, _) = told_of("MPI_Bcast", &calls);
+    assert_eq!(blamed.as_deref(), Some("rank 0: 4.00 s"));
+    // What a call takes after the last one has come is no wait.
+    let calls = [(0, 0.0, 9.0), (1, 0.0, 9.0), (2, 1.0, 9.0)];
+    let (blamed, waits) = told_of("MPI_Allreduce", &calls);
+    assert_eq!(blamed.as_deref(), Some("rank 2: 2.00 s"));
+    assert_eq!(waits[0].1, "1.00 s");
+}
+
+#[test]
+fn many_waits_before_a_call_are_waits_as_well() {
+    // Rank 1 waits six times and 300 times for rank 0, and comes last to the call of all: it is not to blame.
+    for n in [6, 300] {
+        let step = 9.0 / f64::from(n);
+        let (mut states, mut messages) = (vec![], vec![]);
+        for i in 0..n {
+            let from = f64::from(i) * step;
+            let sent = from + 0.9 * step;
+            states.push((0, 0, sent, sent + 0.01 * step));
+            states.push((1, 1, from, from + 0.95 * step));
+            messages.push((0, sent, 1, from + 0.95 * step));
+        }
+        states.extend([(2, 0, 9.0, 10.0), (2, 1, 9.1, 10.0), (2, 2, 0.5, 10.0)]);
+        let found = summary(&small(&states, &messages), Limits::default());
+        let sentence = text(&card(&found, "imbalance")["sentence"]);
+        assert!(!sentence.contains("rank 1 comes last"), "{n}: {sentence}");
+        assert!(sentence.contains("but waited itself"), "{n}: {sentence}");
+    }
+}
+
+#[test]
+fn start_and_end_stand_apart() {
+    let names = ["MPI_Init", "MPI_Send", "MPI_Finalize"];
+    let categories: Vec<Category> = (0..)
+        .zip(names)
+        .map(|(index, name)| Category::new(index, name.into(), Topology::State, Color::PINK))
+        .collect();
+    let at = |time: f64, line: i32| Vertex { time, line };
+    let mut all: Vec<Simple> = vec![
+        (0, vec![at(0.0, 0), at(5.0, 0)], vec![]),
+        (1, vec![at(6.0, 0), at(7.0, 0)], vec![]),
+        (2, vec![at(8.0, 0), at(11.0, 0)], vec![]),
+    ];
+    let found = summary(&file(&categories, 1, &mut all), Limits::default());
+    let top = card(&found, "top");
+    assert!(
+        text(&top["sentence"]).starts_with("MPI_Send takes the most time"),
+        "{top}"
+    );
+    let items = top["items"].as_array().unwrap();
+    let last = items.last().unwrap();
+    assert_eq!(last["text"], "start-up and end: MPI_Init, MPI_Finalize");
+    assert!(text(&last["value"]).starts_with("8.00 s"), "{last}");
 }
 
 #[test]

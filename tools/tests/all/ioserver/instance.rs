@@ -103,8 +103,7 @@ impl Instance {
 
     /// Unmounts it and waits until it has ended.
     pub fn unmount(&self) {
-        let done = unmount(&self.mount());
-        assert!(done.status.success(), "{done:?}");
+        unmount_when_idle(&self.mount());
         self.wait();
     }
 
@@ -123,6 +122,14 @@ impl Drop for Instance {
         }
         drop(fs::remove_dir_all(&self.folder));
     }
+}
+
+/// Unmounts a folder in which this process has closed all files. While another test is between fork and exec, its child has
+/// copies of files that were open here, and the mount is busy for that moment.
+pub fn unmount_when_idle(mount: &Path) {
+    until("nobody holds a file of the mount", || {
+        unmount(mount).status.success()
+    });
 }
 
 fn unmount(mount: &Path) -> Output {

@@ -1,6 +1,6 @@
 //! Ends of all kinds: nothing hangs, nothing stays behind, and the traces are complete.
 
-use super::instance::{Instance, has_ended, mpitrace, read, until};
+use super::instance::{Instance, has_ended, mpitrace, read, unmount_when_idle, until};
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::FileExt;
@@ -122,13 +122,7 @@ pub fn killed_server() {
         !refused.status.success() && why.contains("server has died"),
         "{why}"
     );
-    assert!(
-        Command::new("umount")
-            .arg(instance.mount())
-            .status()
-            .unwrap()
-            .success()
-    );
+    unmount_when_idle(&instance.mount());
     drop(fs::remove_file(instance.told("TRACE_TIDS")));
 }
 
@@ -263,11 +257,7 @@ pub fn data_servers_of_their_own() {
             0 => fs::write(&file, &data).unwrap(),
             _ => assert!(fs::read(&file).unwrap() == data),
         }
-        let done = Command::new("umount")
-            .arg(instance.mount())
-            .status()
-            .unwrap();
-        assert!(done.success());
+        unmount_when_idle(&instance.mount());
         until("the trace is complete", || is_complete(&trace));
     }
     for (number, mut child) in servers.into_iter().enumerate() {
