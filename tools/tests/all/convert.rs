@@ -78,7 +78,7 @@ fn golden_counts() {
         ),
     ] {
         let input = golden.join(format!("{name}.clog2"));
-        let output = run(&[options, &[input.to_str().unwrap(), &out]].concat());
+        let output = run(&[options, &["--force", input.to_str().unwrap(), &out]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
         let text = fs::read_to_string(golden.join(format!("{name}{shape}.conv.txt"))).unwrap();
         let number = |title: &str| {

@@ -81,7 +81,14 @@ fn join_puts_files_together() {
             .expect("a name")
             .to_owned()
     };
-    done(&["join", "--quiet", &name("local0"), &name("local1"), &out]);
+    done(&[
+        "join",
+        "--quiet",
+        "--force",
+        &name("local0"),
+        &name("local1"),
+        &out,
+    ]);
     assert!(fs::read(&out).expect("made") == fs::read(name("joined")).expect("a golden"));
 }
 
