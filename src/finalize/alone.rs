@@ -4,7 +4,8 @@
 use super::agree::Part;
 use super::outputs::{Ended, Outputs};
 use super::report::{self, Written};
-use super::{call_ids, dumpi_options, names, plan};
+use super::zero::dumpi_options;
+use super::{call_ids, names, plan};
 use crate::call::table::table;
 use crate::process;
 use crate::process::start::World;

@@ -27,7 +27,7 @@ const MORE: u32 = 20;
 /// Said instead of a time when there are no more rounds.
 const ENOUGH: u64 = u64::MAX;
 
-/// Which ranks are probed, on rank 0; elsewhere whether this rank is. Collective.
+/// Agrees on the ranks whose clocks are compared with rank 0's. Collective.
 fn probed(line: &Exchange, world: &World) -> Result<Vec<i32>, Failure> {
     let zero = agree::spread(line, world.rank, world.size, boot().to_ne_bytes().to_vec())?;
     let is_probed = match process::settings().clock_sync {

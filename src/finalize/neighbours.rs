@@ -1,4 +1,4 @@
-//! Which ranks of this host have a recorder, found out without MPI: each process of the same start of the launcher is looked at
+//! Finding out without MPI which ranks of this host have a recorder: each process of the same start of the launcher is looked at
 //! in /proc. Used when a rank does not come to the merge: one that has no recorder never will.
 
 use crate::process::launcher::Environment;

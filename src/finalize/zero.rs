@@ -1,0 +1,140 @@
+//! What rank 0 tells the others when all have met: settings, names and time stamp of the files, and its clock.
+
+use super::agree::{self, ZeroClock};
+use super::exchange::{Exchange, Failure};
+use super::{Wrong, choice, names, said};
+use crate::define;
+use crate::process;
+use crate::process::start::World;
+use crate::settings::Settings;
+use formats::project::dumpi;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Version of what the ranks say to each other in MPI_Finalize. All ranks must have the same one.
+const PROTOCOL: &str = concat!("libtrace merge 2 of ", env!("CARGO_PKG_VERSION"));
+
+/// What rank 0 decides for all.
+pub struct FromZero {
+    /// Rank 0's start and process stand in names of files.
+    pub world: World,
+    /// Rank 0's settings: which files there are, and what is in them.
+    pub settings: Settings,
+    /// Who differs from rank 0's settings in what, if this rank does.
+    pub difference: Option<String>,
+    /// Rank 0's clock.
+    pub clock: ZeroClock,
+    /// How this rank writes its DUMPI file.
+    pub dumpi: dumpi::Options,
+    /// Path of the merged files without their endings.
+    pub base: PathBuf,
+    /// On rank 0 itself, as long as files are being written.
+    _claim: Option<dumpi::Claim>,
+}
+
+/// How DUMPI files are written below `root`. What is in the records of a rank, its own settings decide.
+pub fn dumpi_options(root: PathBuf, stamp: String, settings: &Settings) -> dumpi::Options {
+    dumpi::Options {
+        root,
+        stamp,
+        cpu: settings.timestamp.cpu(),
+        wall: settings.timestamp.wall(),
+        statuses: settings.statuses as u8,
+        extensions: settings.extensions,
+        enter: settings.tracing.enter,
+        exit: settings.tracing.exit,
+        unfinished: false,
+        functions: choice(settings),
+    }
+}
+
+/// Rank 0's clock, settings and names. Collective: nobody goes on before rank 0 is in MPI_Finalize.
+pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<FromZero, Wrong> {
+    let mut message = Vec::new();
+    let mut claim = None;
+    if own.rank == 0 {
+        let clock = own_clock();
+        let (root, stamp, base);
+        (root, stamp, base, claim) = names(own, settings);
+        for text in [
+            PROTOCOL.as_bytes(),
+            root.as_os_str().as_encoded_bytes(),
+            stamp.as_bytes(),
+            base.as_os_str().as_encoded_bytes(),
+            settings.to_text().as_bytes(),
+        ] {
+            message.extend_from_slice(&(text.len() as u32).to_ne_bytes());
+            message.extend_from_slice(text);
+        }
+        for number in [own.started as u64, u64::from(own.job), own.run] {
+            message.extend_from_slice(&number.to_ne_bytes());
+        }
+        message.extend_from_slice(&clock.encode());
+    }
+    let message = agree::spread(line, own.rank, own.size, message).map_err(said)?;
+    let b = &mut records::args::Bytes::new(&message);
+    let text = |b: &mut records::args::Bytes<'_>| {
+        let text = b.string().flatten();
+        text.map(|t| String::from_utf8_lossy(t).into_owned())
+    };
+    let protocol = text(b).unwrap_or_default();
+    if protocol != PROTOCOL {
+        return Err(format!(
+            "rank 0 has another version of libtrace ('{}', here '{PROTOCOL}'): not merged",
+            protocol.escape_debug()
+        ));
+    }
+    let mut decoded = || {
+        let (root, stamp, base) = (text(b)?, text(b)?, text(b)?);
+        let of_zero = text(b)?;
+        let (started, job, run) = (b.i64()?, b.u64()?, b.u64()?);
+        let clock = ZeroClock::decode(b.rest())?;
+        let world = World {
+            started,
+            job: job as u32,
+            run,
+            ..*own
+        };
+        Some(FromZero {
+            world,
+            difference: difference(&settings.to_text(), &of_zero, own),
+            settings: if own.rank == 0 {
+                settings.clone()
+            } else {
+                Settings::from_text(&of_zero).0
+            },
+            clock,
+            dumpi: dumpi_options(root.into(), stamp, settings),
+            base: base.into(),
+            _claim: None,
+        })
+    };
+    let mut zero = decoded().ok_or_else(|| said(Failure::Nonsense(0)))?;
+    zero._claim = claim;
+    if let Some(store) = process::store() {
+        // The block files of a merge that fails are put together by it.
+        store.header().run.store(zero.world.run, Relaxed);
+    }
+    Ok(zero)
+}
+
+/// Names the settings in which this rank differs from rank 0, with its rank and host; `own` and `of_zero` are texts with one setting per line.
+fn difference(own: &str, of_zero: &str, world: &World) -> Option<String> {
+    let lines = |text: &'_ str| -> BTreeSet<String> { text.lines().map(str::to_owned).collect() };
+    let keys: BTreeSet<String> = lines(own)
+        .symmetric_difference(&lines(of_zero))
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .collect();
+    let keys: Vec<String> = keys.into_iter().collect();
+    let (rank, host) = (world.rank, define::host());
+    (!keys.is_empty()).then(|| format!("rank {rank} on {host}: {}", keys.join(", ")))
+}
+
+/// The clock readings of this process: the first, and one now.
+fn own_clock() -> ZeroClock {
+    ZeroClock {
+        boot: define::boot_id(),
+        readings: vec![process::first_reading(), crate::process::clock::reading()],
+    }
+}
