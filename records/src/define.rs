@@ -42,6 +42,9 @@ pub const FILE: u16 = 0x0FF2;
 pub const VIEW: u16 = 0x0FF1;
 /// Where the individual file pointer stands before the access that follows: u64 handle of the MPI_File, i64 in etypes.
 pub const POSITION: u16 = 0x0FF0;
+/// Accesses to a file that were made and not recorded, at this place: u64 handle of the MPI_File, u32 collective ones among them that no
+/// record in front of this one has counted, u32 1 if work of some may go on when they have returned.
+pub const LEFT_OUT: u16 = 0x0FE1;
 /// What a process is that is no rank: see [`Server`].
 pub const SERVER: u16 = 0x0FEF;
 /// Where parts of a file lie on a device: see [`Extents`].
@@ -483,6 +486,15 @@ pub enum Definition {
         /// Etypes of the view; -1 if the library did not tell.
         etypes: i64,
     },
+    /// [`LEFT_OUT`].
+    LeftOut {
+        /// Raw handle of the MPI_File.
+        file: u64,
+        /// Collective accesses since the record before.
+        collective: u32,
+        /// Whether work of some may go on when they have returned: nonblocking ones, first halves of split ones.
+        outlasts: bool,
+    },
     /// [`SERVER`].
     Server(Server),
     /// [`EXTENTS`].
@@ -556,6 +568,7 @@ impl Definition {
             Definition::File(_) => FILE,
             Definition::View(_) => VIEW,
             Definition::Position { .. } => POSITION,
+            Definition::LeftOut { .. } => LEFT_OUT,
             Definition::Server(_) => SERVER,
             Definition::Extents(_) => EXTENTS,
             Definition::Skipped(_) => SKIPPED,
@@ -654,6 +667,15 @@ impl Definition {
             Definition::Position { file, etypes } => {
                 put_u64(&mut out, *file);
                 put_u64(&mut out, *etypes as u64);
+            }
+            Definition::LeftOut {
+                file,
+                collective,
+                outlasts,
+            } => {
+                put_u64(&mut out, *file);
+                put_u32(&mut out, *collective);
+                put_u32(&mut out, u32::from(*outlasts));
             }
             Definition::Server(s) => {
                 put_u32(&mut out, s.role as u32);
@@ -781,6 +803,11 @@ impl Definition {
                 file: b.u64()?,
                 etypes: b.i64()?,
             },
+            LEFT_OUT => Definition::LeftOut {
+                file: b.u64()?,
+                collective: b.u32()?,
+                outlasts: b.u32()? != 0,
+            },
             SKIPPED => Definition::Skipped(Skipped {
                 calls: b.u64()?,
                 first: b.u64()?,
@@ -875,6 +902,11 @@ mod tests {
             Definition::Position {
                 file: 5,
                 etypes: -1,
+            },
+            Definition::LeftOut {
+                file: 5,
+                collective: 3,
+                outlasts: true,
             },
             Definition::Server(Server {
                 role: Role::DataServer,

@@ -140,8 +140,11 @@ pub enum Precision {
     Page,
     /// By the range between the first and the last byte of the call.
     Hull,
-    /// Several operations read these bytes; which one served the call is not known.
+    /// Several operations read these bytes; which one served the call is not known. Or several wrote them, and which one had the
+    /// call's is not known.
     MayServe,
+    /// Several calls of one collective access wrote these bytes; whose the operation moved is not known.
+    MayCarry,
 }
 
 /// A call caused an operation.

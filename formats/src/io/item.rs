@@ -40,6 +40,8 @@ pub enum What {
     },
     /// Part of the view that holds from now on.
     View(ViewPart),
+    /// Accesses through a handle that filters left out.
+    LeftOut(LeftOut),
     /// A data access begins.
     Access(Access),
     /// An access is complete: it has returned, or what it began has been waited for.
@@ -99,6 +101,19 @@ pub enum Position {
     Ordered,
     /// Not known beforehand: the shared pointer decides, or nothing tells.
     Unknown,
+}
+
+/// Accesses of a process that were made and not recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Handle ([`Opened::handle`]).
+    pub handle: u32,
+    /// Number of the first collective one among the collective accesses of the handle.
+    pub first: u64,
+    /// How many collective ones follow each other.
+    pub collective: u64,
+    /// Whether work of some may go on when they have returned.
+    pub outlasts: bool,
 }
 
 /// A data access.

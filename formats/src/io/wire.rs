@@ -2,7 +2,8 @@
 
 use super::fact::{Actor, FileRole};
 use super::item::{
-    Access, ExtentsPart, Inside, Item, Opened, Operation, Position, SeenFile, ViewPart, What,
+    Access, ExtentsPart, Inside, Item, LeftOut, Opened, Operation, Position, SeenFile, ViewPart,
+    What,
 };
 use records::args::Bytes;
 use records::define::{Extents, View};
@@ -65,6 +66,7 @@ structures! {
     Opened { handle key members rank name }
     ViewPart { handle first last view }
     View { file displacement etype extent size hull converted pieces }
+    LeftOut { handle first collective outlasts }
     Access { call function start stop handle sequence writes position bytes outlasts }
     SeenFile { seen handle role device inode name }
     Inside { call function start }
@@ -238,6 +240,7 @@ impl Wire for What {
             What::Operation(operation) => with(8, operation, out),
             What::Returned(inside) => with(9, inside, out),
             What::Extents(part) => with(10, part, out),
+            What::LeftOut(left_out) => with(11, left_out, out),
         }
     }
 
@@ -262,6 +265,7 @@ impl Wire for What {
             8 => What::Operation(Wire::take(b)?),
             9 => What::Returned(Wire::take(b)?),
             10 => What::Extents(Wire::take(b)?),
+            11 => What::LeftOut(Wire::take(b)?),
             _ => return None,
         })
     }

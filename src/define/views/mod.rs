@@ -16,6 +16,7 @@ use crate::posix;
 use parking_lot::Mutex;
 use records::define::{Definition, View};
 use std::ffi::{CStr, c_char, c_int};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A file that the program has open.
 struct Open {
@@ -26,10 +27,16 @@ struct Open {
     /// Where the individual pointer stands, etypes, if that is known without asking: to answer, ROMIO goes through the file
     /// piece by piece, which takes milliseconds in a large one.
     position: Option<i64>,
+    /// Collective accesses that were not recorded since a record told of them.
+    left_out: u32,
+    /// Whether a record has told that there are any, and that work of some goes on when they have returned.
+    told: (bool, bool),
 }
 
 /// Only handles in here are asked for their position: what the program passes may be anything.
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
+/// Whether collective accesses were left out of any file: else none has to look.
+static LEFT_OUT: AtomicBool = AtomicBool::new(false);
 
 /// Changes what is known of an open file.
 fn with<T>(file: MPI_File, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
@@ -40,16 +47,62 @@ fn with<T>(file: MPI_File, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
 /// MPI_File_open has returned this handle.
 #[cold]
 pub fn opened(file: MPI_File) {
-    if !posix::is_wanted() {
-        return;
-    }
     let mut open = OPEN.lock();
     open.retain(|o| o.file != bits(file));
     open.push(Open {
         file: bits(file),
         etype: 1,
         position: None,
+        left_out: 0,
+        told: (false, false),
     });
+}
+
+/// An access that is not recorded has returned: readers must know of it, because collective ones are counted, and because
+/// transfers may have moved its bytes.
+#[cold]
+pub fn left_out(t: &mut Thread, file: MPI_File, collective: bool, outlasts: bool) {
+    let told = with(file, |open| {
+        open.left_out = open.left_out.saturating_add(collective.into());
+        if collective {
+            LEFT_OUT.store(true, Relaxed);
+        }
+        let told = (true, open.told.1 || outlasts);
+        let is_news = std::mem::replace(&mut open.told, told) != told;
+        is_news.then(|| std::mem::take(&mut open.left_out))
+    });
+    if let Some(collective) = told.flatten() {
+        let file = bits(file);
+        put_definition(
+            t,
+            &Definition::LeftOut {
+                file,
+                collective,
+                outlasts,
+            },
+        );
+    }
+}
+
+/// A collective access that may be recorded begins: tells how many of its kind were not.
+#[inline(always)]
+pub fn count(call: &Call, file: MPI_File) {
+    if LEFT_OUT.load(Relaxed) {
+        tell_left_out(call, file);
+    }
+}
+
+#[cold]
+fn tell_left_out(call: &Call, file: MPI_File) {
+    let left_out = with(file, |open| std::mem::take(&mut open.left_out));
+    if let Some(collective @ 1..) = left_out {
+        let definition = Definition::LeftOut {
+            file: bits(file),
+            collective,
+            outlasts: false,
+        };
+        put_definition(call.thread(), &definition);
+    }
 }
 
 /// MPI_File_close is about to close this handle.
@@ -78,6 +131,9 @@ pub fn sought(file: MPI_File, ok: bool, offset: MPI_Offset, whence: c_int) {
 /// Writes down where the individual pointer of `file` stands, before an access by it.
 #[inline(never)]
 pub fn position(call: &Call, file: MPI_File) {
+    if !posix::is_wanted() {
+        return;
+    }
     let Some(known) = with(file, |open| open.position) else {
         return;
     };
@@ -108,6 +164,9 @@ pub enum Done {
 /// # Safety
 /// The arguments are those of that call.
 pub unsafe fn accessed(file: MPI_File, ok: bool, count: i64, datatype: MPI_Datatype, done: Done) {
+    if !posix::is_wanted() {
+        return;
+    }
     if !ok {
         return moved(file);
     }

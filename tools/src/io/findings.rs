@@ -61,6 +61,10 @@ pub fn words(finding: &Finding) -> String {
             "in {groups} of {of} collective accesses of {ranks} ranks one rank did all operations: more aggregators (cb_nodes) \
              may be faster"
         ),
+        Finding::Overwriting { groups, of } => format!(
+            "in {groups} of {of} collective accesses ranks wrote the same bytes: which of them the file has then is not defined, \
+             unless the file is in atomic mode"
+        ),
         Finding::CollectiveWait { others, late, of } => format!(
             "{} of the time in collective accesses is waiting: {} while operations of other ranks ran, {} for ranks that came \
              later",
@@ -103,6 +107,7 @@ pub fn json(finding: &Finding) -> Value {
         Finding::Locks { .. } => "locks",
         Finding::Sync { .. } => "sync",
         Finding::OneWorker { .. } => "one_worker",
+        Finding::Overwriting { .. } => "overwriting",
         Finding::CollectiveWait { .. } => "collective_wait",
         Finding::Exchange { .. } => "exchange",
         Finding::NotDeferred { .. } => "not_deferred",

@@ -79,6 +79,7 @@ pub fn precision(precision: Precision) -> &'static str {
         Precision::Page => "page",
         Precision::Hull => "hull",
         Precision::MayServe => "may serve",
+        Precision::MayCarry => "may carry",
     }
 }
 

@@ -564,6 +564,7 @@ fn exactness(report: &Report) -> Table {
         "page_bytes",
         "hull_bytes",
         "may_serve_bytes",
+        "may_carry_bytes",
         "unknown_bytes",
         "settled_share",
     ];
@@ -579,6 +580,7 @@ fn exactness(report: &Report) -> Table {
             Cell::Bytes(row.page),
             Cell::Bytes(row.hull),
             Cell::Bytes(row.may_serve),
+            Cell::Bytes(row.may_carry),
             Cell::Bytes(row.unattributed),
             share(row.settled, row.transfers),
         ]);

@@ -482,12 +482,16 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     }
     out.head("How exact this is");
     let mut table = Name::Exactness.table(report);
-    for (column, row) in [("page_bytes", 0), ("hull_bytes", 1), ("may_serve_bytes", 2)] {
-        let used = report
-            .attribution
-            .values()
-            .any(|a| [a.page, a.hull, a.may_serve][row] > 0);
-        if !used {
+    type Part = fn(&formats::io::report::Attribution) -> u64;
+    let any = |part: Part| report.attribution.values().any(|a| part(a) > 0);
+    let rare: [(&str, Part); 4] = [
+        ("page_bytes", |a| a.page),
+        ("hull_bytes", |a| a.hull),
+        ("may_serve_bytes", |a| a.may_serve),
+        ("may_carry_bytes", |a| a.may_carry),
+    ];
+    for (column, part) in rare {
+        if !any(part) {
             let columns: Vec<&str> = table
                 .columns
                 .iter()
@@ -505,12 +509,6 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
         .collect();
     out.table(&table.select(&columns));
     out.wrapped("", "settled share: transfers of which every byte is known to be of a call, or to be filler that no call asked for.");
-    let any = |part: fn(&formats::io::report::Attribution) -> u64| {
-        report
-            .attribution
-            .values()
-            .any(|attribution| part(attribution) > 0)
-    };
     if any(|a| a.page) {
         out.wrapped("", "page: the page cache writes whole pages of 4 KiB; the calls that wrote to a page share it. What is then unknown is the rest of pages.");
     }
@@ -524,6 +522,18 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
         out.wrapped(
             "",
             "may serve: several transfers read the same bytes; each is named, one of them served.",
+        );
+    }
+    if any(|a| a.may_carry) {
+        out.wrapped(
+            "",
+            "may carry: several ranks wrote the same bytes in one collective access; each of them is named.",
+        );
+    }
+    if any(|a| a.unattributed) {
+        out.wrapped(
+            "",
+            "unknown: the calls that asked for these bytes are not in the trace: filters left them out, or their records are missing.",
         );
     }
     if let Some(joined) = joined

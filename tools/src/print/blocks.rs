@@ -352,6 +352,19 @@ fn define(line: &mut String, definition: &Definition) {
         Definition::Position { file, etypes } => {
             write!(line, "position of file {file:#x}: {etypes} etypes")
         }
+        Definition::LeftOut {
+            file,
+            collective,
+            outlasts,
+        } => write!(
+            line,
+            "accesses to file {file:#x} left out{}: {collective} collective ones since it was said last",
+            if *outlasts {
+                ", work of some goes on"
+            } else {
+                ""
+            }
+        ),
         Definition::UserCategory(c) => write!(
             line,
             "{:?} {} to {}: {}, colour {}, format {}",

@@ -44,6 +44,9 @@ impl Wrapper<'_> {
             let nothing = nothing.map_or(String::new(), |n| format!("ok && ({n}) || "));
             put!(s, "        if {nothing}!stopped.hides({index}) {{");
         }
+        if let Some(told) = self.tells_of_access("stopped.thread()") {
+            put!(s, "        {told}");
+        }
         put!(s, "        stopped.leave_out({index});");
         put!(s, "        return r;");
         if moves {

@@ -66,6 +66,9 @@ impl Wrapper<'_> {
             put!(s, "        views::moved(a0);");
         }
         self.definitions(s, true);
+        if let Some(told) = self.tells_of_access("t") {
+            put!(s, "        if let Some(t) = call.outermost() {{ {told} }}");
+        }
         put!(s, "        call.leave();");
         put!(s, "        return r;");
         put!(s, "    }}");
@@ -212,12 +215,29 @@ impl Wrapper<'_> {
         if self.individual().is_some() {
             put!(s, "    views::position(&call, a0);");
         }
+        if self.access().is_some_and(|io| io.collective) {
+            put!(s, "    views::count(&call, a0);");
+        }
+    }
+
+    /// Of a call that asks for data of a file, what it does. All these functions begin with the file.
+    fn access(&self) -> Option<Io> {
+        self.function?.io.filter(|io| io.phase != Phase::End)
     }
 
     /// Of an access by the individual pointer, which may be followed by others, what it does.
     fn individual(&self) -> Option<Io> {
-        let io = self.function?.io?;
-        (io.pointer == Pointer::Individual && io.phase != Phase::End).then_some(io)
+        self.access().filter(|io| io.pointer == Pointer::Individual)
+    }
+
+    /// A statement that tells of an access which is not recorded; `thread` is an expression for the thread.
+    pub(super) fn tells_of_access(&self, thread: &str) -> Option<String> {
+        let io = self.access()?;
+        let outlasts = io.phase != Phase::Blocking;
+        Some(format!(
+            "views::left_out({thread}, a0, {}, {outlasts});",
+            io.collective
+        ))
     }
 
     /// Notes where the individual pointer has moved to. All these functions begin with file, buffer, count and datatype.

@@ -17,11 +17,12 @@ const ROLES: [(FileRole, &str); 4] = [
     (FileRole::Other, "other"),
 ];
 
-const PRECISIONS: [(Precision, &str); 4] = [
+const PRECISIONS: [(Precision, &str); 5] = [
     (Precision::Exact, "exact"),
     (Precision::Page, "page"),
     (Precision::Hull, "hull"),
     (Precision::MayServe, "may serve"),
+    (Precision::MayCarry, "may carry"),
 ];
 
 fn word<T: PartialEq>(words: &[(T, &'static str)], of: &T) -> &'static str {

@@ -1,7 +1,7 @@
 //! The MPI_File handles of a rank: what they stand for, how many collective accesses there were, where the pointer stands.
 
 use super::walk::Pending;
-use crate::io::item::{Access, Opened, Position};
+use crate::io::item::{Access, LeftOut, Opened, Position};
 use crate::project::comms::{CommId, Comms};
 use crate::project::hash::{Map, Wide};
 use crate::project::library::Library;
@@ -138,9 +138,7 @@ impl Handles {
                         ..View::default()
                     },
                 };
-                open.etype = view.etype;
-                open.position = Some(0);
-                return Some((open.number, view));
+                return self.set_view(raw, view);
             }
             FileCall::Seek { offset, whence, .. } => {
                 open.position = plan.seek(payload, open.position, offset, whence, library);
@@ -149,6 +147,27 @@ impl Handles {
             FileCall::Open { .. } | FileCall::Close { .. } => {}
         }
         None
+    }
+
+    /// A view has been set. Gives it with the number of its handle, if that is open.
+    pub fn set_view(&mut self, file: u64, view: View) -> Option<(u32, View)> {
+        let open = self.by_handle.get_mut(&file)?;
+        open.etype = view.etype;
+        open.position = Some(0);
+        Some((open.number, view))
+    }
+
+    /// Accesses through a handle are not recorded; they count all the same.
+    pub fn left_out(&mut self, file: u64, collective: u32, outlasts: bool) -> Option<LeftOut> {
+        let open = self.by_handle.get_mut(&file)?;
+        let (first, collective) = (open.accesses, u64::from(collective));
+        open.accesses = first.saturating_add(collective);
+        Some(LeftOut {
+            handle: open.number,
+            first,
+            collective,
+            outlasts,
+        })
     }
 
     /// What a data access asks for. `told` is where the individual file pointer stood, as far as the recorder wrote it down.

@@ -129,7 +129,7 @@ impl Operations {
         out.put(ns, thread, What::File(seen));
     }
 
-    /// An operation has ended.
+    /// An operation has ended, or one that is asynchronous begins.
     pub fn operation(
         &mut self,
         thread: u32,
@@ -183,7 +183,7 @@ impl Operations {
                 if let Some(old) = self.outstanding.insert(control, begun) {
                     self.give(old, stop, out);
                 }
-                out.put(stop, thread, What::Begins(operation));
+                out.put(start, thread, What::Begins(operation));
             }
             _ => out.put(stop, thread, What::Operation(operation)),
         }

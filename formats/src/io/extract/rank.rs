@@ -147,13 +147,35 @@ impl<'a> Core<'a> {
         let makes_type = plan.is_some_and(|p| p.new_type);
         let thread = walk.thread;
         let mut told = None;
+        let own_view = plan.and_then(|p| match p.role {
+            Role::File(FileCall::View { file, .. }) => p.handle(call.payload, file),
+            _ => None,
+        });
         let mut pending = std::mem::take(&mut walk.pending);
         let Some(call) = walk.call() else { return };
         pending.retain(|pending| match *pending {
             // What the call itself has made does not exist before it ends.
             Pending::Type { .. } if makes_type => true,
             Pending::Comm(id) if made.is_some() && self.handle_of(id) == made => true,
-            Pending::View(_) => true,
+            Pending::View(ref view) if Some(view.file) == own_view => true,
+            // It was set by a call that is not recorded.
+            Pending::View(ref view) => {
+                if let Some((handle, view)) = self.handles.set_view(view.file, view.clone()) {
+                    put_view(handle, view, thread, ns, out);
+                }
+                false
+            }
+            Pending::LeftOut {
+                file,
+                collective,
+                outlasts,
+            } => {
+                let left_out = self.handles.left_out(file, collective, outlasts);
+                if let Some(left_out) = left_out {
+                    out.put(ns, thread, What::LeftOut(left_out));
+                }
+                false
+            }
             Pending::Position { file, etypes } => {
                 told = Some((file, etypes));
                 false
@@ -263,7 +285,7 @@ impl<'a> Core<'a> {
             match pending {
                 Pending::Type { handle, size } => self.library.set_type_size(handle, size),
                 Pending::Comm(id) => self.define_comm(id),
-                Pending::View(_) | Pending::Position { .. } => {}
+                Pending::View(_) | Pending::Position { .. } | Pending::LeftOut { .. } => {}
             }
         }
         walk.pending = pending;

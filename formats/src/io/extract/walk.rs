@@ -4,7 +4,7 @@ use crate::project::comms::CommId;
 use crate::project::timeline::Cursor;
 use records::define::{self, Definition, OpenFile, View};
 use records::file::{OpenCall, Thread};
-use records::operation::{OUTSIDE, Operation};
+use records::operation::{Effect, OUTSIDE, Operation, kind};
 use records::record::Record;
 
 /// A definition that stands in front of a call.
@@ -18,6 +18,12 @@ pub(super) enum Pending {
     View(View),
     /// Where an individual file pointer stands: handle, etypes.
     Position { file: u64, etypes: i64 },
+    /// Accesses through this handle that are not recorded: how many collective ones, and whether work of some goes on.
+    LeftOut {
+        file: u64,
+        collective: u32,
+        outlasts: bool,
+    },
 }
 
 /// What happens next.
@@ -25,7 +31,7 @@ pub(super) enum Pending {
 pub(super) enum Next {
     /// The call begins.
     Start,
-    /// An operation has ended; [`Walk::operation`].
+    /// An operation has ended, or one that is asynchronous begins; [`Walk::operation`].
     Operation {
         /// Whether it is one of the call.
         inside: bool,
@@ -145,7 +151,7 @@ impl<'a> Walk<'a> {
     ) {
         match record.function {
             define::COMM => pending.extend(defined.next().map(|&id| Pending::Comm(id))),
-            define::TYPE | define::VIEW | define::POSITION => {
+            define::TYPE | define::VIEW | define::POSITION | define::LEFT_OUT => {
                 pending.extend(match Definition::decode(record.function, record.payload) {
                     Some(Definition::Type(t)) => Some(Pending::Type {
                         handle: t.handle,
@@ -155,6 +161,15 @@ impl<'a> Walk<'a> {
                     Some(Definition::Position { file, etypes }) => {
                         Some(Pending::Position { file, etypes })
                     }
+                    Some(Definition::LeftOut {
+                        file,
+                        collective,
+                        outlasts,
+                    }) => Some(Pending::LeftOut {
+                        file,
+                        collective,
+                        outlasts,
+                    }),
                     _ => None,
                 });
             }
@@ -200,8 +215,11 @@ impl<'a> Walk<'a> {
                     self.begun = true;
                     return self.at(start, Next::Start);
                 }
-                let stop = record.stop();
-                return self.at(stop, Next::Operation { inside });
+                // A server may have answered what an asynchronous transfer asked for before the call that began it returned.
+                let begins = kind(record.function)
+                    .is_some_and(|k| matches!(k.effect, Effect::StartRead | Effect::StartWrite));
+                let ticks = if begins { record.start } else { record.stop() };
+                return self.at(ticks, Next::Operation { inside });
             }
             if record.function == define::FILE
                 && let Some(Definition::File(file)) =

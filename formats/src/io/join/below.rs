@@ -20,6 +20,9 @@ use std::collections::VecDeque;
 const RECENT: usize = 16;
 /// Requests of a thread that wait for the operation they belong to.
 const PENDING: usize = 4096;
+/// Asynchronous transfers that are remembered when they have ended: a server may say of a request that it is answered when the rank
+/// knows that already.
+const ENDED: usize = 1024;
 /// Requests whose number is remembered.
 const REQUESTS: usize = 65536;
 
@@ -38,10 +41,13 @@ struct Thread {
     recent: VecDeque<Recent>,
 }
 
-/// An asynchronous transfer that is under way.
+/// An asynchronous transfer.
 #[derive(Debug)]
 struct Asynchronous {
     actor: Actor,
+    start: i64,
+    /// When its result was asked for; `i64::MAX` while it is under way.
+    stop: i64,
     control: Option<u64>,
     file: Option<u32>,
     writes: bool,
@@ -58,7 +64,10 @@ pub(super) struct Below {
     threads: Map<(Actor, u32), (u64, u64)>,
     tids: Map<(u64, u64), Thread>,
     machines: Map<Actor, u64>,
+    /// Under way.
     asynchronous: Vec<Asynchronous>,
+    /// The last ones that have ended.
+    ended: VecDeque<Asynchronous>,
     /// Requests by number, and in the order in which they came.
     requests: Map<u64, Link>,
     order: VecDeque<u64>,
@@ -100,6 +109,8 @@ impl Below {
         }
         self.asynchronous.push(Asynchronous {
             actor,
+            start: operation.start,
+            stop: i64::MAX,
             control: record.control,
             file,
             writes: effect == Some(Effect::StartWrite),
@@ -119,7 +130,14 @@ impl Below {
             .iter()
             .position(|a| operation.outstanding && a.actor == actor && a.control == control);
         if let Some(begun) = begun {
-            return self.asynchronous.swap_remove(begun).link;
+            let mut ended = self.asynchronous.swap_remove(begun);
+            ended.stop = operation.stop;
+            let link = ended.link.clone();
+            if self.ended.len() >= ENDED {
+                self.ended.pop_front();
+            }
+            self.ended.push_back(ended);
+            return link;
         }
         let link = Link::new();
         self.ended(actor, thread, operation, &link);
@@ -309,10 +327,17 @@ impl Below {
         let fits =
             |a: &&Asynchronous| a.writes == writes && a.range.0 <= range.0 && range.1 <= a.range.1;
         let inode = request.inode;
-        let same_file = |a: &&Asynchronous| a.file.is_some_and(|f| out.files.inode(f).1 == inode);
-        let mut all = self.asynchronous.iter().filter(fits);
-        let named = all.clone().find(same_file);
-        named.or_else(|| all.next()).map(|a| a.link.clone())
+        let of = |a: &Asynchronous| a.file.map_or(0, |file| out.files.inode(file).1);
+        let arrived = lower.operation.arrived;
+        let all = self.asynchronous.iter().chain(self.ended.iter().rev());
+        let mut all = all
+            .filter(fits)
+            .filter(|a| (a.start..=a.stop).contains(&arrived));
+        let named = all.clone().find(|a| of(a) == inode);
+        // Of some files the inode is not known.
+        named
+            .or_else(|| all.find(|a| of(a) == 0))
+            .map(|a| a.link.clone())
     }
 
     /// Part of a request.

@@ -1,12 +1,15 @@
 //! Data accesses that belong together, the transfers in them, and whose bytes these moved (rules 4 to 8).
 
-use super::link::{Credit, Link};
+use super::link::{Credit, Link, Share};
 use crate::io::fact::{Call, Place, Precision};
 use crate::io::intervals::Intervals;
 use crate::io::item::{self, Access, Position};
 use crate::io::ranges::{Layout, Ranges};
 use crate::project::hash::Map;
 use std::sync::Arc;
+
+/// Most pieces of the calls of a collective write that are compared to find out which bytes several of them write.
+const COMPARED: u64 = 1 << 16;
 
 /// One rank's call in a group.
 #[derive(Debug)]
@@ -121,6 +124,38 @@ impl Member {
             precision,
         })
     }
+
+    /// What it gets of a transfer that writes what another one has written already.
+    fn again(&self, span: (u64, u64)) -> Option<Credit> {
+        Some(Credit {
+            call: self.access.call,
+            from: self.place,
+            ranges: self.ranges.clone()?,
+            span,
+            bytes: span.1 - span.0,
+            precision: Precision::MayServe,
+        })
+    }
+}
+
+/// What was found out about the transfers of a group.
+#[derive(Debug)]
+pub(super) struct Shares {
+    /// In the order of the transfers.
+    pub of_transfers: Vec<Share>,
+    /// Bytes of the file that several calls wrote.
+    pub overwritten: u64,
+}
+
+/// Bytes of the file that calls of a group write.
+#[derive(Debug, Default)]
+struct Overwritten {
+    /// At least one.
+    any: Intervals,
+    /// More than one.
+    twice: Intervals,
+    /// Which of the members have some that another one writes, too.
+    members: Vec<bool>,
 }
 
 /// A transfer that waits until it is known whose bytes it moved.
@@ -147,10 +182,14 @@ impl Transfer {
 /// The calls of a collective access, or a single call.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// How many calls there will be.
+    /// How many calls there are, recorded or not.
     pub expected: u32,
+    /// How many of them are known not to be recorded.
+    pub missing: u32,
     pub complete: u32,
     pub writes: bool,
+    /// What each rank of MPI_COMM_WORLD has read in these calls, if they write.
+    pub read: Map<u32, Intervals>,
     pub members: Vec<Member>,
     pub transfers: Vec<Transfer>,
     /// Whether nothing has to be waited for: the one call is known, with its ranges, and returns when all is done.
@@ -158,9 +197,18 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Whether all calls have come and are complete.
+    /// Whether all calls that are recorded have come and are complete.
     pub fn is_complete(&self) -> bool {
-        self.complete >= self.expected
+        self.complete.saturating_add(self.missing) >= self.expected
+    }
+
+    /// Whether it is known to the byte what all calls asked for.
+    pub fn knows_all(&self) -> bool {
+        let is_known = |m: &Member| {
+            let exact = m.ranges.as_ref().is_some_and(Ranges::is_exact);
+            exact || m.access.bytes == Some(0)
+        };
+        self.members.len() as u64 >= u64::from(self.expected) && self.members.iter().all(is_known)
     }
 
     pub fn member(&mut self, call: u64) -> Option<&mut Member> {
@@ -266,8 +314,12 @@ impl Group {
         })
     }
 
-    /// What each transfer moved for whom, in the order of the transfers.
-    pub fn share_out(&mut self, independent: bool) -> Vec<Vec<Credit>> {
+    /// What each transfer moved for whom.
+    pub fn share_out(&mut self, independent: bool) -> Shares {
+        let overwritten = match self.writes {
+            true => self.overwritten(),
+            false => Overwritten::default(),
+        };
         let mut order: Vec<usize> = (0..self.transfers.len()).collect();
         let mut doubtful = vec![false; self.transfers.len()];
         if !independent && self.writes {
@@ -277,25 +329,100 @@ impl Group {
         } else if !independent {
             self.find_twice();
         }
-        let mut shares = vec![Vec::new(); self.transfers.len()];
+        let is_complete = self.knows_all();
+        let mut shares: Vec<Share> = Vec::new();
+        shares.resize_with(self.transfers.len(), Share::default);
         for i in order {
             let (Some(transfer), Some(share), Some(&doubtful)) =
                 (self.transfers.get(i), shares.get_mut(i), doubtful.get(i))
             else {
                 continue;
             };
-            for member in &mut self.members {
+            let (start, end) = transfer.range;
+            let read = self.read.get(&transfer.world);
+            let was_read = read.map_or(0, |read| read.within(start, end)) == end - start;
+            let is_overwritten = !independent && overwritten.twice.within(start, end) > 0;
+            let mut credits = Vec::new();
+            for (n, member) in self.members.iter_mut().enumerate() {
                 if independent && member.world != transfer.world {
                     continue;
                 }
-                let mut credit = member.credit(transfer.range);
-                if let Some(credit) = credit.as_mut().filter(|_| doubtful) {
-                    credit.precision = Precision::MayServe;
+                let span = member.overlap(transfer.range);
+                let Some(mut credit) = member.credit(transfer.range) else {
+                    // All of it was in a smaller transfer: written back as it was read, or a second time.
+                    if self.writes && !was_read && span.0 < span.1 {
+                        credits.extend(member.again(span));
+                    }
+                    continue;
+                };
+                if self.writes && !was_read && credit.bytes < span.1 - span.0 {
+                    credit.bytes = span.1 - span.0;
+                    credit.precision = credit.precision.max(Precision::MayServe);
                 }
-                share.extend(credit);
+                if doubtful {
+                    credit.precision = credit.precision.max(Precision::MayServe);
+                }
+                if is_overwritten && overwritten.members.get(n) == Some(&true) {
+                    credit.precision = Precision::MayCarry;
+                }
+                credits.push(credit);
+            }
+            *share = Share::new(transfer.range, credits, is_complete);
+            if is_overwritten {
+                let asked = overwritten.any.within(start, end);
+                share.filler = share.filler.map(|_| (end - start).saturating_sub(asked));
             }
         }
-        shares
+        Shares {
+            overwritten: overwritten.twice.covered(),
+            of_transfers: shares,
+        }
+    }
+
+    /// Finds out which bytes several calls write: nothing, if they have more than [`COMPARED`] pieces.
+    fn overwritten(&self) -> Overwritten {
+        let mut hulls: Vec<(u64, u64)> = self
+            .members
+            .iter()
+            .filter_map(|m| m.ranges.as_ref()?.hull())
+            .collect();
+        hulls.sort_unstable();
+        let apart = hulls.windows(2).all(|w| w[0].1 <= w[1].0);
+        let ranges = || {
+            self.members
+                .iter()
+                .enumerate()
+                .filter_map(|(n, m)| Some((n, m.ranges.as_ref()?)))
+        };
+        let pieces = ranges().fold(0_u64, |sum, (_, r)| sum.saturating_add(r.pieces()));
+        let mut found = Overwritten::default();
+        if apart || pieces > COMPARED || !ranges().all(|(_, r)| r.is_exact()) {
+            return found;
+        }
+        let mut all: Vec<(u64, u64, usize)> = ranges()
+            .flat_map(|(n, r)| {
+                r.iter()
+                    .map(move |(offset, length)| (offset, offset.saturating_add(length), n))
+            })
+            .collect();
+        all.sort_unstable();
+        found.members = vec![false; self.members.len()];
+        let mut last: Option<(u64, usize)> = None;
+        for (start, end, n) in all {
+            if let Some((reached, other)) = last.filter(|l| start < l.0 && l.1 != n) {
+                found.twice.add(start, end.min(reached));
+                for member in [n, other] {
+                    if let Some(member) = found.members.get_mut(member) {
+                        *member = true;
+                    }
+                }
+            }
+            found.any.add(start, end);
+            if last.is_none_or(|(reached, _)| end > reached) {
+                last = Some((end, n));
+            }
+        }
+        found
     }
 
     /// Finds out which bytes are read by several transfers.

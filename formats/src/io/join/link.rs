@@ -26,6 +26,26 @@ impl Credit {
     }
 }
 
+/// What a transfer moved for whom.
+#[derive(Debug, Default)]
+pub(super) struct Share {
+    pub credits: Vec<Credit>,
+    /// Bytes that nobody asked for; `None` if those that no call got may be of a call that is not known.
+    pub filler: Option<u64>,
+}
+
+impl Share {
+    /// Of the transfer of these bytes, of which calls got `credits`. `is_complete`: there is no other call that could have asked for
+    /// any.
+    pub fn new((start, end): (u64, u64), credits: Vec<Credit>, is_complete: bool) -> Share {
+        let asked = credits
+            .iter()
+            .fold(0_u64, |sum, c| sum.saturating_add(c.bytes));
+        let filler = is_complete.then(|| (end - start).saturating_sub(asked));
+        Share { credits, filler }
+    }
+}
+
 /// What was found out about an operation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Resolved {
@@ -34,6 +54,8 @@ pub(super) struct Resolved {
     /// The call that triggered it, and where that is drawn.
     pub trigger: Option<(u64, Place)>,
     pub credits: Vec<Credit>,
+    /// Whether bytes that no call got of it are known to be nobody's, and not those of a call that is not known.
+    pub is_complete: bool,
     /// Bytes of the program's file that it moved.
     pub range: Option<(u64, u64)>,
     /// What has to be added to offsets of the file that it worked on to get offsets of the program's file.

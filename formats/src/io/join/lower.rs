@@ -80,8 +80,13 @@ pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolve
         ..Resolved::default()
     };
     let mut carried: Vec<(u64, Place, u64, Precision)> = Vec::new();
+    resolved.is_complete = !lower.carries.is_empty();
     for (link, range) in &lower.carries {
-        let Some(upper) = link.get() else { continue };
+        let Some(upper) = link.get() else {
+            resolved.is_complete = false;
+            continue;
+        };
+        resolved.is_complete &= upper.is_complete;
         let range = shifted(*range, upper.shift + lower.shift);
         let range = match upper.range {
             Some((start, end)) => (range.0.clamp(start, end), range.1.clamp(start, end)),
@@ -132,7 +137,10 @@ pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolve
         trigger: trigger_call,
         named,
         carried: &carried,
-        filler: moved.saturating_sub(asked),
+        filler: match resolved.is_complete {
+            true => moved.saturating_sub(asked),
+            false => 0,
+        },
     };
     out.operation(&known, put)?;
     Ok(resolved)

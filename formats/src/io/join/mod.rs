@@ -24,7 +24,7 @@ use crate::model::Stop;
 use crate::project::hash::Map;
 use below::Below;
 use group::{Group, Member, Transfer};
-use link::{Link, Resolved};
+use link::{Link, Resolved, Share};
 use out::Out;
 use process::{Begun, Key, Process};
 use records::operation::{Effect, kind};
@@ -57,6 +57,10 @@ pub struct Joined {
     pub hull: u64,
     /// Read by several transfers.
     pub may_serve: u64,
+    /// Written by several calls of one collective access.
+    pub may_carry: u64,
+    /// Bytes of the file that several calls of one collective access wrote.
+    pub overwritten: u64,
     /// Bytes that calls asked for and that no transfer moved: reads behind the end of the file, lost records.
     pub unattributed: u64,
     /// Collective accesses that each rank executed by itself.
@@ -78,6 +82,9 @@ pub struct Joiner<'t> {
     groups: BTreeMap<Key, Group>,
     /// Of each key of a file handle, how many processes have it open.
     open: Map<u128, u32>,
+    /// Of each key of a file handle, numbers of collective accesses that a process made and did not record: the first, and the one behind
+    /// the last.
+    left_out: Map<u128, Vec<(u64, u64)>>,
     below: Below,
 }
 
@@ -90,6 +97,7 @@ impl<'t> Joiner<'t> {
             processes: Map::default(),
             groups: BTreeMap::new(),
             open: Map::default(),
+            left_out: Map::default(),
             below: Below::default(),
         }
     }
@@ -118,6 +126,7 @@ impl<'t> Joiner<'t> {
             }
             What::Closed { handle } => return self.closed(rank, handle, put),
             What::View(part) => self.processes.entry(rank).or_default().view(part),
+            What::LeftOut(left_out) => return self.left_out(rank, left_out, put),
             What::Access(access) => return self.access(rank, thread, access, put),
             What::Complete { call, moved } => return self.complete(rank, call, moved, time, put),
             What::File(seen) => self.file(rank, seen),
@@ -222,9 +231,14 @@ impl<'t> Joiner<'t> {
             file,
             handle.layout.clone(),
         );
-        let expected = match key {
-            Key::Collective(..) => opened.members,
-            Key::Single(_) => 1,
+        let (expected, missing) = match key {
+            Key::Collective(file, number) => {
+                let left_out = self.left_out.get(&file).map_or(&[][..], Vec::as_slice);
+                let has = |&&(first, end): &&(u64, u64)| (first..end).contains(&number);
+                let missing = left_out.iter().filter(has).count();
+                (opened.members, u32::try_from(missing).unwrap_or(u32::MAX))
+            }
+            Key::Single(_) => (1, 0),
         };
         let at_once = expected == 1 && !outlasts && member.ranges.is_some();
         if at_once {
@@ -232,14 +246,45 @@ impl<'t> Joiner<'t> {
         }
         let group = self.groups.entry(key).or_insert_with(|| Group {
             expected,
+            missing,
             complete: 0,
             writes: member.access.writes,
+            read: Map::default(),
             members: Vec::new(),
             transfers: Vec::new(),
             at_once,
         });
         group.members.push(member);
         Ok(())
+    }
+
+    /// A rank has made accesses that are not recorded.
+    fn left_out(&mut self, rank: u32, left_out: item::LeftOut, put: Put<'_>) -> Result<(), Stop> {
+        let process = self.processes.entry(rank).or_default();
+        let Some(handle) = process.handles.get_mut(&left_out.handle) else {
+            return Ok(());
+        };
+        handle.outlasting_left_out |= left_out.outlasts;
+        let file = handle.opened.key;
+        if left_out.collective == 0 || handle.opened.members < 2 {
+            return Ok(());
+        }
+        let (first, end) = (
+            left_out.first,
+            left_out.first.saturating_add(left_out.collective),
+        );
+        self.left_out.entry(file).or_default().push((first, end));
+        let concerned = Key::Collective(file, first)..Key::Collective(file, end);
+        let mut complete = Vec::new();
+        for (&key, group) in self.groups.range_mut(concerned) {
+            group.missing = group.missing.saturating_add(1);
+            if group.is_complete() {
+                complete.push(key);
+            }
+        }
+        complete
+            .into_iter()
+            .try_for_each(|key| self.close(key, put))
     }
 
     fn complete(
@@ -289,6 +334,7 @@ impl<'t> Joiner<'t> {
             *open -= 1;
             if *open == 0 {
                 self.open.remove(&key);
+                self.left_out.remove(&key);
                 let all = Key::Collective(key, 0)..=Key::Collective(key, u64::MAX);
                 let left: Vec<Key> = self.groups.range(all).map(|(&key, _)| key).collect();
                 for key in left {
@@ -315,12 +361,17 @@ impl<'t> Joiner<'t> {
         let data = seen
             .filter(|s| s.role == FileRole::Data || self.out.files.role(s.file) == FileRole::Data);
         let range = range.filter(|_| data.is_some());
+        let process = self.processes.get(&rank);
+        let may_work_for_others = process.is_some_and(Process::may_work_for_others);
         if let (Some(range), Some(seen)) = (range, data) {
             let writes = writes(&operation);
             if writes {
                 let inode = self.out.files.inode(seen.file);
                 let ns = operation.stop;
                 self.below.written(inode, range, ns, &link);
+            }
+            if !writes {
+                self.read_before_writing(rank, seen, &operation, range);
             }
             if let Some(key) = self.owner(rank, seen, &operation, range, writes)
                 && let Some(group) = self.groups.get_mut(&key)
@@ -340,12 +391,13 @@ impl<'t> Joiner<'t> {
                 }
                 let members = group.members.iter_mut();
                 let credits = members.filter_map(|m| m.credit(range)).collect();
+                let is_complete = group.knows_all() && !may_work_for_others;
                 let resolved = self.out.resolve(
                     &transfer.operation,
                     (actor, thread),
                     file,
                     Some(range),
-                    credits,
+                    Share::new(range, credits, is_complete),
                     put,
                 )?;
                 return self.known(&transfer.link, resolved, put);
@@ -353,10 +405,9 @@ impl<'t> Joiner<'t> {
         }
         let who = (actor, thread);
         // What a call asked for that never returned is not known: no byte of it is known to be filler.
-        let range = range.filter(|_| !self.is_in_open_access(rank, &operation));
-        let resolved = self
-            .out
-            .resolve(&operation, who, file, range, Vec::new(), put)?;
+        let is_complete = !may_work_for_others && !self.is_in_open_access(rank, &operation);
+        let share = Share::new(range.unwrap_or_default(), Vec::new(), is_complete);
+        let resolved = self.out.resolve(&operation, who, file, range, share, put)?;
         self.known(&link, resolved, put)
     }
 
@@ -369,6 +420,28 @@ impl<'t> Joiner<'t> {
         let process = self.processes.get(&rank);
         function.is_some_and(|f| f.io.is_some_and(|io| io.phase != Phase::End))
             && process.is_none_or(|p| p.begun.iter().all(|b| b.call != inside.call))
+    }
+
+    /// Notes what is read in accesses that write, to be changed and written back.
+    fn read_before_writing(
+        &mut self,
+        rank: u32,
+        seen: process::Seen,
+        operation: &item::Operation,
+        range: (u64, u64),
+    ) {
+        let (Some(process), Some(inside)) = (self.processes.get(&rank), operation.inside) else {
+            return;
+        };
+        let its = process
+            .begun
+            .iter()
+            .filter(|b| b.writes && b.file == seen.file && (b.call == inside.call || b.outlasts));
+        for begun in its {
+            if let Some(group) = self.groups.get_mut(&begun.key).filter(|g| !g.at_once) {
+                group.read.entry(rank).or_default().add(range.0, range.1);
+            }
+        }
     }
 
     fn known(&mut self, link: &Link, resolved: Resolved, put: Put<'_>) -> Result<(), Stop> {
@@ -437,13 +510,17 @@ impl<'t> Joiner<'t> {
             }
         }
         let shares = group.share_out(independent);
-        for (transfer, credits) in std::mem::take(&mut group.transfers).into_iter().zip(shares) {
+        self.out.joined.overwritten += shares.overwritten;
+        let transfers = std::mem::take(&mut group.transfers).into_iter();
+        for (transfer, mut share) in transfers.zip(shares.of_transfers) {
+            let process = self.processes.get(&transfer.world);
+            if process.is_some_and(Process::may_work_for_others) {
+                share.filler = None;
+            }
             let who = (Actor::Rank(transfer.world), transfer.thread);
             let (file, range) = (transfer.file, Some(transfer.range));
             let operation = &transfer.operation;
-            let resolved = self
-                .out
-                .resolve(operation, who, file, range, credits, put)?;
+            let resolved = self.out.resolve(operation, who, file, range, share, put)?;
             self.known(&transfer.link, resolved, put)?;
         }
         let missing = group.members.iter().map(Member::missing);

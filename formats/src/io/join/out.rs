@@ -1,7 +1,7 @@
 //! Facts on their way out.
 
 use super::files::Files;
-use super::link::{Credit, Link, Resolved};
+use super::link::{Link, Resolved, Share};
 use super::{Joined, Put};
 use crate::io::fact::{Actor, Call, Edge, Fact, Lane, Operation, Place, Precision, Relation};
 use crate::io::item;
@@ -109,14 +109,15 @@ impl Out {
         Ok(())
     }
 
-    /// A rank's operation with what calls got of it. Gives what those below it are to know.
+    /// A rank's operation with what calls got of it. `filler` are the bytes that are known to be nobody's; `None` if that is not
+    /// known. Gives what those below it are to know.
     pub fn resolve(
         &mut self,
         operation: &item::Operation,
         (actor, thread): (Actor, u32),
         file: Option<u32>,
         range: Option<(u64, u64)>,
-        credits: Vec<Credit>,
+        Share { credits, filler }: Share,
         put: Put<'_>,
     ) -> Result<Resolved, Stop> {
         let trigger = operation.inside.map(|inside| {
@@ -129,12 +130,8 @@ impl Out {
             (inside.call, Place { lane, ns })
         });
         let moved = range.map_or(0, |(start, end)| end - start);
-        let asked: u64 = credits.iter().fold(0, |sum, c| sum.saturating_add(c.bytes));
-        let filler = if trigger.is_some() {
-            moved.saturating_sub(asked)
-        } else {
-            0
-        };
+        let is_complete = trigger.is_some() && filler.is_some();
+        let filler = filler.filter(|_| is_complete).unwrap_or(0);
         if moved > 0 {
             self.joined.transfers += 1;
             self.joined.moved += moved;
@@ -146,6 +143,7 @@ impl Out {
                 Precision::Page => &mut self.joined.page,
                 Precision::Hull => &mut self.joined.hull,
                 Precision::MayServe => &mut self.joined.may_serve,
+                Precision::MayCarry => &mut self.joined.may_carry,
             } += credit.bytes;
         }
         let carried: Vec<_> = credits
@@ -167,6 +165,7 @@ impl Out {
             file,
             trigger,
             credits,
+            is_complete,
             range,
             shift: 0,
         })

@@ -21,6 +21,8 @@ pub(super) enum Key {
 pub(super) struct Handle {
     pub opened: Opened,
     pub layout: Option<Arc<Layout>>,
+    /// Whether accesses that are not recorded may still be at work.
+    pub outlasting_left_out: bool,
     /// The view that is being put together.
     partial: Option<View>,
 }
@@ -62,6 +64,7 @@ impl Process {
             Handle {
                 opened,
                 layout: Some(Arc::new(Layout::bytes())),
+                outlasting_left_out: false,
                 partial: None,
             },
         );
@@ -87,6 +90,11 @@ impl Process {
         view.pieces.shrink_to_fit();
         handle.layout = (!view.pieces.is_empty() || view.size == 0 && !view.hull)
             .then(|| Arc::new(Layout::new(&view)));
+    }
+
+    /// Whether transfers may have moved bytes for accesses that are not recorded.
+    pub fn may_work_for_others(&self) -> bool {
+        self.handles.values().any(|h| h.outlasting_left_out)
     }
 
     /// An access is complete.

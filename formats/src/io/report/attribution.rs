@@ -37,6 +37,8 @@ pub struct Attribution {
     pub hull: u64,
     /// Bytes that may have served a call; several transfers moved them, and each counts.
     pub may_serve: u64,
+    /// Bytes that several calls of one collective access wrote; each of them counts.
+    pub may_carry: u64,
     /// Bytes of which no call is known.
     pub unattributed: u64,
 }
@@ -48,6 +50,7 @@ impl Attribution {
             Precision::Page => &mut self.page,
             Precision::Hull => &mut self.hull,
             Precision::MayServe => &mut self.may_serve,
+            Precision::MayCarry => &mut self.may_carry,
         };
         *sum = sum.saturating_add(bytes);
     }

@@ -105,6 +105,8 @@ pub(super) struct Open {
     pub caused: Vec<Caused>,
     pub longest: Vec<Brief>,
     pub carried: u64,
+    /// Whether other calls of its group wrote some of its bytes, too.
+    pub may_carry: bool,
     pub filler_read: u64,
     pub filler_written: u64,
     pub read: u64,

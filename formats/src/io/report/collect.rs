@@ -7,7 +7,7 @@ use super::collectives::Groups;
 use super::kinds::{Doing, KindKey, Who, moved};
 use super::slowest::Slowest;
 use super::{Aggregator, Cache, Options, Report};
-use crate::io::{Actor, Call, Edge, Fact, FileRole, OpenedFile, Operation, Relation};
+use crate::io::{Actor, Call, Edge, Fact, FileRole, OpenedFile, Operation, Precision, Relation};
 use crate::stats::Volume;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -236,6 +236,7 @@ impl Collector {
             self.report.late += 1;
             return;
         };
+        open.may_carry |= edge.precision == Precision::MayCarry;
         if key.is_of_rank() {
             open.carried = open.carried.saturating_add(edge.bytes);
         }

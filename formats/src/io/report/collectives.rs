@@ -148,6 +148,8 @@ pub struct Collectives {
     pub groups: u64,
     /// Groups in which the operations of one rank did it all, for several.
     pub with_one_worker: u64,
+    /// Groups in which ranks wrote the same bytes.
+    pub overwriting: u64,
     /// By rank.
     pub ranks: BTreeMap<u32, RankWaits>,
     /// By the rank that waited and the one whose operations ran. Where several ran at once, each counts.
@@ -168,6 +170,10 @@ struct Member {
     start: i64,
     stop: i64,
     busy: Busy,
+    /// First byte that it wrote, and the one behind the last, if it wrote all in between.
+    written: Option<(u64, u64)>,
+    /// Whether it is known that another one wrote bytes of its own.
+    overwritten: bool,
 }
 
 impl Groups {
@@ -192,12 +198,15 @@ impl Groups {
             let (start, stop) = (made.place.ns, made.stop);
             let mut busy = std::mem::take(&mut open.busy);
             busy.straighten();
+            let made = open.made.as_ref()?;
             Some(Member {
                 call,
                 rank,
                 start,
                 stop: stop.max(start),
                 busy,
+                written: made.hull.filter(|_| made.writes && made.pieces == 1),
+                overwritten: open.may_carry,
             })
         };
         let members: Vec<Member> = members.into_iter().filter_map(member).collect();
@@ -215,6 +224,7 @@ impl Groups {
         any.straighten();
         let mut workers: Vec<&Member> = members.iter().filter(|m| m.busy.total() > 0).collect();
         self.found.with_one_worker += u64::from(workers.len() == 1);
+        self.found.overwriting += u64::from(is_overwritten(members));
         workers.sort_by_key(|m| (std::cmp::Reverse(m.busy.total()), m.rank));
         workers.truncate(WORKERS);
         let all_there = members.iter().map(|m| m.start).max().unwrap_or(i64::MIN);
@@ -272,6 +282,13 @@ impl Groups {
             self.close(calls, key);
         }
     }
+}
+
+/// Whether several members wrote the same bytes.
+fn is_overwritten(members: &[Member]) -> bool {
+    let mut written: Vec<(u64, u64)> = members.iter().filter_map(|m| m.written).collect();
+    written.sort_unstable();
+    members.iter().any(|m| m.overwritten) || written.windows(2).any(|w| w[1].0 < w[0].1)
 }
 
 #[cfg(test)]

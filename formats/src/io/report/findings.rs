@@ -69,6 +69,13 @@ pub enum Finding {
         /// Ranks that took part in collective accesses.
         ranks: u64,
     },
+    /// Ranks wrote the same bytes in one collective access.
+    Overwriting {
+        /// Groups in which it was so.
+        groups: u64,
+        /// Of so many.
+        of: u64,
+    },
     /// Much of the time in collective accesses is spent waiting.
     CollectiveWait {
         /// For operations of other ranks, ns.
@@ -179,6 +186,12 @@ impl Report {
         let collectives = &self.collectives;
         let ranks = collectives.ranks.len() as u64;
         let (one, groups) = (collectives.with_one_worker, collectives.groups);
+        if collectives.overwriting > 0 {
+            found.push(Finding::Overwriting {
+                groups: collectives.overwriting,
+                of: groups,
+            });
+        }
         if one > 0 && one * 2 >= groups {
             found.push(Finding::OneWorker {
                 groups: one,

@@ -123,6 +123,7 @@ impl<'t> Converter<'t> {
             | Definition::File(_)
             | Definition::View(_)
             | Definition::Position { .. }
+            | Definition::LeftOut { .. }
             | Definition::Server(_)
             | Definition::Extents(_)
             // Calls that it leaves out are none.

@@ -2,7 +2,7 @@
 
 use crate::io::ranks::*;
 use formats::io::{FileRole, Precision};
-use records::define::{ClockReading, Definition};
+use records::define::{ClockReading, Definition, View};
 use records::operation as op;
 
 /// Two ranks with a file; a view of every second block of ten bytes.
@@ -244,6 +244,7 @@ fn shared_pointers_are_where_the_own_transfer_is() {
 fn the_smallest_of_several_writes_has_the_byte_and_readers_may_serve() {
     let mut ranks = two();
     // Both aggregate; rank 0 has rank 1's whole transfer inside of what it writes back.
+    ranks[0].transfer(5, op::PREAD, 7, 0, 100);
     ranks[0].transfer(10, op::PWRITE, 7, 0, 100);
     ranks[1].transfer(10, op::PWRITE, 7, 40, 20);
     let w: Vec<u64> = ranks
@@ -262,6 +263,7 @@ fn the_smallest_of_several_writes_has_the_byte_and_readers_may_serve() {
         found.carried(),
         [
             ("pread", 0, 0, vec![(r[0], 50), (r[1], 50)]),
+            ("pread", 0, 100, vec![]),
             ("pread", 40, 0, vec![(r[0], 10), (r[1], 10)]),
             ("pwrite", 0, 20, vec![(w[0], 40), (w[1], 40)]),
             ("pwrite", 40, 0, vec![(w[0], 10), (w[1], 10)]),
@@ -327,7 +329,129 @@ fn a_rank_whose_records_are_missing_does_not_keep_the_others_from_their_share() 
     let call = rank.access_by_pointer("MPI_File_write_all", FH, 50);
     rank.close(FH);
     let found = Found::of(&[rank]);
-    assert_eq!(found.carried(), [("pwrite", 0, 50, vec![(call, 50)])]);
+    // The rest may be the other rank's: nobody knows what it asked for.
+    assert_eq!(found.carried(), [("pwrite", 0, 0, vec![(call, 50)])]);
+}
+
+#[test]
+fn accesses_that_were_left_out_count_and_their_bytes_are_not_called_filler() {
+    let mut ranks = two();
+    // The second of three is not recorded on rank 1.
+    let mut calls = Vec::new();
+    for (i, offset) in [0, 40, 80].into_iter().enumerate() {
+        ranks[0].transfer(10, op::PWRITE, 7, offset, 40);
+        calls.push(ranks[0].access_by_pointer("MPI_File_write_all", FH, 20));
+        if i == 1 {
+            ranks[1].b.now += 50;
+        } else {
+            calls.push(ranks[1].access_at("MPI_File_write_at_all", FH, offset / 2, 20));
+        }
+        if i == 1 {
+            ranks[1].b.define(&Definition::LeftOut {
+                file: FH,
+                collective: 1,
+                outlasts: false,
+            });
+        }
+    }
+    let found = Found::of(&ranks);
+    let both = |a: usize| vec![(calls[a], 20), (calls[a + 1], 20)];
+    assert_eq!(
+        found.carried(),
+        [
+            ("pwrite", 0, 0, both(0)),
+            ("pwrite", 40, 0, vec![(calls[2], 20)]),
+            ("pwrite", 80, 0, both(3)),
+        ]
+    );
+    assert_eq!(found.joined.filler, 0);
+    assert_eq!(found.calls[&calls[4]].sequence, Some(2));
+}
+
+#[test]
+fn what_a_nonblocking_access_that_was_left_out_moves_in_a_wait_is_not_filler() {
+    for is_told in [false, true] {
+        let mut rank = Rank::new(0, 1);
+        rank.open(FH, 7, 99, "data");
+        if is_told {
+            rank.b.define(&Definition::LeftOut {
+                file: FH,
+                collective: 0,
+                outlasts: true,
+            });
+        }
+        rank.transfer(10, op::PWRITE, 7, 0, 60);
+        rank.wait(60);
+        let found = Found::of(&[rank]);
+        let filler = if is_told { 0 } else { 60 };
+        assert_eq!(found.carried(), [("pwrite", 0, filler, vec![])]);
+    }
+}
+
+#[test]
+fn a_view_counts_though_the_call_that_set_it_was_left_out() {
+    let mut rank = Rank::new(0, 1);
+    rank.open(FH, 7, 99, "data");
+    rank.b.define(&Definition::View(View {
+        file: FH,
+        displacement: 10,
+        etype: 1,
+        extent: 20,
+        size: 10,
+        pieces: vec![(0, 10)],
+        ..View::default()
+    }));
+    rank.transfer(10, op::PWRITE, 7, 0, 40);
+    let call = rank.access_by_pointer("MPI_File_write", FH, 20);
+    let found = Found::of(&[rank]);
+    assert_eq!(found.carried(), [("pwrite", 0, 20, vec![(call, 20)])]);
+    assert_eq!(found.calls[&call].hull, Some((10, 40)));
+}
+
+#[test]
+fn whose_bytes_stay_where_ranks_overwrite_each_other_is_not_known() {
+    let mut ranks = [0, 1, 2].map(|r| {
+        let mut rank = Rank::new(r, 3);
+        rank.open(FH, 7, 99, "data");
+        rank
+    });
+    ranks[0].transfer(10, op::PWRITE, 7, 0, 1900);
+    let offsets = [0, 400, 800].into_iter();
+    let calls: Vec<u64> = ranks
+        .iter_mut()
+        .zip(offsets)
+        .map(|(rank, offset)| rank.access_at("MPI_File_write_at_all", FH, offset, 1000))
+        .collect();
+    let found = Found::of(&ranks);
+    let carried = calls.iter().map(|&call| (call, 1000)).collect();
+    // The last hundred bytes nobody asked for.
+    assert_eq!(found.carried(), [("pwrite", 0, 100, carried)]);
+    assert_eq!(found.precisions(), [Precision::MayCarry; 3]);
+    assert_eq!(found.joined.overwritten, 1000);
+    assert_eq!((found.joined.exact, found.joined.may_carry), (0, 3000));
+}
+
+#[test]
+fn what_is_written_twice_without_having_been_read_may_be_of_either() {
+    let mut ranks = two();
+    ranks[0].transfer(10, op::PWRITE, 7, 0, 100);
+    ranks[1].transfer(10, op::PWRITE, 7, 40, 20);
+    let calls: Vec<u64> = ranks
+        .iter_mut()
+        .map(|r| r.access_at("MPI_File_write_at_all", FH, 0, 50))
+        .collect();
+    let found = Found::of(&ranks);
+    assert_eq!(
+        found.carried(),
+        [
+            ("pwrite", 0, 0, vec![(calls[0], 50), (calls[1], 50)]),
+            ("pwrite", 40, 0, vec![(calls[0], 10), (calls[1], 10)]),
+        ]
+    );
+    let mut precisions = found.precisions();
+    precisions.sort();
+    assert_eq!(precisions[..2], [Precision::Exact; 2]);
+    assert_eq!(precisions[2..], [Precision::MayServe; 2]);
 }
 
 #[test]

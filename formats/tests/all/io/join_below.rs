@@ -249,7 +249,7 @@ fn threads_of_the_c_library_are_known_by_the_bytes_they_ask_for() {
             function: 1,
             start: 100,
         });
-        run.put(120, RANK, 0, What::Begins(begun.clone()));
+        run.put(110, RANK, 0, What::Begins(begun.clone()));
         begun.record.result = 500;
         begun.stop = 190;
         run.put(190, RANK, 0, What::Operation(begun));
@@ -260,7 +260,37 @@ fn threads_of_the_c_library_are_known_by_the_bytes_they_ask_for() {
         None,
         operation(op::REQUEST_WRITE, (130, 140), 600, 100),
     );
+    // Answered before aio_write has returned; and known to be answered before the server says so.
+    for (unique, times, offset) in [(2, (112, 118), 700), (3, (180, 195), 800)] {
+        run.request(
+            unique,
+            888,
+            None,
+            operation(op::REQUEST_WRITE, times, offset, 100),
+        );
+    }
+    // Not of these: nothing was under way any more, and not that part of the file.
+    for (unique, times, offset) in [(4, (191, 199), 900), (5, (130, 140), 1000)] {
+        run.request(
+            unique,
+            888,
+            None,
+            operation(op::REQUEST_WRITE, times, offset, 100),
+        );
+    }
     let found = run.join();
+    for offset in [700, 800] {
+        assert_eq!(
+            told(&found, op::REQUEST_WRITE, offset),
+            (Some(5), vec![(5, 100)])
+        );
+    }
+    for offset in [900, 1000] {
+        assert_eq!(told(&found, op::REQUEST_WRITE, offset), (None, vec![]));
+        let mut all = found.operations.values();
+        let request = all.find(|o| o.record.offset == offset).unwrap();
+        assert_eq!(request.filler, 0, "whose bytes these are is not known");
+    }
     assert_eq!(
         told(&found, op::REQUEST_WRITE, 600),
         (Some(5), vec![(5, 100)])
