@@ -880,6 +880,37 @@ static void deferred(void)
     DO(MPI_File_close(&file));
 }
 
+/* Ranks write the same bytes in one collective access, so whose stay is not defined: whole, in pieces, one inside of another,
+ * and in atomic mode. Barriers: what one access wrote must not be read and written back by the next. Open MPI's vulcan, which is
+ * its default, and dynamic_gen2 destroy the heap in some of these, without a tracer as well. */
+static void overlapping(void)
+{
+    const char *name = NAME("overlapping");
+    zeros(name, 1 << 20);
+#ifdef OPEN_MPI
+    const char *way = getenv("OMPI_MCA_fcoll");
+    if (!way || strcmp(way, "vulcan") == 0 || strcmp(way, "dynamic_gen2") == 0)
+        return;
+#endif
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    DO(MPI_File_write_at_all(file, 400 * rank, data(name, 1000), 1000, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    /* blocks of 60, each 40 behind that of the rank before */
+    MPI_Datatype type, whole;
+    MPI_Type_vector(20, 60, 40 * size + 100, MPI_BYTE, &type);
+    MPI_Type_create_resized(type, 0, 20 * (40 * size + 100), &whole);
+    MPI_Type_free(&type);
+    view(file, 50000 + 40 * rank, MPI_BYTE, whole);
+    DO(MPI_File_write_at_all(file, 0, data(name, 1200), 1200, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", hints);
+    DO(MPI_File_write_at_all(file, 80000 + 100 * rank, data(name, 2000 - 200 * rank), 2000 - 200 * rank, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_File_set_atomicity(file, 1);
+    DO(MPI_File_write_at_all(file, 90000 + 300 * rank, data(name, 500), 500, MPI_BYTE, MPI_STATUS_IGNORE));
+    DO(MPI_File_close(&file));
+}
+
 /* More is read than there is. */
 static void behind_end(void)
 {
@@ -951,7 +982,7 @@ static const struct {
     PATTERN(segments),    PATTERN(atomic),   PATTERN(sizes),      PATTERN(zero),           PATTERN(self),
     PATTERN(twice),       PATTERN(bounds),   PATTERN(write_only), PATTERN(large),          PATTERN(waves),
     PATTERN(shuffled),    PATTERN(shared_strided), PATTERN(sequential), PATTERN(again), PATTERN(headers), PATTERN(structures),
-    PATTERN(deferred),    PATTERN(behind_end), PATTERN(threads),
+    PATTERN(deferred),    PATTERN(overlapping), PATTERN(behind_end), PATTERN(threads),
 };
 
 int main(int argc, char **argv)

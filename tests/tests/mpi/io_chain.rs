@@ -270,6 +270,42 @@ fn every_transfer_carries_what_the_join_says() {
         all.several > 100,
         "collective transfers with data of several ranks"
     );
+    assert!(
+        all.may_carry > 20,
+        "transfers in which ranks overwrite each other"
+    );
+}
+
+/// What filters leave out, and ranks that do not record, is unknown and no filler; what is recorded keeps its bytes, in later
+/// collective accesses, too. The truth is what `left_out_accesses.c` writes: 6 collective accesses of 4 ranks with 1600 bytes each,
+/// and no byte between them is nobody's.
+#[test]
+fn what_is_left_out_is_unknown_and_not_filler() {
+    let all = 6 * 4 * 1600;
+    // Settings, argument, bytes whose calls are recorded, bytes that recorded ranks have moved.
+    let cases = [
+        ("", "all", all, all),
+        ("TRACE_RANKS=0", "all", all / 4, all),
+        ("TRACE_MESSAGE_SIZE=0-1000", "all", 0, 0),
+        ("TRACE_FIRST_CALLS=4", "all", 4 * 4 * 1600, 4 * 4 * 1600),
+        ("", "off", all - 2 * 1600, all),
+    ];
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let program = Program::c("left_out_accesses").compile(mpi);
+        for (setting, argument, known, moved) in cases {
+            let mut tracing = Tracing::new(mpi, 4);
+            let settings: Vec<_> = setting.split_once('=').into_iter().collect();
+            tracing.variables = &settings;
+            let run = tracing.run(&program, &[argument]);
+            assert!(run.finished.status.success(), "{}", run.finished.story());
+            let found = chain::exactness(&run.files("slog2")[0]);
+            let found = found.get("libc calls of ranks");
+            let get = |column: &str| found.and_then(|f| f.get(column).copied()).unwrap_or(0);
+            let figures = ["exact_bytes", "unknown_bytes", "filler_bytes"].map(get);
+            let expected = [known, moved - known, 0];
+            assert_eq!(figures, expected, "{mpi:?} {setting:?} {argument}");
+        }
+    }
 }
 
 impl Configuration {

@@ -13,7 +13,7 @@ use std::process::Command;
 use tests::process::Finished;
 use tests::tally::Counts;
 use tests::trace::{LIMIT, Tracing};
-use tests::{Folder, Mpi, Program, Run, contents, process};
+use tests::{Folder, Mpi, Program, Run, chain, contents, process};
 
 /// A program with blocking, nonblocking and collective accesses, and what it takes of the trace.
 fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> Run {
@@ -284,6 +284,34 @@ fn a_run_through_a_striped_server() {
             name.starts_with("mpitrace-io") || name.ends_with(".blocks")
         };
         assert!(!left.iter().any(is_left), "{left:?}");
+    }
+}
+
+/// Every request at a server belongs to the call that caused it, though a thread of libc has made it, which may be done with it before
+/// aio_write has returned: the truth is what the program says that it has written.
+#[test]
+fn requests_of_asynchronous_transfers() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let folder = Folder::new(&format!("{}-asynchronous", mpi.suffix()));
+        let path = |name: &str| folder.path().join(name);
+        for name in ["base", "mount"] {
+            fs::create_dir(path(name)).expect("own folder");
+        }
+        let server = format!("{}:{}", path("base").display(), path("mount").display());
+        let file = path("mount").join("data");
+        let finished = run_io(mpi, &folder, &["--ioserver", &server], "iwrites", &file);
+        if finished.stderr.contains("the I/O server did not start") {
+            tests::skip(&format!("no I/O server: {}", finished.stderr));
+            return;
+        }
+        assert!(finished.status.success(), "{}", finished.story());
+        let written: u64 = finished.stdout.trim().parse().expect("a number");
+        let stages = chain::exactness(&path("both.slog2"));
+        for stage in ["libc calls of ranks", "requests at the server"] {
+            let get = |column: &str| stages[stage].get(column).copied().unwrap_or(0);
+            let figures = ["exact_bytes", "unknown_bytes", "filler_bytes"].map(get);
+            assert_eq!(figures, [written, 0, 0], "{mpi:?} {stage}");
+        }
     }
 }
 
