@@ -88,8 +88,8 @@ pub struct FileHeader {
     pub table: u64,
     /// [`Clock`].
     pub clock: u32,
-    /// Bits of a CallID that count calls (the others are the rank).
-    pub counter_bits: u32,
+    /// Bits of a CallID that count calls (the others are the rank). Fewer than the settings leave, if the number of ranks wants it.
+    pub counter_bits: AtomicU32,
     /// Process ID.
     pub pid: u32,
     /// Rank in MPI_COMM_WORLD; −1 until MPI_Init has returned.

@@ -111,7 +111,7 @@ pub fn empty_file(world: &World) -> Vec<u8> {
         family: FAMILY as u32,
         table: crate::interpose::generated::FINGERPRINT,
         clock: clock::source() as u32,
-        counter_bits: 64 - settings().rank_bits,
+        counter_bits: AtomicU32::new(64 - rank_bits(&settings(), world.size as u32)),
         pid: std::process::id(),
         rank: AtomicU32::new(world.rank as u32),
         size: AtomicU32::new(world.size as u32),
@@ -142,13 +142,30 @@ pub fn callid(number: u64) -> u64 {
         u32::MAX => 0,
         rank => u64::from(rank),
     };
-    rank << header.counter_bits | number
+    rank << header.counter_bits.load(Relaxed) | number
 }
 
-/// The rank is known: threads put it into the CallIDs that others see.
+/// Bits of a CallID that the rank takes among so many ranks: as many as the settings say, if no two ranks have the same ones.
+fn rank_bits(settings: &Settings, ranks: u32) -> u32 {
+    let needed = u32::BITS - ranks.saturating_sub(1).leading_zeros();
+    settings.rank_bits.max(needed)
+}
+
+/// The rank is known, and the number of ranks: threads put it into the CallIDs that others see.
 pub fn rank_is_known() {
     if let Some(store) = store() {
+        let header = store.header();
+        let ranks = header.size.load(Relaxed);
+        let settings = settings();
+        let bits = rank_bits(&settings, ranks);
+        header.counter_bits.store(64 - bits, Relaxed);
         store.write_header();
+        if bits != settings.rank_bits && header.rank.load(Relaxed) == 0 && !settings.quiet {
+            say::line(&format!(
+                "trace: rank-bits {} has no room for {ranks} ranks: {bits} bits of each CallID are the rank",
+                settings.rank_bits
+            ));
+        }
     }
     for thread in thread::all() {
         // SAFETY: states live until the process ends; this part of them is atomic.
@@ -294,7 +311,7 @@ fn open() -> Option<Store> {
         header.family = FAMILY as u32;
         header.table = crate::interpose::generated::FINGERPRINT;
         header.clock = clock::source() as u32;
-        header.counter_bits = 64 - settings.rank_bits;
+        header.counter_bits.store(64 - settings.rank_bits, Relaxed);
         header.pid = std::process::id();
         header.rank.store(u32::MAX, Relaxed);
     };
@@ -530,6 +547,29 @@ pub fn running_call() -> u64 {
             0
         } else {
             (*header).open_call.load(Relaxed)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rank_in_a_call_id_has_room_for_all_ranks() {
+        let wide = |rank_bits| Settings {
+            rank_bits,
+            ..Settings::default()
+        };
+        for (rank_bits, ranks, expected) in [
+            (24, 0, 24),
+            (8, 1, 8),
+            (8, 256, 8),
+            (8, 257, 9),
+            (8, 1 << 20, 20),
+            (24, u32::MAX, 32),
+        ] {
+            assert_eq!(super::rank_bits(&wide(rank_bits), ranks), expected);
         }
     }
 }

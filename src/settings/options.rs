@@ -223,7 +223,8 @@ options! {
         /// write: whether a read found its data in memory. About 0.5 µs per transfer.
         "rusage" => rusage: OnOff = false;
 
-        /// Width of the rank in a CallID in bits; the call counter has the other 64 minus this.
+        /// Width of the rank in a CallID in bits; the call counter has the other 64 minus this. Where that has no room for all
+        /// ranks of the run, the rank is as wide as it has to be, and rank 0 says so.
         "rank-bits" => rank_bits: Number<8, 32> = 24;
     }
 

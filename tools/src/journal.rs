@@ -91,7 +91,7 @@ impl Journal {
             family: Family::Mpich as u32,
             table,
             clock: Clock::Monotonic as u32,
-            counter_bits: COUNTER_BITS,
+            counter_bits: AtomicU32::new(COUNTER_BITS),
             pid: std::process::id(),
             rank: AtomicU32::new(u32::MAX),
             size: AtomicU32::new(0),

@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::progress::Progress;
 use crate::traces::{Trace, failure};
-use formats::io::{Fact, Joined, facts_by_time, join_files};
+use formats::io::report::Options;
+use formats::io::{Actor, Fact, Joined, facts_by_time, join_files};
 use formats::model::Stop;
 use records::file::File;
 
@@ -35,11 +36,20 @@ impl Facts {
         &self.trace
     }
 
-    /// Bits of the counter in a CallID.
+    /// Bits of the counter in a CallID. Block files say it; in other traces it is found by calls of which the rank is known.
     pub fn counter_bits(&self) -> Result<u32, Failure> {
-        let blocks = self.blocks()?;
-        let bits = blocks.first().map(|file| file.info().counter_bits);
-        Ok(bits.unwrap_or(40))
+        if let Some(file) = self.blocks()?.first() {
+            return Ok(file.info().counter_bits);
+        }
+        let mut found = None;
+        self.for_each(|fact| {
+            if let (None, Fact::Call(call)) = (found, fact)
+                && let Actor::Rank(rank @ 1..) = call.place.lane.actor
+            {
+                found = (1..64).find(|bits| call.call >> bits == u64::from(rank));
+            }
+        })?;
+        Ok(found.unwrap_or(Options::default().counter_bits))
     }
 
     fn blocks(&self) -> Result<Vec<File<'_>>, Failure> {

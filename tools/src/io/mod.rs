@@ -96,7 +96,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         slowest: arguments.top,
         rank: arguments.rank,
         file: arguments.file.clone(),
-        counter_bits: facts.counter_bits()?,
+        counter_bits: match arguments.rank {
+            Some(_) => facts.counter_bits()?,
+            None => Options::default().counter_bits,
+        },
     });
     let joined = facts.for_each(|fact| collector.put(fact))?;
     let mut report = collector.finish();
