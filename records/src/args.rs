@@ -130,7 +130,7 @@ impl<'a> Bytes<'a> {
 }
 
 /// One argument.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
     /// Not recorded (buffers, functions), or an output of a call that failed.
     Absent,
@@ -153,7 +153,7 @@ pub enum Value<'a> {
 }
 
 /// An array argument.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Array<'a> {
     /// Number of elements.
     pub len: usize,

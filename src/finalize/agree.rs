@@ -29,6 +29,8 @@ pub struct Part {
     pub operations: u64,
     /// Calls that were counted and not recorded.
     pub ignored: u64,
+    /// Recorded polls that `polling sample` would have counted instead.
+    pub repeated: u64,
     /// Records that could not be kept.
     pub lost: u64,
     /// Calls given up for newer ones.
@@ -90,6 +92,7 @@ impl Part {
             self.calls,
             self.operations,
             self.ignored,
+            self.repeated,
             self.lost,
             self.dropped,
             self.cut,
@@ -138,6 +141,7 @@ impl Part {
             calls: b.u64()?,
             operations: b.u64()?,
             ignored: b.u64()?,
+            repeated: b.u64()?,
             lost: b.u64()?,
             dropped: b.u64()?,
             cut: b.u64()?,
@@ -184,6 +188,7 @@ impl Part {
         self.calls += child.calls;
         self.operations += child.operations;
         self.ignored += child.ignored;
+        self.repeated += child.repeated;
         self.lost += child.lost;
         self.dropped += child.dropped;
         self.cut += child.cut;

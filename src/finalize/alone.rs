@@ -13,6 +13,7 @@ use crate::settings::Settings;
 use formats::project::dumpi;
 use formats::project::merge::{Merge, Options};
 use formats::project::operations;
+use formats::project::polls::repeated;
 use memmap2::Mmap;
 use records::file::File;
 use std::convert::Infallible;
@@ -61,6 +62,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         whole.calls += scan.calls;
         whole.operations += scan.operations;
         whole.ignored += scan.ignored;
+        whole.repeated += repeated(file, scan, table);
         whole.lost += scan.lost;
         whole.dropped += scan.info.dropped;
         whole.cut += u64::from(scan.is_cut);

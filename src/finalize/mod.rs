@@ -44,6 +44,7 @@ use formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
 use formats::project::dumpi;
 use formats::project::functions::Choice;
 use formats::project::gids::GidTable;
+use formats::project::polls::repeated;
 use formats::project::scan::Scan;
 use formats::project::states;
 use leaving::Leaving;
@@ -270,6 +271,7 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
         calls: scan.calls,
         operations: scan.operations,
         ignored: scan.ignored,
+        repeated: repeated(&file, &scan, table),
         lost: scan.lost,
         dropped: scan.info.dropped,
         cut: u64::from(scan.is_cut),

@@ -13,6 +13,9 @@ use std::path::Path;
 use std::time::Instant;
 use wrappers::Table;
 
+/// Fewer polls than this hurt nobody: no setting is advised.
+const FLOOD: u64 = 1000;
+
 /// What is reported.
 struct Report<'a> {
     /// The ranks.
@@ -213,6 +216,14 @@ impl Report<'_> {
                 "trace: the settings of {} differ from rank 0's ({}): files are written as rank 0's say",
                 plural(self.whole.differing, "rank"),
                 self.whole.difference
+            );
+        }
+        if self.whole.repeated >= FLOOD && self.whole.repeated > self.whole.calls / 2 {
+            say!(
+                "trace: {} of {} only asked again, in vain or for the time (MPI_Test, MPI_Iprobe, MPI_Wtime …): \
+                 with TRACE_POLLING=sample these are counted, and the trace is small",
+                grouped(self.whole.repeated),
+                plural(self.whole.calls, "call"),
             );
         }
         for failure in self.failures {

@@ -262,8 +262,8 @@ options! {
         "hidden-limit" => hidden_limit: MaybeSize<{ 64 << 10 }, { 1 << 50 }, false> = Some(32 << 20);
 
         /// What becomes of polling: `sample` keeps of a row of calls that brought nothing (MPI_Iprobe, MPI_Test and their
-        /// like, with equal arguments) the first and the last one and how many there were between them. Rows of up to eight
-        /// calls in turn count as one.
+        /// like, with equal arguments) or asked for the time (MPI_Wtime, MPI_Wtick) the first and the last one and how many
+        /// there were between them. Rows of up to eight calls in turn count as one.
         "polling" => polling: Polling = Polling::All;
 
         /// What MPI_Pcontrol does besides being recorded: `obey` switches recording by levels 0 and 1 and takes texts by

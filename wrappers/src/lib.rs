@@ -33,7 +33,7 @@ pub use class::{Class, Io, Phase, Pointer};
 pub use kind::{CType, Direction, Kind};
 pub use length::{Len, Property, Query};
 pub use parse::ParseError;
-pub use table::{Amount, Extent, Fortran, Function, Param, Sentinel, Table};
+pub use table::{Amount, Extent, Fortran, Function, Param, Sentinel, Table, Vain};
 
 /// The text of the table.
 pub const TEXT: &str = include_str!("../mpi.table");

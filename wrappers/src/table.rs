@@ -191,6 +191,17 @@ impl Table {
     }
 }
 
+/// How it is seen that a call which only asks has brought nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vain {
+    /// Every call is as good as the one before: only the time is asked for.
+    Always,
+    /// This argument, a logical, is false.
+    Not(usize),
+    /// This argument, a count, is zero, or MPI_UNDEFINED, which is negative.
+    No(usize),
+}
+
 impl Function {
     /// The position of the parameter of that name.
     pub fn param(&self, name: &str) -> Option<usize> {
@@ -206,6 +217,22 @@ impl Function {
         self.params
             .iter()
             .position(|p| p.kind == Kind::Comm && p.direction != Direction::Out)
+    }
+
+    /// What tells that a call has brought nothing, for functions that only ask: a program that waits calls them again and again.
+    pub fn vain(&self) -> Option<Vain> {
+        if matches!(self.name.as_str(), "MPI_Wtime" | "MPI_Wtick") {
+            return Some(Vain::Always);
+        }
+        let asks = matches!(self.class, Class::Test | Class::Probe | Class::RmaSync)
+            || self.name == "MPI_Parrived";
+        let is_answer = |p: &Param| p.kind == Kind::Logical && p.direction == Direction::Out;
+        let flag = self.params.iter().position(is_answer).filter(|_| asks);
+        let count = || {
+            self.param("outcount")
+                .filter(|_| self.name == "MPI_Testsome")
+        };
+        flag.map(Vain::Not).or_else(|| count().map(Vain::No))
     }
 
     /// Whether it sends or receives messages, or begins, starts, completes or frees such operations: without all calls of these

@@ -38,6 +38,7 @@ pub mod operations;
 pub mod outputs;
 mod places;
 pub(crate) mod plan;
+pub mod polls;
 pub mod requests;
 pub mod scan;
 #[cfg(feature = "spill")]

@@ -3,10 +3,11 @@
 use super::messages::Counter as MessageCounter;
 use super::{
     CategoryStatistics, Cell, HashMap, Histogram, Nesting, Options, Row, Statistics, Tally, Untold,
-    callids, counters,
+    callids, counters, polls,
 };
 use crate::io::draw::is_message;
 use crate::model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
+use std::collections::BTreeMap;
 
 /// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
 const MOST_UNKNOWN: u32 = 1 << 14;
@@ -29,6 +30,7 @@ pub struct Collector {
     messages: MessageCounter,
     callids: callids::Counter,
     counters: counters::Counter,
+    counted: BTreeMap<String, u64>,
     untold: Untold,
     unknown_kinds: u32,
     unknown_rows: u32,
@@ -41,6 +43,8 @@ struct Kind {
     is_known: bool,
     /// Whether its arrows are messages.
     is_message: bool,
+    /// Whether its events are annotations of the recorder.
+    is_annotation: bool,
     callid: Option<callids::Place>,
     counters: counters::Places,
     tally: Tally,
@@ -51,6 +55,7 @@ impl Kind {
     fn new(category: Category, is_known: bool) -> Self {
         Kind {
             is_message: is_message(&category),
+            is_annotation: polls::is_annotation(&category),
             callid: callids::Place::of(&category),
             counters: counters::Places::new(),
             category,
@@ -129,6 +134,7 @@ impl Collector {
             messages: MessageCounter::default(),
             callids: callids::Counter::new(with_callid as u64),
             counters,
+            counted: BTreeMap::new(),
             untold: Untold::default(),
             unknown_kinds: 0,
             unknown_rows: 0,
@@ -214,6 +220,9 @@ impl Collector {
             (self.counters).add((row, kind), &found.category, &found.counters, drawable.info);
         }
         match drawable.topology {
+            Topology::Event if found.is_annotation => {
+                polls::add(&mut self.counted, &found.category, drawable.info);
+            }
             Topology::Event => {}
             Topology::Arrow if !found.is_message => {}
             Topology::Arrow => {
@@ -349,6 +358,7 @@ impl Collector {
             messages: self.messages.finish(),
             callids: self.callids.finish(),
             counters: self.counters.names,
+            counted: self.counted,
             untold: self.untold,
         }
     }

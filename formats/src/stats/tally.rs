@@ -134,6 +134,8 @@ pub struct Statistics {
     pub callids: CallIds,
     /// Names of performance counters.
     pub counters: Vec<String>,
+    /// Calls that are not drawn because they lie between the first and the last of a row of polls, by function.
+    pub counted: BTreeMap<String, u64>,
     /// What did not fit.
     pub untold: Untold,
 }

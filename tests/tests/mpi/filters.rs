@@ -1,15 +1,13 @@
 //! Filters: what `programs/filters.c` does is known from its source, and each filter leaves exactly the part of it that it
-//! names. Polling is sampled and every call counted all the same; MPI_Pcontrol is obeyed or not.
+//! names. MPI_Pcontrol is obeyed or not.
 
-use formats::clog2::{Body, Reader as Clog2};
-use formats::dumpi::read::Reader as Dumpi;
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
 use tests::tally::Counts;
 use tests::trace::{Run, Tracing, same};
-use tests::{Folder, Mpi, Program, blocks, contents};
+use tests::{Folder, Mpi, Program, contents};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())
@@ -183,74 +181,6 @@ fn part_of_the_run() {
         let all = [("MPI_Bcast", [10, 10]), ("MPI_Finalize", [0, 0])];
         expect(&run, "before", &all);
         expect(&run, "before", &[("MPI_Barrier", [0, 0])]);
-    }
-}
-
-/// DUMPI's number of MPI_Iprobe.
-const IPROBE: usize = 22;
-
-/// Each poll is counted; of a row the first and the last stand in the files, and an event says how many were between.
-#[test]
-fn polling_is_sampled() {
-    for mpi in installed() {
-        let mut tracing = Tracing::new(mpi, 2);
-        tracing.variables = &[("TRACE_POLLING", "sample")];
-        let program = Program::c("polling").compile(mpi);
-        let run = tracing.run(&program, &["100000"]);
-        assert_eq!(run.finished.stdout, "ok\n", "{}", run.finished.story());
-        same("program and count", &run.made(), &run.counted());
-        for (rank, found) in run.in_dumpi() {
-            let n = |f: &str| found.get(f).copied().unwrap_or(0);
-            // Two of the long row, the first of those in turn with MPI_Test, two of each of the ten short rows.
-            assert_eq!(n("MPI_Iprobe"), 2 + 1 + 2 * 10, "{found:?}");
-            // First and last in turn with MPI_Iprobe, and those behind the barrier, where the row may be none.
-            assert!((2 + 1..=2 + 3).contains(&n("MPI_Test")), "{found:?}");
-            for f in ["MPI_Testall", "MPI_Testany", "MPI_Testsome"] {
-                assert_eq!(n(f), 2, "{f}: {found:?}");
-            }
-            assert_eq!(n("MPI_Request_get_status"), 2 + 1, "{found:?}");
-            // DUMPI's footer has the calls that are left out.
-            let bin = &run.files("bin")[rank];
-            let bytes = fs::read(bin).expect("a file");
-            let reader = Dumpi::open(&bytes).expect("a DUMPI file");
-            let footer = reader.footer().expect("sound").expect("there");
-            let made = run.made()[&rank]["MPI_Iprobe"];
-            assert_eq!(u64::from(footer.called[IPROBE]), made);
-            let ignored = u64::from(footer.ignored[IPROBE]);
-            assert_eq!(ignored, made - n("MPI_Iprobe"));
-        }
-        let bytes = fs::read(run.file("clog2")).expect("a file");
-        let mut skipped = [0; 2];
-        for record in Clog2::new(&bytes).expect("a CLOG2 file").records() {
-            let record = record.expect("sound");
-            if let Body::Cargo { etype: 5000, bytes } = record.body {
-                let length = usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
-                let text = String::from_utf8_lossy(&bytes[2..2 + length]).into_owned();
-                let number = text.trim_start_matches('+').split(' ').next();
-                let number: u64 = number.and_then(|n| n.parse().ok()).expect("a number");
-                skipped[record.header.rank as usize] += number;
-            }
-        }
-        for (rank, made) in run.made() {
-            let recorded: u64 = run.in_dumpi()[&rank].values().sum();
-            let made: u64 = made.values().sum();
-            assert_eq!(skipped[rank], made - recorded, "{mpi:?} rank {rank}");
-        }
-        let size = fs::metadata(run.file("slog2")).expect("a file").len();
-        assert!(size < 40_000, "{size} bytes");
-    }
-}
-
-/// What was counted when a process is killed stands in its blocks.
-#[test]
-fn polls_survive_a_kill() {
-    for mpi in installed() {
-        let mut tracing = Tracing::new(mpi, 1);
-        tracing.variables = &[("TRACE_POLLING", "sample")];
-        let run = tracing.run(&Program::c("polling").compile(mpi), &["50000", "die"]);
-        let recorded = blocks::read(&run.file("blocks"));
-        assert_eq!(recorded.calls["MPI_Iprobe"], 2);
-        assert_eq!(recorded.skipped["MPI_Iprobe"], 49_998);
     }
 }
 

@@ -24,6 +24,7 @@ mod names;
 mod other_users;
 mod own_state;
 mod partly;
+mod polling;
 mod programs;
 mod rust;
 mod shapes;

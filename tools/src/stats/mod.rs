@@ -260,6 +260,14 @@ fn summary(tables: &Tables<'_>) -> String {
         found.rows.len()
     );
     text.push_str(&tables.by_category().text());
+    if !found.counted.is_empty() {
+        let each = found.counted.iter();
+        let each: Vec<String> = each.map(|(name, n)| format!("{n} {name}")).collect();
+        text.push_str(&format!(
+            "\nBetween the first and the last of rows of polls, counted only: {}\n",
+            each.join(", ")
+        ));
+    }
     if messages.all.count > 0 {
         text.push_str(&format!(
             "\n{} messages of {} bytes between {} pairs of ranks; {} backward, {} without a size\n\n",
@@ -322,6 +330,7 @@ fn all(tables: &Tables<'_>) -> Value {
             "max_bytes": messages.sizes.max(),
         }),
     );
+    put("counted_only", json!(found.counted));
     put(
         "callid",
         json!({

@@ -115,6 +115,7 @@ pub(super) fn of_totals(
             messages: Messages::default(),
             callids: CallIds::default(),
             counters: Vec::new(),
+            counted: BTreeMap::new(),
             untold: Untold::default(),
         },
         bytes,

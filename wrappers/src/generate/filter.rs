@@ -1,7 +1,7 @@
 //! What a wrapper passes to the filters: the communicator, how much data the call moves, and what tells one poll from another.
 
 use super::wrapper::Wrapper;
-use crate::{Amount, Carrier, Class, Direction, Extent, Function, Kind, Param, Sentinel};
+use crate::{Amount, Carrier, Class, Direction, Extent, Function, Kind, Param, Sentinel, Vain};
 use std::fmt::Write;
 
 impl Wrapper<'_> {
@@ -167,24 +167,23 @@ impl Wrapper<'_> {
         (!conditions.is_empty()).then(|| conditions.join(" && "))
     }
 
-    /// The condition under which a call that only looks has found nothing.
+    /// The condition under which a call that looks for something has not found it.
     pub(super) fn brings_nothing(&self) -> Option<String> {
-        let f = self.function?;
-        let is_test = matches!(f.class, Class::Test | Class::Probe | Class::RmaSync)
-            || f.name == "MPI_Parrived";
-        let flag = f
-            .params
-            .iter()
-            .position(|p| p.kind == Kind::Logical && p.direction == Direction::Out);
-        if let (true, Some(flag)) = (is_test, flag) {
-            return Some(format!("arg::value(a{flag}.cast_const()) == 0"));
+        match self.function?.vain()? {
+            Vain::Always => None,
+            Vain::Not(flag) => Some(format!("arg::value(a{flag}.cast_const()) == 0")),
+            Vain::No(count) => Some(format!("arg::value(a{count}.cast_const()) <= 0")),
         }
-        let count = f.param("outcount").filter(|_| f.name == "MPI_Testsome")?;
-        Some(format!("arg::value(a{count}.cast_const()) <= 0"))
     }
 
     /// Counts a poll instead of those before it, where that is wanted. All that goes in tells it from others.
-    pub(super) fn poll(&self, s: &mut String, nothing: &str) {
+    pub(super) fn poll(&self, s: &mut String) {
+        if self.function.and_then(Function::vain).is_none() {
+            return;
+        }
+        let nothing = self
+            .brings_nothing()
+            .map_or(String::new(), |nothing| format!("({nothing}) && "));
         let mut key = "poll::Key::new()".to_owned();
         for (i, p) in self.params().iter().enumerate() {
             let _ = match (p.direction, p.carrier()) {
@@ -211,7 +210,7 @@ impl Wrapper<'_> {
         }
         put!(
             s,
-            "    if ok && ({nothing}) && stopped.sampled({}) {{",
+            "    if ok && {nothing}stopped.sampled({}) {{",
             self.index
         );
         put!(

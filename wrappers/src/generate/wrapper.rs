@@ -103,9 +103,7 @@ impl Wrapper<'_> {
         }
         self.definitions(s, false);
         self.filter(s);
-        if let Some(nothing) = nothing {
-            self.poll(s, &nothing);
-        }
+        self.poll(s);
         let (fixed, varying) = self.room();
         let flags: Vec<String> = params
             .iter()

@@ -1,0 +1,58 @@
+//! Calls that are not drawn: of a row of polls the recorder's `polling sample` keeps the first and the last, and an annotation such
+//! as `+999998 MPI_Iprobe` says how many were between them.
+
+use crate::model::{Category, Topology, Value, info_values};
+use std::collections::BTreeMap;
+
+/// Names that are told apart; no MPI library has so many functions that ask.
+const MOST: usize = 64;
+
+/// Whether drawables of this category are annotations of the recorder.
+pub(super) fn is_annotation(category: &Category) -> bool {
+    category.topology == Topology::Event && category.name.0 == b"annotation"
+}
+
+/// Adds what an annotation says, by name of the function.
+pub(super) fn add(counted: &mut BTreeMap<String, u64>, category: &Category, info: &[u8]) {
+    let text = info_values(category, info).find_map(|(_, value)| match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    });
+    let Some((name, calls)) = text.and_then(told) else {
+        return;
+    };
+    if counted.len() < MOST || counted.contains_key(name) {
+        let sum = counted.entry(name.to_owned()).or_default();
+        *sum = sum.saturating_add(calls);
+    }
+}
+
+/// Function and number of calls in a text such as `+999998 MPI_Iprobe`.
+fn told(text: &[u8]) -> Option<(&str, u64)> {
+    let text = std::str::from_utf8(text).ok()?.trim_end_matches('\0');
+    let (calls, name) = text.strip_prefix('+')?.split_once(' ')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let calls = calls.parse().ok()?;
+    (name.starts_with("MPI_") && name.chars().all(is_name)).then_some((name, calls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn only_polls_are_counted() {
+        assert_eq!(told(b"+999998 MPI_Iprobe"), Some(("MPI_Iprobe", 999_998)));
+        for text in [
+            "",
+            "MPI_Iprobe",
+            "+3 apples",
+            "+x MPI_Test",
+            "+1MPI_Test",
+            "+1 MPI_Test, unfinished",
+            "+-1 MPI_Test",
+        ] {
+            assert_eq!(told(text.as_bytes()), None, "{text}");
+        }
+    }
+}
