@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
   mpitrace merge a.slog2 b.slog2 c.slog2 all.slog2 --shift 1 --shift 2")]
 pub struct Arguments {
     /// The traces, then the file to write; - is stdin or stdout
-    #[arg(required = true, num_args = 3.., value_name = "IN... OUT")]
+    #[arg(required = true, value_name = "IN... OUT")]
     files: Vec<PathBuf>,
     /// Seconds to add to the times of the second trace; given again, of the third and so on
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
@@ -69,8 +69,12 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Some((output, inputs)) = arguments.files.split_last() else {
-        return Err(Failure::Call("no files".into()));
+    let (output, inputs) = match arguments.files.split_last() {
+        Some((output, inputs)) if inputs.len() > 1 => (output, inputs),
+        _ => {
+            let message = "expected at least two traces, and the file to write";
+            return Err(Failure::Call(message.into()));
+        }
     };
     if !arguments.shift.is_empty() && arguments.shift.len() + 1 != inputs.len() {
         return Err(Failure::Call(format!(

@@ -89,8 +89,13 @@ fn files(inputs: &[PathBuf], any_owner: bool) -> Result<Vec<PathBuf>, Failure> {
             files.push(file);
         } else if path.is_dir() {
             files.extend(found::block_files(path, any_owner)?);
-        } else {
+        } else if path.exists() {
             files.push(path.clone());
+        } else {
+            return Err(Failure::Data(format!(
+                "{}: there is no such folder, block file or process",
+                path.display()
+            )));
         }
     }
     Ok(files)

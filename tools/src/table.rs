@@ -13,6 +13,7 @@ pub enum Cell {
     Count(u64),
     /// A number that may be negative, such as a rank.
     Number(i64),
+    /// A duration, for people in units that suit it.
     Seconds(f64),
     /// A part of 1.
     Share(f64),
@@ -32,13 +33,13 @@ impl Cell {
         value.map_or(Cell::None, make)
     }
 
-    /// For people: seconds with nanoseconds, shares in percent.
+    /// For people: three digits and a unit, shares in percent.
     fn shown(&self) -> String {
         match self {
             Cell::Text(text) => text.clone(),
             Cell::Count(count) => count.to_string(),
             Cell::Number(number) => number.to_string(),
-            Cell::Seconds(seconds) => format!("{seconds:.9}"),
+            Cell::Seconds(seconds) => units::seconds(*seconds),
             Cell::Share(share) => format!("{:.2}%", 100.0 * share),
             Cell::Real(number) => format!("{number:.2}"),
             Cell::Bytes(bytes) => units::bytes(*bytes),
@@ -77,6 +78,23 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
+/// How many characters a line may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width(usize);
+
+impl Width {
+    /// Of what stdout is: a terminal has a width, a file or a pipe none, but for `COLUMNS` in the environment. With `wide`, none.
+    pub fn of_stdout(wide: bool) -> Width {
+        let environment = || std::env::var("COLUMNS").ok()?.parse().ok();
+        let terminal = || {
+            let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+            (size.ws_col > 0).then_some(usize::from(size.ws_col))
+        };
+        let known = (!wide).then(|| terminal().or_else(environment)).flatten();
+        Width(known.unwrap_or(usize::MAX))
+    }
+}
+
 /// Rows of values under named columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
@@ -84,6 +102,8 @@ pub struct Table {
     pub name: &'static str,
     pub columns: Vec<&'static str>,
     pub rows: Vec<Vec<Cell>>,
+    /// Columns that are left out where there is no room for all, the first of them first.
+    pub rare: Vec<&'static str>,
 }
 
 impl Table {
@@ -92,6 +112,7 @@ impl Table {
             name,
             columns: columns.to_vec(),
             rows: Vec::new(),
+            rare: Vec::new(),
         }
     }
 
@@ -104,6 +125,7 @@ impl Table {
             name: self.name,
             columns: places.iter().map(|&nth| self.columns[nth]).collect(),
             rows: self.rows.iter().map(row).collect(),
+            rare: self.rare.clone(),
         }
     }
 
@@ -130,7 +152,8 @@ impl Table {
     fn titles(&self) -> Vec<String> {
         let title = |(nth, name): (usize, &&'static str)| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(nth));
-            let has_units = cells.any(|cell| matches!(cell, Cell::Bytes(_) | Cell::Time(_)));
+            let has_units =
+                cells.any(|cell| matches!(cell, Cell::Bytes(_) | Cell::Time(_) | Cell::Seconds(_)));
             let plain = name.strip_suffix("_bytes").or(name.strip_suffix("_s"));
             let title = plain.filter(|_| has_units).unwrap_or(name);
             if has_units {
@@ -139,7 +162,40 @@ impl Table {
                 title.to_owned()
             }
         };
-        self.columns.iter().enumerate().map(title).collect()
+        let mut titles: Vec<String> = self.columns.iter().enumerate().map(title).collect();
+        for nth in 1..titles.len() {
+            // A time and its part of the whole.
+            let plain = titles[nth].replace('_', " ");
+            if titles[..nth].contains(&plain) {
+                titles[nth] = format!("{plain} share");
+            }
+        }
+        titles
+    }
+
+    /// As text of at most `width` characters, as far as that can be had by leaving out columns that are [`Table::rare`]: a last
+    /// line tells which.
+    pub fn fitted(&self, width: Width) -> String {
+        let mut shown = self.clone();
+        let mut left_out = Vec::new();
+        let mut text = shown.text();
+        let fits = |text: &str| text.lines().all(|line| line.chars().count() <= width.0);
+        for &rare in &self.rare {
+            if fits(&text) {
+                break;
+            }
+            let kept = shown.columns.iter().copied().filter(|&c| c != rare);
+            let kept: Vec<&'static str> = kept.collect();
+            if kept.len() < shown.columns.len() {
+                shown = shown.select(&kept);
+                text = shown.text();
+                left_out.push(rare.strip_suffix("_s").unwrap_or(rare).replace('_', " "));
+            }
+        }
+        if !left_out.is_empty() {
+            let _ = writeln!(text, "(--wide also shows {})", left_out.join(", "));
+        }
+        text
     }
 
     /// Columns of texts to the left, of numbers to the right.
@@ -233,6 +289,22 @@ mod tests {
     }
 
     #[test]
+    fn a_table_fits_by_what_is_left_out() {
+        let mut table = Table::new("things", &["name", "mean_s", "p99_s", "max_s"]);
+        table.rare = vec!["p99_s", "mean_s"];
+        let times = [1, 2, 3].map(Cell::Time);
+        let row = [Cell::Text("a name".to_owned())].into_iter().chain(times);
+        table.rows.push(row.collect());
+        let all = "name    mean   p99   max\na name  1 ns  2 ns  3 ns\n";
+        assert_eq!(table.fitted(Width(usize::MAX)), all);
+        assert_eq!(table.fitted(Width(24)), all);
+        let some = "name    mean   max\na name  1 ns  3 ns\n(--wide also shows p99)\n";
+        assert_eq!(table.fitted(Width(23)), some);
+        let few = "name     max\na name  3 ns\n(--wide also shows p99, mean)\n";
+        assert_eq!(table.fitted(Width(5)), few);
+    }
+
+    #[test]
     fn three_ways_to_show_a_table() {
         let mut table = Table::new("things", &["name", "count", "total_s", "share"]);
         let row = |name: &str, count, seconds| {
@@ -243,9 +315,9 @@ mod tests {
         table.rows.push(row("long name", 12345, Cell::None));
         assert_eq!(
             table.text(),
-            "name       count      total_s   share\n\
-             a, \"b\"         7  0.100000000  12.50%\n\
-             long name  12345            -  12.50%\n"
+            "name       count   total   share\n\
+             a, \"b\"         7  100 ms  12.50%\n\
+             long name  12345       -  12.50%\n"
         );
         let mut csv = Vec::new();
         table.csv(&mut csv).unwrap();

@@ -31,6 +31,13 @@ pub fn time(ns: u64) -> String {
     format!("{} {}", digits(value), units[unit])
 }
 
+/// As [`time`], of seconds; what is less than a nanosecond is none, and a time may be negative.
+pub fn seconds(seconds: f64) -> String {
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    // Too large ones become the largest.
+    format!("{sign}{}", time((seconds.abs() * 1e9).round() as u64))
+}
+
 /// `1 file`, `2 files`, `2 accesses`.
 pub fn counted(count: u64, what: &str) -> String {
     let plural = match count {

@@ -8,7 +8,7 @@ use crate::input::Input;
 use crate::output::Overwrite;
 use crate::traces::{Target, Trace, tell_losses_of_picture};
 use crate::tree::TreeArguments;
-use crate::window::{Place, place};
+use crate::window::{Place, in_log, place};
 use clap::ValueEnum;
 use formats::model::Line;
 use formats::slog2::{Error, Reader, TimeBBox};
@@ -205,26 +205,10 @@ fn draw(
 
 /// The window that was asked for, or all of the log.
 fn window(arguments: &Arguments, log: TimeBBox) -> Result<TimeBBox, Failure> {
-    let window = match arguments.window.as_deref() {
-        Some([from, to]) => TimeBBox {
-            earliest: from.in_log(log),
-            latest: to.in_log(log),
-        },
-        _ => return Ok(log),
-    };
-    let TimeBBox { earliest, latest } = window;
-    if earliest > latest {
-        return Err(Failure::Call(format!(
-            "the window begins at {earliest} s and ends before that, at {latest} s"
-        )));
+    match arguments.window.as_deref() {
+        Some([from, to]) => in_log(*from, *to, log),
+        _ => Ok(log),
     }
-    if !window.overlaps(log) {
-        return Err(Failure::Call(format!(
-            "the window from {earliest} s to {latest} s is outside the log, which goes from {} s to {} s",
-            log.earliest, log.latest
-        )));
-    }
-    Ok(window)
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `mpitrace io`: which operations MPI-IO calls caused, what these cost, and whose data they carried.
 
 mod chain;
+mod choice;
 mod facts;
 mod findings;
 mod json;
@@ -9,7 +10,9 @@ mod tables;
 mod text;
 
 use crate::failure::Failure;
+use crate::table::Width;
 use crate::traces::Trace;
+use choice::Choice;
 use facts::Facts;
 use formats::io::report::chain::Search;
 use formats::io::report::{Collector, Options};
@@ -46,6 +49,9 @@ pub struct Arguments {
     /// How many of the slowest calls to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
+    /// All columns, also those for which the terminal has no room
+    #[arg(long)]
+    wide: bool,
     /// Everything as JSON; times in seconds
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -101,7 +107,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             None => Options::default().counter_bits,
         },
     });
-    let joined = facts.for_each(|fact| collector.put(fact))?;
+    let mut choice = Choice::default();
+    let joined = facts.for_each(|fact| {
+        choice.see(fact);
+        collector.put(fact);
+    })?;
+    choice
+        .allows(arguments.rank, arguments.file.as_deref())
+        .map_err(|why| Failure::Data(format!("{}: {why}", facts.trace().name().display())))?;
     let mut report = collector.finish();
     // Those that were read back from a trace count from its start already.
     report.zero = joined
@@ -114,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else if let Some(name) = arguments.csv {
         name.table(&report).csv(&mut out)?;
     } else {
-        let text = text::report(&report, joined.as_ref());
+        let text = text::report(&report, joined.as_ref(), Width::of_stdout(arguments.wide));
         out.write_all(text.as_bytes()).map_err(failed)?;
     }
     out.flush().map_err(failed)

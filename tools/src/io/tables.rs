@@ -267,6 +267,7 @@ fn operations(report: &Report) -> Table {
         "short",
     ];
     let mut table = Table::new("operations", &columns);
+    table.rare = vec!["carried_calls", "p99_s", "mean_s"];
     for (&key, row) in &report.kinds {
         table.rows.push(vec![
             text(names::who(key.who)),

@@ -2,7 +2,7 @@
 
 use super::tables::{self, Name};
 use super::{findings, names};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, Width};
 use crate::units::{bytes, counted, time};
 use formats::io::report::{Access, Doing, Report, Slow};
 use formats::io::{Actor, FileRole, Joined};
@@ -11,9 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows of tables that may be long.
 const ROWS: usize = 20;
 
-/// All of a report.
-pub fn report(report: &Report, joined: Option<&Joined>) -> String {
-    let mut out = Text::default();
+/// All of a report, its tables of lines of at most `width` characters.
+pub fn report(report: &Report, joined: Option<&Joined>, width: Width) -> String {
+    let mut out = Text {
+        text: String::new(),
+        width,
+    };
     summary(&mut out, report);
     let found = report.findings();
     if !found.is_empty() {
@@ -33,9 +36,9 @@ pub fn report(report: &Report, joined: Option<&Joined>) -> String {
 }
 
 /// Text with headings.
-#[derive(Default)]
 struct Text {
     text: String,
+    width: Width,
 }
 
 impl Text {
@@ -77,7 +80,7 @@ impl Text {
     fn table(&mut self, table: &Table) {
         let mut shown = table.clone();
         shown.rows.truncate(ROWS);
-        self.text.push_str(&shown.text());
+        self.text.push_str(&shown.fitted(self.width));
         if table.rows.len() > ROWS {
             let (more, name) = (table.rows.len() - ROWS, table.name.replace('_', "-"));
             self.line(&format!("... and {more} more rows: --csv {name}"));

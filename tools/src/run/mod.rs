@@ -3,6 +3,7 @@
 mod command;
 mod family;
 mod io;
+mod keys;
 mod launcher;
 mod library;
 
@@ -237,8 +238,8 @@ fn settings(
         if key.starts_with("MPI_") || key.starts_with("MPIO_") {
             functions.push(format!("{key} {value}"));
         } else {
-            let key = key.to_ascii_uppercase().replace(['-', '.'], "_");
-            set(format!("TRACE_{key}"), value.into());
+            keys::check(key).map_err(|why| Failure::Call(format!("--set {setting}: {why}")))?;
+            set(format!("TRACE_{}", keys::variable(key)), value.into());
         }
     }
     for (name, value) in of_session {

@@ -7,8 +7,9 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::output::Overwrite;
 use crate::progress::Progress;
-use crate::table::Table;
+use crate::table::{Table, Width};
 use crate::traces::{Counted, Trace, failure, tell_losses};
+use crate::window::{Place, in_log};
 use clap::ValueEnum;
 use formats::model::{Definitions, TimeBBox};
 use formats::slog2;
@@ -20,7 +21,7 @@ use tables::Tables;
 
 /// Statistics of a trace
 ///
-/// Times are in seconds; shares are parts of the time that all threads with drawables had together. The exclusive time of
+/// Times have units for people and are in seconds for programs; shares are parts of the time that all threads with drawables had together. The exclusive time of
 /// a state is its time without the states that are nested directly in it. Percentiles are right to within 0.8 %.
 /// In a window, drawables that reach into it count with the time that they spend there.
 /// Where calls have values of performance counters, their sums are columns, too; calls that reach into a window count whole.
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// How to show it
     #[arg(long, value_enum, default_value_t = Form::Table, value_name = "FORM")]
     format: Form,
+    /// All columns, also those for which the terminal has no room
+    #[arg(long)]
+    wide: bool,
     /// Which states nest in each other
     #[arg(long, value_enum, default_value_t = Nests::Line, value_name = "WHERE")]
     nesting: Nests,
@@ -127,6 +131,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     {
         let bad = |error: slog2::Error| Failure::Data(error.in_file(trace.name()).to_string());
         let reader = slog2::Reader::new(trace.bytes()).map_err(bad)?;
+        let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
+        let (from, to) = (window.earliest, window.latest);
+        in_log(Place::Seconds(from), Place::Seconds(to), log)?;
         let (found, losses) = stats::collect_slog2(&reader, window, options).map_err(failure)?;
         let definitions = Definitions {
             categories: reader.categories().to_vec(),
@@ -151,11 +158,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::output("stdout", &error);
     match (arguments.format, wanted) {
         (Form::Table, None) => {
-            out.write_all(summary(&tables).as_bytes()).map_err(failed)?;
+            let text = summary(&tables, arguments.width());
+            out.write_all(text.as_bytes()).map_err(failed)?;
         }
         (Form::Table, Some(wanted)) => {
             let table = wanted.table(&tables);
-            out.write_all(table.text().as_bytes()).map_err(failed)?;
+            let text = table.fitted(arguments.width());
+            out.write_all(text.as_bytes()).map_err(failed)?;
         }
         (Form::Csv, wanted) => {
             let wanted = wanted.unwrap_or(Wanted::Category);
@@ -218,6 +227,10 @@ impl Arguments {
         }
     }
 
+    fn width(&self) -> Width {
+        Width::of_stdout(self.wide)
+    }
+
     fn wanted(&self) -> Result<Option<Wanted>, Failure> {
         use By::{Callid, Category, Pair, Rank, Size, Thread};
         Ok(Some(match self.by[..] {
@@ -239,7 +252,7 @@ impl Arguments {
 }
 
 /// The most important of all tables, for people.
-fn summary(tables: &Tables<'_>) -> String {
+fn summary(tables: &Tables<'_>, width: Width) -> String {
     let found = tables.found;
     let messages = &found.messages;
     let mut text = format!(
@@ -259,7 +272,7 @@ fn summary(tables: &Tables<'_>) -> String {
         found.ranks(),
         found.rows.len()
     );
-    text.push_str(&tables.by_category().text());
+    text.push_str(&tables.by_category().fitted(width));
     if !found.counted.is_empty() {
         let each = found.counted.iter();
         let each: Vec<String> = each.map(|(name, n)| format!("{n} {name}")).collect();
@@ -277,7 +290,7 @@ fn summary(tables: &Tables<'_>) -> String {
             messages.backward,
             messages.without_size
         ));
-        text.push_str(&tables.by_size().text());
+        text.push_str(&tables.by_size().fitted(width));
     }
     let callids = &found.callids;
     if callids.drawables > 0 {
@@ -292,7 +305,7 @@ fn summary(tables: &Tables<'_>) -> String {
             )),
             None => text.push_str("; none caused an operation\n\n"),
         }
-        text.push_str(&tables.by_callid().text());
+        text.push_str(&tables.by_callid().fitted(width));
     }
     text
 }

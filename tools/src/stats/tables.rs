@@ -14,6 +14,19 @@ const PERCENTILES: [(f64, &str); 4] = [
     (99.0, "p99_s"),
 ];
 
+/// Columns of categories that are left out first where there is no room for all.
+const RARE: [&str; 9] = [
+    "min_s",
+    "p95_s",
+    "p90_s",
+    "kind",
+    "inclusive",
+    "p50_s",
+    "p99_s",
+    "exclusive_s",
+    "mean_s",
+];
+
 /// Columns about how long drawables take.
 const DURATIONS: [&str; 5] = ["total_s", "exclusive_s", "mean_s", "min_s", "max_s"];
 
@@ -53,6 +66,8 @@ impl Tables<'_> {
         columns.extend([max, "inclusive", "exclusive"]);
         columns.extend(self.counter_columns());
         let mut table = Table::new("categories", &columns);
+        table.rare = self.counter_columns().collect();
+        table.rare.extend(RARE);
         let mut categories: Vec<&CategoryStatistics> = self.found.categories.iter().collect();
         categories.sort_by(|a, b| {
             let kinds = rank_of(a.topology).cmp(&rank_of(b.topology));
@@ -109,6 +124,7 @@ impl Tables<'_> {
             "received_bytes",
         ]);
         let mut table = Table::new(if threads { "threads" } else { "ranks" }, &columns);
+        table.rare = vec!["outside_s", "sent_bytes", "received_bytes"];
         let joined = self.found.rows_by_rank();
         let rows = if threads { &self.found.rows } else { &joined };
         // States and threads of each row.
@@ -156,6 +172,8 @@ impl Tables<'_> {
             "ranks_by_category"
         };
         let mut table = Table::new(name, &columns);
+        table.rare = self.counter_columns().collect();
+        table.rare.extend(RARE);
         let joined = self.found.cells_by_rank();
         let cells = if threads { &self.found.cells } else { &joined };
         for cell in cells {
@@ -219,6 +237,7 @@ impl Tables<'_> {
             "most",
         ];
         let mut table = Table::new("callids", &columns);
+        table.rare = vec!["per_call", "most", "calls"];
         for (&call, caused) in &self.found.callids.by_call {
             let ratio = |of: u64, to: u64| {
                 Cell::optional((to > 0).then(|| of as f64 / to as f64), Cell::Real)

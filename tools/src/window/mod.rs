@@ -75,6 +75,27 @@ impl Place {
     }
 }
 
+/// The window between two places of a log; an error if it does not touch the log.
+pub fn in_log(from: Place, to: Place, log: TimeBBox) -> Result<TimeBBox, Failure> {
+    let window = TimeBBox {
+        earliest: from.in_log(log),
+        latest: to.in_log(log),
+    };
+    let TimeBBox { earliest, latest } = window;
+    if earliest > latest {
+        return Err(Failure::Call(format!(
+            "the window begins at {earliest} s and ends before that, at {latest} s"
+        )));
+    }
+    if !window.overlaps(log) {
+        return Err(Failure::Call(format!(
+            "the window from {earliest} s to {latest} s is outside the log, which goes from {} s to {} s",
+            log.earliest, log.latest
+        )));
+    }
+    Ok(window)
+}
+
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = shown(&arguments.file);
@@ -82,16 +103,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let failed = |error: Error| Failure::Data(error.in_file(name).to_string());
     let reader = Reader::new(&input).map_err(failed)?;
     let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
-    let window = TimeBBox {
-        earliest: arguments.from.in_log(log),
-        latest: arguments.to.in_log(log),
-    };
-    if window.earliest > window.latest {
-        let TimeBBox { earliest, latest } = window;
-        let message =
-            format!("the window begins at {earliest} s and ends before that, at {latest} s");
-        return Err(Failure::Call(message));
-    }
+    let window = in_log(arguments.from, arguments.to, log)?;
     let depth = (arguments.depth).map_or(Depth::screenful(reader.header()), Depth::Lowest);
     let view = View {
         log,

@@ -10,6 +10,7 @@ fn mpitrace(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
         .args(arguments)
         .env_remove("RUST_BACKTRACE")
+        .env_remove("COLUMNS")
         .output()
         .unwrap();
     assert!(output.status.success(), "{arguments:?}: {output:?}");

@@ -199,7 +199,8 @@ fn shifts_of_merged_traces() {
     };
     ok(&["merge", "-q", &client, &server, &out, "--align", "none"]);
     assert!((end(&out) - 105.75).abs() < 0.01, "{}", end(&out));
-    ok(&["merge", "-q", &client, &server, &out, "--shift", "-95.5"]);
+    // As the help shows it: the shift of a trace may stand behind its name.
+    ok(&["merge", "-q", &client, &server, "--shift", "-95.5", &out]);
     assert!((end(&out) - 10.25).abs() < 0.01, "{}", end(&out));
     let said = ok(&["merge", &client, &server, &out, "--align", "start"]);
     assert!(said.contains("shifted by -100.1 s"), "{said}");

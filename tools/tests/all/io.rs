@@ -129,8 +129,21 @@ fn selections_and_tables() {
         row.starts_with("MPI_File_write_all,1,100,100,0,0,100,1,0,0,0,1,"),
         "{row}"
     );
-    let csv = shown(&["--csv", "functions", "--file", "absent", path]);
-    assert_eq!(csv.lines().count(), 1);
+    for (choice, message) in [
+        (
+            ["--file", "absent"],
+            "--file absent: no file has that in its name; there are",
+        ),
+        (
+            ["--rank", "77"],
+            "--rank 77: that rank did nothing with files; ranks that did: 0-1",
+        ),
+    ] {
+        let output = mpitrace(&[&choice[..], &["--csv", "functions", path]].concat());
+        assert_eq!(output.status.code(), Some(1), "{choice:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(message), "{said}");
+    }
     for table in [
         "files",
         "ranks",

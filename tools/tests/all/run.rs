@@ -205,6 +205,18 @@ fn wrong_calls_end_with_2() {
             "--set x: expected KEY=VALUE",
         ),
         (
+            &[
+                "run",
+                "--mpi",
+                "mpich",
+                "--set",
+                "clok-sync=yes",
+                "--",
+                "true",
+            ],
+            "--set clok-sync=yes: no setting has the key clok-sync; did you mean clock-sync?",
+        ),
+        (
             &["run", "--mpi", "mpich", "--conf", "no.conf", "--", "true"],
             "--conf no.conf: No such file",
         ),
@@ -238,7 +250,7 @@ fn wrong_calls_end_with_2() {
 fn real_launchers() {
     let bench = Bench::new("real");
     // Hydra now and then loses all output of programs that end while it is still connecting to them.
-    let show = "echo $LD_PRELOAD $TRACE_DIR $TRACE_COLOR; sleep 0.5";
+    let show = "echo $LD_PRELOAD $TRACE_DIR $TRACE_FILEROOT; sleep 0.5";
     for (launcher, family, option) in [
         ("mpiexec.mpich", "mpich", "-l"),
         ("mpirun.openmpi", "openmpi", "--oversubscribe"),
@@ -251,7 +263,7 @@ fn real_launchers() {
             "--dir",
             "/d",
             "--set",
-            "color=red;blue",
+            "fileroot=red;blue",
             "--",
             launcher,
         ];

@@ -259,6 +259,31 @@ fn tables_agree_with_each_other() {
 }
 
 #[test]
+fn tables_fit_the_terminal() {
+    let folder = tempfile::tempdir().expect("folder");
+    let file = folder.path().join("run.slog2").display().to_string();
+    stdout(&["synth", "-q", "--ranks", "2", "--drawables", "4000", &file]);
+    let lines = |columns: &str, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
+        let fixed = ["stats", "--by", "category"];
+        command.args(fixed).args(arguments).arg(&file);
+        let output = command.env("COLUMNS", columns).output().expect("mpitrace");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        (widest.unwrap_or(0), text)
+    };
+    let (all, text) = lines("1000", &[]);
+    assert!(all > 100 && !text.contains("--wide"), "{text}");
+    for columns in [80, 100] {
+        let (widest, text) = lines(&columns.to_string(), &[]);
+        assert!(widest <= columns, "{text}");
+        assert!(text.contains("(--wide also shows min, p95"), "{text}");
+        assert_eq!(lines(&columns.to_string(), &["--wide"]).0, all);
+    }
+    assert_eq!(lines("80", &["--window", "1000", "2000"]).1, "");
+}
+
+#[test]
 fn wrong_calls_and_bad_files() {
     let folder = tempfile::tempdir().expect("folder");
     let file = small(folder.path());

@@ -129,11 +129,15 @@ fn wrong_calls_end_with_2_and_wrong_files_with_1() {
 }
 
 #[test]
-fn windows_before_and_behind_the_log_are_empty() {
+fn windows_before_and_behind_the_log_are_told() {
     for window in [["-9", "-1"], ["1e6", "2e6"]] {
-        let all = json(&window);
-        assert!(all["drawables"].as_array().unwrap().is_empty());
-        assert!(all["previews"].as_array().unwrap().is_empty());
+        let output = run("window", &window);
+        assert_eq!(output.status.code(), Some(2), "{window:?}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            message.contains("outside the log, which goes from"),
+            "{message}"
+        );
     }
 }
 
