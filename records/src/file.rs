@@ -314,6 +314,13 @@ impl<'a> File<'a> {
         self.info
     }
 
+    /// Says what MPI_Init would have told the process, had it returned: rank and size of MPI_COMM_WORLD, and identity of the run.
+    pub fn set_rank(&mut self, rank: u32, size: u32, run: u64) {
+        self.info.rank = i32::try_from(rank).unwrap_or(i32::MAX);
+        self.info.size = size;
+        self.info.run = run;
+    }
+
     /// The threads by number.
     pub fn threads(&self) -> &[Thread<'a>] {
         &self.threads

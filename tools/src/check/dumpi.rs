@@ -3,7 +3,7 @@
 use super::findings::{Findings, Severity};
 use super::others;
 use crate::input::Input;
-use crate::per_format::dumpi::{missing, ranks_named};
+use crate::per_format::dumpi::{is_call, missing, ranks_named};
 use formats::dumpi::Source;
 use formats::dumpi::from_text::{Options, from_text};
 use formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
@@ -11,11 +11,16 @@ use formats::dumpi::meta::Meta;
 use formats::dumpi::read::Reader;
 use formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
 use formats::dumpi::value::Arg;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// The file of one rank. `name` is put before places, for the files of a run.
-pub fn check(bytes: &[u8], name: &str, findings: &mut Findings) {
+/// The file of one rank.
+pub fn check(bytes: &[u8], findings: &mut Findings) {
+    check_rank(bytes, "", "", findings);
+}
+
+/// The file of one rank. For the files of a run, `name` is put before places, and `of_rank` behind what is told of calls.
+fn check_rank(bytes: &[u8], name: &str, of_rank: &str, findings: &mut Findings) {
     let reader = match Reader::open(bytes) {
         Ok(reader) => reader,
         Err(error) => return findings.unreadable(format_args!("{name}{error}")),
@@ -43,13 +48,19 @@ pub fn check(bytes: &[u8], name: &str, findings: &mut Findings) {
         Ok(trailer) => trailer,
         Err(error) => return findings.unreadable(format_args!("{name}{error}")),
     };
-    let labels: HashSet<u64> = trailer
+    let labels: HashMap<u64, String> = trailer
         .address_labels
         .iter()
-        .map(|label| label.key)
+        .map(|label| {
+            (
+                label.key,
+                String::from_utf8_lossy(&label.label).into_owned(),
+            )
+        })
         .collect();
     let mut stream = Stream {
         name,
+        of_rank,
         sizes: &trailer.type_sizes,
         labels,
         calls: vec![0; FOOTER_ENTRIES],
@@ -104,8 +115,10 @@ pub fn check(bytes: &[u8], name: &str, findings: &mut Findings) {
 
 struct Stream<'n, 'f> {
     name: &'n str,
+    /// ` on rank N`, in the files of a run.
+    of_rank: &'n str,
     sizes: &'n [i32],
-    labels: HashSet<u64>,
+    labels: HashMap<u64, String>,
     calls: Vec<u64>,
     /// Regions entered and not left, by thread and key.
     regions: BTreeMap<(u16, u64), i64>,
@@ -175,7 +188,7 @@ impl Stream<'_, '_> {
                 }
             }
             if let (FUNCTION_ENTER | FUNCTION_EXIT, Arg::U64(key)) = (id, arg) {
-                if !self.labels.contains(&key) {
+                if !self.labels.contains_key(&key) {
                     let what = format!("region {key} has no label");
                     self.findings.warning_at("label of a region", &place, what);
                 }
@@ -203,7 +216,14 @@ impl Stream<'_, '_> {
         for ((thread, key), depth) in std::mem::take(&mut self.regions) {
             if depth > 0 {
                 let place = format!("{}thread {thread}", self.name);
-                let what = format!("region {key} is entered and not left");
+                let label = self.labels.get(&key);
+                // A call that never returned stands as a region that was entered.
+                let call = label.filter(|label| is_call(label));
+                let what = match (call, label) {
+                    (Some(call), _) => format!("{call} unfinished{}", self.of_rank),
+                    (None, Some(label)) => format!("region {label} is entered and not left"),
+                    (None, None) => format!("region {key} is entered and not left"),
+                };
                 self.findings.warning_at("regions", place, what);
             }
         }
@@ -213,7 +233,7 @@ impl Stream<'_, '_> {
 /// The text of dumpi2ascii.
 pub fn check_text(bytes: &[u8], findings: &mut Findings) {
     match from_text(bytes, Vec::new(), &Options::default()) {
-        Ok((made, _)) => check(&made, "as a .bin file, ", findings),
+        Ok((made, _)) => check_rank(&made, "as a .bin file, ", "", findings),
         Err(error) => findings.unreadable(error),
     }
 }
@@ -240,7 +260,8 @@ pub fn check_run(path: &Path, bytes: &[u8], findings: &mut Findings) {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         match Input::open(file) {
             Ok(input) => {
-                check(&input, &format!("{name}: "), findings);
+                let of_rank = format!(" on rank {rank}");
+                check_rank(&input, &format!("{name}: "), &of_rank, findings);
                 let version = Reader::open(&input).ok().map(|reader| reader.version());
                 if version.is_some_and(|version| version != meta.version) {
                     let what = "the file's version is not that of the .meta file";

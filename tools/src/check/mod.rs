@@ -122,7 +122,7 @@ fn check(path: &Path, findings: &mut Findings) -> Option<String> {
     match format {
         Format::Clog2 => clog2::check(&input, findings),
         Format::Slog2 => slog2::check(path, &input, findings),
-        Format::Dumpi => dumpi::check(&input, "", findings),
+        Format::Dumpi => dumpi::check(&input, findings),
         Format::Blocks => others::check_blocks(&input, findings),
         Format::Alog => others::check_alog(&input, findings),
         Format::Clog1 => others::check_clog1(&input, findings),

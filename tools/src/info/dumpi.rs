@@ -3,12 +3,14 @@
 use super::drawables;
 use super::report::{Report, object};
 use crate::input::Input;
-use crate::per_format::dumpi::missing;
+use crate::per_format::dumpi::{is_call, missing};
 use formats::dumpi::Source;
 use formats::dumpi::from_text::{Options, from_text};
+use formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
 use formats::dumpi::meta::Meta;
 use formats::dumpi::read::Reader;
 use formats::dumpi::types::{FOOTER_ENTRIES, Mask};
+use formats::dumpi::value::Arg;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,11 +26,15 @@ struct Calls {
     span: Option<(i64, i64)>,
     /// Entries into wrappers without a record.
     ignored: u64,
+    /// Calls that never returned, by function: regions that were entered and not left. They are not among the others.
+    unfinished: BTreeMap<String, u64>,
 }
 
 impl Calls {
     fn of(reader: &Reader<'_>, report: &mut Report) -> Self {
         let mut calls = Calls::default();
+        // Regions entered and not left, by thread and key.
+        let mut open: BTreeMap<(u16, u64), u64> = BTreeMap::new();
         for record in reader.records() {
             let record = match record {
                 Ok(record) => record,
@@ -47,6 +53,19 @@ impl Calls {
             let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
             let (first, last) = calls.span.unwrap_or((start, stop));
             calls.span = Some((first.min(start), last.max(stop)));
+            for (_, arg) in record.args() {
+                if let (FUNCTION_ENTER | FUNCTION_EXIT, Arg::U64(key)) = (function.id, arg) {
+                    let open = open.entry((record.thread, key)).or_default();
+                    *open = match function.id {
+                        FUNCTION_ENTER => *open + 1,
+                        _ => open.saturating_sub(1),
+                    };
+                }
+            }
+        }
+        open.retain(|_, open| *open > 0);
+        if !open.is_empty() {
+            calls.take_unfinished(reader, &open);
         }
         match reader.footer() {
             Ok(Some(footer)) => {
@@ -59,11 +78,33 @@ impl Calls {
         calls
     }
 
+    /// Counts apart what stands as a region and is a call that never returned.
+    fn take_unfinished(&mut self, reader: &Reader<'_>, open: &BTreeMap<(u16, u64), u64>) {
+        let labels = reader.trailer().map(|trailer| trailer.address_labels);
+        for (&(_, key), &count) in open {
+            let mut labels = labels.iter().flatten();
+            let label = labels.find(|label| label.key == key);
+            let name = label.map(|label| String::from_utf8_lossy(&label.label).into_owned());
+            let Some(name) = name.filter(|name| is_call(name)) else {
+                continue;
+            };
+            *self.unfinished.entry(name).or_default() += count;
+            self.records -= count;
+            if let Some((_, entered)) = self.by_function.get_mut(&FUNCTION_ENTER) {
+                *entered -= count;
+            }
+        }
+        self.by_function.retain(|_, (_, count)| *count > 0);
+    }
+
     fn join(&mut self, other: &Calls) {
         self.records += other.records;
         self.masks |= other.masks;
         self.ignored += other.ignored;
         self.threads.extend(&other.threads);
+        for (name, count) in &other.unfinished {
+            *self.unfinished.entry(name.clone()).or_default() += count;
+        }
         for (&id, &(name, count)) in &other.by_function {
             self.by_function.entry(id).or_insert((name, 0)).1 += count;
         }
@@ -71,6 +112,7 @@ impl Calls {
 
     fn put(&self, report: &mut Report) {
         report.put("calls", self.records);
+        report.put("calls_unfinished", self.unfinished.values().sum::<u64>());
         report.put("calls_ignored", self.ignored);
         report.put("threads_per_rank", self.threads.len());
         let mask = Mask(self.masks);
@@ -94,6 +136,12 @@ impl Calls {
             .iter()
             .map(|(name, count)| object([("name", (*name).into()), ("calls", (*count).into())]));
         report.put("functions", functions.collect::<Vec<_>>());
+        if !self.unfinished.is_empty() {
+            let unfinished = self.unfinished.iter().map(|(name, &count)| {
+                object([("name", name.as_str().into()), ("calls", count.into())])
+            });
+            report.put("unfinished", unfinished.collect::<Vec<_>>());
+        }
     }
 }
 
@@ -221,6 +269,7 @@ pub fn describe_run(path: &Path, bytes: &[u8], report: &mut Report) {
                 ("host", host.as_str().into()),
                 ("bytes", input.len().into()),
                 ("calls", calls.records.into()),
+                ("unfinished", calls.unfinished.values().sum::<u64>().into()),
                 ("ignored", calls.ignored.into()),
                 ("wall_offset_s", reader.offsets().wall.into()),
                 ("cpu_offset_s", reader.offsets().cpu.into()),

@@ -15,6 +15,11 @@ use std::path::{Path, PathBuf};
 /// Bytes that a metafile has at most; texts of other formats are larger or no metafiles.
 const LARGEST_META: usize = 1 << 16;
 
+/// Whether a region of this name stands for a call of MPI: one that DUMPI does not have, or one that never returned.
+pub fn is_call(label: &str) -> bool {
+    label.starts_with("MPI_") || label.starts_with("PMPI_")
+}
+
 /// Whether these bytes are a run's metafile.
 pub fn is_meta(input: &[u8]) -> bool {
     input.len() <= LARGEST_META && !input.starts_with(&MAGIC) && Meta::parse(input).is_ok()

@@ -24,7 +24,10 @@ type Key = (u64, String, u32);
 pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
     let is_server = |source: &Source<'_>| operations::is_server(&source.file);
     let (servers, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(is_server);
+    let died_in_init = |source: &Source<'_>| source.info.rank < 0 && source.info.run == 0;
+    let (unborn, sources): (Vec<_>, Vec<_>) = sources.into_iter().partition(died_in_init);
     let mut by_key: BTreeMap<Key, Vec<Source<'_>>> = BTreeMap::new();
+    let sources = adopt(unborn, sources);
     for source in sources {
         let key = match source.info.run {
             0 => (0, source.process.program.clone(), source.info.size),
@@ -71,6 +74,33 @@ pub fn of(sources: Vec<Source<'_>>) -> (Vec<Group<'_>>, Vec<String>) {
         }));
     }
     (groups, left_out)
+}
+
+/// Gives processes that died in MPI_Init the rank that their file's name tells, if others of their run had come out of it. Gives all
+/// sources.
+fn adopt<'a>(unborn: Vec<Source<'a>>, mut sources: Vec<Source<'a>>) -> Vec<Source<'a>> {
+    for mut source in unborn {
+        let found = source.rank_of_name().and_then(|rank| {
+            let is_sibling = |other: &&Source<'_>| {
+                other.info.rank >= 0
+                    && other.process.program == source.process.program
+                    && other.started.abs_diff(source.started) < APART_NS
+                    && rank < other.info.size
+            };
+            let siblings = sources.iter().filter(is_sibling);
+            let run = siblings
+                .min_by_key(|other| other.started.abs_diff(source.started))?
+                .info;
+            let mut of_run = sources.iter().filter(|other| other.info.run == run.run);
+            let is_there = of_run.any(|other| u32::try_from(other.info.rank) == Ok(rank));
+            (!is_there).then_some((rank, run.size, run.run))
+        });
+        if let Some((rank, size, run)) = found {
+            source.set_rank(rank, size, run);
+        }
+        sources.push(source);
+    }
+    sources
 }
 
 impl<'a> Group<'a> {

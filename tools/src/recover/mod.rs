@@ -26,7 +26,7 @@ use wrappers::Table;
 ///
 /// A run that was killed, that exited without MPI_Finalize or that has MPI sessions only leaves one block file per process,
 /// libtrace.*.blocks. They are sorted by run, and of each run DUMPI, CLOG2 and SLOG2 files are made. The exit code is 1 when
-/// a block file is damaged; what can be read of it comes into the trace all the same.
+/// a block file is damaged or that of a rank is not there; what can be read comes into the trace all the same.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace recover --count .                      what is there
@@ -134,6 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             ));
             continue;
         }
+        complaints.extend(missing(group));
         let written = write::write(group, &table, arguments);
         if !written.files.is_empty() {
             say(&format!("  -> {}\n", written.files.join(", ")))?;
@@ -211,7 +212,7 @@ fn counts(group: &Group<'_>, table: &Table) -> String {
     text
 }
 
-/// A line for each process, and one for those that are missing.
+/// A line for each process.
 fn ends(group: &Group<'_>, table: &Table) -> String {
     let mut text = String::new();
     for source in &group.sources {
@@ -237,11 +238,23 @@ fn ends(group: &Group<'_>, table: &Table) -> String {
         }
         text.push('\n');
     }
-    let missing = group.missing();
-    if !missing.is_empty() {
-        let _ = writeln!(text, "  no block file of rank {missing}");
-    }
     text
+}
+
+/// What is to be said of ranks whose block files are not here.
+fn missing(group: &Group<'_>) -> Option<String> {
+    let missing = Some(group.missing()).filter(|missing| !missing.is_empty())?;
+    let why = match group.sources.iter().all(Source::reached_finalize) {
+        // Each removes its own when rank 0 has the trace.
+        true => {
+            "all others reached MPI_Finalize, so that the trace of the run may be there and whole, and what is here be left over"
+        }
+        false => "the trace is without it",
+    };
+    Some(format!(
+        "{}: no block file of rank {missing}: {why}",
+        group.title()
+    ))
 }
 
 /// Removes the block files of processes that have ended. Gives what could not be removed.

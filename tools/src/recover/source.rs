@@ -70,6 +70,26 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// The rank that the launcher had told of before MPI_Init, as it stands in the file's name: `libtrace.PROGRAM.RANK.PID.blocks`.
+    pub fn rank_of_name(&self) -> Option<u32> {
+        let name = self.path.file_name()?.to_str()?;
+        let pid = self.info.pid.to_string();
+        let parts: Vec<&str> = name.split('.').collect();
+        let at = parts.iter().rposition(|part| *part == pid)?;
+        parts.get(at.checked_sub(1)?)?.parse().ok()
+    }
+
+    /// It is of this rank of a run, in whose MPI_Init it died.
+    pub fn set_rank(&mut self, rank: u32, size: u32, run: u64) {
+        self.file.set_rank(rank, size, run);
+        self.info = self.file.info();
+    }
+
+    /// Whether the process came to MPI_Finalize.
+    pub fn reached_finalize(&self) -> bool {
+        self.info.ended == ended::FINALIZED
+    }
+
     /// How the process ended, in words.
     pub fn end(&self, table: &Table, library: &Library) -> String {
         match self.info.ended {

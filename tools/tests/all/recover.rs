@@ -225,13 +225,18 @@ fn every_end_has_its_words_and_missing_ranks_are_named() {
             &file(&exchange(rank, 9, 1), &end),
         );
     }
-    let said = folder.succeeds(&["recover", "--dir", "new/out", "--output", "x.y", "."]);
+    let arguments = ["recover", "--dir", "new/out", "--output", "x.y", "."];
+    let (said, err) = folder.fails(&arguments);
     let expected = format!(
         "p, 9 ranks, {STAMP}\n  rank 1: 1 call, reached MPI_Finalize\n  \
          rank 2: 1 call, exited without MPI_Finalize, 3 lost\n  rank 4: 1 call, called MPI_Abort\n  \
-         no block file of rank 0, 3, 5-8\n  -> new/out/x.y.slog2 ("
+         -> new/out/x.y.slog2 ("
     );
     assert!(said.starts_with(&expected), "{said}");
+    let missing = format!(
+        "mpitrace: p, 9 ranks, {STAMP}: no block file of rank 0, 3, 5-8: the trace is without it\n"
+    );
+    assert_eq!(err, missing);
     let meta = fs::read_to_string(folder.0.join(format!("new/out/dumpi-{STAMP}.meta"))).unwrap();
     assert!(meta.contains("numprocs=9\n"), "{meta}");
 }
@@ -304,13 +309,9 @@ fn runs_are_told_apart_by_identity_and_without_one_by_rank() {
             &file(&exchange(rank, 2, 2), &end),
         );
     }
-    let said = folder.succeeds(&["recover", "."]);
+    let (said, err) = folder.fails(&["recover", "."]);
     assert_eq!(said.matches("p, 2 ranks").count(), 4, "{said}");
-    assert_eq!(
-        said.matches("no block file of rank 1\n").count(),
-        3,
-        "{said}"
-    );
+    assert_eq!(err.matches("no block file of rank 1: ").count(), 3, "{err}");
     let slog2 = |name: &String| name.ends_with(".slog2");
     let names: Vec<String> = folder.names().into_iter().filter(slog2).collect();
     assert_eq!(names, ["p.2.slog2", "p.3.slog2", "p.4.slog2", "p.slog2"]);
@@ -452,10 +453,73 @@ fn a_header_full_of_nonsense_costs_no_memory() {
     put(offset_of!(FileHeader, size), u32::MAX);
     put(offset_of!(FileHeader, rank), i32::MAX as u32);
     folder.write("a.blocks", &bytes);
-    let (said, _) = folder.fails(&["recover", "."]);
-    let expected =
-        "rank 2147483647: 2 calls, died outside MPI\n  no block file of rank 0-2147483646, ";
-    assert!(said.contains(expected), "{said}");
+    let (said, err) = folder.fails(&["recover", "."]);
+    assert!(
+        said.contains("rank 2147483647: 2 calls, died outside MPI\n"),
+        "{said}"
+    );
+    assert!(
+        err.contains("no block file of rank 0-2147483646, "),
+        "{err}"
+    );
+}
+
+/// One rank died in MPI_Init when the others had come out of it: which one, its file's name says. What is made of all passes `check`,
+/// which names the call.
+#[test]
+fn a_rank_that_died_in_mpi_init_is_put_in() {
+    let folder = Folder::new("unborn");
+    for rank in [0, 2] {
+        let name = format!("libtrace.p.{rank}.{}.blocks", 500 + rank);
+        folder.write(&name, &file(&exchange(rank, 3, 1), &KILLED));
+    }
+    let mut b = Blocks::new();
+    (b.rank, b.size) = (-1, 0);
+    let end = End {
+        run: 0,
+        open: Some(("MPI_Init", 1000)),
+        ..KILLED
+    };
+    let mut bytes = file(&b, &end);
+    let at = offset_of!(FileHeader, pid);
+    bytes[at..at + 4].copy_from_slice(&501_u32.to_ne_bytes());
+    folder.write("libtrace.p.1.501.blocks", &bytes);
+    let said = folder.succeeds(&["recover", "."]);
+    assert!(
+        said.contains("rank 1: 0 calls, died in MPI_Init\n"),
+        "{said}"
+    );
+    for name in ["p.slog2", "p.clog2"] {
+        folder.succeeds(&["check", name]);
+    }
+    let meta = format!("dumpi-{STAMP}.meta");
+    let checked = folder.succeeds(&["check", &meta]);
+    assert!(
+        checked.contains("MPI_Init unfinished on rank 1"),
+        "{checked}"
+    );
+    let info = folder.succeeds(&["info", &meta]);
+    let line = info
+        .lines()
+        .find(|line| line.starts_with("calls unfinished"));
+    assert_eq!(line.map(|line| line.ends_with(" 1")), Some(true), "{info}");
+    // Without the file's name nobody knows which rank it was.
+    let path = folder.0.join("libtrace.p.1.501.blocks");
+    fs::rename(path, folder.0.join("other.blocks")).unwrap();
+    let (_, err) = folder.fails(&["recover", "--dir", "again", "."]);
+    assert!(err.contains("no block file of rank 1: "), "{err}");
+}
+
+#[test]
+fn what_is_left_of_a_finished_run_is_told_as_that() {
+    let folder = Folder::new("left-over");
+    let end = End { ended: 1, ..KILLED };
+    folder.write("1.blocks", &file(&exchange(1, 2, 1), &end));
+    let (_, err) = folder.fails(&["recover", "."]);
+    assert!(
+        err.contains("no block file of rank 0: all others reached MPI_Finalize"),
+        "{err}"
+    );
 }
 
 #[test]

@@ -390,7 +390,7 @@ impl model::Source for Source<'_> {
         for walk in &walks {
             walk.losses(&mut losses);
             let open = walk.open.values().map(|open| open.len() as u64).sum();
-            losses.add("region without an end", open);
+            losses.add("call or region without an end", open);
         }
         Ok(losses)
     }

@@ -409,7 +409,7 @@ fn what_cannot_be_followed_is_counted() {
         ("message on a communicator that cannot be followed", 4),
         ("message without a receive", 2),
         ("end of a region without a start", 2),
-        ("region without an end", 2),
+        ("call or region without an end", 2),
     ] {
         assert_eq!(drawn.losses.count(what), number, "{what}: {}", drawn.losses);
     }
