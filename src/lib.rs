@@ -3,7 +3,7 @@
 //! A call comes in through [`interpose`], where exported names lead to generated wrappers. [`call`] turns it into one record in
 //! the running thread's block; [`blocks`] hands out blocks and keeps them in a file; [`define`] adds what readers must know
 //! besides, [`counters`] values of performance counters, [`posix`] the file calls below MPI-IO, [`api`] what the program says of
-//! itself. [`process`] knows beginnings and ends, [`finalize`] merges the ranks' records into files, as [`settings`] want them.
+//! itself. [`memory`] is where its own allocations come from. [`process`] knows beginnings and ends, [`finalize`] merges the ranks' records into files, as [`settings`] want them.
 //!
 //! Nothing in here may change what the program computes, end it, or make it wait.
 
@@ -14,6 +14,7 @@ mod counters;
 mod define;
 mod finalize;
 mod interpose;
+mod memory;
 mod posix;
 mod process;
 mod settings;

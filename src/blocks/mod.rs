@@ -10,7 +10,6 @@
 //! whatever is reserved: there the blocks lie in memory and come into the file when they are full, or when the process ends.
 
 pub(crate) mod fill;
-pub(crate) mod reserve;
 pub(crate) mod retire;
 pub(crate) mod thread;
 

@@ -49,6 +49,8 @@ pub struct Part {
     pub differing: u64,
     /// Who and in what, of the lowest such rank.
     pub difference: String,
+    /// Ranks that have no memory for the merge.
+    pub starved: u64,
     /// Ranks that could not record anything.
     pub silent: u64,
     /// Why, of the lowest rank that has a reason.
@@ -100,6 +102,7 @@ impl Part {
             self.dumpi_bytes,
             self.silent,
             self.differing,
+            self.starved,
         ];
         for n in numbers.iter().chain(&self.functions.0) {
             put_u64(&mut out, *n);
@@ -149,6 +152,7 @@ impl Part {
             dumpi_bytes: b.u64()?,
             silent: b.u64()?,
             differing: b.u64()?,
+            starved: b.u64()?,
             ..Part::default()
         };
         for word in &mut part.functions.0 {
@@ -196,6 +200,7 @@ impl Part {
         self.dumpi_bytes += child.dumpi_bytes;
         self.silent += child.silent;
         self.differing += child.differing;
+        self.starved += child.starved;
         for (own, other) in [
             (&mut self.reason, child.reason),
             (&mut self.difference, child.difference),

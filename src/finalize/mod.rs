@@ -29,6 +29,7 @@ use crate::blocks::thread::{self, Thread};
 use crate::call::table::table;
 use crate::define;
 use crate::interpose::library;
+use crate::memory::{self, Unfinished};
 use crate::process;
 use crate::process::start::{self, World};
 use crate::say;
@@ -56,7 +57,6 @@ use records::define::Definition;
 use records::file::File;
 use records::layout::Clock;
 use report::{Diagnostics, Written};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use zero::from_zero;
@@ -64,7 +64,12 @@ use zero::from_zero;
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
 /// takes part like the others.
 pub fn run() {
-    crate::blocks::reserve::release();
+    memory::merging();
+    merge();
+    memory::merged();
+}
+
+fn merge() {
     let store = process::store();
     let Some(world) = start::known() else {
         if let Some(store) = store {
@@ -77,13 +82,11 @@ pub fn run() {
         return;
     };
     let settings = process::settings();
-    // A mistake of ours must not end the program: it becomes one more reason why there is no merged trace.
-    let finished =
-        catch_unwind(AssertUnwindSafe(|| finish(&world, &settings))).unwrap_or_else(|_| {
-            Err(Unmerged::Because(
-                "the recorder failed: not merged".to_owned(),
-            ))
-        });
+    // Neither a mistake of ours nor want of memory must end the program: it becomes one more reason why there is no merged trace.
+    let mut claim = None;
+    let finished = memory::unless_exhausted(|| finish(&world, &settings, &mut claim))
+        .unwrap_or_else(|why| Err(Unmerged::Because(unfinished(why))));
+    drop(claim);
     if let Some(store) = store.filter(|_| finished.is_err() || settings.keep_blocks) {
         store.write_out();
     }
@@ -162,8 +165,17 @@ fn go_on_without(world: &World, absent: &Absent, settings: &Settings) {
         world: leaving::world(size, world.run, world.spawned),
         processes: size - absent.ranks.len() as u32,
     };
-    if let Err(why) = leaving.leave(settings) {
+    let left = memory::unless_exhausted(|| leaving.leave(settings));
+    if let Err(why) = left.unwrap_or_else(|why| Err(unfinished(why))) {
         files_stay(world, &why);
+    }
+}
+
+/// Why there is no merged trace, where the merge did not come to its end.
+fn unfinished(why: Unfinished) -> Wrong {
+    match why {
+        Unfinished::Exhausted => "no more memory: not merged".to_owned(),
+        Unfinished::Panicked => "the recorder failed: not merged".to_owned(),
     }
 }
 
@@ -225,7 +237,22 @@ fn said(failure: Failure) -> Wrong {
     format!("{failure}: not merged")
 }
 
-fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
+/// Memory without which no merge is begun.
+const ENOUGH: usize = 4 << 20;
+
+fn said_starved(ranks: u64, world: &World) -> Wrong {
+    format!(
+        "{ranks} of {} ranks have no memory for the merge: not merged",
+        world.size
+    )
+}
+
+/// Merges. `claim` is kept by the caller, as a merge that is given up gives nothing back.
+fn finish(
+    world: &World,
+    own_settings: &Settings,
+    claim: &mut Option<dumpi::Claim>,
+) -> Result<(), Unmerged> {
     // SAFETY: the state of the running thread.
     let mut t = unsafe { thread::current().as_mut() };
     if let Some(t) = t.as_deref_mut() {
@@ -240,7 +267,8 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
         missed => said(missed.failure()).into(),
     })?;
     let line = Exchange::new(comm, own_settings.deadline);
-    let zero = from_zero(&line, world, own_settings)?;
+    let mut zero = from_zero(&line, world, own_settings)?;
+    *claim = zero.claim.take();
     let (world, settings) = (&zero.world, &zero.settings);
     // The merge does without it; then times are as this rank's own clock has them.
     let _ = clocks::compare(t.as_deref_mut(), &line, world);
@@ -249,6 +277,15 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
     }
     let begun = Instant::now();
 
+    if !memory::has(ENOUGH) {
+        // The others hear of it before they begin to merge.
+        let part = Part {
+            starved: 1,
+            ..Part::default()
+        };
+        let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
+        return Err(said_starved(whole.starved, world).into());
+    }
     let (blocks, missing) = Blocks::open(world);
     // What could not be read now may be read later.
     let unread = missing.clone().filter(|_| process::store().is_some());
@@ -288,11 +325,13 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
         reason: missing.unwrap_or_default(),
         ..Part::default()
     };
+    let mut bin = None;
     if settings.outputs.dumpi {
         match dumpi::write(&file, table, &zero.dumpi) {
             Ok(summary) => {
                 debug.file(&summary.path, summary.bytes);
                 part.dumpi_bytes = summary.bytes;
+                bin = Some(summary.path);
             }
             Err(e) => {
                 part.dumpi_failures = 1;
@@ -307,6 +346,11 @@ fn finish(world: &World, own_settings: &Settings) -> Result<(), Unmerged> {
     let own = part.comms.clone();
     let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
 
+    if whole.starved > 0 {
+        // One of a trace that will not be there.
+        drop(bin.map(std::fs::remove_file));
+        return Err(said_starved(whole.starved, world).into());
+    }
     debug.step("the ranks agree");
     let gids = GidTable::new(&whole.comms);
     let names: Vec<String> = whole.named.iter().cloned().collect();

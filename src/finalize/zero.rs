@@ -29,8 +29,8 @@ pub struct FromZero {
     pub dumpi: dumpi::Options,
     /// Path of the merged files without their endings.
     pub base: PathBuf,
-    /// On rank 0 itself, as long as files are being written.
-    _claim: Option<dumpi::Claim>,
+    /// On rank 0 itself what keeps other runs from the names of its DUMPI files, as long as files are being written.
+    pub claim: Option<dumpi::Claim>,
 }
 
 /// How DUMPI files are written below `root`. What is in the records of a rank, its own settings decide.
@@ -107,11 +107,11 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
             clock,
             dumpi: dumpi_options(root.into(), stamp, settings),
             base: base.into(),
-            _claim: None,
+            claim: None,
         })
     };
     let mut zero = decoded().ok_or_else(|| said(Failure::Nonsense(0)))?;
-    zero._claim = claim;
+    zero.claim = claim;
     if let Some(store) = process::store() {
         // The block files of a merge that fails are put together by it.
         store.header().run.store(zero.world.run, Relaxed);

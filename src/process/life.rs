@@ -12,6 +12,7 @@ use crate::define;
 use crate::finalize;
 use crate::interpose::entry::{self, Code};
 use crate::interpose::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
+use crate::memory;
 use crate::posix;
 use crate::process;
 use crate::process::mark;
@@ -19,7 +20,7 @@ use crate::process::sessions;
 use crate::process::start;
 use crate::say;
 use std::ffi::{c_int, c_uint};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 /// How far the process has come.
@@ -76,6 +77,7 @@ static AT_UNLOAD: extern "C" fn() = at_exit;
 /// A child has its parent's memory and must not write to its parent's file: it records nothing.
 unsafe extern "C" fn in_forked_child() {
     STATE.store(FINISHED, Relaxed);
+    memory::forked();
     MODE.iter().for_each(|m| m.store(OFF, Relaxed));
     posix::switch(false);
     functions::switch(false);
@@ -94,10 +96,10 @@ extern "C" fn at_exit() {
         BEFORE => store.remove(),
         SESSIONS => {
             store.header().ended.store(ended::FINALIZED, Relaxed);
-            // A mistake of ours must not change how the program ends.
-            let _ = catch_unwind(AssertUnwindSafe(|| {
-                process::within(|| sessions::leave(store))
-            }));
+            // Neither a mistake of ours nor want of memory must change how the program ends.
+            memory::merging();
+            let _ = memory::unless_exhausted(|| process::within(|| sessions::leave(store)));
+            memory::merged();
         }
         INITIALIZED => {
             store.header().ended.store(ended::EXITED, Relaxed);

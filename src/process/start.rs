@@ -45,7 +45,7 @@ pub fn known() -> Option<World> {
 
 /// MPI_COMM_WORLD is there.
 pub fn world(t: *mut Thread) {
-    crate::blocks::reserve::hold();
+    crate::memory::hold();
     let all: MPI_Comm = predefined("MPI_COMM_WORLD");
     let (mut rank, mut size): (c_int, c_int) = (0, 1);
     let mut parent: MPI_Comm = predefined("MPI_COMM_NULL");

@@ -5,7 +5,8 @@
  *   ends WAY RANK MICROSECONDS THREADS FILES
  *
  * RANK (-1: every rank) comes to its end by WAY that long after MPI_Init returned, or after it entered MPI_Finalize for the
- * ways that begin with "merge". THREADS of every rank call MPI, the others on communicators of their own. FILES is 1 for
+ * ways that begin with "merge". Those for which memory runs out (merge-as, merge-data) have as many KB left instead, from when
+ * they enter MPI_Finalize. THREADS of every rank call MPI, the others on communicators of their own. FILES is 1 for
  * accesses to a file, too. The counts go to RANK.ends in the working directory. */
 #include <fcntl.h>
 #include <mpi.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,6 +90,24 @@ static void *fate(void *unused)
     if (way_is("exit-thread"))
         exit(7);
     return NULL;
+}
+
+/* From now on this process gets no more than `moment` KB of address space, or of data. */
+static void limit_memory(void)
+{
+    unsigned long kilobytes = 0, found;
+    char line[256];
+    int is_data = way_is("data");
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, is_data ? "VmData: %lu" : "VmSize: %lu", &found) == 1)
+            kilobytes = found;
+    if (!status || !kilobytes)
+        exit(2);
+    fclose(status);
+    struct rlimit most = {(kilobytes + moment) << 10, (kilobytes + moment) << 10};
+    if (setrlimit(is_data ? RLIMIT_DATA : RLIMIT_AS, &most) != 0)
+        exit(2);
 }
 
 static void prepare_fate(void)
@@ -208,7 +228,9 @@ int main(int argc, char **argv)
     }
     if (files)
         CALL(MPI_File_close, &data);
-    if (in_merge)
+    if (way_is("as") || way_is("data"))
+        limit_memory();
+    else if (in_merge)
         prepare_fate();
     if (way_is("hang") && strikes)
         for (;;)

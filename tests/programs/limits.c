@@ -1,6 +1,10 @@
 /* What a process may take is limited, or taken away, after MPI_Init: `limits KIND ROUNDS`. fsize: files of at most 1 MB.
- * nofile: no more files. as: hardly more memory. vanish: rank 0 removes the folder that TRACE_TMPDIR names, halfway. Then
- * there are ROUNDS exchanges in a ring, and their sum must be right. */
+ * nofile: no more files. as: hardly more memory. data: hardly more data. vanish: rank 0 removes the folder that TRACE_TMPDIR
+ * names, halfway. comms: as many communicators as there are rounds, and hardly more data from MPI_Finalize on. Then there are ROUNDS
+ * exchanges in a ring, and their sum must be right.
+ *
+ * `limits from-start-as ROUNDS KB` and `limits from-start-data ROUNDS KB` have so much address space or data in all. Without KB
+ * rank 0 says how much it has at the end. */
 #include "check.h"
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -9,24 +13,33 @@
 static void limit(int what, rlim_t most)
 {
     struct rlimit now;
-    CHECK(getrlimit(what, &now) == 0);
-    now.rlim_cur = most;
-    CHECK(setrlimit(what, &now) == 0);
+    /* Before MPI_Init, too. */
+    if (getrlimit(what, &now) != 0 || (now.rlim_cur = most, setrlimit(what, &now) != 0))
+        exit(2);
 }
 
-static rlim_t address_space(void)
+/* Bytes that /proc/self/status tells of this process: VmSize, VmPeak, VmData. */
+static rlim_t has(const char *what)
 {
-    long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    CHECK(f && fscanf(f, "%ld", &pages) == 1);
+    char line[256];
+    unsigned long kilobytes = 0;
+    size_t length = strlen(what);
+    FILE *f = fopen("/proc/self/status", "r");
+    CHECK(f);
+    while (fgets(line, sizeof line, f))
+        if (strncmp(line, what, length) == 0 && line[length] == ':')
+            kilobytes = strtoul(line + length + 1, NULL, 10);
     fclose(f);
-    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+    CHECK(kilobytes > 0);
+    return (rlim_t)kilobytes << 10;
 }
 
 int main(int argc, char **argv)
 {
-    begin(&argc, &argv);
     const char *kind = argc > 1 ? argv[1] : "";
+    if (argc > 3)
+        limit(strcmp(kind, "from-start-as") == 0 ? RLIMIT_AS : RLIMIT_DATA, (rlim_t)atol(argv[3]) << 10);
+    begin(&argc, &argv);
     long rounds = argc > 2 ? atol(argv[2]) : 1000, sum = 0;
     int out = rank, in;
     MPI_Sendrecv(&out, 1, MPI_INT, next, 0, &in, 1, MPI_INT, prev, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -39,7 +52,9 @@ int main(int argc, char **argv)
         limit(RLIMIT_NOFILE, first);
     }
     if (strcmp(kind, "as") == 0)
-        limit(RLIMIT_AS, address_space() + (4 << 20));
+        limit(RLIMIT_AS, has("VmSize") + (4 << 20));
+    if (strcmp(kind, "data") == 0)
+        limit(RLIMIT_DATA, has("VmData") + (1 << 20));
     for (long i = 0; i < rounds; i++) {
         if (i == rounds / 2 && strcmp(kind, "vanish") == 0) {
             if (rank == 0)
@@ -50,5 +65,15 @@ int main(int argc, char **argv)
         sum += in;
     }
     CHECK(sum == rounds * prev);
+    for (long i = 0; i < rounds && strcmp(kind, "comms") == 0; i++) {
+        MPI_Comm made;
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        MPI_Comm_free(&made);
+    }
+    if (strcmp(kind, "comms") == 0)
+        limit(RLIMIT_DATA, has("VmData") + (1 << 20));
+    if (strncmp(kind, "from-start", 10) == 0 && argc < 4 && rank == 0)
+        fprintf(stderr, "peak %lu KB, data %lu KB\n", (unsigned long)has("VmPeak") >> 10,
+                (unsigned long)has("VmData") >> 10);
     return end();
 }

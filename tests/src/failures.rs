@@ -51,6 +51,8 @@ pub struct Way {
     threads: Option<u32>,
     /// What `mpitrace recover` must say of the rank that came to its end, if that is sure.
     said: Option<&'static str>,
+    /// Whether the program must end as if nothing had happened.
+    runs_on: bool,
 }
 
 const fn way(name: &'static str, what: &'static str, who: Who, when: When) -> Way {
@@ -61,6 +63,7 @@ const fn way(name: &'static str, what: &'static str, who: Who, when: When) -> Wa
         when,
         threads: None,
         said: None,
+        runs_on: false,
     }
 }
 
@@ -68,6 +71,13 @@ impl Way {
     const fn said(self, said: &'static str) -> Way {
         Way {
             said: Some(said),
+            ..self
+        }
+    }
+
+    const fn runs_on(self) -> Way {
+        Way {
+            runs_on: true,
             ..self
         }
     }
@@ -86,7 +96,7 @@ impl Way {
 }
 
 /// All of them.
-pub const WAYS: [Way; 17] = {
+pub const WAYS: [Way; 19] = {
     use When::{Anywhen, Init, Merge};
     use Who::{All, Each, Launcher, One};
     [
@@ -137,6 +147,22 @@ pub const WAYS: [Way; 17] = {
         )
         .threads(1),
         way("merge-term", "SIGTERM of one rank in the merge", One, Merge).threads(1),
+        way(
+            "merge-as",
+            "no more address space in the merge (`ulimit -v`)",
+            Each,
+            Merge,
+        )
+        .threads(1)
+        .runs_on(),
+        way(
+            "merge-data",
+            "no more data in the merge (`ulimit -d`)",
+            Each,
+            Merge,
+        )
+        .threads(1)
+        .runs_on(),
         way("init-kill", "SIGKILL of one rank in MPI_Init", One, Init),
     ]
 };
@@ -314,21 +340,25 @@ impl Going {
         }
     }
 
-    /// Waits until launcher and ranks are gone. When a part of them is, the others have `patience` to follow.
-    fn end(mut self, patience: Duration) {
+    /// Waits until launcher and ranks are gone. When a part of them is, the others have `patience` to follow. Gives whether all
+    /// ended by themselves, without an error.
+    fn end(mut self, patience: Duration) -> bool {
+        let mut is_killed = false;
         let mut first_gone: Option<Instant> = None;
         loop {
             let over = matches!(self.launcher.try_wait(), Ok(Some(_)));
             let alive = self.pids();
             let known = truths(&self.folder, self.ranks).len();
             if over && alive.is_empty() {
-                return;
+                let status = self.launcher.try_wait();
+                return !is_killed && matches!(status, Ok(Some(status)) if status.success());
             }
             if over || alive.len() < known {
                 first_gone.get_or_insert_with(Instant::now);
             }
             let late = first_gone.is_some_and(|t| t.elapsed() > patience);
             if late || self.begun.elapsed() > LIMIT {
+                is_killed |= !alive.is_empty();
                 signal("KILL", alive);
                 // The launcher has an end of its own to make; then it has had its time, too.
                 if first_gone.is_some_and(|t| t.elapsed() > patience + Duration::from_secs(5))
@@ -337,7 +367,7 @@ impl Going {
                     let group = format!("-{}", self.launcher.id());
                     let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
                     let _ = self.launcher.wait();
-                    return;
+                    return false;
                 }
                 sleep(Duration::from_millis(50));
             }
@@ -412,9 +442,17 @@ pub fn run(mpi: Mpi, way: Way, random: &mut Random) -> Outcome {
         }
         Who::One | Who::Each => {}
     }
-    let patience = if way.name == "hang" { 4000 } else { 700 };
-    going.end(Duration::from_millis(patience));
+    let patience = match way.name {
+        "hang" => 4000,
+        _ if way.runs_on => 10_000,
+        _ => 700,
+    };
+    let is_well = going.end(Duration::from_millis(patience));
     let mut outcome = judge(&folder, ranks, way);
+    if way.runs_on && !is_well {
+        let fault = "the program did not end well, or not by itself";
+        outcome.faults.push(fault.to_owned());
+    }
     outcome.runs = 1;
     if !outcome.is_good() {
         let story = format!(

@@ -113,6 +113,90 @@ fn hardly_any_memory_left() {
     }
 }
 
+/// A program that says how much data it may have, and takes it.
+#[test]
+fn hardly_any_data_left() {
+    for mpi in installed() {
+        let Some(run) = limited(mpi, "data", &[]) else {
+            continue;
+        };
+        // The merge takes nothing of what the program may have.
+        assert_eq!(nothing_unsaid(&run), 0, "{}", run.finished.story());
+        files_are_whole(&run);
+    }
+}
+
+/// A limit that is there from the start, somewhat above what the program needs: it runs with the recorder, too, and what was
+/// recorded is in a trace or in the block files.
+#[test]
+fn limits_from_the_start() {
+    for mpi in installed() {
+        let program = Program::c("limits").compile(mpi);
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.limit = Duration::from_secs(100);
+        tracing.preload = false;
+        let bare = tracing.run(&program, &["from-start-as", "3000"]);
+        let needs = |what: &str| -> u64 {
+            let (_, rest) = bare.finished.stderr.split_once(what).expect("a line");
+            let number = rest.split(' ').next().expect("a number");
+            number.parse().expect("a number")
+        };
+        let (space, data) = (needs("peak "), needs("data "));
+        let spaces =
+            [24, 36, 46, 50, 52, 54, 60].map(|more| ("from-start-as", space + (more << 10)));
+        let data = [4, 5, 6, 8, 12].map(|more| ("from-start-data", data + (more << 10)));
+        for (kind, kilobytes) in spaces.into_iter().chain(data) {
+            let most = kilobytes.to_string();
+            let arguments = [kind, "3000", &most];
+            tracing.preload = false;
+            let bare = tracing.run(&program, &arguments);
+            if !bare.finished.status.success() {
+                skip(&format!("{mpi:?} itself cannot do with {kind} {kilobytes}"));
+                continue;
+            }
+            tracing.preload = true;
+            let run = tracing.run(&program, &arguments);
+            let story = run.finished.story();
+            assert!(run.finished.status.success(), "{kind} {kilobytes}: {story}");
+            let mut lines = run.finished.stdout.lines();
+            assert!(
+                lines.any(|line| line == "ok"),
+                "{kind} {kilobytes}: {story}"
+            );
+            if run.files("blocks").is_empty() {
+                assert_eq!(nothing_unsaid(&run), 0, "{kind} {kilobytes}");
+                files_are_whole(&run);
+            } else {
+                assert!(story.contains("not merged"), "{kind} {kilobytes}: {story}");
+                for file in run.files("blocks") {
+                    assert_eq!(blocks::read(&file).calls["MPI_Sendrecv"], 3001, "{story}");
+                }
+            }
+        }
+    }
+}
+
+/// The merge of many communicators needs more memory than there is: it is given up, and the program does not notice.
+#[test]
+fn a_merge_that_has_no_memory_is_given_up() {
+    for mpi in installed() {
+        let program = Program::c("limits").compile(mpi);
+        let mut tracing = Tracing::new(mpi, 2);
+        tracing.limit = Duration::from_secs(300);
+        tracing.variables = &[("TRACE_DEADLINE", "5")];
+        let run = tracing.run(&program, &["comms", "200000"]);
+        let story = run.finished.story();
+        assert!(run.finished.status.success(), "{story}");
+        assert_eq!(run.finished.stdout, "ok\n", "{story}");
+        assert!(story.contains("no more memory: not merged"), "{story}");
+        assert_eq!(run.files("blocks").len(), 2, "{story}");
+        let found = blocks::read(&run.files("blocks")[0]);
+        assert_eq!(found.calls["MPI_Comm_dup"], 200_000);
+        // Nothing half-written is left.
+        assert_eq!(run.files("tmp").len(), 0, "{story}");
+    }
+}
+
 #[test]
 fn the_folder_of_the_blocks_goes_away() {
     for mpi in installed() {

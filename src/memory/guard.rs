@@ -1,0 +1,137 @@
+//! Giving up where no memory is left. An allocation must not fail, as that would end the program, and an allocator must not unwind.
+//! So work that may need any amount of memory is begun through a frame that is known; where memory ends, the processor's stack
+//! goes back to that frame, as `longjmp` does.
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Where the stack goes back to; 0 while no such work is done.
+static FRAME: AtomicUsize = AtomicUsize::new(0);
+/// The thread that does it.
+static THREAD: AtomicUsize = AtomicUsize::new(0);
+
+/// How work ended that did not come to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// There was no more memory.
+    Exhausted,
+    /// It panicked.
+    Panicked,
+}
+
+/// Does `work`. What it owned when memory ended is leaked, and locks that it held stay locked: nothing of it may be used again.
+pub fn unless_exhausted<T>(work: impl FnOnce() -> T) -> Result<T, Unfinished> {
+    struct State<F, T> {
+        work: Option<F>,
+        done: Result<T, Unfinished>,
+    }
+    extern "C" fn run<F: FnOnce() -> T, T>(state: *mut c_void) {
+        // SAFETY: the state below, which nobody else has while this runs.
+        let state = unsafe { &mut *state.cast::<State<F, T>>() };
+        if let Some(work) = state.work.take() {
+            let done = catch_unwind(AssertUnwindSafe(work));
+            state.done = done.map_err(|_| Unfinished::Panicked);
+        }
+    }
+    fn runner<F: FnOnce() -> T, T>(_: &F) -> extern "C" fn(*mut c_void) {
+        run::<F, T>
+    }
+    let run = runner(&work);
+    let mut state = State {
+        work: Some(work),
+        done: Err(Unfinished::Exhausted),
+    };
+    // SAFETY: a plain question about the running thread.
+    THREAD.store(unsafe { libc::pthread_self() } as usize, Relaxed);
+    // SAFETY: the function gets the state that it is for. If it comes back early, the state is as it was when memory ended: its
+    // work has been taken, and nothing is done.
+    unsafe { begin(run, (&raw mut state).cast(), FRAME.as_ptr()) };
+    FRAME.store(0, Relaxed);
+    state.done
+}
+
+/// Ends the work that this thread does, if it does such work; otherwise comes back.
+pub fn give_up() {
+    // SAFETY: a plain question about the running thread.
+    let is_own = THREAD.load(Relaxed) == unsafe { libc::pthread_self() } as usize;
+    let frame = if is_own { FRAME.swap(0, Relaxed) } else { 0 };
+    if frame != 0 {
+        // SAFETY: the frame of `begin`, which has not returned, on this thread's stack.
+        unsafe { back_to(frame) };
+    }
+}
+
+/// Calls `run(state)`, having stored at `frame` what [`back_to`] needs to come back from here.
+#[unsafe(naked)]
+unsafe extern "C" fn begin(run: extern "C" fn(*mut c_void), state: *mut c_void, frame: *mut usize) {
+    std::arch::naked_asm!(
+        "push rbp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 8",
+        "mov [rdx], rsp",
+        "mov rax, rdi",
+        "mov rdi, rsi",
+        "call rax",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+/// Comes back from [`begin`].
+#[unsafe(naked)]
+unsafe extern "C" fn back_to(frame: usize) -> ! {
+    std::arch::naked_asm!(
+        "mov rsp, rdi",
+        "add rsp, 8",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, as there is one frame.
+    #[test]
+    fn work_ends_where_memory_does() {
+        assert_eq!(unless_exhausted(|| 7), Ok(7));
+        let text = String::from("kept");
+        let deep = unless_exhausted(|| {
+            fn down(n: u32) -> u32 {
+                if n == 0 {
+                    give_up();
+                    return 0;
+                }
+                std::hint::black_box(down(n - 1)) + 1
+            }
+            down(100)
+        });
+        assert_eq!(deep, Err(Unfinished::Exhausted));
+        assert_eq!(text, "kept");
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let panicked = unless_exhausted(|| panic!("as a mistake would"));
+        std::panic::set_hook(hook);
+        assert_eq!(panicked.map(|()| 0), Err(Unfinished::Panicked));
+        // Outside such work nothing happens.
+        give_up();
+        assert_eq!(unless_exhausted(|| 8), Ok(8));
+    }
+}
