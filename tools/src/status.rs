@@ -44,18 +44,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let Ok(input) = Input::open_regular(&path) else {
             continue;
         };
-        // Of the header what MPI_Init changes; counts of lost calls go up all the time.
-        let rank = || {
-            let info = input.blocks().ok()?.info();
-            Some((info.rank, info.size, info.run))
-        };
-        let read = at_one_moment(rank, || {
-            let file = input.blocks().ok()?;
-            Some((file.info(), threads(&file, &table)))
-        });
-        let Some((info, threads)) = read else {
+        let Some(Seen {
+            info,
+            mut threads,
+            is_steady,
+        }) = look(&input, &table)
+        else {
             continue;
         };
+        if !is_steady {
+            threads += "  the file kept changing: its lines may be of several moments\n";
+        }
         let running = is_writing(info.pid, &path);
         if running || arguments.ended {
             let who = who(&path, &info, running);
@@ -118,15 +117,54 @@ fn of_process(pid: u32) -> Option<PathBuf> {
     })
 }
 
+/// What a block file tells.
+struct Seen {
+    info: Info,
+    /// A line for each thread.
+    threads: String,
+    /// Whether all of it is of one moment.
+    is_steady: bool,
+}
+
+/// Reads a block file that may be written to meanwhile; `None` if it is none.
+fn look(input: &Input, table: &Table) -> Option<Seen> {
+    // Of the header what MPI_Init changes; counts of lost calls go up all the time.
+    let rank = || {
+        let info = input.blocks().ok()?.info();
+        Some((info.rank, info.size, info.run))
+    };
+    let (read, is_steady) = at_one_moment(rank, || {
+        let file = input.blocks().ok()?;
+        Some((file.info(), threads(&file, table)))
+    });
+    let (info, threads) = read?;
+    Some(Seen {
+        info,
+        threads,
+        is_steady,
+    })
+}
+
+/// How often a file is read that changes while it is read. A header changes a few times in the life of a program; who changes it
+/// all the time is no recorder.
+const TRIES: usize = 100;
+
 /// Reads a header and what stands behind it, again until the header was the same before and after: a program that runs on may
-/// come out of MPI_Init in between, and the answer would belong to two moments. A header changes a few times in the life of a file.
-fn at_one_moment<H: PartialEq, T>(mut header: impl FnMut() -> H, mut rest: impl FnMut() -> T) -> T {
+/// come out of MPI_Init in between, and the answer would belong to two moments. Gives what was read last, and whether it is of
+/// one moment: after [`TRIES`] it may not be.
+fn at_one_moment<H: PartialEq, T>(
+    mut header: impl FnMut() -> H,
+    mut rest: impl FnMut() -> T,
+) -> (T, bool) {
     let mut before = header();
+    let mut tries = 0;
     loop {
         let found = rest();
         let after = header();
-        if before == after {
-            return found;
+        tries += 1;
+        let is_steady = before == after;
+        if is_steady || tries == TRIES {
+            return (found, is_steady);
         }
         before = after;
     }
@@ -194,6 +232,9 @@ fn unknown(thread: &Thread<'_>, number: u16) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use records::layout::{BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, FileHeader, VERSION};
+    use std::mem::offset_of;
+    use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
     #[test]
     fn header_and_threads_belong_to_one_moment() {
@@ -204,6 +245,91 @@ mod tests {
             calls.set(calls.get() + 1);
             format!("reading {}", calls.get())
         };
-        assert_eq!(at_one_moment(|| rank.get(), rest), "reading 2");
+        let (found, is_steady) = at_one_moment(|| rank.get(), rest);
+        assert_eq!((found.as_str(), is_steady), ("reading 2", true));
+    }
+
+    #[test]
+    fn a_header_that_never_rests_is_told() {
+        let changes = std::cell::Cell::new(0);
+        let header = || changes.replace(changes.get() + 1);
+        let (_, is_steady) = at_one_moment(header, || ());
+        assert!(!is_steady);
+        assert_eq!(changes.get(), TRIES + 1);
+    }
+
+    /// A block file of one thread, mapped as the recorder has it.
+    fn block_file(path: &Path) -> memmap2::MmapMut {
+        let mut bytes = vec![0u8; 2 * BLOCK_SIZE];
+        let numbers: [(usize, &[u8]); 8] = [
+            (offset_of!(FileHeader, magic), &FILE_MAGIC),
+            (offset_of!(FileHeader, version), &VERSION.to_ne_bytes()),
+            (offset_of!(FileHeader, family), &1u32.to_ne_bytes()),
+            (offset_of!(FileHeader, clock), &1u32.to_ne_bytes()),
+            (offset_of!(FileHeader, counter_bits), &40u32.to_ne_bytes()),
+            (offset_of!(FileHeader, size), &u32::MAX.to_ne_bytes()),
+            (offset_of!(FileHeader, blocks), &1u64.to_ne_bytes()),
+            (BLOCK_SIZE, &BLOCK_MAGIC.to_ne_bytes()),
+        ];
+        for (at, number) in numbers {
+            bytes[at..at + number.len()].copy_from_slice(number);
+        }
+        let at = BLOCK_SIZE + offset_of!(BlockHeader, open_function);
+        bytes[at..at + 4].copy_from_slice(&1u32.to_ne_bytes());
+        fs::write(path, bytes).expect("own folder");
+        let file = fs::File::options().read(true).write(true).open(path);
+        // SAFETY: nobody shortens the file.
+        unsafe { memmap2::MmapMut::map_mut(&file.expect("just made")) }.expect("a mapping")
+    }
+
+    /// What a rank is, and which call it makes as that, are of one moment, also while the file changes: a thread counts the rank up
+    /// in the header, and then the call in the block, as MPI_Init does before anything is called as that rank.
+    #[test]
+    fn a_file_that_changes_meanwhile_is_read_at_one_moment() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("libtrace.x.0.1.blocks");
+        let map = block_file(&path);
+        let table = wrappers::table().expect("the table");
+        let input = Input::open_regular(&path).expect("the file");
+        let place = |at: usize| map[at..].as_ptr();
+        let rank = place(offset_of!(FileHeader, rank)) as usize;
+        let call = place(BLOCK_SIZE + offset_of!(BlockHeader, open_call)) as usize;
+        let is_over = AtomicBool::new(false);
+        let mut steady = 0;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: places in the mapping, which outlives this thread, aligned as the header is.
+                let (rank, call) =
+                    unsafe { (&*(rank as *const AtomicU32), &*(call as *const AtomicU64)) };
+                for n in 1.. {
+                    rank.store(n, SeqCst);
+                    call.store(n.into(), SeqCst);
+                    if is_over.load(SeqCst) {
+                        break;
+                    }
+                    // Readings fall between two changes and into them.
+                    for _ in 0..20_000 {
+                        std::hint::spin_loop();
+                    }
+                }
+            });
+            for _ in 0..2000 {
+                let seen = look(&input, &table).expect("a block file");
+                if !seen.is_steady {
+                    continue;
+                }
+                steady += 1;
+                let (_, id) = seen.threads.rsplit_once("CallID 0x").expect("a call");
+                let id = u64::from_str_radix(id.trim_end().trim_end_matches(')'), 16);
+                let call = id.expect("a number") & ((1 << 40) - 1);
+                let rank = seen.info.rank as u64;
+                assert!(
+                    call == rank || call + 1 == rank,
+                    "rank {rank} in call {call}"
+                );
+            }
+            is_over.store(true, SeqCst);
+        });
+        assert!(steady > 100, "{steady} readings of one moment");
     }
 }
