@@ -79,7 +79,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         if !settings.outputs.dumpi {
             continue;
         }
-        match dumpi::write(file, table, &dumpi_files) {
+        match dumpi::write(file, table, &dumpi_files, Some(&scan.clock)) {
             Ok(summary) => whole.dumpi_bytes += summary.bytes,
             Err(e) => {
                 whole.dumpi_failures += 1;

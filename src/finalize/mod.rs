@@ -327,7 +327,7 @@ fn finish(
     };
     let mut bin = None;
     if settings.outputs.dumpi {
-        match dumpi::write(&file, table, &zero.dumpi) {
+        match dumpi::write(&file, table, &zero.dumpi, Some(&scan.clock)) {
             Ok(summary) => {
                 debug.file(&summary.path, summary.bytes);
                 part.dumpi_bytes = summary.bytes;

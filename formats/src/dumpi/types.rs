@@ -389,6 +389,12 @@ pub struct AddressLabel {
     pub label: Vec<u8>,
 }
 
+/// Key of the pair that says whose wall clock the times are of, where that is not the clock of the rank's host. libdumpi prints it and
+/// takes no notice.
+pub const CLOCK_KEY: &[u8] = b"libtrace.clock";
+/// Its value: the clock of rank 0's host.
+pub const CLOCK_OF_ZERO: &[u8] = b"rank 0";
+
 /// A free pair of strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyval {
@@ -405,7 +411,7 @@ pub struct Trailer {
     pub header: Header,
     /// Call counts.
     pub footer: Footer,
-    /// Free pairs of strings; no known writer has any.
+    /// Free pairs of strings: [`CLOCK_KEY`]; no other known writer has any.
     pub keyvals: Vec<Keyval>,
     /// Names of the performance counters.
     pub perf_labels: Vec<Vec<u8>>,

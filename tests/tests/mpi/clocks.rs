@@ -57,9 +57,22 @@ fn offset_and_drift_are_found_and_taken_out() {
         // What is left is within the doubt of the comparisons, and gone when it is corrected forward.
         let doubt = comparisons(&run, 1).iter().map(|s| s.gap).max();
         let doubt = doubt.unwrap_or(0) as f64 * 1e-9;
-        let (messages, worst, last) = messages(&run.print(&run.file("clog2")));
+        let (messages, worst, last) = self::messages(&run.print(&run.file("clog2")));
         assert_eq!(messages, 2 * (5000 + 100));
         println!("{mpi:?}: at worst {worst} s late, doubt {doubt} s");
+        assert!(worst >= -2.0 * doubt - 1e-6, "{worst} {doubt}");
+        assert!(last < 60.0, "the offset is in the times: {last} s");
+        // DUMPI's files of the ranks have the times of one clock, too.
+        let of_dumpi = run.folder.path().join("of-dumpi.clog2");
+        let mut convert = Command::new(tests::mpitrace());
+        convert
+            .args(["convert", "-q"])
+            .arg(run.file("meta"))
+            .arg(&of_dumpi);
+        process::run(&mut convert, LIMIT).succeeded();
+        let (messages, worst, last) = self::messages(&run.print(&of_dumpi));
+        assert_eq!(messages, 2 * (5000 + 100));
+        println!("{mpi:?}, DUMPI: at worst {worst} s late, doubt {doubt} s");
         assert!(worst >= -2.0 * doubt - 1e-6, "{worst} {doubt}");
         assert!(last < 60.0, "the offset is in the times: {last} s");
         let right = run.folder.path().join("right.clog2");
@@ -93,7 +106,7 @@ fn an_offset_is_found_at_the_end() {
             doubt > 0 && (syncs[0].shift + OFFSET).unsigned_abs() <= 2 * doubt,
             "{syncs:?}"
         );
-        let (messages, worst, last) = messages(&run.print(&run.file("clog2")));
+        let (messages, worst, last) = self::messages(&run.print(&run.file("clog2")));
         assert_eq!(messages, 2 * (1000 + 20));
         println!("{mpi:?}: at worst {worst} s late, doubt {doubt} ns");
         assert!(worst >= -2e-9 * doubt as f64 - 1e-6, "{worst} {doubt}");

@@ -114,7 +114,7 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
         run.merged(&base, kinds, false, &arguments.tree, &mut written);
     }
     if kinds.contains(&Kind::Dumpi) {
-        per_rank(group, table, &arguments.dir, &mut written);
+        per_rank(group, &merge, table, &arguments.dir, &mut written);
     }
     written
 }
@@ -242,7 +242,13 @@ impl Run<'_> {
 }
 
 /// DUMPI: a file for each rank and the metafile.
-fn per_rank(group: &Group<'_>, table: &Table, directory: &Path, written: &mut Written) {
+fn per_rank(
+    group: &Group<'_>,
+    merge: &Merge<'_, '_, '_>,
+    table: &Table,
+    directory: &Path,
+    written: &mut Written,
+) {
     let mut second = group.started();
     let (options, _claim) = loop {
         let options = dumpi::Options {
@@ -261,7 +267,9 @@ fn per_rank(group: &Group<'_>, table: &Table, directory: &Path, written: &mut Wr
     let (mut files, mut bytes) = (0, 0);
     let ranks = group.sources.iter().filter(|s| s.info.rank >= 0);
     for source in ranks.clone() {
-        match dumpi::write(&source.file, table, &options) {
+        let scan = merge.scans().find(|scan| scan.info == source.info);
+        let clock = scan.map(|scan| &scan.clock);
+        match dumpi::write(&source.file, table, &options, clock) {
             Ok(summary) => {
                 files += 1;
                 bytes += summary.bytes;

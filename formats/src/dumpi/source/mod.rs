@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use super::error::Error;
 use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
 use super::read::Reader;
-use super::types::Mask;
+use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::Arg;
 use crate::model::{
     self, Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
@@ -464,10 +464,18 @@ impl Survey {
     }
 }
 
+/// Whether times are on the clock of rank 0's host.
+fn is_corrected(file: &File<'_>) -> bool {
+    let pairs = file.reader.keyvals().ok().flatten().unwrap_or_default();
+    pairs
+        .iter()
+        .any(|pair| pair.key == CLOCK_KEY && pair.value == CLOCK_OF_ZERO)
+}
+
 /// Puts the clocks of all hosts beside each other and gives the earliest time, ns.
 ///
-/// The wall clock of the format is that of each host since its start. Ranks leave MPI_Init at nearly the same time, which
-/// is all there is to go by.
+/// The wall clock of the format is that of each host since its start, unless a file says that it is rank 0's. For others, ranks leave
+/// MPI_Init at nearly the same time, which is all there is to go by.
 fn align(files: &mut [File<'_>], surveys: &[Survey], axis: Axis, losses: &mut Losses) -> i64 {
     let nth = match axis {
         Axis::Wall => 0,
@@ -481,7 +489,7 @@ fn align(files: &mut [File<'_>], surveys: &[Survey], axis: Axis, losses: &mut Lo
             header.map_or(Vec::new(), |header| header.hostname.clone())
         };
         for (file, survey) in files.iter().zip(surveys) {
-            if let Some(init) = survey.init {
+            if let Some(init) = survey.init.filter(|_| !is_corrected(file)) {
                 let last = inits.entry(host(file)).or_insert(init);
                 *last = (*last).max(init);
             }
@@ -491,7 +499,7 @@ fn align(files: &mut [File<'_>], surveys: &[Survey], axis: Axis, losses: &mut Lo
                 .first()
                 .and_then(|file| inits.get(&host(file)).copied())
         {
-            for file in files.iter_mut() {
+            for file in files.iter_mut().filter(|file| !is_corrected(file)) {
                 let init = inits.get(&host(file)).copied().unwrap_or(reference);
                 file.shift = reference - init;
             }

@@ -3,7 +3,9 @@
 use super::convert::{Converter, Outcome};
 use crate::PendingFile;
 use crate::dumpi::meta::{self, Meta};
-use crate::dumpi::types::{Header, Mask, Offsets, Span, Trailer, Version};
+use crate::dumpi::types::{
+    CLOCK_KEY, CLOCK_OF_ZERO, Header, Keyval, Mask, Offsets, Span, Trailer, Version,
+};
 use crate::dumpi::write::{FileWriter, Head, LIBDUMPI, WriteError, Writer};
 use crate::project::clock::ClockMap;
 use crate::project::functions::{Choice, Found, Frames, Functions};
@@ -148,18 +150,24 @@ impl std::error::Error for Error {
     }
 }
 
-/// Writes the `.bin` file of the process that left `file`.
+/// Writes the `.bin` file of the process that left `file`, with times on rank 0's clock as `clock` has it: without one, on the
+/// process's own.
 ///
 /// # Errors
 /// If `file` was written with another function table than `table`, has no rank, or the output fails; no file is left then.
-pub fn write(file: &File<'_>, table: &Table, options: &Options) -> Result<Summary, Error> {
+pub fn write(
+    file: &File<'_>,
+    table: &Table,
+    options: &Options,
+    clock: Option<&ClockMap>,
+) -> Result<Summary, Error> {
     let rank = u32::try_from(file.info().rank).map_err(|_| Error::NoRank)?;
     let path = options.bin_path(rank);
     let failed = |error| Error::Write {
         path: path.clone(),
         error,
     };
-    let about = prepare(file, table)?;
+    let about = prepare(file, table, clock)?;
     let mut writer = FileWriter::create(&path, about.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
     let mut summary = stream(file, options, &about, &mut converter, &mut writer).map_err(failed)?;
@@ -171,7 +179,7 @@ pub fn write(file: &File<'_>, table: &Table, options: &Options) -> Result<Summar
     Ok(summary)
 }
 
-/// As [`write()`], to any output and whatever the rank; gives the output back.
+/// As [`write()`] on the process's own clock, to any output and whatever the rank; gives the output back.
 ///
 /// # Errors
 /// If `file` was written with another function table than `table` or the output fails.
@@ -185,7 +193,7 @@ pub fn write_to<W: Write>(
         path: PathBuf::from("DUMPI output"),
         error,
     };
-    let about = prepare(file, table)?;
+    let about = prepare(file, table, None)?;
     let mut writer = Writer::new(out, about.offsets).map_err(failed)?;
     let mut converter = Converter::new(table, file.info().family, options);
     let summary = stream(file, options, &about, &mut converter, &mut writer).map_err(failed)?;
@@ -199,7 +207,7 @@ pub fn write_to<W: Write>(
 /// # Errors
 /// If the file cannot be written; none is left then.
 pub fn write_meta(file: &File<'_>, options: &Options) -> Result<PathBuf, Error> {
-    let about = About::of(file);
+    let about = About::of(file, None);
     let prefix = options.prefix();
     let meta = Meta {
         hostname: about.header.hostname,
@@ -234,23 +242,25 @@ struct About {
     header: Header,
     clock: ClockMap,
     offsets: Offsets,
+    /// Whether that is rank 0's clock and not the process's own.
+    is_corrected: bool,
     /// Names of performance counters.
     counters: Vec<String>,
     /// Functions of the program.
     entered: Found,
 }
 
-fn prepare(file: &File<'_>, table: &Table) -> Result<About, Error> {
+fn prepare(file: &File<'_>, table: &Table, clock: Option<&ClockMap>) -> Result<About, Error> {
     let (found, expected) = (file.info().table, table.fingerprint());
     if found != expected {
         return Err(Error::Table { found, expected });
     }
-    Ok(About::of(file))
+    Ok(About::of(file, clock))
 }
 
 impl About {
     /// Goes over the definitions. The seconds that times count from must not be later than any of them.
-    fn of(file: &File<'_>) -> About {
+    fn of(file: &File<'_>, common: Option<&ClockMap>) -> About {
         let mut process = Process::default();
         let mut readings = Vec::new();
         let mut earliest = u64::MAX;
@@ -286,9 +296,17 @@ impl About {
                 _ => {}
             }
         }
-        // Without comparisons with rank 0's clock: times are not corrected, as in the reference's files.
-        let clock = ClockMap::new(file.info().clock, &readings, &[]);
+        let own = ClockMap::new(file.info().clock, &readings, &[]);
         let first = readings.into_iter().min_by_key(|r| r.ticks);
+        // The reference's files have the clock of each host. Where that is rank 0's, these do, too.
+        let is_other = |clock: &&ClockMap| {
+            let ticks = first.map_or(0, |r| r.ticks);
+            let shift = clock.ns(ticks).wrapping_sub(own.monotonic_ns(ticks));
+            shift.unsigned_abs() >= LEAST_SHIFT
+        };
+        let other = common.filter(is_other).cloned();
+        let is_corrected = other.is_some();
+        let clock = other.unwrap_or(own);
         let first: ClockReading = first.unwrap_or_default();
         let wall = match earliest {
             u64::MAX => 0,
@@ -308,6 +326,7 @@ impl About {
                 mesh_sizes: Vec::new(),
             },
             clock,
+            is_corrected,
             offsets: Offsets {
                 cpu: (first.cpu / SECOND) as i32,
                 wall: wall as i32,
@@ -321,10 +340,13 @@ impl About {
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// CLOCK_MONOTONIC at `ticks`, ns.
+/// Clocks that differ by less, in ns, are the same.
+const LEAST_SHIFT: u64 = 1_000;
+
+/// CLOCK_MONOTONIC at `ticks`, ns: of rank 0's host, where that is another one and known.
 #[inline]
 fn nanoseconds(clock: &ClockMap, ticks: u64) -> u64 {
-    u64::try_from(clock.monotonic_ns(ticks)).unwrap_or(0)
+    u64::try_from(clock.ns(ticks)).unwrap_or(0)
 }
 
 /// Writes all calls.
@@ -471,10 +493,18 @@ impl Counts {
 
 fn trailer(converter: Converter<'_>, about: About) -> Trailer {
     let (footer, type_sizes, address_labels) = converter.finish();
+    let corrected = Keyval {
+        key: CLOCK_KEY.to_vec(),
+        value: CLOCK_OF_ZERO.to_vec(),
+    };
     Trailer {
         header: about.header,
         footer,
-        keyvals: Vec::new(),
+        keyvals: about
+            .is_corrected
+            .then_some(corrected)
+            .into_iter()
+            .collect(),
         perf_labels: about.counters.into_iter().map(String::into_bytes).collect(),
         type_sizes,
         address_labels,

@@ -621,7 +621,7 @@ fn files_of_a_run() {
     };
     let bytes = b.bytes();
     let file = File::new(&bytes).unwrap();
-    let summary = write(&file, &b.table, &options).unwrap();
+    let summary = write(&file, &b.table, &options, None).unwrap();
     assert_eq!(summary.path, dir.join("run-2026.11.20.05.32.58-0012.bin"));
     let written = std::fs::read(&summary.path).unwrap();
     assert_eq!(summary.bytes, written.len() as u64);
@@ -646,7 +646,7 @@ fn files_of_a_run() {
 
     b.rank = -1;
     let bytes = b.bytes();
-    let error = write(&File::new(&bytes).unwrap(), &b.table, &options).unwrap_err();
+    let error = write(&File::new(&bytes).unwrap(), &b.table, &options, None).unwrap_err();
     assert!(error.to_string().contains("before MPI_Init"), "{error}");
     let nowhere = Options {
         root: dir.join("no/run"),
@@ -654,7 +654,7 @@ fn files_of_a_run() {
     };
     b.rank = 0;
     let bytes = b.bytes();
-    let error = write(&File::new(&bytes).unwrap(), &b.table, &nowhere).unwrap_err();
+    let error = write(&File::new(&bytes).unwrap(), &b.table, &nowhere, None).unwrap_err();
     assert!(error.to_string().contains("no/run"), "{error}");
     std::fs::remove_dir_all(&dir).unwrap();
 }
