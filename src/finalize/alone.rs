@@ -119,7 +119,7 @@ fn merged(
     if whole.operations > 0
         && let Some(base) = outputs.base(merge.zero_ns(), comms)
     {
-        let folder = process::temporary_folder(settings);
+        let folder = process::folder::temporary(settings);
         let last = merge.last_ns();
         match operations::draw_files(files, table, base, last, &folder) {
             Ok(drawn) => outputs.draw(drawn),

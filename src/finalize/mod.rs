@@ -31,6 +31,7 @@ use crate::define;
 use crate::interpose::library;
 use crate::memory::{self, Unfinished};
 use crate::process;
+use crate::process::first;
 use crate::process::start::{self, World};
 use crate::say;
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
@@ -75,8 +76,9 @@ fn merge() {
         if let Some(store) = store {
             store.write_out();
             say!(
-                "trace: no MPI_COMM_WORLD to merge the ranks with: the calls of this process are in {} (mpitrace recover reads it)",
-                store.path().display()
+                "trace: no MPI_COMM_WORLD to merge the ranks with: the calls of this process are in {} on {} (mpitrace recover reads it)",
+                store.path().display(),
+                define::host()
             );
         }
         return;
@@ -116,18 +118,18 @@ impl From<Wrong> for Unmerged {
     }
 }
 
-/// Names this rank's block file, which stays. Of thousands of ranks, a few lines tell enough.
+/// Names the block files, which stay. Of all ranks that have come so far and whose files lie together, the lowest one says it.
 fn files_stay(world: &World, why: &str) {
     let (rank, host) = (world.rank, define::host());
-    if rank >= 4 {
-        return;
-    }
     match process::store() {
-        Some(store) => say!(
-            "trace: rank {rank} on {host}: {why}; its calls are in {} (mpitrace recover reads it)",
-            store.path().display()
-        ),
-        None => say!("trace: rank {rank} on {host}: {why}"),
+        Some(store) => {
+            if let Some(others) = first::others_if_lowest(store) {
+                let calls = first::where_calls_are(store, others);
+                say!("trace: rank {rank} on {host}: {why}; {calls}");
+            }
+        }
+        None if rank == 0 => say!("trace: rank {rank} on {host}: {why}"),
+        None => {}
     }
 }
 
@@ -233,6 +235,11 @@ fn of_mapping(bytes: &memmap2::Mmap) -> Result<File<'_>, records::file::Error> {
 /// What went wrong, in words.
 type Wrong = String;
 
+/// What went wrong, and where: rank 0 says it, of all ranks that had a reason.
+fn on_rank(world: &World, why: &str) -> String {
+    format!("{why} (rank {} on {})", world.rank, define::host())
+}
+
 fn said(failure: Failure) -> Wrong {
     format!("{failure}: not merged")
 }
@@ -312,7 +319,10 @@ fn finish(
         lost: scan.lost,
         dropped: scan.info.dropped,
         cut: u64::from(scan.is_cut),
-        lost_reason: scan.lost_reasons.join(", "),
+        lost_reason: match scan.lost_reasons.is_empty() {
+            true => String::new(),
+            false => on_rank(world, &scan.lost_reasons.join(", ")),
+        },
         functions: scan.functions,
         comms: scan.gids(),
         categories: scan.categories.clone(),
@@ -322,7 +332,7 @@ fn finish(
         differing: u64::from(zero.difference.is_some()),
         difference: zero.difference.clone().unwrap_or_default(),
         silent: u64::from(missing.is_some()),
-        reason: missing.unwrap_or_default(),
+        reason: missing.map(|why| on_rank(world, &why)).unwrap_or_default(),
         ..Part::default()
     };
     let mut bin = None;
@@ -335,7 +345,7 @@ fn finish(
             }
             Err(e) => {
                 part.dumpi_failures = 1;
-                part.dumpi_reason = e.to_string();
+                part.dumpi_reason = on_rank(world, &e.to_string());
             }
         }
     }
@@ -386,7 +396,7 @@ fn finish(
         let operations = Operations {
             line: &line,
             world,
-            folder: &process::temporary_folder(settings),
+            folder: &process::folder::temporary(settings),
             zero_ns: whole.first_ns,
             table,
         };
@@ -535,6 +545,7 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf, Optio
         let names = Names {
             program: &program,
             job: &job,
+            task: &crate::process::environment::array_task(),
             date: stamp,
             host: &host,
             ranks: world.size as u32,

@@ -28,6 +28,10 @@ struct Report<'a> {
     files: &'a [Finished],
     /// DUMPI files, if wanted.
     dumpi: Option<&'a dumpi::Options>,
+    /// DUMPI files of ranks that rank 0 sees.
+    seen: u64,
+    /// Those that have been written where rank 0 does not see them.
+    unseen: u64,
     /// Halves of messages that are not drawn.
     half_messages: u64,
     /// What was put right of clocks.
@@ -78,12 +82,19 @@ pub fn conclude(
         ));
     }
     failures.dedup();
+    let written_dumpi = written.processes as u64 - whole.dumpi_failures;
+    let seen = match any_dumpi {
+        true => seen(written.dumpi, world.size as u32),
+        false => 0,
+    };
     let report = Report {
         world,
         processes: written.processes,
         whole,
         files: written.files,
         dumpi: any_dumpi.then_some(written.dumpi),
+        seen,
+        unseen: written_dumpi.saturating_sub(seen) * u64::from(any_dumpi),
         half_messages: written.half_messages,
         corrected: written.corrected,
         seconds: written.begun.elapsed().as_secs_f64(),
@@ -96,6 +107,12 @@ pub fn conclude(
         true => Ok(()),
         false => Err("not all files could be written".to_owned()),
     }
+}
+
+/// How many of the ranks' DUMPI files rank 0 sees: hosts may each have a folder of their own under one name.
+fn seen(options: &dumpi::Options, ranks: u32) -> u64 {
+    let is_there = |rank: &u32| options.bin_path(*rank).exists();
+    (0..ranks).filter(is_there).count() as u64
 }
 
 /// `8604` as `8 604`.
@@ -154,7 +171,7 @@ impl Report<'_> {
             parts.push(format!(
                 "{} + {} .bin ({})",
                 shown(&options.meta_path()),
-                self.processes as u64 - self.whole.dumpi_failures,
+                self.seen,
                 megabytes(self.whole.dumpi_bytes)
             ));
         }
@@ -226,6 +243,17 @@ impl Report<'_> {
                 plural(self.whole.calls, "call"),
             );
         }
+        if let (Some(options), 1..) = (self.dumpi, self.unseen) {
+            say!(
+                "trace: {} not in {} as {} sees it: that folder is not shared, each is in the one of its rank's host",
+                match self.unseen {
+                    1 => "1 .bin file is".to_owned(),
+                    n => format!("{} .bin files are", grouped(n)),
+                },
+                options.root.parent().unwrap_or(Path::new(".")).display(),
+                crate::define::host()
+            );
+        }
         for failure in self.failures {
             say!("trace: {failure}");
         }
@@ -241,6 +269,7 @@ pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: 
         &crate::settings::Names {
             program: &crate::define::program(),
             job: &world.job.to_string(),
+            task: &crate::process::environment::array_task(),
             date: "",
             host: &crate::define::host(),
             ranks: world.size as u32,

@@ -53,7 +53,7 @@ pub fn is_behind(name: &CStr, caller: Code) -> bool {
     configured();
     // SAFETY: dlsym takes any name.
     let next = unsafe { lookup::symbol(libc::RTLD_NEXT, name.as_ptr()) };
-    (!next.is_null() && !is_ours(next))
+    (!next.is_null() && !is_ours(next) && !is_of_other_recorder(next))
         || object_of(caller).is_some_and(|object| symbol_in(&object, name).is_some())
 }
 
@@ -142,6 +142,11 @@ fn object_of(address: Code) -> Option<CString> {
 
 /// Paths of the loaded objects whose file name begins with `libmpi`.
 fn loaded_mpi() -> Vec<CString> {
+    loaded(|path| file_name(path).starts_with(b"libmpi"))
+}
+
+/// Paths of the loaded objects that are `wanted`.
+fn loaded(wanted: impl Fn(&CStr) -> bool) -> Vec<CString> {
     unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
         // SAFETY: dl_iterate_phdr passes valid pointers, `out` is the vector below.
         let (path, out) = unsafe {
@@ -150,14 +155,13 @@ fn loaded_mpi() -> Vec<CString> {
                 &mut *out.cast::<Vec<CString>>(),
             )
         };
-        if file_name(path).starts_with(b"libmpi") {
-            out.push(path.to_owned());
-        }
+        out.push(path.to_owned());
         0
     }
     let mut found: Vec<CString> = Vec::new();
     // SAFETY: the callback fits and the vector outlives the call.
     unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
+    found.retain(|path| !path.is_empty() && wanted(path));
     found
 }
 
@@ -169,12 +173,52 @@ fn has_symbol(name: &CStr, caller: Code) -> bool {
         || loaded_mpi().iter().any(|o| symbol_in(o, name).is_some())
 }
 
+/// What another recorder says that it is built for (`trace_abi`), by the path of its file; `None` of all other objects.
+fn other_recorder(object: &CStr) -> Option<String> {
+    let said = symbol_in(object, c"trace_abi")?;
+    if object_of(said).as_deref() != Some(object) {
+        return None;
+    }
+    // SAFETY: the text of a recorder, which has an end.
+    let said = unsafe { CStr::from_ptr(said.cast()) };
+    Some(said.to_string_lossy().into_owned())
+}
+
+fn is_of_other_recorder(address: Code) -> bool {
+    object_of(address).is_some_and(|object| other_recorder(&object).is_some())
+}
+
+/// Whether a recorder for this family is preloaded besides this one: then it is the one that traces.
+fn is_another_for(family: Family) -> bool {
+    let word = match family {
+        Family::Mpich => "abi=mpich ",
+        Family::OpenMpi => "abi=openmpi ",
+        Family::Standard => "abi=abi ",
+    };
+    let fits = |object: &CString| other_recorder(object).is_some_and(|said| said.contains(word));
+    loaded(|_| true).iter().any(fits)
+}
+
+/// The function of the MPI library that tells its version, not that of another recorder; null where no MPI is loaded.
+fn version_function(caller: Code) -> Code {
+    const NAME: &CStr = c"PMPI_Get_library_version";
+    let found = find(NAME, caller);
+    if found.is_null() || !is_of_other_recorder(found) {
+        return found;
+    }
+    let in_mpi = loaded_mpi();
+    let found = in_mpi.iter().find_map(|object| symbol_in(object, NAME));
+    found
+        .filter(|&code| !is_of_other_recorder(code))
+        .unwrap_or(std::ptr::null())
+}
+
 /// Family of the MPI library that is loaded, by symbols and names that only it has; `None` where no MPI is loaded.
 fn family(caller: Code) -> Option<Family> {
     if has_symbol(c"ompi_mpi_comm_world", caller) {
         return Some(Family::OpenMpi);
     }
-    let version = find(c"PMPI_Get_library_version", caller);
+    let version = version_function(caller);
     if version.is_null() {
         return None;
     }
@@ -195,7 +239,7 @@ pub fn is_there(caller: Code) -> bool {
 
 /// Whether an MPI library is there.
 pub fn is_loaded() -> bool {
-    !find(c"PMPI_Get_library_version", std::ptr::null()).is_null()
+    !version_function(std::ptr::null()).is_null()
 }
 
 /// Whether the wrappers may be entered: an MPI library is there, its handles are what the wrappers take them for, and the program has
@@ -215,7 +259,7 @@ pub fn is_usable(caller: Code) -> bool {
             return true;
         };
         let fits = found == FAMILY;
-        if !fits {
+        if !fits && !is_another_for(found) {
             mark::set(mark::STEPS_ASIDE);
             let name = |f| match f {
                 Family::Mpich => "MPICH",

@@ -122,9 +122,13 @@ extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: Code) -> 
     }
     if library::is_ours(found) {
         return if library::is_preloaded() && !library::is_behind(name, caller) {
-            // For dlerror's message: a library that has no such symbol either.
-            // SAFETY: RTLD_NEXT is answered for this library, which has nothing of MPI behind it.
-            unsafe { symbol(libc::RTLD_NEXT, name.as_ptr()) };
+            // For dlerror's message, without which programs take the answer for a symbol at address 0: the C library has none of
+            // MPI. Behind this library there may be another recorder.
+            // SAFETY: the C library is loaded, and stays; dlsym takes any name.
+            unsafe {
+                let libc = libc::dlopen(c"libc.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                symbol(libc, name.as_ptr());
+            }
             NOT_THERE as Code
         } else {
             std::ptr::null()

@@ -114,6 +114,7 @@ pub fn choose(include: &[String], exclude: &[String]) {
     let names = Names {
         program: &program,
         job: "",
+        task: &crate::process::environment::array_task(),
         date: "",
         host: &host,
         ranks: 0,

@@ -24,3 +24,8 @@ pub fn var_os(name: &str) -> Option<OsString> {
 pub fn var(name: &str) -> Option<String> {
     var_os(name)?.into_string().ok()
 }
+
+/// The task of an array of batch jobs that this process belongs to, empty without one.
+pub fn array_task() -> String {
+    crate::settings::array_task(&var).unwrap_or_default()
+}

@@ -15,6 +15,7 @@ use crate::interpose::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
 use crate::memory;
 use crate::posix;
 use crate::process;
+use crate::process::first;
 use crate::process::mark;
 use crate::process::sessions;
 use crate::process::start;
@@ -102,14 +103,20 @@ extern "C" fn at_exit() {
             memory::merged();
         }
         INITIALIZED => {
-            store.header().ended.store(ended::EXITED, Relaxed);
             store.write_out();
-            let rank = store.header().rank.load(Relaxed);
-            // Of thousands of ranks that leave like this, a few lines tell enough.
-            if rank < 4 {
+            let header = store.header();
+            let rank = header.rank.load(Relaxed);
+            if first::is_first_to_end(store, ended::EXITED) {
+                let more = match header.size.load(Relaxed) {
+                    0 | 1 => "",
+                    _ => {
+                        "; so it is with other ranks that end like this, whose files are beside it"
+                    }
+                };
                 say!(
-                    "trace: rank {rank} exits without MPI_Finalize: its calls are in {} (mpitrace recover reads it)",
-                    store.path().display()
+                    "trace: rank {rank} on {} exits without MPI_Finalize: {}{more}",
+                    define::host(),
+                    first::where_calls_are(store, 0)
                 );
             }
         }
@@ -258,13 +265,16 @@ pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_in
         w.args.i32(code);
         w.publish();
         if let Some(store) = process::store() {
-            store.header().ended.store(ended::ABORTED, Relaxed);
             store.write_out();
-            say!(
-                "trace: MPI_Abort: what was recorded is in {} and its like (mpitrace recover {})",
-                store.path().display(),
-                store.path().parent().unwrap_or(store.path()).display()
-            );
+            if process::within(|| first::is_first_to_end(store, ended::ABORTED)) {
+                say!(
+                    "trace: MPI_Abort of rank {} on {}: what was recorded is in {} and its like (mpitrace recover {})",
+                    store.header().rank.load(Relaxed),
+                    define::host(),
+                    store.path().display(),
+                    store.path().parent().unwrap_or(store.path()).display()
+                );
+            }
         }
         real(comm, code)
     }

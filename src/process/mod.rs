@@ -4,6 +4,8 @@
 pub(crate) mod clock;
 pub(crate) mod dump;
 pub(crate) mod environment;
+pub(crate) mod first;
+pub(crate) mod folder;
 pub(crate) mod launcher;
 pub(crate) mod life;
 pub(crate) mod mark;
@@ -30,11 +32,10 @@ use crate::counters;
 use crate::define;
 use crate::interpose::generated::{CLASSES, COUNT, FAMILY, MOVES_MESSAGES, NAMES};
 use crate::posix;
+use crate::process::folder::Folders;
 use crate::process::signals::HeldBack;
 use crate::process::start::World;
-use crate::settings::{
-    self, AtLimit, Conversions, Names, Pcontrol, Polling, Setting, Settings, expand,
-};
+use crate::settings::{self, AtLimit, Conversions, Pcontrol, Polling, Setting, Settings};
 use parking_lot::{Mutex, RwLock};
 use records::define::ClockReading;
 use records::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
@@ -300,7 +301,7 @@ fn open() -> Option<Store> {
     crate::call::set_unusual();
     FIRST_READING.get_or_init(clock::reading);
     HOME.get_or_init(|| std::env::current_dir().unwrap_or_default());
-    let (settings, complaints) = Settings::of_process(&is_known);
+    let (settings, complaints, tmpdir_is_ordered) = Settings::of_process(&is_known);
     for complaint in &complaints {
         crate::process::say::on_first_rank(&complaint.to_string());
     }
@@ -317,7 +318,8 @@ fn open() -> Option<Store> {
     };
     let newest = settings.at_disk_limit == AtLimit::Newest;
     // A process that has executed another program keeps its number, and its file is there.
-    let made = block_path(&settings).and_then(|path| {
+    let make = |folder: &PathBuf| {
+        let path = block_path(folder)?;
         let tries = (0..100).map(|n| match n {
             0 => path.clone(),
             n => path.with_extension(format!("{n}.blocks")),
@@ -333,9 +335,21 @@ fn open() -> Option<Store> {
             }
         }
         result
-    });
+    };
+    let folders = Folders::of(&settings, tmpdir_is_ordered);
+    let mut made = Err(String::new());
+    for folder in &folders.choice {
+        made = make(folder);
+        if made.is_ok() {
+            break;
+        }
+    }
     match made {
         Ok(store) => {
+            let folder = store.path().parent().unwrap_or(Path::new(""));
+            if let Some(notice) = folders.notice(folder).filter(|_| !settings.quiet) {
+                crate::process::say::on_first_rank(&notice);
+            }
             store.set_limit(settings.disk_limit.unwrap_or(u64::MAX));
             crate::process::dump::install(settings.dump_signal);
             Some(store)
@@ -343,7 +357,8 @@ fn open() -> Option<Store> {
         Err(why) => {
             // Rank 0 says it at the end, if there is an end; this rank says it now, if it is the first one.
             crate::process::say::on_first_rank(&format!(
-                "trace: {why}: nothing is recorded, the program runs on"
+                "trace: {why} (on {}): nothing is recorded, the program runs on",
+                define::host()
             ));
             stop(&why);
             None
@@ -368,7 +383,7 @@ pub fn is_known(name: &str) -> bool {
         || crate::call::table::table().is_some_and(|t| t.get(name).is_some())
 }
 
-fn block_path(settings: &Settings) -> Result<PathBuf, String> {
+fn block_path(folder: &Path) -> Result<PathBuf, String> {
     let rank = define::rank_from_launcher().unwrap_or(0);
     let program = define::program().replace(|c: char| c.is_control(), "_");
     let name = format!(
@@ -376,26 +391,9 @@ fn block_path(settings: &Settings) -> Result<PathBuf, String> {
         settings::shortened(&program),
         std::process::id()
     );
-    let path = temporary_folder(settings).join(name);
+    let path = folder.join(name);
     // Made absolute now, because the program may change its directory.
     std::path::absolute(&path).map_err(|e| format!("{}: {e}", path.display()))
-}
-
-/// The folder of temporary files. It is wanted before MPI_Init, so that patterns stand for what the launcher has told.
-pub fn temporary_folder(settings: &Settings) -> PathBuf {
-    let (program, host) = (define::program(), define::host());
-    let pid = std::process::id();
-    let job = settings::job_id(&environment::var);
-    let names = Names {
-        program: &program,
-        job: job.as_deref().unwrap_or_default(),
-        date: "",
-        host: &host,
-        ranks: define::size_from_launcher().unwrap_or(0),
-        rank: define::rank_from_launcher().unwrap_or(0),
-        pid,
-    };
-    home().join(expand(&settings.tmpdir, &names))
 }
 
 /// Makes the state of the running thread, and of the process at its first call. Null when nothing can be recorded.

@@ -12,6 +12,7 @@ use crate::define;
 use crate::finalize;
 use crate::finalize::leaving::{self, Leaving, Left};
 use crate::process;
+use crate::process::first;
 use crate::process::launcher::{self, Environment};
 use crate::say;
 use std::path::Path;
@@ -70,12 +71,14 @@ pub fn leave(store: &Store) {
             store.path().parent().unwrap_or(Path::new(".")).display()
         ),
         Ok(Left::BeforeOthers) => {}
-        // Of thousands of ranks that leave like this, a few lines tell enough.
-        Err(why) if rank < 4 => say!(
-            "trace: rank {rank} on {} has sessions only and {why}: its calls are in {} (mpitrace recover reads it)",
-            define::host(),
-            store.path().display()
-        ),
-        Err(_) => {}
+        Err(why) => {
+            if let Some(others) = first::others_if_lowest(store) {
+                say!(
+                    "trace: rank {rank} on {} has sessions only and {why}: {}",
+                    define::host(),
+                    first::where_calls_are(store, others)
+                );
+            }
+        }
     }
 }

@@ -110,6 +110,7 @@ fn dump_settings(settings: &Settings) {
     let names = Names {
         program: &program,
         job: &std::process::id().to_string(),
+        task: &crate::process::environment::array_task(),
         date: "",
         host: &host,
         ranks: 0,

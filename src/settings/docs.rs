@@ -24,7 +24,7 @@ The strongest comes first:
 2. `TRACE_SETTINGS`: lines of a configuration file, separated by `;` or line ends,
 3. the configuration file: the one `TRACE_CONF` names, else the one `DUMPI_CONF` names, else `dumpi.conf` in the working directory.
    One that is named and cannot be read is complained of and the next is taken. Files are never merged,
-4. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`),
+4. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`), as far as they name a folder that can be written to,
 5. the defaults.
 
 An empty variable says nothing.
@@ -77,6 +77,40 @@ are taken as they are, without patterns.
 ";
 
 const TAIL: &str = "\
+## Batch jobs
+
+A batch system may give each job a `TMPDIR` of its own and remove it when the job ends, also when it is killed for its time limit.
+Block files in it would go with it. The recorder takes a temporary folder for the job's if a batch system names a job (the
+variables of `%j`) and the number of the job is in the folder's name or in that of what is mounted there, or the folder is below
+`SLURM_TMPDIR`, `PBS_JOBDIR` or `FLUX_JOB_TMPDIR`. Rank 0 then says at the start, in one line, where the block files are:
+
+* **In the folder of the output files** (the first that is there already of `directory`/`output` and those above it), if nobody has
+  set `tmpdir` for the recorder. It stays, the DUMPI files of all ranks go there anyway, and `mpitrace recover FOLDER` finds all
+  hosts' block files in one place if the hosts share it. Nothing is needed at SIGTERM or in the grace time before SIGKILL: what was
+  recorded is in the file at any moment.
+* **In the temporary folder all the same** if the output folder cannot be written to, or is on FUSE, 9P, SMB or AFS: a file that is
+  mapped from a server which goes away would end the program by SIGBUS. To keep what a killed job has recorded, set
+  `TRACE_TMPDIR` to a folder that stays; it is used whatever it is.
+
+What it costs, measured with 2 million calls of MPI_Comm_size in one rank: 29 ns a call at best with block files on tmpfs,
+28 ns on ext4, 66 ns on a FUSE file system (`mpitrace ioserver`), where the mean was 110 to 138 ns; MPI_Finalize took 0.7 to 1.1 s on
+all three. A full block of 64 KB is one write. So the default is the folder that stays. On a parallel file system each rank makes
+a file at the start and removes it at the end; where that is too much, `TRACE_TMPDIR=/dev/shm` keeps the calls in memory, and of a
+killed job nothing.
+
+In an array of jobs `TRACE_OUTPUT=%p-%j-%a` gives each task files of its own.
+
+## Several hosts
+
+Rank 0's settings hold for all ranks, but where block files are each rank's own settings say. MPICH's mpiexec and srun give ranks on
+other hosts the whole environment; Open MPI's mpirun only what `-x` names:
+
+    mpirun -x LD_PRELOAD=…/libtrace.so -x TRACE_DIR=/scratch/traces -x TRACE_OUTPUTS=slog2 -n 64 ./program
+
+`mpitrace run` does that by itself for each `TRACE_…` variable that is set (`--dry-run` shows it), and tells `srun --multi-prog` by
+`--export`. If the hosts do not share the output folder, the DUMPI file of each rank is in the folder of that name on its own host; the
+closing line counts those that rank 0 sees, and the next line says how many it does not see.
+
 ## Where this differs from SST-DUMPI
 
 * `timestamp` is `wall` unless set; SST-DUMPI's default `full` is there for the asking.

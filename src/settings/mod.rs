@@ -40,7 +40,7 @@ mod values;
 pub use self::{
     complaint::{Complaint, Matter, Place},
     filters::{Pcontrol, Polling},
-    names::{Names, expand, job_id, shortened},
+    names::{Names, array_task, expand, is_of_job, job_id, shortened},
     options::{OPTIONS, Settings, SettingsOption},
     sets::{Debug, Outputs, Tracing},
     values::{AtLimit, CallIds, ClockSync, Conversions, DumpSignal, Posix, Setting, Timestamp},
@@ -67,20 +67,23 @@ impl Settings {
     pub const FIRST_LINE: &str = "# settings in force";
 
     /// The settings of this process, from its environment and its file (see [`Settings::load`]), with a complaint
-    /// also for each `TRACE_…` variable that looks like one of ours misspelt.
+    /// also for each `TRACE_…` variable that looks like one of ours misspelt; and whether `tmpdir` was chosen for the recorder,
+    /// not only by what is customary.
     ///
     /// `known` says whether a name is that of an MPI function.
-    pub fn of_process(known: &dyn Fn(&str) -> bool) -> (Settings, Vec<Complaint>) {
+    pub fn of_process(known: &dyn Fn(&str) -> bool) -> (Settings, Vec<Complaint>, bool) {
         let env = |name: &str| {
             let value = std::env::var_os(name)?;
             // What systems set for everybody is no order: a folder that is not there is not meant.
             let is_folder = !options::is_customary(name) || is_usable_folder(&value);
             is_folder.then(|| value.to_string_lossy().into_owned())
         };
-        let (settings, mut complaints) = Settings::load(&env, &read_file, known);
+        let reader = Settings::ordered(&env, &read_file, known);
+        let tmpdir_is_ordered = reader.is_set("tmpdir");
+        let (settings, mut complaints) = Settings::with_customs(reader, &env);
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         complaints.extend(suggest::misspelt_variables(names));
-        (settings, complaints)
+        (settings, complaints, tmpdir_is_ordered)
     }
 
     /// The settings that environment, configuration file and defaults give, in this order of precedence:
@@ -99,12 +102,29 @@ impl Settings {
         read: &dyn Fn(&Path, Asked) -> io::Result<Vec<u8>>,
         known: &dyn Fn(&str) -> bool,
     ) -> (Settings, Vec<Complaint>) {
+        Settings::with_customs(Settings::ordered(env, read, known), env)
+    }
+
+    /// Reads the sources that are meant for the recorder.
+    fn ordered<'a>(
+        env: &dyn Fn(&str) -> Option<String>,
+        read: &dyn Fn(&Path, Asked) -> io::Result<Vec<u8>>,
+        known: &'a dyn Fn(&str) -> bool,
+    ) -> read::Reader<'a> {
         let mut reader = read::Reader::new(known);
         reader.variables(env, options::Strength::OverFile);
         if let Some(lines) = env("TRACE_SETTINGS") {
             reader.lines(&Place::Variable("TRACE_SETTINGS".into()), &lines);
         }
         reader.configuration(env, read);
+        reader
+    }
+
+    /// Ends with what systems set for everybody.
+    fn with_customs(
+        mut reader: read::Reader<'_>,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> (Settings, Vec<Complaint>) {
         reader.variables(env, options::Strength::UnderFile);
         reader.finish()
     }

@@ -10,13 +10,15 @@ pub struct Names<'a> {
     pub program: &'a str,
     /// `%j`: number or name of the batch job ([`job_id`]), else rank 0's process id.
     pub job: &'a str,
+    /// `%a`: number of the task of an array of batch jobs ([`array_task`]).
+    pub task: &'a str,
     /// `%d`: start of the run as DUMPI writes it in file names, `YYYY.MM.DD.HH.MM.SS` (`spec/dumpi.md` section 1).
     pub date: &'a str,
     /// `%h`: name of the host.
     pub host: &'a str,
     /// `%n`: number of ranks.
     pub ranks: u32,
-    /// `%r`: rank in MPI_COMM_WORLD of the writing process (0 for merged files).
+    /// `%r`, `%t`: rank in MPI_COMM_WORLD of the writing process (0 for merged files).
     pub rank: u32,
     /// `%i`: process id of the writing process.
     pub pid: u32,
@@ -27,7 +29,11 @@ pub const PATTERNS: &[(&str, &str)] = &[
     ("%p", "program, without directory"),
     (
         "%j",
-        "batch job (`SLURM_JOB_ID`, `PBS_JOBID`, `LSB_JOBID`, `JOB_ID`), else the process id of rank 0",
+        "batch job (`SLURM_JOB_ID`, `PBS_JOBID`, `LSB_JOBID`, `FLUX_JOB_ID`, `COBALT_JOBID`, `OAR_JOB_ID`, `PJM_JOBID`, `JOB_ID`), else the process id of rank 0",
+    ),
+    (
+        "%a",
+        "task of an array of batch jobs (`SLURM_ARRAY_TASK_ID`, `PBS_ARRAY_INDEX`, `PBS_ARRAYID`, `LSB_JOBINDEX`, `SGE_TASK_ID`, `FLUX_JOB_CC`)",
     ),
     (
         "%d",
@@ -39,6 +45,7 @@ pub const PATTERNS: &[(&str, &str)] = &[
         "host of the writing process (rank 0 for merged files)",
     ),
     ("%r", "rank of the writing process (0 for merged files)"),
+    ("%t", "the same, as Slurm writes it"),
     ("%i", "process id of the writing process"),
     (
         "%xHH",
@@ -60,10 +67,11 @@ pub fn expand(pattern: &str, names: &Names<'_>) -> String {
         match after.as_bytes().first() {
             Some(b'p') => part(&mut text, names.program),
             Some(b'j') => part(&mut text, names.job),
+            Some(b'a') => part(&mut text, names.task),
             Some(b'd') => part(&mut text, names.date),
             Some(b'h') => part(&mut text, names.host),
             Some(b'n') => text.push_str(&names.ranks.to_string()),
-            Some(b'r') => text.push_str(&names.rank.to_string()),
+            Some(b'r' | b't') => text.push_str(&names.rank.to_string()),
             Some(b'i') => text.push_str(&names.pid.to_string()),
             Some(b'%') => text.push('%'),
             Some(b'x') => match coded(&after[1..]) {
@@ -135,6 +143,7 @@ pub fn has_controls(pattern: &str) -> bool {
     let plain = Names {
         program: "",
         job: "",
+        task: "",
         date: "",
         host: "",
         ranks: 0,
@@ -144,11 +153,55 @@ pub fn has_controls(pattern: &str) -> bool {
     expand(pattern, &plain).chars().any(char::is_control)
 }
 
-/// The batch job that `env` names: Slurm, PBS, LSF, Grid Engine.
+/// Variables by which batch systems name a job: Slurm, PBS, LSF, Flux, Cobalt, OAR, Fujitsu's, Grid Engine.
+const JOBS: [&str; 8] = [
+    "SLURM_JOB_ID",
+    "PBS_JOBID",
+    "LSB_JOBID",
+    "FLUX_JOB_ID",
+    "COBALT_JOBID",
+    "OAR_JOB_ID",
+    "PJM_JOBID",
+    "JOB_ID",
+];
+
+/// Variables by which batch systems number the tasks of an array of jobs: Slurm, PBS, Torque, LSF, Grid Engine, Flux.
+const TASKS: [&str; 6] = [
+    "SLURM_ARRAY_TASK_ID",
+    "PBS_ARRAY_INDEX",
+    "PBS_ARRAYID",
+    "LSB_JOBINDEX",
+    "SGE_TASK_ID",
+    "FLUX_JOB_CC",
+];
+
+/// The batch job that `env` names.
 pub fn job_id(env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID"]
-        .iter()
+    JOBS.iter()
         .find_map(|name| env(name).filter(|value| !value.is_empty()))
+}
+
+/// The task of an array of batch jobs that `env` numbers; `None` in a job that is no part of an array, of which LSF says `0` and Grid
+/// Engine `undefined`.
+pub fn array_task(env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let is_one = |name: &str, value: &str| match name {
+        "LSB_JOBINDEX" => value != "0",
+        _ => !value.is_empty() && value != "undefined",
+    };
+    TASKS
+        .iter()
+        .find_map(|name| env(name).filter(|value| is_one(name, value)))
+}
+
+/// Whether a folder's name has the number of the batch job `job` in it, as names of folders have that the batch system makes for
+/// a job and removes at its end.
+pub fn is_of_job(folder: &str, job: &str) -> bool {
+    // `123.head` of PBS, `123[4]` of its arrays: the number comes first. Flux has numbers in letters.
+    let number = job.split(|c: char| !c.is_ascii_digit()).next();
+    let number = number.filter(|number| !number.is_empty()).unwrap_or(job);
+    let is_long = number.bytes().all(|b| b.is_ascii_digit()) || number.len() >= 6;
+    let mut words = folder.split(|c: char| !c.is_alphanumeric());
+    !number.is_empty() && is_long && words.any(|word| word == number)
 }
 
 #[cfg(test)]
@@ -158,6 +211,7 @@ mod tests {
     const NAMES: Names<'_> = Names {
         program: "lmp",
         job: "12[3]/a",
+        task: "17",
         date: "2026.11.20.05.42.39",
         host: "",
         ranks: 4,
@@ -171,6 +225,7 @@ mod tests {
             expand("%p-%j-%d", &NAMES),
             "lmp-12[3]_a-2026.11.20.05.42.39"
         );
+        assert_eq!(expand("%a/%t", &NAMES), "17/2");
         assert_eq!(expand("%n.%r.%i.%h%%p", &NAMES), "4.2.77.unknown%p");
         assert_eq!(expand("/a%x20b/%x3d%x23", &NAMES), "/a b/=#");
         for (pattern, _) in PATTERNS.iter().filter(|(pattern, _)| *pattern != "%xHH") {
@@ -179,6 +234,40 @@ mod tests {
                 "{pattern} is documented"
             );
         }
+    }
+
+    #[test]
+    fn folders_of_a_job_have_its_number_in_their_names() {
+        for (folder, job) in [
+            ("/tmp/slurm.123", "123"),
+            ("/scratch/job_123/tmp", "123"),
+            ("/var/tmp/pbs.7.head", "7.head"),
+            ("/tmp/123.1.all.q", "123"),
+            ("/tmp/flux-x/jobtmp-0-ƒ2oLkTLb", "ƒ2oLkTLb"),
+        ] {
+            assert!(is_of_job(folder, job), "{folder}");
+        }
+        for (folder, job) in [
+            ("/tmp", "123"),
+            ("/tmp/1234", "123"),
+            ("/tmp/a", "a"),
+            ("/", ""),
+        ] {
+            assert!(!is_of_job(folder, job), "{folder}");
+        }
+    }
+
+    #[test]
+    fn tasks_of_arrays_are_numbered_by_each_batch_system() {
+        let task = |variable: &'static str, value: &'static str| {
+            array_task(&|name: &str| (name == variable).then(|| value.to_owned()))
+        };
+        for variable in TASKS {
+            assert_eq!(task(variable, "4").as_deref(), Some("4"), "{variable}");
+        }
+        assert_eq!(task("SLURM_ARRAY_TASK_ID", "0").as_deref(), Some("0"));
+        assert_eq!(task("LSB_JOBINDEX", "0"), None);
+        assert_eq!(task("SGE_TASK_ID", "undefined"), None);
     }
 
     #[test]

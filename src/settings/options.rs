@@ -288,7 +288,8 @@ options! {
         "overwrite" => overwrite: YesNo = false;
 
         /// Directory of the block files in which calls are kept until MPI_Finalize: a local disk or memory file system. It must
-        /// be there. The time of the run is not known when it is needed (`%d` stands for `unknown`).
+        /// be there. The time of the run is not known when it is needed (`%d` stands for `unknown`). What `TMPDIR` and its like name is
+        /// not used where it goes with a batch job ([below](#batch-jobs)).
         "tmpdir" => tmpdir: Name = "/tmp".into(),
             plain("MPE_TMPDIR"), customary("TMPDIR"), customary("TMP"), customary("TEMP");
 

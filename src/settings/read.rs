@@ -78,6 +78,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether a source has set the option of this key.
+    pub fn is_set(&self, key: &str) -> bool {
+        self.set.contains_key(key)
+    }
+
     /// Takes the environment variables of one strength.
     pub fn variables(&mut self, env: &dyn Fn(&str) -> Option<String>, strength: Strength) {
         for option in OPTIONS {

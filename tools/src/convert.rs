@@ -43,7 +43,7 @@ use std::path::{Path, PathBuf};
   mpitrace convert --to slog2 - - <run.clog2 >run.slog2")]
 pub struct Arguments {
     /// The files of the trace, then the file to write; - is stdin or stdout
-    #[arg(required = true, num_args = 2.., value_name = "IN... OUT")]
+    #[arg(required = true, value_name = "IN... OUT")]
     files: Vec<PathBuf>,
     /// Format of the output [default: by its name]
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -109,6 +109,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some((output, inputs)) = arguments.files.split_last() else {
         return Err(Failure::Call("no files".into()));
     };
+    if inputs.is_empty() {
+        let message = "expected a file to read, and behind it the file to write";
+        return Err(Failure::Call(message.into()));
+    }
     arguments.overwrite.allow(output, inputs)?;
     let mut target = Target::new(output, arguments.to, &arguments.tree)?;
     target.allow(arguments.mpe.then_some("--mpe"), Format::Alog)?;

@@ -28,6 +28,7 @@ mod merge;
 mod navigate;
 mod output;
 mod per_format;
+mod places;
 mod print;
 mod progress;
 mod recover;

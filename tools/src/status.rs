@@ -4,6 +4,7 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::found::{self, is_block_file};
 use crate::input::Input;
+use crate::places;
 use crate::recover::snapshot::is_writing;
 use records::define::{Definition, FUNCTION};
 use records::file::{File, Info, Thread};
@@ -20,11 +21,12 @@ use wrappers::Table;
 /// are memory shared with the program: no signal, no debugger, and it works on a program that hangs.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  mpitrace status /tmp                            all ranks on this machine
+  mpitrace status                                 what was started from here
+  mpitrace status /tmp                            all ranks on this machine whose block files are there
   mpitrace status 4711                            one process")]
 pub struct Arguments {
-    /// Folders with block files, block files, or process IDs
-    #[arg(required = true, value_name = "DIR|FILE.blocks|PID")]
+    /// Folders with block files, block files, or process IDs [default: where a program that is started here has its block files]
+    #[arg(value_name = "DIR|FILE.blocks|PID")]
     inputs: Vec<PathBuf>,
     /// Also those of processes that have ended
     #[arg(long)]
@@ -39,7 +41,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
     let mut text = String::new();
     let mut lines = Vec::new();
-    for path in files(&arguments.inputs, arguments.any_owner)? {
+    let usual = match arguments.inputs.is_empty() {
+        true => places::usual()
+            .into_iter()
+            .filter(|folder| folder.is_dir())
+            .collect(),
+        false => Vec::new(),
+    };
+    let inputs = [&arguments.inputs[..], &usual].concat();
+    for path in files(&inputs, arguments.any_owner)? {
         // A file that goes away meanwhile is of a program that has just ended.
         let Ok(input) = Input::open_regular(&path) else {
             continue;

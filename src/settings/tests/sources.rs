@@ -66,6 +66,7 @@ fn mpes_variables_mean_what_they_mean_there() {
     let names = Names {
         program: "",
         job: "",
+        task: "",
         date: "",
         host: "",
         ranks: 1,

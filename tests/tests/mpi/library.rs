@@ -215,6 +215,55 @@ fn launchers_may_be_preloaded_too() {
     }
 }
 
+/// Recorders of two ABIs in front of any program, in both orders: the one that fits traces, the other one is silent.
+#[test]
+fn recorders_of_two_families_at_once() {
+    let here: Vec<Mpi> = Mpi::ALL.into_iter().filter(|mpi| mpi.installed()).collect();
+    if here.len() < 2 {
+        return;
+    }
+    let libraries = [Mpi::Mpich.library(), Mpi::OpenMpi.library()];
+    for order in [[0, 1], [1, 0]] {
+        let preload = order
+            .map(|nth| libraries[nth].display().to_string())
+            .join(":");
+        for &mpi in &here {
+            let mut tracing = Tracing::new(mpi, 2);
+            tracing.preload = false;
+            let program = tests::Program::c("rma").compile(mpi);
+            let folder = Folder::new("both");
+            let mut command = mpi.mpiexec(2);
+            tracing.settings(&mut command, &folder);
+            command
+                .arg("env")
+                .arg(format!("LD_PRELOAD={preload}"))
+                .arg(&program);
+            let finished = process::run(&mut command, SOON).succeeded();
+            assert_eq!(finished.stdout, "ok\n", "{}", finished.story());
+            let ours = finished
+                .stderr
+                .lines()
+                .filter(|line| line.starts_with("trace: "));
+            let ours: Vec<&str> = ours.collect();
+            assert!(
+                ours.len() == 1
+                    && ours[0].starts_with("trace: 2 ranks, ")
+                    && ours[0].contains(" 0 lost"),
+                "{preload} before {mpi:?}: {}",
+                finished.story()
+            );
+        }
+        // Without an MPI: there is none, and it is said why.
+        let mut python = Command::new("python3");
+        python.env("LD_PRELOAD", &preload).args([
+            "-c",
+            "import ctypes; print(hasattr(ctypes.CDLL(None), 'MPI_Init'))",
+        ]);
+        let finished = process::run(&mut python, SOON).succeeded();
+        assert_eq!(finished.stdout, "False\n", "{}", finished.story());
+    }
+}
+
 /// A program of another ABI runs on untraced, and says so, rather than with handles cut in two: every recorder in front of
 /// every program that it does not fit. `rma` passes handles of most kinds, and would not survive it.
 #[test]

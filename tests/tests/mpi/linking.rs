@@ -88,6 +88,29 @@ fn options(prefix: &Path, mpi: Mpi, name: &str) -> Vec<String> {
         .collect()
 }
 
+/// An installed folder may be moved as a whole: nothing in it names the place where it was made.
+#[test]
+fn installed_and_moved() {
+    let folder = Folder::new("moved");
+    let (before, after) = (folder.path().join("before"), folder.path().join("after"));
+    let mut install = Command::new(tests::root().join("ci/install"));
+    process::run(install.arg(&before), Duration::from_secs(60)).succeeded();
+    std::fs::rename(&before, &after).expect("own folder");
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let how = options(&after, mpi, "trace");
+        assert!(!how.concat().contains("before"), "{how:?}");
+        check(&linked(mpi, "p2p.c", &how));
+        let beside = after.join("lib/pkgconfig");
+        let mut ask = Command::new("pkg-config");
+        ask.env("PKG_CONFIG_PATH", beside)
+            .args(["--variable=libdir", &format!("trace-{}", mpi.suffix())]);
+        let told = process::run(&mut ask, Duration::from_secs(60)).succeeded();
+        let told = std::path::Path::new(told.stdout.trim()).canonicalize();
+        let expected = after.join("lib").join(mpi.suffix()).canonicalize();
+        assert_eq!(told.expect("a folder"), expected.expect("a folder"));
+    }
+}
+
 /// C, by the installed description.
 #[test]
 fn by_pkg_config() {

@@ -4,6 +4,7 @@
 mod annotations;
 mod applications;
 mod arrows;
+mod batch;
 mod call_tracing;
 mod clocks;
 mod counters;

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
   mpitrace join --worlds parent.clog2 child-spawned-*.clog2 both.slog2")]
 pub struct Arguments {
     /// The CLOG2 files, then the file to write; - is stdin or stdout
-    #[arg(required = true, num_args = 2.., value_name = "IN... OUT")]
+    #[arg(required = true, value_name = "IN... OUT")]
     files: Vec<PathBuf>,
     /// The files are of several MPI_COMM_WORLDs
     #[arg(long)]
@@ -46,6 +46,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some((output, paths)) = arguments.files.split_last() else {
         return Err(Failure::Call("no files".into()));
     };
+    if paths.is_empty() {
+        let message = "expected a file to read, and behind it the file to write";
+        return Err(Failure::Call(message.into()));
+    }
     arguments.overwrite.allow(output, paths)?;
     let mut inputs = Vec::new();
     for path in paths {

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::failure::Failure;
 use crate::found::{self, ENDING};
 use crate::input::Input;
+use crate::places;
 use crate::tree::TreeArguments;
 use groups::Group;
 use source::Source;
@@ -32,8 +33,8 @@ use wrappers::Table;
   mpitrace recover --count .                      what is there
   mpitrace recover --dir traces /scratch/job17")]
 pub struct Arguments {
-    /// Block files, or folders with block files
-    #[arg(required = true, value_name = "DIR|FILE.blocks")]
+    /// Block files, or folders with block files [default: where a program that is started here has its block files]
+    #[arg(value_name = "DIR|FILE.blocks")]
     inputs: Vec<PathBuf>,
     /// Where the trace goes
     #[arg(long, value_name = "OUT", default_value = ".")]
@@ -174,6 +175,17 @@ fn open(path: &Path) -> Result<(Input, bool), Failure> {
 /// The block files that the arguments name, each once.
 fn block_files(inputs: &[PathBuf], any_owner: bool) -> Result<BTreeSet<PathBuf>, Failure> {
     let mut files = BTreeSet::new();
+    if inputs.is_empty() {
+        let usual = places::usual();
+        for folder in usual.iter().filter(|folder| folder.is_dir()) {
+            files.extend(found::block_files(folder, any_owner)?);
+        }
+        if files.is_empty() {
+            let names: Vec<String> = usual.iter().map(|f| f.display().to_string()).collect();
+            let message = format!("no block files (*.{ENDING}) in {}", names.join(" or "));
+            return Err(Failure::Data(message));
+        }
+    }
     for path in inputs {
         if !path.is_dir() {
             files.insert(path.clone());

@@ -1,6 +1,7 @@
 //! The command line that starts the ranks with the library preloaded.
 
 use super::launcher::{Kind, Launch, Part, name};
+use super::multi_prog;
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 
@@ -81,6 +82,12 @@ fn plan_with(
             }
             Kind::Hydra => {}
             Kind::Other | Kind::None => {
+                if let Some(list) = part.list {
+                    let inherited = std::env::var_os("SLURM_EXPORT_ENV");
+                    let options = (part.start, list);
+                    multi_prog::export(&mut argv, options, inherited.as_deref(), own);
+                    continue;
+                }
                 let Some(program) = part.program else {
                     let message = "cannot find the program in the command; preload with `env LD_PRELOAD=… PROGRAM`";
                     return Err(Failure::Call(message.into()));

@@ -1,6 +1,7 @@
 //! Which MPI a program uses: libtrace.so is built for one ABI.
 
 use super::launcher::{Kind, Launch, executable, name};
+use super::multi_prog;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
@@ -83,32 +84,18 @@ pub struct Found {
 pub fn of_programs(argv: &[OsString], launch: &Launch) -> Found {
     let mut found = Found::default();
     for part in &launch.parts {
-        let Some(program) = part.program else {
-            continue;
-        };
-        // The first may be a wrapper (env, valgrind, sh); what it starts stands among its arguments.
-        for argument in &argv[program..part.end] {
-            let Some(path) = executable(argument) else {
-                continue;
-            };
-            found.is_python |= is_python(&path);
-            match libraries(&path) {
-                Libraries::Static => found.is_static = Some(name(argument)),
-                Libraries::NotElf => {}
-                Libraries::Names(libraries) => {
-                    let decides = |(library, path): &(String, Option<String>)| {
-                        family_of(library, path.as_deref()).map(|family| Wanted {
-                            family,
-                            library: path.as_ref().map(PathBuf::from),
-                            why: format!("as {} loads {library}", name(argument)),
-                        })
-                    };
-                    if let Some(wanted) = decisive(&libraries).find_map(decides) {
-                        found.loads = Some((name(argument), wanted));
-                        return found;
-                    }
+        if let Some(list) = part.list {
+            for program in multi_prog::programs(Path::new(&argv[list])) {
+                if found.look_at(&program) {
+                    return found;
                 }
             }
+        }
+        // The first may be a wrapper (env, valgrind, sh); what it starts stands among its arguments.
+        if let Some(program) = part.program
+            && found.look_at(&argv[program..part.end])
+        {
+            return found;
         }
     }
     found
@@ -144,6 +131,34 @@ fn is_python(program: &Path) -> bool {
 }
 
 impl Found {
+    /// Looks at a program and what may be others among its arguments; true as soon as one decides.
+    fn look_at(&mut self, words: &[OsString]) -> bool {
+        for argument in words {
+            let Some(path) = executable(argument) else {
+                continue;
+            };
+            self.is_python |= is_python(&path);
+            match libraries(&path) {
+                Libraries::Static => self.is_static = Some(name(argument)),
+                Libraries::NotElf => {}
+                Libraries::Names(libraries) => {
+                    let decides = |(library, path): &(String, Option<String>)| {
+                        family_of(library, path.as_deref()).map(|family| Wanted {
+                            family,
+                            library: path.as_ref().map(PathBuf::from),
+                            why: format!("as {} loads {library}", name(argument)),
+                        })
+                    };
+                    if let Some(wanted) = decisive(&libraries).find_map(decides) {
+                        self.loads = Some((name(argument), wanted));
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
     /// The MPI to preload for: what a program loads; else what `TRACE_LIBMPI` or `MPI4PY_MPIABI` names; else the launcher's.
     pub fn wanted(&self, argv: &[OsString], launch: &Launch) -> Option<Wanted> {
         if let Some((_, wanted)) = &self.loads {

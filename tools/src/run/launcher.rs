@@ -1,5 +1,6 @@
 //! Which launcher a command line starts, and where in it the programs stand.
 
+use super::multi_prog::OPTION;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,8 @@ pub struct Part {
     pub start: usize,
     /// Index of the program, if it was found.
     pub program: Option<usize>,
+    /// Index of the file in which the programs stand instead (`srun --multi-prog`).
+    pub list: Option<usize>,
     /// Index behind the last argument.
     pub end: usize,
 }
@@ -81,6 +84,7 @@ impl Launch {
             let parts = vec![Part {
                 start: 0,
                 program: Some(0),
+                list: None,
                 end: argv.len(),
             }];
             return Launch {
@@ -98,9 +102,15 @@ impl Launch {
         loop {
             let colon = argv[start..].iter().position(|argument| argument == ":");
             let end = colon.map_or(argv.len(), |length| start + length);
+            let is_listed = kind == Kind::Other && argv[start..end].iter().any(|a| a == OPTION);
+            let list = is_listed.then(|| program(argv, start, end, kind, true));
             parts.push(Part {
                 start,
-                program: program(argv, start, end, kind),
+                program: match is_listed {
+                    true => None,
+                    false => program(argv, start, end, kind, false),
+                },
+                list: list.flatten(),
                 end,
             });
             if colon.is_none() {
@@ -117,8 +127,8 @@ impl Launch {
 }
 
 /// Where the program stands in `argv[start..end]`: the first argument that is neither an option nor its value and that
-/// can be executed.
-fn program(argv: &[OsString], start: usize, end: usize, kind: Kind) -> Option<usize> {
+/// can be executed, or may be `any` file.
+fn program(argv: &[OsString], start: usize, end: usize, kind: Kind, any: bool) -> Option<usize> {
     let mut at = start;
     while at < end {
         let argument = argv[at].to_string_lossy();
@@ -130,7 +140,7 @@ fn program(argv: &[OsString], start: usize, end: usize, kind: Kind) -> Option<us
                     kind,
                 )
             }
-            None if executable(&argv[at]).is_some() => return Some(at),
+            None if any || executable(&argv[at]).is_some() => return Some(at),
             None => at += 1,
         }
     }
@@ -287,6 +297,16 @@ mod tests {
         let launch = Launch::recognise(&argv("env A=1 srun -n 2 ls"));
         assert_eq!((launch.kind, launch.launcher), (Kind::Other, 2));
         assert_eq!(launch.parts[0].program, Some(5));
+    }
+
+    #[test]
+    fn programs_may_stand_in_a_file() {
+        let argv = argv("srun -n 2 --multi-prog -J sh no-such-file arguments");
+        let launch = Launch::with_kind(&argv, 0, Kind::Other);
+        assert_eq!(
+            (launch.parts[0].program, launch.parts[0].list),
+            (None, Some(6))
+        );
     }
 
     #[test]

@@ -5,22 +5,24 @@ mod family;
 mod io;
 mod keys;
 mod launcher;
+mod left;
 mod library;
+mod multi_prog;
+mod supervise;
 
 use crate::failure::Failure;
 use command::Plan;
 use family::{Family, Wanted};
 use io::{IoArguments, Session};
 use launcher::{Kind, Launch};
+use left::Before;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 /// Run a program under the recorder
 ///
 /// The launcher (mpiexec, mpirun, srun, …) is told to preload libtrace.so into the ranks. Without one the program is
-/// started directly. `run` ends as the command does.
+/// started directly. `run` ends as the command does. If block files are left then, it says how the trace is made of them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace run -- mpiexec -n 4 ./app input.dat
@@ -64,7 +66,7 @@ pub struct Arguments {
     command: Vec<OsString>,
 }
 
-/// Runs the subcommand; comes back only if nothing was started, or with --io.
+/// Runs the subcommand; comes back only if nothing was started, or with --io after a command that has ended well.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let say = |message: &str| {
         if !arguments.quiet {
@@ -111,12 +113,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         false => None,
     };
     let of_session = session.as_ref().map(Session::settings);
-    let plan = command::plan(
-        &arguments.command,
-        &launch,
-        library.as_os_str(),
-        &settings(arguments, of_session.unwrap_or_default(), &launch)?,
-    )?;
+    let settings = settings(arguments, of_session.unwrap_or_default(), &launch)?;
+    let plan = command::plan(&arguments.command, &launch, library.as_os_str(), &settings)?;
     if arguments.dry_run {
         println!("{}", plan.shell());
         return Ok(());
@@ -129,66 +127,41 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // It is ours; the recorder would take it for a setting it does not know.
     command.args(rest).envs(env).env_remove("TRACE_LIB");
     let failed = |error| Failure::Call(format!("{}: {error}", program.display()));
+    let file = arguments.conf.clone();
+    let file = file.or_else(|| std::env::var_os("TRACE_CONF").map(PathBuf::from));
+    let before = Before::now(
+        &settings,
+        Some(file.as_deref().unwrap_or(Path::new("dumpi.conf"))),
+    );
+    let status = supervise::to_the_end(&mut command).map_err(failed)?;
     let Some(session) = session else {
-        return Err(failed(command.exec()));
+        // Block files that were to be kept are left by runs that end well.
+        if let Some(advice) = before.advice().filter(|_| !keeps_blocks(&settings)) {
+            say(&advice);
+        }
+        supervise::end_like(status);
     };
-    let status = supervised(&mut command).map_err(failed)?;
     let finished = session.finish();
     if let Ok(said) = &finished {
         said.iter().for_each(|line| say(line));
     }
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    match (code.unwrap_or(1), finished) {
-        (0, finished) => finished.map(drop),
-        (code, finished) => {
-            if let Err(Failure::Data(why) | Failure::Call(why)) = finished {
-                eprintln!("mpitrace: {why}");
-            }
-            std::process::exit(code);
-        }
+    if status.success() {
+        return finished.map(drop);
     }
+    if let Err(Failure::Data(why) | Failure::Call(why)) = finished {
+        eprintln!("mpitrace: {why}");
+    }
+    supervise::end_like(status);
 }
 
-/// The process that a signal to this one is meant for.
-static SUPERVISED: AtomicI32 = AtomicI32::new(0);
-
-extern "C" fn forward(signal: libc::c_int) {
-    let child = SUPERVISED.load(Relaxed);
-    if child > 0 {
-        // SAFETY: async-signal-safe.
-        unsafe { libc::kill(child, signal) };
-    }
-}
-
-/// Runs a command to its end. Ctrl-C is for the command, which gets it, too, and SIGTERM is handed on: what is to be done behind it
-/// is done all the same.
-fn supervised(command: &mut std::process::Command) -> std::io::Result<std::process::ExitStatus> {
-    let set = |ours: libc::sighandler_t, term: libc::sighandler_t| {
-        for (signal, handler) in [
-            (libc::SIGINT, ours),
-            (libc::SIGQUIT, ours),
-            (libc::SIGTERM, term),
-        ] {
-            // SAFETY: the handlers call nothing but kill.
-            unsafe { libc::signal(signal, handler) };
-        }
-    };
-    // SAFETY: async-signal-safe calls that touch no memory.
-    unsafe {
-        command.pre_exec(move || {
-            set(libc::SIG_DFL, libc::SIG_DFL);
-            Ok(())
-        });
-    }
-    set(libc::SIG_IGN, forward as *const () as libc::sighandler_t);
-    let status = command.spawn().and_then(|mut child| {
-        SUPERVISED.store(i32::try_from(child.id()).unwrap_or(0), Relaxed);
-        let status = child.wait();
-        SUPERVISED.store(0, Relaxed);
-        status
-    });
-    set(libc::SIG_DFL, libc::SIG_DFL);
-    status
+/// Whether block files stay after a run that ends well.
+fn keeps_blocks(settings: &[(OsString, OsString)]) -> bool {
+    let own = settings
+        .iter()
+        .find(|(name, _)| name == "TRACE_KEEP_BLOCKS");
+    let value = own.map(|(_, value)| value.clone());
+    let value = value.or_else(|| std::env::var_os("TRACE_KEEP_BLOCKS"));
+    value.is_some_and(|value| value == "yes")
 }
 
 /// The environment variables of the settings options.

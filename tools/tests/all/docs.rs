@@ -70,3 +70,46 @@ fn every_command_gives_examples_and_has_a_man_page() {
         }
     }
 }
+
+/// What an example in a help text gives as arguments: words of a shell, up to what only a shell does.
+fn words(example: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in example.chars() {
+        match (c, quote) {
+            ('\'' | '"', None) => quote = Some(c),
+            (c, Some(q)) if c == q => quote = None,
+            (' ', None) => words.push(String::new()),
+            (c, _) => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+/// The command line of every example is one that the command takes: files may be missing, which ends with 1.
+#[test]
+fn examples_are_calls_that_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        "merge", "join", "stats", "window", "convert", "recover", "io", "filter",
+    ] {
+        let help = mpitrace(&[name, "--help"]);
+        let examples = help.split("Examples:\n").nth(1).unwrap();
+        let lines = examples.lines().map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| line.starts_with("mpitrace ")).collect();
+        assert!(!lines.is_empty(), "{name}");
+        for line in lines {
+            // What stands behind two blanks explains; what is behind < > | is the shell's.
+            let call = line.split("  ").next().unwrap();
+            let call = call.split(['<', '>', '|']).next().unwrap().trim();
+            let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+                .args(&words(call)[1..])
+                .current_dir(folder.path())
+                .stdin(std::process::Stdio::null())
+                .output()
+                .unwrap();
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(!stderr.contains("Usage:"), "{call}: {stderr}");
+        }
+    }
+}

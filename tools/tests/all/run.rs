@@ -383,3 +383,134 @@ fn devices_to_follow_need_no_name() {
         assert!(stdout(&output).contains("program"), "{option}");
     }
 }
+
+/// Runs `mpitrace run` with these arguments in a session of its own, from a shell that first does `before`.
+fn in_shell(bench: &Bench, before: &str, arguments: &str) -> Output {
+    let mpitrace = env!("CARGO_BIN_EXE_mpitrace");
+    let lib = bench.path("lib");
+    Command::new("sh")
+        .arg("-c")
+        .arg(format!(
+            "{before}; exec {mpitrace} run --lib {lib} --mpi mpich {arguments}"
+        ))
+        .current_dir(&bench.folder)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn signals_stdin_and_exit_codes_are_those_of_the_command() {
+    use std::os::unix::process::ExitStatusExt;
+    let bench = Bench::new("supervised");
+    // A signal to mpitrace alone reaches the command, which may go on after it.
+    for signal in ["HUP", "INT", "QUIT", "TERM", "USR1", "USR2"] {
+        let app = bench.script(
+            "app",
+            &format!("trap 'echo caught; exit 9' {signal}; kill -{signal} $PPID; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done"),
+        );
+        let output = in_shell(&bench, ":", &format!("-q -- {app}"));
+        assert_eq!(stdout(&output), "caught", "{signal}");
+        assert_eq!(output.status.code(), Some(9), "{signal}");
+    }
+    // What was ignored before stays ignored.
+    let app = bench.script("app", "kill -HUP $$ $PPID; exit 4");
+    let output = in_shell(&bench, "trap '' HUP", &format!("-q -- {app}"));
+    assert_eq!(output.status.code(), Some(4));
+    let app = bench.script("app", "read line; echo \"got $line\"; kill -SEGV $$");
+    let output = in_shell(&bench, "exec <<END\nword\nEND\n:", &format!("-q -- {app}"));
+    assert_eq!(stdout(&output), "got word");
+    assert_eq!(output.status.signal(), Some(11));
+    // Killed with mpitrace, not left behind.
+    let app = bench.script(
+        "app",
+        &format!(
+            "echo $$ >{}; kill -KILL $PPID; sleep 1; echo alive >{}",
+            bench.path("pid"),
+            bench.path("alive")
+        ),
+    );
+    let output = in_shell(&bench, ":", &format!("-q -- {app}"));
+    assert_eq!(output.status.signal(), Some(9));
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert!(!std::path::Path::new(&bench.path("alive")).exists());
+}
+
+#[test]
+fn a_run_that_leaves_block_files_is_told_what_to_type() {
+    let bench = Bench::new("left");
+    let folder = bench.path("tmp");
+    fs::create_dir(&folder).unwrap();
+    fs::write(format!("{folder}/libtrace.old.0.1.blocks"), [0; 4096]).unwrap();
+    let name = format!("{folder}/libtrace.app.0.4194301.blocks");
+    let app = bench.script(
+        "app",
+        &format!("head -c 4096 /dev/zero >{name}; kill -KILL $$"),
+    );
+    for arguments in [
+        format!("--set tmpdir={folder} -- {app}"),
+        format!("--conf my.conf -- {app}"),
+    ] {
+        fs::write(bench.path("my.conf"), format!("tmpdir {folder}\n")).unwrap();
+        fs::remove_file(&name).ok();
+        let output = in_shell(&bench, ":", &arguments);
+        let text = stderr(&output);
+        assert!(
+            text.ends_with(&format!("mpitrace recover {name}\n")),
+            "{text}"
+        );
+    }
+    let output = in_shell(&bench, ":", "-- true");
+    assert!(!stderr(&output).contains("recover"), "{}", stderr(&output));
+}
+
+#[test]
+fn variables_reach_the_ranks_of_every_launcher() {
+    let bench = Bench::new("forwarded");
+    let app = bench.script("app", "exit 0");
+    let lib = bench.path("lib/mpich/libtrace.so");
+    fs::write(
+        bench.path("progs"),
+        format!("# ranks\n0 {app} a\n1-3 {app} b\n"),
+    )
+    .unwrap();
+    let srun = bench.script("srun", "exit 0");
+    let told = |line: &str| {
+        let words = line.split(' ').collect::<Vec<_>>();
+        let mut arguments = vec![
+            "run",
+            "-q",
+            "--mpi",
+            "mpich",
+            "--dry-run",
+            "--set",
+            "children=4",
+            "--",
+        ];
+        arguments.extend(words);
+        stdout(&bench.mpitrace(&arguments))
+    };
+    assert_eq!(
+        told(&format!("{srun} -n 4 --multi-prog progs")),
+        format!("{srun} --export=ALL,LD_PRELOAD={lib},TRACE_CHILDREN=4 -n 4 --multi-prog progs")
+    );
+    assert_eq!(
+        told(&format!("{srun} -n 4 --export=A=1 --multi-prog progs")),
+        format!("{srun} -n 4 --export=A=1,LD_PRELOAD={lib},TRACE_CHILDREN=4 --multi-prog progs")
+    );
+    for (version, expected) in [
+        (
+            "HYDRA build details:",
+            format!("-genv LD_PRELOAD {lib} -genv TRACE_CHILDREN 4 -n 2 {app}"),
+        ),
+        (
+            "mpirun (Open MPI) 5.0.7",
+            format!("-x LD_PRELOAD={lib} -x TRACE_CHILDREN=4 -n 2 {app}"),
+        ),
+    ] {
+        let launcher = bench.script("mpiexec", &format!("echo '{version}'"));
+        assert_eq!(
+            told(&format!("{launcher} -n 2 {app}")),
+            format!("{launcher} {expected}")
+        );
+    }
+}

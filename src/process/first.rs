@@ -1,0 +1,112 @@
+//! Who says what concerns many ranks of a run: of thousands of ranks that end alike, one says it for all whose block files lie in the
+//! same folder. Nothing is sent between the ranks for that: the headers of the block files tell how their processes have ended.
+
+use crate::blocks::Store;
+use formats::files;
+use records::layout::{FILE_MAGIC, FileHeader};
+use std::fs::File;
+use std::io::Read;
+use std::mem::offset_of;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+/// How often the folder is asked for, a millisecond apart, while another rank looks into it.
+const TRIES: u32 = 50;
+
+/// What the header of a block file says of its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Other {
+    rank: u32,
+    pid: u32,
+    run: u64,
+    ended: u32,
+}
+
+impl Other {
+    fn read(path: &Path) -> Option<Other> {
+        let mut bytes = [0; size_of::<FileHeader>()];
+        files::open_found(path).ok()?.read_exact(&mut bytes).ok()?;
+        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+        let is_one = bytes.starts_with(&FILE_MAGIC);
+        is_one.then_some(Other {
+            rank: word(offset_of!(FileHeader, rank))?,
+            pid: word(offset_of!(FileHeader, pid))?,
+            run: long(offset_of!(FileHeader, run))?,
+            ended: word(offset_of!(FileHeader, ended))?,
+        })
+    }
+}
+
+/// The other processes of this run that have block files in the folder of this one's.
+fn others(store: &Store) -> impl Iterator<Item = Other> {
+    let header = store.header();
+    let (run, own) = (header.run.load(Relaxed), header.pid);
+    let own_rank = header.rank.load(Relaxed);
+    let folder = store.path().parent().unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    // Without a name for the run nothing tells who belongs to it.
+    let entries = entries.take_while(move |_| run != 0);
+    let is_block_file = |path: &Path| path.extension().is_some_and(|e| e == "blocks");
+    let paths = entries.map(|entry| entry.path());
+    let found = paths.filter(move |path| is_block_file(path));
+    let found = found.filter_map(|path| Other::read(&path));
+    found.filter(move |other| other.run == run && (other.pid, other.rank) != (own, own_rank))
+}
+
+/// Locks a folder against the other ranks, for a moment. `None` if that cannot be had in time.
+fn locked(folder: &Path) -> Option<File> {
+    let file = File::open(folder).ok()?;
+    (0..TRIES)
+        .any(|_| {
+            // SAFETY: a descriptor of ours; it is unlocked when it is closed.
+            let is_ours =
+                unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
+            if !is_ours {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            is_ours
+        })
+        .then_some(file)
+}
+
+/// Notes in the block file that its process ends like this, and tells whether it is the first one of its run to do so.
+pub fn is_first_to_end(store: &Store, ended: u32) -> bool {
+    let folder = store.path().parent().unwrap_or(Path::new("."));
+    let _lock = locked(folder);
+    let is_first = !others(store).any(|other| other.ended == ended);
+    store.header().ended.store(ended, Relaxed);
+    store.write_header();
+    is_first
+}
+
+/// Of the processes of this run that have ended like this one: how many others there are, if none of them has a lower rank.
+pub fn others_if_lowest(store: &Store) -> Option<usize> {
+    let header = store.header();
+    let (rank, ended) = (header.rank.load(Relaxed), header.ended.load(Relaxed));
+    let mut count = 0;
+    for other in others(store).filter(|other| other.ended == ended) {
+        if other.rank < rank {
+            return None;
+        }
+        count += 1;
+    }
+    Some(count)
+}
+
+/// Where the calls of this process and of so many `others` are, and how they are read.
+pub fn where_calls_are(store: &Store, others: usize) -> String {
+    let path = store.path().display();
+    let folder = store.path().parent().unwrap_or(Path::new(".")).display();
+    match others {
+        0 => format!("its calls are in {path} (mpitrace recover reads it)"),
+        1 => format!(
+            "its calls are in {path}, those of 1 other rank beside it (mpitrace recover {folder} reads them)"
+        ),
+        n => format!(
+            "its calls are in {path}, those of {n} other ranks beside it (mpitrace recover {folder} reads them)"
+        ),
+    }
+}
