@@ -72,11 +72,20 @@ fn locked(folder: &Path) -> Option<File> {
         .then_some(file)
 }
 
+/// Ranks of a run of which nothing tells who belongs to it that speak for themselves: a few lines tell enough.
+const FIRST_RANKS: u32 = 4;
+
+/// Whether this rank may speak, where nothing can be known of the others.
+fn speaks_anyway(store: &Store) -> bool {
+    let header = store.header();
+    header.run.load(Relaxed) != 0 || header.rank.load(Relaxed) < FIRST_RANKS
+}
+
 /// Notes in the block file that its process ends like this, and tells whether it is the first one of its run to do so.
 pub fn is_first_to_end(store: &Store, ended: u32) -> bool {
     let folder = store.path().parent().unwrap_or(Path::new("."));
     let _lock = locked(folder);
-    let is_first = !others(store).any(|other| other.ended == ended);
+    let is_first = speaks_anyway(store) && !others(store).any(|other| other.ended == ended);
     store.header().ended.store(ended, Relaxed);
     store.write_header();
     is_first
@@ -86,6 +95,9 @@ pub fn is_first_to_end(store: &Store, ended: u32) -> bool {
 pub fn others_if_lowest(store: &Store) -> Option<usize> {
     let header = store.header();
     let (rank, ended) = (header.rank.load(Relaxed), header.ended.load(Relaxed));
+    if !speaks_anyway(store) {
+        return None;
+    }
     let mut count = 0;
     for other in others(store).filter(|other| other.ended == ended) {
         if other.rank < rank {

@@ -4,7 +4,7 @@ use crate::api;
 use crate::api::annotate::annotate;
 use crate::api::functions;
 use crate::api::printf::Arguments;
-use crate::blocks::thread;
+use crate::blocks::{Store, thread};
 use crate::call::arg;
 use crate::call::filter;
 use crate::call::{self, Call, MODE, OFF, Stopped};
@@ -103,25 +103,32 @@ extern "C" fn at_exit() {
             memory::merged();
         }
         INITIALIZED => {
-            store.write_out();
-            let header = store.header();
-            let rank = header.rank.load(Relaxed);
-            if first::is_first_to_end(store, ended::EXITED) {
-                let more = match header.size.load(Relaxed) {
-                    0 | 1 => "",
-                    _ => {
-                        "; so it is with other ranks that end like this, whose files are beside it"
-                    }
-                };
-                say!(
-                    "trace: rank {rank} on {} exits without MPI_Finalize: {}{more}",
-                    define::host(),
-                    first::where_calls_are(store, 0)
-                );
-            }
+            // A mistake of ours must not change how the program ends.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                process::within(|| left_early(store));
+            }));
         }
         _ => {}
     }
+}
+
+/// A rank has come out of MPI_Init and exits without MPI_Finalize.
+fn left_early(store: &Store) {
+    store.write_out();
+    let header = store.header();
+    if !first::is_first_to_end(store, ended::EXITED) {
+        return;
+    }
+    let more = match header.size.load(Relaxed) {
+        0 | 1 => "",
+        _ => "; so it is with other ranks that end like this, whose files are beside it",
+    };
+    say!(
+        "trace: rank {} on {} exits without MPI_Finalize: {}{more}",
+        header.rank.load(Relaxed),
+        define::host(),
+        first::where_calls_are(store, 0)
+    );
 }
 
 /// MPI_Init, MPI_Init_thread or MPI_Session_init is about to run: from here on what is recorded shall be found.

@@ -168,7 +168,8 @@ fn a_file_that_is_too_large_or_no_file_is_an_error() {
 fn a_process_reads_its_own_environment_and_file() {
     const CHILD: &str = "SETTINGS_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
-        let (settings, complaints) = Settings::of_process(&known);
+        let (settings, complaints, tmpdir_is_ordered) = Settings::of_process(&known);
+        assert!(!tmpdir_is_ordered);
         complaints
             .iter()
             .for_each(|complaint| println!("{complaint}"));
