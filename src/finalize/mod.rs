@@ -123,7 +123,9 @@ fn files_stay(world: &World, why: &str) {
     let (rank, host) = (world.rank, define::host());
     match process::store() {
         Some(store) => {
-            if let Some(others) = first::others_if_lowest(store) {
+            // Memory may be what is wrong.
+            let found = memory::unless_exhausted(|| first::others_if_lowest(store));
+            if let Some(others) = found.unwrap_or(Some(0)) {
                 let calls = first::where_calls_are(store, others);
                 say!("trace: rank {rank} on {host}: {why}; {calls}");
             }

@@ -103,10 +103,12 @@ extern "C" fn at_exit() {
             memory::merged();
         }
         INITIALIZED => {
-            // A mistake of ours must not change how the program ends.
-            let _ = catch_unwind(AssertUnwindSafe(|| {
-                process::within(|| left_early(store));
-            }));
+            // As above.
+            let said = memory::unless_exhausted(|| process::within(|| left_early(store)));
+            if said.is_err() {
+                store.header().ended.store(ended::EXITED, Relaxed);
+                store.write_header();
+            }
         }
         _ => {}
     }
@@ -273,7 +275,8 @@ pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_in
         w.publish();
         if let Some(store) = process::store() {
             store.write_out();
-            if process::within(|| first::is_first_to_end(store, ended::ABORTED)) {
+            let is_first = || process::within(|| first::is_first_to_end(store, ended::ABORTED));
+            if memory::unless_exhausted(is_first).unwrap_or(true) {
                 say!(
                     "trace: MPI_Abort of rank {} on {}: what was recorded is in {} and its like (mpitrace recover {})",
                     store.header().rank.load(Relaxed),
