@@ -2,6 +2,7 @@
  * intercommunicator and on the one that is merged from it. With an argument it is a started one. 25 messages cross the border
  * in either direction, for each started rank and each communicator. */
 #include "check.h"
+#include <unistd.h>
 
 #define ROUNDS 25
 
@@ -46,6 +47,8 @@ int main(int argc, char **argv)
         return 0;
     }
     for (int i = 0; i < 2; i++) {
+        if (rank > 0)
+            usleep(400000); /* the root starts processes before the others have come */
         MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
         meet(other, 0);
     }

@@ -25,6 +25,8 @@ pub(super) struct Crossing {
     call: i32,
     /// When the last process had begun to make it and when the first was done, seconds.
     window: [f64; 2],
+    /// When the first process began to make it, seconds.
+    begun: f64,
 }
 
 /// What is found out about one log.
@@ -112,10 +114,13 @@ impl Scan {
                             sizes,
                             call,
                             window: [start, header.time],
+                            begun: start,
                         });
                         scan.crossings.len() - 1
                     });
-                    let window = &mut scan.crossings[at].window;
+                    let crossing = &mut scan.crossings[at];
+                    crossing.begun = crossing.begun.min(start);
+                    let window = &mut crossing.window;
                     *window = [window[0].max(start), window[1].min(header.time)];
                 }
                 _ => {}
@@ -129,10 +134,12 @@ impl Scan {
     }
 
     /// The time in which the communicator was made. What is asked for with MPI_Comm_get_parent has been there since MPI_Init:
-    /// the other world's call of MPI_Comm_spawn had begun when this world did, and ended after that.
+    /// the other world's call of MPI_Comm_spawn had begun when this world did, and ended after that. It need have begun on the
+    /// root only, which starts the processes before the others have come.
     fn window(&self, crossing: &Crossing) -> [f64; 2] {
         match self.made_by(crossing) {
             "MPI_Comm_get_parent" => [self.first; 2],
+            name if name.starts_with("MPI_Comm_spawn") => [crossing.begun, crossing.window[1]],
             _ => crossing.window,
         }
     }
