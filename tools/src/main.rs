@@ -39,6 +39,7 @@ mod stats;
 mod status;
 mod synth;
 mod table;
+mod terminal;
 mod traces;
 mod tree;
 mod units;
@@ -127,13 +128,22 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(Failure::Data(message)) => {
-            eprintln!("mpitrace: {message}");
+            complain(&message);
             ExitCode::from(1)
         }
         Err(Failure::Call(message)) => {
-            eprintln!("mpitrace: {message}");
+            complain(&message);
             ExitCode::from(2)
         }
+    }
+}
+
+/// Says on stderr what went wrong.
+fn complain(message: &str) {
+    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    match is_terminal {
+        true => eprintln!("mpitrace: {}", terminal::clean(message)),
+        false => eprintln!("mpitrace: {message}"),
     }
 }
 

@@ -45,7 +45,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let reader = Reader::new(&input).map_err(failed)?;
     let mut navigator = Navigator::new(&reader, arguments.all).map_err(failed)?;
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, crate::terminal::stdout());
     navigator.greet(&mut out).map_err(failed)?;
     let mut lines = io::stdin().lock().lines();
     loop {

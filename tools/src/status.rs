@@ -10,7 +10,7 @@ use records::define::{Definition, FUNCTION};
 use records::file::{File, Info, Thread};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use wrappers::Table;
@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if text.is_empty() {
         text = "no traced program runs here\n".to_owned();
     }
-    let mut out = io::stdout().lock();
+    let mut out = crate::terminal::stdout();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(|error| Failure::output("stdout", &error))

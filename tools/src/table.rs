@@ -1,7 +1,7 @@
 //! Tables as aligned text, CSV and JSON.
 
 use crate::failure::Failure;
-use crate::units;
+use crate::{terminal, units};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -36,7 +36,9 @@ impl Cell {
     /// For people: three digits and a unit, shares in percent.
     fn shown(&self) -> String {
         match self {
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) => terminal::clean(text)
+                .replace('\n', "\\n")
+                .replace('\t', " "),
             Cell::Count(count) => count.to_string(),
             Cell::Number(number) => number.to_string(),
             Cell::Seconds(seconds) => units::seconds(*seconds),
@@ -55,6 +57,7 @@ impl Cell {
             Cell::Bytes(bytes) => bytes.to_string(),
             Cell::Time(ns) => seconds(*ns).to_string(),
             Cell::None => String::new(),
+            Cell::Text(text) => text.clone(),
             _ => self.shown(),
         }
     }
@@ -92,6 +95,27 @@ impl Width {
         };
         let known = (!wide).then(|| terminal().or_else(environment)).flatten();
         Width(known.unwrap_or(usize::MAX))
+    }
+}
+
+/// How cells of CSV are written.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Cells {
+    /// Leave texts in CSV that begin with = + - @ as they are: otherwise an apostrophe is put in front, so that no spreadsheet takes
+    /// a name in the trace for a formula
+    #[arg(long)]
+    raw_cells: bool,
+}
+
+impl Cells {
+    fn of(self, cell: &Cell) -> String {
+        let text = cell.exact();
+        let is_formula =
+            matches!(cell, Cell::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        match is_formula && !self.raw_cells {
+            true => format!("'{text}"),
+            false => text,
+        }
     }
 }
 
@@ -237,8 +261,9 @@ impl Table {
         out
     }
 
-    /// Writes it with its head; numbers in full, in seconds and parts of 1.
-    pub fn csv(&self, out: &mut impl Write) -> Result<(), Failure> {
+    /// Writes it with its head; numbers in full, in seconds and parts of 1. A text that a spreadsheet would take for a formula has an
+    /// apostrophe in front, unless cells are to be as they are.
+    pub fn csv(&self, out: &mut impl Write, cells: Cells) -> Result<(), Failure> {
         let mut writer = csv::Writer::from_writer(out);
         let failed = |error: csv::Error| match error.into_kind() {
             csv::ErrorKind::Io(error) => Failure::output("stdout", &error),
@@ -247,7 +272,7 @@ impl Table {
         writer.write_record(&self.columns).map_err(failed)?;
         for row in &self.rows {
             writer
-                .write_record(row.iter().map(Cell::exact))
+                .write_record(row.iter().map(|cell| cells.of(cell)))
                 .map_err(failed)?;
         }
         writer
@@ -289,6 +314,31 @@ mod tests {
     }
 
     #[test]
+    fn names_are_no_formulas_and_no_lines() {
+        let mut table = Table::new("things", &["name", "number"]);
+        for name in ["=1+1", "@x", "-a", "a=b", "two\nlines\x1b[2J"] {
+            let cells = vec![Cell::Text(name.to_owned()), Cell::Number(-5)];
+            table.rows.push(cells);
+        }
+        let csv = |raw_cells| {
+            let mut out = Vec::new();
+            table.csv(&mut out, Cells { raw_cells }).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let rest = "a=b,-5\n\"two\nlines\x1b[2J\",-5\n";
+        assert_eq!(
+            csv(false),
+            format!("name,number\n'=1+1,-5\n'@x,-5\n'-a,-5\n{rest}")
+        );
+        assert_eq!(
+            csv(true),
+            format!("name,number\n=1+1,-5\n@x,-5\n-a,-5\n{rest}")
+        );
+        assert_eq!(table.text().lines().count(), 6);
+        assert!(!table.text().contains('\x1b'));
+    }
+
+    #[test]
     fn a_table_fits_by_what_is_left_out() {
         let mut table = Table::new("things", &["name", "mean_s", "p99_s", "max_s"]);
         table.rare = vec!["p99_s", "mean_s"];
@@ -320,7 +370,7 @@ mod tests {
              long name  12345       -  12.50%\n"
         );
         let mut csv = Vec::new();
-        table.csv(&mut csv).unwrap();
+        table.csv(&mut csv, Cells::default()).unwrap();
         assert_eq!(
             String::from_utf8(csv).unwrap(),
             "name,count,total_s,share\n\"a, \"\"b\"\"\",7,0.1,0.125\nlong name,12345,,0.125\n"

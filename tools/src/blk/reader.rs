@@ -15,7 +15,7 @@ use crate::journal::{self, Journal, JournalThread};
 use records::define::{Definition, Role, Server};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -72,7 +72,7 @@ pub fn run(task: &Task) -> Result<(), String> {
         }
     }
     let say = |value: &Value| {
-        let mut out = io::stdout().lock();
+        let mut out = crate::terminal::stdout();
         writeln!(out, "{value}").and_then(|()| out.flush())
     };
     let mut reader = match Reader::new(task) {

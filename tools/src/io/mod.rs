@@ -10,7 +10,7 @@ mod tables;
 mod text;
 
 use crate::failure::Failure;
-use crate::table::Width;
+use crate::table::{Cells, Width};
 use crate::traces::Trace;
 use choice::Choice;
 use facts::Facts;
@@ -58,6 +58,8 @@ pub struct Arguments {
     /// One table as CSV; times in seconds
     #[arg(long, value_enum, value_name = "TABLE")]
     csv: Option<tables::Name>,
+    #[command(flatten)]
+    cells: Cells,
     /// Show no progress
     #[arg(short, long)]
     quiet: bool,
@@ -76,7 +78,7 @@ fn callid(text: &str) -> Result<u64, String> {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let facts = Facts::new(Trace::open_all(&arguments.files)?, arguments.quiet)?;
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(crate::terminal::stdout());
     let failed = |error: io::Error| Failure::output("stdout", &error);
     if let Some(call) = arguments.call {
         let mut search = Search::new(call);
@@ -125,7 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.json {
         json::write(&mut out, &json::report(&report, joined.as_ref()))?;
     } else if let Some(name) = arguments.csv {
-        name.table(&report).csv(&mut out)?;
+        name.table(&report).csv(&mut out, arguments.cells)?;
     } else {
         let text = text::report(&report, joined.as_ref(), Width::of_stdout(arguments.wide));
         out.write_all(text.as_bytes()).map_err(failed)?;

@@ -12,7 +12,7 @@ mod values;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Input, shown};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 /// Print a trace as text
@@ -171,7 +171,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             "{option} has no meaning for {name}, which is a {format} file"
         )));
     }
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, crate::terminal::stdout());
     let printed = match format {
         Format::Clog2 => clog2::print(&input, arguments, &mut out),
         Format::Slog2 => slog2::print(&input, arguments, &mut out),

@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let (groups, left_out) = groups::of(sources);
     complaints.extend(left_out);
-    let mut out = io::stdout().lock();
+    let mut out = crate::terminal::stdout();
     let mut say = |text: &str| {
         out.write_all(text.as_bytes())
             .and_then(|()| out.flush())

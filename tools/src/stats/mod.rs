@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::output::Overwrite;
 use crate::progress::Progress;
-use crate::table::{Table, Width};
+use crate::table::{Cells, Table, Width};
 use crate::traces::{Counted, Trace, failure, tell_losses};
 use crate::window::{Place, in_log};
 use clap::ValueEnum;
@@ -49,6 +49,8 @@ pub struct Arguments {
     /// All columns, also those for which the terminal has no room
     #[arg(long)]
     wide: bool,
+    #[command(flatten)]
+    cells: Cells,
     /// Which states nest in each other
     #[arg(long, value_enum, default_value_t = Nests::Line, value_name = "WHERE")]
     nesting: Nests,
@@ -154,7 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         found: &found,
         definitions: &definitions,
     };
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(crate::terminal::stdout());
     let failed = |error: io::Error| Failure::output("stdout", &error);
     match (arguments.format, wanted) {
         (Form::Table, None) => {
@@ -168,7 +170,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         (Form::Csv, wanted) => {
             let wanted = wanted.unwrap_or(Wanted::Category);
-            wanted.table(&tables).csv(&mut out)?;
+            wanted.table(&tables).csv(&mut out, arguments.cells)?;
         }
         (Form::Json, wanted) => {
             let value = match wanted {

@@ -196,7 +196,7 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
 
 /// Says where to look.
 fn tell(arguments: &Arguments, address: &str, tunnel: Option<&str>) {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::stdout();
     // Whether somebody reads this does not matter to the server.
     drop(writeln!(out, "{address}").and_then(|()| out.flush()));
     if arguments.quiet {

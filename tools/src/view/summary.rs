@@ -11,7 +11,7 @@ const WIDTH: f64 = 40.0;
 
 /// Prints the summaries of the traces.
 pub fn print(traces: &[Opened]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::terminal::stdout();
     for (nth, trace) in traces.iter().enumerate() {
         let summary = (trace.viewer)
             .summary(&|| false)

@@ -8,7 +8,7 @@ use crate::input::{Input, shown};
 use formats::model::{Line, Value, info_values};
 use formats::slog2::{Category, Depth, Error, Reader, TimeBBox, Window};
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 /// Show what is in a window of an SLOG2 file
@@ -112,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         categories: reader.categories().iter().map(|c| (c.index, c)).collect(),
         depth: reader.header().max_depth,
     };
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, crate::terminal::stdout());
     let written = match arguments.json {
         true => json::write(&view, &mut out),
         false => text::write(&view, &mut out),

@@ -1,0 +1,126 @@
+//! Output on a terminal: names in a trace may hold what a terminal obeys, or what turns the order of letters round. It is shown
+//! there and not obeyed. Files and pipes get every byte as it is.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, StdoutLock, Write};
+
+/// Whether a terminal must not get this character: control characters but for the end of a line and the tab, and marks that
+/// change the direction of writing.
+fn is_obeyed(c: char) -> bool {
+    let turns = matches!(c, '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control() && !matches!(c, '\n' | '\t')
+}
+
+/// The text with what a terminal would obey as `\u{1b}` and the like.
+pub fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        // Writing to a String cannot fail.
+        let _ = match is_obeyed(c) {
+            true => write!(out, "\\u{{{:x}}}", u32::from(c)),
+            false => out.write_char(c),
+        };
+    }
+    out
+}
+
+/// Standard output, cleaned if it is a terminal.
+pub fn stdout() -> Stdout {
+    let out = io::stdout().lock();
+    let cleaner = out.is_terminal().then(Cleaner::default);
+    Stdout { out, cleaner }
+}
+
+/// Standard output for what a command says.
+pub struct Stdout {
+    out: StdoutLock<'static>,
+    cleaner: Option<Cleaner>,
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.cleaner {
+            Some(cleaner) => self.out.write_all(cleaner.add(bytes).as_bytes())?,
+            None => return self.out.write(bytes),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if let Some(cleaner) = &mut self.cleaner {
+            self.out.write_all(cleaner.end().as_bytes())?;
+        }
+        self.out.flush()
+    }
+}
+
+/// Cleans text that comes in parts.
+#[derive(Debug, Default)]
+struct Cleaner {
+    /// The beginning of a character whose end has not come.
+    begun: Vec<u8>,
+}
+
+impl Cleaner {
+    /// What can be shown after these bytes.
+    fn add(&mut self, bytes: &[u8]) -> String {
+        self.begun.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.begun) {
+            // Not at the end of what is there: it is no text at this place, whatever comes.
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.begun.len(),
+        };
+        let rest = self.begun.split_off(whole);
+        let text = clean(&String::from_utf8_lossy(&self.begun));
+        self.begun = rest;
+        text
+    }
+
+    /// What is left at the end.
+    fn end(&mut self) -> String {
+        clean(&String::from_utf8_lossy(&std::mem::take(&mut self.begun)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        assert_eq!(
+            clean("a\x1b[31mb\x07\r\n\tü"),
+            "a\\u{1b}[31mb\\u{7}\\u{d}\n\tü"
+        );
+        assert_eq!(
+            clean("x\u{202e}y\u{2066}z\u{9b}"),
+            "x\\u{202e}y\\u{2066}z\\u{9b}"
+        );
+    }
+
+    proptest! {
+        /// However the text is cut into parts, the same comes out, and nothing in it is obeyed.
+        #[test]
+        fn parts_are_as_the_whole(text: String, cuts in prop::collection::vec(0..64_usize, 0..6)) {
+            let mut cleaner = Cleaner::default();
+            let (mut out, mut rest) = (String::new(), text.as_bytes());
+            for cut in cuts {
+                let (part, later) = rest.split_at(cut.min(rest.len()));
+                out += &cleaner.add(part);
+                rest = later;
+            }
+            out += &cleaner.add(rest);
+            out += &cleaner.end();
+            prop_assert!(!out.chars().any(is_obeyed));
+            prop_assert_eq!(out, clean(&text));
+        }
+
+        #[test]
+        fn no_bytes_are_obeyed(bytes: Vec<u8>) {
+            let mut cleaner = Cleaner::default();
+            let out = cleaner.add(&bytes) + &cleaner.end();
+            prop_assert!(!out.chars().any(is_obeyed));
+        }
+    }
+}
