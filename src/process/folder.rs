@@ -98,7 +98,7 @@ fn goes_with(folder: &Path, job: &str) -> bool {
         named.is_some_and(|named| folder.starts_with(named))
     };
     settings::is_of_job(&folder.to_string_lossy(), job)
-        || FOLDERS_OF_JOBS.iter().any(|name| is_named(&name))
+        || FOLDERS_OF_JOBS.iter().any(is_named)
         || mounted_from(folder, &mounts).is_some_and(|root| settings::is_of_job(root, job))
 }
 

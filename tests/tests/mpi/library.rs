@@ -245,10 +245,11 @@ fn recorders_of_two_families_at_once() {
                 .lines()
                 .filter(|line| line.starts_with("trace: "));
             let ours: Vec<&str> = ours.collect();
+            // Others may follow the closing line: that most calls were polls.
             assert!(
-                ours.len() == 1
-                    && ours[0].starts_with("trace: 2 ranks, ")
-                    && ours[0].contains(" 0 lost"),
+                ours[0].starts_with("trace: 2 ranks, ")
+                    && ours[0].contains(" 0 lost")
+                    && !finished.stderr.contains("nothing is traced"),
                 "{preload} before {mpi:?}: {}",
                 finished.story()
             );
