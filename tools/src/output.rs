@@ -1,6 +1,8 @@
 //! What every command asks before it writes a file: whether that may be.
 
 use crate::failure::Failure;
+use crate::input::Input;
+use crate::per_format::{annotation, dumpi};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -45,10 +47,21 @@ impl Overwrite {
             } else {
                 fs::metadata(input)
             };
-            if from.is_ok_and(|from| is_same(&from, &there)) {
-                let input = crate::input::shown(input).display();
+            let shown = crate::input::shown(input).display();
+            if from.as_ref().is_ok_and(|from| is_same(from, &there)) {
                 return Err(Failure::Call(format!(
-                    "{name}: this is the input {input}, expected the name of another file"
+                    "{name}: this is the input {shown}, expected the name of another file"
+                )));
+            }
+            // A pipe can be read only once, and names no other files.
+            let read_with = match from {
+                Ok(from) if from.is_file() && input != Path::new("-") => read_with(input),
+                _ => Vec::new(),
+            };
+            let is_output = |path: &PathBuf| fs::metadata(path).is_ok_and(|m| is_same(&m, &there));
+            if read_with.iter().any(is_output) {
+                return Err(Failure::Call(format!(
+                    "{name}: this is the input that {shown} names, expected the name of another file"
                 )));
             }
         }
@@ -72,6 +85,18 @@ impl Overwrite {
             .iter()
             .try_for_each(|output| self.allow(output, inputs))
     }
+}
+
+/// The files that an input names and that are read with it: the CLOG2 file of an annotation, the files of a run's ranks.
+/// None where the input cannot be read, which the command says when it opens it.
+fn read_with(input: &Path) -> Vec<PathBuf> {
+    let Ok(bytes) = Input::open_regular(input) else {
+        return Vec::new();
+    };
+    if dumpi::is_meta(&bytes) {
+        return dumpi::files_of_meta(input, &bytes).map_or_else(|_| Vec::new(), |(files, _)| files);
+    }
+    annotation::companion(input, &bytes).into_iter().collect()
 }
 
 fn in_the_way(output: &Path) -> Failure {

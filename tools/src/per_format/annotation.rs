@@ -14,6 +14,16 @@ pub fn is_annotation(input: &[u8]) -> bool {
     companion.is_some()
 }
 
+/// The CLOG2 file that this annotation file, at `path`, is read with; none if it is no annotation file or names none.
+pub fn companion(path: &Path, input: &[u8]) -> Option<PathBuf> {
+    if !Reader::recognises(input) {
+        return None;
+    }
+    let companion = Annotated::companion_of(&Reader::new(input).ok()?).ok()??;
+    let clog2 = PathBuf::from(companion.name.to_str().as_ref());
+    clog2.file_name().map(|name| path.with_file_name(name))
+}
+
 /// What a file of this content stands for: itself, or, if it is an annotation file, the full SLOG2 file.
 ///
 /// That one is made in a temporary file, so memory does not grow with it.

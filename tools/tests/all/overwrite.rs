@@ -150,6 +150,33 @@ fn synth_and_the_files_of_a_run_are_kept() {
 }
 
 #[test]
+fn what_an_input_is_read_with_is_never_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    inputs(at);
+    succeeds(at, &["convert", "-q", "a.clog2", "x.slog2a"]);
+    let calls: [(&[&str], &str); 5] = [
+        (&["convert", "x.slog2a"], "a.clog2"),
+        (&["filter", "-r", "0", "x.slog2a"], "a.clog2"),
+        (&["merge", "x.slog2a", "a.slog2"], "a.clog2"),
+        (&["composite", "x.slog2a"], "a.clog2"),
+        (
+            &["merge", "--to", "slog2", "run.meta", "a.slog2"],
+            "run-0001.bin",
+        ),
+    ];
+    for (arguments, read) in calls {
+        let before = fs::read(at.join(read)).unwrap();
+        let call = [arguments, &[read, "--force"]].concat();
+        let refused = mpitrace(at, &call);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{call:?}: {said}");
+        assert!(said.contains("this is the input that"), "{call:?}: {said}");
+        assert_eq!(fs::read(at.join(read)).unwrap(), before, "{call:?}");
+    }
+}
+
+#[test]
 fn devices_and_stdout_are_no_files_in_the_way() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

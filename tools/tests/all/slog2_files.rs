@@ -155,6 +155,22 @@ fn updates_bring_2_0_5_to_2_0_6() {
 
     folder.fine("updates -q old.slog2");
     assert_eq!(folder.read("old.slog2.slog2"), new);
+
+    let message = folder.bad(2, "updates -q old.slog2");
+    assert!(
+        message.contains("old.slog2.slog2: exists already"),
+        "{message}"
+    );
+    fs::write(folder.path("kept.slog2"), "precious").unwrap();
+    folder.bad(2, "updates -q old.slog2 kept.slog2");
+    assert_eq!(folder.read("kept.slog2"), b"precious");
+    folder.fine("updates -q --force old.slog2 kept.slog2");
+    assert_eq!(folder.read("kept.slog2"), new);
+    let before = folder.read("old.slog2");
+    let message = folder.bad(2, "updates -q --force old.slog2 old.slog2");
+    assert!(message.contains("this is the input"), "{message}");
+    assert_eq!(folder.read("old.slog2"), before);
+
     let message = folder.bad(1, "updates new.slog2 x.slog2");
     assert!(message.contains("2.0.6 already"), "{message}");
     assert!(!folder.path("x.slog2").exists());
