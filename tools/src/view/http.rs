@@ -3,6 +3,7 @@
 //! One thread waits for all connections. What takes time is done by [`WORKERS`] others, further requests wait in a row. Of
 //! a connection that its client has closed the request is dropped, and with it what is worked on for it.
 
+use super::limits::{Guest, Impatient, Limits, Strangers};
 use super::site::Site;
 use crate::failure::Failure;
 use http_body_util::{BodyExt, Full, Limited};
@@ -12,10 +13,13 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -89,18 +93,24 @@ pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Res
         let accepting = match listener {
             Listener::Port(listener) => {
                 let listener = TcpListener::from_std(listener)?;
-                tokio::spawn(accept(Arc::clone(&site), async move || {
-                    let (stream, _) = listener.accept().await?;
-                    // An answer is written at once, so that nothing is gained by waiting for more of it.
-                    stream.set_nodelay(true)?;
-                    Ok(stream)
-                }))
+                tokio::spawn(accept(
+                    Arc::clone(&site),
+                    Limits::default(),
+                    async move || {
+                        let (stream, _) = listener.accept().await?;
+                        // An answer is written at once, so that nothing is gained by waiting for more of it.
+                        stream.set_nodelay(true)?;
+                        Ok(stream)
+                    },
+                ))
             }
             Listener::Socket(listener) => {
                 let listener = UnixListener::from_std(listener)?;
-                tokio::spawn(accept(Arc::clone(&site), async move || {
-                    Ok(listener.accept().await?.0)
-                }))
+                tokio::spawn(accept(
+                    Arc::clone(&site),
+                    Limits::default(),
+                    async move || Ok(listener.accept().await?.0),
+                ))
             }
         };
         match idle {
@@ -125,9 +135,11 @@ async fn until_idle(site: &Site, idle: Duration) {
 
 async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     site: Arc<Site>,
+    limits: Limits,
     next: impl AsyncFn() -> std::io::Result<S>,
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let strangers = Strangers::default();
     while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         let stream = match next().await {
             Ok(stream) => stream,
@@ -138,16 +150,27 @@ async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             }
         };
         let site = Arc::clone(&site);
+        let guest = strangers.add(limits);
         tokio::spawn(async move {
-            let answer = service_fn(|request| respond(Arc::clone(&site), request));
+            let answer = service_fn(|request| respond(Arc::clone(&site), &guest, request));
             let mut connection = http1::Builder::new();
             connection
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
                 .max_buf_size(HEAD);
             // What is wrong with a connection is the client's affair.
-            let served = connection.serve_connection(TokioIo::new(stream), answer);
-            drop(served.await);
+            let stream = TokioIo::new(Impatient::new(stream, limits.unread));
+            let served = connection.serve_connection(stream, answer);
+            let mut served = pin!(served);
+            let mut unwanted = pin!(guest.is_unwanted(limits));
+            poll_fn(|context| {
+                let is_served = served.as_mut().poll(context).is_ready();
+                match is_served || unwanted.as_mut().poll(context).is_ready() {
+                    true => Poll::Ready(()),
+                    false => Poll::Pending,
+                }
+            })
+            .await;
             drop(place);
         });
     }
@@ -155,6 +178,7 @@ async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 
 async fn respond(
     site: Arc<Site>,
+    guest: &Guest,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
@@ -164,6 +188,9 @@ async fn respond(
         if let Ok(Ok(body)) = limited.await {
             posted = body.to_bytes();
         }
+    }
+    if site.is_let_in(&head) {
+        guest.is_let_in();
     }
     Ok(Site::respond(site, &head, &posted).await)
 }

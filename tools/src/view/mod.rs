@@ -11,6 +11,7 @@ mod ending;
 mod export;
 mod http;
 mod index;
+mod limits;
 mod mapped;
 mod opened;
 mod page;

@@ -120,6 +120,11 @@ impl Site {
         }
     }
 
+    /// Whether a request comes from somebody who may ask.
+    pub fn is_let_in(&self, head: &Parts) -> bool {
+        self.access.check_cookie(&head.headers).is_ok()
+    }
+
     /// How long nobody has asked for anything.
     pub fn unasked(&self) -> Duration {
         self.asked.lock().elapsed()

@@ -156,3 +156,32 @@ fn memory_has_a_bound() {
         assert!(status == 400 || status == 413, "{target}: {status}");
     }
 }
+
+/// Connections that send nothing, or nothing that shows that they may ask, are closed soon; one that may stays.
+#[test]
+fn connections_without_the_token_are_short_lived() {
+    let server = Server::start(&[&sample(), "-q"]);
+    let mut known = server.connect();
+    let ask = format!(
+        "GET /t/0/meta HTTP/1.1\r\nHost: localhost\r\nCookie: {}\r\n\r\n",
+        server.cookie
+    );
+    known.write_all(ask.as_bytes()).unwrap();
+    let (mut silent, mut stranger) = (server.connect(), server.connect());
+    stranger
+        .write_all(b"GET /t/0/meta HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
+    let begun = Instant::now();
+    let mut nothing = Vec::new();
+    silent.read_to_end(&mut nothing).unwrap();
+    assert!(nothing.is_empty() && begun.elapsed() < Duration::from_secs(40));
+    let mut refused = String::new();
+    stranger.read_to_string(&mut refused).unwrap();
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    known
+        .write_all(request("GET", "/t/0/meta", &[("Cookie", &server.cookie)], "").as_bytes())
+        .unwrap();
+    let mut text = String::new();
+    known.read_to_string(&mut text).unwrap();
+    assert_eq!(text.matches("HTTP/1.1 200 OK").count(), 2, "{text}");
+}
