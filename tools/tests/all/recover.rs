@@ -442,7 +442,19 @@ fn files_that_cannot_be_used_are_named_and_others_recovered() {
     fs::create_dir(folder.0.join("empty")).unwrap();
     let (_, err) = folder.fails(&["recover", "empty"]);
     assert_eq!(err, "mpitrace: empty: no block files (*.blocks) here\n");
-    assert_eq!(folder.run(&["recover"]).status.code(), Some(2));
+    let empty = folder.0.join("empty");
+    let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))
+        .arg("recover")
+        .current_dir(&empty)
+        .env("TRACE_TMPDIR", &empty)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let none = format!(
+        "mpitrace: no block files (*.blocks) in {}\n",
+        empty.display()
+    );
+    assert_eq!(stderr(&output), none);
 }
 
 #[test]
