@@ -4,10 +4,10 @@
 use super::recording::Result;
 use super::requests::{Change, Server, symlink};
 use fuser::{
-    AccessFlags, BsdFileFlags, Errno, FileHandle, Filesystem, FopenFlags, Generation, INodeNo,
-    InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
-    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
-    WriteFlags,
+    AccessFlags, BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
+    Generation, INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr,
+    ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
+    ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use records::operation;
 use rustix::fs::{self, Mode};
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// How long the kernel believes names and attributes. Nobody but this server changes them.
+/// How long the kernel believes names and attributes. Nobody but this server changes them, but for what [`believed`] says.
 const BELIEVED: Duration = Duration::from_secs(1);
 /// Requests that the kernel sends ahead of their need (readahead) at a time.
 const BACKGROUND: u16 = 64;
@@ -48,6 +48,15 @@ impl Server {
             (true, true) => FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
             (false, _) => FopenFlags::empty(),
         }
+    }
+}
+
+/// How long the kernel believes attributes. Setuid and setgid bits may go with the next write, of which it does not know.
+fn believed(attributes: &FileAttr) -> Duration {
+    let has_bits = u32::from(attributes.perm) & (libc::S_ISUID | libc::S_ISGID) != 0;
+    match has_bits && attributes.kind == FileType::RegularFile {
+        true => Duration::ZERO,
+        false => BELIEVED,
     }
 }
 
@@ -86,7 +95,7 @@ impl Filesystem for Requests {
         let work = self.begin(operation::REQUEST_LOOKUP, request, parent);
         let result = self.look_up(parent, name);
         work.end(&result, none);
-        answer!(reply, result, attr => reply.entry(&BELIEVED, &attr, GENERATION));
+        answer!(reply, result, attr => reply.entry(&believed(&attr), &attr, GENERATION));
     }
 
     fn forget(&self, _: &Request, inode: INodeNo, times: u64) {
@@ -97,7 +106,7 @@ impl Filesystem for Requests {
         let work = self.begin(operation::REQUEST_GETATTR, request, inode);
         let result = self.get(inode);
         work.end(&result, none);
-        answer!(reply, result, attr => reply.attr(&BELIEVED, &attr));
+        answer!(reply, result, attr => reply.attr(&believed(&attr), &attr));
     }
 
     fn setattr(
@@ -133,7 +142,7 @@ impl Filesystem for Requests {
         };
         let result = self.set(&work, inode, &change);
         work.end(&result, none);
-        answer!(reply, result, attr => reply.attr(&BELIEVED, &attr));
+        answer!(reply, result, attr => reply.attr(&believed(&attr), &attr));
     }
 
     fn readlink(&self, request: &Request, inode: INodeNo, reply: ReplyData) {
@@ -156,7 +165,7 @@ impl Filesystem for Requests {
         let work = self.begin(operation::REQUEST_OTHER, request, parent);
         let result = self.make_node(&work, request, parent, name, mode, device);
         work.end(&result, none);
-        answer!(reply, result, attr => reply.entry(&BELIEVED, &attr, GENERATION));
+        answer!(reply, result, attr => reply.entry(&believed(&attr), &attr, GENERATION));
     }
 
     fn mkdir(
@@ -174,7 +183,7 @@ impl Filesystem for Requests {
             fs::mkdirat(&parent.place, name, mode)
         });
         work.end(&result, none);
-        answer!(reply, result, attr => reply.entry(&BELIEVED, &attr, GENERATION));
+        answer!(reply, result, attr => reply.entry(&believed(&attr), &attr, GENERATION));
     }
 
     fn symlink(
@@ -190,7 +199,7 @@ impl Filesystem for Requests {
             symlink(parent, name, target)
         });
         work.end(&result, none);
-        answer!(reply, result, attr => reply.entry(&BELIEVED, &attr, GENERATION));
+        answer!(reply, result, attr => reply.entry(&believed(&attr), &attr, GENERATION));
     }
 
     fn link(
@@ -204,7 +213,7 @@ impl Filesystem for Requests {
         let work = self.begin(operation::REQUEST_OTHER, request, inode);
         let result = Server::link(self, inode, parent, name);
         work.end(&result, none);
-        answer!(reply, result, attr => reply.entry(&BELIEVED, &attr, GENERATION));
+        answer!(reply, result, attr => reply.entry(&believed(&attr), &attr, GENERATION));
     }
 
     fn unlink(&self, request: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
@@ -262,7 +271,7 @@ impl Filesystem for Requests {
         }
         work.end(&result, none);
         answer!(reply, result, (attr, handle) =>
-            reply.created(&BELIEVED, &attr, GENERATION, handle, self.open_flags()));
+            reply.created(&believed(&attr), &attr, GENERATION, handle, self.open_flags()));
     }
 
     fn read(

@@ -11,6 +11,7 @@ mod layout;
 mod leftovers;
 mod mount;
 mod objects;
+mod privileges;
 mod recording;
 mod requests;
 mod servers;

@@ -99,6 +99,7 @@ pub fn serve(
 ) -> Result<(), Failure> {
     // Modes of new files have been masked by the kernel.
     rustix::process::umask(rustix::fs::Mode::empty());
+    super::privileges::leave_groups();
     more_descriptors();
     let mut config = Config::default();
     config.mount_options = vec![

@@ -1,6 +1,7 @@
 //! What is done for each request of the kernel: names and attributes in the directory, contents in the store.
 
 use super::inodes::{Inodes, Node};
+use super::privileges;
 use super::recording::{Recorder, Result, Work};
 use super::store::{OpenFile, Store};
 use fuser::{FileAttr, FileHandle, FileType, INodeNo, Request, TimeOrNow};
@@ -91,6 +92,7 @@ impl Server {
 
     /// Begins work on a request.
     pub fn begin(&self, kind: u16, request: &Request, inode: INodeNo) -> Work<'_> {
+        privileges::act_for(request.uid(), request.gid());
         let unique = request.unique().0;
         self.recorder.request(kind, unique, inode.0, request.pid())
     }
@@ -117,7 +119,8 @@ impl Server {
         let node = self.inodes.get(inode)?;
         let link = node.link();
         if let Some(mode) = change.mode {
-            fs::chmod(&link, Mode::from_raw_mode(mode & 0o7777))?;
+            let mode = Mode::from_raw_mode(mode & 0o7777);
+            privileges::with_bits(|| fs::chmod(&link, mode))?;
         }
         if change.uid.is_some() || change.gid.is_some() {
             let (uid, gid) = (change.uid.map(Uid::from_raw), change.gid.map(Gid::from_raw));

@@ -13,7 +13,7 @@ use super::wire::{self, Action, DATA_ONLY, NEW, Question};
 use crate::journal::now;
 use parking_lot::MutexGuard;
 use records::operation::{STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE};
-use rustix::fs::{self, FallocateFlags, Timespec, Timestamps};
+use rustix::fs::{self, FallocateFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -329,12 +329,8 @@ impl Store for Striped {
             resize_here(work, node, Some(file), end)?;
             *guard = Some(end);
         } else {
-            let time = |tv_nsec| Timespec { tv_sec: 0, tv_nsec };
-            let times = Timestamps {
-                last_access: time(fs::UTIME_OMIT),
-                last_modification: time(fs::UTIME_NOW),
-            };
-            fs::futimens(&file.fd, &times)?;
+            // Changes what writing changes besides contents: the time, and rights that a changed file must not have.
+            fs::ftruncate(&file.fd, size)?;
         }
         Ok(data.len())
     }

@@ -3,6 +3,7 @@
 //! Needs FUSE; says so and passes where that is not there.
 
 mod instance;
+mod privileges;
 mod random;
 mod ranks;
 mod trace;
@@ -92,4 +93,19 @@ fn requests_of_mpich_have_their_calls() {
 #[test]
 fn requests_of_openmpi_have_their_calls() {
     ranks::openmpi();
+}
+
+#[test]
+fn setuid_bits_of_a_plain_directory() {
+    privileges::as_in_a_plain_directory("setuid", &[], "");
+}
+
+#[test]
+fn setuid_bits_through_the_page_cache() {
+    privileges::as_in_a_plain_directory("cached", &["--mode", "through"], "");
+}
+
+#[test]
+fn setuid_bits_of_striped_files() {
+    privileges::as_in_a_plain_directory("stripedbits", &["--servers", "2"], "names");
 }
