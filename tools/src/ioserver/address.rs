@@ -1,8 +1,9 @@
 //! Addresses of data servers, and streams to them: Unix sockets on this host, TCP to any.
 
+use rustix::net::sockopt::socket_peercred;
 use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 /// How long an answer may take before the server is taken for dead.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a data server waits at a time before it looks how long it has waited.
+pub const TICK: Duration = Duration::from_secs(1);
 
 /// Where a data server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +44,16 @@ impl fmt::Display for Address {
     }
 }
 
+/// Sees that the user at the other end of a connection is this process's own, or root.
+pub fn expect_own(user: u32) -> io::Result<()> {
+    let own = formats::files::user();
+    if user == own || user == 0 {
+        return Ok(());
+    }
+    let why = format!("the other end is user {user}, this one is user {own}");
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
 /// A connection.
 #[derive(Debug)]
 pub enum Stream {
@@ -58,21 +71,52 @@ pub enum Listener {
 impl Stream {
     /// Connects to a data server.
     pub fn connect(address: &Address) -> io::Result<Stream> {
-        match address {
-            Address::Unix(path) => {
-                let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
-                stream.set_write_timeout(Some(PATIENCE))?;
-                Ok(Stream::Unix(stream))
+        let stream = match address {
+            Address::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
+            Address::Tcp(place) => Stream::Tcp(TcpStream::connect(place)?),
+        };
+        stream.set_patience(PATIENCE)?;
+        Ok(stream)
+    }
+
+    /// Reading gives up after `read`, writing after [`PATIENCE`]; small messages are sent at once.
+    fn set_patience(&self, read: Duration) -> io::Result<()> {
+        match self {
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(Some(read))?;
+                stream.set_write_timeout(Some(PATIENCE))
             }
-            Address::Tcp(place) => {
-                let stream = TcpStream::connect(place)?;
+            Stream::Tcp(stream) => {
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
-                stream.set_write_timeout(Some(PATIENCE))?;
-                Ok(Stream::Tcp(stream))
+                stream.set_read_timeout(Some(read))?;
+                stream.set_write_timeout(Some(PATIENCE))
             }
         }
+    }
+
+    /// The user at the other end, if that is on this host and known.
+    pub fn user(&self) -> io::Result<Option<u32>> {
+        match self {
+            Stream::Unix(stream) => Ok(Some(socket_peercred(stream)?.uid.as_raw())),
+            Stream::Tcp(_) => Ok(None),
+        }
+    }
+
+    /// The same connection once more.
+    pub fn try_clone(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+        })
+    }
+
+    /// Ends the connection, whoever uses it.
+    pub fn close(&self) {
+        // It may have ended already.
+        drop(match self {
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        });
     }
 }
 
@@ -96,16 +140,14 @@ impl Listener {
         }
     }
 
-    /// The next connection.
+    /// The next connection. Reading from it gives up after each [`TICK`].
     pub fn accept(&self) -> io::Result<Stream> {
-        Ok(match self {
+        let stream = match self {
             Listener::Unix(listener) => Stream::Unix(listener.accept()?.0),
-            Listener::Tcp(listener) => {
-                let stream = listener.accept()?.0;
-                stream.set_nodelay(true)?;
-                Stream::Tcp(stream)
-            }
-        })
+            Listener::Tcp(listener) => Stream::Tcp(listener.accept()?.0),
+        };
+        stream.set_patience(TICK)?;
+        Ok(stream)
     }
 }
 

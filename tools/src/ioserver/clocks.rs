@@ -25,13 +25,18 @@ fn question(action: Action) -> Question {
     }
 }
 
+/// What the server's clock says, in ns.
+pub fn read(stream: &mut Stream) -> io::Result<u64> {
+    wire::ask(stream, &question(Action::Clock), &[])?;
+    Ok(wire::answered(stream, &mut [])?? as u64)
+}
+
 /// Compares the clocks and tells the server the result.
 pub fn compare(stream: &mut Stream) -> io::Result<()> {
     let mut best: Option<Sync> = None;
     for _ in 0..READINGS {
         let asked = now();
-        wire::ask(stream, &question(Action::Clock), &[])?;
-        let there = wire::answered(stream, &mut [])?? as u64;
+        let there = read(stream)?;
         let gap = now() - asked;
         if best.is_none_or(|best| gap < best.gap) {
             best = Some(Sync {

@@ -4,7 +4,9 @@ use super::address::{Address, Listener, Stream};
 use super::clocks;
 use super::objects::Objects;
 use super::recording::{Recorder, Result, Work};
-use super::wire::{self, Action, DATA_ONLY, NEW, Question};
+use super::secret::Secret;
+use super::visitors::{Visitor, Visitors};
+use super::wire::{self, Action, DATA_ONLY, NEW, Question, Until};
 use super::{absolute, at, recorder};
 use crate::failure::Failure;
 use crate::journal::now;
@@ -18,12 +20,21 @@ use rustix::io;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a connection may take to show that it may ask.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of the stack of a thread that serves a connection.
+const STACK: usize = 512 << 10;
 
 /// Keep stripes of files for mpitrace ioserver
 ///
 /// An I/O server with --data-server ADDRESS splits what programs read and write over its data servers. Each piece is recorded
 /// from its receipt to its answer, with the calls for this server's disk nested in it and the CallID of the MPI call it is
-/// done for. Ends on SIGINT or SIGTERM. Whoever can connect to the address can read and write the store.
+/// done for. Ends on SIGINT or SIGTERM.
+///
+/// Who may use the store: at a Unix socket processes of the same user (and root); by TCP those who have the secret that this
+/// server has. Contents go over the network as they are: who can read or change packets there can read or change them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   node1$ mpitrace dataserver --listen tcp:node1:4711 --trace data0.blocks /scratch/store
@@ -44,6 +55,10 @@ pub struct Arguments {
     /// Record nothing
     #[arg(long, conflicts_with = "trace")]
     no_trace: bool,
+    /// The secret by which askers are known by TCP: a file of 16 bytes or more that only its owner may read, the same for all
+    /// servers of a file system [default: ~/.config/mpitrace/secret, which is made if it is not there]
+    #[arg(long, value_name = "FILE")]
+    secret: Option<PathBuf>,
     /// End with the process that holds the other end of stdin
     #[arg(long, hide = true)]
     with_stdin: bool,
@@ -78,6 +93,7 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
         name,
         None,
     )?;
+    let secret = Secret::for_addresses(arguments.secret.as_deref(), [&arguments.listen])?;
     let bound = Listener::bind(&arguments.listen);
     let listener = bound.map_err(|e| Failure::Data(format!("{}: {e}", arguments.listen)))?;
     let mut out = std::io::stdout().lock();
@@ -94,6 +110,7 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     let server = Arc::new(DataServer {
         objects: Objects::new(store),
         recorder: Arc::clone(&recorder),
+        secret,
     });
     let (ended, end) = std::sync::mpsc::channel();
     let by_signal = ended.clone();
@@ -107,20 +124,7 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
             ended.send(())
         });
     }
-    std::thread::spawn(move || {
-        loop {
-            match listener.accept() {
-                Ok(stream) => {
-                    let server = Arc::clone(&server);
-                    std::thread::spawn(move || server.serve(stream));
-                }
-                Err(e) => {
-                    eprintln!("mpitrace: data server: {e}");
-                    std::thread::sleep(std::time::Duration::from_millis(100));
-                }
-            }
-        }
-    });
+    std::thread::spawn(move || accept(&server, &listener));
     // Neither sender goes away before it has sent.
     let _ = end.recv();
     recorder.finish();
@@ -130,25 +134,67 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     Ok(())
 }
 
+/// Serves each connection in a thread of its own. One that cannot be served is closed, and the next one is waited for.
+fn accept(server: &Arc<DataServer>, listener: &Listener) {
+    let visitors = Arc::new(Visitors::default());
+    loop {
+        let stream = match listener.accept() {
+            Ok(stream) => stream,
+            Err(e) => {
+                visitors.tell(&e);
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            }
+        };
+        let Some(visitor) = visitors.add(&stream) else {
+            visitors.tell(&"there are too many");
+            continue;
+        };
+        let server = Arc::clone(server);
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        if let Err(e) = thread.spawn(move || server.serve(stream, &visitor)) {
+            visitors.tell(&e);
+        }
+    }
+}
+
 struct DataServer {
     objects: Objects,
     recorder: Arc<Recorder>,
+    /// What askers by TCP must have.
+    secret: Option<Secret>,
 }
 
 impl DataServer {
+    /// Finds out whether an asker may ask.
+    fn let_in(&self, stream: &mut Stream) -> std::io::Result<()> {
+        match stream.user()? {
+            Some(user) => super::address::expect_own(user).inspect_err(|_| {
+                drop(wire::answer(stream, Err(io::Errno::ACCESS), &[]));
+            }),
+            None => match &self.secret {
+                Some(secret) => secret.check(stream, Until::after(PATIENCE)),
+                None => Err(std::io::ErrorKind::PermissionDenied.into()),
+            },
+        }
+    }
+
     /// Answers one asker's questions until it goes.
-    fn serve(&self, mut stream: Stream) {
+    fn serve(&self, mut stream: Stream, visitor: &Visitor) {
+        if let Err(e) = self.let_in(&mut stream) {
+            visitor.others().tell(&e);
+            return;
+        }
+        visitor.is_let_in();
         let (mut data, mut found) = (Vec::new(), Vec::new());
         loop {
             let question = match wire::question(&mut stream, &mut data) {
                 Ok(Some(question)) => question,
                 Ok(None) => return,
-                Err(e) => {
-                    eprintln!("mpitrace: data server: a connection is given up: {e}");
-                    return;
-                }
+                Err(e) => return visitor.others().tell(&e),
             };
             found.clear();
+            found.shrink_to(wire::KEPT);
             let result = match question.action {
                 Action::Clock => Ok(now() as usize),
                 Action::Shift => {

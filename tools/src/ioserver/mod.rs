@@ -14,10 +14,12 @@ mod objects;
 mod privileges;
 mod recording;
 mod requests;
+mod secret;
 mod servers;
 mod store;
 mod stripe;
 mod tids;
+mod visitors;
 mod wire;
 
 use crate::failure::Failure;
@@ -25,6 +27,7 @@ use crate::journal::Journal;
 use clap::ValueEnum;
 use recording::Recorder;
 use records::define::{Role, Server as Named};
+use secret::Secret;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -91,6 +94,10 @@ pub struct Arguments {
         conflicts_with = "servers"
     )]
     data_servers: Vec<address::Address>,
+    /// The secret that data servers at tcp: addresses have (see mpitrace dataserver) [default: ~/.config/mpitrace/secret, which
+    /// is made if it is not there; servers that are started have one of their own]
+    #[arg(long, value_name = "FILE", requires = "data_servers")]
+    secret: Option<PathBuf>,
     /// Go to the background once it is mounted
     #[arg(long)]
     background: bool,
@@ -178,13 +185,16 @@ fn store(
     place.base = servers::prepare(&base, layout)?;
     if arguments.servers.is_none() {
         let addresses = arguments.data_servers.clone();
-        return Ok((Box::new(stripe::Striped::new(addresses, stripe)), None));
+        let secret = Secret::for_addresses(arguments.secret.as_deref(), &addresses)?;
+        let striped = stripe::Striped::new(addresses, secret, stripe);
+        striped.meet()?;
+        return Ok((Box::new(striped), None));
     }
     let traces = |number| Some(trace?.with_extension(format!("data{number}.blocks")));
     let servers =
         servers::Servers::start(&base, count, &arguments.listen, traces, arguments.detach)?;
     let addresses = servers.addresses.clone();
-    let striped = stripe::Striped::new(addresses, stripe);
+    let striped = stripe::Striped::new(addresses, servers.secret.clone(), stripe);
     Ok((Box::new(striped), Some(servers)))
 }
 

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Files that are held open; of more, those that nobody uses are closed.
 const OPEN: usize = 512;
@@ -25,6 +26,8 @@ pub struct Object {
 /// All of them.
 pub struct Objects {
     store: PathBuf,
+    /// Whether a file that is not taken has been told.
+    is_told: AtomicBool,
     open: Mutex<HashMap<u64, Arc<Object>>>,
 }
 
@@ -33,6 +36,7 @@ impl Objects {
     pub fn new(store: PathBuf) -> Objects {
         Objects {
             store,
+            is_told: AtomicBool::new(false),
             open: Mutex::new(HashMap::new()),
         }
     }
@@ -61,12 +65,23 @@ impl Objects {
             return Ok(Arc::clone(object));
         }
         let path = self.path(number);
-        let flags = flags | OFlags::RDWR | OFlags::CLOEXEC;
+        // Whoever may write to the folder of the store must not lead elsewhere, or make the server wait.
+        let flags = flags | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let mode = Mode::RUSR | Mode::WUSR;
         let fd = work.disk(operation::OPEN, 0, None, (-1, -1), || {
             fs::open(&path, flags, mode)
         })?;
         let stat = fs::fstat(&fd)?;
+        let is_regular = fs::FileType::from_raw_mode(stat.st_mode) == fs::FileType::RegularFile;
+        if !is_regular || stat.st_uid != formats::files::user() || stat.st_nlink != 1 {
+            if !self.is_told.swap(true, Relaxed) {
+                eprintln!(
+                    "mpitrace: data server: {}: not a file that this server made",
+                    path.display()
+                );
+            }
+            return Err(Errno::PERM);
+        }
         work.recorder().define(&Definition::File(OpenFile {
             fd: fd.as_raw_fd(),
             flags: flags.bits() as i32,
@@ -95,7 +110,7 @@ impl Objects {
         let mut open = self.open.lock();
         let object = open.remove(&number);
         let path = self.path(number);
-        let removed = match fs::stat(&path) {
+        let removed = match fs::lstat(&path) {
             Ok(stat) => work.disk(operation::UNLINK, stat.st_ino, None, (-1, -1), || {
                 fs::unlink(&path)
             }),

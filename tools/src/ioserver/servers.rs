@@ -10,6 +10,7 @@ use super::address::Address;
 use super::at;
 use super::data_server::LISTENING;
 use super::layout::Layout;
+use super::secret::Secret;
 use crate::failure::Failure;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -84,6 +85,8 @@ pub struct Servers {
     children: Vec<(Child, Option<ChildStdin>)>,
     /// Where each can be connected to.
     pub addresses: Vec<Address>,
+    /// What they must be shown, if they are connected to by TCP.
+    pub secret: Option<Secret>,
     _sockets: TempDir,
 }
 
@@ -101,11 +104,17 @@ impl Servers {
         let mut servers = Servers {
             children: Vec::new(),
             addresses: Vec::new(),
+            secret: None,
             _sockets: tempfile::Builder::new()
                 .prefix(&super::leftovers::sockets(std::process::id()))
                 .tempdir()
                 .map_err(failed)?,
         };
+        if let Listen::Tcp(_) = listen {
+            let secret = servers._sockets.path().join("secret");
+            Secret::make(&secret).map_err(|e| at(&secret, &e))?;
+            servers.secret = Some(Secret::read(&secret)?);
+        }
         for number in 0..count {
             let store = base.join(format!("data.{number}"));
             fs::create_dir_all(&store).map_err(|e| at(&store, &e))?;
@@ -117,6 +126,9 @@ impl Servers {
             command.args(["dataserver", "--with-stdin"]);
             command.args(["--number", &number.to_string()]);
             command.args(["--listen", &address.to_string()]);
+            if let Some(secret) = &servers.secret {
+                command.arg("--secret").arg(&secret.path);
+            }
             if detach {
                 command.arg("--detach");
             }

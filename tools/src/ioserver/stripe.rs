@@ -3,13 +3,15 @@
 //! Each thread of the front end has a connection of its own to each server, so that a server works on as many pieces at a
 //! time as there are requests. A server that does not answer makes the request fail with EIO.
 
-use super::address::{Address, Stream};
+use super::address::{Address, Stream, expect_own};
 use super::clocks;
 use super::inodes::Node;
 use super::layout::{Layout, Piece};
 use super::recording::{Result, Work};
+use super::secret::Secret;
 use super::store::{OpenFile, Store, resize_here, sync_here};
 use super::wire::{self, Action, DATA_ONLY, NEW, Question};
+use crate::failure::Failure;
 use crate::journal::now;
 use parking_lot::MutexGuard;
 use records::operation::{STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE};
@@ -17,8 +19,10 @@ use rustix::fs::{self, FallocateFlags};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Pieces that a server has been sent and has not answered, at most: their answers fit the buffers of a socket.
@@ -32,6 +36,8 @@ pub struct Striped {
 
 struct Server {
     address: Address,
+    /// What a server that is connected to by TCP must have, and is shown.
+    secret: Option<Arc<Secret>>,
     /// Whether it has been said that it does not answer.
     is_lost: AtomicBool,
 }
@@ -55,20 +61,46 @@ enum Buffer<'b> {
 }
 
 impl Striped {
-    /// Over these servers, in their order.
-    pub fn new(addresses: Vec<Address>, stripe: u64) -> Striped {
+    /// Over these servers, in their order; those that are connected to by TCP have the secret.
+    pub fn new(addresses: Vec<Address>, secret: Option<Secret>, stripe: u64) -> Striped {
         let layout = Layout {
             servers: addresses.len() as u64,
             stripe,
         };
+        let secret = secret.map(Arc::new);
         let server = |address| Server {
             address,
+            secret: secret.clone(),
             is_lost: AtomicBool::new(false),
         };
         Striped {
             layout,
             servers: addresses.into_iter().map(server).collect(),
         }
+    }
+
+    /// Connects to each server once. Of one that is not there it is said so: it may come.
+    ///
+    /// # Errors
+    /// When a server is another user's, or does not have the secret.
+    pub fn meet(&self) -> std::result::Result<(), Failure> {
+        for server in &self.servers {
+            match server
+                .connect()
+                .and_then(|mut stream| clocks::read(&mut stream))
+            {
+                Ok(_) => {}
+                Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+                    let message = format!("data server {}: {e}", server.address);
+                    return Err(Failure::Data(message));
+                }
+                Err(e) => eprintln!(
+                    "mpitrace: data server {}: {e}: what needs it fails until it is there",
+                    server.address
+                ),
+            }
+        }
+        Ok(())
     }
 
     fn question(work: &Work<'_>, inode: u64, action: Action) -> Question {
@@ -267,7 +299,10 @@ impl<'e> Exchange<'e, '_> {
 impl Server {
     fn connect(&self) -> std::io::Result<Stream> {
         let mut stream = Stream::connect(&self.address)?;
-        if let Address::Tcp(_) = self.address {
+        if let Some(user) = stream.user()? {
+            expect_own(user)?;
+        } else if let Some(secret) = &self.secret {
+            secret.ask(&mut stream)?;
             clocks::compare(&mut stream)?;
         }
         Ok(stream)

@@ -9,7 +9,8 @@
 
 use super::recording::Result;
 use rustix::io::Errno;
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Read, Write};
+use std::time::{Duration, Instant};
 
 const QUESTION: u32 = u32::from_le_bytes(*b"MPQ1");
 const ANSWER: u32 = u32::from_le_bytes(*b"MPA1");
@@ -17,6 +18,12 @@ const QUESTION_SIZE: usize = 64;
 const ANSWER_SIZE: usize = 24;
 /// Most bytes behind a head.
 pub const MOST: usize = 16 << 20;
+/// How long a question may take from its first byte to its last.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Bytes that are made room for before they come; as many again as have come are made room for then.
+const STEP: usize = 64 << 10;
+/// Room that is kept from one question to the next.
+pub const KEPT: usize = 1 << 20;
 /// The file is new: what may be there of an earlier one with its number goes.
 pub const NEW: u16 = 1;
 /// Only the data need to be brought to the disk.
@@ -107,13 +114,67 @@ pub fn ask(stream: &mut impl Write, question: &Question, data: &[u8]) -> io::Res
     send(stream, &head, data)
 }
 
+/// A moment until which something must have come.
+#[derive(Clone, Copy, Debug)]
+pub struct Until(Instant);
+
+impl Until {
+    /// So long after now.
+    pub fn after(time: Duration) -> Until {
+        Until(Instant::now() + time)
+    }
+
+    /// Fills `buffer`, from a stream that gives up now and then.
+    ///
+    /// # Errors
+    /// When that takes too long.
+    pub fn read(self, stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<()> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match stream.read(&mut buffer[filled..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(read) => filled += read,
+                Err(e) if is_waiting(&e) => {}
+                Err(e) => return Err(e),
+            }
+            if filled < buffer.len() && Instant::now() > self.0 {
+                return Err(io::Error::new(ErrorKind::TimedOut, "it is too slow"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether nothing has come yet.
+fn is_waiting(e: &io::Error) -> bool {
+    use ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(e.kind(), Interrupted | TimedOut | WouldBlock)
+}
+
 /// The next question, with what is behind it in `data`; `None` when the asker has gone.
 pub fn question(stream: &mut impl Read, data: &mut Vec<u8>) -> io::Result<Option<Question>> {
+    question_within(PATIENCE, stream, data)
+}
+
+fn question_within(
+    patience: Duration,
+    stream: &mut impl Read,
+    data: &mut Vec<u8>,
+) -> io::Result<Option<Question>> {
+    data.clear();
+    data.shrink_to(KEPT);
     let mut head = [0; QUESTION_SIZE];
-    match stream.read(&mut head)? {
-        0 => return Ok(None),
-        n => stream.read_exact(&mut head[n..])?,
-    }
+    // Until it begins, a question may take as long as the asker likes.
+    let begun = loop {
+        match stream.read(&mut head) {
+            Ok(0) => return Ok(None),
+            Ok(begun) => break begun,
+            Err(e) if is_waiting(&e) => {}
+            Err(e) => return Err(e),
+        }
+    };
+    let until = Until::after(patience);
+    until.read(stream, &mut head[begun..])?;
     let half = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
     let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
     let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
@@ -124,8 +185,11 @@ pub fn question(stream: &mut impl Read, data: &mut Vec<u8>) -> io::Result<Option
     if behind > MOST || long(48) > MOST as u64 && half(4) == Action::Read as u16 {
         return Err(bad("a question that is too large"));
     }
-    data.resize(behind, 0);
-    stream.read_exact(data)?;
+    while data.len() < behind {
+        let there = data.len();
+        data.resize(behind.min(there + there.max(STEP)), 0);
+        until.read(stream, &mut data[there..])?;
+    }
     Ok(Some(Question {
         action: Action::from_number(half(4)).ok_or_else(|| bad("an unknown question"))?,
         flags: half(6),
@@ -240,6 +304,23 @@ mod tests {
         // An answer with more behind it than was asked for.
         answer(&mut server, Ok(5), b"abcde").unwrap();
         assert!(answered(&mut front, &mut [0; 4]).is_err());
+        // One that takes too long, of which no more room is made for than has come.
+        let (mut front, mut server) = pair();
+        let Stream::Unix(slow) = &server else {
+            panic!("a pair of Unix sockets");
+        };
+        slow.set_read_timeout(Some(Duration::from_millis(5)))
+            .unwrap();
+        let mut head = [0; QUESTION_SIZE];
+        head[..4].copy_from_slice(&QUESTION.to_le_bytes());
+        head[4] = Action::Write as u8;
+        head[60..].copy_from_slice(&(MOST as u32).to_le_bytes());
+        front.write_all(&head).unwrap();
+        front.write_all(&[7; 1000]).unwrap();
+        let mut data = Vec::new();
+        let given_up = question_within(Duration::from_millis(50), &mut server, &mut data);
+        assert_eq!(given_up.unwrap_err().kind(), ErrorKind::TimedOut);
+        assert!(data.capacity() <= STEP, "{}", data.capacity());
         // One that is cut off.
         front.write_all(&QUESTION.to_le_bytes()).unwrap();
         drop(front);

@@ -6,6 +6,7 @@ mod instance;
 mod privileges;
 mod random;
 mod ranks;
+mod strangers;
 mod trace;
 mod trouble;
 

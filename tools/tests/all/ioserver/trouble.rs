@@ -229,6 +229,7 @@ pub fn data_servers_of_their_own() {
             .arg("--trace")
             .arg(instance.plain().join(format!("{number}.blocks")))
             .arg(&store)
+            .env("XDG_CONFIG_HOME", instance.plain().join("config"))
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -249,6 +250,7 @@ pub fn data_servers_of_their_own() {
         let front = front
             .arg(instance.base())
             .arg(instance.mount())
+            .env("XDG_CONFIG_HOME", instance.plain().join("config"))
             .output()
             .unwrap();
         assert!(front.status.success(), "{front:?}");
