@@ -87,7 +87,8 @@ impl Sweeper {
         }
         self.part(kind, border - from);
         self.finish(fill);
-        let last = to >> BITS;
+        // The last column may yet get what happens at its end.
+        let last = to.min(end - 1) >> BITS;
         if last > first + 1 {
             fill.whole((first + 1) as usize..last as usize, kind);
         }

@@ -325,6 +325,7 @@ pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u3
     if found.cut_arrows > 0 {
         flags |= flag::ARROWS_CUT;
     }
+    let arrows = found.arrows.len() as u64 + found.cut_arrows;
     flags |= write_arrows(&mut writer, question, found.arrows);
     writer.finish(&Header {
         kind: 1,
@@ -335,6 +336,7 @@ pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u3
         first_row: rows.start as u32,
         window: [window.earliest, window.latest],
         drawables: found.drawables,
+        arrows,
     })
 }
 

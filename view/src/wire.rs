@@ -62,6 +62,8 @@ pub struct Header {
     pub window: [f64; 2],
     /// Drawables in the window and the rows.
     pub drawables: u64,
+    /// Arrows that were found of those that are asked for, one by one in the frame or not.
+    pub arrows: u64,
 }
 
 /// Makes a frame.
@@ -142,7 +144,7 @@ impl Writer {
             .iter()
             .for_each(|time| out.extend_from_slice(&time.to_le_bytes()));
         out.extend_from_slice(&header.drawables.to_le_bytes());
-        out.extend_from_slice(&[0; 8]);
+        out.extend_from_slice(&header.arrows.to_le_bytes());
         for (id, size, count) in self.sections {
             id.put(&mut out);
             size.put(&mut out);
@@ -182,6 +184,7 @@ impl Frame {
             first_row: u32_at(28)?,
             window: [f64_at(32)?, f64_at(40)?],
             drawables: u64_at(48)?,
+            arrows: u64_at(56)?,
         };
         let count = u32_at(16)? as usize;
         let mut at = HEADER.checked_add(count.checked_mul(16)?)?;

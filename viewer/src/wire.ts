@@ -77,6 +77,8 @@ export interface Frame {
   t1: number;
   /** How many drawables lie in the window, drawn or not. */
   drawables: number;
+  /** How many arrows were found of those that are asked for, given one by one or not. */
+  found: number;
   cells: Cells;
   states: States | null;
   events: Events | null;
@@ -124,6 +126,7 @@ export function decode(buffer: ArrayBuffer): Frame {
     t0: view.getFloat64(32, true),
     t1: view.getFloat64(40, true),
     drawables: Number(view.getBigUint64(48, true)),
+    found: Number(view.getBigUint64(56, true)),
     cells: {
       category: plane(1),
       busy: u8(2),
@@ -257,6 +260,7 @@ export function encode(frame: Frame): ArrayBuffer {
   view.setFloat64(32, frame.t0, true);
   view.setFloat64(40, frame.t1, true);
   view.setBigUint64(48, BigInt(frame.drawables), true);
+  view.setBigUint64(56, BigInt(frame.found), true);
   sections.forEach(({ id, column }, nth) => {
     const entry = HEADER + nth * SECTION;
     view.setUint32(entry, id, true);
@@ -272,7 +276,7 @@ export function encode(frame: Frame): ArrayBuffer {
 /** A frame without planes and columns. */
 export function blank(columns: number, rows: number, t0: number, t1: number): Frame {
   return {
-    columns, rows, flags: EXACT, seq: 0, y0: 0, t0, t1, drawables: 0,
+    columns, rows, flags: EXACT, seq: 0, y0: 0, t0, t1, drawables: 0, found: 0,
     cells: {
       category: null, busy: null, spread: null, events: null, hits: null,
       second: null, third: null, share1: null, share2: null, share3: null,

@@ -44,6 +44,8 @@ impl Index<'_> {
             first_row: question.rows.start as u32,
             window: [question.window.earliest, question.window.latest],
             drawables: (self.drawables as f64 * part.clamp(0.0, 1.0)) as u64,
+            // None are in an index.
+            arrows: 0,
         });
         Some((frame, exact))
     }

@@ -54,12 +54,15 @@ fn many_arrows_are_bundles() {
     }
     let file = file(&crate::common::categories(), 64, &mut drawables);
     let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let worst = picture(&viewer, "picture?w=80&arrows=worst");
+    assert_eq!((worst.reals(40).len(), worst.header.arrows), (200, 6400));
     for rows in ["", "pin:5"] {
         let frame = picture(&viewer, &format!("picture?w=80&arrows=all&rows={rows}"));
         let [from, to] = [40, 41].map(|id| frame.reals(id));
         let [row_from, row_to, counts] = [42, 43, 46].map(|id| frame.numbers(id));
         assert!((100..=400).contains(&counts.len()), "{}", counts.len());
         assert_eq!(counts.iter().sum::<u32>(), 6400);
+        assert_eq!(frame.header.arrows, 6400);
         let sum = |times: &[f32]| {
             let each = times.iter().zip(&counts);
             each.map(|(time, count)| f64::from(*time) * f64::from(*count))

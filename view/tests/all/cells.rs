@@ -305,7 +305,9 @@ fn check_objects(
     assert_eq!(found, times);
     let mut counts = vec![0u32; rows * width];
     for &&(line, time) in &events {
-        let column = ((time - earliest) * (width as f64 / length)).floor() as usize;
+        // What is at a border of columns, but for the last digits of its time, is behind it.
+        let parts = (time - earliest) * (width as f64 / length) * COLUMN as f64;
+        let column = (parts.round() / COLUMN as f64) as usize;
         counts[place(line).0.unwrap() as usize * width + column.min(width - 1)] += 1;
     }
     let levels: Vec<u32> = counts
@@ -400,6 +402,32 @@ proptest! {
         check(&file, &Asked { window, width, rows, mode, hide: hide.clone() });
         let whole = TimeBBox { earliest: 0.0, latest: 12.0 };
         check(&file, &Asked { window: whole, width, rows, mode, hide });
+    }
+}
+
+/// What has no length at the very end of the window is in the last column, beside what fills that.
+#[test]
+fn an_instant_at_the_end_of_the_window() {
+    let lines = [vec![(3667, 1146, 1), (4813, 0, 1), (4813, 0, 2)]];
+    let file = file(&categories(), 1, &mut drawables(&lines, &[], &[]));
+    let window = TimeBBox {
+        earliest: 2.174,
+        latest: 4.813,
+    };
+    for mode in ["dominant", "rare", "stack", "heat:1"] {
+        for (width, rows) in [(1, ""), (41, ""), (41, "hide:0")] {
+            let hide = Vec::new();
+            check(
+                &file,
+                &Asked {
+                    window,
+                    width,
+                    rows,
+                    mode,
+                    hide,
+                },
+            );
+        }
     }
 }
 

@@ -25,12 +25,13 @@ export function drawsArrows({ frame: { arrows }, want }: Picture): boolean {
 }
 
 /** Which arrows a picture has that has not all of them one by one. */
-function arrowsNote({ frame: { arrows }, want }: Picture): string {
+function arrowsNote({ frame: { arrows, found, flags } }: Picture): string {
+  const part = (shown: number) => `${thin(String(shown))} of ${flags & COARSE ? "at least " : ""}${thin(String(found))} arrows`;
   if (arrows?.count) {
-    const messages = arrows.count.reduce((sum, one) => sum + one, 0);
-    return `${thin(String(messages))} messages between groups of rows, as wide as their bytes`;
+    const shown = arrows.count.reduce((sum, one) => sum + one, 0);
+    return `${part(shown)}, between groups of rows, as wide as their bytes`;
   }
-  return want.arrows === "worst" ? `the ${arrows?.from.length ?? 0} arrows that take longest` : "not all arrows";
+  return `${part(arrows?.from.length ?? 0)}, those that take longest`;
 }
 
 /** Whether the search has hits in the time of a picture. */

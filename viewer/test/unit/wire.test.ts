@@ -6,7 +6,7 @@ function sample(): Frame {
   const frame = blank(3, 2, 1.5, 2.25);
   return {
     ...frame,
-    flags: 5, seq: 77, y0: 9, drawables: 12_345_678_901,
+    flags: 5, seq: 77, y0: 9, drawables: 12_345_678_901, found: 23_456_789_012,
     cells: { ...frame.cells, category: Uint16Array.from([1, 300, 0, 2, 2, 65535]), busy: Uint8Array.from([0, 1, 2, 3, 4, 255]) },
     states: {
       start: Float32Array.from([0, 0.25]), duration: Float32Array.from([0.5, 0.125]),
