@@ -51,3 +51,56 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     file.write_all(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    /// A folder with a file of value, and a planted name for each way by which that could be got at.
+    fn planted(test: &str) -> (PathBuf, [PathBuf; 4]) {
+        let folder = std::env::temp_dir().join(format!("libtrace-{test}-{}", std::process::id()));
+        drop(std::fs::remove_dir_all(&folder));
+        std::fs::create_dir(&folder).unwrap();
+        let value = folder.join("value");
+        std::fs::write(&value, "of value").unwrap();
+        let names = ["link", "hard", "nowhere", "pipe"].map(|name| folder.join(name));
+        symlink(&value, &names[0]).unwrap();
+        std::fs::hard_link(&value, &names[1]).unwrap();
+        symlink(folder.join("none"), &names[2]).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&names[3]).status();
+        assert!(made.unwrap().success());
+        (folder, names)
+    }
+
+    #[test]
+    fn nothing_is_written_through_planted_names() {
+        let (folder, names) = planted("planted");
+        for name in &names {
+            assert!(create(name, b"name").is_err(), "{}", name.display());
+            assert!(append(name, "line\n", &|_| true).is_err());
+            assert!(replace(name, "text", &|_| true).is_err());
+        }
+        assert_eq!(std::fs::read(folder.join("value")).unwrap(), b"of value");
+        assert!(!folder.join("none").exists());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn own_files_are_made_anew_or_continued_and_others_stay() {
+        let (folder, _) = planted("own");
+        let path = folder.join("own");
+        let text = || std::fs::read_to_string(&path).unwrap();
+        let is_ours = |beginning: &str| beginning.starts_with("ours");
+        create(&path, b"ours, long").unwrap();
+        replace(&path, "ours", &is_ours).unwrap();
+        append(&path, "+", &is_ours).unwrap();
+        assert_eq!(text(), "ours+");
+        create(&path, b"other").unwrap();
+        assert!(append(&path, "+", &is_ours).is_err());
+        assert!(replace(&path, "ours", &is_ours).is_err());
+        assert_eq!(text(), "other");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
