@@ -1,13 +1,14 @@
 /* A program that ends badly, at a moment that is told from outside. In a mapped file of its own each rank counts how often
- * each thread has begun and ended each MPI function, so that the counts outlive it: tests/src/failures.rs compares them
+ * each thread has begun and ended each MPI function, so that the counts outlive it: tests/src/failures/ compares them
  * with what the recorder kept.
  *
- *   ends WAY RANK MICROSECONDS THREADS FILES
+ *   ends WAY RANK MICROSECONDS THREADS FILES ROUNDS
  *
- * RANK (-1: every rank) comes to its end by WAY that long after MPI_Init returned, or after it entered MPI_Finalize for the
- * ways that begin with "merge". Those for which memory runs out (merge-as, merge-data) have as many KB left instead, from when
- * they enter MPI_Finalize. THREADS of every rank call MPI, the others on communicators of their own. FILES is 1 for
- * accesses to a file, too. The counts go to RANK.ends in the working directory. */
+ * RANK (-1: every rank; a number that no rank has: none) comes to its end by WAY that long after MPI_Init returned, or after
+ * it entered MPI_Finalize for the ways that begin with "merge". Those for which memory runs out (merge-as, merge-data) have as
+ * many KB left instead, from when they enter MPI_Finalize. THREADS of every rank call MPI, the others on communicators of their
+ * own. FILES is 1 for accesses to a file, too. What does not end before calls MPI_Finalize after so many ROUNDS. The counts go
+ * to RANK.ends in the working directory. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -179,11 +180,11 @@ int main(int argc, char **argv)
     const char *name = getenv("PMI_RANK");
     if (!name)
         name = getenv("OMPI_COMM_WORLD_RANK");
-    if (argc < 6 || !name)
+    if (argc < 7 || !name)
         return 2;
     way = argv[1];
     moment = atol(argv[3]);
-    int threads = atoi(argv[4]), files = atoi(argv[5]), got, rank, size;
+    int threads = atoi(argv[4]), files = atoi(argv[5]), rounds = atoi(argv[6]), got, rank, size;
     strikes = atoi(argv[2]) == -1 || atoi(argv[2]) == atoi(name);
     char path[64];
     snprintf(path, sizeof path, "%s.ends", name);
@@ -219,7 +220,7 @@ int main(int argc, char **argv)
         if (pthread_create(&thread, NULL, alone, (void *)(long)i) != 0)
             return 2;
     }
-    for (int i = 0; i < (in_merge ? 4000 : way_is("hang") ? 500 : 1 << 30); i++) {
+    for (int i = 0; i < rounds; i++) {
         exchange(i, rank, size);
         if (files && i % 4 == 0)
             CALL(MPI_File_write_at, data, 4096L * (i / 4 % 1024), &i, 1, MPI_INT, MPI_STATUS_IGNORE);

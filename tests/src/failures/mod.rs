@@ -1,0 +1,330 @@
+//! Runs that end badly, and what is left of them. The truth is what `tests/programs/ends.c` counts in mapped files of its own:
+//! for each thread and function, how many calls have begun and how many have returned. What `mpitrace recover` makes of the
+//! block files must lie between, function by function: a call that had returned is there, once.
+
+mod judge;
+mod ways;
+
+pub use judge::Outcome;
+pub use ways::{WAYS, Way};
+
+use crate::process::Folder;
+use crate::trace::Tracing;
+use crate::{Mpi, Program};
+use judge::{Truth, judge, truths};
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use ways::{When, Who};
+
+/// Numbers without pattern (splitmix64).
+pub struct Random(pub u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    /// Between these, short times as often as long ones: µs.
+    fn moment(&mut self, least: f64, most: f64) -> u64 {
+        let x = self.next() as f64 / u64::MAX as f64;
+        (least * (most / least).powf(x)) as u64
+    }
+}
+
+/// Whether a process is there and not only waits to be asked how it ended.
+fn is_alive(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit(')')
+        .next()
+        .and_then(|rest| rest.trim().chars().next());
+    state.is_some_and(|state| state != 'Z' && state != 'X')
+}
+
+fn signal(signal: &str, pids: impl IntoIterator<Item = u32>) {
+    let pids: Vec<String> = pids.into_iter().map(|pid| pid.to_string()).collect();
+    if !pids.is_empty() {
+        let _ = Command::new("kill")
+            .arg(format!("-{signal}"))
+            .args(pids)
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+/// A run that is going on.
+struct Going {
+    launcher: Child,
+    folder: PathBuf,
+    ranks: usize,
+    begun: Instant,
+}
+
+/// Time that a run may take until it ends by itself, and then until its processes are gone.
+const LIMIT: Duration = Duration::from_secs(30);
+
+impl Going {
+    fn pids(&self) -> Vec<u32> {
+        let alive = truths(&self.folder, self.ranks);
+        let pids = alive.values().map(|t| t.pid);
+        pids.filter(|&pid| is_alive(pid)).collect()
+    }
+
+    /// Waits until every rank has come out of MPI_Init.
+    fn wait_for_init(&mut self) {
+        let ready = |t: &Truth| t.calls.get("MPI_Comm_size").is_some_and(|m| m.ended > 0);
+        while self.begun.elapsed() < LIMIT {
+            let truths = truths(&self.folder, self.ranks);
+            let over = matches!(self.launcher.try_wait(), Ok(Some(_)));
+            if over || (truths.len() == self.ranks && truths.values().all(ready)) {
+                return;
+            }
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Waits until launcher and ranks are gone. When a part of them is, the others have `patience` to follow. Gives how the
+    /// launcher ended, if all ended by themselves.
+    fn end(mut self, patience: Duration) -> Option<ExitStatus> {
+        let mut is_killed = false;
+        let mut first_gone: Option<Instant> = None;
+        loop {
+            let status = self.launcher.try_wait().ok().flatten();
+            let alive = self.pids();
+            let known = truths(&self.folder, self.ranks).len();
+            if status.is_some() && alive.is_empty() {
+                return status.filter(|_| !is_killed);
+            }
+            if status.is_some() || alive.len() < known {
+                first_gone.get_or_insert_with(Instant::now);
+            }
+            let late = first_gone.is_some_and(|t| t.elapsed() > patience);
+            if late || self.begun.elapsed() > LIMIT {
+                is_killed |= !alive.is_empty();
+                signal("KILL", alive);
+                // The launcher has an end of its own to make; then it has had its time, too.
+                if first_gone.is_some_and(|t| t.elapsed() > patience + Duration::from_secs(5))
+                    || self.begun.elapsed() > LIMIT + Duration::from_secs(5)
+                {
+                    let group = format!("-{}", self.launcher.id());
+                    let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+                    let _ = self.launcher.wait();
+                    return None;
+                }
+                sleep(Duration::from_millis(50));
+            }
+            sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// What a run is made of.
+#[derive(Clone, Debug)]
+struct Plan {
+    mpi: Mpi,
+    way: Way,
+    /// Which ranks have the recorder.
+    traced: Vec<bool>,
+    /// µs until the end begins, or KB that are left.
+    moment: u64,
+    threads: u32,
+    files: u64,
+}
+
+impl Plan {
+    /// Of two ranks to four.
+    fn new(mpi: Mpi, way: Way, random: &mut Random) -> Plan {
+        // The ranks of an MPICH spin while they wait.
+        let more = match (mpi.is_mpich(), way.partly) {
+            (true, false) => 1,
+            (true, true) | (false, false) => 2,
+            (false, true) => 3,
+        };
+        let ranks = 2 + random.below(more) as usize;
+        let threads = way
+            .threads
+            .unwrap_or_else(|| [1, 1, 3][random.below(3) as usize]);
+        let mut traced = vec![true; ranks];
+        if way.partly {
+            // Neither none nor all.
+            let some = 1 + random.below((1 << ranks) - 2);
+            traced = (0..ranks).map(|rank| some >> rank & 1 == 1).collect();
+        }
+        Plan {
+            mpi,
+            way,
+            traced,
+            threads,
+            files: random.below(2),
+            moment: match way.when {
+                When::Anywhen => random.moment(20.0, 150_000.0),
+                When::Merge => random.moment(50.0, 150_000.0),
+                When::Init => random.moment(1000.0, 400_000.0),
+            },
+        }
+    }
+
+    fn ranks(&self) -> usize {
+        self.traced.len()
+    }
+
+    /// Of `ends`.
+    fn arguments(&self) -> [String; 6] {
+        let rank = match self.way.who {
+            Who::One => self.ranks() as i64 - 1,
+            Who::Each => -1,
+            Who::All | Who::Launcher(_) | Who::Nobody => self.ranks() as i64,
+        };
+        [
+            self.way.ends_by().to_owned(),
+            rank.to_string(),
+            self.moment.to_string(),
+            self.threads.to_string(),
+            self.files.to_string(),
+            self.way.rounds().to_string(),
+        ]
+    }
+
+    /// Starts the program in `folder`.
+    fn start(&self, folder: &Folder) -> Going {
+        let (mpi, ranks) = (self.mpi, self.ranks());
+        let program = Program::c("ends").compile(mpi);
+        // Ranks that are alike are started together.
+        let mut alike: Vec<(bool, usize)> = Vec::new();
+        for &is_traced in &self.traced {
+            match alike.last_mut() {
+                Some((last, count)) if *last == is_traced => *count += 1,
+                _ => alike.push((is_traced, 1)),
+            }
+        }
+        let mut command = mpi.mpiexec(alike[0].1);
+        for (i, (is_traced, count)) in alike.into_iter().enumerate() {
+            if i > 0 {
+                command.args([":", "-n", &count.to_string()]);
+            }
+            if is_traced {
+                command.arg("env");
+                command.arg(format!("LD_PRELOAD={}", mpi.library().display()));
+            }
+            command.arg(&program).args(self.arguments());
+        }
+        let variables = [("TRACE_DEADLINE", "1")];
+        let tracing = Tracing {
+            variables: if self.way.name == "hang" {
+                &variables
+            } else {
+                &[]
+            },
+            ..Tracing::new(mpi, ranks)
+        };
+        tracing.settings(&mut command, folder);
+        let said = fs::File::create(folder.path().join("stderr")).expect("own folder");
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(said)
+            .process_group(0);
+        Going {
+            launcher: command.spawn().expect("the launcher is installed"),
+            folder: folder.path().to_owned(),
+            ranks,
+            begun: Instant::now(),
+        }
+    }
+
+    /// How the launcher ends where no rank has the recorder.
+    fn untraced(&self) -> Option<ExitStatus> {
+        let plan = Plan {
+            traced: vec![false; self.ranks()],
+            // MPI_Finalize is soon over.
+            moment: match self.way.when {
+                When::Merge => 0,
+                When::Anywhen | When::Init => self.moment,
+            },
+            ..self.clone()
+        };
+        let folder = Folder::new(&format!("{}-{}-bare", self.mpi.suffix(), self.way.name));
+        plan.start(&folder).end(Duration::from_secs(10))
+    }
+}
+
+/// Whether two launchers ended alike, by themselves. That of MPICH joins the bits of its processes' exit statuses: SIGKILL (9) of
+/// one, and SIGTERM (15) or SIGKILL of the others, which is left to chance.
+fn is_same_end(mpi: Mpi, one: Option<ExitStatus>, other: Option<ExitStatus>) -> bool {
+    let codes = [one, other].map(|status| status.and_then(|status| status.code()));
+    let is_kill = |code: Option<i32>| matches!(code, Some(9 | 15));
+    match codes {
+        [Some(one), Some(other)] if one == other => true,
+        [one, other] => mpi.is_mpich() && is_kill(one) && is_kill(other),
+    }
+}
+
+/// One run that ends this way, and what was recovered of it.
+pub fn run(mpi: Mpi, way: Way, random: &mut Random) -> Outcome {
+    let plan = Plan::new(mpi, way, random);
+    let bare = way.partly.then(|| plan.untraced());
+    let folder = Folder::new(&format!("{}-{}", mpi.suffix(), way.name));
+    let mut going = plan.start(&folder);
+    match way.who {
+        Who::All => {
+            going.wait_for_init();
+            sleep(Duration::from_micros(plan.moment));
+            signal("KILL", going.pids());
+        }
+        Who::Launcher(name) => {
+            going.wait_for_init();
+            sleep(Duration::from_micros(plan.moment));
+            signal(name, [going.launcher.id()]);
+        }
+        Who::One | Who::Each | Who::Nobody => {}
+    }
+    let patience = match way.name {
+        "hang" => 4000,
+        _ if way.runs_on || way.partly => 10_000,
+        _ => 700,
+    };
+    let status = going.end(Duration::from_millis(patience));
+    let mut outcome = judge(&folder, &plan.traced, way);
+    if way.runs_on && !status.is_some_and(|status| status.success()) {
+        let fault = "the program did not end well, or not by itself";
+        outcome.faults.push(fault.to_owned());
+    }
+    if let Some(bare) = bare {
+        // What is to end in MPI_Finalize may have come through it before.
+        let is_through = way.when == When::Merge && status.is_some_and(|status| status.success());
+        if !is_same_end(mpi, status, bare) && !is_through {
+            let fault = format!("ended with {status:?}, without a recorder with {bare:?}");
+            outcome.faults.push(fault);
+        }
+    }
+    outcome.runs = 1;
+    if !outcome.is_good() {
+        let story = format!(
+            "{} {} traced {:?}: {outcome:?}\n{}",
+            mpi.suffix(),
+            plan.arguments().join(" "),
+            plan.traced,
+            fs::read_to_string(folder.path().join("stderr")).unwrap_or_default()
+        );
+        outcome.faults.push(story);
+        // For whoever looks for the reason.
+        let kept = crate::target().join("failures");
+        let _ = fs::create_dir_all(&kept);
+        let name = folder.path().file_name().expect("a name");
+        let _ = fs::rename(folder.path(), kept.join(name));
+    }
+    outcome
+}

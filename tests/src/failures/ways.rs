@@ -1,0 +1,209 @@
+//! The ways in which runs end, and what is expected of each.
+
+/// Who comes to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    /// Nobody: the run goes to its end.
+    Nobody,
+    /// The last rank, by its own hand.
+    One,
+    /// Every rank, by its own hand.
+    Each,
+    /// Every rank, by SIGKILL from outside.
+    All,
+    /// The launcher, by this signal.
+    Launcher(&'static str),
+}
+
+/// When that is, counted from what the program has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// At some time in the run.
+    Anywhen,
+    /// While MPI_Init goes on, or soon after it.
+    Init,
+    /// From the moment at which MPI_Finalize is called.
+    Merge,
+}
+
+/// A way to end.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    /// Its name for `ends`.
+    pub name: &'static str,
+    /// For readers.
+    pub what: &'static str,
+    pub(super) who: Who,
+    pub(super) when: When,
+    /// Threads that call MPI, where it is not left to chance.
+    pub(super) threads: Option<u32>,
+    /// What `mpitrace recover` must say of the rank that came to its end, if that is sure.
+    pub(super) said: Option<&'static str>,
+    /// Whether the program must end as if nothing had happened.
+    pub(super) runs_on: bool,
+    /// Whether some ranks have no recorder. Such a run must come to the same end without any recorder, and by itself.
+    pub(super) partly: bool,
+}
+
+const fn way(name: &'static str, what: &'static str, who: Who, when: When) -> Way {
+    Way {
+        name,
+        what,
+        who,
+        when,
+        threads: None,
+        said: None,
+        runs_on: false,
+        partly: false,
+    }
+}
+
+impl Way {
+    const fn said(self, said: &'static str) -> Way {
+        Way {
+            said: Some(said),
+            ..self
+        }
+    }
+
+    const fn runs_on(self) -> Way {
+        Way {
+            runs_on: true,
+            ..self
+        }
+    }
+
+    const fn partly(self) -> Way {
+        Way {
+            partly: true,
+            ..self
+        }
+    }
+
+    const fn threads(self, threads: u32) -> Way {
+        Way {
+            threads: Some(threads),
+            ..self
+        }
+    }
+
+    /// What `ends` knows it by.
+    pub(super) fn ends_by(self) -> &'static str {
+        match self.name {
+            "partly" => "nothing",
+            name => name.strip_prefix("partly-").unwrap_or(name),
+        }
+    }
+
+    /// Exchanges of a run that comes to MPI_Finalize; otherwise more than it has time for.
+    pub(super) fn rounds(self) -> u32 {
+        match self.when {
+            _ if self.name == "hang" || self.who == Who::Nobody => 500,
+            When::Merge if self.partly => 500,
+            When::Merge => 4000,
+            When::Anywhen | When::Init => 1 << 30,
+        }
+    }
+
+    /// The one of this name.
+    pub fn named(name: &str) -> Option<Way> {
+        WAYS.into_iter().find(|way| way.name == name)
+    }
+}
+
+/// All of them.
+pub const WAYS: [Way; 22] = {
+    use When::{Anywhen, Init, Merge};
+    use Who::{All, Each, Launcher, Nobody, One};
+    [
+        way("kill", "SIGKILL of one rank", One, Anywhen).said("died"),
+        way("kill-all", "SIGKILL of all ranks", All, Anywhen).said("died"),
+        way("term", "SIGTERM of one rank", One, Anywhen).said("died"),
+        way("segv", "SIGSEGV in one rank", One, Anywhen).said("died"),
+        way("abort", "abort() in one rank", One, Anywhen).said("died"),
+        way("quick", "_exit() of one rank", One, Anywhen).said("died"),
+        way("mpi-abort", "MPI_Abort by another rank", One, Anywhen)
+            .said("called MPI_Abort")
+            .threads(1),
+        way("mpi-error", "a fatal MPI error", One, Anywhen)
+            .said("died in MPI_Send")
+            .threads(1),
+        way(
+            "launcher-kill",
+            "SIGKILL of mpiexec",
+            Launcher("KILL"),
+            Anywhen,
+        ),
+        way(
+            "launcher-term",
+            "SIGTERM to mpiexec, as batch systems do",
+            Launcher("TERM"),
+            Anywhen,
+        ),
+        way("exit", "exit() without MPI_Finalize", Each, Anywhen)
+            .said("exited without MPI_Finalize")
+            .threads(1),
+        way("exit-thread", "exit() while threads call MPI", One, Anywhen)
+            .said("exited without MPI_Finalize")
+            .threads(3),
+        // What other threads call while MPI_Finalize runs is not recorded: it is an error of the program.
+        way(
+            "hang",
+            "a rank that never comes to MPI_Finalize (`deadline`)",
+            One,
+            Merge,
+        )
+        .threads(1),
+        way("merge-kill", "SIGKILL of one rank in the merge", One, Merge).threads(1),
+        way(
+            "merge-kill-all",
+            "SIGKILL of all ranks in the merge",
+            Each,
+            Merge,
+        )
+        .threads(1),
+        way("merge-term", "SIGTERM of one rank in the merge", One, Merge).threads(1),
+        way(
+            "merge-as",
+            "no more address space in the merge (`ulimit -v`)",
+            Each,
+            Merge,
+        )
+        .threads(1)
+        .runs_on(),
+        way(
+            "merge-data",
+            "no more data in the merge (`ulimit -d`)",
+            Each,
+            Merge,
+        )
+        .threads(1)
+        .runs_on(),
+        way("init-kill", "SIGKILL of one rank in MPI_Init", One, Init),
+        way(
+            "partly",
+            "some ranks without a recorder, to the end",
+            Nobody,
+            Anywhen,
+        )
+        .partly()
+        .threads(1)
+        .runs_on(),
+        way(
+            "partly-kill",
+            "some ranks without a recorder, SIGKILL of one rank",
+            One,
+            Anywhen,
+        )
+        .partly()
+        .said("died"),
+        way(
+            "partly-merge-kill",
+            "some ranks without a recorder, SIGKILL of one rank in the merge",
+            One,
+            Merge,
+        )
+        .partly()
+        .threads(1),
+    ]
+};
