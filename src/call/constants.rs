@@ -109,6 +109,8 @@ const fn same(a: &str, b: &str) -> bool {
 pub const UNDEFINED: c_int = integer("MPI_UNDEFINED");
 /// MPI_ROOT.
 pub const ROOT: c_int = integer("MPI_ROOT");
+/// MPI_ANY_TAG.
+pub const ANY_TAG: c_int = integer("MPI_ANY_TAG");
 /// MPI_TAG_UB.
 pub const TAG_UB: c_int = integer("MPI_TAG_UB");
 /// MPI_CART.

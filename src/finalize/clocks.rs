@@ -9,6 +9,7 @@
 use super::agree;
 use super::exchange::{Exchange, Failure};
 use super::meeting;
+use super::under_way;
 use crate::blocks::fill::put_definition;
 use crate::blocks::thread::Thread;
 use crate::define;
@@ -54,7 +55,9 @@ fn boot() -> u64 {
 pub fn compare_now(t: Option<&mut Thread>, world: &World) -> Result<(), Failure> {
     let deadline = process::settings().deadline;
     let comm = meeting::meet(deadline, || None::<()>).map_err(|missed| missed.failure())?;
-    compare(t, &Exchange::new(comm, deadline), world)
+    let compared = compare(t, &Exchange::new(comm, world, deadline), world);
+    under_way::release();
+    compared
 }
 
 /// Compares this rank's clock with rank 0's and writes the result into the thread's block. Collective.

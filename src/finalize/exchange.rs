@@ -1,12 +1,15 @@
 //! Messages between the recorders of the ranks, on their own communicator. Nothing waits forever: every wait has a patience,
-//! after which the exchange is given up and the buffers are left to MPI.
+//! after which the exchange is given up and the buffers are left to MPI; it ends before if a neighbour gives up ([`giving_up`]).
 //!
 //! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
 
+use super::giving_up;
 use super::meeting::Comm;
+use super::under_way;
 use crate::call::arg::bits;
 use crate::call::constants::{self, predefined};
 use crate::interpose::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
+use crate::process::start::World;
 use std::ffi::c_int;
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -26,6 +29,8 @@ pub enum Failure {
     Mpi(c_int),
     /// The other rank sent something unexpected.
     Nonsense(i32),
+    /// This neighbour said that it has given up.
+    GivenUp(i32),
 }
 
 impl fmt::Display for Failure {
@@ -37,6 +42,7 @@ impl fmt::Display for Failure {
             }
             Failure::Mpi(code) => write!(f, "MPI error {code}"),
             Failure::Nonsense(rank) => write!(f, "unexpected message from rank {rank}"),
+            Failure::GivenUp(rank) => write!(f, "rank {rank} has given up"),
         }
     }
 }
@@ -44,33 +50,47 @@ impl fmt::Display for Failure {
 /// The recorders' line to each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange {
-    comm: Comm,
+    /// The recorder's own communicator.
+    pub comm: Comm,
+    /// This rank.
+    pub rank: i32,
+    /// Number of ranks.
+    pub size: i32,
     patience: Option<Duration>,
 }
 
 /// A message under way. Its buffer stays where it is until the message is complete; if that never happens, for good.
 pub struct Pending {
     request: MPI_Request,
+    /// The request as it stands in the list of those that are [`under_way`], if it does.
+    known: MPI_Request,
     buffer: Vec<u8>,
     partner: i32,
-    receives: bool,
     done: bool,
+}
+
+impl Pending {
+    /// Enters it into the list. Where that is full it is MPI's, should it not be completed.
+    fn listed(mut self, receives: bool) -> Pending {
+        if under_way::add(self.request, receives) {
+            self.known = self.request;
+        }
+        self
+    }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
         if self.done || bits(self.request) == constants::handle("MPI_REQUEST_NULL") {
+            under_way::remove(self.known);
             return;
         }
-        // Given up, so that MPI_Finalize finds nothing under way; until then MPI may still write to the buffer or read from it.
-        // SAFETY: a request of ours.
-        unsafe {
-            if self.receives {
-                pmpi::MPI_Cancel(&mut self.request);
-            }
-            pmpi::MPI_Request_free(&mut self.request);
-        }
+        // MPI may still write to the buffer or read from it. A message of the list stays there.
         std::mem::forget(std::mem::take(&mut self.buffer));
+        if bits(self.known) == constants::handle("MPI_REQUEST_NULL") {
+            // SAFETY: a request of ours.
+            unsafe { pmpi::MPI_Request_free(&mut self.request) };
+        }
     }
 }
 
@@ -83,18 +103,23 @@ fn check(code: c_int) -> Result<(), Failure> {
 }
 
 impl Exchange {
-    /// On `comm`; a wait ends after `patience`.
-    pub fn new(comm: Comm, patience: Option<Duration>) -> Exchange {
-        Exchange { comm, patience }
+    /// On `comm`, which has the ranks of `world`; a wait ends after `patience`.
+    pub fn new(comm: Comm, world: &World, patience: Option<Duration>) -> Exchange {
+        Exchange {
+            comm,
+            rank: world.rank,
+            size: world.size,
+            patience,
+        }
     }
 
     /// Starts to send `buffer`.
     pub fn start_send(&self, to: i32, tag: i32, buffer: Vec<u8>) -> Result<Pending, Failure> {
         let mut pending = Pending {
             request: predefined("MPI_REQUEST_NULL"),
+            known: predefined("MPI_REQUEST_NULL"),
             buffer,
             partner: to,
-            receives: false,
             done: false,
         };
         let byte: MPI_Datatype = predefined("MPI_BYTE");
@@ -110,16 +135,16 @@ impl Exchange {
                 &mut pending.request,
             )
         })?;
-        Ok(pending)
+        Ok(pending.listed(false))
     }
 
     /// Starts to receive into `buffer`, which must be as long as the longest message.
     pub fn start_receive(&self, from: i32, tag: i32, buffer: Vec<u8>) -> Result<Pending, Failure> {
         let mut pending = Pending {
             request: predefined("MPI_REQUEST_NULL"),
+            known: predefined("MPI_REQUEST_NULL"),
             buffer,
             partner: from,
-            receives: true,
             done: false,
         };
         let byte: MPI_Datatype = predefined("MPI_BYTE");
@@ -135,7 +160,7 @@ impl Exchange {
                 &mut pending.request,
             )
         })?;
-        Ok(pending)
+        Ok(pending.listed(true))
     }
 
     /// Waits for a message; gives its buffer and the number of bytes received.
@@ -156,8 +181,13 @@ impl Exchange {
                 64..256 => std::thread::yield_now(),
                 _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turns.min(1000)))),
             }
-            if turns.is_multiple_of(64) && self.patience.is_some_and(|p| begun.elapsed() > p) {
-                return Err(Failure::Silence(pending.partner));
+            if turns.is_multiple_of(64) {
+                if let Some(failure) = giving_up::heard(self) {
+                    return Err(failure);
+                }
+                if self.patience.is_some_and(|p| begun.elapsed() > p) {
+                    return Err(Failure::Silence(pending.partner));
+                }
             }
         }
         pending.done = true;

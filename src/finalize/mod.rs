@@ -11,6 +11,7 @@ pub mod alone;
 mod arrivals;
 pub mod clocks;
 mod exchange;
+mod giving_up;
 mod halves;
 pub mod leaving;
 pub mod meeting;
@@ -19,6 +20,7 @@ mod neighbours;
 mod operations;
 mod outputs;
 mod report;
+mod under_way;
 mod zero;
 
 use crate::api::functions;
@@ -85,15 +87,25 @@ fn merge() {
     };
     let settings = process::settings();
     // Neither a mistake of ours nor want of memory must end the program: it becomes one more reason why there is no merged trace.
-    let mut claim = None;
-    let finished = memory::unless_exhausted(|| finish(&world, &settings, &mut claim))
+    let mut kept = Kept::default();
+    let finished = memory::unless_exhausted(|| finish(&world, &settings, &mut kept))
         .unwrap_or_else(|why| Err(Unmerged::Because(unfinished(why))));
-    drop(claim);
+    let failed = finished.as_ref().err();
+    let waiting = kept.waiting.filter(|_| failed.is_some());
+    if let (Some(Unmerged::Because(why)), Some(line)) = (failed, waiting) {
+        // Memory may be what is wrong. Then the others find it out at the deadline.
+        let _ = memory::unless_exhausted(|| {
+            let first = giving_up::reason().unwrap_or_else(|| on_rank(&world, why));
+            giving_up::tell(&line, &first);
+        });
+    }
+    drop(kept.claim);
     if let Some(store) = store.filter(|_| finished.is_err() || settings.keep_blocks) {
         store.write_out();
     }
     match finished {
         Ok(()) => {
+            under_way::release();
             meeting::part();
             if let Some(store) = store.filter(|_| !settings.keep_blocks) {
                 store.remove();
@@ -102,6 +114,19 @@ fn merge() {
         Err(Unmerged::Absent(absent)) => go_on_without(&world, &absent, &settings),
         Err(Unmerged::Because(why)) => files_stay(&world, &why),
     }
+    if let Some(line) = waiting {
+        giving_up::part(&line, settings.deadline);
+    }
+    under_way::release();
+}
+
+/// What the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
+#[derive(Default)]
+struct Kept {
+    /// What keeps other runs from the names of this one's DUMPI files.
+    claim: Option<dumpi::Claim>,
+    /// The way to the other ranks, as long as they wait for this one.
+    waiting: Option<Exchange>,
 }
 
 /// Why there is no merged trace of all ranks.
@@ -243,7 +268,8 @@ fn on_rank(world: &World, why: &str) -> String {
 }
 
 fn said(failure: Failure) -> Wrong {
-    format!("{failure}: not merged")
+    let first = giving_up::reason().filter(|_| matches!(failure, Failure::GivenUp(_)));
+    first.unwrap_or_else(|| format!("{failure}: not merged"))
 }
 
 /// Memory without which no merge is begun.
@@ -256,12 +282,8 @@ fn said_starved(ranks: u64, world: &World) -> Wrong {
     )
 }
 
-/// Merges. `claim` is kept by the caller, as a merge that is given up gives nothing back.
-fn finish(
-    world: &World,
-    own_settings: &Settings,
-    claim: &mut Option<dumpi::Claim>,
-) -> Result<(), Unmerged> {
+/// Merges.
+fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result<(), Unmerged> {
     // SAFETY: the state of the running thread.
     let mut t = unsafe { thread::current().as_mut() };
     if let Some(t) = t.as_deref_mut() {
@@ -275,9 +297,10 @@ fn finish(
         Missed::GivenUp(absent) => Unmerged::Absent(absent),
         missed => said(missed.failure()).into(),
     })?;
-    let line = Exchange::new(comm, own_settings.deadline);
+    let line = Exchange::new(comm, world, own_settings.deadline);
+    kept.waiting = Some(line);
     let mut zero = from_zero(&line, world, own_settings)?;
-    *claim = zero.claim.take();
+    kept.claim = zero.claim.take();
     let (world, settings) = (&zero.world, &zero.settings);
     // The merge does without it; then times are as this rank's own clock has them.
     let _ = clocks::compare(t.as_deref_mut(), &line, world);
@@ -293,6 +316,7 @@ fn finish(
             ..Part::default()
         };
         let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
+        kept.waiting = None;
         return Err(said_starved(whole.starved, world).into());
     }
     let (blocks, missing) = Blocks::open(world);
@@ -359,6 +383,7 @@ fn finish(
     let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
 
     if whole.starved > 0 {
+        kept.waiting = None;
         // One of a trace that will not be there.
         drop(bin.map(std::fs::remove_file));
         return Err(said_starved(whole.starved, world).into());
@@ -474,6 +499,11 @@ fn finish(
         world.size,
         vec![u8::from(result.is_ok())],
     );
+    // Rank 0 may still come to its end although this rank waits no longer. What the verdict is, all know.
+    let has_failed = |failure: &Failure| !matches!(failure, Failure::Silence(_));
+    kept.waiting = kept
+        .waiting
+        .filter(|_| verdict.as_ref().is_err_and(has_failed));
     let result = match (result, verdict.map_err(said)?.first()) {
         (Err(why), _) => Err(why),
         (Ok(()), Some(1)) => unread.map_or(Ok(()), Err),

@@ -1,7 +1,8 @@
 /* What a process may take is limited, or taken away, after MPI_Init: `limits KIND ROUNDS`. fsize: files of at most 1 MB.
  * nofile: no more files. as: hardly more memory. data: hardly more data. vanish: rank 0 removes the folder that TRACE_TMPDIR
- * names, halfway. comms: as many communicators as there are rounds, and hardly more data from MPI_Finalize on. Then there are ROUNDS
- * exchanges in a ring, and their sum must be right.
+ * names, halfway. comms: as many communicators as there are rounds, and hardly more data from MPI_Finalize on; comms-first and
+ * comms-last: the same with this limit for the first or the last rank only. Then there are ROUNDS exchanges in a ring, and their
+ * sum must be right.
  *
  * `limits from-start-as ROUNDS KB` and `limits from-start-data ROUNDS KB` have so much address space or data in all. Without KB
  * rank 0 says how much it has at the end. */
@@ -65,12 +66,13 @@ int main(int argc, char **argv)
         sum += in;
     }
     CHECK(sum == rounds * prev);
-    for (long i = 0; i < rounds && strcmp(kind, "comms") == 0; i++) {
+    for (long i = 0; i < rounds && strncmp(kind, "comms", 5) == 0; i++) {
         MPI_Comm made;
         MPI_Comm_dup(MPI_COMM_WORLD, &made);
         MPI_Comm_free(&made);
     }
-    if (strcmp(kind, "comms") == 0)
+    if (strcmp(kind, "comms") == 0 || (strcmp(kind, "comms-first") == 0 && rank == 0) ||
+        (strcmp(kind, "comms-last") == 0 && rank == size - 1))
         limit(RLIMIT_DATA, has("VmData") + (1 << 20));
     if (strncmp(kind, "from-start", 10) == 0 && argc < 4 && rank == 0)
         fprintf(stderr, "peak %lu KB, data %lu KB\n", (unsigned long)has("VmPeak") >> 10,

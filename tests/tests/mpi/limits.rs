@@ -197,6 +197,33 @@ fn a_merge_that_has_no_memory_is_given_up() {
     }
 }
 
+/// One rank has no memory for its part: all others, above and below it in the tree, hear of it and wait no longer.
+#[test]
+fn a_rank_that_gives_up_the_merge_holds_up_nobody() {
+    for mpi in installed() {
+        let program = Program::c("limits").compile(mpi);
+        let ranks = if mpi.is_mpich() { 2 } else { 4 };
+        for kind in ["comms-first", "comms-last"] {
+            let mut tracing = Tracing::new(mpi, ranks);
+            tracing.limit = Duration::from_secs(500);
+            tracing.variables = &[("TRACE_DEADLINE", "200")];
+            let run = tracing.run(&program, &[kind, "200000"]);
+            let story = run.finished.story();
+            assert!(run.finished.status.success(), "{story}");
+            assert_eq!(run.finished.stdout, "ok\n", "{story}");
+            assert!(run.finished.took < Duration::from_secs(150), "{story}");
+            // One line, of the rank that speaks for all: why, and which rank that was.
+            let rank = if kind == "comms-first" { 0 } else { ranks - 1 };
+            let lines: Vec<&str> = run.finished.stderr.lines().collect();
+            let said: Vec<_> = lines.iter().filter(|l| l.contains("not merged")).collect();
+            assert_eq!(said.len(), 1, "{story}");
+            assert!(said[0].contains("no more memory: not merged"), "{story}");
+            assert!(said[0].contains(&format!("rank {rank} on ")), "{story}");
+            assert_eq!(run.files("blocks").len(), ranks, "{story}");
+        }
+    }
+}
+
 #[test]
 fn the_folder_of_the_blocks_goes_away() {
     for mpi in installed() {
