@@ -5,7 +5,7 @@
 use super::mapped::Mapped;
 use super::opened::Opened;
 use super::store::{Kept, Store};
-use std::fs;
+use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use view::Viewer;
@@ -194,17 +194,19 @@ impl<'s> Taker<'s> {
 
 /// The index that was kept, which stays in its file: what is never looked at takes no memory.
 fn kept(viewer: &Viewer<'_>, store: &Store) -> Option<(Index<'static>, &'static Mapped)> {
-    let (path, bytes) = store.find(Kept::Index)?;
+    let (file, path, bytes) = store.find(Kept::Index)?;
     // It stays as long as the trace, which is until the process ends.
-    let mapped: &'static Mapped = Box::leak(Box::new(Mapped::open(&path).ok()?));
+    let mapped: &'static Mapped = Box::leak(Box::new(Mapped::of(file, &path).ok()?));
     let index = Index::decode(mapped.get(bytes)?, identity(viewer), viewer.trace())?;
     Some((index, mapped))
 }
 
 /// The summary that was kept.
 fn kept_summary(store: &Store) -> Option<Summary> {
-    let (path, at) = store.find(Kept::Summary)?;
-    serde_json::from_slice(fs::read(path).ok()?.get(at)?).ok()
+    let (file, _, at) = store.find(Kept::Summary)?;
+    let mut text = Vec::new();
+    file.take(at.len() as u64).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
 }
 
 /// What an index is of. When the trace was changed is known to its place.

@@ -72,6 +72,13 @@ impl Mapped {
         if !metadata.is_file() || metadata.len() == 0 {
             return Ok(Mapped::read(path, Input::open_raw(path)?));
         }
+        Mapped::of(file, path)
+    }
+
+    /// Maps a regular file that is open under this name.
+    pub fn of(file: File, path: &Path) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
+        let metadata = file.metadata().map_err(failed)?;
         let bytes = crate::input::map(&file).map_err(failed)?;
         let Some(region) = guard(&bytes) else {
             let what = format!("at most {MOST} traces are shown at once");

@@ -5,7 +5,7 @@
 use formats::PendingFile;
 use formats::files;
 use formats::slog2::Reader;
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -49,6 +49,8 @@ type Key = [u8; 32];
 /// Where what is kept of one trace is.
 pub struct Store {
     key: Key,
+    /// Whose the trace is.
+    owner: u32,
     /// Where to look, in this order, but for the ending; the first that can be written gets a new one.
     places: Vec<PathBuf>,
 }
@@ -83,7 +85,11 @@ impl Store {
         let whole = fnv(FNV, path.as_os_str().as_bytes());
         let cached = cache.map(|cache| cache.join("mpitrace").join(format!("{whole:016x}")));
         let places = [path].into_iter().chain(cached).collect();
-        Ok(Store { key, places })
+        Ok(Store {
+            key,
+            owner: metadata.uid(),
+            places,
+        })
     }
 
     fn places(&self, kept: Kept) -> impl Iterator<Item = PathBuf> {
@@ -95,18 +101,24 @@ impl Store {
         })
     }
 
-    /// Where this is, if it is kept of this trace, and where in the file its bytes are.
-    pub fn find(&self, kept: Kept) -> Option<(PathBuf, Range<usize>)> {
+    /// The file of this, if it is kept of this trace, its name, and where in the file its bytes are, before which it is read on.
+    pub fn find(&self, kept: Kept) -> Option<(File, PathBuf, Range<usize>)> {
         self.places(kept).find_map(|path| {
             let mut file = files::open_regular(&path).ok()?;
             let metadata = file.metadata().ok()?;
             let mut head = [0; size_of::<Magic>() + size_of::<Key>()];
-            let is_right = metadata.is_file() && metadata.len() <= MOST;
+            let is_right = self.is_believed(&metadata) && metadata.len() <= MOST;
             file.read_exact(&mut head).ok().filter(|()| is_right)?;
             let (magic, key) = head.split_at(size_of::<Magic>());
             let bytes = head.len()..usize::try_from(metadata.len()).ok()?;
-            (magic == kept.magic() && key == self.key).then_some((path, bytes))
+            (magic == kept.magic() && key == self.key).then_some((file, path, bytes))
         })
+    }
+
+    /// Whether a file can come from nobody who could not change the trace itself. Whoever can read the trace can make one with
+    /// its key that says something else, in a folder that is open to all.
+    fn is_believed(&self, metadata: &Metadata) -> bool {
+        [files::user(), self.owner, 0].contains(&metadata.uid())
     }
 
     /// Keeps this, and says where. `write` writes its bytes.
@@ -182,6 +194,8 @@ const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::{chown, symlink};
+    use std::process::Command;
     use std::time::{Duration, SystemTime};
 
     fn sample() -> Vec<u8> {
@@ -190,8 +204,11 @@ mod tests {
     }
 
     fn read(store: &Store) -> Option<Vec<u8>> {
-        let (path, bytes) = store.find(Kept::Index)?;
-        Some(fs::read(path).unwrap()[bytes].to_vec())
+        let (mut file, path, bytes) = store.find(Kept::Index)?;
+        let mut rest = Vec::new();
+        file.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest, fs::read(path).unwrap()[bytes]);
+        Some(rest)
     }
 
     fn write(store: &Store, index: &[u8]) -> io::Result<PathBuf> {
@@ -217,7 +234,7 @@ mod tests {
         let kept = store(&bytes);
         assert!(kept.find(Kept::Summary).is_none());
         (kept.write(Kept::Summary, &|out| out.write_all(b"summary"))).unwrap();
-        let (summary, at) = kept.find(Kept::Summary).unwrap();
+        let (_, summary, at) = kept.find(Kept::Summary).unwrap();
         assert_eq!(&fs::read(summary).unwrap()[at], b"summary");
         assert_eq!(read(&kept).unwrap(), b"index");
         // Another content
@@ -256,5 +273,84 @@ mod tests {
         assert!(write(&store, b"index").unwrap().starts_with(&cache));
         assert_eq!(read(&store).unwrap(), b"index");
         assert_eq!(fs::read(&place).unwrap(), b"somebody's notes");
+    }
+
+    /// In a folder that is open to others there may be anything beside a trace: nothing is waited for, and nothing of it believed
+    /// or harmed.
+    #[test]
+    fn what_others_have_put_beside_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let bytes = sample();
+        for name in ["a.slog2", "b.slog2"] {
+            fs::write(at(name), &bytes).unwrap();
+        }
+        let reader = Reader::new(&bytes).unwrap();
+        let store = |name| Store::of(&at(name), &reader, &bytes, Some(at("cache"))).unwrap();
+        let a = store("a.slog2");
+        // Both have the same content, and differ in the time.
+        let later = SystemTime::now() + Duration::from_secs(5);
+        let other = File::options().write(true).open(at("b.slog2")).unwrap();
+        other.set_modified(later).unwrap();
+        write(&store("b.slog2"), b"of b").unwrap();
+        fs::write(at("notes"), "somebody's notes").unwrap();
+        let of_b = fs::read(at("b.slog2.idx")).unwrap();
+        let idx = at("a.slog2.idx");
+
+        let pipe = |path: &Path| Command::new("mkfifo").arg(path).status().unwrap();
+        assert!(pipe(&at("pipe")).success());
+        for (target, is_kept_there) in [("pipe", false), ("notes", false), ("b.slog2.idx", true)] {
+            symlink(at(target), &idx).unwrap();
+            assert!(soon(&at("pipe"), || read(&a)).is_none(), "{target}");
+            let kept = soon(&at("pipe"), || write(&a, b"of a").unwrap());
+            assert_eq!(kept == idx.canonicalize().unwrap(), is_kept_there);
+            assert_eq!(read(&a).unwrap(), b"of a");
+            assert_eq!(idx.is_symlink(), !is_kept_there);
+            fs::remove_file(kept).unwrap();
+            if !is_kept_there {
+                fs::remove_file(&idx).unwrap();
+            }
+        }
+        assert_eq!(fs::read(at("notes")).unwrap(), b"somebody's notes");
+        assert_eq!(fs::read(at("b.slog2.idx")).unwrap(), of_b);
+
+        assert!(pipe(&idx).success());
+        assert!(soon(&idx, || read(&a)).is_none());
+        let kept = soon(&idx, || write(&a, b"of a").unwrap());
+        assert!(kept.starts_with(at("cache")), "{}", kept.display());
+        fs::remove_file(kept).unwrap();
+        fs::remove_file(&idx).unwrap();
+
+        // One with the right key that somebody else has made; whose the trace is may make it.
+        if files::user() != 0 {
+            println!("SKIPPED: files of another user: only root can act as two users");
+            return;
+        }
+        write(&a, b"false").unwrap();
+        chown(&idx, Some(65534), None).unwrap();
+        assert!(read(&a).is_none());
+        chown(at("a.slog2"), Some(65534), None).unwrap();
+        assert_eq!(read(&store("a.slog2")).unwrap(), b"false");
+    }
+
+    /// What `act` gives, which must not wait for somebody to write to this pipe: then somebody opens it at last, so that the
+    /// test ends.
+    fn soon<T>(pipe: &Path, act: impl FnOnce() -> T) -> T {
+        let (done, is_done) = std::sync::mpsc::channel::<()>();
+        let (found, waited) = std::thread::scope(|scope| {
+            let helper = scope.spawn(move || {
+                let waits = is_done.recv_timeout(Duration::from_secs(20)).is_err();
+                if waits {
+                    drop(File::options().read(true).write(true).open(pipe));
+                }
+                waits
+            });
+            let found = act();
+            // It has gone if it has waited too long.
+            let _ = done.send(());
+            (found, helper.join().unwrap())
+        });
+        assert!(!waited, "waits for {}", pipe.display());
+        found
     }
 }
