@@ -1,6 +1,6 @@
-//! Waiting for the ranks of this host in MPI_Finalize, without MPI: each adds a byte to a file beside the block files, and goes on
-//! when there are as many as ranks on this host. So a rank that never comes leaves no request of ours pending in MPI, of which
-//! some libraries complain. The file is a hint: what it says wrongly shows when the ranks meet.
+//! Waiting for the ranks of this host in MPI_Finalize, without a message of ours: each adds a byte to a file beside the block
+//! files, and goes on when there are as many as ranks on this host. So a rank that never comes leaves no request of ours pending
+//! in MPI, of which some libraries complain. The file is a hint: what it says wrongly shows when the ranks meet.
 
 use super::exchange::Failure;
 use super::meeting::pause;
@@ -16,6 +16,7 @@ const ARRIVED: u8 = b'a';
 const GIVEN_UP: u8 = b'g';
 
 /// Waits until `expected` ranks of the run with identity `run` have come here, which write their block files to `folder`.
+/// `meanwhile` is called again and again: the ranks that have not come may need something of this one.
 ///
 /// # Errors
 /// One did not come within the `deadline`, or another has given up. Where the file cannot be used there is none.
@@ -24,6 +25,7 @@ pub fn wait(
     run: u64,
     expected: u32,
     deadline: Option<Duration>,
+    meanwhile: impl Fn(),
 ) -> Result<(), Failure> {
     let path = folder.join(format!("libtrace.{run:016x}.{}.arrived", files::user()));
     let Ok(mut file) = files::open_shared(&path, true, 0o600) else {
@@ -52,6 +54,7 @@ pub fn wait(
             drop(file.write_all(&[GIVEN_UP]));
             return Err(Failure::Absent);
         }
+        meanwhile();
         pause(turn);
     }
     Ok(())
@@ -78,7 +81,7 @@ mod tests {
     #[test]
     fn all_go_on_when_the_last_has_come() {
         let folder = folder("all");
-        let arrive = || wait(&folder, 7, 3, Some(Duration::from_secs(60)));
+        let arrive = || wait(&folder, 7, 3, Some(Duration::from_secs(60)), || ());
         std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..3).map(|_| scope.spawn(arrive)).collect();
             assert!(ranks.into_iter().all(|rank| rank.join().unwrap() == Ok(())));
@@ -94,9 +97,9 @@ mod tests {
     #[test]
     fn whoever_comes_too_late_does_not_wait_again() {
         let folder = folder("late");
-        let first = wait(&folder, 7, 2, Some(Duration::from_millis(20)));
+        let first = wait(&folder, 7, 2, Some(Duration::from_millis(20)), || ());
         assert_eq!(first, Err(Failure::Absent));
-        assert_eq!(wait(&folder, 7, 2, None), Err(Failure::Absent));
+        assert_eq!(wait(&folder, 7, 2, None, || ()), Err(Failure::Absent));
         assert_eq!(
             std::fs::read_dir(&folder).unwrap().count(),
             0,

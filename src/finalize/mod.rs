@@ -518,7 +518,9 @@ fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
     let folder = process::store().and_then(|store| store.path().parent());
     let expected = folder.and_then(neighbours::all_with_block_files);
     if let (Some(folder), Some(expected)) = (folder, expected) {
-        arrivals::wait(folder, world.run, expected, settings.deadline)
+        let progress = meeting::Progress::of(world.rank);
+        let meanwhile = || progress.make();
+        arrivals::wait(folder, world.run, expected, settings.deadline, meanwhile)
             .map_err(|why| said(why).into())
     } else {
         meeting::absent(world.size).map_or(Ok(()), |absent| Err(Unmerged::Absent(absent)))

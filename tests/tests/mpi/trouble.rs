@@ -193,6 +193,23 @@ fn a_rank_that_comes_too_late_costs_the_merge_and_nothing_else() {
     }
 }
 
+/// MPI_Finalize of the sender comes before the receive: while the recorder waits there for the receiver, the message goes on.
+#[test]
+fn a_send_that_is_left_to_mpi_finalize_ends() {
+    for mpi in installed() {
+        let program = Program::c("left_sends").compile(mpi);
+        for how in ["bsend", "freed"] {
+            let mut tracing = Tracing::new(mpi, 2);
+            tracing.limit = Duration::from_secs(60);
+            let run = tracing.run(&program, &[how]);
+            let story = run.finished.story();
+            assert!(run.finished.status.success(), "{how}: {story}");
+            assert_eq!(run.finished.stdout, "ok\n", "{how}: {story}");
+            assert_eq!(run.closing_numbers().1, 0, "{how}: {story}");
+        }
+    }
+}
+
 #[test]
 fn an_exception_thrown_by_an_error_handler_passes_through() {
     for mpi in installed() {

@@ -316,6 +316,53 @@ fn mpes_programs_work_unchanged() {
     }
 }
 
+/// Under the name that a program gives MPE_Finish_log there are pipes, and links to files of value: the program ends unchanged,
+/// what has the names stays, and the trace has another name or its block files stay.
+#[test]
+fn what_has_the_name_that_mpes_programs_give_stays() {
+    for mpi in installed() {
+        let (_folder, program) = linked(mpi, mpi.mpicc(), &["tests/programs/mpe.c"], false);
+        let planted = Folder::new(&format!("{}-mpe-planted", mpi.suffix()));
+        let at = |name: &str| planted.path().join(name);
+        fs::write(at("value"), "of value").expect("own folder");
+        let clog2 = at("named_by_program.clog2");
+        std::os::unix::fs::symlink(at("value"), &clog2).expect("own folder");
+        let slog2 = at("named_by_program.slog2");
+        process::run(Command::new("mkfifo").arg(&slog2), SOON).succeeded();
+        let folder = planted.path().to_str().expect("a name");
+        let run = |overwrite: &str| {
+            let mut tracing = Tracing::new(mpi, 2);
+            tracing.preload = false;
+            let variables = [
+                ("TRACE_DIR", folder),
+                ("TRACE_TMPDIR", folder),
+                ("TRACE_OUTPUTS", "slog2,clog2"),
+                ("TRACE_OVERWRITE", overwrite),
+            ];
+            tracing.variables = &variables;
+            tracing.limit = SOON;
+            tracing.run(&program, &[]).finished.succeeded().story()
+        };
+        // The program asks for its name, which it has given.
+        let said = run("no");
+        assert!(clog2.is_symlink(), "{said}");
+        for name in ["named_by_program.2.clog2", "named_by_program.2.slog2"] {
+            assert!(at(name).is_file(), "{said}");
+        }
+        let said = run("yes");
+        let line = "named_by_program.slog2: a pipe, not a regular file";
+        assert!(said.contains(line), "{said}");
+        assert!(said.contains("mpitrace recover"), "{said}");
+        // The link is replaced, not followed.
+        assert!(!clog2.is_symlink() && clog2.is_file(), "{said}");
+        assert_eq!(fs::read(at("value")).expect("a file"), b"of value");
+        let kind = fs::symlink_metadata(&slog2).expect("a pipe").file_type();
+        assert!(std::os::unix::fs::FileTypeExt::is_fifo(&kind), "{said}");
+        let blocks = planted.files();
+        assert!(blocks.iter().any(|name| name.ends_with(".blocks")));
+    }
+}
+
 /// The link line of libmpe's manual, and the same with its archives.
 #[test]
 fn programs_link_with_the_names_of_mpes_libraries() {
