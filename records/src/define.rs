@@ -5,6 +5,7 @@
 
 use crate::args::Bytes;
 use crate::record::{self, Record};
+use crate::runs::Run;
 use crate::user::Category;
 
 /// New bases: u64 time in ticks, u64 CallID counter.
@@ -39,7 +40,7 @@ pub const ANNOTATION: u16 = 0x0FF3;
 /// A descriptor stands for a file from here on: see [`OpenFile`].
 pub const FILE: u16 = 0x0FF2;
 /// A view of a file: see [`View`].
-pub const VIEW: u16 = 0x0FF1;
+pub const VIEW: u16 = 0x0FE0;
 /// Where the individual file pointer stands before the access that follows: u64 handle of the MPI_File, i64 in etypes.
 pub const POSITION: u16 = 0x0FF0;
 /// Accesses to a file that were made and not recorded, at this place: u64 handle of the MPI_File, u32 collective ones among them that no
@@ -152,12 +153,12 @@ pub struct View {
     pub extent: i64,
     /// Bytes of data in a filetype.
     pub size: u64,
-    /// The pieces stand for more of them than there are: only the first and the last byte are sure.
+    /// One piece stands for all there are: only its first and its last byte are sure.
     pub hull: bool,
     /// Data are converted on their way (`external32` and the like): bytes in the file are not those asked for.
     pub converted: bool,
-    /// Offset from the displacement and length of each piece of the filetype, bytes, in the order of the type map, neighbours joined.
-    pub pieces: Vec<(i64, u64)>,
+    /// Pieces of the filetype, from the displacement on, in the order of the type map, neighbours joined.
+    pub runs: Vec<Run>,
 }
 
 /// A process or device whose operations are recorded and that is no rank.
@@ -653,10 +654,12 @@ impl Definition {
                 put_u64(&mut out, v.extent as u64);
                 put_u64(&mut out, v.size);
                 put_u32(&mut out, u32::from(v.hull) | u32::from(v.converted) << 1);
-                put_u32(&mut out, v.pieces.len() as u32);
-                for &(offset, length) in &v.pieces {
-                    put_u64(&mut out, offset as u64);
-                    put_u64(&mut out, length);
+                put_u32(&mut out, v.runs.len() as u32);
+                for run in &v.runs {
+                    put_u64(&mut out, run.offset as u64);
+                    put_u64(&mut out, run.length);
+                    put_u64(&mut out, run.count);
+                    put_u64(&mut out, run.stride as u64);
                 }
             }
             Definition::Skipped(s) => out.extend_from_slice(&s.encode()),
@@ -793,9 +796,14 @@ impl Definition {
                 };
                 let flags = b.u32()?;
                 (view.hull, view.converted) = (flags & 1 != 0, flags & 2 != 0);
-                // No room is made before the pieces are seen to be there.
+                // No room is made before the runs are seen to be there.
                 for _ in 0..b.u32()? {
-                    view.pieces.push((b.i64()?, b.u64()?));
+                    view.runs.push(Run {
+                        offset: b.i64()?,
+                        length: b.u64()?,
+                        count: b.u64()?,
+                        stride: b.i64()?,
+                    });
                 }
                 Definition::View(view)
             }
@@ -897,7 +905,15 @@ mod tests {
                 size: 48,
                 hull: true,
                 converted: false,
-                pieces: vec![(-8, 16), (64, 32)],
+                runs: vec![
+                    Run::piece(-8, 16),
+                    Run {
+                        offset: 64,
+                        length: 32,
+                        count: 1 << 40,
+                        stride: 33,
+                    },
+                ],
             }),
             Definition::Position {
                 file: 5,

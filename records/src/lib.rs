@@ -5,7 +5,7 @@
 //! signature, packed without padding ([`encode`] writes them, [`args`] reads them back with the function table as schema).
 //! What the reader needs besides calls (communicators, datatype sizes, constants of the MPI library, clock readings) stands
 //! in the same blocks as definition records ([`define`]). What a call does below MPI, its file operations, are records as
-//! well ([`operation`]), and so are what the program tells of itself ([`user`]), values of performance counters ([`counts`]) and
+//! well ([`operation`]), which bytes of a file a view shows is told by [`runs`], and so are what the program tells of itself ([`user`]), values of performance counters ([`counts`]) and
 //! functions that the program enters and leaves ([`mod@function`]).
 //!
 //! Because the file is a shared mapping, what was recorded survives the death of the process; [`mod@file`] reads it, whether
@@ -23,6 +23,7 @@ pub mod layout;
 pub mod operation;
 pub mod record;
 mod rewrite;
+pub mod runs;
 pub mod tids;
 pub mod user;
 

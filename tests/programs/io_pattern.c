@@ -911,6 +911,28 @@ static void overlapping(void)
     DO(MPI_File_close(&file));
 }
 
+/* A view of more pieces than could be listed, alike and at equal distances; those of the ranks lie between each other. */
+static void rows(void)
+{
+    const char *name = NAME("rows");
+    enum { ROWS = 66000, BYTES = 4 };
+    zeros(name, 1 << 21);
+    MPI_File file = opened(MPI_COMM_WORLD, name, create);
+    MPI_Datatype type, whole;
+    MPI_Type_vector(ROWS, BYTES, size * BYTES, MPI_BYTE, &type);
+    MPI_Type_create_resized(type, 0, (MPI_Aint) ROWS * size * BYTES, &whole);
+    MPI_Type_free(&type);
+    view(file, 100 + rank * BYTES, MPI_BYTE, whole);
+    DO(MPI_File_write_at_all(file, 0, data(name, ROWS * BYTES), ROWS * BYTES, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_write_at_all(file, 50000, data(name, 4000), 4000, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 12 && rank == size - 1; i++)
+        DO(MPI_File_write_at(file, 1002 * i, data(name, 40), 40, MPI_BYTE, MPI_STATUS_IGNORE));
+    MPI_Barrier(MPI_COMM_WORLD);
+    DO(MPI_File_close(&file));
+}
+
 /* More is read than there is. */
 static void behind_end(void)
 {
@@ -970,10 +992,13 @@ static void threads(void)
         MPI_Comm_free(&comms[i]);
 }
 
-#define PATTERN(name) {#name, name}
+#define PATTERN(name) {#name, name, 0}
+#define NAMED(name) {#name, name, 1}
 static const struct {
     const char *name;
     void (*run)(void);
+    /* it takes long: run only when it is named */
+    int only_named;
 } patterns[] = {
     PATTERN(interleaved), PATTERN(subarray), PATTERN(holes),      PATTERN(irregular),      PATTERN(strided),
     PATTERN(two_files),   PATTERN(outstanding), PATTERN(split),   PATTERN(ordered),        PATTERN(shared),
@@ -982,7 +1007,7 @@ static const struct {
     PATTERN(segments),    PATTERN(atomic),   PATTERN(sizes),      PATTERN(zero),           PATTERN(self),
     PATTERN(twice),       PATTERN(bounds),   PATTERN(write_only), PATTERN(large),          PATTERN(waves),
     PATTERN(shuffled),    PATTERN(shared_strided), PATTERN(sequential), PATTERN(again), PATTERN(headers), PATTERN(structures),
-    PATTERN(deferred),    PATTERN(overlapping), PATTERN(behind_end), PATTERN(threads),
+    PATTERN(deferred),    PATTERN(overlapping), NAMED(rows), PATTERN(behind_end), PATTERN(threads),
 };
 
 int main(int argc, char **argv)
@@ -1007,7 +1032,7 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         named += argv[i][0] != 0;
     for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
-        int wanted = !named;
+        int wanted = !named && !patterns[p].only_named;
         for (int i = 1; i < argc; i++)
             wanted |= strcmp(argv[i], patterns[p].name) == 0;
         if (!wanted)

@@ -138,16 +138,34 @@ static void constructors(void)
     once(MPI_INT, type);
 }
 
-/* More pieces than are kept. */
+/* Blocks of one and two bytes by turns, with gaps of one byte: no two neighbours are alike. */
+static MPI_Datatype uneven(int count)
+{
+    static int lengths[65537], offsets[65537];
+    for (int i = 0, at = 0; i < count; i++) {
+        lengths[i] = 1 + i % 2;
+        offsets[i] = at;
+        at += lengths[i] + 1;
+    }
+    MPI_Datatype type;
+    MPI_Type_indexed(count, lengths, offsets, MPI_BYTE, &type);
+    return type;
+}
+
+/* Many pieces: however many at equal distances, a limited number of others. */
 static void many(void)
 {
     MPI_Datatype type;
-    MPI_Type_vector(65536, 1, 2, MPI_BYTE, &type);
+    MPI_Type_vector(200000, 1, 2, MPI_BYTE, &type);
     once(MPI_BYTE, type);
-    MPI_Type_vector(65537, 1, 2, MPI_BYTE, &type);
+    int sizes[] = {300, 300, 4}, parts[] = {280, 260, 2}, starts[] = {3, 5, 1};
+    MPI_Type_create_subarray(3, sizes, parts, starts, MPI_ORDER_C, MPI_SHORT, &type);
+    once(MPI_SHORT, type);
+    once(MPI_BYTE, uneven(65536));
+    type = uneven(65537);
     MPI_Type_commit(&type);
     MPI_File_set_view(file, 16, MPI_BYTE, type, "native", MPI_INFO_NULL);
-    printf("HULL 16 1 131073 65537 0+131073 pieces 1\n");
+    printf("HULL 16 1 163841 98305 0+163841 pieces 1\n");
     MPI_Type_free(&type);
 }
 

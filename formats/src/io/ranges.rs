@@ -5,18 +5,81 @@
 //! interval of the access's bytes, and both of its ends are found by a binary search.
 
 use records::define::View;
+use records::runs::Run;
 use std::sync::Arc;
 
 /// How often copies of a filetype may overlap before only the hull of an access is looked at.
 const MOST_OVERLAPPING: i128 = 4096;
+/// Most pieces of runs in no order that are sorted one by one; of more, only the hull is looked at.
+const MOST_SORTED: u64 = 1 << 16;
 
+/// Pieces of one length at equal distances.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    /// Offset from the start of the filetype's copy.
+struct Pieces {
+    /// Offset of the first one from the start of the filetype's copy.
     offset: i128,
+    /// Bytes of each.
     length: u64,
-    /// Bytes in the pieces before.
+    /// How many; at least one.
+    count: u64,
+    /// From one to the next, bytes.
+    stride: i128,
+    /// Bytes in all pieces before.
     before: u64,
+    /// How many pieces are before.
+    nth: u64,
+}
+
+impl Pieces {
+    /// Where piece number `nth` begins.
+    fn begin(&self, nth: u64) -> i128 {
+        self.offset + i128::from(nth) * self.stride
+    }
+
+    /// Behind the last one.
+    fn end(&self) -> i128 {
+        self.begin(self.count - 1) + i128::from(self.length)
+    }
+
+    /// Bytes of all.
+    fn bytes(&self) -> u64 {
+        self.length.saturating_mul(self.count)
+    }
+
+    /// Number of the piece with byte number `data` of these, or of the last one.
+    fn with(&self, data: u64) -> u64 {
+        (data / self.length).min(self.count - 1)
+    }
+}
+
+/// Runs by their offsets, and whether that is the order in which they stand in the view.
+fn in_order(runs: &[Run]) -> (Vec<Run>, bool) {
+    let mut sorted: Vec<Run> = runs.iter().copied().filter(|r| r.length > 0).collect();
+    let is_behind = |w: &[Run]| w[0].last().is_some_and(|last| last <= w[1].offset);
+    if sorted.iter().all(Run::is_sound) && sorted.windows(2).all(is_behind) {
+        return (sorted, true);
+    }
+    let count = sorted
+        .iter()
+        .fold(0_u64, |sum, r| sum.saturating_add(r.count));
+    if count <= MOST_SORTED {
+        let pieces = sorted.iter().flat_map(|run| run.pieces());
+        sorted = pieces
+            .map(|(offset, length)| Run::piece(offset, length))
+            .collect();
+    } else {
+        let ends = |run: &Run| [Some(run.offset), run.last()];
+        let low = sorted.iter().flat_map(ends).flatten().min();
+        let last = |run: &Run| i128::from(run.last().unwrap_or(i64::MAX)) + i128::from(run.length);
+        let high = sorted.iter().map(last).max();
+        let hull = low.zip(high).map(|(low, high)| {
+            let length = (high - i128::from(low)).clamp(1, i128::from(u64::MAX));
+            Run::piece(low, length as u64)
+        });
+        sorted = hull.into_iter().collect();
+    }
+    sorted.sort_by_key(|run| run.offset);
+    (sorted, false)
 }
 
 /// The bytes of a file that a view shows.
@@ -29,7 +92,7 @@ pub struct Layout {
     size: u64,
     /// Bytes in all pieces: more than `size` where they stand for more pieces than are there.
     covered: u64,
-    pieces: Vec<Piece>,
+    pieces: Vec<Pieces>,
     /// Whether bytes in the file stand in the order of the data, and each is as it is in memory.
     exact: bool,
     /// Whether copies do not reach into the next one.
@@ -43,31 +106,31 @@ impl Layout {
             etype: 1,
             extent: 1,
             size: 1,
-            pieces: vec![(0, 1)],
+            runs: vec![Run::piece(0, 1)],
             ..View::default()
         })
     }
 
     /// Of a view.
     pub fn new(view: &View) -> Layout {
-        let mut exact = !view.hull && !view.converted;
-        let mut sorted: Vec<(i64, u64)> = view.pieces.iter().copied().filter(|p| p.1 > 0).collect();
-        if !sorted.is_sorted_by_key(|p| p.0) {
-            exact = false;
-            sorted.sort_by_key(|p| p.0);
-        }
-        let (mut covered, mut end) = (0_u64, i128::MIN);
+        let (sorted, is_in_order) = in_order(&view.runs);
+        let mut exact = !view.hull && !view.converted && is_in_order;
+        let (mut covered, mut nth, mut end) = (0_u64, 0_u64, i128::MIN);
         let mut pieces = Vec::with_capacity(sorted.len());
-        for (offset, length) in sorted {
-            let offset = i128::from(offset);
-            exact &= offset >= end;
-            pieces.push(Piece {
-                offset,
-                length,
+        for run in sorted {
+            let all = Pieces {
+                offset: i128::from(run.offset),
+                length: run.length,
+                count: run.count,
+                stride: i128::from(run.stride),
                 before: covered,
-            });
-            covered = covered.saturating_add(length);
-            end = end.max(offset + i128::from(length));
+                nth,
+            };
+            exact &= all.offset >= end;
+            covered = covered.saturating_add(all.bytes());
+            nth = nth.saturating_add(run.count);
+            end = end.max(all.end());
+            pieces.push(all);
         }
         let extent = i128::from(view.extent);
         let first = pieces.first().map_or(0, |p| p.offset);
@@ -97,14 +160,19 @@ impl Layout {
     }
 
     fn end(&self) -> i128 {
-        self.pieces
-            .last()
-            .map_or(0, |p| p.offset + i128::from(p.length))
+        self.pieces.last().map_or(0, Pieces::end)
     }
 
     /// Whether the data lie in the file without gaps.
     fn contiguous(&self) -> bool {
-        self.pieces.len() == 1 && i128::from(self.covered) == self.extent
+        matches!(self.pieces[..], [Pieces { count: 1, .. }])
+            && i128::from(self.covered) == self.extent
+    }
+
+    /// The pieces with byte number `data` of a copy.
+    fn with(&self, data: u64) -> Option<&Pieces> {
+        let behind = self.pieces.partition_point(|p| p.before <= data);
+        self.pieces.get(behind.checked_sub(1)?)
     }
 
     /// Bytes of data of one copy in front of `at`, counted from the copy's start.
@@ -113,8 +181,13 @@ impl Layout {
         let Some(p) = i.checked_sub(1).and_then(|i| self.pieces.get(i)) else {
             return 0;
         };
-        let part = (at - p.offset).clamp(0, i128::from(p.length)) as u64;
-        let bytes = p.before.saturating_add(part);
+        let nth = match p.count {
+            1 => 0,
+            count => ((at - 1 - p.offset) / p.stride).min(i128::from(count) - 1) as u64,
+        };
+        let part = (at - p.begin(nth)).clamp(0, i128::from(p.length)) as u64;
+        let whole = p.length.saturating_mul(nth);
+        let bytes = p.before.saturating_add(whole).saturating_add(part);
         if self.size == self.covered {
             return bytes;
         }
@@ -129,11 +202,11 @@ impl Layout {
         } else {
             (u128::from(rest) * u128::from(self.covered) / u128::from(self.size)) as u64
         };
-        let i = self.pieces.partition_point(|p| p.before <= rest);
-        let inner = match i.checked_sub(1).and_then(|i| self.pieces.get(i)) {
-            Some(p) => p.offset + i128::from(rest - p.before),
-            None => 0,
-        };
+        let inner = self.with(rest).map_or(0, |p| {
+            let inner = rest - p.before;
+            let nth = p.with(inner);
+            p.begin(nth) + i128::from(inner - nth * p.length)
+        });
         i128::from(copy)
             .saturating_mul(self.extent)
             .saturating_add(self.displacement + inner)
@@ -309,16 +382,13 @@ impl Ranges {
         }
         let index = |data: u64| {
             let (copy, rest) = (data / l.size, data % l.size);
-            let inner = l.pieces.partition_point(|p| p.before <= rest).max(1) - 1;
-            (copy, inner as u64)
+            let inner = |p: &Pieces| p.nth.saturating_add(p.with(rest - p.before));
+            (copy, l.with(rest).map_or(0, inner))
         };
         let (first, last) = (index(self.from), index(self.from + self.bytes - 1));
         let copies = last.0 - first.0;
-        let all = copies
-            .saturating_mul(l.pieces.len() as u64)
-            .saturating_add(last.1)
-            - first.1
-            + 1;
+        let of_copy = l.pieces.last().map_or(0, |p| p.nth.saturating_add(p.count));
+        let all = copies.saturating_mul(of_copy).saturating_add(last.1) - first.1 + 1;
         // The last piece of a copy and the first one of the next touch.
         if l.end() - l.first() == l.extent {
             all - copies
@@ -345,9 +415,10 @@ impl Ranges {
                 end - at
             } else {
                 let rest = at % l.size;
-                let i = l.pieces.partition_point(|p| p.before <= rest).max(1) - 1;
-                let p = l.pieces.get(i)?;
-                let left = p.before.saturating_add(p.length).min(l.size);
+                let p = l.with(rest)?;
+                let behind = p.with(rest - p.before) + 1;
+                let whole = p.length.saturating_mul(behind);
+                let left = p.before.saturating_add(whole).min(l.size);
                 left.saturating_sub(rest).clamp(1, end - at)
             };
             at += length;
@@ -360,11 +431,12 @@ impl Ranges {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use records::runs::Runs;
 
     /// Every byte of the access one by one.
     fn truth(view: &View, from: u64, bytes: u64) -> Vec<u64> {
         let mut inner = Vec::new();
-        for &(offset, length) in &view.pieces {
+        for (offset, length) in view.runs.iter().flat_map(|run| run.pieces()) {
             inner.extend((0..length as i64).map(|i| offset + i));
         }
         (from..from + bytes)
@@ -376,25 +448,24 @@ mod tests {
     }
 
     fn views() -> impl Strategy<Value = View> {
-        let pieces = prop::collection::vec((0..20_i64, 1..9_u64), 1..6);
-        (pieces, 0..100_i64, 0..40_i64, 1..5_u64).prop_map(|(gaps, displacement, more, etype)| {
+        let pieces = prop::collection::vec((0..20_i64, 1..9_u64, 1..5_u64, 0..9_i64), 1..6);
+        (pieces, 0..100_i64, 0..40_i64, 1..5_u64).prop_map(|(parts, displacement, more, etype)| {
             let mut at = 0;
-            let mut pieces: Vec<(i64, u64)> = Vec::new();
-            for (gap, units) in gaps {
+            let mut runs = Runs::default();
+            for (gap, units, count, inner) in parts {
                 at += gap;
                 let length = units * etype;
-                match pieces.last_mut() {
-                    Some(last) if last.0 + last.1 as i64 == at => last.1 += length,
-                    _ => pieces.push((at, length)),
-                }
-                at += length as i64;
+                let stride = length as i64 + inner;
+                runs.append(at, length, count, stride).unwrap();
+                at += stride * count as i64 - inner;
             }
+            let runs = runs.into_vec();
             View {
                 displacement,
                 etype,
                 extent: at + more,
-                size: pieces.iter().map(|p| p.1).sum(),
-                pieces,
+                size: runs.iter().map(|run| run.length * run.count).sum(),
+                runs,
                 ..View::default()
             }
         })
@@ -443,9 +514,17 @@ mod tests {
         #[test]
         fn whatever_a_damaged_view_says_nothing_panics(
             displacement: i64, etype: u64, extent: i64, size: u64, hull: bool, at: i64, bytes: u64, offset: u64,
-            pieces in prop::collection::vec((any::<i64>(), any::<u64>()), 0..5),
+            runs in prop::collection::vec((any::<i64>(), any::<u64>(), 0u64..4, any::<u64>(), -9i64..99, any::<i64>()), 0..5),
         ) {
-            let view = View { displacement, etype, extent, size, hull, pieces, ..View::default() };
+            // As often small numbers as any.
+            let run = |(offset, length, few, many, near, far): (i64, u64, u64, u64, i64, i64)| Run {
+                offset,
+                length: if far % 2 == 0 { length } else { length % 64 },
+                count: if many % 2 == 0 { few } else { many },
+                stride: if offset % 2 == 0 { near } else { far },
+            };
+            let runs = runs.into_iter().map(run).collect();
+            let view = View { displacement, etype, extent, size, hull, runs, ..View::default() };
             let layout = Arc::new(Layout::new(&view));
             if let Some(ranges) = Ranges::new(&layout, at, bytes) {
                 let (low, high) = ranges.overlap(offset / 2, offset);
@@ -465,7 +544,7 @@ mod tests {
             extent: 1000,
             size: 100,
             hull: true,
-            pieces: vec![(0, 1000)],
+            runs: vec![Run::piece(0, 1000)],
             ..View::default()
         };
         let ranges = Ranges::new(&Arc::new(Layout::new(&view)), 0, 200).unwrap();

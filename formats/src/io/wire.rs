@@ -8,6 +8,7 @@ use super::item::{
 use records::args::Bytes;
 use records::define::{Extents, View};
 use records::operation as op;
+use records::runs::Run;
 
 impl Item {
     /// Appends it to `out`.
@@ -65,7 +66,8 @@ structures! {
     Item { actor thread what }
     Opened { handle key members rank name }
     ViewPart { handle first last view }
-    View { file displacement etype extent size hull converted pieces }
+    View { file displacement etype extent size hull converted runs }
+    Run { offset length count stride }
     LeftOut { handle first collective outlasts }
     Access { call function start stop handle sequence writes position bytes outlasts }
     SeenFile { seen handle role device inode name }
@@ -313,7 +315,7 @@ mod tests {
             size: 16,
             hull: false,
             converted: true,
-            pieces: vec![(0, 8), (-32, 8)],
+            runs: vec![Run::piece(0, 8), Run::piece(-32, 8)],
         };
         let access = Access {
             call: 3,

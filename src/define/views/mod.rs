@@ -231,7 +231,7 @@ pub unsafe fn set(
         converted: !["native", "internal"]
             .iter()
             .any(|name| datarep.eq_ignore_ascii_case(name.as_bytes())),
-        pieces: flat.pieces,
+        runs: flat.runs,
     };
     put_definition(t, &Definition::View(view));
 }

@@ -24,10 +24,11 @@ fn line(definition: &Definition) -> Option<String> {
                 view.extent,
                 view.size
             );
-            for (offset, length) in view.pieces.iter().take(100) {
+            let pieces = || view.runs.iter().flat_map(|run| run.pieces());
+            for (offset, length) in pieces().take(100) {
                 line += &format!(" {offset}+{length}");
             }
-            line += &format!(" pieces {}", view.pieces.len());
+            line += &format!(" pieces {}", pieces().count());
             assert!(!view.converted);
             Some(line)
         }
@@ -163,6 +164,11 @@ const CONFIGURATIONS: &[Configuration] = &[
         ],
     ),
     romio(2, &["threads"]),
+    romio(2, &["rows"]),
+    romio(
+        2,
+        &["romio_cb_write=disable", "romio_ds_write=disable", "rows"],
+    ),
     ompio(4, &[]),
     ompio(1, &[]),
     ompio(2, &[]),
@@ -208,6 +214,20 @@ const CONFIGURATIONS: &[Configuration] = &[
             ("OMPI_MCA_io_ompio_num_aggregators", "3"),
         ],
         without: &[("memory", "Open MPI writes other bytes than the program's")],
+    },
+    Configuration {
+        mpi: OMPIO,
+        ranks: 2,
+        arguments: &["rows"],
+        variables: &[],
+        without: &[],
+    },
+    Configuration {
+        mpi: OMPIO,
+        ranks: 2,
+        arguments: &["rows"],
+        variables: &[("OMPI_MCA_fcoll", "individual")],
+        without: &[],
     },
     Configuration {
         mpi: OMPIO,

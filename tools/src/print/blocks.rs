@@ -20,6 +20,7 @@ use records::define::{self, Comm, Definition};
 use records::file::File;
 use records::operation::{self, Operation};
 use records::record::Record;
+use records::runs::Run;
 use records::user::{Event, Kind, What};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -338,16 +339,18 @@ fn define(line: &mut String, definition: &Definition) {
         ),
         Definition::View(v) => write!(
             line,
-            "view of file {:#x}: displacement {}, etype {}, extent {}, {} bytes in {} pieces{}{}: {:?}",
+            "view of file {:#x}: displacement {}, etype {}, extent {}, {} bytes in {} pieces{}{}: {}",
             v.file,
             v.displacement,
             v.etype,
             v.extent,
             v.size,
-            v.pieces.len(),
+            v.runs
+                .iter()
+                .fold(0_u64, |sum, run| sum.saturating_add(run.count)),
             if v.hull { ", hull" } else { "" },
             if v.converted { ", converted" } else { "" },
-            v.pieces
+            runs(&v.runs)
         ),
         Definition::Position { file, etypes } => {
             write!(line, "position of file {file:#x}: {etypes} etypes")
@@ -451,6 +454,19 @@ fn ranks(all: &[i32]) -> String {
         };
     }
     text + "]"
+}
+
+/// Pieces as OFFSET+LENGTH, and runs of them with how many there are and how far apart.
+fn runs(runs: &[Run]) -> String {
+    let mut text = String::new();
+    for (nth, run) in runs.iter().enumerate() {
+        let comma = if nth == 0 { "" } else { ", " };
+        let _ = write!(text, "{comma}{}+{}", run.offset, run.length);
+        if run.count != 1 {
+            let _ = write!(text, " x {} every {}", run.count, run.stride);
+        }
+    }
+    text
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use wrappers::Phase;
 
-/// Pieces of a view in one item.
-const PIECES: usize = 1024;
+/// Runs of a view's pieces in one item.
+const RUNS: usize = 1024;
 
 /// The calls of a rank.
 #[derive(Debug)]
@@ -397,16 +397,16 @@ impl<'a> Core<'a> {
 }
 
 fn put_view(handle: u32, mut view: View, thread: u32, ns: i64, out: &mut Out) {
-    let pieces = std::mem::take(&mut view.pieces);
-    let parts = pieces.chunks(PIECES).count().max(1);
+    let runs = std::mem::take(&mut view.runs);
+    let parts = runs.chunks(RUNS).count().max(1);
     for i in 0..parts {
-        let part = pieces.chunks(PIECES).nth(i).unwrap_or_default();
+        let part = runs.chunks(RUNS).nth(i).unwrap_or_default();
         let part = ViewPart {
             handle,
             first: i == 0,
             last: i + 1 == parts,
             view: View {
-                pieces: part.to_vec(),
+                runs: part.to_vec(),
                 ..view.clone()
             },
         };

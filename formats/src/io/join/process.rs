@@ -77,7 +77,7 @@ impl Process {
         };
         let mut view = match handle.partial.take() {
             Some(mut view) if !part.first => {
-                view.pieces.extend(part.view.pieces);
+                view.runs.extend(part.view.runs);
                 view
             }
             _ => part.view,
@@ -87,8 +87,8 @@ impl Process {
             return;
         }
         // Of a view that says nothing of its pieces, ranges are not known.
-        view.pieces.shrink_to_fit();
-        handle.layout = (!view.pieces.is_empty() || view.size == 0 && !view.hull)
+        view.runs.shrink_to_fit();
+        handle.layout = (!view.runs.is_empty() || view.size == 0 && !view.hull)
             .then(|| Arc::new(Layout::new(&view)));
     }
 

@@ -4,6 +4,7 @@ use crate::io::ranks::*;
 use formats::io::{FileRole, Precision};
 use records::define::{ClockReading, Definition, View};
 use records::operation as op;
+use records::runs::Run;
 
 /// Two ranks with a file; a view of every second block of ten bytes.
 fn two() -> [Rank; 2] {
@@ -398,7 +399,7 @@ fn a_view_counts_though_the_call_that_set_it_was_left_out() {
         etype: 1,
         extent: 20,
         size: 10,
-        pieces: vec![(0, 10)],
+        runs: vec![Run::piece(0, 10)],
         ..View::default()
     }));
     rank.transfer(10, op::PWRITE, 7, 0, 40);

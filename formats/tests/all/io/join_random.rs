@@ -59,7 +59,7 @@ fn view(rank: u32, pieces: Vec<(i64, u64)>, extent: i64) -> Item {
                 etype: 1,
                 extent,
                 size: pieces.iter().map(|p| p.1).sum(),
-                pieces,
+                runs: runs_of(&pieces),
                 ..View::default()
             },
         }),

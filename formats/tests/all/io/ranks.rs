@@ -7,6 +7,7 @@ use records::define::{Definition, OpenFile, View};
 use records::file::File;
 use records::layout::{BLOCK_SIZE, BlockHeader};
 use records::operation::{self as op, kind};
+use records::runs::{Run, Runs};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
@@ -17,6 +18,15 @@ pub const BITS: u32 = 40;
 /// The first MPI_File of a rank, and a request.
 pub const FH: u64 = 0x7000_0010;
 pub const REQUEST: u64 = 0x9800_0001;
+
+/// The runs of pieces, offset and length of each, as the recorder makes them.
+pub fn runs_of(pieces: &[(i64, u64)]) -> Vec<Run> {
+    let mut runs = Runs::default();
+    for &(offset, length) in pieces {
+        runs.append(offset, length, 1, 0).expect("few runs");
+    }
+    runs.into_vec()
+}
 
 /// A rank that is being made.
 pub struct Rank {
@@ -107,7 +117,7 @@ impl Rank {
             etype: 1,
             extent,
             size: pieces.iter().map(|p| p.1).sum(),
-            pieces: pieces.to_vec(),
+            runs: runs_of(pieces),
             ..View::default()
         }));
         let args = [
