@@ -71,10 +71,17 @@ struct Going {
     folder: PathBuf,
     ranks: usize,
     begun: Instant,
+    /// When a call was seen for the last time.
+    latest: Instant,
+    limit: Duration,
 }
 
-/// Time that a run may take until it ends by itself, and then until its processes are gone.
+/// Time that a run may take without a call of any rank. How long a run takes in all, the machine decides.
 const LIMIT: Duration = Duration::from_secs(30);
+/// Time after which a run that still makes calls is one that does not end.
+const MOST: Duration = Duration::from_secs(300);
+/// As [`LIMIT`], of runs in which a rank never comes to its end.
+const LIMIT_OF_HUNG: Duration = Duration::from_secs(8);
 
 impl Going {
     fn pids(&self) -> Vec<u32> {
@@ -86,7 +93,7 @@ impl Going {
     /// Waits until every rank has come out of MPI_Init.
     fn wait_for_init(&mut self) {
         let ready = |t: &Truth| t.calls.get("MPI_Comm_size").is_some_and(|m| m.ended > 0);
-        while self.begun.elapsed() < LIMIT {
+        while self.begun.elapsed() < self.limit {
             let truths = truths(&self.folder, self.ranks);
             let over = matches!(self.launcher.try_wait(), Ok(Some(_)));
             if over || (truths.len() == self.ranks && truths.values().all(ready)) {
@@ -99,12 +106,19 @@ impl Going {
     /// Waits until launcher and ranks are gone. When a part of them is, the others have `patience` to follow. Gives how the
     /// launcher ended, if all ended by themselves.
     fn end(mut self, patience: Duration) -> Option<ExitStatus> {
+        let mut calls = 0;
         let mut is_killed = false;
         let mut first_gone: Option<Instant> = None;
         loop {
             let status = self.launcher.try_wait().ok().flatten();
             let alive = self.pids();
-            let known = truths(&self.folder, self.ranks).len();
+            let truths = truths(&self.folder, self.ranks);
+            let known = truths.len();
+            let made = truths.values().flat_map(|truth| truth.calls.values());
+            let made: u64 = made.map(|made| made.begun + made.ended).sum();
+            if made > calls && self.begun.elapsed() < MOST {
+                (calls, self.latest) = (made, Instant::now());
+            }
             if status.is_some() && alive.is_empty() {
                 return status.filter(|_| !is_killed);
             }
@@ -112,12 +126,12 @@ impl Going {
                 first_gone.get_or_insert_with(Instant::now);
             }
             let late = first_gone.is_some_and(|t| t.elapsed() > patience);
-            if late || self.begun.elapsed() > LIMIT {
+            if late || self.latest.elapsed() > self.limit {
                 is_killed |= !alive.is_empty();
                 signal("KILL", alive);
                 // The launcher has an end of its own to make; then it has had its time, too.
                 if first_gone.is_some_and(|t| t.elapsed() > patience + Duration::from_secs(5))
-                    || self.begun.elapsed() > LIMIT + Duration::from_secs(5)
+                    || self.latest.elapsed() > self.limit + Duration::from_secs(5)
                 {
                     let group = format!("-{}", self.launcher.id());
                     let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
@@ -145,14 +159,10 @@ struct Plan {
 }
 
 impl Plan {
-    /// Of two ranks to four.
+    /// Of two ranks or three.
     fn new(mpi: Mpi, way: Way, random: &mut Random) -> Plan {
-        // The ranks of an MPICH spin while they wait.
-        let more = match (mpi.is_mpich(), way.partly) {
-            (true, false) => 1,
-            (true, true) | (false, false) => 2,
-            (false, true) => 3,
-        };
+        // Ranks spin while they wait.
+        let more = if mpi.is_mpich() && !way.partly { 1 } else { 2 };
         let ranks = 2 + random.below(more) as usize;
         let threads = way
             .threads
@@ -232,6 +242,10 @@ impl Plan {
         };
         tracing.settings(&mut command, folder);
         let said = fs::File::create(folder.path().join("stderr")).expect("own folder");
+        if !mpi.is_mpich() {
+            // As it does by itself where all ranks are started alike, and there are more than cores.
+            command.env("OMPI_MCA_mpi_yield_when_idle", "1");
+        }
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -242,6 +256,11 @@ impl Plan {
             folder: folder.path().to_owned(),
             ranks,
             begun: Instant::now(),
+            latest: Instant::now(),
+            limit: match self.way.name {
+                "hang" => LIMIT_OF_HUNG,
+                _ => LIMIT,
+            },
         }
     }
 

@@ -98,8 +98,9 @@ impl Way {
     /// Exchanges of a run that comes to MPI_Finalize; otherwise more than it has time for.
     pub(super) fn rounds(self) -> u32 {
         match self.when {
-            _ if self.name == "hang" || self.who == Who::Nobody => 500,
-            When::Merge if self.partly => 500,
+            _ if self.who == Who::Nobody => 60,
+            When::Merge if self.partly => 60,
+            _ if self.name == "hang" => 500,
             When::Merge => 4000,
             When::Anywhen | When::Init => 1 << 30,
         }
