@@ -242,10 +242,6 @@ impl Plan {
         };
         tracing.settings(&mut command, folder);
         let said = fs::File::create(folder.path().join("stderr")).expect("own folder");
-        if !mpi.is_mpich() {
-            // As it does by itself where all ranks are started alike, and there are more than cores.
-            command.env("OMPI_MCA_mpi_yield_when_idle", "1");
-        }
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
