@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 const TAG: i32 = 790;
 /// Most bytes of a reason.
 const MOST: usize = 240;
+
 /// The first such message that this rank has got.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
