@@ -141,7 +141,7 @@ static void constructors(void)
 /* Blocks of one and two bytes by turns, with gaps of one byte: no two neighbours are alike. */
 static MPI_Datatype uneven(int count)
 {
-    static int lengths[65537], offsets[65537];
+    static count_t lengths[65537], offsets[65537];
     for (int i = 0, at = 0; i < count; i++) {
         lengths[i] = 1 + i % 2;
         offsets[i] = at;
