@@ -158,7 +158,7 @@ static void many(void)
     MPI_Datatype type;
     MPI_Type_vector(200000, 1, 2, MPI_BYTE, &type);
     once(MPI_BYTE, type);
-    int sizes[] = {300, 300, 4}, parts[] = {280, 260, 2}, starts[] = {3, 5, 1};
+    count_t sizes[] = {300, 300, 4}, parts[] = {280, 260, 2}, starts[] = {3, 5, 1};
     MPI_Type_create_subarray(3, sizes, parts, starts, MPI_ORDER_C, MPI_SHORT, &type);
     once(MPI_SHORT, type);
     once(MPI_BYTE, uneven(65536));
