@@ -30,7 +30,7 @@ struct Report<'a> {
     dumpi: Option<&'a dumpi::Options>,
     /// DUMPI files of ranks that rank 0 sees.
     seen: u64,
-    /// Those that have been written where rank 0 does not see them.
+    /// Files that have been written where rank 0 does not see them.
     unseen: u64,
     /// Halves of messages that are not drawn.
     half_messages: u64,

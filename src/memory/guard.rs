@@ -16,7 +16,7 @@ static THREAD: AtomicUsize = AtomicUsize::new(0);
 pub enum Unfinished {
     /// There was no more memory.
     Exhausted,
-    /// It panicked.
+    /// The work panicked.
     Panicked,
 }
 

@@ -40,7 +40,7 @@ impl Other {
     }
 }
 
-/// The other processes of this run that have block files in the folder of this one's.
+/// Processes of this run, other than this one, whose block files lie in the same folder as this one's.
 fn others(store: &Store) -> impl Iterator<Item = Other> {
     let header = store.header();
     let (run, own) = (header.run.load(Relaxed), header.pid);

@@ -392,7 +392,7 @@ pub struct AddressLabel {
 /// Key of the pair that says whose wall clock the times are of, where that is not the clock of the rank's host. libdumpi prints it and
 /// takes no notice.
 pub const CLOCK_KEY: &[u8] = b"libtrace.clock";
-/// Its value: the clock of rank 0's host.
+/// Value of the key for the clock of rank 0's host.
 pub const CLOCK_OF_ZERO: &[u8] = b"rank 0";
 
 /// A free pair of strings.

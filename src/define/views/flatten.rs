@@ -19,7 +19,7 @@ const DEEPEST: usize = 200;
 /// A datatype, flattened.
 #[derive(Debug, Default)]
 pub struct Flat {
-    /// Its pieces in the order of the type map.
+    /// Pieces of the datatype in the order of its type map.
     pub runs: Vec<Run>,
     /// Where the next copy begins, bytes.
     pub extent: i64,

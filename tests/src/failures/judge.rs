@@ -17,7 +17,7 @@ pub struct Outcome {
     pub runs: u64,
     /// Calls that had returned, by the program's own count.
     pub expected: u64,
-    /// Of those, what was recovered.
+    /// Returned calls that were recovered.
     pub recovered: u64,
     /// Calls that had returned and are not there.
     pub lost: u64,
@@ -25,7 +25,7 @@ pub struct Outcome {
     pub invented: u64,
     /// Calls that had begun and not returned.
     pub running: u64,
-    /// Of those, what is there: as unfinished, or as the record that was complete before the program could count it.
+    /// Running calls that are there: as unfinished, or as the record that was complete before the program could count it.
     pub shown: u64,
     /// Runs whose trace was complete all the same.
     pub complete: u64,

@@ -29,7 +29,7 @@ pub(super) enum When {
 /// A way to end.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
-    /// Its name for `ends`.
+    /// Name of the way for the program `ends`.
     pub name: &'static str,
     /// For readers.
     pub what: &'static str,

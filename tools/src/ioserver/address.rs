@@ -102,7 +102,7 @@ impl Stream {
         }
     }
 
-    /// The same connection once more.
+    /// A second handle of the connection.
     pub fn try_clone(&self) -> io::Result<Stream> {
         Ok(match self {
             Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),

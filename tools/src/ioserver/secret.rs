@@ -33,7 +33,7 @@ const LENGTH: std::ops::RangeInclusive<u64> = 16..=4096;
 #[derive(Clone)]
 pub struct Secret {
     key: Vec<u8>,
-    /// Its file.
+    /// The file that the secret was read from.
     pub path: PathBuf,
 }
 
