@@ -74,6 +74,7 @@ pub const LISTENING: &str = "listening ";
 pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     let signals = Signals::hold();
     super::mount::ignore_file_size_limit();
+    super::mount::more_descriptors();
     let store = &arguments.store;
     let store = store.canonicalize().map_err(|e| at(store, &e))?;
     let default = format!(

@@ -186,8 +186,8 @@ fn refused(e: &std::io::Error) -> String {
     }
 }
 
-/// Every file that the kernel knows takes a descriptor.
-fn more_descriptors() {
+/// As many descriptors as may be had: every file that the kernel knows takes one, every connection two.
+pub fn more_descriptors() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let most = Rlimit {

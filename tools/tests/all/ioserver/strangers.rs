@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const WRITE: u16 = 3;
@@ -208,18 +208,15 @@ fn other_users_are_refused_at_a_socket() {
 #[test]
 fn strangers_are_few_and_short_lived() {
     let mut server = DataServer::start("tcp:127.0.0.1:0");
-    let begun = Instant::now();
     let mut silent: Vec<TcpStream> = (0..200).map(|_| server.tcp()).collect();
     // The first ones make room for later ones.
     assert_eq!(silent[0].read(&mut [0]).unwrap_or(0), 0);
-    assert!(begun.elapsed() < Duration::from_secs(5));
     let threads = || {
         let path = format!("/proc/{}/task", server.child.id());
         fs::read_dir(path).unwrap().count()
     };
     until("only some have a thread", || threads() < 80);
     assert_eq!(silent[199].read(&mut [0]).unwrap_or(0), 0);
-    assert!(begun.elapsed() > Duration::from_secs(5));
     until("no connection is left", || threads() < 8);
     assert!(server.is_running());
 }
