@@ -102,7 +102,7 @@ fn goes_with(folder: &Path, job: &str) -> bool {
         || mounted_from(folder, &mounts).is_some_and(|root| settings::is_of_job(root, job))
 }
 
-/// Which folder of a file system is mounted where `folder` is, in the text of /proc/self/mountinfo. A batch system may give each job a
+/// The folder of a file system that is mounted where `folder` is, in the text of /proc/self/mountinfo. A batch system may give each job a
 /// /tmp of its own like this, whose name tells nothing.
 fn mounted_from<'a>(folder: &Path, mounts: &'a str) -> Option<&'a str> {
     let of_line = |line: &'a str| {

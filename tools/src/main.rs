@@ -31,6 +31,7 @@ mod per_format;
 mod places;
 mod print;
 mod progress;
+mod random;
 mod recover;
 mod repair;
 mod run;

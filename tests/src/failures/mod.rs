@@ -150,7 +150,7 @@ impl Going {
 struct Plan {
     mpi: Mpi,
     way: Way,
-    /// Which ranks have the recorder.
+    /// The ranks that have the recorder.
     traced: Vec<bool>,
     /// µs until the end begins, or KB that are left.
     moment: u64,

@@ -87,7 +87,7 @@ impl Way {
         }
     }
 
-    /// What `ends` knows it by.
+    /// The argument by which the program `ends` knows this way.
     pub(super) fn ends_by(self) -> &'static str {
         match self.name {
             "partly" => "nothing",
@@ -106,13 +106,13 @@ impl Way {
         }
     }
 
-    /// The one of this name.
+    /// The way of this name.
     pub fn named(name: &str) -> Option<Way> {
         WAYS.into_iter().find(|way| way.name == name)
     }
 }
 
-/// All of them.
+/// The ways, in the order of the table in docs/reliability.md.
 pub const WAYS: [Way; 22] = {
     use When::{Anywhen, Init, Merge};
     use Who::{All, Each, Launcher, Nobody, One};

@@ -12,11 +12,10 @@ use super::address::Address;
 use super::at;
 use super::wire;
 use crate::failure::Failure;
+use crate::random;
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 use sha2::Sha256;
-use std::fmt::Write as _;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -44,7 +43,7 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// That of a file.
+    /// The secret in a file.
     ///
     /// # Errors
     /// When the file is not there, is another user's, can be read by others, or is too short or too long.
@@ -83,7 +82,7 @@ impl Secret {
         })
     }
 
-    /// That of the user's own file, which is made if it is not there.
+    /// The secret in the user's own file, `$XDG_CONFIG_HOME/mpitrace/secret` or `~/.config/mpitrace/secret`, which is made if it is not there.
     ///
     /// # Errors
     /// As [`read`](Self::read); or when it cannot be made.
@@ -103,8 +102,8 @@ impl Secret {
         }
     }
 
-    /// What servers at these addresses are asked for: nothing, if none is connected to by TCP; else the secret of `file`, or the
-    /// user's own.
+    /// The secret for connections to data servers at these addresses: that in `file`, or the user's own. `None` if all are Unix
+    /// sockets, which need none.
     ///
     /// # Errors
     /// As [`read`](Self::read) and [`of_user`](Self::of_user).
@@ -132,10 +131,7 @@ impl Secret {
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
-        let mut text = String::new();
-        for byte in random()? {
-            let _ = write!(text, "{byte:02x}");
-        }
+        let text = random::digits::<SIZE>()?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         writeln!(file, "{text}")?;
         file.as_file().sync_all()?;
@@ -159,14 +155,14 @@ impl Secret {
     /// # Errors
     /// When the server has another one, or is no data server.
     pub fn ask(&self, stream: &mut (impl Read + Write)) -> io::Result<()> {
-        let own = random()?;
+        let own = random::bytes::<SIZE>()?;
         let mut hello = [0; HELLO_SIZE];
         hello[..8].copy_from_slice(&HELLO);
         hello[8..8 + SIZE].copy_from_slice(&own);
         stream.write_all(&hello)?;
         let mut answer = [0; 2 * SIZE];
         stream.read_exact(&mut answer).map_err(|e| match e.kind() {
-            io::ErrorKind::UnexpectedEof => refused("it knows nothing of a shared secret"),
+            io::ErrorKind::UnexpectedEof => refused("it expects no shared secret"),
             _ => e,
         })?;
         let (theirs, shown) = answer.split_at(SIZE);
@@ -193,14 +189,18 @@ impl Secret {
             return Err(refused("no mpitrace ioserver, or one without a secret"));
         }
         let theirs = &rest[..SIZE];
-        let own = random()?;
+        let own = random::bytes::<SIZE>()?;
         let shown = self.shown("dataserver", theirs, &own).finalize();
         let mut answer = [0; 2 * SIZE];
         answer[..SIZE].copy_from_slice(&own);
         answer[SIZE..].copy_from_slice(&shown.into_bytes());
         stream.write_all(&answer)?;
         let mut shown = [0; SIZE];
-        until.read(stream, &mut shown)?;
+        let read = until.read(stream, &mut shown);
+        read.map_err(|e| match e.kind() {
+            io::ErrorKind::UnexpectedEof => refused("it does not take this server's secret"),
+            _ => e,
+        })?;
         let expected = self.shown("ioserver", theirs, &own);
         if expected.verify_slice(&shown).is_err() {
             drop(wire::answer(stream, Err(Errno::ACCESS), &[]));
@@ -212,15 +212,6 @@ impl Secret {
 
 fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why)
-}
-
-fn random() -> io::Result<[u8; SIZE]> {
-    let mut bytes = [0; SIZE];
-    let mut filled = 0;
-    while filled < SIZE {
-        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -260,7 +251,10 @@ mod tests {
             asked.unwrap_err().to_string(),
             "its secret is not that of here"
         );
-        assert!(checked.is_err());
+        assert_eq!(
+            checked.unwrap_err().to_string(),
+            "it does not take this server's secret"
+        );
     }
 
     /// One who does not look whether the server has the secret is refused all the same, and so is what was shown before.

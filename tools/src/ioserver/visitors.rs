@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 const MOST: usize = 1024;
 /// Connections at a time that have not shown that they may ask: one more closes the oldest.
 const STRANGERS: usize = 64;
-/// Refusals that are told; a client could go on for ever.
+/// Most refusals that are told: a client could go on for ever.
 const TOLD: usize = 20;
 
 /// The connections of a server.
@@ -23,7 +23,7 @@ pub struct Visitors {
     strangers: Mutex<VecDeque<(u64, Stream)>>,
 }
 
-/// One of them; it is gone when this goes.
+/// A connection to a server; it counts until this is dropped.
 #[derive(Debug)]
 pub struct Visitor {
     visitors: Arc<Visitors>,
@@ -31,7 +31,7 @@ pub struct Visitor {
 }
 
 impl Visitors {
-    /// Somebody has connected; `None` when there are too many.
+    /// Counts a new connection; `None` when there are too many.
     pub fn add(self: &Arc<Self>, stream: &Stream) -> Option<Visitor> {
         let visitor = Visitor {
             visitors: Arc::clone(self),
@@ -62,13 +62,13 @@ impl Visitors {
 }
 
 impl Visitor {
-    /// It has shown that it may ask.
+    /// Takes note that the client has shown that it may ask.
     pub fn is_let_in(&self) {
         let mut strangers = self.visitors.strangers.lock();
         strangers.retain(|(number, _)| *number != self.number);
     }
 
-    /// All of them.
+    /// The connections of the server, this one among them.
     pub fn others(&self) -> &Visitors {
         &self.visitors
     }

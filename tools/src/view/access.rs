@@ -5,10 +5,9 @@
 //! somebody else's name server lets point here), Sec-Fetch-Site and Origin (requests that another page makes), and that no
 //! answer has a CORS header.
 
+use crate::random;
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, StatusCode, Uri};
-use rustix::rand::{GetRandomFlags, getrandom};
-use std::fmt::Write;
 
 /// Names under which a browser reaches this machine.
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -33,10 +32,10 @@ impl Access {
     /// Makes up a token, unless a proxy logs users in. Cookies are the same for all ports of a host, so `place`, a port for
     /// instance, goes into the name, and something random, because through ssh servers of two machines can be behind one.
     pub fn new(place: &str, hosts: Vec<String>, is_proxied: bool) -> std::io::Result<Self> {
-        let name = format!("mpitrace-{place}-{}", random(4)?);
+        let name = format!("mpitrace-{place}-{}", random::digits::<4>()?);
         Ok(Access {
-            token: if is_proxied { None } else { Some(random(16)?) },
-            cookie: (name, random(16)?),
+            token: if is_proxied { None } else { Some(random::digits::<16>()?) },
+            cookie: (name, random::digits::<16>()?),
             hosts,
         })
     }
@@ -186,20 +185,6 @@ fn same(given: &str, right: &str) -> bool {
         .zip(right.bytes())
         .fold(0, |sum, (a, b)| sum | (a ^ b));
     given.len() == right.len() && differing == 0
-}
-
-/// So many random bytes as hexadecimal digits.
-pub fn random(bytes: usize) -> std::io::Result<String> {
-    let mut random = vec![0_u8; bytes];
-    let mut filled = 0;
-    while filled < bytes {
-        filled += getrandom(&mut random[filled..], GetRandomFlags::empty())?;
-    }
-    let mut text = String::new();
-    for byte in random {
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// It may ask.
+    /// Takes note that the client has shown that it may ask.
     pub fn is_let_in(&self) {
         self.is_known.store(true, Relaxed);
     }
@@ -65,7 +65,7 @@ pub struct Strangers {
 }
 
 impl Strangers {
-    /// One more has connected.
+    /// Counts a new connection.
     pub fn add(&self, limits: Limits) -> Arc<Guest> {
         let guest = Arc::new(Guest::default());
         let mut waiting = self.waiting.lock();
@@ -91,7 +91,7 @@ pub struct Impatient<S> {
 }
 
 impl<S> Impatient<S> {
-    /// Around a stream.
+    /// A stream whose other end may take nothing for at most `unread`.
     pub fn new(stream: S, unread: Duration) -> Self {
         Impatient {
             stream,
