@@ -1,6 +1,6 @@
 //! Which calls are left out by what they are about: ranks, sizes of communicators and of messages, numbers of calls, times.
 //!
-//! On the hot path there is nothing of it: where a filter is set, the [`MODE`](crate::call::MODE) of functions says so, and their wrappers ask here
+//! On the hot path there is nothing of it: where a filter is set, the [`MODE`] of functions says so, and their wrappers ask here
 //! when the real function has returned. Calls that are left out are counted, and what they make is defined all the same.
 
 use crate::call::arg::{Number, is_address, length};

@@ -2,7 +2,7 @@
 //!
 //! The ranks meet on a communicator that is made now ([`meeting`]). Every rank reads its own block file as `mpitrace recover` would, and writes its DUMPI file from it. Then the ranks agree on
 //! what must be common ([`agree`]), turn their records into streams of CLOG2 records, and merge them in a binary tree
-//! ([`merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). Operations below MPI go before, in the same
+//! ([`mod@merge`]); rank 0 writes CLOG2 and SLOG2 from the merged stream ([`outputs`]). Operations below MPI go before, in the same
 //! way, as rank 0 has to know them when it begins the SLOG2 file ([`operations`]). All messages are the recorder's own
 //! and none is waited for beyond the deadline ([`exchange`]): when the merge fails, the block files stay and are named.
 

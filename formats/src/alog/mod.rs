@@ -3,7 +3,7 @@
 //! * [`Reader`] walks the lines of a file in memory; [`Event::write`] writes a line, with the bytes that were read.
 //! * [`check`] goes through a whole file and says what is wrong with it.
 //! * [`Source`] gives the drawables of a file, `Sink` makes a file of drawables.
-//! * [`from_clog1`] makes of a CLOG-1 file what MPE's `clog2alog` makes of it.
+//! * [`mod@from_clog1`] makes of a CLOG-1 file what MPE's `clog2alog` makes of it.
 //!
 //! ```
 //! use formats::alog::{Content, Reader};

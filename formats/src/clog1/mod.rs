@@ -6,7 +6,7 @@
 //! * Files of MPICH 1.1.2 and older have blocks of 1024 bytes, and of the very oldest the records differ: [`Layout`].
 //! * [`Source`] gives the drawables of a file, [`Sink`] makes a file of drawables.
 //! * [`mod@print`] gives the text of the original `clog_print`. That of `clog2alog` is [`crate::alog::from_clog1`];
-//!   [`from_alog`] is its inverse.
+//!   [`mod@from_alog`] is its inverse.
 //!
 //! ```
 //! use formats::clog1::{Body, Layout, Raw, Reader, Record, RecordHeader, Writer};

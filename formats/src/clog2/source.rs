@@ -24,7 +24,7 @@ impl<'a> Source<'a> {
     /// Reads all records once, for the definitions and to see whether drawables come in order.
     ///
     /// # Errors
-    /// The file is damaged, wherever. [`super::repair`] makes a sound file of what is left.
+    /// The file is damaged, wherever. [`mod@super::repair`] makes a sound file of what is left.
     pub fn new(file: &'a [u8]) -> Result<Self, Error> {
         Source::of(Reader::new(file)?)
     }

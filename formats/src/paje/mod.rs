@@ -3,7 +3,7 @@
 //! * [`Reader`] gives the events of a trace, [`Simulator`] what they tell of.
 //! * [`print()`] writes the text of `pj_dump`.
 //! * [`Source`] gives a trace as drawables, [`Sink`] makes one of drawables.
-//! * [`rewrite`] copies a trace, with the field names of either dialect.
+//! * [`mod@rewrite`] copies a trace, with the field names of either dialect.
 //!
 //! Section numbers in this module are those of the format description the project works from (`paje.md`).
 

@@ -1,7 +1,7 @@
 //! Statistics of a trace or of a window of it: where the time went, by category, rank and thread; messages by size and
 //! by pair of ranks; CallIDs and the operations they brought about.
 //!
-//! [`collect`] takes any [`Source`](crate::model::Source), a [`Collector`] drawables one by one in order of start.
+//! [`mod@collect`] takes any [`Source`](crate::model::Source), a [`Collector`] drawables one by one in order of start.
 //! Memory depends on categories, lines and states that are open, not on the length of the trace.
 //!
 //! ```

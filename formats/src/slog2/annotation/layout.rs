@@ -169,7 +169,7 @@ pub(super) struct LeafRecord<'a> {
     pub(super) length: u64,
     /// Hash of these bytes.
     pub(super) hash: u64,
-    /// The completing records, see [`Elders`].
+    /// The completing records, see [`EldersWriter`].
     pub(super) elders: &'a [u8],
 }
 
