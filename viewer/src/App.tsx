@@ -79,7 +79,7 @@ function Beside() {
 }
 
 function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
-  const tabs = isNarrow.value ? ([...PANELS, "legend"] as const) : PANELS;
+  const tabs: readonly (PanelName | "legend")[] = isNarrow.value ? [...PANELS, "legend"] : PANELS;
   const shown = isNarrow.value && legendTab.value ? "legend" : rested.value.panel;
   const Shown = shown === "legend" ? Beside : SHOWN[shown];
   const open = (tab: PanelName | "legend") => {
@@ -87,7 +87,7 @@ function Tabs({ isSide, onSide }: { isSide: boolean; onSide: () => void }) {
     else change({ panel: tab });
   };
   const go = (event: KeyboardEvent) => {
-    const at = tabs.findIndex((tab) => tab === shown);
+    const at = tabs.indexOf(shown);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
     if (to === undefined) return;
     event.preventDefault();

@@ -62,7 +62,7 @@ export class Gesture {
 
   /** Whether a pointer is dragging something. */
   get busy(): boolean {
-    return this.drag !== null && this.drag.moved;
+    return this.drag?.moved ?? false;
   }
 
   down(pointer: Pointer): Command[] {

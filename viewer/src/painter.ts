@@ -96,7 +96,7 @@ function paintCells(
     const cell = first + (width === frame.columns ? x : column(x, width, frame.columns));
     const shade = busy ? (SHADE[busy[cell] as number] as number) : SHADES - 1;
     const kind = category[cell] as number;
-    line[x] = table[heat ? shade : (kind < most ? kind : most) * SHADES + shade] as number;
+    line[x] = table[heat ? shade : Math.min(kind, most) * SHADES + shade] as number;
   }
   for (let y = from + 1; y < to; y++) target.copyWithin(y * width, from * width, (from + 1) * width);
   if ((shot.mode === "stack" || shot.mode === "dominant") && share1 && to - from >= LEAST_STACK * OUTER * unit) {

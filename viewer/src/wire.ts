@@ -256,7 +256,7 @@ export function encode(frame: Frame): ArrayBuffer {
   const buffer = new ArrayBuffer(end);
   const view = new DataView(buffer);
   const head = [MAGIC, 1, frame.columns, frame.rows, sections.length, frame.flags, frame.seq, frame.y0];
-  head.forEach((value, nth) => view.setUint32(nth * 4, value, true));
+  for (const [nth, value] of head.entries()) view.setUint32(nth * 4, value, true);
   view.setFloat64(32, frame.t0, true);
   view.setFloat64(40, frame.t1, true);
   view.setBigUint64(48, BigInt(frame.drawables), true);

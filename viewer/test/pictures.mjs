@@ -103,7 +103,7 @@ for (const [name, { of, fragment, act, height = 700 }] of Object.entries(picture
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   if (!servers.has(of)) servers.set(of, await serve(traces[of]()));
   const page = await Page.open(chrome, servers.get(of).address, "", { viewport: { width: 1280, height } });
-  const panelsRead = () => page.true("every panel has its answer", () => !document.body.innerText.includes("Reading…"));
+  const panelsRead = () => page.true("every panel has its answer", () => !document.body.textContent.includes("Reading…"));
   const meta = await page.ask("meta");
   await page.look(fragment(meta));
   await page.own.waitForTimeout(600);

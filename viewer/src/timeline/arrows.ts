@@ -116,7 +116,7 @@ export function drawChosenArrow(context: CanvasRenderingContext2D, detail: Detai
 function shortened(x0: number, y0: number, x1: number, y1: number, extent: Extent): [number, number, number, number] {
   const far = 4000;
   const cut = (x: number, y: number, ox: number, oy: number): [number, number] => {
-    const bound = x < -far ? -far : x > extent.width + far ? extent.width + far : x;
+    const bound = Math.max(-far, Math.min(x, extent.width + far));
     if (bound === x || ox === x) return [x, y];
     return [bound, y + ((oy - y) * (bound - x)) / (ox - x)];
   };

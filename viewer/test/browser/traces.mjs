@@ -65,6 +65,7 @@ export function late() {
 
 /** Names that would run as a script, are endless, or turn the text around. */
 export const NAMES = [
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a name that looks like one
   "<script>window.harm = 1</script>", "<img src=x onerror=window.harm=2>", "x".repeat(10_000), "\u0001\u001b[31m\u202eright to left", "__proto__", "&lt;b&gt; ' ` ${7*7} {{7*7}}",
 ];
 

@@ -27,7 +27,7 @@ test("what was written is read", () => {
 test("a header by hand", () => {
   const bytes = Buffer.alloc(64 + 16 + 8);
   bytes.write("LTV1");
-  [1, 2, 1, 1, 1, 6, 0].forEach((value, nth) => bytes.writeUInt32LE(value, 4 + nth * 4));
+  for (const [nth, value] of [1, 2, 1, 1, 1, 6, 0].entries()) bytes.writeUInt32LE(value, 4 + nth * 4);
   bytes.writeDoubleLE(0.5, 32);
   bytes.writeDoubleLE(1.5, 40);
   bytes.writeUInt32LE(1, 64);
