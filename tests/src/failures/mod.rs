@@ -276,11 +276,14 @@ impl Plan {
     }
 }
 
-/// Whether two launchers ended alike, by themselves. That of MPICH joins the bits of its processes' exit statuses: SIGKILL (9) of
-/// one, and SIGTERM (15) or SIGKILL of the others, which is left to chance.
-fn is_same_end(mpi: Mpi, one: Option<ExitStatus>, other: Option<ExitStatus>) -> bool {
+/// Whether two launchers ended alike, by themselves. MPICH's launcher joins the bits of its processes' exit statuses: SIGKILL (9) of
+/// one, and SIGTERM (15) or SIGKILL of the others, which is left to chance. If the rank was killed in MPI_Finalize, the launcher
+/// may find out by the lost connection first, and ends with 255: MPICH 4.0.2 did so in 7 of 40 runs without any recorder.
+fn is_same_end(mpi: Mpi, when: When, one: Option<ExitStatus>, other: Option<ExitStatus>) -> bool {
     let codes = [one, other].map(|status| status.and_then(|status| status.code()));
-    let is_kill = |code: Option<i32>| matches!(code, Some(9 | 15));
+    let is_kill = |code: Option<i32>| {
+        matches!(code, Some(9 | 15)) || when == When::Merge && code == Some(255)
+    };
     match codes {
         [Some(one), Some(other)] if one == other => true,
         [one, other] => mpi.is_mpich() && is_kill(one) && is_kill(other),
@@ -320,7 +323,7 @@ pub fn run(mpi: Mpi, way: Way, random: &mut Random) -> Outcome {
     if let Some(bare) = bare {
         // What is to end in MPI_Finalize may have come through it before.
         let is_through = way.when == When::Merge && status.is_some_and(|status| status.success());
-        if !is_same_end(mpi, status, bare) && !is_through {
+        if !is_same_end(mpi, way.when, status, bare) && !is_through {
             let fault = format!("ended with {status:?}, without a recorder with {bare:?}");
             outcome.faults.push(fault);
         }

@@ -34,7 +34,11 @@ impl Access {
     pub fn new(place: &str, hosts: Vec<String>, is_proxied: bool) -> std::io::Result<Self> {
         let name = format!("mpitrace-{place}-{}", random::digits::<4>()?);
         Ok(Access {
-            token: if is_proxied { None } else { Some(random::digits::<16>()?) },
+            token: if is_proxied {
+                None
+            } else {
+                Some(random::digits::<16>()?)
+            },
             cookie: (name, random::digits::<16>()?),
             hosts,
         })
