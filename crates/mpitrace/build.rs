@@ -11,7 +11,7 @@ fn main() -> io::Result<()> {
             .map(PathBuf::from)
             .ok_or(io::ErrorKind::NotFound)
     };
-    let dist = set("CARGO_MANIFEST_DIR")?.join("../viewer/dist");
+    let dist = set("CARGO_MANIFEST_DIR")?.join("../../viewer/dist");
     println!("cargo:rerun-if-changed={}", dist.display());
     let mut files: Vec<PathBuf> = fs::read_dir(&dist)?
         .map(|entry| Ok(entry?.path()))

@@ -1,10 +1,10 @@
 //! ALOG: lines and copies of them, definitions, drawables, the way to CLOG-1.
 #![no_main]
 
-use formats::model::Source as _;
-use formats::{alog, clog1};
 use libfuzzer_sys::fuzz_target;
 use std::io;
+use trace_formats::model::Source as _;
+use trace_formats::{alog, clog1};
 
 fuzz_target!(|data: &[u8]| {
     alog::recognises(data);

@@ -2,26 +2,26 @@
 //! read as drawables, as the rank's DUMPI records, and for damage. A whole file is taken as it is.
 #![no_main]
 
-#[path = "../../formats/tests/all/project/ranks/mod.rs"]
+#[path = "../../crates/trace-formats/tests/all/project/ranks/mod.rs"]
 mod common;
 
+use blockfile::define::{Definition, OpenFile, Skipped};
+use blockfile::encode::Status;
+use blockfile::file::File;
+use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, Family, FileHeader};
+use blockfile::operation::{KINDS, Operation};
 use common::{V, from, to};
-use formats::io::Extract;
-use formats::project::clog2::{Schema, Settings, Stream};
-use formats::project::dumpi;
-use formats::project::gids::GidTable;
-use formats::project::scan::Scan;
-use formats::project::states::CallIds;
 use libfuzzer_sys::fuzz_target;
-use records::define::{Definition, OpenFile, Skipped};
-use records::encode::Status;
-use records::file::File;
-use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, Family, FileHeader};
-use records::operation::{KINDS, Operation};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::path::Path;
 use std::sync::LazyLock;
+use trace_formats::io::Extract;
+use trace_formats::project::clog2::{Schema, Settings, Stream};
+use trace_formats::project::dumpi;
+use trace_formats::project::gids::GidTable;
+use trace_formats::project::scan::Scan;
+use trace_formats::project::states::CallIds;
 
 static TABLE: LazyLock<wrappers::Table> =
     LazyLock::new(|| wrappers::table().expect("the table of this build"));
@@ -127,7 +127,12 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
                 ..Operation::default()
             };
             let (payload, size) = operation.encode();
-            rank.record(records::operation::FIRST + number, 0, 10, &payload[..size]);
+            rank.record(
+                blockfile::operation::FIRST + number,
+                0,
+                10,
+                &payload[..size],
+            );
         });
     }
     all

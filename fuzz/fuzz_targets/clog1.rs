@@ -1,10 +1,10 @@
 //! CLOG-1: records and copies of them, both texts, drawables.
 #![no_main]
 
-use formats::model::Source as _;
-use formats::{alog, clog1};
 use libfuzzer_sys::fuzz_target;
 use std::io;
+use trace_formats::model::Source as _;
+use trace_formats::{alog, clog1};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(reader) = clog1::Reader::new(data) else {

@@ -1,9 +1,9 @@
 //! CLOG2: records, communicator table, both texts, conversion to SLOG2.
 #![no_main]
 
-use formats::{clog2, slog2};
 use libfuzzer_sys::fuzz_target;
 use std::io;
+use trace_formats::{clog2, slog2};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(reader) = clog2::Reader::new(data) else {

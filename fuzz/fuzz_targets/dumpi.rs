@@ -1,10 +1,10 @@
 //! DUMPI .bin files: sections, stream, text; and what is left of one that was cut off.
 #![no_main]
 
-use formats::dumpi::print::{Sections, Zone, print};
-use formats::dumpi::read::Reader;
 use libfuzzer_sys::fuzz_target;
 use std::io;
+use trace_formats::dumpi::print::{Sections, Zone, print};
+use trace_formats::dumpi::read::Reader;
 
 fuzz_target!(|data: &[u8]| {
     for reader in [Reader::open(data), Reader::salvage(data)]

@@ -1,8 +1,8 @@
 //! DUMPI .meta files.
 #![no_main]
 
-use formats::dumpi::meta::Meta;
 use libfuzzer_sys::fuzz_target;
+use trace_formats::dumpi::meta::Meta;
 
 fuzz_target!(|data: &[u8]| {
     if let Ok(meta) = Meta::parse(data) {

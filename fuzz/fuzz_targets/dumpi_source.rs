@@ -1,9 +1,9 @@
 //! A DUMPI file as both ranks of a run, drawn.
 #![no_main]
 
-use formats::dumpi::Source;
-use formats::model::Source as _;
 use libfuzzer_sys::fuzz_target;
+use trace_formats::dumpi::Source;
+use trace_formats::model::Source as _;
 
 fuzz_target!(|data: &[u8]| {
     if let Ok(source) = Source::new(2, &[(0, data), (1, data)]) {

@@ -1,9 +1,9 @@
 //! Texts of dumpi2ascii: what is made of one can be read.
 #![no_main]
 
-use formats::dumpi::from_text::{Options, Zone, from_text};
-use formats::dumpi::read::Reader;
 use libfuzzer_sys::fuzz_target;
+use trace_formats::dumpi::from_text::{Options, Zone, from_text};
+use trace_formats::dumpi::read::Reader;
 
 fuzz_target!(|data: &[u8]| {
     for as_ascii2dumpi in [false, true] {

@@ -2,7 +2,7 @@
 //! is said again and understood as the same.
 #![no_main]
 
-#[path = "../../tools/src/ioserver/wire.rs"]
+#[path = "../../crates/mpitrace/src/ioserver/wire.rs"]
 #[allow(dead_code, reason = "the target needs a part of it")]
 mod wire;
 

@@ -1,12 +1,14 @@
 //! Pajé: events, the text, copies in either dialect, drawables; what is made of these can be read, and breaks no rule.
 #![no_main]
 
-use formats::model::{Source as _, convert};
-use formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print, rewrite};
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
+use trace_formats::model::{Source as _, convert};
+use trace_formats::paje::{
+    Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print, rewrite,
+};
 
 fuzz_target!(|data: &[u8]| {
     Trace::recognises(data);

@@ -1,10 +1,10 @@
 //! SLOG-1: the text, a copy, and all drawables.
 #![no_main]
 
-use formats::model::Source as _;
-use formats::slog1;
 use libfuzzer_sys::fuzz_target;
 use std::io;
+use trace_formats::model::Source as _;
+use trace_formats::slog1;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(reader) = slog1::Reader::new(data) else {

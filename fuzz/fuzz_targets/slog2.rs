@@ -1,10 +1,10 @@
 //! SLOG2: every node, all texts, windows, and the drawables in order.
 #![no_main]
 
-use formats::model::Source;
-use formats::slog2;
 use libfuzzer_sys::fuzz_target;
 use std::io;
+use trace_formats::model::Source;
+use trace_formats::slog2;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(reader) = slog2::Reader::new(data) else {

@@ -1,11 +1,11 @@
 //! SLOG2 annotation files, with the CLOG2 file that the seed was made of: every node, and the full file.
 #![no_main]
 
-use formats::slog2::{Annotated, Layout, Reader, rewrite};
 use libfuzzer_sys::fuzz_target;
 use std::io::Cursor;
+use trace_formats::slog2::{Annotated, Layout, Reader, rewrite};
 
-const CLOG2: &[u8] = include_bytes!("../../formats/tests/data/clog2/small.clog2");
+const CLOG2: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/clog2/small.clog2");
 
 fuzz_target!(|data: &[u8]| {
     if let Ok(reader) = Reader::new(data) {

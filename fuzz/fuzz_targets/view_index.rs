@@ -5,11 +5,11 @@
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
-use view::pyramid::{Builder, Identity, Index, MAGIC, Shape};
-use view::trace::Trace;
-use view::{Limits, Viewer};
+use viewer_core::pyramid::{Builder, Identity, Index, MAGIC, Shape};
+use viewer_core::trace::Trace;
+use viewer_core::{Limits, Viewer};
 
-const FILE: &[u8] = include_bytes!("../../formats/tests/data/slog2/sample.slog2");
+const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
 /// Questions that an index answers when nothing of the trace may be read.
 const QUESTIONS: [&str; 5] = [
     "meta",

@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
-use view::{Limits, Viewer};
+use viewer_core::{Limits, Viewer};
 
-const FILE: &[u8] = include_bytes!("../../formats/tests/data/slog2/sample.slog2");
+const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
 /// What stands for the rest of the questions.
 const SEEDS: [&str; 16] = [
     "meta",

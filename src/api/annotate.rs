@@ -8,7 +8,7 @@ use crate::api::printf::{self, Arguments};
 use crate::blocks::fill;
 use crate::blocks::thread::{self, Thread};
 use crate::process;
-use records::define::Definition;
+use blockfile::define::Definition;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -5,12 +5,12 @@ use crate::call::table::table;
 use crate::interpose::generated::{COUNT, NAMES, NUMBERS};
 use crate::process;
 use crate::settings::{Setting, Settings};
-use formats::dumpi::functions::{self, ALL_FUNCTIONS};
+use blockfile::file::File;
 use parking_lot::Mutex;
-use records::file::File;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use trace_formats::dumpi::functions::{self, ALL_FUNCTIONS};
 
 /// What the program has set.
 static SET: Mutex<Set> = Mutex::new(Set {
@@ -119,7 +119,7 @@ pub extern "C" fn libdumpi_call_counts() -> *const u32 {
 
 /// Counts the calls of all threads so far.
 fn count() {
-    let mut calls = vec![0u64; usize::from(records::record::FUNCTION) + 1];
+    let mut calls = vec![0u64; usize::from(blockfile::record::FUNCTION) + 1];
     for (index, ignored) in process::ignored().into_iter().enumerate() {
         calls[usize::from(NUMBERS[index])] += ignored;
     }

@@ -1,6 +1,6 @@
 //! Functions of the program: what a compiler's `-finstrument-functions` has each of them call when it is entered and left.
 //!
-//! A record is 28 bytes ([`records::function`]). Nothing is recorded inside MPI calls, where calls are drawn as one, and nothing
+//! A record is 28 bytes ([`blockfile::function`]). Nothing is recorded inside MPI calls, where calls are drawn as one, and nothing
 //! while the recorder itself is busy on the thread. Names are looked up after the run; [`crate::define::modules`] says where the code
 //! came from.
 
@@ -12,10 +12,10 @@ use crate::posix;
 use crate::process;
 use crate::process::clock;
 use crate::settings::Settings;
-use records::define::{Definition, ENTER, EXIT};
-use records::encode::{Cursor, Head, SLACK};
-use records::function::{INLINED, PAYLOAD};
-use records::record::HEAD;
+use blockfile::define::{Definition, ENTER, EXIT};
+use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::function::{INLINED, PAYLOAD};
+use blockfile::record::HEAD;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU64,
     Ordering::{Relaxed, SeqCst},

@@ -11,7 +11,7 @@ pub(crate) mod user;
 use crate::api::user::names::Name;
 use crate::interpose::generated::BUILT_FOR;
 use crate::process;
-use records::user::{Kind, what};
+use blockfile::user::{Kind, what};
 use std::ffi::{c_char, c_int, c_uint};
 
 /// All functions of `trace.h`.

@@ -8,14 +8,14 @@ use crate::call::hidden;
 use crate::counters;
 use crate::process;
 use crate::process::clock;
-use records::args::Bytes;
-use records::define::{
+use blockfile::args::Bytes;
+use blockfile::define::{
     COUNTS, Definition, ENTER, FRAGMENT, HIDDEN, HIDDEN_HEAD, Skipped, TIME_BASE, USER_EVENT,
     is_lasting,
 };
-use records::encode::{Cursor, Head};
-use records::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
-use records::record::{self, Base};
+use blockfile::encode::{Cursor, Head};
+use blockfile::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
+use blockfile::record::{self, Base};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,5 +1,5 @@
 //! The block file of this process, on a local disk. A few of its blocks are mapped and go round among the threads
-//! ([`records::handover`]); what a full one holds is written behind the others before the block is used again. So all that
+//! ([`blockfile::handover`]); what a full one holds is written behind the others before the block is used again. So all that
 //! was recorded is in the file at any moment, for whoever reads it after the process was killed.
 //!
 //! Where only the newest calls are kept, a full disk or the limit does not end recording: a full block is then written over
@@ -13,13 +13,13 @@ pub(crate) mod fill;
 pub(crate) mod retire;
 pub(crate) mod thread;
 
+use blockfile::define::HIDDEN;
+use blockfile::encode::Head;
+use blockfile::handover::Published;
+use blockfile::handover::{Pool, Space};
+use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader, PINNED_MAGIC, at};
+use blockfile::record::{self, Base, Record, Records};
 use parking_lot::{Mutex, RwLock};
-use records::define::HIDDEN;
-use records::encode::Head;
-use records::handover::Published;
-use records::handover::{Pool, Space};
-use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader, PINNED_MAGIC, at};
-use records::record::{self, Base, Record, Records};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::io;

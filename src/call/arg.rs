@@ -3,7 +3,7 @@
 
 use crate::call::constants;
 use crate::interpose::generated::MPI_Status;
-use records::encode::{Cursor, NO_ARRAY, STRING_MAX, Status};
+use blockfile::encode::{Cursor, NO_ARRAY, STRING_MAX, Status};
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
 
@@ -18,7 +18,7 @@ pub fn is_address(p: *const c_void) -> bool {
 #[inline(always)]
 pub fn in_place(p: *const c_void) -> u16 {
     if p as usize == constants::in_place() {
-        records::record::IN_PLACE
+        blockfile::record::IN_PLACE
     } else {
         0
     }

@@ -10,7 +10,7 @@ use crate::interpose::generated::{COUNT, MOVES_MESSAGES, MPI_Comm, MPI_Count, MP
 use crate::process;
 use crate::process::clock;
 use crate::settings::Settings;
-use records::encode::Status;
+use blockfile::encode::Status;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, Release},

@@ -16,7 +16,7 @@ use crate::call::filter;
 use crate::interpose::generated::{CLASSES, MOVES_MESSAGES, NAMES};
 use crate::process::clock;
 use crate::settings::{Setting, Settings};
-use records::define::CUT;
+use blockfile::define::CUT;
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
     Ordering::{Relaxed, SeqCst},

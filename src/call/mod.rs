@@ -29,9 +29,9 @@ use crate::counters;
 use crate::interpose::generated::COUNT;
 use crate::process;
 use crate::process::clock;
-use records::encode::{Cursor, Head, SLACK};
-use records::layout::{BlockHeader, Clock};
-use records::record;
+use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::layout::{BlockHeader, Clock};
+use blockfile::record;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{
     AtomicBool, AtomicU8,

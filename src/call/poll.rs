@@ -7,8 +7,8 @@
 
 use crate::blocks::fill;
 use crate::blocks::thread::Thread;
-use records::define::{SKIPPED, Skipped};
-use records::record::{self, Base};
+use blockfile::define::{SKIPPED, Skipped};
+use blockfile::record::{self, Base};
 use std::ptr::null_mut;
 
 /// Most different calls that take turns in one row.

@@ -2,8 +2,8 @@
 //! nothing, asking MPI_Get_count and MPI_Test_cancelled for every status would cost more than the record.
 
 use crate::interpose::generated::{FAMILY, MPI_Status, pmpi};
-use records::encode::Status;
-use records::layout::Family;
+use blockfile::encode::Status;
+use blockfile::layout::Family;
 use std::ffi::c_int;
 
 /// Decodes a status. Its error field counts only with `error`: calls that complete one operation do not set it.

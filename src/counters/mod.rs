@@ -1,5 +1,5 @@
 //! Performance counters (setting `PAPI`): values before and after each call, in a record in front of the call's
-//! ([`records::counts`]). Each thread has its own, opened at its first call.
+//! ([`blockfile::counts`]). Each thread has its own, opened at its first call.
 //!
 //! What a name means is in [`names`]; values come from the kernel's counters ([`perf`]) or, where those are forbidden, from
 //! getrusage(2) ([`usage`]). What cannot be counted is said once and left out.
@@ -12,11 +12,11 @@ use crate::blocks::fill;
 use crate::blocks::thread::{self, Thread};
 use crate::define::rank_from_launcher;
 use crate::process;
+use blockfile::counts::PAIR;
+use blockfile::define::Definition;
 use names::{Event, SOFTWARE};
 use parking_lot::Mutex;
 use perf::Group;
-use records::counts::PAIR;
-use records::define::Definition;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

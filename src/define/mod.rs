@@ -14,8 +14,8 @@ use crate::interpose::generated::{
 use crate::process::environment;
 use crate::process::launcher::Environment;
 use crate::settings::Settings;
+use blockfile::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
 use parking_lot::Mutex;
-use records::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

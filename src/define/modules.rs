@@ -3,8 +3,8 @@
 use crate::blocks::fill;
 use crate::blocks::thread::Thread;
 use crate::process;
+use blockfile::define::{Definition, Module};
 use parking_lot::Mutex;
-use records::define::{Definition, Module};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -3,13 +3,13 @@
 
 use super::exchange::{Exchange, Failure};
 use super::merge::{children, parent};
-use formats::clog2::{CommKind, Gid};
-use formats::project::categories::Categories;
-use formats::project::counters;
-use formats::project::states::FunctionSet;
-use records::args::Bytes;
-use records::define::ClockReading;
+use blockfile::args::Bytes;
+use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
+use trace_formats::clog2::{CommKind, Gid};
+use trace_formats::project::categories::Categories;
+use trace_formats::project::counters;
+use trace_formats::project::states::FunctionSet;
 
 const UP: i32 = 701;
 const DOWN: i32 = 702;

@@ -10,15 +10,15 @@ use crate::call::table::table;
 use crate::process;
 use crate::process::start::World;
 use crate::settings::Settings;
-use formats::project::dumpi;
-use formats::project::merge::{Merge, Options};
-use formats::project::operations;
-use formats::project::polls::repeated;
+use blockfile::file::File;
 use memmap2::Mmap;
-use records::file::File;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use trace_formats::project::dumpi;
+use trace_formats::project::merge::{Merge, Options};
+use trace_formats::project::operations;
+use trace_formats::project::polls::repeated;
 use wrappers::Table;
 
 /// Merges the block files `paths` into the files that the settings ask for. `world` is of the process that does it.
@@ -31,7 +31,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     let mut mapped = Vec::new();
     for path in paths {
         let named = |e: std::io::Error| format!("{}: {e}", path.display());
-        let file = formats::files::open_found(path).map_err(named)?;
+        let file = trace_formats::files::open_found(path).map_err(named)?;
         // SAFETY: the processes that wrote the files have come to their ends, but for this one, of which only what is
         // committed is read.
         mapped.push(unsafe { Mmap::map(&file) }.map_err(named)?);

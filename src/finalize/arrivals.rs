@@ -4,11 +4,11 @@
 
 use super::exchange::Failure;
 use super::meeting::pause;
-use formats::files;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
+use trace_formats::files;
 
 /// A rank has come.
 const ARRIVED: u8 = b'a';

@@ -18,7 +18,7 @@ use crate::process::clock;
 use crate::process::launcher;
 use crate::process::start::World;
 use crate::settings::ClockSync;
-use records::define::{Definition, Sync};
+use blockfile::define::{Definition, Sync};
 
 const TAG: i32 = 801;
 /// A round trip that is as good as any, ns; with worse ones probing goes on,

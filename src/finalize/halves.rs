@@ -6,8 +6,8 @@ use super::agree;
 use super::exchange::{Exchange, Failure};
 use super::merge::{self, Records, Sink};
 use crate::process::start::World;
-use formats::project::clog2::Stream;
-use formats::project::halves::{Chosen, Comparison, Counts, Halves, Item};
+use trace_formats::project::clog2::Stream;
+use trace_formats::project::halves::{Chosen, Comparison, Counts, Halves, Item};
 
 /// What is known of channels.
 struct Channels;

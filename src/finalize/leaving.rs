@@ -12,13 +12,13 @@ use crate::process;
 use crate::process::start::World;
 use crate::say;
 use crate::settings::Settings;
-use formats::files;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use trace_formats::files;
 
 /// Longest wait for the lock of the list. Others hold it for as long as it takes to write a line.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(10);

@@ -6,9 +6,9 @@
 //! memory is these few messages, whatever the size of the trace.
 
 use super::exchange::{Exchange, Failure, PART, Pending};
-use formats::clog2::{peek_size, peek_time};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use trace_formats::clog2::{peek_size, peek_time};
 
 /// Messages under way on each edge of the tree.
 const AHEAD: usize = 2;

@@ -38,30 +38,30 @@ use crate::process::start::{self, World};
 use crate::say;
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
 use agree::Part;
+use blockfile::define::Definition;
+use blockfile::file::File;
+use blockfile::layout::Clock;
 use exchange::{Exchange, Failure};
-use formats::clog2::Preamble;
-use formats::dumpi::meta;
-use formats::dumpi::print::Zone;
-use formats::io::Extract;
-use formats::project::clock::ClockMap;
-use formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
-use formats::project::dumpi;
-use formats::project::functions::Choice;
-use formats::project::gids::GidTable;
-use formats::project::polls::repeated;
-use formats::project::scan::Scan;
-use formats::project::states;
 use leaving::Leaving;
 use meeting::{Absent, Missed};
 use merge::{Clog2, Nowhere, Sink};
 use operations::Operations;
 use outputs::{Ended, Outputs, Plan};
-use records::define::Definition;
-use records::file::File;
-use records::layout::Clock;
 use report::{Diagnostics, Written};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use trace_formats::clog2::Preamble;
+use trace_formats::dumpi::meta;
+use trace_formats::dumpi::print::Zone;
+use trace_formats::io::Extract;
+use trace_formats::project::clock::ClockMap;
+use trace_formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
+use trace_formats::project::dumpi;
+use trace_formats::project::functions::Choice;
+use trace_formats::project::gids::GidTable;
+use trace_formats::project::polls::repeated;
+use trace_formats::project::scan::Scan;
+use trace_formats::project::states;
 use zero::from_zero;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
@@ -246,7 +246,7 @@ impl Blocks {
 }
 
 /// This process's block file.
-fn of_contents(contents: &Contents) -> Result<File<'_>, records::file::Error> {
+fn of_contents(contents: &Contents) -> Result<File<'_>, blockfile::file::Error> {
     match contents {
         Contents::File(bytes) => of_mapping(bytes),
         Contents::Copy(bytes) => File::new(bytes),
@@ -254,7 +254,7 @@ fn of_contents(contents: &Contents) -> Result<File<'_>, records::file::Error> {
 }
 
 /// A block file of any size, read in little memory.
-fn of_mapping(bytes: &memmap2::Mmap) -> Result<File<'_>, records::file::Error> {
+fn of_mapping(bytes: &memmap2::Mmap) -> Result<File<'_>, blockfile::file::Error> {
     // SAFETY: memmap2 maps whole files shared, and nobody writes through a map that is for reading.
     unsafe { File::mapped(bytes, std::slice::from_ref(&(0..bytes.len()))) }
 }
@@ -599,7 +599,7 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf, Optio
     // A world that was spawned runs beside the one that spawned it, in the same directory.
     let spawned = |name: PathBuf| {
         if world.spawned {
-            formats::project::outputs::with_ending(&name, &format!("-spawned-{}", world.job))
+            trace_formats::project::outputs::with_ending(&name, &format!("-spawned-{}", world.job))
         } else {
             name
         }

@@ -10,10 +10,10 @@ use super::merge::{self, Records, Sink};
 use super::outputs::Outputs;
 use crate::process::start::World;
 use crate::say;
-use formats::io::{Extract, Item, Joiner};
-use formats::project::operations::{self, Drawn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use trace_formats::io::{Extract, Item, Joiner};
+use trace_formats::project::operations::{self, Drawn};
 use wrappers::Table;
 
 /// Bytes before an item: u32 their number with these, i64 time.
@@ -180,7 +180,7 @@ impl Sink for Joining {
 }
 
 /// Does something that fails with a reason, also when it panics.
-fn caught<T>(work: impl FnOnce() -> Result<T, formats::model::Stop>) -> Result<T, String> {
+fn caught<T>(work: impl FnOnce() -> Result<T, trace_formats::model::Stop>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(|stop| stop.to_string()),
         Err(_) => Err("the join failed".to_owned()),

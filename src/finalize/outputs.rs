@@ -2,7 +2,7 @@
 
 use super::exchange::Failure;
 use super::merge::Sink;
-pub use formats::project::outputs::{Ended, Finished, Outputs, Plan, numbered};
+pub use trace_formats::project::outputs::{Ended, Finished, Outputs, Plan, numbered};
 
 impl Sink for Outputs {
     fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {

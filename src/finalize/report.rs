@@ -5,12 +5,12 @@ use super::outputs::Finished;
 use crate::process::start::World;
 use crate::say;
 use crate::settings::{Debug, Settings};
-use formats::project::dumpi;
-use formats::project::forward::Corrected;
-use formats::project::scan::Scan;
-use records::file::File;
+use blockfile::file::File;
 use std::path::Path;
 use std::time::Instant;
+use trace_formats::project::dumpi;
+use trace_formats::project::forward::Corrected;
+use trace_formats::project::scan::Scan;
 use wrappers::Table;
 
 /// Fewer polls than this hurt nobody: no setting is advised.

@@ -7,10 +7,10 @@ use crate::define;
 use crate::process;
 use crate::process::start::World;
 use crate::settings::Settings;
-use formats::project::dumpi;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
+use trace_formats::project::dumpi;
 
 /// Version of what the ranks say to each other in MPI_Finalize. All ranks must have the same one.
 const PROTOCOL: &str = concat!("libtrace merge 4 of ", env!("CARGO_PKG_VERSION"));
@@ -73,8 +73,8 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
         message.extend_from_slice(&clock.encode());
     }
     let message = agree::spread(line, own.rank, own.size, message).map_err(said)?;
-    let b = &mut records::args::Bytes::new(&message);
-    let text = |b: &mut records::args::Bytes<'_>| {
+    let b = &mut blockfile::args::Bytes::new(&message);
+    let text = |b: &mut blockfile::args::Bytes<'_>| {
         let text = b.string().flatten();
         text.map(|t| String::from_utf8_lossy(t).into_owned())
     };

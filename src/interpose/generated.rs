@@ -28,7 +28,7 @@ use crate::interpose::entry::{self, Code};
 use crate::process::life;
 #[cfg(sessions)]
 use crate::process::process_set;
-use records::layout::{Family, POINTER_BYTES};
+use blockfile::layout::{Family, POINTER_BYTES};
 use std::ffi::{CStr, c_char, c_void};
 use wrappers::Class;
 

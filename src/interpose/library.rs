@@ -10,7 +10,7 @@ use crate::interpose::lookup;
 use crate::process::environment;
 use crate::process::mark;
 use crate::say;
-use records::layout::Family;
+use blockfile::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 

@@ -6,8 +6,8 @@ use super::calls::watched;
 use super::record::{self, Said};
 use super::system::errno;
 use crate::process::clock;
+use blockfile::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};
 use libc::aiocb;
-use records::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};
 use std::ffi::c_int;
 
 /// What is recorded of a control block.

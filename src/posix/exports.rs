@@ -15,8 +15,8 @@ use super::real::{self, Function};
 use super::stdio::{close_stream, open_stream, use_stream};
 use super::watch;
 use crate::blocks::thread::Thread;
+use blockfile::operation::*;
 use libc::*;
-use records::operation::*;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::offset_of;
 

@@ -1,7 +1,7 @@
 //! Mappings of watched files: only those are recorded, and msync names an address, not a file.
 
 use super::calls::{plain, watched};
-use records::operation::{MMAP, MSYNC};
+use blockfile::operation::{MMAP, MSYNC};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 

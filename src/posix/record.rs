@@ -5,10 +5,10 @@ use super::system::{errno, set_errno};
 use super::watch::Now;
 use crate::blocks::fill;
 use crate::blocks::thread::{Busy, Thread};
-use records::define::FILE;
-use records::encode::{Cursor, Head, SLACK};
-use records::operation::{self, CONTROL, PEER, SECTORS};
-use records::record::{ERROR, HEAD, HEAD_EXTRA, LONG};
+use blockfile::define::FILE;
+use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::operation::{self, CONTROL, PEER, SECTORS};
+use blockfile::record::{ERROR, HEAD, HEAD_EXTRA, LONG};
 use std::ffi::c_int;
 
 /// Room that is made for a record.

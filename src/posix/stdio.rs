@@ -4,8 +4,8 @@
 use super::calls::{self, closing};
 use super::descriptors;
 use super::system::{errno, set_errno};
+use blockfile::operation::OPEN;
 use libc::FILE;
-use records::operation::OPEN;
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int};
 

@@ -1,7 +1,7 @@
-//! The table by which a server on this machine sees which MPI call a thread is in ([`records::tids`]): `TRACE_TIDS` names it.
+//! The table by which a server on this machine sees which MPI call a thread is in ([`blockfile::tids`]): `TRACE_TIDS` names it.
 //! Without one the threads store to places of their own that nobody reads.
 
-use records::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, claim};
+use blockfile::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, claim};
 use std::fs::OpenOptions;
 use std::io::Error;
 use std::os::fd::AsRawFd;

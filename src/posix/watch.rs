@@ -13,8 +13,8 @@ use crate::blocks::thread::{self, Thread};
 use crate::interpose::generated::{COUNT, NAMES, NUMBERS};
 use crate::process;
 use crate::settings::{Posix, Settings};
-use records::operation::{DEFERRED, OUTSIDE};
-use records::record::FUNCTION;
+use blockfile::operation::{DEFERRED, OUTSIDE};
+use blockfile::record::FUNCTION;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
 

@@ -1,8 +1,8 @@
 //! Time stamps: raw ticks of the time-stamp counter where it is constant and nonstop, else CLOCK_MONOTONIC in ns.
 //! Conversion to seconds is left to the readers, which find readings of all clocks in the trace.
 
-use records::define::ClockReading;
-use records::layout::Clock;
+use blockfile::define::ClockReading;
+use blockfile::layout::Clock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 static USE_TSC: AtomicBool = AtomicBool::new(false);

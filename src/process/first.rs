@@ -2,8 +2,7 @@
 //! same folder. Nothing is sent between the ranks for that: the headers of the block files tell how their processes have ended.
 
 use crate::blocks::Store;
-use formats::files;
-use records::layout::{FILE_MAGIC, FileHeader};
+use blockfile::layout::{FILE_MAGIC, FileHeader};
 use std::fs::File;
 use std::io::Read;
 use std::mem::offset_of;
@@ -11,6 +10,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
+use trace_formats::files;
 
 /// How often the folder is asked for, a millisecond apart, while another rank looks into it.
 const TRIES: u32 = 50;

@@ -2,10 +2,10 @@
 //! from settings, and their folders may be open to others. So only a regular file of the user's own is written to, through no
 //! link, and only one that the recorder has written before: a wrong name in a setting must not cost the user a file.
 
-use formats::files;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::Path;
+use trace_formats::files;
 
 /// Rights of files that are made, before the process's mask.
 const RIGHTS: u32 = 0o666;

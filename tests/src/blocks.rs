@@ -1,10 +1,10 @@
 //! What stands in a block file: after a run that died, or with `TRACE_KEEP_BLOCKS=yes` beside the other files.
 
 use crate::tally::Counts;
-use records::define::{Definition, FILE, LOST, OpenFile, Skipped};
-use records::file::{File, Info};
-use records::operation::{self, Operation};
-use records::record::FIRST_UNKNOWN;
+use blockfile::define::{Definition, FILE, LOST, OpenFile, Skipped};
+use blockfile::file::{File, Info};
+use blockfile::operation::{self, Operation};
+use blockfile::record::FIRST_UNKNOWN;
 use std::fs;
 use std::path::Path;
 
@@ -141,5 +141,5 @@ pub fn files(path: &Path) -> Files {
 
 /// Bytes of a record with the usual head and this payload; sizes are multiples of 4.
 fn record_bytes(payload: usize) -> u64 {
-    (records::record::HEAD + payload).next_multiple_of(4) as u64
+    (blockfile::record::HEAD + payload).next_multiple_of(4) as u64
 }

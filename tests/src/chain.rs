@@ -2,15 +2,15 @@
 //! it in the buffers.
 
 use crate::{compile, process};
-use formats::io::{Actor, Call, Fact, FileRole, Operation, Precision, Relation, join_files};
-use formats::model::Stop;
-use records::file::File;
-use records::operation::{self, Effect, Layer};
+use blockfile::file::File;
+use blockfile::operation::{self, Effect, Layer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use trace_formats::io::{Actor, Call, Fact, FileRole, Operation, Precision, Relation, join_files};
+use trace_formats::model::Stop;
 
 /// Bytes per mark: 1 + rank + 8 * (n % 31) for a rank's n-th call that writes bytes to the file.
 type Marks = BTreeMap<u64, u64>;

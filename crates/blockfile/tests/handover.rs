@@ -1,13 +1,13 @@
 //! The hand-over of blocks under every order of threads that the memory model allows:
 //!
 //! ```text
-//! RUSTFLAGS='--cfg loom' cargo test --release -p records --test handover
+//! RUSTFLAGS='--cfg loom' cargo test --release -p blockfile --test handover
 //! ```
 //!
 //! loom fails a model when two threads touch one `UnsafeCell` without one of them having happened before the other, so most
 //! of what is checked here is checked by touching. Without `--cfg loom` real threads push the same pool about for a moment.
 
-use records::handover::{Pool, Published, Space};
+use blockfile::handover::{Pool, Published, Space};
 use std::io;
 
 #[cfg(loom)]
@@ -212,7 +212,7 @@ mod model {
     // SAFETY: as above.
     unsafe impl Send for Page {}
 
-    /// Reads as `records::file` does; gives the number of records seen.
+    /// Reads as `blockfile::file` does; gives the number of records seen.
     fn read(page: &Page) -> u32 {
         if page.magic.seen() != MAGIC {
             return 0;

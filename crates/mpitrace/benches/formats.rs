@@ -4,14 +4,14 @@
 //! Commands are timed as a whole, start included, by the processor time they take (user and system), which other work
 //! on the machine changes little; each is the best of three.
 
-use formats::dumpi::read::Reader as DumpiReader;
-use formats::slog2::{Depth, Reader, TimeBBox};
 use memmap2::Mmap;
 use std::error::Error;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
+use trace_formats::dumpi::read::Reader as DumpiReader;
+use trace_formats::slog2::{Depth, Reader, TimeBBox};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

@@ -6,9 +6,9 @@ use crate::format::Format;
 use crate::output::Overwrite;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
-use formats::edit::Arrows;
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use trace_formats::edit::Arrows;
 
 /// Draw arrows from calls to what carries their CallID
 ///

@@ -6,9 +6,9 @@ use crate::input::{Input, shown};
 use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
-use formats::clog2::{self, ErrorKind, Reader, Writer};
-use formats::edit::Forwarded;
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::{self, ErrorKind, Reader, Writer};
+use trace_formats::edit::Forwarded;
 
 /// Find messages that arrive before they were sent, and correct their times
 ///

@@ -1,11 +1,11 @@
 //! What this machine's clocks say now. A killed process has read its clocks once, when it began: the rate of its time-stamp
 //! counter follows from that and from a reading made at any later time, as long as the machine has not been started again.
 
-use formats::project::timeline::Timeline;
-use records::define::{ClockReading, Definition, Process};
-use records::file::{File, block_of};
-use records::layout::Clock;
+use blockfile::define::{ClockReading, Definition, Process};
+use blockfile::file::{File, block_of};
+use blockfile::layout::Clock;
 use std::time::Duration;
+use trace_formats::project::timeline::Timeline;
 
 /// A reading of the clocks of this machine.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use crate::output::Overwrite;
 use crate::progress::Progress;
 use crate::traces::{Counted, Target, Trace, failure, tell_losses};
 use crate::tree::TreeArguments;
-use formats::edit::{CategoryPattern, Composites, Together};
 use std::path::PathBuf;
+use trace_formats::edit::{CategoryPattern, Composites, Together};
 
 /// Put drawables that belong together into composites
 ///

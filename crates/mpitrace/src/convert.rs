@@ -15,13 +15,13 @@ use crate::progress::Progress;
 use crate::traces::{Output, Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
 use crate::updates::write_updated;
-use formats::model::Losses;
-use formats::paje;
-use formats::slog2::{
+use std::path::{Path, PathBuf};
+use trace_formats::model::Losses;
+use trace_formats::paje;
+use trace_formats::slog2::{
     self, Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_telling,
     convert_telling,
 };
-use std::path::{Path, PathBuf};
 
 /// Convert a trace to another format
 ///
@@ -236,7 +236,7 @@ fn annotation(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(
 }
 
 fn clog2_options(arguments: &Arguments, trace: &Trace, target: &Target) -> ConvertOptions {
-    let lines = formats::clog2::Reader::new(trace.bytes()).map_or(1, |reader| {
+    let lines = trace_formats::clog2::Reader::new(trace.bytes()).map_or(1, |reader| {
         let preamble = reader.preamble();
         u64::from(preamble.max_comm_world_size) * u64::from(preamble.max_thread_count)
     });

@@ -4,9 +4,9 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::progress::Progress;
 use crate::traces::{Counted, Target, Trace, failure};
-use formats::edit::{usual_views, write_slog2};
-use formats::model::{Losses, Source};
-use formats::slog2::{LineIdMap, Options, Reader};
+use trace_formats::edit::{usual_views, write_slog2};
+use trace_formats::model::{Losses, Source};
+use trace_formats::slog2::{LineIdMap, Options, Reader};
 
 /// The views of a trace: its own if it is SLOG2, else those that it would be converted with.
 pub fn views(trace: &Trace, source: &dyn Source) -> Result<Vec<LineIdMap>, Failure> {

@@ -32,25 +32,25 @@ pub enum Format {
 impl Format {
     /// What these bytes are.
     pub fn of(input: &[u8]) -> Option<Self> {
-        if formats::clog2::Reader::recognises(input) {
+        if trace_formats::clog2::Reader::recognises(input) {
             Some(Format::Clog2)
-        } else if formats::slog2::Reader::recognises(input) {
+        } else if trace_formats::slog2::Reader::recognises(input) {
             Some(Format::Slog2)
-        } else if input.starts_with(&formats::dumpi::MAGIC) {
+        } else if input.starts_with(&trace_formats::dumpi::MAGIC) {
             Some(Format::Dumpi)
-        } else if input.starts_with(&records::layout::FILE_MAGIC) {
+        } else if input.starts_with(&blockfile::layout::FILE_MAGIC) {
             Some(Format::Blocks)
-        } else if formats::clog1::recognises(input) {
+        } else if trace_formats::clog1::recognises(input) {
             Some(Format::Clog1)
-        } else if formats::slog1::Reader::recognises(input) {
+        } else if trace_formats::slog1::Reader::recognises(input) {
             Some(Format::Slog1)
-        } else if formats::paje::Trace::recognises(input) {
+        } else if trace_formats::paje::Trace::recognises(input) {
             Some(Format::Paje)
         } else if crate::per_format::dumpi::is_meta(input) {
             Some(Format::Dumpi)
-        } else if formats::dumpi::from_text::recognises(input) {
+        } else if trace_formats::dumpi::from_text::recognises(input) {
             Some(Format::DumpiText)
-        } else if formats::alog::recognises(input) {
+        } else if trace_formats::alog::recognises(input) {
             // Last, because a text of numbers is all that makes an ALOG file.
             Some(Format::Alog)
         } else {

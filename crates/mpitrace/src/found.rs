@@ -2,11 +2,11 @@
 //! files of their own there; so of what nobody has named, only regular files of the user's own or root's are taken.
 
 use crate::failure::Failure;
-use formats::files;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use trace_formats::files;
 
 /// Ending of the names of block files.
 pub const ENDING: &str = "blocks";

@@ -47,7 +47,7 @@ impl Input {
     /// The bytes of a file that has to be a regular one: a block file, or what another file names. Nothing else is waited for.
     pub fn open_regular(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
-        let file = formats::files::open_regular(path).map_err(failed)?;
+        let file = trace_formats::files::open_regular(path).map_err(failed)?;
         match file.metadata().map_err(failed)?.len() {
             0 => Ok(Input::Read(Vec::new())),
             _ => map(&file).map_err(failed),
@@ -112,11 +112,11 @@ impl Input {
     ///
     /// # Errors
     /// If it is none of this version.
-    pub fn blocks(&self) -> Result<records::file::File<'_>, records::file::Error> {
+    pub fn blocks(&self) -> Result<blockfile::file::File<'_>, blockfile::file::Error> {
         match self {
             // SAFETY: whole files are mapped, shared, and nobody writes through a map that is for reading.
-            Input::Mapped(map, data) => unsafe { records::file::File::mapped(map, data) },
-            Input::Read(bytes) => records::file::File::new(bytes),
+            Input::Mapped(map, data) => unsafe { blockfile::file::File::mapped(map, data) },
+            Input::Read(bytes) => blockfile::file::File::new(bytes),
         }
     }
 }

@@ -1,19 +1,19 @@
 //! Block files of processes that are no ranks: I/O servers, and what follows block devices. They have the recorder's format
-//! ([`records::layout`]), with rank −1, times in ns of CLOCK_MONOTONIC, and a SERVER definition.
+//! ([`blockfile::layout`]), with rank −1, times in ns of CLOCK_MONOTONIC, and a SERVER definition.
 //!
 //! Each thread fills mapped blocks of its own, one after the other, so that what was recorded is in the file at any moment,
 //! also when the process is killed. When the disk is full, records are counted and not kept, and the process works on.
 
-use memmap2::{MmapMut, MmapOptions};
-use parking_lot::Mutex;
-use records::define::{ClockReading, Definition, FRAGMENT, Process, Server, TIME_BASE};
-use records::encode::Head;
-use records::layout::{
+use blockfile::define::{ClockReading, Definition, FRAGMENT, Process, Server, TIME_BASE};
+use blockfile::encode::Head;
+use blockfile::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, Clock, FILE_MAGIC, Family, FileHeader,
     VERSION,
 };
-use records::operation::{self, Operation};
-use records::record;
+use blockfile::operation::{self, Operation};
+use blockfile::record;
+use memmap2::{MmapMut, MmapOptions};
+use parking_lot::Mutex;
 use std::ffi::c_char;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -392,7 +392,7 @@ pub fn host() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use records::define::{Extents, Role};
+    use blockfile::define::{Extents, Role};
     use std::path::PathBuf;
     use std::process::Command;
 
@@ -445,7 +445,7 @@ mod tests {
 
     /// Numbers of the operations of thread `thread` in `bytes`, each checked, and the definitions of all threads.
     fn read(bytes: &[u8], thread: u32) -> (u64, Vec<Definition>) {
-        let file = records::file::File::new(bytes).unwrap();
+        let file = blockfile::file::File::new(bytes).unwrap();
         assert_eq!(file.damage(), []);
         assert_eq!(
             (file.info().rank, file.info().clock),
@@ -496,7 +496,7 @@ mod tests {
         assert!(definitions.contains(&Definition::Server(server())));
         let clocks = |d: &&Definition| matches!(d, Definition::Clock(_));
         assert_eq!(definitions.iter().filter(clocks).count(), 2);
-        let info = records::file::File::new(&bytes).unwrap().info();
+        let info = blockfile::file::File::new(&bytes).unwrap().info();
         assert_eq!((info.ended, info.lost), (1, 0));
         assert!(
             Journal::create(&name.0, server()).is_err(),
@@ -560,7 +560,7 @@ mod tests {
         let (count, definitions) = read(&bytes, 1);
         assert_eq!(count, 5_000);
         assert_eq!(definitions.len(), 3);
-        assert_eq!(records::file::File::new(&bytes).unwrap().info().ended, 0);
+        assert_eq!(blockfile::file::File::new(&bytes).unwrap().info().ended, 0);
     }
 
     #[test]
@@ -568,7 +568,7 @@ mod tests {
         let name = Name::new("full");
         assert!(run("child_without_room", &name).success());
         let bytes = std::fs::read(&name.0).unwrap();
-        let file = records::file::File::new(&bytes).unwrap();
+        let file = blockfile::file::File::new(&bytes).unwrap();
         assert_eq!(file.damage(), []);
         assert!(file.info().lost > 10_000);
         let mut records = file.threads()[1].records();

@@ -7,10 +7,10 @@ use crate::output::Overwrite;
 use crate::traces::{Target, Trace, failure, tell_losses};
 use crate::tree::TreeArguments;
 use clap::ValueEnum;
-use formats::edit::{Split, View, view};
-use formats::model::Source;
-use formats::slog2::LineIdMap;
 use std::path::PathBuf;
+use trace_formats::edit::{Split, View, view};
+use trace_formats::model::Source;
+use trace_formats::slog2::LineIdMap;
 
 /// Make views (line ID maps) of a trace, and sub-lines for what overlaps on a line
 ///

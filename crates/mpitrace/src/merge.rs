@@ -7,11 +7,11 @@ use crate::output::Overwrite;
 use crate::traces::{Target, Trace, failure, tell_losses};
 use crate::tree::TreeArguments;
 use clap::ValueEnum;
-use formats::edit::{
+use std::path::{Path, PathBuf};
+use trace_formats::edit::{
     CategoryPattern, Merged, Part, align_by_call_ids, align_by_category, align_starts,
 };
-use formats::model::Source;
-use std::path::{Path, PathBuf};
+use trace_formats::model::Source;
 
 /// Put traces together, the lines of each under those of the one before
 ///

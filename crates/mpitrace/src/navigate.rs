@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::input::Input;
-use formats::slog2::{Error, ErrorKind, Navigator, Reader};
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
+use trace_formats::slog2::{Error, ErrorKind, Navigator, Reader};
 
 /// Walk through the tree of an SLOG2 file
 ///

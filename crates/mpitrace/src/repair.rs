@@ -6,9 +6,9 @@ use crate::input::{Input, shown};
 use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
-use formats::clog2::{self, ErrorKind, Reader, Repair, Writer, repair};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::{self, ErrorKind, Reader, Repair, Writer, repair};
 
 /// Complete a CLOG2 file that was cut off
 ///

@@ -6,8 +6,8 @@ use crate::found::{self, is_block_file};
 use crate::input::Input;
 use crate::places;
 use crate::recover::snapshot::is_writing;
-use records::define::{Definition, FUNCTION};
-use records::file::{File, Info, Thread};
+use blockfile::define::{Definition, FUNCTION};
+use blockfile::file::{File, Info, Thread};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
@@ -242,7 +242,9 @@ fn unknown(thread: &Thread<'_>, number: u16) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use records::layout::{BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, FileHeader, VERSION};
+    use blockfile::layout::{
+        BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, FILE_MAGIC, FileHeader, VERSION,
+    };
     use std::mem::offset_of;
     use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 

@@ -10,14 +10,14 @@ use crate::per_format::mpe1;
 use crate::per_format::slog1::FrameArguments;
 use crate::progress::Progress;
 use crate::tree::TreeArguments;
-use formats::clog2;
-use formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
-use formats::project;
-use formats::{Fault, FaultKind, PendingFile, alog, clog1, paje, slog1, slog2};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use trace_formats::clog2;
+use trace_formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
+use trace_formats::project;
+use trace_formats::{Fault, FaultKind, PendingFile, alog, clog1, paje, slog1, slog2};
 
 /// One or more files that make up a trace.
 pub struct Trace {

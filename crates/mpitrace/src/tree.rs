@@ -1,7 +1,7 @@
 //! The options of every command that writes SLOG2: the shape of its tree.
 
 use clap::builder::RangedI64ValueParser;
-use formats::slog2::Options;
+use trace_formats::slog2::Options;
 
 const HEADING: &str = "Shape of an SLOG2 tree";
 

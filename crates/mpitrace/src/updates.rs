@@ -6,9 +6,9 @@ use crate::input::{Input, shown};
 use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
-use formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use trace_formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
 
 /// Bring an SLOG2 file of version 2.0.5 to 2.0.6
 ///

@@ -1,15 +1,17 @@
 //! CLOG2 to SLOG2: drawables per second on one core, from a synthetic merged log in memory to a file that is thrown away.
 //! Time is the thread's CPU time, so that other work on the machine shows little.
 //!
-//! `cargo bench -p formats --bench convert [-- DRAWABLES [RANKS]]`
+//! `cargo bench -p trace-formats --bench convert [-- DRAWABLES [RANKS]]`
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 
-use formats::clog2::{
+use trace_formats::clog2::{
     Body, CommEvent, CommTable, FixedText, Gid, Msg, Preamble, Reader, Record, RecordHeader,
     StateDef, Writer, msg_etype,
 };
-use formats::slog2::{Builder, ConvertOptions, NewDrawable, Options, Topology, Vertex, convert};
+use trace_formats::slog2::{
+    Builder, ConvertOptions, NewDrawable, Options, Topology, Vertex, convert,
+};
 
 /// Takes bytes and remembers how many.
 #[derive(Default)]

@@ -1,16 +1,16 @@
 //! SLOG2 by window: milliseconds to open a file and read what is in a window, drawables per second of reading, of a source
 //! and of text; on a synthetic log, which is made if the file does not exist yet.
 //!
-//! `cargo bench -p formats --bench window -- FILE.slog2 [DRAWABLES [RANKS [LEAF BYTES]]]` (10 GB are about 200 million drawables)
+//! `cargo bench -p trace-formats --bench window -- FILE.slog2 [DRAWABLES [RANKS [LEAF BYTES]]]` (10 GB are about 200 million drawables)
 
 use std::hint::black_box;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use formats::PendingFile;
-use formats::model::Source as _;
-use formats::slog2::{
+use trace_formats::PendingFile;
+use trace_formats::model::Source as _;
+use trace_formats::slog2::{
     Builder, Category, Color, Depth, Drawable, LineIdMap, NewDrawable, Options, PrintOptions,
     Reader, Shadow, Source, TimeBBox, Topology, Vertex, Visit, print,
 };
@@ -132,7 +132,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 /// Opens windows of this share of the log at places all over it, several times each.
-fn windows(file: &[u8], share: f64, depth: Option<i16>) -> Result<(), formats::slog2::Error> {
+fn windows(file: &[u8], share: f64, depth: Option<i16>) -> Result<(), trace_formats::slog2::Error> {
     let bounds = Reader::new(file)?
         .root()
         .map_or(TimeBBox::EMPTY, |root| root.bounds);

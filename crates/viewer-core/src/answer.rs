@@ -1,9 +1,9 @@
 //! Answers questions about a trace. The one place where routes are told apart, for the server and the page without one.
 
-use formats::slog2::{TimeBBox, Topology};
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use crate::both::Stop;
 use crate::cells::Mode;

@@ -1,6 +1,6 @@
 //! The time axis: where its ticks are and what they are called.
 
-use formats::slog2::TimeBBox;
+use trace_formats::slog2::TimeBBox;
 
 /// A tick.
 #[derive(Clone, Debug, PartialEq)]

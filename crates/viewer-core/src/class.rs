@@ -1,8 +1,8 @@
 //! Which class a category is of, by its name: what summaries, the minimap and the palette by class tell apart.
 
-use formats::io::draw::{Shows, is_message, shows};
-use formats::slog2::{Category, Topology};
 use std::collections::HashMap;
+use trace_formats::io::draw::{Shows, is_message, shows};
+use trace_formats::slog2::{Category, Topology};
 
 /// What the time of a category is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -135,7 +135,7 @@ fn has_callid(category: &Category) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use formats::slog2::Color;
+    use trace_formats::slog2::Color;
 
     #[test]
     fn by_name() {

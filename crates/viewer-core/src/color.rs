@@ -1,6 +1,6 @@
 //! Colours: those of the categories, toned where they would not be seen, and of everything else by theme.
 
-use formats::slog2::Color;
+use trace_formats::slog2::Color;
 
 /// An opaque colour, 0xRRGGBB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Where times are among the columns of pixels, in whole numbers: sums of them do not depend on the order, so that a cell
 //! can be checked to the byte.
 
-use formats::slog2::TimeBBox;
+use trace_formats::slog2::TimeBBox;
 
 /// Bits of a place within a column.
 pub const BITS: u32 = 24;

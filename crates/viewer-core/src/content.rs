@@ -1,12 +1,12 @@
 //! What there is in a window: states, arrows, events and previews on the rows of a picture, small enough that millions of
 //! them can be held.
 
-use formats::model::{Value, info_values};
-use formats::slog2::{
+use std::collections::HashMap;
+use trace_formats::model::{Value, info_values};
+use trace_formats::slog2::{
     Category, Depth, Drawable, Error, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
     Reader, Reading, Shadow, TimeBBox, Topology, Vertex, Visit,
 };
-use std::collections::HashMap;
 
 use crate::rows::{Row, Rows, matches};
 use crate::text::visible;
@@ -276,7 +276,7 @@ impl Taker {
             return kind;
         }
         let kind = (self.takes_unknown && self.kind_of.len() < MOST_UNKNOWN).then(|| {
-            let pink = formats::slog2::Color::PINK;
+            let pink = trace_formats::slog2::Color::PINK;
             let unknown = Category::new(index, "".into(), topology, pink);
             self.content.add_kind(unknown)
         });

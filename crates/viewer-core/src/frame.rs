@@ -1,9 +1,9 @@
 //! The picture of a window: cells at any scale, and states, events and arrows one by one where they are few.
 
-use formats::slog2::{TimeBBox, Topology};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use crate::both::both;
 use crate::cells::{Cells, Mode};
@@ -221,7 +221,7 @@ impl Taker<'_, '_, '_, '_> {
             return;
         }
         let kind = &self.trace.kinds()[item.kind as usize];
-        let message = formats::model::message(&kind.category, item.info);
+        let message = trace_formats::model::message(&kind.category, item.info);
         self.found.arrows.push(Arrow {
             from: item.start,
             to: item.end,

@@ -1,6 +1,6 @@
 //! The legend: what the colours stand for, how often it is there and how long it takes.
 
-use formats::slog2::Topology;
+use trace_formats::slog2::Topology;
 
 use crate::arrows::is_trigger;
 use crate::color::Rgb;

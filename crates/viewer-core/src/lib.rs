@@ -7,13 +7,13 @@
 //! 4. [`svg::write`]: the picture as text.
 //!
 //! ```
-//! # fn picture(file: &[u8]) -> Result<String, formats::slog2::Error> {
-//! let reader = formats::slog2::Reader::new(file)?;
-//! let window = reader.root().map_or(view::EMPTY, |root| root.bounds);
-//! let rows = view::Rows::new(reader.lines().values());
-//! let content = view::Content::read(&reader, rows, window, &view::Wanted::default())?;
-//! let picture = view::Picture::new(&content, &view::Look::default());
-//! Ok(view::svg::write(&picture))
+//! # fn picture(file: &[u8]) -> Result<String, trace_formats::slog2::Error> {
+//! let reader = trace_formats::slog2::Reader::new(file)?;
+//! let window = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
+//! let rows = viewer_core::Rows::new(reader.lines().values());
+//! let content = viewer_core::Content::read(&reader, rows, window, &viewer_core::Wanted::default())?;
+//! let picture = viewer_core::Picture::new(&content, &viewer_core::Look::default());
+//! Ok(viewer_core::svg::write(&picture))
 //! # }
 //! ```
 //!
@@ -70,7 +70,7 @@ pub use refusal::Refusal;
 pub use rows::{Row, Rows, Selection};
 
 /// A stretch of time without length, for a trace without drawables.
-pub const EMPTY: formats::slog2::TimeBBox = formats::slog2::TimeBBox {
+pub const EMPTY: trace_formats::slog2::TimeBBox = trace_formats::slog2::TimeBBox {
     earliest: 0.0,
     latest: 0.0,
 };

@@ -1,6 +1,6 @@
 //! What every line does over the whole trace, by which rows are sorted and clustered.
 
-use formats::slog2::{TimeBBox, Topology};
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use crate::both::Stop;
 use crate::columns::{COLUMN, Columns};

@@ -1,6 +1,6 @@
 //! Calls of one collective operation, told from the calls alone: those that run at the same time.
 
-use formats::slog2::{TimeBBox, Topology};
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use crate::trace::{Item, Trace};
 

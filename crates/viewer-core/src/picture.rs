@@ -1,7 +1,7 @@
 //! Where everything is in a picture: rows with their bands, texts, arrows, events, ticks, legend and notes, in pixels.
 
-use formats::slog2::TimeBBox;
 use std::collections::HashSet;
+use trace_formats::slog2::TimeBBox;
 
 use crate::arrows::{self, is_trigger};
 use crate::axis::Axis;

@@ -1,6 +1,6 @@
 //! Where times are among the columns of pixels.
 
-use formats::slog2::TimeBBox;
+use trace_formats::slog2::TimeBBox;
 
 /// A window that is spread over columns of pixels.
 #[derive(Clone, Copy, Debug)]

@@ -59,8 +59,8 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-impl From<formats::slog2::Error> for Refusal {
-    fn from(error: formats::slog2::Error) -> Self {
+impl From<trace_formats::slog2::Error> for Refusal {
+    fn from(error: trace_formats::slog2::Error) -> Self {
         Refusal {
             status: 500,
             message: format!("the trace is damaged: {error}"),

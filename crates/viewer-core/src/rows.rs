@@ -3,10 +3,10 @@
 //! Ranks come first, then servers, data servers and devices, then lines of which nothing but a name is known. Lines that
 //! differ in their communicator only are one row, since a thread does one thing at a time.
 
-use formats::io::draw::lane_of;
-use formats::io::{Actor, Lane};
-use formats::model::Line;
 use std::collections::{BTreeMap, HashMap};
+use trace_formats::io::draw::lane_of;
+use trace_formats::io::{Actor, Lane};
+use trace_formats::model::Line;
 
 use crate::text::visible;
 

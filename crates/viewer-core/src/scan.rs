@@ -1,10 +1,10 @@
 //! Goes over what overlaps a window, within a budget and until it is told to stop.
 
-use formats::slog2::{
+use std::sync::atomic::{AtomicUsize, Ordering};
+use trace_formats::slog2::{
     Depth, DirEntry, Directory, Drawable, Found, PREVIEW_STATE, Plain, Primitive, Ratios, Shadow,
     TimeBBox, Visit,
 };
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::both::{Stop, both_until};
 use crate::refusal::Refusal;
@@ -298,7 +298,7 @@ impl<'a> Visit<'a> for Scan<'_, 'a, '_> {
             return;
         };
         let shares = shadow.weights().filter_map(|weight| {
-            let topology = formats::slog2::Topology::State;
+            let topology = trace_formats::slog2::Topology::State;
             let kind = self.trace.kind_or_undefined(weight.category, topology)?;
             Some((kind, weight.ratios))
         });

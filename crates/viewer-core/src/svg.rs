@@ -1,8 +1,8 @@
 //! A picture as SVG: the same bytes for the same picture, and whatever a trace says is but text in it.
 
-use formats::slog2::Topology;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
+use trace_formats::slog2::Topology;
 
 use crate::band::Fill;
 use crate::color::Rgb;

@@ -3,12 +3,12 @@
 //! Everything that answers questions about a trace counts kinds and lines by these numbers, so that tables can be arrays.
 //! What a file's drawables name without the file defining it is found in the root, whose previews stand for all of them.
 
-use formats::model::Line;
-use formats::slog2::{
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use trace_formats::model::Line;
+use trace_formats::slog2::{
     Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
     Plain, Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::class::{Class, Classes};
 use crate::color::Rgb;
@@ -235,7 +235,7 @@ impl<'a> Trace<'a> {
         self.place(&Plain::of(primitive))
     }
 
-    /// The same of one that was found by a [`formats::slog2::Scan`].
+    /// The same of one that was found by a [`trace_formats::slog2::Scan`].
     #[inline]
     pub fn place(&self, plain: &Plain<'a>) -> Option<Item<'a>> {
         let Plain {

@@ -2,11 +2,11 @@
 //!
 //! Leaves are what becomes rows. Lines with the same numbers are one leaf, since they are about the same thing.
 
-use formats::io::draw::lane_of;
-use formats::io::{Actor, Lane};
-use formats::model::Line;
-use formats::slog2::LineIdMap;
 use std::collections::HashMap;
+use trace_formats::io::draw::lane_of;
+use trace_formats::io::{Actor, Lane};
+use trace_formats::model::Line;
+use trace_formats::slog2::LineIdMap;
 
 use crate::text::visible;
 use crate::trace::Trace;

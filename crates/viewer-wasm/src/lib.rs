@@ -1,4 +1,4 @@
-//! The answers of [`view::Viewer`] for a page without a server: five functions, numbers only, no glue.
+//! The answers of [`viewer_core::Viewer`] for a page without a server: five functions, numbers only, no glue.
 //!
 //! ```js
 //! const put = (bytes) => new Uint8Array(memory.buffer, reserve(bytes.length), bytes.length).set(bytes);
@@ -12,7 +12,7 @@
 #![deny(missing_docs)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use view::{Answer, Body, Limits, Refusal, Viewer};
+use viewer_core::{Answer, Body, Limits, Refusal, Viewer};
 
 /// What is there between calls.
 struct Page {

@@ -1,7 +1,7 @@
 //! The 32 bytes that an event can carry (`spec/clog2.md` section 8): items one behind the other, big-endian, at any alignment.
 
 use super::{OK, PACK_FAIL};
-use records::user::CARGO_SIZE;
+use blockfile::user::CARGO_SIZE;
 use std::ffi::{c_char, c_int, c_void};
 
 /// Bytes of an item of this token; `None` for strings, which have a length in front, and for tokens that there are none of.

@@ -12,10 +12,10 @@ use crate::call::CPU_TIME;
 use crate::posix;
 use crate::process;
 use crate::process::clock;
-use records::define::USER_EVENT;
-use records::encode::{Cursor, Head, SLACK};
-use records::record::{CPU, HEAD, HEAD_EXTRA};
-use records::user::{COMM, INSIDE};
+use blockfile::define::USER_EVENT;
+use blockfile::encode::{Cursor, Head, SLACK};
+use blockfile::record::{CPU, HEAD, HEAD_EXTRA};
+use blockfile::user::{COMM, INSIDE};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Longest text that is kept, bytes.

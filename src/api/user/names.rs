@@ -6,8 +6,8 @@
 
 use crate::blocks::fill;
 use crate::blocks::thread::Thread;
-use records::define::USER_CATEGORY;
-use records::user::Kind;
+use blockfile::define::USER_CATEGORY;
+use blockfile::user::Kind;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU64,
@@ -144,7 +144,7 @@ impl Name {
             Kind::Text => b"%s",
             Kind::Region | Kind::State | Kind::Event => b"",
         };
-        // As `records::user::Category` encodes it, without allocation.
+        // As `blockfile::user::Category` encodes it, without allocation.
         let mut payload = [0; 12 + 3 * 4 + LONGEST + 8];
         let mut at = 0;
         let mut put = |bytes: &[u8]| {

@@ -7,7 +7,7 @@
 
 use super::contents::{Combiner, Contents};
 use crate::interpose::generated::{MPI_Count, MPI_Datatype, pmpi};
-use records::runs::{Run, Runs};
+use blockfile::runs::{Run, Runs};
 
 pub use super::contents::free;
 

@@ -13,8 +13,8 @@ use crate::interpose::generated::{
     MPI_Count, MPI_Datatype, MPI_File, MPI_Offset, MPI_Status, pmpi,
 };
 use crate::posix;
+use blockfile::define::{Definition, View};
 use parking_lot::Mutex;
-use records::define::{Definition, View};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

@@ -1,9 +1,6 @@
 //! MPI_Pcontrol's annotations: from the program's printf arguments to DUMPI, CLOG2 and SLOG2, as `programs/annotate.c` makes
 //! them.
 
-use formats::clog2::{Body, Reader as Clog2};
-use formats::dumpi::read::Reader as Dumpi;
-use formats::dumpi::value::Arg;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -11,6 +8,9 @@ use std::process::Command;
 use std::time::Duration;
 use tests::trace::{Run, Tracing};
 use tests::{Mpi, Program, mpitrace, process};
+use trace_formats::clog2::{Body, Reader as Clog2};
+use trace_formats::dumpi::read::Reader as Dumpi;
+use trace_formats::dumpi::value::Arg;
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())

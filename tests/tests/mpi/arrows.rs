@@ -1,12 +1,12 @@
 //! Arrows are true whatever filters leave out: `programs/arrows.c` writes down each message that it sends and receives, with the
 //! calls at which a trace draws it, and the length of each tells which one it is.
 
-use formats::clog2::{Body, Reader, msg_etype};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::Command;
 use tests::trace::{LIMIT, Run, Tracing};
 use tests::{Mpi, Program, contents, process};
+use trace_formats::clog2::{Body, Reader, msg_etype};
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())

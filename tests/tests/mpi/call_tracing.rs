@@ -1,8 +1,5 @@
 //! Functions of programs compiled with `-finstrument-functions`: in DUMPI, CLOG2 and SLOG2, as often as the programs call them.
 
-use formats::clog2::{Body, Reader as Clog2};
-use formats::dumpi::read::Reader as Dumpi;
-use formats::dumpi::value::Arg;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +8,9 @@ use std::time::Duration;
 use tests::tally::Counts;
 use tests::trace::{Run, Tracing};
 use tests::{Mpi, Program, compile, contents, mpitrace, process};
+use trace_formats::clog2::{Body, Reader as Clog2};
+use trace_formats::dumpi::read::Reader as Dumpi;
+use trace_formats::dumpi::value::Arg;
 
 const SOON: Duration = Duration::from_secs(60);
 

@@ -1,7 +1,7 @@
 //! Clocks that are wrong by a known amount: what the ranks find out about each other, and what comes of it in the trace.
 
-use records::define::{Definition, SYNC, Sync};
-use records::file::File;
+use blockfile::define::{Definition, SYNC, Sync};
+use blockfile::file::File;
 use std::collections::BTreeMap;
 use std::process::Command;
 use tests::trace::{LIMIT, Tracing};

@@ -1,6 +1,5 @@
 //! Performance counters: what a trace says was counted in calls, compared with what the kernel tells the program itself.
 
-use formats::dumpi::read::Reader as Dumpi;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -8,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 use tests::trace::{Run, Tracing};
 use tests::{Mpi, Program, process};
+use trace_formats::dumpi::read::Reader as Dumpi;
 
 fn installed() -> impl Iterator<Item = Mpi> {
     Mpi::ALL.into_iter().filter(|mpi| mpi.installed())

@@ -57,7 +57,7 @@ fn each_call_is_recorded_as_it_was_made() {
         let (run, data) = run(mpi, &program, 1, true, "posix all");
         let folder = data.path().display().to_string();
         let files = &operations(&run)[0];
-        let outside = |d: &blocks::Done| d.operation.flags & records::operation::OUTSIDE != 0;
+        let outside = |d: &blocks::Done| d.operation.flags & blockfile::operation::OUTSIDE != 0;
         let recorded: Vec<String> = files.done.iter().filter(|d| outside(d)).map(line).collect();
         let made: Vec<&str> = run.finished.stdout.lines().collect();
         assert!(made.len() > 130, "{}", run.finished.story());
@@ -67,7 +67,7 @@ fn each_call_is_recorded_as_it_was_made() {
         assert_eq!(recorded.len(), made.len());
         assert_eq!(files.lost, []);
         // Every file has been named before it was used, by its absolute name.
-        let own = |f: &&records::define::OpenFile| f.fd >= 0 && f.path.starts_with(&folder);
+        let own = |f: &&blockfile::define::OpenFile| f.fd >= 0 && f.path.starts_with(&folder);
         for file in files.files.iter().filter(own) {
             assert!(file.inode != 0 && file.device != 0, "{file:?}");
         }
@@ -341,7 +341,7 @@ fn all_that_mpi_io_does_belongs_to_a_call() {
             for done in &files.done {
                 let call = files.calls.get(&done.call);
                 let in_file = call.is_some_and(|name| name.starts_with("MPI_File_"));
-                let deferred = done.operation.flags & records::operation::DEFERRED != 0;
+                let deferred = done.operation.flags & blockfile::operation::DEFERRED != 0;
                 assert!(
                     call.is_some() && in_file != deferred,
                     "{done:?} in {call:?}"
@@ -446,8 +446,8 @@ fn the_shared_table_tells_which_call_a_thread_is_in() {
     for mpi in installed() {
         let program = Program::c("tids").compile(mpi);
         let folder = Folder::new("tids");
-        let mut bytes = records::tids::TIDS_MAGIC.to_vec();
-        bytes.resize(records::tids::TIDS_SIZE, 0);
+        let mut bytes = blockfile::tids::TIDS_MAGIC.to_vec();
+        bytes.resize(blockfile::tids::TIDS_SIZE, 0);
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let table = fs::File::from(memfd_create("tids", flags).expect("memory"));
         (&table).write_all(&bytes).expect("memory");

@@ -1,8 +1,8 @@
 //! From the MPI-IO call down to the disk, with real MPI programs.
 
-use records::define::Definition;
-use records::file::File;
-use records::operation::{self, Effect};
+use blockfile::define::Definition;
+use blockfile::file::File;
+use blockfile::operation::{self, Effect};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,7 @@
 //! Operations below MPI-IO in the traces of real MPI programs.
 
-use formats::io::draw::{Shows, shows};
-use formats::io::{Fact, Relation, facts_of, join_files};
-use formats::model::{Source, Topology};
-use formats::slog2;
-use records::file::File;
-use records::operation::{DEVICE_WRITE, kind};
+use blockfile::file::File;
+use blockfile::operation::{DEVICE_WRITE, kind};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -14,6 +10,10 @@ use tests::process::Finished;
 use tests::tally::Counts;
 use tests::trace::{LIMIT, Tracing};
 use tests::{Folder, Mpi, Program, Run, chain, contents, process};
+use trace_formats::io::draw::{Shows, shows};
+use trace_formats::io::{Fact, Relation, facts_of, join_files};
+use trace_formats::model::{Source, Topology};
+use trace_formats::slog2;
 
 /// A program with blocking, nonblocking and collective accesses, and what it takes of the trace.
 fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> Run {

@@ -1,13 +1,13 @@
 //! Polling: of a row of calls that ask in vain, or for the time, the first and the last are kept and the others counted, and the
 //! closing line says when that would help. `programs/polling.c` and `programs/clock_loops.c` make the rows.
 
-use formats::clog2::{Body, Reader as Clog2};
-use formats::dumpi::read::Reader as Dumpi;
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
 use tests::trace::{Run, Tracing, same};
 use tests::{Mpi, Program, blocks, mpitrace, process};
+use trace_formats::clog2::{Body, Reader as Clog2};
+use trace_formats::dumpi::read::Reader as Dumpi;
 
 /// Number of MPI_Iprobe in DUMPI's footer.
 const IPROBE: usize = 22;

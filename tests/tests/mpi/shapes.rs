@@ -448,18 +448,18 @@ fn started_worlds_put_together() {
 #[track_caller]
 fn forward_in_time(path: &std::path::Path) {
     let bytes = std::fs::read(path).expect("just written");
-    let reader = formats::clog2::Reader::new(&bytes).expect("CLOG2");
+    let reader = trace_formats::clog2::Reader::new(&bytes).expect("CLOG2");
     let mut sent = std::collections::HashMap::new();
     for record in reader.records() {
         let record = record.expect("a record");
         let header = record.header;
-        let formats::clog2::Body::Msg(message) = record.body else {
+        let trace_formats::clog2::Body::Msg(message) = record.body else {
             continue;
         };
         let own = (header.icomm, header.rank);
         let other = (message.icomm, message.rank);
         let queue = |from, to| (from, to, message.tag);
-        if message.etype == formats::clog2::msg_etype::SEND {
+        if message.etype == trace_formats::clog2::msg_etype::SEND {
             let sends: &mut std::collections::VecDeque<f64> =
                 sent.entry(queue(own, other)).or_default();
             sends.push_back(header.time);

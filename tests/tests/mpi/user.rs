@@ -1,6 +1,5 @@
 //! What programs tell of themselves: `trace.h`'s regions, markers and texts, MPE's API, libdumpi's API.
 
-use formats::clog2::{Body, Reader as Clog2};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 use tests::trace::{Run, Tracing};
 use tests::{Folder, Mpi, Program, mpitrace, process};
+use trace_formats::clog2::{Body, Reader as Clog2};
 
 const SOON: Duration = Duration::from_secs(60);
 

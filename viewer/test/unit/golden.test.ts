@@ -25,7 +25,7 @@ function open(trace: Buffer): Own {
   const texts: Record<string, string> = { answers: readFileSync(wasm).toString("base64"), trace: trace.toString("base64") };
   const page: { __trace?: Own } = {};
   const found = { getElementById: (id: string) => ({ textContent: texts[id], dataset: { name: "golden.slog2" } }) };
-  new Function("window", "document", readFileSync(join(root, "tools/src/view/page.js"), "utf8"))(page, found);
+  new Function("window", "document", readFileSync(join(root, "crates/mpitrace/src/view/page.js"), "utf8"))(page, found);
   assert.ok(page.__trace);
   return page.__trace;
 }

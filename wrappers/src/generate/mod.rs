@@ -24,7 +24,7 @@ use std::fmt::Write;
 /// Functions whose wrapper is written by hand in the recorder, because they end or switch recording.
 pub const BY_HAND: &[&str] = &["MPI_Finalize", "MPI_Abort", "MPI_Pcontrol"];
 
-/// Number of the first function that the table does not know (`records::record::FIRST_UNKNOWN`).
+/// Number of the first function that the table does not know (`blockfile::record::FIRST_UNKNOWN`).
 const FIRST_UNKNOWN: usize = 0x0E00;
 
 /// The source, and what was left out.

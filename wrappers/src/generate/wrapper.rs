@@ -642,7 +642,7 @@ fn width(elem: Elem) -> &'static str {
     }
 }
 
-/// How the members of a new communicator know each other; see `records::define::Origin`.
+/// How the members of a new communicator know each other; see `blockfile::define::Origin`.
 fn origin(f: &Function) -> &'static str {
     match f.name.as_str() {
         "MPI_Comm_create_group"

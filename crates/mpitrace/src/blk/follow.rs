@@ -8,7 +8,7 @@
 use super::device::{self, Device};
 use super::extents::{self, Extent, Extents};
 use super::notify::{Change, Notify};
-use records::define::{self, Definition};
+use blockfile::define::{self, Definition};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

@@ -12,7 +12,7 @@ use super::tracefs::Instance;
 use super::transfers::{Done, Transfers};
 use super::{ring, state};
 use crate::journal::{self, Journal, JournalThread};
-use records::define::{Definition, Role, Server};
+use blockfile::define::{Definition, Role, Server};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -473,7 +473,7 @@ fn define(outputs: &mut [Output], device: usize, definition: &Definition) {
 }
 
 fn write(outputs: &mut [Output], sums: &mut Sums, done: &Done) {
-    use records::operation as op;
+    use blockfile::operation as op;
     let Some(output) = outputs.get_mut(done.device) else {
         return;
     };

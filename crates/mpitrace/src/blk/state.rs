@@ -2,8 +2,8 @@
 //! which it takes orders. When the process is gone, so is the session; what is left of it is removed by whoever looks next.
 
 use super::tracefs;
-use records::define::Definition;
-use records::layout::FILE_MAGIC;
+use blockfile::define::Definition;
+use blockfile::layout::FILE_MAGIC;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -239,13 +239,13 @@ pub fn files_in(folder: &Path) -> Result<BTreeSet<(PathBuf, u64, u64)>, String> 
         let Ok(bytes) = (unsafe { memmap2::Mmap::map(&file) }) else {
             continue;
         };
-        let Ok(file) = records::file::File::new(&bytes) else {
+        let Ok(file) = blockfile::file::File::new(&bytes) else {
             continue;
         };
         for thread in file.threads() {
             let mut records = thread.records();
             while let Some(record) = records.next() {
-                if record.function == records::define::FILE
+                if record.function == blockfile::define::FILE
                     && let Some(Definition::File(file)) =
                         Definition::decode(record.function, record.payload)
                     && file.inode != 0

@@ -7,7 +7,7 @@
 
 use super::device::{Device, SECTOR};
 use super::events::{Action, Event, Flags, Range, What};
-use records::operation::{self as op, Operation, Request};
+use blockfile::operation::{self as op, Operation, Request};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Most transfers under way that are remembered; a device has some hundred.

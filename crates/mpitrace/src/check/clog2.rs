@@ -2,11 +2,11 @@
 
 use super::findings::Findings;
 use crate::progress::Progress;
-use formats::clog2::{
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use trace_formats::clog2::{
     Body, CommEvent, CommKind, CommTable, ENDLOG_TIME, ErrorKind, PREAMBLE_SIZE, Preamble, Reader,
     Record, UNKNOWN_LID, comm_etype, msg_etype,
 };
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// Records between two looks at the clock.
 const STRIDE: usize = 1 << 12;

@@ -4,15 +4,15 @@ use super::findings::{Findings, Severity};
 use super::others;
 use crate::input::Input;
 use crate::per_format::dumpi::{is_call, missing, ranks_named};
-use formats::dumpi::Source;
-use formats::dumpi::from_text::{Options, from_text};
-use formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
-use formats::dumpi::meta::Meta;
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
-use formats::dumpi::value::Arg;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use trace_formats::dumpi::Source;
+use trace_formats::dumpi::from_text::{Options, from_text};
+use trace_formats::dumpi::functions::{Code, FUNCTION_ENTER, FUNCTION_EXIT};
+use trace_formats::dumpi::meta::Meta;
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::{FOOTER_ENTRIES, Mask, Span};
+use trace_formats::dumpi::value::Arg;
 
 /// The file of one rank.
 pub fn check(bytes: &[u8], findings: &mut Findings) {
@@ -102,7 +102,8 @@ fn check_rank(bytes: &[u8], name: &str, of_rank: &str, findings: &mut Findings) 
         {
             let recorded = u64::from(called.wrapping_sub(ignored));
             if ignored > called || recorded != seen {
-                let function = formats::dumpi::functions::by_id(id as u16).map_or("?", |f| f.name);
+                let function =
+                    trace_formats::dumpi::functions::by_id(id as u16).map_or("?", |f| f.name);
                 let what = format!(
                     "{function} called {called} times and {ignored} times ignored, but there are {seen} records of it"
                 );
@@ -128,7 +129,7 @@ struct Stream<'n, 'f> {
 }
 
 impl Stream<'_, '_> {
-    fn record(&mut self, record: &formats::dumpi::types::Record<'_>) {
+    fn record(&mut self, record: &trace_formats::dumpi::types::Record<'_>) {
         let place = format!(
             "{}byte {}, {}",
             self.name, record.offset, record.function.name

@@ -3,12 +3,12 @@
 use super::findings::Findings;
 use crate::input::Input;
 use crate::progress::Progress;
-use formats::model::{Drawable, Losses, Source, Stop};
-use formats::paje::{Reader as PajeReader, Simulator, Trace};
-use formats::slog1::{Reader as Slog1Reader, Sector};
-use formats::{alog, clog1, paje};
-use records::define::Definition;
+use blockfile::define::Definition;
 use std::collections::HashSet;
+use trace_formats::model::{Drawable, Losses, Source, Stop};
+use trace_formats::paje::{Reader as PajeReader, Simulator, Trace};
+use trace_formats::slog1::{Reader as Slog1Reader, Sector};
+use trace_formats::{alog, clog1, paje};
 
 /// Losses that say that something is odd in the file, rather than that it has no place among drawables.
 const ODD: [&str; 9] = [
@@ -312,8 +312,8 @@ pub fn check_blocks(input: &Input, findings: &mut Findings) {
         let mut records = thread.records();
         while let Some(record) = records.next() {
             let place = format!("thread {}, call {:#x}", thread.number, record.call);
-            if record.function == records::define::USER_EVENT {
-                if records::user::Event::decode(record.payload).is_none() {
+            if record.function == blockfile::define::USER_EVENT {
+                if blockfile::user::Event::decode(record.payload).is_none() {
                     let what = "region, marker or event of the program's own cannot be decoded";
                     findings.error_at("event", place, what);
                 }
@@ -333,8 +333,8 @@ pub fn check_blocks(input: &Input, findings: &mut Findings) {
                 continue;
             }
             if record.is_operation() {
-                if records::operation::kind(record.function).is_none()
-                    || records::operation::Operation::decode(record.payload).is_none()
+                if blockfile::operation::kind(record.function).is_none()
+                    || blockfile::operation::Operation::decode(record.payload).is_none()
                 {
                     let what = format!("operation {:#x} cannot be decoded", record.function);
                     findings.error_at("operation", place, what);

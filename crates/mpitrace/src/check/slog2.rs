@@ -4,14 +4,14 @@ use super::findings::Findings;
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::progress::Progress;
-use formats::model::{TimeBBox, Topology};
-use formats::slog2::{
-    Annotated, Category, DirEntry, Drawable, FileBlockPtr, HEADER_SIZE, Layout, Node, Primitive,
-    Reader, Shadow, TreeNodeId, Vertex, preview_index,
-};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
+use trace_formats::model::{TimeBBox, Topology};
+use trace_formats::slog2::{
+    Annotated, Category, DirEntry, Drawable, FileBlockPtr, HEADER_SIZE, Layout, Node, Primitive,
+    Reader, Shadow, TreeNodeId, Vertex, preview_index,
+};
 
 /// How far a recomputed ratio may be from that of the file, which is a sum of floats.
 const DOUBT: f64 = 1e-3;

@@ -10,12 +10,12 @@ use crate::traces::{Target, Trace, tell_losses_of_picture};
 use crate::tree::TreeArguments;
 use crate::window::{Place, in_log, place};
 use clap::ValueEnum;
-use formats::model::Line;
-use formats::slog2::{Error, Reader, TimeBBox};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use view::{Content, Look, Picture, Rows, Selection, Theme, Wanted};
+use trace_formats::model::Line;
+use trace_formats::slog2::{Error, Reader, TimeBBox};
+use viewer_core::{Content, Look, Picture, Rows, Selection, Theme, Wanted};
 
 /// Draw a picture of a trace
 ///
@@ -151,7 +151,7 @@ fn draw(
 ) -> Result<(), Failure> {
     let failed = |error: Error| Failure::Data(error.in_file(name).to_string());
     let reader = Reader::new(bytes).map_err(failed)?;
-    let log = reader.root().map_or(view::EMPTY, |root| root.bounds);
+    let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
     let window = window(arguments, log)?;
     let mut rows = match &lines {
         Some(lines) => Rows::new(lines.iter()),
@@ -191,7 +191,7 @@ fn draw(
         title: title.to_string_lossy().into_owned(),
     };
     let picture = Picture::new(&content, &look);
-    let svg = view::svg::write(&picture);
+    let svg = viewer_core::svg::write(&picture);
     if !arguments.quiet {
         for note in &picture.notes {
             eprintln!("mpitrace: {}: {note}", arguments.output.display());

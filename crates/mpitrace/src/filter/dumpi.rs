@@ -8,15 +8,15 @@ use crate::progress::Progress;
 use crate::traces::Target;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
-use formats::PendingFile;
-use formats::dumpi::meta::{Meta, bin_path, meta_path};
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::Version;
-use formats::dumpi::write::FileWriter;
-use formats::edit::{Choice, Copied, DumpiFilter, Selection, first_wall_time};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use trace_formats::PendingFile;
+use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::Version;
+use trace_formats::dumpi::write::FileWriter;
+use trace_formats::edit::{Choice, Copied, DumpiFilter, Selection, first_wall_time};
 
 const HEADING: &str = "DUMPI, as dumpi2dumpi";
 
@@ -315,7 +315,7 @@ fn first_time(bytes: &[u8]) -> Option<i64> {
 }
 
 /// Opens a file; one that was never completed as far as it goes.
-fn open(bytes: &[u8]) -> Result<Reader<'_>, formats::dumpi::Error> {
+fn open(bytes: &[u8]) -> Result<Reader<'_>, trace_formats::dumpi::Error> {
     Reader::open(bytes).or_else(|error| Reader::salvage(bytes).map_err(|_| error))
 }
 

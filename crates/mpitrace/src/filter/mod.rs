@@ -9,12 +9,12 @@ use crate::output::Overwrite;
 use crate::progress::Progress;
 use crate::traces::{Target, Trace, tell_losses};
 use crate::tree::TreeArguments;
-use formats::clog2::{Endian, Writer};
-use formats::edit::{Clog2Filter, Filtered, Selection, Slog2Filter};
-use formats::slog2::{ErrorKind, Reader};
 use selection::SelectionArguments;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::{Endian, Writer};
+use trace_formats::edit::{Clog2Filter, Filtered, Selection, Slog2Filter};
+use trace_formats::slog2::{ErrorKind, Reader};
 
 /// Write a part of a trace
 ///
@@ -131,7 +131,7 @@ fn slog2(
     trace: &Trace,
     target: &Target,
 ) -> Result<(), Failure> {
-    let bad = |error: formats::slog2::Error| {
+    let bad = |error: trace_formats::slog2::Error| {
         let file = match error.kind {
             ErrorKind::Io(_) => &target.path,
             _ => trace.name(),
@@ -169,7 +169,7 @@ fn slog2(
 
 /// True for what MPE calls merged: big-endian, and of all ranks.
 fn is_merged(trace: &Trace) -> bool {
-    formats::clog2::Reader::new(trace.bytes()).is_ok_and(|reader| {
+    trace_formats::clog2::Reader::new(trace.bytes()).is_ok_and(|reader| {
         let preamble = reader.preamble();
         preamble.is_finalized && preamble.endian == Endian::Big
     })
@@ -181,7 +181,7 @@ fn clog2(
     trace: &Trace,
     target: &Target,
 ) -> Result<(), Failure> {
-    let bad = |error: formats::clog2::Error| {
+    let bad = |error: trace_formats::clog2::Error| {
         let error = match error.path {
             None => error.in_file(trace.name()),
             Some(_) => error,

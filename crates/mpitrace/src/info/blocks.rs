@@ -5,15 +5,15 @@ use crate::clock::notes;
 use crate::input::Input;
 use crate::recover::snapshot;
 use crate::recover::source::Source;
-use formats::project::scan::Scan;
-use records::define::{Definition, Sync};
-use records::file::File;
+use blockfile::define::{Definition, Sync};
+use blockfile::file::File;
 use std::path::Path;
+use trace_formats::project::scan::Scan;
 
 /// All comparisons with rank 0's clock.
 fn syncs(file: &File<'_>) -> Vec<Sync> {
     let mut syncs = Vec::new();
-    let mut timeline = formats::project::timeline::Timeline::new(file);
+    let mut timeline = trace_formats::project::timeline::Timeline::new(file);
     while let Some(item) = timeline.next() {
         let record = item.record;
         if record.is_definition()

@@ -2,12 +2,12 @@
 
 use super::drawables;
 use super::report::{Report, object};
-use formats::clog2::{
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use trace_formats::clog2::{
     Body, Endian, Reader, Source, VERSION, half_messages as half_messages_of, late_messages,
     msg_etype, rectype,
 };
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of the record types, as clog2_print has them.
 fn name(body: &Body) -> &'static str {

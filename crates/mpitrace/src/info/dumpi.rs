@@ -4,16 +4,16 @@ use super::drawables;
 use super::report::{Report, object};
 use crate::input::Input;
 use crate::per_format::dumpi::{is_call, missing};
-use formats::dumpi::Source;
-use formats::dumpi::from_text::{Options, from_text};
-use formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
-use formats::dumpi::meta::Meta;
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::{FOOTER_ENTRIES, Mask};
-use formats::dumpi::value::Arg;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use trace_formats::dumpi::Source;
+use trace_formats::dumpi::from_text::{Options, from_text};
+use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
+use trace_formats::dumpi::meta::Meta;
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::{FOOTER_ENTRIES, Mask};
+use trace_formats::dumpi::value::Arg;
 
 /// Calls of a file, and what it takes to sum up several.
 #[derive(Default)]

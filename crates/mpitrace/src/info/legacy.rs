@@ -2,12 +2,12 @@
 
 use super::drawables;
 use super::report::{Report, object};
-use formats::clog2::Endian;
-use formats::paje::{Reader as PajeReader, Simulator, Trace};
-use formats::slog1::{Reader as Slog1Reader, Sector};
-use formats::{alog, clog1, paje};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use trace_formats::clog2::Endian;
+use trace_formats::paje::{Reader as PajeReader, Simulator, Trace};
+use trace_formats::slog1::{Reader as Slog1Reader, Sector};
+use trace_formats::{alog, clog1, paje};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

@@ -2,9 +2,9 @@
 
 use super::drawables::{describe_kinds, describe_lines};
 use super::report::{Report, object};
-use formats::model::Topology;
-use formats::slog2::{Annotated, Error, Layout, Reader, Salvage, lines_of_views};
 use serde_json::Value;
+use trace_formats::model::Topology;
+use trace_formats::slog2::{Annotated, Error, Layout, Reader, Salvage, lines_of_views};
 
 pub fn describe(bytes: &[u8], report: &mut Report) {
     let reader = match Reader::new(bytes) {

@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::progress::Progress;
 use crate::traces::{Trace, failure};
-use formats::io::report::Options;
-use formats::io::{Actor, Fact, Joined, facts_by_time, join_files};
-use formats::model::Stop;
-use records::file::File;
+use blockfile::file::File;
+use trace_formats::io::report::Options;
+use trace_formats::io::{Actor, Fact, Joined, facts_by_time, join_files};
+use trace_formats::model::Stop;
 
 /// The facts of a trace, to be gone through as often as needed.
 pub struct Facts {

@@ -5,10 +5,10 @@ use super::names;
 use super::tables::Name;
 use crate::failure::Failure;
 use clap::ValueEnum;
-use formats::io::Joined;
-use formats::io::report::Report;
 use serde_json::{Map, Value, json};
 use std::io::Write;
+use trace_formats::io::Joined;
+use trace_formats::io::report::Report;
 
 /// Writes it, with a line break at the end.
 pub fn write(out: &mut impl Write, value: &Value) -> Result<(), Failure> {

@@ -14,10 +14,10 @@ use crate::table::{Cells, Width};
 use crate::traces::Trace;
 use choice::Choice;
 use facts::Facts;
-use formats::io::report::chain::Search;
-use formats::io::report::{Collector, Options};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use trace_formats::io::report::chain::Search;
+use trace_formats::io::report::{Collector, Options};
 
 /// Report on I/O, from the MPI-IO call to the disk
 ///

@@ -3,8 +3,8 @@
 use super::names;
 use crate::table::{Cell, Table};
 use clap::ValueEnum;
-use formats::io::report::{Access, Cache, Caused, Report, Sizes, Work};
-use formats::stats::Histogram;
+use trace_formats::io::report::{Access, Cache, Caused, Report, Sizes, Work};
+use trace_formats::stats::Histogram;
 
 /// Tables that can be had as CSV; JSON has all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -450,7 +450,7 @@ fn slowest(report: &Report) -> Table {
     for slow in &report.slowest {
         let made = &slow.made;
         let rank = match made.place.lane.actor {
-            formats::io::Actor::Rank(rank) => Cell::Count(rank.into()),
+            trace_formats::io::Actor::Rank(rank) => Cell::Count(rank.into()),
             _ => Cell::None,
         };
         let begin = u64::try_from(made.place.ns.saturating_sub(report.zero)).unwrap_or(0);

@@ -4,9 +4,9 @@ use super::tables::{self, Name};
 use super::{findings, names};
 use crate::table::{Cell, Table, Width};
 use crate::units::{bytes, counted, time};
-use formats::io::report::{Access, Doing, Report, Slow};
-use formats::io::{Actor, FileRole, Joined};
 use std::collections::{BTreeMap, BTreeSet};
+use trace_formats::io::report::{Access, Doing, Report, Slow};
+use trace_formats::io::{Actor, FileRole, Joined};
 
 /// Rows of tables that may be long.
 const ROWS: usize = 20;
@@ -485,7 +485,7 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     }
     out.head("How exact this is");
     let mut table = Name::Exactness.table(report);
-    type Part = fn(&formats::io::report::Attribution) -> u64;
+    type Part = fn(&trace_formats::io::report::Attribution) -> u64;
     let any = |part: Part| report.attribution.values().any(|a| part(a) > 0);
     let rare: [(&str, Part); 4] = [
         ("page_bytes", |a| a.page),

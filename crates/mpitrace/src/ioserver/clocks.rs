@@ -5,7 +5,7 @@ use super::address::Stream;
 use super::recording::Recorder;
 use super::wire::{self, Action, Question};
 use crate::journal::{boot_id, now};
-use records::define::{Definition, Sync};
+use blockfile::define::{Definition, Sync};
 use std::io;
 
 /// Readings of which the one with the shortest way counts.
@@ -73,7 +73,7 @@ pub fn note(question: &Question, boot: &[u8], recorder: &Recorder) {
 mod tests {
     use super::*;
     use crate::journal::Journal;
-    use records::define::Server;
+    use blockfile::define::Server;
     use std::os::unix::net::UnixStream;
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         note(&told, b"another", &recorder);
         recorder.finish();
         let bytes = std::fs::read(&path).unwrap();
-        let file = records::file::File::new(&bytes).unwrap();
+        let file = blockfile::file::File::new(&bytes).unwrap();
         let mut found = Vec::new();
         for thread in file.threads() {
             let mut records = thread.records();

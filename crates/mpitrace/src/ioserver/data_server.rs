@@ -11,8 +11,8 @@ use super::{absolute, at, recorder};
 use crate::failure::Failure;
 use crate::journal::now;
 use crate::signals::Signals;
-use records::define::{Definition, OpenFile, Role};
-use records::operation::{
+use blockfile::define::{Definition, OpenFile, Role};
+use blockfile::operation::{
     self, STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE,
 };
 use rustix::fs::{self, FallocateFlags};

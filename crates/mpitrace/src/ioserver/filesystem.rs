@@ -3,13 +3,13 @@
 
 use super::recording::Result;
 use super::requests::{Change, Server, symlink};
+use blockfile::operation;
 use fuser::{
     AccessFlags, BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
     Generation, INodeNo, InitFlags, KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr,
     ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
     ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
-use records::operation;
 use rustix::fs::{self, Mode};
 use std::cell::RefCell;
 use std::ffi::OsStr;

@@ -2,9 +2,9 @@
 //! itself, so that renaming and removing names does not matter.
 
 use super::recording::{Recorder, Result};
+use blockfile::define::{Definition, OpenFile};
 use fuser::{FileAttr, FileType, INodeNo};
 use parking_lot::Mutex;
-use records::define::{Definition, OpenFile};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::HashMap;

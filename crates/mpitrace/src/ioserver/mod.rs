@@ -24,9 +24,9 @@ mod wire;
 
 use crate::failure::Failure;
 use crate::journal::Journal;
+use blockfile::define::{Role, Server as Named};
 use clap::ValueEnum;
 use recording::Recorder;
-use records::define::{Role, Server as Named};
 use secret::Secret;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

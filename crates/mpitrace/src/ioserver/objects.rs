@@ -1,9 +1,9 @@
 //! What a data server has of each file: one file in its store, named by the number of the file at the front end.
 
 use super::recording::{Result, Work};
+use blockfile::define::{Definition, OpenFile};
+use blockfile::operation;
 use parking_lot::Mutex;
-use records::define::{Definition, OpenFile};
-use records::operation;
 use rustix::fs::{self, Mode, OFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ impl Objects {
         })?;
         let stat = fs::fstat(&fd)?;
         let is_regular = fs::FileType::from_raw_mode(stat.st_mode) == fs::FileType::RegularFile;
-        if !is_regular || stat.st_uid != formats::files::user() || stat.st_nlink != 1 {
+        if !is_regular || stat.st_uid != trace_formats::files::user() || stat.st_nlink != 1 {
             if !self.is_told.swap(true, Relaxed) {
                 eprintln!(
                     "mpitrace: data server: {}: not a file that this server made",

@@ -4,8 +4,8 @@
 
 use super::tids::Tids;
 use crate::journal::{Journal, JournalThread, now};
-use records::define::Definition;
-use records::operation::{self, Operation, Request};
+use blockfile::define::Definition;
+use blockfile::operation::{self, Operation, Request};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, RawFd};

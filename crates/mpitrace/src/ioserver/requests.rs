@@ -4,9 +4,9 @@ use super::inodes::{Inodes, Node};
 use super::privileges;
 use super::recording::{Recorder, Result, Work};
 use super::store::{OpenFile, Store};
+use blockfile::operation;
 use fuser::{FileAttr, FileHandle, FileType, INodeNo, Request, TimeOrNow};
 use parking_lot::{Mutex, MutexGuard, RwLock};
-use records::operation;
 use rustix::fs::{
     self, AtFlags, FallocateFlags, Gid, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps, Uid,
 };

@@ -49,14 +49,14 @@ impl Secret {
     /// When the file is not there, is another user's, can be read by others, or is too short or too long.
     pub fn read(path: &Path) -> Result<Secret, Failure> {
         let failed = |why: String| Failure::Data(format!("{}: {why}", path.display()));
-        let file = formats::files::open_regular(path).map_err(|e| match e.kind() {
+        let file = trace_formats::files::open_regular(path).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => failed(format!(
                 "{e}: a secret of one's own is made by (umask 077; openssl rand -hex 32 >FILE)"
             )),
             _ => at(path, &e),
         })?;
         let found = file.metadata().map_err(|e| at(path, &e))?;
-        if found.uid() != formats::files::user() {
+        if found.uid() != trace_formats::files::user() {
             return Err(failed(format!("belongs to user {}", found.uid())));
         }
         if found.mode() & 0o077 != 0 {

@@ -3,7 +3,7 @@
 
 use super::inodes::Node;
 use super::recording::{Result, Work};
-use records::operation;
+use blockfile::operation;
 use rustix::fs::{self, FallocateFlags};
 use rustix::io::{self, Errno};
 use std::os::fd::OwnedFd;

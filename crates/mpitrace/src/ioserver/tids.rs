@@ -1,8 +1,8 @@
-//! The table in shared memory by which ranks tell in which MPI call each of their threads is ([`records::tids`]). The server
+//! The table in shared memory by which ranks tell in which MPI call each of their threads is ([`blockfile::tids`]). The server
 //! makes it; ranks find it through the environment variable TRACE_TIDS.
 
+use blockfile::tids::{self, SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE};
 use memmap2::{Mmap, MmapOptions};
-use records::tids::{self, SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE};
 use rustix::fs::{MemfdFlags, SealFlags, fchmod, fcntl_add_seals, memfd_create};
 use std::fs::File;
 use std::io::{self, Write};

@@ -7,8 +7,8 @@ use crate::input::{Input, shown};
 use crate::output::Overwrite;
 use crate::traces::Target;
 use crate::tree::TreeArguments;
-use formats::clog2::{Reader, Writer, join, joined_preamble};
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::{Reader, Writer, join, joined_preamble};
 
 /// Put several CLOG2 files together
 ///
@@ -73,8 +73,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(crate::format::Format::Clog2),
         &TreeArguments::default(),
     )?;
-    let failed = |error: formats::clog2::Error| match &error.kind {
-        formats::clog2::ErrorKind::Io(io) => Failure::output(output.display(), io),
+    let failed = |error: trace_formats::clog2::Error| match &error.kind {
+        trace_formats::clog2::ErrorKind::Io(io) => Failure::output(output.display(), io),
         _ => Failure::Data(error.to_string()),
     };
     let joined = target.place(|path: &Path| {

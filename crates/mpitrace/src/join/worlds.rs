@@ -5,12 +5,14 @@ use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::shown;
 use crate::traces::Target;
-use formats::PendingFile;
-use formats::clog2::{Body, Reader, Record, Together, Worlds, WorldsError, Writer, comm_etype};
-use formats::slog2::{self, ConvertOptions, FromClog2, Options};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use trace_formats::PendingFile;
+use trace_formats::clog2::{
+    Body, Reader, Record, Together, Worlds, WorldsError, Writer, comm_etype,
+};
+use trace_formats::slog2::{self, ConvertOptions, FromClog2, Options};
 
 /// Writes the trace and says what came of it.
 pub fn join(
@@ -77,8 +79,8 @@ pub fn join(
 }
 
 fn clog2(worlds: Worlds<'_>, path: &Path) -> Result<Together, Failure> {
-    let failed = |error: formats::clog2::Error| match &error.kind {
-        formats::clog2::ErrorKind::Io(io) => Failure::output(path.display(), io),
+    let failed = |error: trace_formats::clog2::Error| match &error.kind {
+        trace_formats::clog2::ErrorKind::Io(io) => Failure::output(path.display(), io),
         _ => Failure::Data(error.to_string()),
     };
     let (preamble, table) = (worlds.preamble().clone(), worlds.table().clone());

@@ -3,9 +3,9 @@
 
 use crate::failure::Failure;
 use crate::input::{Input, map, shown};
-use formats::slog2::{Annotated, ConvertError, Reader};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use trace_formats::slog2::{Annotated, ConvertError, Reader};
 
 /// Whether this is an annotation file, which stands for more than itself.
 pub fn is_annotation(input: &[u8]) -> bool {

@@ -3,14 +3,14 @@
 use crate::failure::Failure;
 use crate::input::{Input, shown};
 use crate::traces::{Target, Trace};
-use formats::PendingFile;
-use formats::dumpi::from_text::{FromTextError, Options, Zone, from_text};
-use formats::dumpi::meta::Meta;
-use formats::dumpi::print::{PrintError, Sections, print};
-use formats::dumpi::read::Reader;
-use formats::dumpi::{MAGIC, Source};
-use formats::model::{self, Definitions, Drawable, Losses, Stop};
 use std::path::{Path, PathBuf};
+use trace_formats::PendingFile;
+use trace_formats::dumpi::from_text::{FromTextError, Options, Zone, from_text};
+use trace_formats::dumpi::meta::Meta;
+use trace_formats::dumpi::print::{PrintError, Sections, print};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::{MAGIC, Source};
+use trace_formats::model::{self, Definitions, Drawable, Losses, Stop};
 
 /// Bytes that a metafile has at most; texts of other formats are larger or no metafiles.
 const LARGEST_META: usize = 1 << 16;

@@ -3,11 +3,11 @@
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::traces::{Target, Trace};
-use formats::clog2::Endian;
-use formats::model::Losses;
-use formats::{alog, clog1};
 use std::io::Write;
 use std::path::Path;
+use trace_formats::clog2::Endian;
+use trace_formats::model::Losses;
+use trace_formats::{alog, clog1};
 
 /// Opens a CLOG-1 file, and says on stderr if it is an odd one.
 pub fn open<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Reader<'a>, Failure> {

@@ -1,10 +1,10 @@
 //! Pajé traces with the files that they name in PajeTraceFile.
 
 use crate::input::Input;
-use formats::paje::Trace;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use trace_formats::paje::Trace;
 
 /// A trace with the files that it names, and those that these name. They are looked for beside the file that names them;
 /// what is not there the reader counts.

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::traces::{Target, Trace};
 use crate::tree::size;
-use formats::model::Losses;
-use formats::{PendingFile, clog1, slog1};
+use trace_formats::model::Losses;
+use trace_formats::{PendingFile, clog1, slog1};
 
 const HEADING: &str = "Frames of an SLOG-1 file";
 

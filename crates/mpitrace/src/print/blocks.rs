@@ -12,18 +12,18 @@ use super::values::{Values, one};
 use crate::clock;
 use crate::failure::Failure;
 use crate::input::{Input, shown};
-use formats::project::library::Library;
-use formats::project::scan::Scan;
-use formats::project::timeline::Timeline;
-use records::args::Args;
-use records::define::{self, Comm, Definition};
-use records::file::File;
-use records::operation::{self, Operation};
-use records::record::Record;
-use records::runs::Run;
-use records::user::{Event, Kind, What};
+use blockfile::args::Args;
+use blockfile::define::{self, Comm, Definition};
+use blockfile::file::File;
+use blockfile::operation::{self, Operation};
+use blockfile::record::Record;
+use blockfile::runs::Run;
+use blockfile::user::{Event, Kind, What};
 use std::fmt::Write as _;
 use std::io::Write;
+use trace_formats::project::library::Library;
+use trace_formats::project::scan::Scan;
+use trace_formats::project::timeline::Timeline;
 use wrappers::Table;
 
 pub fn print(input: &Input, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {

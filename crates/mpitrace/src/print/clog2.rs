@@ -3,8 +3,8 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
-use formats::clog2::{ErrorKind, Reader, java, print};
 use std::io::Write;
+use trace_formats::clog2::{ErrorKind, Reader, java, print};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let printed = Reader::new(input).and_then(|reader| {

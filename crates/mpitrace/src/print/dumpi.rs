@@ -3,9 +3,9 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
-use formats::dumpi::print::{PrintError, Sections, Zone, print as print_sections};
-use formats::dumpi::read::Reader;
 use std::io::Write;
+use trace_formats::dumpi::print::{PrintError, Sections, Zone, print as print_sections};
+use trace_formats::dumpi::read::Reader;
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let name = shown(&arguments.file).display();

@@ -4,8 +4,8 @@ use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
 use crate::per_format::mpe1;
-use formats::{alog, clog1};
 use std::io::Write;
+use trace_formats::{alog, clog1};
 
 pub fn print_clog1(
     input: &[u8],

@@ -3,8 +3,8 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
-use formats::paje::{PrintOptions, print as print_trace};
 use std::io::Write;
+use trace_formats::paje::{PrintOptions, print as print_trace};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let trace = crate::per_format::paje::trace(input, &arguments.file);

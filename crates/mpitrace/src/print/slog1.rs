@@ -3,8 +3,8 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
-use formats::slog1::{ErrorKind, Reader, print as print_all};
 use std::io::Write;
+use trace_formats::slog1::{ErrorKind, Reader, print as print_all};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let name = arguments.file.as_os_str().as_encoded_bytes();

@@ -3,11 +3,11 @@
 use super::Arguments;
 use crate::failure::Failure;
 use crate::input::shown;
-use formats::slog2::{
+use std::io::Write;
+use trace_formats::slog2::{
     Error, ErrorKind, Kinds, Order, Parts, PrintOptions, Reader, RecursiveOptions,
     print as print_list, print_recursively,
 };
-use std::io::Write;
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
     let window = (arguments.ts.unwrap_or(0.0), arguments.tf.unwrap_or(1.0));

@@ -1,10 +1,10 @@
 //! Arguments of a recorded call by name, `count=1, datatype=MPI_INT, …`. Those that were not recorded (buffers, outputs of a
 //! call that failed) are left out.
 
-use formats::project::library::Library;
-use records::args::{Args, Array, Value};
-use records::encode::Status;
+use blockfile::args::{Args, Array, Value};
+use blockfile::encode::Status;
 use std::fmt::{self, Display, Formatter};
+use trace_formats::project::library::Library;
 use wrappers::{Carrier, Elem, Function, Kind, Param};
 
 /// The arguments of one call.

@@ -1,10 +1,10 @@
 //! Which block files are of one run.
 
 use super::source::Source;
-use formats::project::operations;
-use records::file::File;
+use blockfile::file::File;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use trace_formats::project::operations;
 
 /// The block files of one run in order of rank.
 pub struct Group<'a> {

@@ -5,7 +5,7 @@
 //! met again farther on. A block that began anew while it was copied is copied again.
 
 use crate::input::{self, Input};
-use records::layout::{BLOCK_HEADER, BLOCK_SIZE};
+use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use std::fs::{self, File};
@@ -26,7 +26,7 @@ pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<Input>> {
     if !is_writing(pid, path) {
         return Ok(None);
     }
-    let file = formats::files::open_regular(path)?;
+    let file = trace_formats::files::open_regular(path)?;
     let copy = tempfile::tempfile()?;
     let mut block = vec![0; BLOCK_SIZE];
     let mut offset = 0;

@@ -1,10 +1,10 @@
 //! One block file: what process it is of and how that ended.
 
 use crate::clock::{Notes, introduction};
-use formats::project::library::Library;
-use records::define::Process;
-use records::file::{Error, File, Info};
+use blockfile::define::Process;
+use blockfile::file::{Error, File, Info};
 use std::path::Path;
+use trace_formats::project::library::Library;
 use wrappers::Table;
 
 /// A block file that can be read.

@@ -299,8 +299,8 @@ fn base(group: &Group<'_>) -> PathBuf {
         .find_map(|source| fs::read(source.path.with_extension("trace")).ok());
     match given {
         Some(name) if !name.is_empty() => OsString::from_vec(name).into(),
-        _ => formats::project::outputs::free_base(Path::new(&formats::files::part_of_name(
-            group.program(),
-        ))),
+        _ => trace_formats::project::outputs::free_base(Path::new(
+            &trace_formats::files::part_of_name(group.program()),
+        )),
     }
 }

@@ -1,7 +1,7 @@
 //! Keys of the recorder's settings, to tell a wrong one before the program starts.
 
 /// The recorder's table of options: a row has its keys in quotes in front of `=>`, other variables stand as `"TRACE_NAME"`.
-const OPTIONS: &str = include_str!("../../../src/settings/options.rs");
+const OPTIONS: &str = include_str!("../../../../src/settings/options.rs");
 
 /// All keys, in capitals and with `_` as in names of variables, without `TRACE_`.
 fn all() -> Vec<String> {

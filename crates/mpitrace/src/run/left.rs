@@ -3,7 +3,7 @@
 use crate::found;
 use crate::places;
 use crate::recover::snapshot::is_writing;
-use records::layout::FileHeader;
+use blockfile::layout::FileHeader;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;

@@ -11,13 +11,13 @@ use crate::table::{Cells, Table, Width};
 use crate::traces::{Counted, Trace, failure, tell_losses};
 use crate::window::{Place, in_log};
 use clap::ValueEnum;
-use formats::model::{Definitions, TimeBBox};
-use formats::slog2;
-use formats::stats::{self, Histogram, Nesting, Options, Statistics};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use tables::Tables;
+use trace_formats::model::{Definitions, TimeBBox};
+use trace_formats::slog2;
+use trace_formats::stats::{self, Histogram, Nesting, Options, Statistics};
 
 /// Statistics of a trace
 ///

@@ -1,10 +1,10 @@
 //! Statistics as tables.
 
 use crate::table::{Cell, Table};
-use formats::model::{Definitions, Topology};
-use formats::stats::{CategoryStatistics, Statistics, Tally};
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use trace_formats::model::{Definitions, Topology};
+use trace_formats::stats::{CategoryStatistics, Statistics, Tally};
 
 /// Percentiles of durations that are shown.
 const PERCENTILES: [(f64, &str); 4] = [

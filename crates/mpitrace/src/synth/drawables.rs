@@ -1,10 +1,10 @@
 //! The timeline as drawables, in order of start or end.
 
 use super::timeline::{CHECKPOINT_BYTES, Shape, Span, Timeline};
-use formats::model::{
+use std::cell::Cell;
+use trace_formats::model::{
     Category, Color, Definitions, Drawable, Line, Losses, Order, Source, Stop, Topology, Vertex,
 };
-use std::cell::Cell;
 
 /// What drawables are of: numbers of their categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -403,8 +403,8 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use formats::model::{Value, info_values, message};
     use std::collections::BTreeMap;
+    use trace_formats::model::{Value, info_values, message};
 
     #[derive(Clone, Debug, PartialEq)]
     struct Drawn {

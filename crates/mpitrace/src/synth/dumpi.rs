@@ -3,15 +3,15 @@
 use super::timeline::{CHECKPOINT_BYTES, Iteration, Shape, Span, Timeline};
 use crate::failure::Failure;
 use crate::output::Overwrite;
-use formats::PendingFile;
-use formats::dumpi::meta::{Meta, bin_path, meta_path};
-use formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
-use formats::dumpi::value::Status;
-use formats::dumpi::write::{Call, FileWriter, Head, LIBDUMPI, WriteError};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use trace_formats::PendingFile;
+use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
+use trace_formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
+use trace_formats::dumpi::value::Status;
+use trace_formats::dumpi::write::{Call, FileWriter, Head, LIBDUMPI, WriteError};
 
 /// Files that are written at a time; for more ranks the timeline is made several times.
 const OPEN: u32 = 128;

@@ -13,9 +13,9 @@ use crate::output::Overwrite;
 use crate::traces::{Target, tell_losses};
 use crate::tree::TreeArguments;
 use drawables::Synthetic;
-use formats::model::{Order, Source};
 use std::path::{Path, PathBuf};
 use timeline::Shape;
+use trace_formats::model::{Order, Source};
 
 /// Make a synthetic trace
 ///

@@ -1,11 +1,11 @@
 //! The part of a trace that is in a window, as a small SLOG2 file.
 
-use formats::slog2::{
+use std::io::Cursor;
+use trace_formats::slog2::{
     Builder, Depth, Drawable, Error, Options, Reader, Shadow, TimeBBox, Topologies, Visit,
     in_order_of_insertion,
 };
-use std::io::Cursor;
-use view::Refusal;
+use viewer_core::Refusal;
 
 /// Drawables of a part at most; some 40 bytes each in the file, twice that while it is made.
 const MOST: usize = 500_000;
@@ -37,7 +37,7 @@ pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, Refusal> {
     let ends = |drawable: &Drawable<'_>| drawable.bounds().latest;
     found.drawables.sort_by(|a, b| ends(a).total_cmp(&ends(b)));
     build(reader, &found.drawables).map_err(|error| match error.kind {
-        formats::slog2::ErrorKind::NoDrawables => {
+        trace_formats::slog2::ErrorKind::NoDrawables => {
             Refusal::missing("there is nothing in this window")
         }
         _ => error.into(),
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_part_has_what_the_window_has() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
         let file = std::fs::read(data.join("slog2/sample.slog2")).unwrap();
         let whole = Reader::new(&file).unwrap();
         let bounds = whole.root().unwrap().bounds;

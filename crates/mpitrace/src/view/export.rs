@@ -7,7 +7,7 @@ use crate::draw::png;
 use crate::failure::Failure;
 use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
-use view::{Answer, Body, Content, Look, Picture, Query, Refusal, Rows, Theme, Wanted};
+use viewer_core::{Answer, Body, Content, Look, Picture, Query, Refusal, Rows, Theme, Wanted};
 
 /// How the names of exports begin.
 const PREFIX: &str = "export.";
@@ -114,7 +114,10 @@ fn svg(
         title: trace.name.clone(),
     };
     let picture = Picture::new(&content, &look);
-    Ok((view::svg::write(&picture), (picture.width, picture.height)))
+    Ok((
+        viewer_core::svg::write(&picture),
+        (picture.width, picture.height),
+    ))
 }
 
 fn size(query: &Query) -> Result<(u32, Option<u32>), Refusal> {

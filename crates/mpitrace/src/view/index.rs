@@ -8,9 +8,9 @@ use super::store::{Kept, Store};
 use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
-use view::Viewer;
-use view::pyramid::{Batch, Builder, Done, Identity, Index, Shape, Taken, Taking, join};
-use view::summary::Summary;
+use viewer_core::Viewer;
+use viewer_core::pyramid::{Batch, Builder, Done, Identity, Index, Shape, Taken, Taking, join};
+use viewer_core::summary::Summary;
 
 /// Batches that are on their way from those who read to those who take, and back: so many that none of the three threads waits
 /// for another one that has just lost its processor.

@@ -1,7 +1,7 @@
 //! `mpitrace view`: a trace in the browser.
 //!
 //! The server is for one user: it listens on the loopback interface or on a socket in the file system, and answers only who
-//! has the token that it prints. Everything that is computed is computed by the crate `view`; here are files and connections.
+//! has the token that it prints. Everything that is computed is computed by the crate `viewer-core`; here are files and connections.
 
 mod access;
 mod assets;

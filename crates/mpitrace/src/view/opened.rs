@@ -11,7 +11,7 @@ use crate::traces::{Target, Trace, tell_losses_of_picture};
 use crate::tree::TreeArguments;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use view::{Limits, Refusal, Viewer};
+use viewer_core::{Limits, Refusal, Viewer};
 
 /// A trace that is shown.
 pub struct Opened {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn block_files_are_one_trace_and_others_one_each() {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
         let slog2 = data.join("slog2/sample.slog2");
         let clog2 = data.join("clog2/small.clog2");
         let given = [slog2.clone(), clog2.clone(), slog2.clone()];

@@ -5,7 +5,7 @@ use super::assets::Assets;
 use super::cut::cut;
 use super::opened::Opened;
 use std::fmt::Write;
-use view::{Query, Refusal};
+use viewer_core::{Query, Refusal};
 
 /// Bytes of the trace in a page.
 const MOST: usize = 20 << 20;

@@ -1,4 +1,4 @@
-//! What there is under which address: the page, the login, and for each trace the answers of [`view::Viewer`] and the exports.
+//! What there is under which address: the page, the login, and for each trace the answers of [`viewer_core::Viewer`] and the exports.
 
 use super::access::{Access, Refused, check_method};
 use super::assets::{self, Asset, Assets};
@@ -18,7 +18,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use view::{Answer, Body, Query, Refusal};
+use viewer_core::{Answer, Body, Query, Refusal};
 
 /// How long may be worked on an answer that can be told as far as it is, and then says so.
 const BUDGET: Duration = Duration::from_secs(2);

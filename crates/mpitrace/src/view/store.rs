@@ -2,15 +2,15 @@
 //! user's cache folder where that cannot be written. They belong to a trace of one size, time of last change and content of
 //! header and tree directory, and to none else.
 
-use formats::PendingFile;
-use formats::files;
-use formats::slog2::Reader;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use trace_formats::PendingFile;
+use trace_formats::files;
+use trace_formats::slog2::Reader;
 
 /// Bytes of such a file that are read at most.
 const MOST: u64 = 512 << 20;
@@ -69,7 +69,7 @@ impl Store {
         let start = usize::try_from(directory.offset).unwrap_or(0);
         let length = usize::try_from(directory.size).unwrap_or(0);
         let directory = file.get(start..start.saturating_add(length)).unwrap_or(&[]);
-        let head = &file[..file.len().min(formats::slog2::HEADER_SIZE)];
+        let head = &file[..file.len().min(trace_formats::slog2::HEADER_SIZE)];
         let hash = fnv(fnv(FNV, head), directory);
         let parts = [
             metadata.len().to_le_bytes(),
@@ -199,7 +199,7 @@ mod tests {
     use std::time::{Duration, SystemTime};
 
     fn sample() -> Vec<u8> {
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
         fs::read(data.join("slog2/sample.slog2")).unwrap()
     }
 

@@ -4,7 +4,7 @@ use super::opened::Opened;
 use crate::failure::Failure;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use view::summary::{Entry, Summary};
+use viewer_core::summary::{Entry, Summary};
 
 /// Columns of the bar.
 const WIDTH: f64 = 40.0;

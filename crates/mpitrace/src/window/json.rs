@@ -1,13 +1,13 @@
 //! A window as JSON: one object, written drawable by drawable.
 
 use super::View;
-use formats::model::Value as Info;
-use formats::slog2::{
-    Drawable, PREVIEW_ARROW, PREVIEW_EVENT, Primitive, Shadow, TimeBBox, Topology, Vertex,
-};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use trace_formats::model::Value as Info;
+use trace_formats::slog2::{
+    Drawable, PREVIEW_ARROW, PREVIEW_EVENT, Primitive, Shadow, TimeBBox, Topology, Vertex,
+};
 
 pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
     let reading = view.window.reading;

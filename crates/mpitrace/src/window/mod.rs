@@ -5,11 +5,11 @@ mod text;
 
 use crate::failure::Failure;
 use crate::input::{Input, shown};
-use formats::model::{Line, Value, info_values};
-use formats::slog2::{Category, Depth, Error, Reader, TimeBBox, Window};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use trace_formats::model::{Line, Value, info_values};
+use trace_formats::slog2::{Category, Depth, Error, Reader, TimeBBox, Window};
 
 /// Show what is in a window of an SLOG2 file
 ///

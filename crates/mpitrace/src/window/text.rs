@@ -1,9 +1,9 @@
 //! A window as lines of text.
 
 use super::View;
-use formats::model::Value;
-use formats::slog2::{Drawable, Primitive, Shadow, Topology, Weight};
 use std::io::{self, Write};
+use trace_formats::model::Value;
+use trace_formats::slog2::{Drawable, Primitive, Shadow, Topology, Weight};
 
 pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
     let (window, log, reading) = (view.window.bounds, view.log, view.window.reading);
@@ -204,10 +204,10 @@ impl<'v, 'a> Lines<'v, 'a> {
 
     fn shadow(&self, out: &mut impl Write, shadow: &Shadow<'_>) -> io::Result<()> {
         let (first, last) = (shadow.primitive.first(), shadow.primitive.last());
-        let is_state = shadow.primitive.category == formats::slog2::PREVIEW_STATE;
+        let is_state = shadow.primitive.category == trace_formats::slog2::PREVIEW_STATE;
         let kind = match shadow.primitive.category {
-            formats::slog2::PREVIEW_EVENT => "events",
-            formats::slog2::PREVIEW_ARROW => "arrows",
+            trace_formats::slog2::PREVIEW_EVENT => "events",
+            trace_formats::slog2::PREVIEW_ARROW => "arrows",
             _ => "states",
         };
         let weight = |weight: Weight| {

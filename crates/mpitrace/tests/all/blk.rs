@@ -1,8 +1,8 @@
 //! `mpitrace blk` on file systems in files, behind loop devices: needs root, tracefs, loop devices and the mkfs of each file
 //! system, and says so where they are missing.
 
-use records::define::{Definition, Role};
-use records::operation::{self as op, Operation};
+use blockfile::define::{Definition, Role};
+use blockfile::operation::{self as op, Operation};
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Read;
@@ -196,7 +196,7 @@ struct Trace {
 impl Trace {
     fn read(path: &Path) -> Trace {
         let bytes = fs::read(path).unwrap();
-        let file = records::file::File::new(&bytes).unwrap();
+        let file = blockfile::file::File::new(&bytes).unwrap();
         assert_eq!(file.damage(), []);
         let mut trace = Trace {
             transfers: Vec::new(),
@@ -585,7 +585,7 @@ fn lost_events_are_counted() {
     let count = line.unwrap().split(' ').nth(1).unwrap();
     assert!(count.parse::<u64>().unwrap() > 4000, "{said}");
     let bytes = fs::read(disk.path("disk.blocks")).unwrap();
-    let file = records::file::File::new(&bytes).unwrap();
+    let file = blockfile::file::File::new(&bytes).unwrap();
     let mut told = 0;
     for thread in file.threads() {
         let mut records = thread.records();

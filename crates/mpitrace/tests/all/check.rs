@@ -1,15 +1,15 @@
 //! `mpitrace check`: good files are good, each kind of damage is found, nothing stops it.
 
-use formats::clog2::{
-    Body, CommEvent, CommKind, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record,
-    RecordHeader, StateDef, Writer, comm_etype, msg_etype,
-};
-use formats::slog2;
 use serde_json::Value;
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use trace_formats::clog2::{
+    Body, CommEvent, CommKind, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record,
+    RecordHeader, StateDef, Writer, comm_etype, msg_etype,
+};
+use trace_formats::slog2;
 
 fn run(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
@@ -68,13 +68,13 @@ fn has(found: &Value, severity: &str, subject: &str) -> bool {
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../formats/tests/data")
+        .join("../trace-formats/tests/data")
         .join(name)
 }
 
 #[test]
 fn goldens_of_the_original_tools_are_good() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
     if !golden.exists() {
         println!("SKIPPED: no {}", golden.display());
         return;
@@ -423,7 +423,7 @@ fn damage_to_calls() {
     let file = fs::read(data("dumpi/every-kind.bin")).expect("sample");
     let (code, found) = bench.check(&file);
     assert_eq!(code, Some(0), "{found:#}");
-    let reader = formats::dumpi::read::Reader::open(&file).expect("sample");
+    let reader = trace_formats::dumpi::read::Reader::open(&file).expect("sample");
     let index = reader.index();
     // Behind the mark of the footer the calls of function 0, MPI_Send.
     let called = index.footer as usize + 8;
@@ -438,12 +438,12 @@ fn damage_to_calls() {
     bench.is_bad(&file[..file.len() - 9], "cannot be read");
     let in_stream = at
         + 5
-        + if first.mask.has(formats::dumpi::types::Mask::CPU) {
+        + if first.mask.has(trace_formats::dumpi::types::Mask::CPU) {
             12
         } else {
             0
         };
-    if first.mask.has(formats::dumpi::types::Mask::WALL) {
+    if first.mask.has(trace_formats::dumpi::types::Mask::WALL) {
         bench.is_bad(&patched(&file, in_stream + 2, &[0x7F; 4]), "time");
     }
     let folder = tempfile::tempdir().expect("folder");

@@ -20,7 +20,7 @@ fn stderr(output: &Output) -> String {
 
 fn small() -> String {
     let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/clog2/small.clog2");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data/clog2/small.clog2");
     path.to_str().unwrap().to_string()
 }
 
@@ -56,7 +56,7 @@ impl Drop for Folder {
 /// The counts that clog2TOslog2 printed are ours, for each tree shape of the goldens.
 #[test]
 fn golden_counts() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     if !golden.is_dir() {
         println!("skipped: {} is not there", golden.display());
         return;
@@ -178,7 +178,7 @@ fn a_dumpi_file_becomes_the_same_dumpi_file() {
     let folder = Folder::new("dumpi_copy");
     let data = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../formats/tests/data/dumpi/every-kind.bin"
+        "/../trace-formats/tests/data/dumpi/every-kind.bin"
     );
     let copy = folder.path("copy.bin");
     let output = run(&["-q", data, &copy]);

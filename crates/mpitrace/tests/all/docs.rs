@@ -1,6 +1,6 @@
 //! `docs/commands.md` is what `--help` says, and the man pages and completions that are made of the same can be used.
 //!
-//! `UPDATE_DOCS=1 cargo test -p tools --test all docs` writes it anew.
+//! `UPDATE_DOCS=1 cargo test -p mpitrace --test all docs` writes it anew.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn commands_are_described_as_help_describes_them() {
         let help = lines.join("\n");
         write!(text, "\n## {name}\n\n```text\n{help}\n```\n").unwrap();
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/commands.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &text).unwrap();
     }

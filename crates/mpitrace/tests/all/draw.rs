@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn data(name: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
     data.join(name)
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use formats::slog2::{
+use trace_formats::slog2::{
     Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
 };
 
@@ -144,7 +144,7 @@ fn counts(path: &str) -> Vec<(String, i64)> {
 }
 
 fn golden(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
     if path.is_dir() {
         Some(path.join(name))
     } else {
@@ -363,7 +363,7 @@ fn filter_as_the_originals() {
 fn clog2_goes_in_and_comes_out() {
     let folder = Folder::new("clog2");
     let small =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/clog2/small.clog2");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data/clog2/small.clog2");
     let small = small.to_str().unwrap();
     let [all, part, slog2, merged] =
         ["all.clog2", "part.clog2", "part.slog2", "merged.slog2"].map(|n| folder.path(n));

@@ -23,12 +23,12 @@ fn json(path: &Path) -> (Value, Option<i32>) {
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../formats/tests/data")
+        .join("../trace-formats/tests/data")
         .join(name)
 }
 
 fn golden() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
     if !path.exists() {
         println!("SKIPPED: no {}", path.display());
         return None;

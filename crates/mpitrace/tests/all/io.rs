@@ -1,17 +1,19 @@
 //! `mpitrace io` as users call it.
 
-#[path = "../../../formats/tests/all/io/facts.rs"]
+#[path = "../../../trace-formats/tests/all/io/facts.rs"]
 mod io_facts;
 
-use formats::io::draw::Base;
-use formats::io::{Drawer, Fact};
-use formats::model::{self, Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
-use formats::slog2;
 use io_facts::{id, served, two_phase};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
+use trace_formats::io::draw::Base;
+use trace_formats::io::{Drawer, Fact};
+use trace_formats::model::{
+    self, Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex,
+};
+use trace_formats::slog2;
 
 fn mpitrace(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mpitrace"))
@@ -234,12 +236,12 @@ fn what_cannot_be_reported() {
         Some(2)
     );
     let other = folder.path().join("x.clog2");
-    let bytes = include_bytes!("../../../formats/tests/data/clog2/small.clog2");
+    let bytes = include_bytes!("../../../trace-formats/tests/data/clog2/small.clog2");
     std::fs::write(&other, bytes).expect("written");
     let refused = mpitrace(&[other.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
     // A trace without I/O has an empty report.
-    let plain = include_bytes!("../../../formats/tests/data/slog2/sample.slog2");
+    let plain = include_bytes!("../../../trace-formats/tests/data/slog2/sample.slog2");
     let plain_path = folder.path().join("plain.slog2");
     std::fs::write(&plain_path, plain).expect("written");
     let text = shown(&[plain_path.to_str().unwrap()]);

@@ -30,7 +30,7 @@ fn done(arguments: &[&str]) -> String {
 }
 
 fn data(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
     folder.join(name).to_str().expect("a name").to_owned()
 }
 
@@ -69,7 +69,7 @@ fn join_puts_files_together() {
     };
     // Preamble and table: 16 lines and those of the communicators, of which there are five different ones.
     assert_eq!(lines(&out) - 16 - 5, 2 * (lines(&small) - 16 - 6));
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     if !golden.is_dir() {
         println!("SKIPPED: {} is not there", golden.display());
         return;

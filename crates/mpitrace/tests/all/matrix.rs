@@ -1,14 +1,14 @@
 //! Any format into any other that can hold it: a trace of nested states, messages and events goes from each format to each
 //! other and then to SLOG2, where it must be the same trace.
 
-use formats::clog2::{
-    Body, CommEvent, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
-    StateDef, Writer, comm_etype, msg_etype,
-};
-use formats::slog2::{Reader, Topology};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use trace_formats::clog2::{
+    Body, CommEvent, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
+    StateDef, Writer, comm_etype, msg_etype,
+};
+use trace_formats::slog2::{Reader, Topology};
 
 /// Endings of the formats that hold drawables or events.
 const FORMATS: [&str; 6] = ["clog2", "slog2", "alog", "clog", "trace", "slog"];

@@ -13,9 +13,9 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A file of the tests of `formats`.
+/// A file of the tests of `trace-formats`.
 fn data(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
     folder.join(name).to_str().unwrap().to_owned()
 }
 

@@ -19,7 +19,7 @@ fn text(bytes: &[u8]) -> String {
 fn sample() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("temporary folder");
     let path = folder.path().join("mixed.trace");
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/paje");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data/paje");
     fs::copy(data.join("mixed.trace"), &path).expect("copied");
     fs::copy(data.join("mixed.txt"), folder.path().join("mixed.txt")).expect("copied");
     (folder, path)

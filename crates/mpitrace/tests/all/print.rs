@@ -20,17 +20,17 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A file of the tests of `formats`.
+/// A file of the tests of `trace-formats`.
 fn small(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../formats/tests/data/clog2")
+        .join("../trace-formats/tests/data/clog2")
         .join(name)
 }
 
 /// The folder of goldens, or `None` with a message when it is not there.
 fn golden(folder: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/golden")
+        .join("../../../shared/golden")
         .join(folder);
     if folder.is_dir() {
         return Some(folder);
@@ -241,13 +241,13 @@ fn a_dash_is_stdin() {
 fn a_closed_pipe_is_no_failure() {
     // Longer than the buffers of the pipe and of mpitrace together, so that it meets the closed pipe.
     let log = std::env::temp_dir().join(format!("mpitrace-print-{}.clog2", std::process::id()));
-    let preamble = formats::clog2::Preamble::default();
-    let mut writer = formats::clog2::Writer::create(&log, &preamble).unwrap();
-    let header = formats::clog2::RecordHeader::default();
+    let preamble = trace_formats::clog2::Preamble::default();
+    let mut writer = trace_formats::clog2::Writer::create(&log, &preamble).unwrap();
+    let header = trace_formats::clog2::RecordHeader::default();
     for etype in 0..20_000 {
-        let body = formats::clog2::Body::Bare { etype };
+        let body = trace_formats::clog2::Body::Bare { etype };
         writer
-            .write(&formats::clog2::Record { header, body })
+            .write(&trace_formats::clog2::Record { header, body })
             .unwrap();
     }
     writer.finish(&Default::default(), &preamble).unwrap();

@@ -1,12 +1,12 @@
 //! `mpitrace recover` and `mpitrace print` on block files made in memory: runs that end in all ways, damage, mixed folders.
 
-#[path = "../../../formats/tests/all/project/ranks/mod.rs"]
+#[path = "../../../trace-formats/tests/all/project/ranks/mod.rs"]
 mod common;
 
+use blockfile::define::Definition;
+use blockfile::encode::Status;
+use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader};
 use common::{Blocks, V, WORLD, call_at, from, to};
-use records::define::Definition;
-use records::encode::Status;
-use records::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FileHeader};
 use std::fs;
 use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
@@ -654,7 +654,7 @@ fn names_from_block_files_stay_in_the_folder() {
     fs::create_dir_all(&below).unwrap();
     for (nth, name) in ["../../xx", "/tmp/../xx", "..", "a\nb"].iter().enumerate() {
         let mut b = exchange(0, 1, 3);
-        let process = records::define::Process {
+        let process = blockfile::define::Process {
             program: (*name).to_owned(),
             ..Default::default()
         };

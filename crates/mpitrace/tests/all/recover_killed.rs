@@ -18,7 +18,7 @@ struct Mpi {
 
 /// Those for which there are compiler, launcher and recorder.
 fn installed() -> Vec<Mpi> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(own, PathBuf::from);
     let mut found = Vec::new();
     for (name, launcher) in [("mpich", "mpiexec.mpich"), ("openmpi", "mpirun.openmpi")] {

@@ -14,10 +14,10 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A file of the tests of `formats`.
+/// A file of the tests of `trace-formats`.
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../formats/tests/data")
+        .join("../trace-formats/tests/data")
         .join(name)
 }
 

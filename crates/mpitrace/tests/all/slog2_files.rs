@@ -1,11 +1,13 @@
 //! The commands about SLOG2 files: annotations in `convert` and `print`, `updates`, `composite`.
 
-use formats::clog2::{Body, EventDef, FixedText, Preamble, Record, RecordHeader, StateDef, Writer};
-use formats::slog2::{Drawable, Layout, Reader, Walk, rewrite};
 use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use trace_formats::clog2::{
+    Body, EventDef, FixedText, Preamble, Record, RecordHeader, StateDef, Writer,
+};
+use trace_formats::slog2::{Drawable, Layout, Reader, Walk, rewrite};
 
 /// A folder of its own for a test, removed at the end.
 struct Folder(PathBuf);

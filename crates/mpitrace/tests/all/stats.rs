@@ -13,7 +13,7 @@ fn mpitrace(arguments: &[&str]) -> Output {
 
 fn golden(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/golden")
+        .join("../../../shared/golden")
         .join(folder);
     if !path.exists() {
         println!("SKIPPED: no {}", path.display());
@@ -195,7 +195,8 @@ fn compare_lumps(found: &str, expected: &str) {
 
 /// A small SLOG2 file made of one in the tree.
 fn small(folder: &Path) -> String {
-    let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/clog2/small.clog2");
+    let log =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data/clog2/small.clog2");
     let file = folder.join("small.slog2").display().to_string();
     let output = mpitrace(&["convert", "--quiet", &log.display().to_string(), &file]);
     assert!(output.status.success());

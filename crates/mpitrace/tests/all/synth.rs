@@ -1,11 +1,11 @@
 //! `mpitrace synth`: the same trace in every format.
 
-use formats::dumpi::read::Reader;
-use formats::dumpi::value::Arg;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::value::Arg;
 
 fn mpitrace(arguments: &[&str], folder: &Path) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_mpitrace"))

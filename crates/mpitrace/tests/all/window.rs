@@ -1,4 +1,4 @@
-//! `mpitrace window` and `mpitrace navigate`, on a small file of the tests of `formats`.
+//! `mpitrace window` and `mpitrace navigate`, on a small file of the tests of `trace-formats`.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 fn sample(name: &str) -> PathBuf {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/slog2");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data/slog2");
     data.join(name)
 }
 

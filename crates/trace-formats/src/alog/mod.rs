@@ -6,7 +6,7 @@
 //! * [`mod@from_clog1`] makes of a CLOG-1 file what MPE's `clog2alog` makes of it.
 //!
 //! ```
-//! use formats::alog::{Content, Reader};
+//! use trace_formats::alog::{Content, Reader};
 //!
 //! let file = b"-2 0 0 1 0 0\n-101 0 0 1 0 326954 99 12\n";
 //! let mut copy = Vec::new();

@@ -9,7 +9,7 @@
 //!   [`mod@from_alog`] is its inverse.
 //!
 //! ```
-//! use formats::clog1::{Body, Layout, Raw, Reader, Record, RecordHeader, Writer};
+//! use trace_formats::clog1::{Body, Layout, Raw, Reader, Record, RecordHeader, Writer};
 //!
 //! let mut writer = Writer::new(Vec::new(), Layout::default());
 //! writer.write(&Record {
@@ -21,7 +21,7 @@
 //!
 //! let first = Reader::new(&bytes)?.records().next().unwrap()?;
 //! assert_eq!((first.header.time, first.header.rank), (0.5, 3));
-//! # Ok::<(), formats::clog1::Error>(())
+//! # Ok::<(), trace_formats::clog1::Error>(())
 //! ```
 //!
 //! Section numbers in this module are those of the format description the project works from (`clog1.md`).

@@ -9,7 +9,7 @@
 //! * [`mod@print`] gives the text of the original `clog2_print`, [`java`] that of the Java `clog2print`.
 //!
 //! ```
-//! use formats::clog2::{Body, Preamble, Reader, Record, RecordHeader, Writer};
+//! use trace_formats::clog2::{Body, Preamble, Reader, Record, RecordHeader, Writer};
 //!
 //! let mut file = std::io::Cursor::new(Vec::new());
 //! let preamble = Preamble { block_size: 1024, ..Preamble::default() };
@@ -24,7 +24,7 @@
 //! let reader = Reader::new(&bytes)?;
 //! let first = reader.records().next().unwrap()?;
 //! assert_eq!(first.body, Body::Bare { etype: 42 });
-//! # Ok::<(), formats::clog2::Error>(())
+//! # Ok::<(), trace_formats::clog2::Error>(())
 //! ```
 //!
 //! Section numbers in this module are those of the format description the project works from (`clog2.md`).

@@ -12,11 +12,11 @@
 //! project's specification of that format.
 //!
 //! ```
-//! use formats::dumpi::functions::by_name;
-//! use formats::dumpi::read::Reader;
-//! use formats::dumpi::types::{Mask, Offsets, Span, Trailer};
-//! use formats::dumpi::value::Arg;
-//! use formats::dumpi::write::{Head, LIBDUMPI, Writer};
+//! use trace_formats::dumpi::functions::by_name;
+//! use trace_formats::dumpi::read::Reader;
+//! use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
+//! use trace_formats::dumpi::value::Arg;
+//! use trace_formats::dumpi::write::{Head, LIBDUMPI, Writer};
 //!
 //! let mut writer = Writer::new(Vec::new(), Offsets { cpu: 0, wall: 100 })?;
 //! let head = Head { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(100_000_000_007, 100_000_000_009) };

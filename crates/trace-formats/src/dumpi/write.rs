@@ -4,15 +4,15 @@
 //! of its head and its arguments in stream order:
 //!
 //! ```
-//! # use formats::dumpi::types::{Mask, Offsets, Span};
-//! # use formats::dumpi::value::Status;
-//! # use formats::dumpi::write::{Head, Writer};
+//! # use trace_formats::dumpi::types::{Mask, Offsets, Span};
+//! # use trace_formats::dumpi::value::Status;
+//! # use trace_formats::dumpi::write::{Head, Writer};
 //! # let mut writer = Writer::new(Vec::new(), Offsets::default())?;
 //! let head = Head { mask: Mask::DEFAULT, thread: 0, cpu: Span::default(), wall: Span::from_ns(10, 20) };
 //! let mut call = writer.call(18, &head, &[]); // MPI_Waitall: count, requests, statuses
 //! call.int(2).ints([7, 8]).statuses([Status::default(); 2]);
 //! call.end()?;
-//! # Ok::<(), formats::dumpi::write::WriteError>(())
+//! # Ok::<(), trace_formats::dumpi::write::WriteError>(())
 //! ```
 //!
 //! Records have no length of their own, so one that does not fit the function table would make the rest of the file

@@ -4,7 +4,7 @@
 //! said about them is known; an edge behind both of its ends. An edge says where its ends are, so that who draws it need not
 //! remember them.
 
-use records::operation as op;
+use blockfile::operation as op;
 
 /// Who does something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -102,7 +102,7 @@ pub struct Call {
 pub struct Operation {
     /// Its number, different for all operations of a run.
     pub id: u64,
-    /// Number of its kind ([`records::operation::KINDS`]).
+    /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
     /// Where and when it began.
     pub place: Place,

@@ -8,7 +8,7 @@ use crate::project::clog2::Schema;
 use crate::project::merge;
 use crate::project::scan::Scan;
 use crate::project::states::CallIds;
-use records::file::File;
+use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use wrappers::Table;

@@ -8,7 +8,7 @@
 //! recorded when it ends; an operation comes when it ends. So an access is known before the operations that happen in it.
 
 use super::fact::{Actor, FileRole};
-use records::operation as op;
+use blockfile::operation as op;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct ViewPart {
     /// Whether it is the last one.
     pub last: bool,
     /// The view; of its pieces those of this part.
-    pub view: records::define::View,
+    pub view: blockfile::define::View,
 }
 
 /// Where an access begins.
@@ -172,7 +172,7 @@ pub struct Inside {
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Number of its kind ([`records::operation::KINDS`]).
+    /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
     /// Which of the lines of its thread it is drawn on ([`super::Lane::lane`]).
     pub lane: u32,
@@ -198,7 +198,7 @@ pub struct Operation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtentsPart {
     /// The file and some of its extents.
-    pub extents: records::define::Extents,
+    pub extents: blockfile::define::Extents,
     /// When that was found, ns on rank 0's clock.
     pub ns: i64,
 }

@@ -4,8 +4,8 @@
 //! file (MPI demands that displacements do not go back), so the bytes of an access between two offsets of the file are one
 //! interval of the access's bytes, and both of its ends are found by a binary search.
 
-use records::define::View;
-use records::runs::Run;
+use blockfile::define::View;
+use blockfile::runs::Run;
 use std::sync::Arc;
 
 /// How often copies of a filetype may overlap before only the hull of an access is looked at.
@@ -430,8 +430,8 @@ impl Ranges {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use blockfile::runs::Runs;
     use proptest::prelude::*;
-    use records::runs::Runs;
 
     /// Every byte of the access one by one.
     fn truth(view: &View, from: u64, bytes: u64) -> Vec<u64> {

@@ -5,10 +5,10 @@ use super::item::{
     Access, ExtentsPart, Inside, Item, LeftOut, Opened, Operation, Position, SeenFile, ViewPart,
     What,
 };
-use records::args::Bytes;
-use records::define::{Extents, View};
-use records::operation as op;
-use records::runs::Run;
+use blockfile::args::Bytes;
+use blockfile::define::{Extents, View};
+use blockfile::operation as op;
+use blockfile::runs::Run;
 
 impl Item {
     /// Appends it to `out`.

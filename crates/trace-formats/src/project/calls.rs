@@ -20,10 +20,10 @@ use super::user::text_cargo;
 use crate::clog2::{
     Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
 };
-use records::define::Definition;
-use records::file::OpenCall;
-use records::function::Step;
-use records::record::Record as Call;
+use blockfile::define::Definition;
+use blockfile::file::OpenCall;
+use blockfile::function::Step;
+use blockfile::record::Record as Call;
 use std::collections::HashSet;
 
 /// All that is known of a process at a moment of the walk, and the records that are ready.

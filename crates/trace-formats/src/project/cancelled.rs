@@ -5,8 +5,8 @@
 use super::plan::{Plan, Role};
 use super::requests::{Requests, Use};
 use super::timeline::Timeline;
-use records::define;
-use records::file::File;
+use blockfile::define;
+use blockfile::file::File;
 use std::collections::HashSet;
 
 /// Counters of the calls whose sends were cancelled. Persistent ones are not looked at.

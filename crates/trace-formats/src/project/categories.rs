@@ -1,4 +1,4 @@
-//! What programs tell of themselves ([`records::user`]): the categories that the ranks agree on, and their numbers in CLOG2.
+//! What programs tell of themselves ([`blockfile::user`]): the categories that the ranks agree on, and their numbers in CLOG2.
 //!
 //! States and events of MPE's API are the same on all ranks if their numbers are, as with MPE: all ranks take the same numbers in
 //! the same order. Regions and markers are the same if their names are. All ranks get the same list and number it alike.
@@ -11,8 +11,8 @@ use super::hash::Map;
 use super::states::USER_STATES;
 use crate::clog2::{EventDef, FixedText, StateDef};
 use crate::slog2::Color;
-use records::args::Bytes;
-use records::user::{Category, Kind};
+use blockfile::args::Bytes;
+use blockfile::user::{Category, Kind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// First of the numbers that MPE hands out for states.

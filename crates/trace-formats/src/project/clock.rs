@@ -5,9 +5,9 @@
 //! drift apart evenly), before the first and after the last it stays what it was.
 
 use super::timeline::Timeline;
-use records::define::{ClockReading, Definition, Sync};
-use records::file::File;
-use records::layout::Clock;
+use blockfile::define::{ClockReading, Definition, Sync};
+use blockfile::file::File;
+use blockfile::layout::Clock;
 
 /// ns per tick taken for a trace from which the rate cannot be found: a counter of 3 GHz.
 const LIKELY_RATE: f64 = 1.0 / 3.0;

@@ -7,8 +7,8 @@
 
 use super::hash::{Map, Wide};
 use crate::clog2::{Gid, crossing_gid, remote_of};
-use records::define::{Comm, CommKind, Origin};
-use records::file::Info;
+use blockfile::define::{Comm, CommKind, Origin};
+use blockfile::file::Info;
 use std::sync::Arc;
 
 /// Number of a communicator of one process, in the order in which it got them. Never used again for another one.
@@ -294,7 +294,7 @@ fn crossing(hash: Wide, sizes: [usize; 2]) -> Gid {
 mod tests {
     use super::*;
     use crate::clog2::across_border;
-    use records::layout::{Clock, Family};
+    use blockfile::layout::{Clock, Family};
 
     fn info(rank: i32, size: u32) -> Info {
         Info {

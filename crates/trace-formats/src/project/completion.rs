@@ -1,8 +1,8 @@
 //! Which operations a call of the families of MPI_Wait and MPI_Test has completed.
 
 use super::plan::{Param, Plan};
-use records::encode::Status;
-use records::record::Record as Call;
+use blockfile::encode::Status;
+use blockfile::record::Record as Call;
 use wrappers::{Function, Kind};
 
 /// Which of its requests a call completes.

@@ -5,7 +5,7 @@
 //! through the merge as all records do; the CLOG2 file does not get them, in the SLOG2 file they are part of the call's info.
 
 use crate::clog2::{Body, CARGO_SIZE, COUNTED, peek_etype, peek_rectype, rectype};
-use records::counts::MOST;
+use blockfile::counts::MOST;
 
 /// Numbers in a record.
 const NUMBERS: usize = CARGO_SIZE / 8;

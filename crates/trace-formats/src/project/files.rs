@@ -3,7 +3,7 @@
 use super::hash::Map;
 use super::library::Library;
 use super::plan::{FileCall, Plan};
-use records::record::Record;
+use blockfile::record::Record;
 use wrappers::{Io, Phase, Pointer};
 
 /// Bytes and offset of an access; −1 where they are not known. The offset is what MPI calls so: in etypes of the view.

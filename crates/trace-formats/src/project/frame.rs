@@ -9,7 +9,7 @@ use crate::clog2::{
     Body, ConstDef, EventDef, FixedText, Gid, Origin, comm_etype, constdef_etype,
     half_messages_name,
 };
-use records::layout::Family;
+use blockfile::layout::Family;
 
 /// Solo event MPE_Comm_init.
 pub(super) const COMM_INIT: i32 = -10;

@@ -2,8 +2,8 @@
 
 use super::hash::Map;
 use super::symbols::{self, Demangle};
-use records::define::Module;
-use records::function::Step;
+use blockfile::define::Module;
+use blockfile::function::Step;
 use std::collections::BTreeMap;
 
 /// Modules and addresses that a process's records name.

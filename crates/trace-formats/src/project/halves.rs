@@ -2,8 +2,8 @@
 //! on one side, every arrow behind would be a wrong one.
 //!
 //! Calls are missing for two reasons. Filters leave out one of the two calls of a message; then it stands hidden in the blocks
-//! (`records::define::HIDDEN`), and the places of the others in their channel are known. Or nothing is known of them: where only the
-//! newest calls were kept, at the beginning; where there was no more room for hidden ones, behind a `records::define::CUT`. Up to
+//! (`blockfile::define::HIDDEN`), and the places of the others in their channel are known. Or nothing is known of them: where only the
+//! newest calls were kept, at the beginning; where there was no more room for hidden ones, behind a `blockfile::define::CUT`. Up to
 //! the first such gap places are counted from the beginning. In a run that reached MPI_Finalize every message that was sent
 //! has been received, so the last send of a channel belongs to its last receive: behind the last gap places are counted from the
 //! end. What cannot be told is left out.
@@ -13,7 +13,7 @@
 
 use super::clog2::Stream;
 use super::hash::Map;
-use records::args::Bytes;
+use blockfile::args::Bytes;
 use std::collections::HashMap;
 
 /// Where messages go in order: line and rank of the sender, line and rank of the receiver, tag.

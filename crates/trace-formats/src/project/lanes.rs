@@ -4,12 +4,12 @@ use super::comms::CommId;
 use super::functions::Frames;
 use super::places::Place;
 use super::timeline::Cursor;
-use records::counts;
-use records::define::{self, Definition};
-use records::file::{OpenCall, Thread};
-use records::function::Step;
-use records::record::Record;
-use records::user::Event;
+use blockfile::counts;
+use blockfile::define::{self, Definition};
+use blockfile::file::{OpenCall, Thread};
+use blockfile::function::Step;
+use blockfile::record::Record;
+use blockfile::user::Event;
 use std::collections::VecDeque;
 
 /// A definition that has been read and does not count yet.

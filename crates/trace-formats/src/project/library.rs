@@ -1,7 +1,7 @@
 //! What is known of the MPI library that was traced: its constants, its predefined handles, its datatypes.
 
 use super::hash::Map;
-use records::define::{Definition, Process, Type};
+use blockfile::define::{Definition, Process, Type};
 use std::collections::{BTreeMap, HashMap};
 
 /// Constants, handles and datatypes, as the definitions read so far give them.

@@ -11,7 +11,7 @@ use super::halves::{Chosen, Comparison, Counts, Halves};
 use super::scan::Scan;
 use super::states::{CallIds, FunctionSet};
 use crate::clog2::{CommTable, Preamble, Record};
-use records::file::File;
+use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;

@@ -9,9 +9,9 @@ use super::halves::channel;
 use super::plan::{Param, Plan, RecvPart, Role, SendPart};
 use super::requests::Use;
 use crate::clog2::{Body, Msg, msg_etype};
-use records::args::Array;
-use records::encode::Status;
-use records::record::Record as Call;
+use blockfile::args::Array;
+use blockfile::encode::Status;
+use blockfile::record::Record as Call;
 
 /// A message that an operation is to send.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! From the recorder's blocks to CLOG2 and DUMPI.
 //!
-//! A traced process leaves a block file ([`records::file::File`]) with one record per MPI call. A projection walks over it
+//! A traced process leaves a block file ([`blockfile::file::File`]) with one record per MPI call. A projection walks over it
 //! and makes what another format wants to see. MPI_Finalize and `mpitrace recover` use the same code.
 //!
 //! Shared by the projections: [`timeline`] puts the threads of a process into one order, [`clock`] turns ticks into time,

@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::io::draw::{Base, lane_of};
 use crate::io::{Actor, Drawer, Fact, Place, join_files};
 use crate::model::{Category, Line, Order, Sorted, Sorter, Stop};
-use records::define::{Definition, Role};
-use records::file::{File, Thread};
+use blockfile::define::{Definition, Role};
+use blockfile::file::{File, Thread};
 use wrappers::Table;
 
 /// Takes facts and sorts what is drawn of them, in bounded memory.

@@ -3,9 +3,9 @@
 
 use super::completion::Completion;
 use super::library::Library;
-use records::args::{Args, Bytes};
-use records::encode::Status;
-use records::layout::{Family, POINTER_BYTES};
+use blockfile::args::{Args, Bytes};
+use blockfile::encode::Status;
+use blockfile::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, Class, Function, Io, Kind, Table};
 
 /// Number of a parameter.

@@ -2,10 +2,10 @@
 //! of kept.
 
 use super::scan::Scan;
-use records::args::Args;
-use records::file::File;
-use records::layout::Family;
-use records::record::Record;
+use blockfile::args::Args;
+use blockfile::file::File;
+use blockfile::layout::Family;
+use blockfile::record::Record;
 use wrappers::{Function, Table, Vain};
 
 /// Most different calls that take turns in one row; the recorder's `polling sample` knows as many.

@@ -8,11 +8,11 @@ use super::library::Library;
 use super::states::FunctionSet;
 use super::timeline::Timeline;
 use crate::clog2::{CommKind, Gid};
-use records::define::{self, Definition};
-use records::file::{File, Info};
-use records::function::Step;
-use records::record::FIRST_DEFINITION;
-use records::user::{Event, Kind, What};
+use blockfile::define::{self, Definition};
+use blockfile::file::{File, Info};
+use blockfile::function::Step;
+use blockfile::record::FIRST_DEFINITION;
+use blockfile::user::{Event, Kind, What};
 use std::collections::HashMap;
 
 /// What is found out about one process.

@@ -11,7 +11,7 @@ use crate::io::draw::{Base, CATEGORIES};
 use crate::io::{Drawer, Fact, join_files};
 use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
 use crate::slog2::Drawing;
-use records::file::File;
+use blockfile::file::File;
 use wrappers::Table;
 
 /// Why a run cannot be drawn.

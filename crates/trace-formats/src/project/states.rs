@@ -6,8 +6,8 @@
 use super::functions::Functions;
 use super::hash::Map;
 use crate::clog2::{CARGO_SIZE, FixedText, NESTED, StateDef};
-use records::define;
-use records::record::{FIRST_DEFINITION, FIRST_UNKNOWN, FUNCTION};
+use blockfile::define;
+use blockfile::record::{FIRST_DEFINITION, FIRST_UNKNOWN, FUNCTION};
 use std::collections::BTreeMap;
 use wrappers::{Class, Function, Kind, Table};
 

@@ -1,10 +1,10 @@
 //! Names of functions, from the symbol tables of the files that their code came from: static functions included, unless the file
 //! was stripped.
 
+use blockfile::define::Module;
 use object::read::ReadCache;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
-use records::define::Module;
 use std::collections::BTreeMap;
 
 /// Makes a name of C++ or Rust readable; `None` if it is none.

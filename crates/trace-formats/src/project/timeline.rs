@@ -4,9 +4,9 @@
 //! before; so in this order everything is known when it is needed. Within a thread the recorder's own order holds, which
 //! is that of completion, too.
 
-use records::define::{HIDDEN, HIDDEN_HEAD, hidden};
-use records::file::{File, Thread, ThreadRecords};
-use records::record::Record;
+use blockfile::define::{HIDDEN, HIDDEN_HEAD, hidden};
+use blockfile::file::{File, Thread, ThreadRecords};
+use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

@@ -5,7 +5,7 @@ use super::comms::CommId;
 use super::lanes::{Begun, Lane};
 use super::places::Place;
 use crate::clog2::{Body, CARGO_SIZE, msg_etype};
-use records::user::{Event, Kind, Message, What};
+use blockfile::user::{Event, Kind, Message, What};
 
 /// What stands in the info box of a region that never ended.
 const UNFINISHED: &[u8] = b"unfinished";

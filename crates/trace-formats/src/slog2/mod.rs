@@ -7,8 +7,8 @@
 //! * [`print()`], [`print_recursively`] and [`Navigator`] write the texts of the original's tools.
 //!
 //! ```
-//! use formats::clog2::{Body, Preamble, Record, RecordHeader};
-//! use formats::slog2::{FromClog2, Reader};
+//! use trace_formats::clog2::{Body, Preamble, Record, RecordHeader};
+//! use trace_formats::slog2::{FromClog2, Reader};
 //!
 //! let out = std::io::Cursor::new(Vec::new()); // or a PendingFile, with persist() at the end
 //! let mut converter = FromClog2::new(out, &Preamble::default(), Default::default())?;
@@ -23,7 +23,7 @@
 //! let reader = Reader::new(&file)?;
 //! let root = reader.node(reader.header().tree_root)?;
 //! assert_eq!(root.nestable[0].bounds().duration(), 0.5);
-//! # Ok::<(), formats::slog2::Error>(())
+//! # Ok::<(), trace_formats::slog2::Error>(())
 //! ```
 //!
 //! Section numbers in this module are those of the format description the project works from (`slog2.md`).

@@ -5,8 +5,8 @@
 //! Memory depends on categories, lines and states that are open, not on the length of the trace.
 //!
 //! ```
-//! use formats::model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
-//! use formats::stats::{Collector, Options};
+//! use trace_formats::model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
+//! use trace_formats::stats::{Collector, Options};
 //!
 //! let category = |index, name: &str| Category::new(index, name.into(), Topology::State, Color::WHITE);
 //! let definitions = Definitions {

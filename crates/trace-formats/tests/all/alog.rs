@@ -3,9 +3,9 @@
 //! After a wanted change run with `REGENERATE=1` and read the difference.
 
 use crate::legacy::{assert_stored, data, golden, small_log, written};
-use formats::alog::*;
-use formats::clog1;
 use proptest::prelude::*;
+use trace_formats::alog::*;
+use trace_formats::clog1;
 
 const GOLDENS: [&str; 6] = [
     "fpilog_from_clog.alog",

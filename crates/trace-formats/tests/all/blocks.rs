@@ -1,14 +1,14 @@
 //! The recorder's block files: as drawables, which are those of the CLOG2 file made of them, and written again.
 
 use crate::project::ranks::*;
-use formats::clog2;
-use formats::model::{Drawable, Source as _};
-use formats::project::Source;
-use formats::project::merge::Options;
-use records::define::{self, Definition};
-use records::file::File;
-use records::layout::BLOCK_SIZE;
-use records::rewrite;
+use blockfile::define::{self, Definition};
+use blockfile::file::File;
+use blockfile::layout::BLOCK_SIZE;
+use blockfile::rewrite;
+use trace_formats::clog2;
+use trace_formats::model::{Drawable, Source as _};
+use trace_formats::project::Source;
+use trace_formats::project::merge::Options;
 
 fn two_ranks() -> Vec<Blocks> {
     let status = |source| status(source, 7, 8);
@@ -33,7 +33,7 @@ fn two_ranks() -> Vec<Blocks> {
     vec![first, second]
 }
 
-fn shown(source: &dyn formats::model::Source) -> Vec<String> {
+fn shown(source: &dyn trace_formats::model::Source) -> Vec<String> {
     let definitions = source.definitions();
     let mut list = Vec::new();
     let mut put = |drawable: &Drawable<'_>| {

@@ -3,9 +3,9 @@
 //! After a wanted change run with `REGENERATE=1` and read the difference.
 
 use crate::legacy::*;
-use formats::clog1::*;
-use formats::clog2::{Endian, FixedText};
 use proptest::prelude::*;
+use trace_formats::clog1::*;
+use trace_formats::clog2::{Endian, FixedText};
 
 const SMALL: Layout = Layout {
     block_size: 1024,

@@ -1,12 +1,12 @@
 //! What the tests of ALOG and CLOG-1 share: the golden files and a small CLOG-1 log of our own.
 
-use formats::clog1::*;
-use formats::clog2::FixedText;
 use std::path::{Path, PathBuf};
+use trace_formats::clog1::*;
+use trace_formats::clog2::FixedText;
 
 /// A golden file, or `None` with a message when the goldens are not there.
 pub fn golden(name: &str) -> Option<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/legacy");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/legacy");
     if !folder.is_dir() {
         println!("SKIPPED: {} is not there", folder.display());
         return None;

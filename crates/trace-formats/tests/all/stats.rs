@@ -1,14 +1,14 @@
 //! Statistics against brute force, and against the summaries that the original converter writes into SLOG2 files.
 
-use formats::model::{
-    Category, Color, Definitions, Drawable, InfoWriter, Line, Order, Sorter, TimeBBox, Topology,
-    Vertex,
-};
-use formats::slog2;
-use formats::stats::{self, Collector, Histogram, Nesting, Options, Statistics, Volume};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use trace_formats::model::{
+    Category, Color, Definitions, Drawable, InfoWriter, Line, Order, Sorter, TimeBBox, Topology,
+    Vertex,
+};
+use trace_formats::slog2;
+use trace_formats::stats::{self, Collector, Histogram, Nesting, Options, Statistics, Volume};
 
 /// A drawable that owns what it has.
 #[derive(Clone, Debug)]
@@ -285,7 +285,7 @@ proptest! {
         // All sizes are powers of two, so each has a class of its own and is its smallest.
         let found_classes: BTreeMap<_, _> = messages.by_size.iter().map(|class| (class.low, class.volume)).collect();
         prop_assert_eq!(&found_classes, &classes);
-        let sum = |volume: fn(&formats::stats::Row) -> Volume| found.rows.iter().map(|row| volume(row).bytes).sum::<u64>();
+        let sum = |volume: fn(&trace_formats::stats::Row) -> Volume| found.rows.iter().map(|row| volume(row).bytes).sum::<u64>();
         prop_assert_eq!(sum(|row| row.sent), messages.all.bytes);
         prop_assert_eq!(sum(|row| row.received), messages.all.bytes);
     }
@@ -326,7 +326,7 @@ proptest! {
         };
         let parts = [part(-1.0, f64::from(cut)), part(f64::from(cut), 100.0)];
         for category in &whole.categories {
-            let sum = |what: fn(&formats::stats::Tally) -> f64| -> f64 {
+            let sum = |what: fn(&trace_formats::stats::Tally) -> f64| -> f64 {
                 parts.iter().filter_map(|part| part.category(category.index)).map(|found| what(&found.tally)).sum()
             };
             prop_assert_eq!(sum(|tally| tally.total), category.tally.total);
@@ -400,7 +400,7 @@ fn drawables_of(reader: &slog2::Reader<'_>) -> Vec<Own> {
 
 #[test]
 fn summaries_of_the_original_converter() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     let Ok(files) = std::fs::read_dir(&folder) else {
         println!("SKIPPED: no {}", folder.display());
         return;
@@ -502,7 +502,7 @@ fn the_order_of_sources_does_not_matter() {
 
 #[test]
 fn windows_of_slog2_files_read_only_their_nodes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     if !folder.exists() {
         println!("SKIPPED: no {}", folder.display());
         return;
@@ -540,9 +540,9 @@ fn windows_of_slog2_files_read_only_their_nodes() {
 
 #[test]
 fn windows_in_order_are_what_a_sorted_window_has() {
-    use formats::model::{Category, Color, Drawable, Topology, Vertex};
-    use formats::slog2::{Builder, Depth, InOrder, Reader};
     use std::ops::ControlFlow;
+    use trace_formats::model::{Category, Color, Drawable, Topology, Vertex};
+    use trace_formats::slog2::{Builder, Depth, InOrder, Reader};
 
     // With a small leaf a tree; with a large one a single node, whose first two states then change places.
     let states = |disordered: bool| {

@@ -5,10 +5,10 @@ mod answers;
 pub mod near;
 mod reference;
 
-use formats::model::{Value, info_values};
-use formats::slog2::{TimeBBox, Topology};
 use serde::Serialize;
 use std::collections::HashMap;
+use trace_formats::model::{Value, info_values};
+use trace_formats::slog2::{TimeBBox, Topology};
 
 pub use reference::Reference;
 
@@ -181,7 +181,7 @@ impl<'a> Details<'_, 'a> {
         }
         let pairs = info_values(&kind.category, item.info);
         let values: Vec<(&str, Value<'_>)> = {
-            let text = |key: &'_ formats::slog2::Text| std::str::from_utf8(&key.0).is_ok();
+            let text = |key: &'_ trace_formats::slog2::Text| std::str::from_utf8(&key.0).is_ok();
             pairs
                 .map(|(key, value)| match text(key) {
                     true => (std::str::from_utf8(&key.0).unwrap_or_default(), value),

@@ -1,7 +1,7 @@
 //! Finds drawables: what runs at a time, what comes next, and a drawable again that has a reference.
 
-use formats::slog2::{TimeBBox, Topology};
 use std::cmp::Ordering;
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::reference::Reference;
 use crate::refusal::Refusal;

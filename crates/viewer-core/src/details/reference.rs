@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::refusal::Refusal;
 use crate::trace::{Item, Trace};
-use formats::slog2::Topology;
+use trace_formats::slog2::Topology;
 
 /// What a reference says.
 #[derive(Clone, Copy, Debug, PartialEq)]

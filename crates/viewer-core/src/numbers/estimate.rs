@@ -1,12 +1,12 @@
 //! Statistics of a window that is too much to read: from previews, and from what stands above them in the tree.
 
-use formats::model;
-use formats::slog2::{
+use std::collections::BTreeMap;
+use trace_formats::model;
+use trace_formats::slog2::{
     Depth, Drawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Shadow, TimeBBox,
     Topology, Visit,
 };
-use formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
-use std::collections::BTreeMap;
+use trace_formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
 
 use super::gather::{Gathered, Gathering, Wanted, is_of_pair, rows_of, takes_part};
 use crate::both::Stop;

@@ -1,10 +1,10 @@
 //! The drawables of a window one by one, as a table: what stands behind the picture for those who cannot see it.
 
-use formats::model::{Drawable, info_values};
-use formats::slog2::Topology;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use trace_formats::model::{Drawable, info_values};
+use trace_formats::slog2::Topology;
 
 use super::gather::{in_order, takes_part};
 use crate::answer::{Answer, Viewer, topology};
@@ -180,7 +180,7 @@ impl Viewer<'_> {
         let heap = std::cell::RefCell::new((BinaryHeap::<Entry>::new(), 0_u64));
         let take = |mut entry: Entry, info: &[u8]| {
             let [start, end] = entry.times;
-            let bounds = formats::slog2::TimeBBox {
+            let bounds = trace_formats::slog2::TimeBBox {
                 earliest: start.min(end),
                 latest: start.max(end),
             };

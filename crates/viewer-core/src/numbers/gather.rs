@@ -1,11 +1,11 @@
 //! Statistics of a window and of some rows, exactly as `mpitrace stats` makes them, or from previews where the window is too
 //! much to read.
 
-use formats::model::{self, Category, Definitions, Line, Text, Value, info_values, message};
-use formats::slog2::{Depth, InModel, InOrder, Primitive, TimeBBox, Topology, Vertex};
-use formats::stats::{Collector, Nesting, Options, Statistics};
 use std::convert::Infallible;
 use std::ops::ControlFlow;
+use trace_formats::model::{self, Category, Definitions, Line, Text, Value, info_values, message};
+use trace_formats::slog2::{Depth, InModel, InOrder, Primitive, TimeBBox, Topology, Vertex};
+use trace_formats::stats::{Collector, Nesting, Options, Statistics};
 
 use super::estimate::estimate;
 use super::moves::Moved;

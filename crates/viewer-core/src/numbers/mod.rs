@@ -7,10 +7,10 @@ mod everything;
 pub mod gather;
 pub(crate) mod moves;
 
-use formats::slog2::TimeBBox;
-use formats::stats::{Nesting, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use trace_formats::slog2::TimeBBox;
+use trace_formats::stats::{Nesting, Tally};
 
 use crate::answer::{Answer, Viewer, topology};
 use crate::both::Stop;

@@ -1,9 +1,9 @@
 //! How many bytes of messages calls move: states seldom say so themselves, but the arrows that begin and end in them do.
 
-use formats::model;
-use formats::slog2::{TimeBBox, Topology};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
+use trace_formats::model;
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::gather::{Also, Wanted, bytes_of};
 use crate::class::Class;
@@ -194,7 +194,7 @@ impl Moves {
 #[cfg(test)]
 mod tests {
     use super::Moves;
-    use formats::slog2::TimeBBox;
+    use trace_formats::slog2::TimeBBox;
 
     #[test]
     fn bytes_are_those_of_the_innermost_call_at_either_end() {

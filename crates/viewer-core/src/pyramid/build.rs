@@ -1,8 +1,8 @@
 //! Makes an [`Index`] in one pass over a trace, in steps, so that it can be made beside other work and given up; or in parts,
 //! which several threads can work on.
 
-use formats::slog2::{Error, TimeBBox};
 use std::sync::OnceLock;
+use trace_formats::slog2::{Error, TimeBBox};
 
 use super::batch::Batch;
 use super::grid::GridWriter;

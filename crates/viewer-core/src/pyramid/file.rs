@@ -3,9 +3,9 @@
 //! Little-endian. 8 bytes [`MAGIC`], then what the index is of ([`Identity`]), then values one after the other; the cells last
 //! of all. Whoever reads it trusts nothing: every count is checked against the bytes that are left before memory is taken.
 
-use formats::slog2::TimeBBox;
 use std::borrow::Cow;
 use std::sync::OnceLock;
+use trace_formats::slog2::TimeBBox;
 
 use super::grid::Grid;
 use super::totals::{

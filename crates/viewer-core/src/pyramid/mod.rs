@@ -31,9 +31,9 @@ pub use totals::{
     Totals, Volume, duration_class, duration_from, size_class, size_from,
 };
 
-use formats::slog2::TimeBBox;
 use std::borrow::Cow;
 use std::sync::OnceLock;
+use trace_formats::slog2::TimeBBox;
 
 /// What a pass over a trace found.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! What arrows and events add up to, in whatever order they come.
 
-use formats::slog2::{Category, Topology};
+use trace_formats::slog2::{Category, Topology};
 
 use super::build::Shape;
 use super::sums::{KindFound, Sums};

@@ -3,8 +3,8 @@
 //! All cells of all units of the picture are added up, some ten million of them for a large trace: without branches, which
 //! none of them can foretell, and half of the rows on another thread.
 
-use formats::slog2::TimeBBox;
 use std::ops::Range;
+use trace_formats::slog2::TimeBBox;
 
 use super::grid::{NAMES, Stretch};
 use super::spread::Spread;

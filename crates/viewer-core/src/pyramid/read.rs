@@ -6,9 +6,11 @@
 //! and is put in order unit by unit. Units come in two halves with batches of their own, so that two threads can work on
 //! them. Arrows and events are in no order.
 
-use formats::slog2::{DirEntry, Directory, Entries, Error, Found, Plain, Scan, TimeBBox, Topology};
 use std::iter::Peekable;
 use std::ops::Range;
+use trace_formats::slog2::{
+    DirEntry, Directory, Entries, Error, Found, Plain, Scan, TimeBBox, Topology,
+};
 
 use super::batch::{Batch, State};
 use super::others::Others;

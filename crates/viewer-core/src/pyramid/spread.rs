@@ -1,6 +1,6 @@
 //! Where the bins of a level are among the columns of a picture.
 
-use formats::slog2::TimeBBox;
+use trace_formats::slog2::TimeBBox;
 
 use super::Level;
 use crate::columns::{BITS, Columns};

@@ -3,10 +3,10 @@
 //! Where category and line decide, previews count; only what lies across the borders of bins is read, the largest stretches
 //! first, as far as the budget goes.
 
-use formats::slog2::{
+use std::collections::VecDeque;
+use trace_formats::slog2::{
     Drawable, FileBlockPtr, Layout, Primitive, Shadow, Stub, TimeBBox, VisitNode,
 };
-use std::collections::VecDeque;
 
 use super::plan::Plan;
 use crate::both::Stop;

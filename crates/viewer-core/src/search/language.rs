@@ -13,7 +13,7 @@
 
 use crate::class::Class;
 use crate::refusal::Refusal;
-use formats::slog2::Topology;
+use trace_formats::slog2::Topology;
 
 /// Terms of a query at most.
 const MOST_TERMS: usize = 64;

@@ -5,9 +5,9 @@ pub mod language;
 pub mod plan;
 pub mod walk;
 
-use formats::model::{Value, info_values};
-use formats::slog2::TimeBBox;
 use serde::Serialize;
+use trace_formats::model::{Value, info_values};
+use trace_formats::slog2::TimeBBox;
 
 use crate::answer::{Answer, Viewer};
 use crate::both::Stop;

@@ -4,11 +4,11 @@
 //! long together. Children that can have a hit wait in a queue by the earliest start that it could have; when a hit was
 //! found that is earlier than all of these, it is the one. Backwards the same with the latest start.
 
-use formats::slog2::{
-    DirEntry, Drawable, FileBlockPtr, Primitive, Shadow, Stub, TimeBBox, VisitNode,
-};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+use trace_formats::slog2::{
+    DirEntry, Drawable, FileBlockPtr, Primitive, Shadow, Stub, TimeBBox, VisitNode,
+};
 
 use super::plan::Plan;
 use crate::details::Reference;

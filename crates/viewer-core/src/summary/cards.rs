@@ -1,7 +1,7 @@
 //! The findings.
 
-use formats::slog2::{TimeBBox, Topology};
 use std::collections::BTreeMap;
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::causes::{Causes, Partner};
 use super::pass::{LONGEST, Late, Meeting, Pass, Stretch};

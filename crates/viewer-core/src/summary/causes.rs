@@ -1,7 +1,7 @@
 //! For whom a call waits: who came last to it, sent its message late or received it late, and whether that one waited itself.
 
-use formats::slog2::{TimeBBox, Topology};
 use std::cell::Cell;
+use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::pass::{Stretch, can_wait};
 use crate::class::Class;

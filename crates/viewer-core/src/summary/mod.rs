@@ -7,11 +7,11 @@ mod causes;
 pub mod pass;
 mod words;
 
-use formats::stats::Nesting;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use trace_formats::stats::Nesting;
 
 use crate::answer::{Answer, Viewer};
 use crate::both::Stop;
@@ -21,10 +21,10 @@ use crate::numbers::gather::{Also, Gathered, Wanted, gather_all};
 use crate::refusal::Refusal;
 use crate::scan::Reach;
 use crate::trace::Trace;
-use formats::io::Actor;
-use formats::io::draw::lane_of;
-use formats::model::Drawable;
 use pass::Pass;
+use trace_formats::io::Actor;
+use trace_formats::io::draw::lane_of;
+use trace_formats::model::Drawable;
 
 /// The part of what may be read that the first summary of a large trace is made from, since it is to be there at once.
 const PART_AT_FIRST: u64 = 8;

@@ -1,9 +1,9 @@
 //! One look at all drawables in order: what the cards of the summary are made of.
 
-use formats::model::{Drawable, Value, info_values};
-use formats::slog2::Topology;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use trace_formats::model::{Drawable, Value, info_values};
+use trace_formats::slog2::Topology;
 
 use super::causes::MOSTLY;
 use crate::class::Class;

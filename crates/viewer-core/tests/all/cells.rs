@@ -1,11 +1,11 @@
 //! Cells, states, events and arrows of pictures against a painter that looks at every instant of every line by itself.
 
 use crate::common::{Simple, categories, file};
-use formats::slog2::{Depth, Drawable, Primitive, Reader, TimeBBox, Topology, Vertex};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use view::wire::Frame;
-use view::{Limits, Query, Viewer};
+use trace_formats::slog2::{Depth, Drawable, Primitive, Reader, TimeBBox, Topology, Vertex};
+use viewer_core::wire::Frame;
+use viewer_core::{Limits, Query, Viewer};
 
 /// Parts of a column, as the module `columns` has them.
 const COLUMN: i64 = 1 << 24;
@@ -30,7 +30,7 @@ struct All {
 impl All {
     fn of(reader: &Reader<'_>) -> All {
         let mut all = All::default();
-        let bounds = reader.root().map_or(view::EMPTY, |root| root.bounds);
+        let bounds = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
         let window = reader.window(bounds, Depth::Lowest(0)).unwrap();
         let topology = |p: &Primitive<'_>| {
             let of = reader.categories().iter().find(|c| c.index == p.category);
@@ -434,7 +434,8 @@ fn an_instant_at_the_end_of_the_window() {
 /// The files that the original wrote, where they are at hand.
 #[test]
 fn pictures_of_the_original_files() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     let Ok(files) = std::fs::read_dir(folder) else {
         return;
     };

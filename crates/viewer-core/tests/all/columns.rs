@@ -2,10 +2,10 @@
 //! for each column.
 
 use crate::common::{Simple, content, of_states};
-use formats::slog2::TimeBBox;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use view::{Content, Fill, Look, Picture, PictureRow};
+use trace_formats::slog2::TimeBBox;
+use viewer_core::{Content, Fill, Look, Picture, PictureRow};
 
 /// States that are nested as calls are, from steps: how long until the next, and what begins there or 6 for the end of the
 /// innermost one.

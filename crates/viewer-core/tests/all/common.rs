@@ -1,12 +1,12 @@
 //! Small SLOG2 files for tests.
 #![allow(dead_code)]
 
-use formats::model::Line;
-use formats::slog2::{
+use std::io::Cursor;
+use trace_formats::model::Line;
+use trace_formats::slog2::{
     Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, TimeBBox, Topology, Vertex,
 };
-use std::io::Cursor;
-use view::{Content, Rows, Wanted};
+use viewer_core::{Content, Rows, Wanted};
 
 /// A state: line, category, start and end.
 pub type Simple = (i32, i32, f64, f64);

@@ -1,13 +1,13 @@
-//! Numbers about windows against `formats::stats`, which `mpitrace stats` prints, and against counting by hand.
+//! Numbers about windows against `trace_formats::stats`, which `mpitrace stats` prints, and against counting by hand.
 
 use crate::common::{categories, file};
-use formats::model::{Category, InfoWriter};
-use formats::slog2::{Reader, TimeBBox, Vertex};
-use formats::stats::{Options, collect_slog2};
 use serde_json::Value;
 use std::path::Path;
-use view::pyramid::{Builder, Shape};
-use view::{Limits, Viewer};
+use trace_formats::model::{Category, InfoWriter};
+use trace_formats::slog2::{Reader, TimeBBox, Vertex};
+use trace_formats::stats::{Options, collect_slog2};
+use viewer_core::pyramid::{Builder, Shape};
+use viewer_core::{Limits, Viewer};
 
 fn ask(viewer: &Viewer<'_>, question: &str) -> Value {
     let answer = viewer.answer(question, &|| false);
@@ -89,7 +89,7 @@ fn compare(file: &[u8], name: &str) {
 #[test]
 fn windows_have_the_numbers_of_the_statistics() {
     compare(&trace(), "own");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     if !folder.exists() {
         println!("SKIPPED: no {}", folder.display());
         return;

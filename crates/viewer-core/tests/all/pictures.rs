@@ -1,9 +1,9 @@
 //! Pictures of small files of our own: what is in the SVG text.
 
 use crate::common::{categories, content, file, of_states};
-use formats::slog2::{Category, Color, Reader, TimeBBox, Topology, Vertex};
 use std::path::Path;
-use view::{Content, Look, Picture, Rows, Theme, Wanted, svg};
+use trace_formats::slog2::{Category, Color, Reader, TimeBBox, Topology, Vertex};
+use viewer_core::{Content, Look, Picture, Rows, Theme, Wanted, svg};
 
 fn svg_of(content: &Content) -> String {
     let title = "own.slog2".to_owned();
@@ -245,8 +245,8 @@ fn previews_stand_for_what_is_not_read() {
 
 #[test]
 fn the_same_bytes_for_a_small_trace() {
-    let data =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data/slog2/sample.slog2");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../trace-formats/tests/data/slog2/sample.slog2");
     let file = std::fs::read(data).unwrap();
     let content = content(&file, None);
     let svg = svg_of(&content);

@@ -1,14 +1,14 @@
 //! The index against statistics of the whole file, and pictures of it against those that are read from the tree.
 
 use crate::common::{file, of_states};
-use formats::model::Source as _;
-use formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
-use formats::stats::{Collector, Options};
 use proptest::prelude::*;
-use view::pyramid::{Builder, Identity, Index, Shape};
-use view::trace::Trace;
-use view::wire::Frame;
-use view::{Limits, Viewer};
+use trace_formats::model::Source as _;
+use trace_formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
+use trace_formats::stats::{Collector, Options};
+use viewer_core::pyramid::{Builder, Identity, Index, Shape};
+use viewer_core::trace::Trace;
+use viewer_core::wire::Frame;
+use viewer_core::{Limits, Viewer};
 
 fn build(trace: &Trace<'_>, window: TimeBBox, bins: u32, step: u64) -> Index<'static> {
     let shape = Shape {
@@ -156,7 +156,7 @@ fn as_bytes() {
 fn of_the_original_s_sample() {
     let data = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../formats/tests/data/slog2/sample.slog2"
+        "/../trace-formats/tests/data/slog2/sample.slog2"
     );
     let bytes = std::fs::read(data).unwrap();
     check_totals(&bytes, 3);
@@ -171,7 +171,7 @@ fn of_the_original_s_sample() {
 fn totals_may_come_later() {
     let data = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../formats/tests/data/slog2/sample.slog2"
+        "/../trace-formats/tests/data/slog2/sample.slog2"
     );
     let bytes = std::fs::read(data).unwrap();
     let trace = Trace::new(&bytes).unwrap();

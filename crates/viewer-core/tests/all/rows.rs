@@ -1,10 +1,10 @@
 //! Rows of the page: trees of labels from line maps, and every item of the spec.
 
 use crate::common::categories;
-use formats::slog2::{Builder, LineIdMap, NewDrawable, Options, Topology, Vertex};
 use serde_json::{Value, json};
 use std::io::Cursor;
-use view::{Limits, Viewer};
+use trace_formats::slog2::{Builder, LineIdMap, NewDrawable, Options, Topology, Vertex};
+use viewer_core::{Limits, Viewer};
 
 /// Ranks 0 to 3, rank 1 with two threads, on two nodes. Lines 10 and 11 are those of ranks 0 and 1 in another communicator. Rank
 /// 2 is in state 0 nearly always, the others in state 1 now and then, rank 3 from later on.
@@ -170,7 +170,7 @@ fn groups() {
     let picture = |spec: &str| {
         let question = format!("picture?w=4&t0=0&t1=0.2&rows={spec}");
         let answer = viewer.answer(&question, &|| false).unwrap();
-        view::wire::Frame::read(&answer.body).unwrap()
+        viewer_core::wire::Frame::read(&answer.body).unwrap()
     };
     let open = picture("");
     assert_eq!(open.numbers(1)[4..8], [0, 0, 0, 0]);

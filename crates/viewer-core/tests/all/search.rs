@@ -1,14 +1,14 @@
 //! Searches against all drawables looked at one by one.
 
 use crate::common::{categories, file};
-use formats::model::{Category, Color, InfoWriter, Topology};
-use formats::slog2::{Depth, Drawable, Vertex};
 use serde_json::Value;
-use view::pyramid::{Builder, Shape};
-use view::search::language::Terms;
-use view::search::plan::Plan;
-use view::wire::Frame;
-use view::{Limits, Viewer};
+use trace_formats::model::{Category, Color, InfoWriter, Topology};
+use trace_formats::slog2::{Depth, Drawable, Vertex};
+use viewer_core::pyramid::{Builder, Shape};
+use viewer_core::search::language::Terms;
+use viewer_core::search::plan::Plan;
+use viewer_core::wire::Frame;
+use viewer_core::{Limits, Viewer};
 
 type Simple = (i32, Vec<Vertex>, Vec<u8>);
 

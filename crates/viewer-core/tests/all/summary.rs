@@ -1,10 +1,10 @@
 //! The summary names the culprit of runs that were made up to have one.
 
 use crate::common::file;
-use formats::model::{Category, Color, InfoWriter, Topology};
-use formats::slog2::Vertex;
 use serde_json::Value;
-use view::{Limits, Viewer};
+use trace_formats::model::{Category, Color, InfoWriter, Topology};
+use trace_formats::slog2::Vertex;
+use viewer_core::{Limits, Viewer};
 
 type Simple = (i32, Vec<Vertex>, Vec<u8>);
 

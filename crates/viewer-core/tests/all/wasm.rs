@@ -1,11 +1,11 @@
 //! A page without a server gets the same bytes as from one. Needs node, and in VIEW_WASM the file that ci/build-wasm made.
 
 use crate::common::{Simple, categories, file};
-use formats::slog2::Vertex;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use view::{Limits, Viewer};
+use trace_formats::slog2::Vertex;
+use viewer_core::{Limits, Viewer};
 
 /// States nested in each other on 40 lines, with messages and events.
 fn sample() -> Vec<u8> {
@@ -72,8 +72,8 @@ fn the_same_answers_as_from_a_server() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut node = Command::new("node")
         .arg(own.join("tests/wasm.mjs"))
-        .arg(own.join("..").join(answers))
-        .arg(own.join("../tools/src/view/page.js"))
+        .arg(own.join("../..").join(answers))
+        .arg(own.join("../mpitrace/src/view/page.js"))
         .arg(trace)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

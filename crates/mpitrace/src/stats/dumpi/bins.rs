@@ -3,12 +3,12 @@
 use super::columns::{Column, Shape, Sums, cell, seconds};
 use super::range::{Marks, Range, Stretch};
 use super::traffic::Traffic;
-use formats::dumpi::functions::FUNCTION_ENTER;
-use formats::dumpi::types::Record;
-use formats::dumpi::value::Arg;
 use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
+use trace_formats::dumpi::functions::FUNCTION_ENTER;
+use trace_formats::dumpi::types::Record;
+use trace_formats::dumpi::value::Arg;
 
 /// A bin option.
 #[derive(Clone, Debug)]

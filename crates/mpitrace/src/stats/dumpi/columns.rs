@@ -2,8 +2,8 @@
 
 use super::pattern::Pattern;
 use super::traffic::Traffic;
-use formats::dumpi::types::{Record, Span};
 use std::fmt::Write;
+use trace_formats::dumpi::types::{Record, Span};
 
 /// Classes of message sizes.
 const CLASSES: usize = 40;

@@ -4,10 +4,10 @@
 //! MPI_Comm_create, MPI_Comm_split, MPI_Cart_create and MPI_Graph_create follow from what their members said in the call:
 //! a communicator's calls of this kind come in the same order on all of them.
 
-use formats::dumpi::functions::{Code, Moment};
-use formats::dumpi::types::Record;
-use formats::dumpi::value::Arg;
 use std::collections::{BTreeMap, HashMap};
+use trace_formats::dumpi::functions::{Code, Moment};
+use trace_formats::dumpi::types::Record;
+use trace_formats::dumpi::value::Arg;
 
 const COMM_NULL: i32 = 1;
 const COMM_WORLD: i32 = 2;

@@ -19,15 +19,15 @@ use crate::output::Overwrite;
 use bins::{Bins, Marked, needs_traffic};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use columns::{Column, Kind, Shape};
-use formats::PendingFile;
-use formats::dumpi::functions::{FINALIZE, INIT, INIT_THREAD};
-use formats::dumpi::meta::Meta;
-use formats::dumpi::read::Reader;
 use pattern::Pattern;
 use range::{Marks, Range};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trace_formats::PendingFile;
+use trace_formats::dumpi::functions::{FINALIZE, INIT, INIT_THREAD};
+use trace_formats::dumpi::meta::Meta;
+use trace_formats::dumpi::read::Reader;
 
 /// The options of dumpistats. Their order tells the numbers of bins and the order of columns, which derived arguments do
 /// not keep.
@@ -187,7 +187,7 @@ impl RankFile {
 /// The .bin files of a run by its .meta file, or one of them; and how many ranks there were.
 fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
     let input = Input::open(path)?;
-    if input.starts_with(&formats::dumpi::MAGIC) {
+    if input.starts_with(&trace_formats::dumpi::MAGIC) {
         let path = path.to_path_buf();
         let file = RankFile {
             rank: 0,

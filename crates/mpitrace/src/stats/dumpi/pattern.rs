@@ -1,7 +1,7 @@
 //! Which functions a column of `--dumpistats` is about.
 
-use formats::dumpi::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT};
 use regex::RegexBuilder;
+use trace_formats::dumpi::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT};
 
 const REDUCE: u16 = 62;
 const REDUCE_SCATTER: u16 = 66;

@@ -1,9 +1,9 @@
 //! How many bytes a call sends and receives, as dumpistats counts them: by its arguments, not by what arrived.
 
 use super::comms::Rank;
-use formats::dumpi::functions::MAX_FIELDS;
-use formats::dumpi::types::Record;
-use formats::dumpi::value::{Arg, Ints};
+use trace_formats::dumpi::functions::MAX_FIELDS;
+use trace_formats::dumpi::types::Record;
+use trace_formats::dumpi::value::{Arg, Ints};
 
 /// Bytes of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

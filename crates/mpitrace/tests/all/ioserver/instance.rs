@@ -1,8 +1,8 @@
 //! A running `mpitrace ioserver` with directories of its own.
 
-use records::define::Definition;
-use records::file::File;
-use records::operation::Operation;
+use blockfile::define::Definition;
+use blockfile::file::File;
+use blockfile::operation::Operation;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

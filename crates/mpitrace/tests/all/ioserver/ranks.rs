@@ -4,8 +4,8 @@
 //! Needs the recorder in `target/lib/<mpi>` (ci/build) and that MPI; says so and passes where they are not there.
 
 use super::instance::{Instance, read};
-use records::file::File;
-use records::operation;
+use blockfile::file::File;
+use blockfile::operation;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ struct Thread {
 }
 
 fn library(mpi: &str) -> Option<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target");
     let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(own, PathBuf::from);
     let library = target.join("lib").join(mpi).join("libtrace.so");
     if Command::new(format!("mpicc.{mpi}"))
@@ -96,7 +96,7 @@ fn run(mpi: &str, name: &str, options: &[&str], ranks: u32) {
         return;
     };
     let plain = instance.plain();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
     let program = plain.join("io");
     let compiled = Command::new(format!("mpicc.{mpi}"))
         .args(["-O1", "-w", "-o"])

@@ -1,12 +1,12 @@
 //! What the traces of a server say: this test is the rank, and tells by the table in which call it is.
 
 use super::instance::{Instance, Recorded, read};
-use records::define::{Definition, Role};
-use records::operation::{
+use blockfile::define::{Definition, Role};
+use blockfile::operation::{
     FTRUNCATE, KINDS, Layer, PREAD, PWRITE, REQUEST_READ, REQUEST_SETATTR, REQUEST_WRITE,
     STRIPE_READ, STRIPE_WRITE, kind,
 };
-use records::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_SIZE, claim};
+use blockfile::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_SIZE, claim};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,7 +1,7 @@
 //! What is taken away: pictures, and pages that need no server.
 
 use super::server::{Server, sample};
-use formats::slog2::{Depth, Reader, TimeBBox};
+use trace_formats::slog2::{Depth, Reader, TimeBBox};
 
 /// Standard base64, which has no line breaks here.
 fn decoded(text: &str) -> Vec<u8> {

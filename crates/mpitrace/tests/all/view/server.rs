@@ -63,7 +63,7 @@ pub fn command(arguments: &[&str]) -> Command {
 }
 
 pub fn data(name: &str) -> String {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../formats/tests/data");
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace-formats/tests/data");
     data.join(name).to_str().unwrap().to_owned()
 }
 

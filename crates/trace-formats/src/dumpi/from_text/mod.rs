@@ -6,7 +6,7 @@
 //! the records as far as these tell (counter and address labels, call counts).
 //!
 //! ```
-//! use formats::dumpi::from_text::{Options, from_text};
+//! use trace_formats::dumpi::from_text::{Options, from_text};
 //!
 //! let text = b"MPI_Comm_rank entering at walltime 7.000000100, cputime 0.000000000 seconds in thread 0.
 //! MPI_Comm comm=2 (MPI_COMM_WORLD)
@@ -15,7 +15,7 @@
 //! ";
 //! let (bytes, made) = from_text(text, Vec::new(), &Options::default())?;
 //! assert_eq!(made.records, 1);
-//! let reader = formats::dumpi::read::Reader::open(&bytes)?;
+//! let reader = trace_formats::dumpi::read::Reader::open(&bytes)?;
 //! assert_eq!(reader.records().count(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,6 +1,6 @@
 //! The categories of operations, edges, calls and files: numbers, names, colours and what their infos hold.
 
-use records::operation::{Effect, FIRST, KINDS, Kind, Layer};
+use blockfile::operation::{Effect, FIRST, KINDS, Kind, Layer};
 
 use crate::io::fact::Relation;
 use crate::model::{Category, Color, Topology};
@@ -83,7 +83,7 @@ pub(super) fn category(first: i32, offset: i32) -> Category {
         category.set_info_format(format.as_bytes());
         category
     };
-    let kind = |number: u16| records::operation::kind(number).unwrap_or(&KINDS[0]);
+    let kind = |number: u16| blockfile::operation::kind(number).unwrap_or(&KINDS[0]);
     match what(offset) {
         None | Some(What::File) => of(FILE, Topology::Event, Color::rgb(0xffd700), FILE_FORMAT),
         Some(What::Access) => of(ACCESS, Topology::Event, Color::rgb(0x87cefa), ACCESS_FORMAT),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use records::operation as op;
+use blockfile::operation as op;
 
 use super::categories::What;
 use crate::io::fact::{

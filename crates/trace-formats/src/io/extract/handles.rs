@@ -6,8 +6,8 @@ use crate::project::comms::{CommId, Comms};
 use crate::project::hash::{Map, Wide};
 use crate::project::library::Library;
 use crate::project::plan::{FileCall, Param, Plan};
-use records::define::View;
-use records::record::Record;
+use blockfile::define::View;
+use blockfile::record::Record;
 use wrappers::{Io, Phase, Pointer};
 
 /// An open file.

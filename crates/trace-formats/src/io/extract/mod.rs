@@ -17,8 +17,8 @@ use super::fact::Actor;
 use super::item::{Item, What};
 use crate::project::clog2::Schema;
 use crate::project::scan::Scan;
-use records::define::{Definition, Role, SERVER, Server};
-use records::file::File;
+use blockfile::define::{Definition, Role, SERVER, Server};
+use blockfile::file::File;
 use std::collections::VecDeque;
 
 /// The items of one block file.

@@ -6,9 +6,9 @@ use crate::io::fact::FileRole;
 use crate::io::item::{Inside, Operation, SeenFile, What};
 use crate::project::clock::ClockMap;
 use crate::project::hash::Map;
-use records::define::OpenFile;
-use records::operation::{self as op, Effect, kind};
-use records::record::Record;
+use blockfile::define::OpenFile;
+use blockfile::operation::{self as op, Effect, kind};
+use blockfile::record::Record;
 
 /// A call that begins.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use crate::io::item::{ExtentsPart, Operation, SeenFile, What};
 use crate::project::hash::Map;
 use crate::project::scan::Scan;
 use crate::project::timeline::Timeline;
-use records::define::{Definition, EXTENTS, Extents, FILE};
-use records::file::File;
-use records::operation::{self as op, kind};
+use blockfile::define::{Definition, EXTENTS, Extents, FILE};
+use blockfile::file::File;
+use blockfile::operation::{self as op, kind};
 
 /// Extents in one item.
 const PARTS: usize = 1024;

@@ -2,10 +2,10 @@
 
 use crate::project::comms::CommId;
 use crate::project::timeline::Cursor;
-use records::define::{self, Definition, OpenFile, View};
-use records::file::{OpenCall, Thread};
-use records::operation::{Effect, OUTSIDE, Operation, kind};
-use records::record::Record;
+use blockfile::define::{self, Definition, OpenFile, View};
+use blockfile::file::{OpenCall, Thread};
+use blockfile::operation::{Effect, OUTSIDE, Operation, kind};
+use blockfile::record::Record;
 
 /// A definition that stands in front of a call.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use crate::io::fact::{Actor, Lane, Place};
 use crate::io::item::{Inside, Operation, What};
 use crate::model::Stop;
 use crate::project::hash::Map;
-use records::operation::{DIRECT, Effect, Layer, kind};
+use blockfile::operation::{DIRECT, Effect, Layer, kind};
 use std::collections::VecDeque;
 
 /// Operations of a thread that are remembered: what they asked for may come later (reading ahead).

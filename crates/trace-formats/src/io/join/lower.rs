@@ -6,7 +6,7 @@ use super::out::{Known, Out};
 use crate::io::fact::{Actor, Place, Precision};
 use crate::io::item::Operation;
 use crate::model::Stop;
-use records::operation::{Layer, REQUEST_QUEUED, kind};
+use blockfile::operation::{Layer, REQUEST_QUEUED, kind};
 
 /// An operation below a rank's.
 #[derive(Debug)]

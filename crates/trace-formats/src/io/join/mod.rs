@@ -23,11 +23,11 @@ use super::item::{self, Item, What};
 use crate::model::Stop;
 use crate::project::hash::Map;
 use below::Below;
+use blockfile::operation::{Effect, kind};
 use group::{Group, Member, Transfer};
 use link::{Link, Resolved, Share};
 use out::Out;
 use process::{Begun, Key, Process};
-use records::operation::{Effect, kind};
 use std::collections::BTreeMap;
 use wrappers::{Phase, Table};
 

@@ -4,7 +4,7 @@ use crate::io::fact::FileRole;
 use crate::io::item::{Opened, ViewPart};
 use crate::io::ranges::Layout;
 use crate::project::hash::Map;
-use records::define::View;
+use blockfile::define::View;
 use std::sync::Arc;
 
 /// What a group is found by.

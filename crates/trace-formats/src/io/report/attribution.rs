@@ -3,7 +3,7 @@
 use super::calls::HashMap;
 use super::kinds::{Doing, Who, duration, moved};
 use crate::io::{Edge, Operation, Precision};
-use records::operation::{self as op, Layer};
+use blockfile::operation::{self as op, Layer};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Operations whose edges may still come.

@@ -4,7 +4,7 @@ use super::access::Times;
 use super::collectives::{Busy, Waits};
 use super::kinds::{Doing, KindKey, duration, moved};
 use crate::io::{Operation, Place};
-use records::operation::{self as op, Effect};
+use blockfile::operation::{self as op, Effect};
 
 /// Type of maps with keys that come from files.
 pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

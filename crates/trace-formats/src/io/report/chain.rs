@@ -6,7 +6,7 @@
 use super::calls::{HashMap, HashSet};
 use super::kinds::{Doing, duration};
 use crate::io::{Actor, Call, Edge, Fact, OpenedFile, Operation, Precision, Relation};
-use records::operation::{self as op, Layer};
+use blockfile::operation::{self as op, Layer};
 use std::collections::BTreeMap;
 
 /// Operations of one call that are shown.

@@ -2,7 +2,7 @@
 
 use crate::io::{Actor, FileRole, Operation};
 use crate::stats::{Histogram, SizeClass, Volume};
-use records::operation::{self as op, Effect, Kind, Layer};
+use blockfile::operation::{self as op, Effect, Kind, Layer};
 
 /// Whose work an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,7 +34,7 @@ impl Who {
 pub struct KindKey {
     /// Who does it.
     pub who: Who,
-    /// Number of its kind ([`records::operation::KINDS`]).
+    /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
     /// What the file is to the program.
     pub role: FileRole,

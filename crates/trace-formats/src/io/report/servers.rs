@@ -3,7 +3,7 @@
 use super::kinds::{Doing, duration, moved};
 use crate::io::{Actor, Operation};
 use crate::stats::{Histogram, Volume};
-use records::operation::{self as op, Effect, Layer};
+use blockfile::operation::{self as op, Effect, Layer};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Operations of a kind at one server or device.

@@ -5,7 +5,7 @@
 use super::convert::Converter;
 use super::extension::Halves;
 use crate::dumpi::write::{Head, WriteError, Writer};
-use records::user::{Category, Event, Kind, What};
+use blockfile::user::{Category, Event, Kind, What};
 use std::collections::HashMap;
 use std::io::Write;
 

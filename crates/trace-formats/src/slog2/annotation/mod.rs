@@ -10,8 +10,8 @@
 //!   or the whole file.
 //!
 //! ```
-//! # use formats::clog2::{Body, Preamble, Record, RecordHeader, Writer};
-//! use formats::slog2::{Annotated, Drawable, annotate, convert};
+//! # use trace_formats::clog2::{Body, Preamble, Record, RecordHeader, Writer};
+//! use trace_formats::slog2::{Annotated, Drawable, annotate, convert};
 //! # let mut clog2 = std::io::Cursor::new(Vec::new());
 //! # let mut writer = Writer::new(&mut clog2, &Preamble::default())?;
 //! # for (time, etype) in [(0.25, 48), (0.75, 49)] {

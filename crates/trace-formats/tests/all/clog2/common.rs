@@ -1,12 +1,12 @@
 //! What the CLOG2 tests share: the golden files and a small log of our own.
 
-use formats::clog2::*;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use trace_formats::clog2::*;
 
 /// The folder of goldens, or `None` with a message when it is not there.
 pub fn golden() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     if folder.is_dir() {
         return Some(folder);
     }

@@ -1,8 +1,8 @@
 //! CLOG2 against files and texts of the original software; skipped where these are not at hand.
 
 use crate::clog2::common::*;
-use formats::clog2::*;
 use std::io::Cursor;
+use trace_formats::clog2::*;
 
 #[test]
 fn print_gives_the_text_of_clog2_print() {

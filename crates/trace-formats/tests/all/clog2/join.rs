@@ -1,9 +1,9 @@
 //! clog2_join and clog2_repair: several files as one, files completed, and copies of files of either byte order.
 
 use crate::clog2::common::*;
-use formats::clog2::*;
 use proptest::prelude::*;
 use std::io::Cursor;
+use trace_formats::clog2::*;
 
 fn joined(files: &[&[u8]]) -> (Vec<u8>, Joined) {
     let readers: Vec<Reader<'_>> = files

@@ -4,8 +4,8 @@
 //! change run this test with `REGENERATE=1` and read the difference.
 
 use crate::clog2::common::*;
-use formats::clog2::*;
 use std::fs;
+use trace_formats::clog2::*;
 
 #[test]
 fn stored_files_stay_the_same() {

@@ -1,8 +1,8 @@
 //! CLOG2 readers on damaged files: never a panic, and what is whole before the damage is read.
 
 use crate::clog2::common::*;
-use formats::clog2::*;
 use proptest::prelude::*;
+use trace_formats::clog2::*;
 
 #[test]
 fn every_truncation_gives_the_records_before_it_and_an_error() {

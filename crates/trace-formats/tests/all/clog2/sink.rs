@@ -1,14 +1,14 @@
 //! CLOG2 files made of drawables: read again, they give the same drawables.
 
 use crate::clog2::common::*;
-use formats::clog2::*;
-use formats::model::{
-    self, Category, Color, Definitions, Drawable, Line, Losses, Order, Source as _, Stop, Topology,
-    Vertex,
-};
 use std::cell::RefCell;
 use std::io::Cursor;
 use std::rc::Rc;
+use trace_formats::clog2::*;
+use trace_formats::model::{
+    self, Category, Color, Definitions, Drawable, Line, Losses, Order, Source as _, Stop, Topology,
+    Vertex,
+};
 
 /// Makes a file in memory of all that a source gives, in the order the sink wants.
 fn made(source: &dyn model::Source, options: SinkOptions) -> (Vec<u8>, Losses) {

@@ -1,12 +1,12 @@
 //! CLOG2 files as drawables: what the original converter made of the same files.
 
 use crate::clog2::common::*;
-use formats::clog2::*;
-use formats::model::{Drawable, Order, Source as _, Topology};
-use formats::slog2;
+use trace_formats::clog2::*;
+use trace_formats::model::{Drawable, Order, Source as _, Topology};
+use trace_formats::slog2;
 
 /// A drawable with what its category is called, in a form that sorts.
-fn shown(source: &dyn formats::model::Source) -> Vec<String> {
+fn shown(source: &dyn trace_formats::model::Source) -> Vec<String> {
     let definitions = source.definitions();
     let mut list = Vec::new();
     let mut put = |drawable: &Drawable<'_>| {

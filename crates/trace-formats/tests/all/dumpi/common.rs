@@ -1,8 +1,8 @@
 //! Files that the tests of DUMPI make with the writer.
 
-use formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
-use formats::dumpi::value::Status;
-use formats::dumpi::write::{Call, Head, LIBDUMPI, WriteError, Writer};
+use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
+use trace_formats::dumpi::value::Status;
+use trace_formats::dumpi::write::{Call, Head, LIBDUMPI, WriteError, Writer};
 
 /// The times of the `n`th call: a millisecond each, 7 s of wall clock and 0 s of cpu clock before the first.
 fn head(n: u64, mask: u8) -> Head {

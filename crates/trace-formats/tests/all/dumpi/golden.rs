@@ -6,14 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use formats::dumpi::meta::{Meta, bin_path};
-use formats::dumpi::print::{Sections, Zone, print};
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::Trailer;
-use formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, LIBDUMPI, Section, Writer};
+use trace_formats::dumpi::meta::{Meta, bin_path};
+use trace_formats::dumpi::print::{Sections, Zone, print};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::Trailer;
+use trace_formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, LIBDUMPI, Section, Writer};
 
 fn golden() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
     if !dir.is_dir() {
         println!("skipped: no reference files at {}", dir.display());
         return None;

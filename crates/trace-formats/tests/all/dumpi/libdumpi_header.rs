@@ -1,12 +1,12 @@
 //! The functions that `include/libdumpi.h` numbers are those of the format.
 
-use formats::dumpi::functions;
 use std::collections::BTreeMap;
 use std::path::Path;
+use trace_formats::dumpi::functions;
 
 #[test]
 fn the_header_numbers_functions_as_files_do() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../include/libdumpi.h");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include/libdumpi.h");
     let header = std::fs::read_to_string(path).expect("include/libdumpi.h");
     let list = header
         .split("enum dumpi_function {")

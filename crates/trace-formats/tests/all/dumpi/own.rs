@@ -3,15 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use formats::dumpi::functions::{self, Code, Field, Shape};
-use formats::dumpi::meta::{Meta, MetaError, prefix};
-use formats::dumpi::print::{Sections, Zone, print};
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::{Clock, Keyval, Mask, Offsets, Span, Trailer, Version};
-use formats::dumpi::value::{Arg, Status};
-use formats::dumpi::write::{ASCII2DUMPI, Call, FileWriter, Head, LIBDUMPI, WriteError, Writer};
-use formats::dumpi::{Error, ErrorKind};
 use proptest::prelude::*;
+use trace_formats::dumpi::functions::{self, Code, Field, Shape};
+use trace_formats::dumpi::meta::{Meta, MetaError, prefix};
+use trace_formats::dumpi::print::{Sections, Zone, print};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::{Clock, Keyval, Mask, Offsets, Span, Trailer, Version};
+use trace_formats::dumpi::value::{Arg, Status};
+use trace_formats::dumpi::write::{
+    ASCII2DUMPI, Call, FileWriter, Head, LIBDUMPI, WriteError, Writer,
+};
+use trace_formats::dumpi::{Error, ErrorKind};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,10 +1,10 @@
 //! Damaged files: errors, never a panic, an endless loop or memory beyond what the file itself could fill.
 
 use crate::allocator;
-use formats::dumpi::print::{PrintError, Sections, Zone, print};
-use formats::dumpi::read::Reader;
-use formats::dumpi::{Error, ErrorKind};
 use proptest::prelude::*;
+use trace_formats::dumpi::print::{PrintError, Sections, Zone, print};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::{Error, ErrorKind};
 
 /// A program may print as it goes; the text of one record is all that has to be in memory.
 const MOST: usize = 1 << 18;

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use formats::dumpi::functions::by_name;
-use formats::dumpi::meta::Meta;
-use formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
-use formats::dumpi::value::Status;
-use formats::dumpi::write::{Call, Head, LIBDUMPI, Writer};
-use formats::dumpi::{Source, read::Reader};
-use formats::model::{Drawable, Losses, Source as _, Topology, info_values, message};
 use proptest::prelude::*;
+use trace_formats::dumpi::functions::by_name;
+use trace_formats::dumpi::meta::Meta;
+use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
+use trace_formats::dumpi::value::Status;
+use trace_formats::dumpi::write::{Call, Head, LIBDUMPI, Writer};
+use trace_formats::dumpi::{Source, read::Reader};
+use trace_formats::model::{Drawable, Losses, Source as _, Topology, info_values, message};
 
 type Put<'a> = &'a dyn Fn(&mut Call<'_, Vec<u8>>);
 
@@ -517,7 +517,7 @@ fn communicators_without_members_and_circles_of_names_come_to_an_end() {
 }
 
 fn goldens() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
     let Ok(entries) = fs::read_dir(&folder) else {
         println!("SKIPPED: no reference files at {}", folder.display());
         return Vec::new();

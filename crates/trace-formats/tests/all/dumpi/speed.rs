@@ -1,16 +1,16 @@
 //! Speed of the DUMPI writer, reader and text, on demand:
 //!
 //! ```text
-//! cargo test --release -p formats --test all dumpi::speed -- --ignored --nocapture
+//! cargo test --release -p trace-formats --test all dumpi::speed -- --ignored --nocapture
 //! ```
 
 use std::time::Instant;
 
-use formats::dumpi::print::{Sections, Zone, print};
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::{Mask, Offsets, Span, Trailer};
-use formats::dumpi::value::{Arg, Status};
-use formats::dumpi::write::{Head, LIBDUMPI, Writer};
+use trace_formats::dumpi::print::{Sections, Zone, print};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::{Mask, Offsets, Span, Trailer};
+use trace_formats::dumpi::value::{Arg, Status};
+use trace_formats::dumpi::write::{Head, LIBDUMPI, Writer};
 
 const ROUNDS: u64 = 400_000;
 

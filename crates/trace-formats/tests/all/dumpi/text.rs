@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use formats::dumpi::from_text::{Expected, FromTextError, Made, Options, Zone, from_text};
-use formats::dumpi::functions;
-use formats::dumpi::print::{Sections, print};
-use formats::dumpi::read::Reader;
 use proptest::prelude::*;
+use trace_formats::dumpi::from_text::{Expected, FromTextError, Made, Options, Zone, from_text};
+use trace_formats::dumpi::functions;
+use trace_formats::dumpi::print::{Sections, print};
+use trace_formats::dumpi::read::Reader;
 
 const UTC: Options = Options {
     zone: Zone::Utc,
@@ -49,7 +49,7 @@ fn goldens(extension: &str) -> Vec<PathBuf> {
             }
         }
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
     let mut found = Vec::new();
     if folder.is_dir() {
         walk(&folder, extension, &mut found);
@@ -97,7 +97,7 @@ fn the_stream_alone_gives_labels_and_counts() {
 
 #[test]
 fn what_ascii2dumpi_made_is_made_again() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
     for (text, file) in [
         (
             "coll-n1-default/dumpi-2026.11.20.05.42.28-0000.txt",

@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use crate::edit::common::{all, goldens, sort};
 use crate::slog2::common::sample;
-use formats::clog2::{self, Reader, Writer};
-use formats::edit::{Choice, Clog2Filter, Filtered, Records, Selection};
+use trace_formats::clog2::{self, Reader, Writer};
+use trace_formats::edit::{Choice, Clog2Filter, Filtered, Records, Selection};
 
 fn filtered(input: &[u8], selection: &Selection) -> (Vec<u8>, Records) {
     let filter = Clog2Filter::new(input).expect("reads");

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use formats::edit::write_slog2;
-use formats::model::{Definitions, Line, Losses, Order, Source, Stop};
-use formats::slog2::{
+use proptest::prelude::*;
+use trace_formats::edit::write_slog2;
+use trace_formats::model::{Definitions, Line, Losses, Order, Source, Stop};
+use trace_formats::slog2::{
     Builder, Category, Color, Drawable, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
 };
-use proptest::prelude::*;
 
 /// The goldens below this folder.
 pub fn golden(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/golden")
+        .join("../../../shared/golden")
         .join(folder);
     if path.is_dir() {
         Some(path)

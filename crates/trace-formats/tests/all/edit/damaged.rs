@@ -4,15 +4,15 @@ use std::io::Cursor;
 
 use crate::edit::common::{Drawn, any_drawn, file};
 use crate::slog2::common::sample;
-use formats::clog2::Writer;
-use formats::dumpi;
-use formats::edit::{
+use proptest::prelude::*;
+use trace_formats::clog2::Writer;
+use trace_formats::dumpi;
+use trace_formats::edit::{
     Arrows, Clog2Filter, DumpiFilter, Merged, Part, Selection, Slog2Filter, Split,
     align_by_call_ids, usual_views, write_slog2,
 };
-use formats::model::Source as _;
-use formats::slog2::{Options, Reader, Source};
-use proptest::prelude::*;
+use trace_formats::model::Source as _;
+use trace_formats::slog2::{Options, Reader, Source};
 
 /// Everything that is done with SLOG2 files. True if it could be read at all.
 fn slog2(bytes: &[u8]) -> bool {

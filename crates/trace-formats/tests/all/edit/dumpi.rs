@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use formats::dumpi::read::Reader;
-use formats::dumpi::write::Writer;
-use formats::edit::{Choice, Copied, DumpiFilter};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::write::Writer;
+use trace_formats::edit::{Choice, Copied, DumpiFilter};
 
 fn golden() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/dumpi");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
     if path.is_dir() {
         Some(path)
     } else {
@@ -104,7 +104,7 @@ fn filtering_nothing_changes_no_call_and_no_section() {
                 Reader::open(&bytes).expect("opens"),
             );
             let records = |reader: &Reader<'_>| -> Vec<String> {
-                let shown = |record: formats::dumpi::types::Record<'_>| {
+                let shown = |record: trace_formats::dumpi::types::Record<'_>| {
                     let args: Vec<_> = record.args().map(|(_, arg)| format!("{arg:?}")).collect();
                     format!(
                         "{} {:?} {} {:?} {:?} {:?} {args:?}",

@@ -3,12 +3,12 @@
 use std::io::Cursor;
 
 use crate::edit::common::{Drawn, any_drawn, drawn, file, golden, goldens, sort};
-use formats::edit::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
-use formats::slog2::{
+use proptest::prelude::*;
+use trace_formats::edit::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
+use trace_formats::slog2::{
     Builder, Drawable, ErrorKind, LineIdMap, NewComposite, NewDrawable, Options, Reader, Source,
     Vertex, Walk,
 };
-use proptest::prelude::*;
 
 fn filtered(input: &[u8], filter: &Slog2Filter) -> (Vec<u8>, Rebuilt) {
     let reader = Reader::new(input).expect("reads");
@@ -263,13 +263,13 @@ fn walked(file: &[u8]) -> Vec<(f64, f64)> {
 fn started(file: &[u8]) -> Vec<(f64, f64)> {
     let source = Source::new(file).expect("reads");
     let mut found = Vec::new();
-    let put = &mut |drawable: &formats::model::Drawable<'_>| {
+    let put = &mut |drawable: &trace_formats::model::Drawable<'_>| {
         let times = || drawable.vertices.iter().map(|vertex| vertex.time);
         let latest = times().fold(f64::NEG_INFINITY, f64::max);
         found.push((times().fold(f64::INFINITY, f64::min), latest));
         Ok(())
     };
-    formats::model::Source::for_each(&source, put).expect("reads");
+    trace_formats::model::Source::for_each(&source, put).expect("reads");
     found
 }
 
@@ -362,7 +362,7 @@ fn composites_stay_composites() {
         let outer = [vertex(0.0, nth % 3), vertex(0.75, nth % 3)];
         let inner = [vertex(0.25, nth % 3), vertex(0.5, nth % 3)];
         let primitive = |category, vertices| NewDrawable {
-            topology: formats::slog2::Topology::State,
+            topology: trace_formats::slog2::Topology::State,
             category,
             info: &[],
             vertices,

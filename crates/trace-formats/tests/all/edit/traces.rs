@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::edit::common::{Drawn, Listed, all, any_drawn, drawn, sort, written};
-use formats::edit::{
+use proptest::prelude::*;
+use trace_formats::edit::{
     Arrows, CategoryPattern, Merged, Part, Split, View, align_by_call_ids, align_by_category,
     align_starts, usual_views, view,
 };
-use formats::model::{Line, Order, Source};
-use formats::slog2::{Reader, Topology};
-use proptest::prelude::*;
+use trace_formats::model::{Line, Order, Source};
+use trace_formats::slog2::{Reader, Topology};
 
 fn call(id: u64, line: i32, from: f64, to: f64) -> Drawn {
     let info = [id.to_be_bytes(), 5u64.to_be_bytes()].concat();
@@ -67,7 +67,7 @@ fn arrows_go_from_each_call_to_what_carries_its_call_id() {
     );
     // Arrows are no calls and no targets, so drawing them again finds the same.
     let file = written(&arrows, &usual_views(&source.definitions.lines));
-    let again = formats::slog2::Source::new(&file).expect("reads");
+    let again = trace_formats::slog2::Source::new(&file).expect("reads");
     let arrows = Arrows::new(&again);
     assert_eq!(all(&arrows).len(), expected.len() + 3);
     assert_eq!(arrows.statistics().arrows, 3);

@@ -2,20 +2,20 @@
 //! same from traces that were made apart.
 
 use crate::project::ranks::*;
-use formats::edit::{Arrows, Merged, Part, usual_views, write_slog2};
-use formats::io::draw::{Shows, shows};
-use formats::io::{Actor, Fact, Precision, Relation, facts_of};
-use formats::model::{Drawable, Source as _, Topology, Vertex};
-use formats::project::merge::{Merge, Options};
-use formats::project::operations::draw_files;
-use formats::project::outputs::{Outputs, Plan};
-use formats::project::{Source, operations};
-use formats::slog2;
-use records::define::{Definition, OpenFile, Role, Server};
-use records::file::File;
-use records::operation::{self as op, Operation, Request};
+use blockfile::define::{Definition, OpenFile, Role, Server};
+use blockfile::file::File;
+use blockfile::operation::{self as op, Operation, Request};
 use std::io::Cursor;
 use std::path::Path;
+use trace_formats::edit::{Arrows, Merged, Part, usual_views, write_slog2};
+use trace_formats::io::draw::{Shows, shows};
+use trace_formats::io::{Actor, Fact, Precision, Relation, facts_of};
+use trace_formats::model::{Drawable, Source as _, Topology, Vertex};
+use trace_formats::project::merge::{Merge, Options};
+use trace_formats::project::operations::draw_files;
+use trace_formats::project::outputs::{Outputs, Plan};
+use trace_formats::project::{Source, operations};
+use trace_formats::slog2;
 
 const FILE: u64 = 0x50;
 
@@ -80,7 +80,7 @@ fn write_id(b: &Blocks) -> u64 {
 
 /// A server that was asked by both ranks, from within their writes.
 fn server(ranks: &[Blocks]) -> Blocks {
-    let mut b = Blocks::empty(records::layout::Family::Mpich);
+    let mut b = Blocks::empty(blockfile::layout::Family::Mpich);
     b.rank = -1;
     b.size = 0;
     b.define_library("node", &[], &[]);
@@ -119,7 +119,7 @@ fn source<'a>(bytes: &'a [Vec<u8>]) -> Source<'a> {
 type Shown = (String, Topology, Vec<Vertex>, Vec<u8>);
 
 /// All drawables: name of the category, corners, info.
-fn all(source: &dyn formats::model::Source) -> Vec<Shown> {
+fn all(source: &dyn trace_formats::model::Source) -> Vec<Shown> {
     let definitions = source.definitions();
     let mut found = Vec::new();
     source
@@ -229,7 +229,7 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>,
     let ended = outputs.finish(merge.comm_table());
     assert_eq!((ended.files.len(), ended.failures), (2, Vec::new()));
     let read = |ending: &str| {
-        std::fs::read(formats::project::outputs::with_ending(&base, ending)).expect("written")
+        std::fs::read(trace_formats::project::outputs::with_ending(&base, ending)).expect("written")
     };
     (read(".clog2"), read(".slog2"))
 }
@@ -263,8 +263,8 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
     // A tree of several leaves, in which everything is in order.
     assert!(made.reader().directory().len() > 1);
     assert_eq!(
-        formats::model::Source::order(&made),
-        formats::model::Order::Start
+        trace_formats::model::Source::order(&made),
+        trace_formats::model::Order::Start
     );
     let names: Vec<_> = made
         .definitions()
@@ -323,7 +323,7 @@ fn traces_made_apart_give_the_same_arrows() {
         ends.sort();
         ends
     };
-    let lines = |source: &dyn formats::model::Source| source.definitions().lines.len();
+    let lines = |source: &dyn trace_formats::model::Source| source.definitions().lines.len();
     assert_eq!(lines(&arrows), lines(&source(&together)));
     assert_eq!(named(&found, "triggers request write").len(), 2);
     // Line numbers of servers differ; there is one.
@@ -350,7 +350,7 @@ fn a_server_alone_is_drawn_from_its_first_request() {
     let all = all(&source);
     assert_eq!(named(&all, "request write").len(), 2);
     assert_eq!(named(&all, "request write")[0].2[0].time, 0.0);
-    let lane = formats::io::draw::lane_of(&source.definitions().lines[0]);
+    let lane = trace_formats::io::draw::lane_of(&source.definitions().lines[0]);
     assert_eq!(lane.actor, Actor::FrontEnd(0));
     let edges = source.definitions().categories.iter();
     assert!(

@@ -2,10 +2,10 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use formats::io::{
+use blockfile::operation as op;
+use trace_formats::io::{
     Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
 };
-use records::operation as op;
 
 /// CallID of the `nth` call of a rank.
 pub fn id(rank: u32, nth: u64) -> u64 {

@@ -1,10 +1,10 @@
 //! The rules of the join, one by one, on block files made by hand.
 
 use crate::io::ranks::*;
-use formats::io::{FileRole, Precision};
-use records::define::{ClockReading, Definition, View};
-use records::operation as op;
-use records::runs::Run;
+use blockfile::define::{ClockReading, Definition, View};
+use blockfile::operation as op;
+use blockfile::runs::Run;
+use trace_formats::io::{FileRole, Precision};
 
 /// Two ranks with a file; a view of every second block of ten bytes.
 fn two() -> [Rank; 2] {

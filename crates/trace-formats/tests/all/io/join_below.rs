@@ -1,12 +1,12 @@
 //! Servers and devices below the ranks: requests, their pieces, pages.
 
 use crate::io::ranks::*;
-use formats::io::item::{
+use blockfile::define::Extents;
+use blockfile::operation as op;
+use trace_formats::io::item::{
     Access, ExtentsPart, Inside, Item, Opened, Operation, Position, SeenFile, What,
 };
-use formats::io::{Actor, Fact, FileRole, Joiner, Precision, Relation};
-use records::define::Extents;
-use records::operation as op;
+use trace_formats::io::{Actor, Fact, FileRole, Joiner, Precision, Relation};
 
 const RANK: Actor = Actor::Rank(0);
 const SERVER: Actor = Actor::FrontEnd(0);
@@ -164,7 +164,8 @@ fn told(found: &Found, kind: u16, offset: i64) -> (Option<u64>, Vec<(u64, u64)>)
     let mut its = found.operations.values();
     let its = its.find(|o| o.kind == kind && o.record.offset == offset);
     let id = its.expect("the operation").id;
-    let triggers = |e: &&formats::io::Edge| e.operation == id && e.relation == Relation::Triggers;
+    let triggers =
+        |e: &&trace_formats::io::Edge| e.operation == id && e.relation == Relation::Triggers;
     let trigger = found.edges.iter().find(triggers).map(|e| e.call);
     (trigger, found.calls_of(id))
 }

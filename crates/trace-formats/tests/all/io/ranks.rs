@@ -1,15 +1,15 @@
 //! Ranks that access files, with the operations that this took.
 
-use formats::io::{
-    Call, Edge, Fact, Joined, OpenedFile, Operation, Precision, Relation, join_files,
-};
-use records::define::{Definition, OpenFile, View};
-use records::file::File;
-use records::layout::{BLOCK_SIZE, BlockHeader};
-use records::operation::{self as op, kind};
-use records::runs::{Run, Runs};
+use blockfile::define::{Definition, OpenFile, View};
+use blockfile::file::File;
+use blockfile::layout::{BLOCK_SIZE, BlockHeader};
+use blockfile::operation::{self as op, kind};
+use blockfile::runs::{Run, Runs};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
+use trace_formats::io::{
+    Call, Edge, Fact, Joined, OpenedFile, Operation, Precision, Relation, join_files,
+};
 
 pub use crate::project::ranks::*;
 

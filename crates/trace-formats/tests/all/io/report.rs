@@ -1,11 +1,11 @@
 //! The report on I/O, from facts whose numbers are known.
 
 use crate::io::facts::{Story, file, id, served, two_phase};
-use formats::io::report::{
+use blockfile::operation::{self as op, Layer};
+use trace_formats::io::report::{
     Collector, Doing, Finding, KindKey, Options, Report, Stage, Waits, Who, chain::Search,
 };
-use formats::io::{Actor, Fact, FileRole, Precision, Relation};
-use records::operation::{self as op, Layer};
+use trace_formats::io::{Actor, Fact, FileRole, Precision, Relation};
 
 fn report(facts: &[Fact], options: Options) -> Report {
     let mut collector = Collector::new(options);

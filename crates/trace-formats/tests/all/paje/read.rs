@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use formats::model::{Drawable, Order, Source as _, Topology};
-use formats::paje::{Dialect, Error, PrintOptions, Printed, Source, Trace, print, rewrite};
 use proptest::prelude::*;
+use trace_formats::model::{Drawable, Order, Source as _, Topology};
+use trace_formats::paje::{Dialect, Error, PrintOptions, Printed, Source, Trace, print, rewrite};
 
 /// Everything that pj_dump takes, and its text (`pj_dump -n -u`).
 const MIXED: &[u8] = include_bytes!("../../data/paje/mixed.trace");
 const MIXED_TEXT: &str = include_str!("../../data/paje/mixed.txt");
 
 fn golden(name: &str) -> Option<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/paje");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/paje");
     if !folder.exists() {
         println!("SKIPPED: {} is not there", folder.display());
         return None;
@@ -53,7 +53,7 @@ fn drawables(trace: &[u8]) -> Result<Read, Error> {
                 })
                 .collect();
             let mut line = format!("{} {}", category.name.to_str(), corners.join(" "));
-            for (key, value) in formats::model::info_values(category, drawable.info) {
+            for (key, value) in trace_formats::model::info_values(category, drawable.info) {
                 line += &format!(" {}{value:?}", key.to_str());
             }
             found.push(line);

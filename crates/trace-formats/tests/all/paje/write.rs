@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use formats::model::{
+use proptest::prelude::*;
+use trace_formats::model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Source as _, Topology,
     Vertex, convert,
 };
-use formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print};
-use formats::slog2;
-use proptest::prelude::*;
+use trace_formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print};
+use trace_formats::slog2;
 
 #[derive(Clone, Debug, PartialEq)]
 struct Thing {
@@ -25,15 +25,15 @@ struct Things {
     things: Vec<Thing>,
 }
 
-impl formats::model::Source for Things {
+impl trace_formats::model::Source for Things {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
     fn for_each(
         &self,
-        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), formats::model::Stop>,
-    ) -> Result<Losses, formats::model::Stop> {
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), trace_formats::model::Stop>,
+    ) -> Result<Losses, trace_formats::model::Stop> {
         for thing in &self.things {
             let vertices: Vec<Vertex> = thing
                 .vertices
@@ -79,7 +79,7 @@ fn definitions() -> Definitions {
 }
 
 /// The trace that is written of it, and what was lost.
-fn written(source: &dyn formats::model::Source, dialect: Dialect) -> (Vec<u8>, Losses) {
+fn written(source: &dyn trace_formats::model::Source, dialect: Dialect) -> (Vec<u8>, Losses) {
     let out = Rc::new(RefCell::new(Vec::new()));
     let kept = out.clone();
     let options = WriteOptions { dialect };
@@ -116,7 +116,7 @@ fn named(definitions: &Definitions, things: &[Thing]) -> Vec<String> {
         .iter()
         .map(|thing| {
             let category = definitions.category(thing.category).expect("defined");
-            let values: Vec<String> = formats::model::info_values(category, &thing.info)
+            let values: Vec<String> = trace_formats::model::info_values(category, &thing.info)
                 .map(|(_, value)| format!("{value:?}"))
                 .filter(|text| !text.contains("77, 80, 73, 95, 67, 79, 77, 77")) // MPI_COMM…
                 .collect();
@@ -236,7 +236,7 @@ fn a_trace_of_ours_looks_as_the_mapping_has_it() {
     assert!(old.contains("%  EntityType string\n") && old.contains("%  SourceContainer string\n"));
     assert_eq!(check(old.as_bytes()), check(&trace));
     let mut renamed = Vec::new();
-    formats::paje::rewrite(&trace, Some(Dialect::Old), &mut renamed).expect("good trace");
+    trace_formats::paje::rewrite(&trace, Some(Dialect::Old), &mut renamed).expect("good trace");
     assert_eq!(String::from_utf8(renamed).expect("UTF-8"), old);
 
     let (definitions, found, losses) = read(&trace);

@@ -1,14 +1,14 @@
 //! Annotations of the program (MPI_Pcontrol) in all projections, from block files made in memory.
 
 use crate::project::ranks::*;
-use formats::clog2::Body;
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::Mask;
-use formats::project::dumpi::{Options, write_to};
-use formats::slog2::{Drawable, Reader as Slog2, Topology};
-use records::define::{ANNOTATION, Definition};
-use records::file::File;
+use blockfile::define::{ANNOTATION, Definition};
+use blockfile::file::File;
 use std::io::Cursor;
+use trace_formats::clog2::Body;
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::Mask;
+use trace_formats::project::dumpi::{Options, write_to};
+use trace_formats::slog2::{Drawable, Reader as Slog2, Topology};
 
 /// An annotation at `start`, ns.
 fn annotate(b: &mut Blocks, start: u32, key: u64, text: &str) {
@@ -36,7 +36,7 @@ fn dumpi(b: &Blocks, options: &Options) -> (Vec<Shown>, Vec<(u64, String)>) {
         let record = record.expect("sound");
         assert_eq!(record.mask.0 & Mask::CPU != 0, b.cpu);
         let key = match record.args().next() {
-            Some((_, formats::dumpi::value::Arg::U64(key))) => key,
+            Some((_, trace_formats::dumpi::value::Arg::U64(key))) => key,
             _ => 0,
         };
         let name = record.function.name.to_owned();
@@ -181,7 +181,8 @@ fn clog2_has_solo_events_described_by_the_first_rank() {
     let (_, states, conversion) = merged.drawables();
     assert_eq!((states.len(), conversion.unmatched_events), (2, 0));
     let out = Cursor::new(Vec::new());
-    let (out, _) = formats::slog2::convert(&merged.clog2, out, Default::default()).expect("made");
+    let (out, _) =
+        trace_formats::slog2::convert(&merged.clog2, out, Default::default()).expect("made");
     let file = out.into_inner();
     let reader = Slog2::new(&file).expect("an SLOG2 file");
     let category = reader.categories().iter();

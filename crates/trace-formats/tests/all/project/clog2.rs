@@ -1,19 +1,19 @@
 //! Communicators, threads, files, clocks and running calls, from block files to CLOG2 and SLOG2.
 
 use crate::project::ranks::*;
-use formats::clog2::{Body, CommKind, Reader, StateDef, comm_etype};
-use formats::project::merge::{Error, Merge, Options};
-use formats::project::states::CallIds;
-use records::define::{ClockReading, Definition, Origin, Sync};
-use records::file::File;
-use records::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
+use blockfile::define::{ClockReading, Definition, Origin, Sync};
+use blockfile::file::File;
+use blockfile::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
 use std::collections::HashSet;
 use std::mem::offset_of;
+use trace_formats::clog2::{Body, CommKind, Reader, StateDef, comm_etype};
+use trace_formats::project::merge::{Error, Merge, Options};
+use trace_formats::project::states::CallIds;
 
 use V::{H, I, No, S};
 
 fn state_defs(merged: &Merged) -> Vec<StateDef> {
-    let body = |r: &formats::clog2::Record| match r.body {
+    let body = |r: &trace_formats::clog2::Record| match r.body {
         Body::StateDef(d) => Some(d),
         _ => None,
     };
@@ -30,11 +30,11 @@ fn every_call_is_a_state_and_every_state_is_described_once() {
     }
     b.call("MPI_Barrier", &[H(WORLD)]);
     b.define(&Definition::Function {
-        number: records::record::FIRST_UNKNOWN + 3,
+        number: blockfile::record::FIRST_UNKNOWN + 3,
         name: "MPIX_Own".to_owned(),
     });
     let now = b.now;
-    b.record(records::record::FIRST_UNKNOWN + 3, now, 5, &[]);
+    b.record(blockfile::record::FIRST_UNKNOWN + 3, now, 5, &[]);
     b.now += 100;
     for r in [&mut a, &mut b] {
         r.call("MPI_Finalize", &[]);
@@ -97,7 +97,7 @@ fn communicators_are_announced_by_their_members_and_numbered_once() {
     assert_eq!(distinct.len(), 10);
 
     let of = |rank: i32| -> Vec<String> {
-        let world = |r: &formats::clog2::Record| match r.body {
+        let world = |r: &trace_formats::clog2::Record| match r.body {
             Body::Comm(c) if c.etype != comm_etype::FREE => Some((c.wrank, c.icomm, c.rank)),
             _ => None,
         };
@@ -408,7 +408,7 @@ fn call_ids_of_all_calls_on_request() {
         merge_with(&ranks, options)
     };
     let cargos = |m: &Merged| {
-        let is = |r: &&formats::clog2::Record| matches!(r.body, Body::Cargo { .. });
+        let is = |r: &&trace_formats::clog2::Record| matches!(r.body, Body::Cargo { .. });
         m.records.iter().filter(is).count()
     };
     let all = run(CallIds::All);
@@ -429,7 +429,7 @@ fn clocks_of_other_machines_are_shifted() {
         .map(|r| {
             let mut b = rank(r, 2);
             if r == 1 {
-                b.define(&Definition::Process(records::define::Process {
+                b.define(&Definition::Process(blockfile::define::Process {
                     boot: "another".to_owned(),
                     ..Default::default()
                 }));

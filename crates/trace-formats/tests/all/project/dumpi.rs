@@ -1,13 +1,15 @@
 //! Block files made in memory, turned into DUMPI and read back as dumpi2ascii's text.
 
 use crate::project::ranks::blocks::*;
-use formats::dumpi::print::{Sections, Zone, print};
-use formats::dumpi::read::Reader;
-use formats::dumpi::types::{Mask, Trailer};
-use formats::project::dumpi::{Options, Summary, constant_names, write, write_meta, write_to};
-use records::define::Definition;
-use records::file::File;
-use records::layout::Family;
+use blockfile::define::Definition;
+use blockfile::file::File;
+use blockfile::layout::Family;
+use trace_formats::dumpi::print::{Sections, Zone, print};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::{Mask, Trailer};
+use trace_formats::project::dumpi::{
+    Options, Summary, constant_names, write, write_meta, write_to,
+};
 
 fn convert(blocks: &Blocks, options: &Options) -> (Vec<u8>, Summary) {
     let bytes = blocks.bytes();
@@ -407,7 +409,7 @@ fn values_that_change_and_computed_fields() {
 #[test]
 fn extensions_keep_what_the_format_has_no_record_for() {
     let mut b = Blocks::new();
-    let unknown = records::record::FIRST_UNKNOWN + 3;
+    let unknown = blockfile::record::FIRST_UNKNOWN + 3;
     b.define(&Definition::Function {
         number: unknown,
         name: "MPIX_Thing".to_owned(),
@@ -444,7 +446,7 @@ fn extensions_keep_what_the_format_has_no_record_for() {
         assert!(record.wall.start <= record.wall.stop);
         let wall = (record.wall.start.nsec, record.wall.stop.nsec);
         match record.args().next() {
-            Some((_, formats::dumpi::value::Arg::U64(key))) => {
+            Some((_, trace_formats::dumpi::value::Arg::U64(key))) => {
                 assert!(key > 1 << 47);
                 seen.push((record.function.name, name(key), wall));
             }
@@ -586,7 +588,7 @@ fn open_mpi() {
         });
     }
     let world = 0x7f12_3456_7890;
-    b.define(&Definition::Predefined(records::define::Predefined {
+    b.define(&Definition::Predefined(blockfile::define::Predefined {
         handle: world,
         name: "MPI_COMM_WORLD".to_owned(),
     }));

@@ -1,13 +1,13 @@
 //! The programs of the golden DUMPI traces, traced by our recorder on MPICH: same calls, arguments, handle numbers and
-//! sizes as the reference's text, rank by rank, but for what [`formats::project::dumpi`] names as different on purpose.
+//! sizes as the reference's text, rank by rank, but for what [`trace_formats::project::dumpi`] names as different on purpose.
 //!
 //! Needs the golden traces beside the repository, MPICH, and a recorder built by `ci/build`; is skipped where one is missing.
 
-use formats::dumpi::print::{Sections, Zone, print};
-use formats::dumpi::read::Reader;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use trace_formats::dumpi::print::{Sections, Zone, print};
+use trace_formats::dumpi::read::Reader;
 
 /// A golden directory, and lines of its texts with what we have in their place.
 struct Case {
@@ -104,8 +104,8 @@ const CASES: &[Case] = &[
 
 /// Where things are; `None` with a printed reason where one is missing.
 fn places() -> Option<(PathBuf, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let golden = root.join("../shared/golden/dumpi");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let golden = root.join("../../../shared/golden/dumpi");
     let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(root.join("target"), PathBuf::from);
     let library = target.join("lib/mpich/libtrace.so");
     let mpich = |name: &str| {

@@ -2,12 +2,12 @@
 //! must be sound.
 
 use crate::project::ranks::blocks::*;
-use formats::dumpi::read::Reader;
-use formats::project::dumpi::{Options, write_to};
+use blockfile::file::File;
+use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, Family};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use records::file::File;
-use records::layout::{BLOCK_HEADER, BLOCK_SIZE, Family};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::project::dumpi::{Options, write_to};
 use wrappers::{Carrier, Elem};
 
 /// Numbers without pattern (xorshift).
@@ -161,7 +161,7 @@ fn another_table_is_refused() {
     let mut b = Blocks::new();
     b.call("MPI_Barrier", &[V::H(WORLD)]);
     let mut bytes = b.bytes();
-    let at = std::mem::offset_of!(records::layout::FileHeader, table);
+    let at = std::mem::offset_of!(blockfile::layout::FileHeader, table);
     bytes[at] ^= 1;
     let file = File::new(&bytes).unwrap();
     let error = write_to(&file, &b.table, &Options::default(), Vec::new()).unwrap_err();

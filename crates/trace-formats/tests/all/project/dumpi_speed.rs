@@ -1,14 +1,14 @@
 //! Speed of making a DUMPI file from blocks, on demand:
 //!
 //! ```text
-//! cargo test --release -p formats --test all project::dumpi_speed -- --ignored --nocapture
+//! cargo test --release -p trace-formats --test all project::dumpi_speed -- --ignored --nocapture
 //! ```
 
 use crate::project::ranks::blocks::V::{H, I, No, S};
 use crate::project::ranks::blocks::*;
-use formats::project::dumpi::{Options, write_to};
-use records::file::File;
+use blockfile::file::File;
 use std::time::Instant;
+use trace_formats::project::dumpi::{Options, write_to};
 
 const ROUNDS: u64 = 150_000;
 

@@ -2,13 +2,13 @@
 //! whatever records hold, each call becomes one state, and nothing panics.
 
 use crate::project::ranks::*;
-use formats::project::merge::{Merge, Options};
-use formats::project::states::CallIds;
+use blockfile::define::Origin;
+use blockfile::file::File;
+use blockfile::layout::BLOCK_SIZE;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use records::define::Origin;
-use records::file::File;
-use records::layout::BLOCK_SIZE;
+use trace_formats::project::merge::{Merge, Options};
+use trace_formats::project::states::CallIds;
 use wrappers::{Carrier, Elem, Kind};
 
 /// Numbers without pattern (xorshift).
@@ -45,7 +45,7 @@ impl Chance {
     }
 
     fn status(&mut self) -> V {
-        let status = records::encode::Status {
+        let status = blockfile::encode::Status {
             source: self.int() as i32,
             tag: self.int() as i32,
             error: if self.below(4) == 0 { 18 } else { 0 },

@@ -1,14 +1,14 @@
 //! What programs tell of themselves, in all projections, from block files made in memory.
 
 use crate::project::ranks::*;
-use formats::clog2::Body;
-use formats::dumpi::read::Reader;
-use formats::dumpi::value::Arg;
-use formats::project::dumpi::{Options as Dumpi, write_to};
-use formats::project::merge::Options;
-use records::define::{Definition, USER_EVENT};
-use records::file::File;
-use records::user::{Category, Event, Kind, Message, What};
+use blockfile::define::{Definition, USER_EVENT};
+use blockfile::file::File;
+use blockfile::user::{Category, Event, Kind, Message, What};
+use trace_formats::clog2::Body;
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::value::Arg;
+use trace_formats::project::dumpi::{Options as Dumpi, write_to};
+use trace_formats::project::merge::Options;
 
 fn define(b: &mut Blocks, kind: Kind, number: i32, end: i32, name: &str) {
     b.define(&Definition::UserCategory(Category {
@@ -205,7 +205,7 @@ fn mpes_events_are_on_their_communicator_and_messages_are_arrows() {
             b,
             DUP,
             WORLD,
-            records::define::Origin::Parent,
+            blockfile::define::Origin::Parent,
             rank,
             &[0, 1],
         );

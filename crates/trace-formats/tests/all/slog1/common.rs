@@ -1,9 +1,9 @@
 //! What the tests of SLOG-1 share: small files of our own, and checks.
 
-use formats::model::Text;
-use formats::slog1::*;
 use std::io::Cursor;
 use std::path::PathBuf;
+use trace_formats::model::Text;
+use trace_formats::slog1::*;
 
 /// The place of a small file of our own.
 pub fn data(name: &str) -> PathBuf {

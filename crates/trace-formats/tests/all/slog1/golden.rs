@@ -1,14 +1,14 @@
 //! SLOG-1 against files and texts of the original software; skipped where these are not at hand.
 
 use crate::slog1::common::*;
-use formats::slog1::*;
 use std::fs;
 use std::io::Cursor;
 use std::path::PathBuf;
+use trace_formats::slog1::*;
 
 /// The folder of files that the original software made, if it is there.
 fn golden() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/legacy");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/legacy");
     if !folder.is_dir() {
         println!("SKIPPED: {} is not there", folder.display());
         return None;
@@ -82,7 +82,7 @@ fn clog1_is_converted_as_by_clog2slog() {
     for (name, options) in [("fpilog", Options::default()), ("ring", given)] {
         let clog = fs::read(folder.join(format!("clog1/{name}.clog"))).expect(name);
         let expected = fs::read(folder.join(format!("slog1/{name}.slog"))).expect(name);
-        let reader = formats::clog1::Reader::new(&clog).expect(name);
+        let reader = trace_formats::clog1::Reader::new(&clog).expect(name);
         let create = || Ok(Cursor::new(Vec::new()));
         let (file, conversion) = from_clog1(&reader, create, &options).expect(name);
         assert_same(name, &file.into_inner(), &expected);

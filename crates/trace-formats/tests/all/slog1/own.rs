@@ -1,13 +1,15 @@
 //! SLOG-1 files of our own: what is written is read, printed and drawn.
 
 use crate::slog1::common::*;
-use formats::model::{self, Category, Color, Definitions, Drawable, Line, Order, Topology, Vertex};
-use formats::model::{Sink as _, Source as _};
-use formats::slog1::*;
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::io::Cursor;
 use std::rc::Rc;
+use trace_formats::model::{
+    self, Category, Color, Definitions, Drawable, Line, Order, Topology, Vertex,
+};
+use trace_formats::model::{Sink as _, Source as _};
+use trace_formats::slog1::*;
 
 #[test]
 fn the_small_file_is_as_stored_and_so_is_its_text() {
@@ -435,8 +437,8 @@ proptest! {
 
 /// A CLOG-1 log of two ranks: nested states, messages in either order, some of which go on over several frames.
 fn clog() -> Vec<u8> {
-    use formats::clog1::{Body, Comm, Layout, Raw, Record, RecordHeader, StateDef, Writer};
-    use formats::clog2::FixedText;
+    use trace_formats::clog1::{Body, Comm, Layout, Raw, Record, RecordHeader, StateDef, Writer};
+    use trace_formats::clog2::FixedText;
     let mut writer = Writer::new(Vec::new(), Layout::default());
     let mut put = |time: f64, rank: i32, body: Body| {
         let pad = [0; 4];
@@ -503,7 +505,7 @@ fn clog() -> Vec<u8> {
 fn clog1_becomes_what_clog2slog_makes() {
     let clog = clog();
     assert_stored("from_clog.clog", &clog);
-    let reader = formats::clog1::Reader::new(&clog).expect("clog");
+    let reader = trace_formats::clog1::Reader::new(&clog).expect("clog");
     let options = Options {
         frame_size: Some(1024),
         frames_per_directory: Some(9),

@@ -1,9 +1,9 @@
 //! SLOG-1 readers on damaged files: never a panic, errors that say where, and what is whole before the damage is read.
 
 use crate::slog1::common::*;
-use formats::model::Source as _;
-use formats::slog1::*;
 use proptest::prelude::*;
+use trace_formats::model::Source as _;
+use trace_formats::slog1::*;
 
 /// Runs everything that reads, and gives the number of drawables of what can be salvaged.
 fn read_all(file: &[u8]) -> usize {

@@ -5,14 +5,14 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use formats::clog2::{
+use proptest::prelude::*;
+use trace_formats::clog2::{
     Body, CommTable, FixedText, Preamble, Record, RecordHeader, StateDef, Writer,
 };
-use formats::slog2::{
+use trace_formats::slog2::{
     Annotated, ConvertError, ConvertOptions, ErrorKind, Options, PrintOptions, Reader, annotate,
     convert, print,
 };
-use proptest::prelude::*;
 
 use crate::slog2::common::{Log, sample};
 
@@ -79,7 +79,7 @@ fn compare(name: &str, clog2: &[u8], options: ConvertOptions) -> [usize; 2] {
 
 /// All merged CLOG2 files of the original software, or none (and a message).
 fn golden() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     let Ok(entries) = fs::read_dir(&folder) else {
         println!("SKIPPED: no {}", folder.display());
         return Vec::new();

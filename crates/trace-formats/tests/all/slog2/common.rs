@@ -2,11 +2,11 @@
 
 use std::io::Cursor;
 
-use formats::clog2::{
+use trace_formats::clog2::{
     Body, CommEvent, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record, RecordHeader,
     StateDef, Writer, comm_etype, msg_etype,
 };
-use formats::slog2::{
+use trace_formats::slog2::{
     Conversion, ConvertOptions, Drawable, FromClog2, Node, Options, Reader, Topology,
 };
 

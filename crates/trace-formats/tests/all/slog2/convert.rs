@@ -1,7 +1,7 @@
 //! The rules of the conversion from CLOG2, one by one, on logs small enough to work out by hand.
 
 use crate::slog2::common::{Log, drawables};
-use formats::slog2::{
+use trace_formats::slog2::{
     Category, Color, ConvertOptions, ErrorKind, LineIdMap, Reader, Topology, Warning,
 };
 

@@ -4,11 +4,11 @@ use std::io::Cursor;
 
 use crate::allocator;
 use crate::slog2::common::sample;
-use formats::slog2::{
+use proptest::prelude::*;
+use trace_formats::slog2::{
     ConvertOptions, Error, Options, PrintOptions, Reader, RecursiveOptions, convert, print,
     print_recursively,
 };
-use proptest::prelude::*;
 
 /// Reads everything there is, and lets the printers walk over it.
 fn use_all(file: &[u8]) -> Result<(), Error> {

@@ -6,14 +6,14 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use formats::slog2::{
+use trace_formats::slog2::{
     ConvertOptions, Node, Options, PrintOptions, Ratios, Reader, RecursiveOptions, ShadowBuffer,
     Warning, Weight, convert, print, print_recursively,
 };
 
 /// The folder of files, or `None` (and a message) if it is not there.
 fn golden() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     if folder.is_dir() {
         return Some(folder);
     }

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use crate::slog2::common::{Log, drawables, sample};
-use formats::slog2::{
+use trace_formats::slog2::{
     ConvertOptions, Kinds, Layout, Navigator, Options, Order, Parts, PrintOptions, Reader,
     RecursiveOptions, convert, print, print_recursively,
 };

@@ -4,17 +4,17 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use formats::slog2::{
+use proptest::prelude::*;
+use trace_formats::slog2::{
     Builder, Category, Color, Drawable, ErrorKind, Layout, LineIdMap, NewComposite, NewDrawable,
     Options, PrintOptions, Reader, Topology, Vertex, Walk, convert, print, rewrite, update,
 };
-use proptest::prelude::*;
 
 use crate::slog2::common::sample;
 
 /// All SLOG2 files of the original software, or none (and a message).
 fn golden() -> Vec<(PathBuf, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     let Ok(entries) = fs::read_dir(&folder) else {
         println!("SKIPPED: no {}", folder.display());
         return Vec::new();

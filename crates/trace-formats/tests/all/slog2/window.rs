@@ -4,12 +4,12 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use crate::slog2::common::{Drawn, sample};
-use formats::model::{self, Definitions, Line, Sink as _, Source as _};
-use formats::slog2::{
+use proptest::prelude::*;
+use trace_formats::model::{self, Definitions, Line, Sink as _, Source as _};
+use trace_formats::slog2::{
     Category, Color, Depth, Drawable, ErrorKind, Navigator, NewDrawable, Options, Reader, Shadow,
     Sink, Source, TimeBBox, Topology, Vertex,
 };
-use proptest::prelude::*;
 
 /// A drawable that owns its parts.
 #[derive(Clone, Debug)]
@@ -199,7 +199,7 @@ fn by_text(list: &[Drawn]) -> Vec<String> {
 
 /// The folder of the original's files, or `None` (and a message).
 fn golden() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/golden/mpe");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
     if folder.is_dir() {
         return Some(folder);
     }

@@ -4,16 +4,16 @@
     reason = "shared by several test programs, each of which uses a part"
 )]
 
-use records::args::MAX_PARAMS;
-use records::define::{
+use blockfile::args::MAX_PARAMS;
+use blockfile::define::{
     ClockReading, Comm, CommKind, Definition, Origin, Predefined, Process, Type,
 };
-use records::encode::{Cursor, NO_ARRAY, STATUS_MAX, Status};
-use records::layout::{
+use blockfile::encode::{Cursor, NO_ARRAY, STATUS_MAX, Status};
+use blockfile::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, Clock, FILE_MAGIC, Family, FileHeader,
     POINTER_BYTES, VERSION,
 };
-use records::record;
+use blockfile::record;
 use std::mem::offset_of;
 use wrappers::{Carrier, Elem, Table};
 

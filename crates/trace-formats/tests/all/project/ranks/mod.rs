@@ -6,16 +6,16 @@
 
 pub mod blocks;
 
+use blockfile::define::{Comm, CommKind, Definition, Origin};
+use blockfile::file::File;
+use blockfile::layout::Family;
+use blockfile::record;
 pub use blocks::*;
-use formats::clog2::{Body, Preamble, Record, Writer, comm_etype, msg_etype};
-use formats::project::clog2::Notes;
-use formats::project::merge::{Merge, Options};
-use formats::slog2::{Conversion, ConvertOptions, Drawable, Reader, Topology};
-use records::define::{Comm, CommKind, Definition, Origin};
-use records::file::File;
-use records::layout::Family;
-use records::record;
 use std::io::Cursor;
+use trace_formats::clog2::{Body, Preamble, Record, Writer, comm_etype, msg_etype};
+use trace_formats::project::clog2::Notes;
+use trace_formats::project::merge::{Merge, Options};
+use trace_formats::slog2::{Conversion, ConvertOptions, Drawable, Reader, Topology};
 
 /// A rank of a run with MPICH's handles, with the definitions in front that the recorder writes.
 pub fn rank(rank: i32, size: u32) -> Blocks {
@@ -105,7 +105,7 @@ pub fn to_with(dest: i64, tag: i64, count: i64, request: u64) -> Vec<V> {
 }
 
 /// Arguments of MPI_Recv.
-pub fn from(source: i64, tag: i64, count: i64, got: records::encode::Status) -> Vec<V> {
+pub fn from(source: i64, tag: i64, count: i64, got: blockfile::encode::Status) -> Vec<V> {
     let mut args = to(source, tag, count);
     args.push(V::S(Some(got)));
     args
@@ -186,7 +186,8 @@ impl Merged {
     pub fn drawables(&self) -> (Vec<Arrow>, Vec<Shown>, Conversion) {
         let out = Cursor::new(Vec::new());
         let (out, conversion) =
-            formats::slog2::convert(&self.clog2, out, ConvertOptions::default()).expect("converts");
+            trace_formats::slog2::convert(&self.clog2, out, ConvertOptions::default())
+                .expect("converts");
         let file = out.into_inner();
         let reader = Reader::new(&file).expect("an SLOG2 file");
         let name = |category: i32| {
