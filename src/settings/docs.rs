@@ -1,4 +1,4 @@
-//! `docs/settings.md`, made from the table of options; a test compares the file with it.
+//! `docs/user/settings.md`, made from the table of options; a test compares the file with it.
 
 use std::path::{Path, PathBuf};
 
@@ -131,7 +131,7 @@ These are the defaults, as `settings-dump` writes them.
 
 ";
 
-/// The text of `docs/settings.md`.
+/// The text of `docs/user/settings.md`.
 fn document() -> String {
     let mut text = HEAD.to_owned();
     for options in OPTIONS.chunk_by(|one, next| one.group == next.group) {
@@ -200,14 +200,14 @@ pub fn root() -> PathBuf {
 
 #[test]
 fn the_document_is_what_the_table_says() {
-    let path = root().join("docs/settings.md");
+    let path = root().join("docs/user/settings.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, document()).expect("docs/settings.md can be written");
+        std::fs::write(&path, document()).expect("docs/user/settings.md can be written");
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         there == document(),
-        "docs/settings.md is not up to date: run this test with UPDATE_DOCS=1"
+        "docs/user/settings.md is not up to date: run this test with UPDATE_DOCS=1"
     );
 }
 

@@ -2,7 +2,7 @@
 //!
 //! One table ([`options::OPTIONS`]) holds every option. The reader of the file, the environment variables, the
 //! dump of the settings in force, the text that carries rank 0's settings to the other ranks and
-//! `docs/settings.md` are all made from it. Syntax and DUMPI's own keys are those of SST-DUMPI 13.0.0
+//! `docs/user/settings.md` are all made from it. Syntax and DUMPI's own keys are those of SST-DUMPI 13.0.0
 //! (`spec/dumpi-conf.md` sections 1 to 3), MPE's variables those of `spec/clog2.md` section 15.
 //!
 //! A bad line must never hurt the traced program: it gives a [`Complaint`], the value that is in force without

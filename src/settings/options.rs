@@ -1,6 +1,6 @@
 //! The table of options: one entry per key, from which [`Settings`], its defaults and everything else is made.
 //!
-//! To add an option, add an entry: documentation, key, field, kind, default, other variables. `docs/settings.md` is
+//! To add an option, add an entry: documentation, key, field, kind, default, other variables. `docs/user/settings.md` is
 //! renewed by `UPDATE_DOCS=1 cargo test settings`.
 
 use std::{collections::BTreeMap, time::Duration};

@@ -1,4 +1,4 @@
-//! The table of `docs/programs.md`: kinds of programs by MPI implementation, and in each cell the calls that were found in the
+//! The table of `docs/user/programs.md`: kinds of programs by MPI implementation, and in each cell the calls that were found in the
 //! trace and those that the program made.
 //!
 //! A test enters what it has found. With `UPDATE_DOCS=1` that goes into the table; without, the table must have the cell, so
@@ -58,7 +58,7 @@ pub fn without(kind: &str, mpi: Mpi, why: &str) {
 #[track_caller]
 fn enter(kind: &str, mpi: Mpi, text: &str) {
     assert!(!text.contains('|') && !kind.contains('|'), "{kind}: {text}");
-    let path = crate::root().join("docs/programs.md");
+    let path = crate::root().join("docs/user/programs.md");
     let column = Mpi::KNOWN.iter().position(|known| *known == mpi);
     let column = column.expect("every implementation is known");
     let docs = fs::read_to_string(&path).unwrap_or_default();
@@ -71,7 +71,7 @@ fn enter(kind: &str, mpi: Mpi, text: &str) {
         let there = table.get(kind).is_some_and(|row| !row[column].is_empty());
         assert!(
             there,
-            "docs/programs.md has no figure for {kind}, {mpi:?}: run this test with UPDATE_DOCS=1"
+            "docs/user/programs.md has no figure for {kind}, {mpi:?}: run this test with UPDATE_DOCS=1"
         );
     }
 }

@@ -1,5 +1,5 @@
 // `ci/bench view`: how fast the viewer shows a large trace, from the start of the command and in the browser. Prints the table
-// of docs/benchmarks.md; exit status 1 if a figure is not reached.
+// of docs/user/benchmarks.md; exit status 1 if a figure is not reached.
 //
 //   node test/bench.mjs DRAWABLES MPITRACE [TRACE]
 //

@@ -1,4 +1,4 @@
-// Takes the pictures of docs/viewer.md: traces the programs that they show with the recorder, opens the viewer, and looks.
+// Takes the pictures of docs/user/viewer.md: traces the programs that they show with the recorder, opens the viewer, and looks.
 //
 //   node viewer/test/pictures.mjs [FOLDER] [NAME...]      default: docs/pictures
 //

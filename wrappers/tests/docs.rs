@@ -1,4 +1,4 @@
-//! `docs/functions.md`, made from the function table; a test compares the file with it.
+//! `docs/user/functions.md`, made from the function table; a test compares the file with it.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ by name, without arguments. `MPI_X` and `PMPI_X` are both recorded, once per cal
 
 ";
 
-/// The text of `docs/functions.md`.
+/// The text of `docs/user/functions.md`.
 fn document(table: &Table) -> String {
     let mut text = HEAD.to_owned();
     // The table's own headings: `# --- Files: access ---`.
@@ -79,14 +79,14 @@ fn row(table: &Table, f: &Function) -> String {
 #[test]
 fn the_document_is_what_the_table_says() {
     let table = wrappers::table().unwrap_or_else(|e| panic!("{e}"));
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/functions.md");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/user/functions.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, document(&table)).expect("docs/functions.md can be written");
+        std::fs::write(&path, document(&table)).expect("docs/user/functions.md can be written");
     }
     let there = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         there == document(&table),
-        "docs/functions.md is not up to date: run this test with UPDATE_DOCS=1"
+        "docs/user/functions.md is not up to date: run this test with UPDATE_DOCS=1"
     );
 }
 

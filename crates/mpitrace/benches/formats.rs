@@ -1,5 +1,5 @@
 //! `ci/bench formats`: how fast traces are converted, printed and opened, on traces that `mpitrace synth` makes. Prints the
-//! tables of docs/benchmarks.md.
+//! tables of docs/user/benchmarks.md.
 //!
 //! Commands are timed as a whole, start included, by the processor time they take (user and system), which other work
 //! on the machine changes little; each is the best of three.

@@ -1,5 +1,5 @@
 //! What a file system of `mpitrace ioserver` costs: time of a pwrite and a pread of some sizes, one client, in a file of 16 MB
-//! that the page cache below holds. `cargo bench -p mpitrace --bench ioserver`; results stand in docs/ioserver.md.
+//! that the page cache below holds. `cargo bench -p mpitrace --bench ioserver`; results stand in docs/user/ioserver.md.
 
 #[path = "../tests/all/ioserver/instance.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]

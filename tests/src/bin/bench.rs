@@ -1,5 +1,5 @@
 //! `ci/bench overhead`: what recording costs, traced and untraced in turn within one run, as a table for
-//! `docs/benchmarks.md`.
+//! `docs/user/benchmarks.md`.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};

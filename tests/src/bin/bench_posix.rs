@@ -1,4 +1,4 @@
-//! `ci/bench posix`: what recording libc's file calls costs, as a table for `docs/benchmarks.md`: calls of 8 bytes that pass
+//! `ci/bench posix`: what recording libc's file calls costs, as a table for `docs/user/benchmarks.md`: calls of 8 bytes that pass
 //! through, that are looked at, that are recorded; with and without the recorder in turn within one run.
 
 use std::path::Path;

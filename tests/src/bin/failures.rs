@@ -1,5 +1,5 @@
 //! `ci/failures`: many runs that end badly, each at another moment, and what was recovered of them, as the table of
-//! `docs/reliability.md`.
+//! `docs/user/reliability.md`.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ const USAGE: &str =
   --mpi    mpich, openmpi, mpich5, openmpi5 [the first two]
   --way    some ways only
   --seed   of the moments at which runs end [the time]
-  --write  put the table into docs/reliability.md";
+  --write  put the table into docs/user/reliability.md";
 
 struct Arguments {
     runs: u64,
@@ -85,7 +85,7 @@ const BEGIN: &str = "<!-- begin of the table that ci/failures writes -->";
 const END: &str = "<!-- end of the table -->";
 
 fn write(table: &str) -> std::io::Result<()> {
-    let path = tests::root().join("docs/reliability.md");
+    let path = tests::root().join("docs/user/reliability.md");
     let text = std::fs::read_to_string(&path)?;
     let parts = text.split_once(BEGIN).zip(text.split_once(END));
     let Some(((before, _), (_, after))) = parts else {
@@ -128,7 +128,7 @@ fn main() -> ExitCode {
     if arguments.write
         && let Err(error) = write(&table)
     {
-        eprintln!("docs/reliability.md: {error}");
+        eprintln!("docs/user/reliability.md: {error}");
         return ExitCode::FAILURE;
     }
     println!(

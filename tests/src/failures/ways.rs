@@ -112,7 +112,7 @@ impl Way {
     }
 }
 
-/// The ways, in the order of the table in docs/reliability.md.
+/// The ways, in the order of the table in docs/user/reliability.md.
 pub const WAYS: [Way; 22] = {
     use When::{Anywhen, Init, Merge};
     use Who::{All, Each, Launcher, Nobody, One};

@@ -240,7 +240,7 @@ const CONFIGURATIONS: &[Configuration] = &[
 
 /// Programs that write bytes of which each tells whose it is: what the join says of every transfer is what stands in the
 /// buffers, and each byte of each call is found once. The newer versions, which behave alike, take two configurations, and
-/// all with UPDATE_DOCS=1; then the figures go into docs/io-patterns.md.
+/// all with UPDATE_DOCS=1; then the figures go into docs/user/io-patterns.md.
 #[test]
 fn every_transfer_carries_what_the_join_says() {
     let truth = [chain::truth_library()];
@@ -282,7 +282,11 @@ fn every_transfer_carries_what_the_join_says() {
     }
     if std::env::var_os("UPDATE_DOCS").is_some() && wrong.is_empty() {
         rows.push(row("all", "", 0, &all));
-        fs::write(tests::root().join("docs/io-patterns.md"), document(&rows)).expect("docs/");
+        fs::write(
+            tests::root().join("docs/user/io-patterns.md"),
+            document(&rows),
+        )
+        .expect("docs/");
     }
     let shown: Vec<&String> = wrong.iter().take(40).collect();
     assert!(wrong.is_empty(), "{} differences: {shown:#?}", wrong.len());

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import test from "node:test";
 import { ACTIONS, GROUPS, keyText } from "../../src/keys";
 
-const FILE = "../docs/viewer.md";
+const FILE = "../docs/user/viewer.md";
 const [BEGIN, END] = ["<!-- keys: made by UPDATE_DOCS=1 npm --prefix viewer test -->\n", "<!-- end of keys -->"];
 
 /** The table of keys as Markdown. */
@@ -17,7 +17,7 @@ function table(): string {
   return ["| | |", "|---|---|", ...lines, ""].join("\n");
 }
 
-test("docs/viewer.md has the table of keys", () => {
+test("docs/user/viewer.md has the table of keys", () => {
   const text = readFileSync(FILE, "utf8");
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
   assert.ok(from >= 0 && to > from, `${FILE} has the place for the table`);

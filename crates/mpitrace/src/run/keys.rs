@@ -40,10 +40,13 @@ pub fn check(key: &str) -> Result<(), String> {
         .iter()
         .map(|known| (strsim::damerau_levenshtein(known, &name), known));
     let near = near.filter(|&(errors, _)| errors <= 2).min();
-    let meant = near.map_or("docs/settings.md lists them".to_owned(), |(_, known)| {
-        let known = known.to_ascii_lowercase().replace('_', "-");
-        format!("did you mean {known}?")
-    });
+    let meant = near.map_or(
+        "docs/user/settings.md lists them".to_owned(),
+        |(_, known)| {
+            let known = known.to_ascii_lowercase().replace('_', "-");
+            format!("did you mean {known}?")
+        },
+    );
     Err(format!("no setting has the key {key}; {meant}"))
 }
 

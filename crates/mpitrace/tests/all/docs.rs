@@ -1,4 +1,4 @@
-//! `docs/commands.md` is what `--help` says, and the man pages and completions that are made of the same can be used.
+//! `docs/user/commands.md` is what `--help` says, and the man pages and completions that are made of the same can be used.
 //!
 //! `UPDATE_DOCS=1 cargo test -p mpitrace --test all docs` writes it anew.
 
@@ -43,13 +43,13 @@ fn commands_are_described_as_help_describes_them() {
         let help = lines.join("\n");
         write!(text, "\n## {name}\n\n```text\n{help}\n```\n").unwrap();
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/user/commands.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &text).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     let same = found == text;
-    assert!(same, "docs/commands.md is out of date: UPDATE_DOCS=1");
+    assert!(same, "docs/user/commands.md is out of date: UPDATE_DOCS=1");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //!
 //! Such a file is a valid SLOG2 file whose leaves are empty, so that every reader shows its previews. Behind each leaf
 //! stands where its records are, and the header's pointer to annotations leads to the name, size and hash of the CLOG2
-//! file. `docs/slog2-annotation.md` describes the bytes.
+//! file. `spec/slog2-annotation.md` describes the bytes.
 //!
 //! * [`annotate`] makes one of a CLOG2 file.
 //! * [`Annotated`] reads one with the CLOG2 file at hand: nodes as [`convert`](super::convert()) would have written them,
