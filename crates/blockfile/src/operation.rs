@@ -12,9 +12,7 @@
 //! ```
 
 use crate::args::Bytes;
-
-/// Number of the first kind of operation.
-pub const FIRST: u16 = 0x0C00;
+pub use crate::numbers::FIRST_OPERATION as FIRST;
 
 /// No MPI call is running on the thread.
 pub const OUTSIDE: u32 = 1;

@@ -9,10 +9,11 @@
 //! 16       LONG: u64 duration | ERROR: i32 return code | CPU: u64, u64 CPU ns at start and stop; then the arguments
 //! ```
 //!
-//! The bases are those of the block header until a [`define::TIME_BASE`] record sets new ones.
+//! The bases are those of the block header until a [`TIME_BASE`] record sets new ones.
 
-use crate::define;
-use crate::operation;
+use crate::numbers::{FIRST_OPERATION, TIME_BASE};
+
+pub use crate::numbers::{FIRST_DEFINITION, FIRST_UNKNOWN};
 
 /// Bytes of the fixed head.
 pub const HEAD: usize = 16;
@@ -28,11 +29,6 @@ pub const ERROR: u16 = 0x2000;
 pub const IN_PLACE: u16 = 0x4000;
 /// CPU times follow (two u64, ns of the process CPU clock at start and stop).
 pub const CPU: u16 = 0x8000;
-
-/// Functions that no table knows get numbers from here on; `define::FUNCTION` records name them.
-pub const FIRST_UNKNOWN: u16 = 0x0E00;
-/// Definition records have numbers from here on.
-pub const FIRST_DEFINITION: u16 = 0x0F80;
 
 /// One record of a block.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +64,7 @@ impl Record<'_> {
 
     /// Whether this is an operation below MPI ([`crate::operation`]).
     pub fn is_operation(&self) -> bool {
-        (operation::FIRST..FIRST_UNKNOWN).contains(&self.function)
+        (FIRST_OPERATION..FIRST_UNKNOWN).contains(&self.function)
     }
 
     /// Whether this is an MPI call.
@@ -177,7 +173,7 @@ impl<'a> Iterator for Records<'a> {
                 return None;
             }
             self.at += size;
-            if record.function != define::TIME_BASE {
+            if record.function != TIME_BASE {
                 return Some(record);
             }
             self.base = Base {

@@ -12,7 +12,7 @@
 //! ```
 
 use crate::args::Bytes;
-use crate::define::{put_text, put_u32, text};
+use crate::payload::{put_text, put_u32, text};
 
 /// A communicator follows; else it is MPI_COMM_WORLD.
 pub const COMM: u32 = 0x100;

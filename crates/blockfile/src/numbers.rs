@@ -1,0 +1,111 @@
+//! Numbers of records: which ranges stand for calls, operations and definitions, and the number of each definition.
+//!
+//! ```text
+//! 0      …        MPI functions, by their position in the function table
+//! 0x0C00 …        operations below MPI (FIRST_OPERATION)
+//! 0x0E00 …        functions outside the table (FIRST_UNKNOWN)
+//! 0x0F80 … 0x0FFF definitions (FIRST_DEFINITION)
+//! ```
+
+/// Number of the first kind of operation below MPI; see [`crate::operation`].
+pub const FIRST_OPERATION: u16 = 0x0C00;
+/// Number of the first function that no table knows. A [`FUNCTION`] record names each of them.
+pub const FIRST_UNKNOWN: u16 = 0x0E00;
+/// Number of the first definition record.
+pub const FIRST_DEFINITION: u16 = 0x0F80;
+
+/// New bases: u64 time in ticks, u64 CallID counter.
+pub const TIME_BASE: u16 = 0x0FFF;
+/// Part of a record that is larger than a block: u32 total size, u32 offset of this part, bytes. All parts joined give u16
+/// function and flags, i32 return code, arguments. Times and CallID are those in the heads of the parts.
+pub const FRAGMENT: u16 = 0x0FFE;
+/// Name of a function outside the table: u32 number, string.
+pub const FUNCTION: u16 = 0x0FFD;
+/// A communicator: see [`Comm`](crate::define::Comm).
+pub const COMM: u16 = 0x0FFC;
+/// A datatype: see [`Type`](crate::define::Type).
+pub const TYPE: u16 = 0x0FFB;
+/// A predefined handle: see [`Predefined`](crate::define::Predefined).
+pub const PREDEFINED: u16 = 0x0FFA;
+/// A constant of the MPI library: string name, i64 value.
+pub const CONSTANT: u16 = 0x0FF9;
+/// A reading of all clocks: u64 ticks, u64 CLOCK_MONOTONIC ns, u64 CLOCK_REALTIME ns, u64 process CPU ns.
+pub const CLOCK: u16 = 0x0FF8;
+/// A clock comparison with rank 0: u64 ticks, i64 shift in ns to add to this rank's time, u64 gap (round trip) in ns.
+pub const SYNC: u16 = 0x0FF7;
+/// The process that writes the file: see [`Process`](crate::define::Process).
+pub const PROCESS: u16 = 0x0FF6;
+/// Records that were lost at this place: u64 count, string reason.
+pub const LOST: u16 = 0x0FF5;
+/// Calls of a function that were counted only: u32 function, u64 calls. The last record of a function is valid.
+pub const IGNORED: u16 = 0x0FF4;
+/// An annotation that the program made by MPI_Pcontrol, at the record's start: u64 key, string text. Its head has CPU times
+/// where calls have them.
+pub const ANNOTATION: u16 = 0x0FF3;
+/// The file that a descriptor stands for from here on: see [`OpenFile`](crate::define::OpenFile).
+pub const FILE: u16 = 0x0FF2;
+/// Position of the individual file pointer before the access that follows: u64 handle of the MPI_File, i64 in etypes.
+pub const POSITION: u16 = 0x0FF0;
+/// A process or device that is no rank: see [`Server`](crate::define::Server).
+pub const SERVER: u16 = 0x0FEF;
+/// Extents of a file on a device: see [`Extents`](crate::define::Extents).
+pub const EXTENTS: u16 = 0x0FEE;
+/// An event that the program reports: see [`crate::user::Event`].
+pub const USER_EVENT: u16 = 0x0FED;
+/// A category of such events: see [`crate::user::Category`].
+pub const USER_CATEGORY: u16 = 0x0FEC;
+/// A function of the program was entered: see [`crate::function`].
+pub const ENTER: u16 = 0x0FEB;
+/// A function of the program was left: see [`crate::function`].
+pub const EXIT: u16 = 0x0FEA;
+/// A loaded object whose functions have addresses: see [`Module`](crate::define::Module).
+pub const MODULE: u16 = 0x0FE9;
+/// Names of the performance counters whose values follow: u32 count, strings.
+pub const COUNTERS: u16 = 0x0FE8;
+/// Values of the performance counters around the next call of the same thread: see [`crate::counts`].
+pub const COUNTS: u16 = 0x0FE7;
+/// Polls that were counted at this place and not recorded: see [`Skipped`](crate::define::Skipped).
+pub const SKIPPED: u16 = 0x0FE6;
+/// A call recorded for message matching only, because the settings leave it out: see [`hidden`](crate::define::hidden). Pictures
+/// do not show the call and statistics do not count it.
+pub const HIDDEN: u16 = 0x0FE5;
+/// Gap marker: between here and the next record of a call, calls may be missing that send, receive, or begin or complete such
+/// operations. No payload.
+pub const CUT: u16 = 0x0FE4;
+/// Sizes of the messages that are recorded: u64 fewest, u64 most bytes. Calls with other sizes are not in the blocks.
+pub const MESSAGES: u16 = 0x0FE3;
+/// Functions of the program that are shown: u32 count, strings, patterns of which a shown name matches one; then u32 count,
+/// strings, patterns of names that are left out. The record is absent if all functions are shown.
+pub const CHOICE: u16 = 0x0FE2;
+/// Accesses to a file that were made at this place and not recorded: u64 handle of the MPI_File, u32 number of collective ones
+/// that no earlier record has counted, u32 1 if work of some may go on after they have returned.
+pub const LEFT_OUT: u16 = 0x0FE1;
+/// A view of a file: see [`View`](crate::define::View).
+pub const VIEW: u16 = 0x0FE0;
+
+/// Whether later records may need definitions of this kind, however old they are. Other definitions are about one moment of
+/// the run.
+pub fn is_lasting(number: u16) -> bool {
+    matches!(
+        number,
+        FUNCTION
+            | COMM
+            | TYPE
+            | PREDEFINED
+            | CONSTANT
+            | CLOCK
+            | SYNC
+            | PROCESS
+            | LOST
+            | IGNORED
+            | FILE
+            | VIEW
+            | SERVER
+            | EXTENTS
+            | MESSAGES
+            | CHOICE
+            | USER_CATEGORY
+            | MODULE
+            | COUNTERS
+    )
+}
