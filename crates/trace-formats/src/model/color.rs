@@ -74,13 +74,14 @@ fn numbered_gray(number: &str) -> Option<u32> {
 /// The colours given, one after the other, to used categories without a definition: the 6×6×6 cube from bright to dark.
 /// After the last comes the first again.
 #[derive(Clone, Debug)]
-pub(crate) struct DefaultColors {
+pub struct DefaultColors {
     sorted: Vec<u32>,
     next: usize,
 }
 
 impl DefaultColors {
-    pub(crate) fn new() -> Self {
+    /// Begins with the first.
+    pub fn new() -> Self {
         const LEVELS: [u32; 6] = [0, 51, 102, 153, 204, 255];
         let mut sorted = Vec::with_capacity(216);
         for red in LEVELS {
@@ -99,7 +100,8 @@ impl DefaultColors {
         DefaultColors { sorted, next: 1 }
     }
 
-    pub(crate) fn next(&mut self) -> Color {
+    /// The next colour.
+    pub fn next(&mut self) -> Color {
         let rgb = self.sorted[self.next];
         self.next = (self.next + 1) % self.sorted.len();
         Color::rgb(rgb)

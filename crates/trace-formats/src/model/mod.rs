@@ -5,22 +5,29 @@
 //! hold them a [`Sink`], and [`convert`] puts the one into the other. Formats that hold events rather than drawables
 //! take them through [`Points`]. What a target cannot hold is counted in [`Losses`], never dropped silently.
 
+mod category;
+mod color;
+mod drawable;
 mod info;
 mod losses;
 mod points;
 #[cfg(feature = "spill")]
 mod sort;
+mod x11_names;
 
 use std::collections::BTreeMap;
 
-pub use crate::slog2::{
-    Category, Color, NewDrawable as Drawable, Text, TimeBBox, Topology, Vertex,
+pub use category::{
+    Category, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, preview_index,
 };
+pub use color::{Color, DefaultColors};
+pub use drawable::{Drawable, TimeBBox, Topology, Vertex};
 pub use info::{COUNTER_SIGN, InfoWriter, Message, Value, counter_of, info_values, message};
 pub use losses::Losses;
 pub use points::{Point, Points, What};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert};
+pub use x11_names::NAMES as X11_NAMES;
 
 /// What stops a conversion: the error of the source or of the sink, which names its file.
 pub type Stop = Box<dyn std::error::Error + Send + Sync>;

@@ -2,7 +2,7 @@
 
 /// Name and 0xRRGGBB, ascending by the bytes of the name.
 #[rustfmt::skip] // One name per line reads better than wrapped tuples.
-pub(crate) const NAMES: [(&str, u32); 544] = [
+pub const NAMES: [(&str, u32); 544] = [
     ("AliceBlue", 0xf0f8ff),
     ("AntiqueWhite", 0xfaebd7),
     ("AntiqueWhite1", 0xffefdb),

@@ -1,7 +1,8 @@
 //! Takes big-endian values from a part of a file, one after the other.
 
 use super::error::{Error, ErrorKind};
-use super::types::{FileBlockPtr, Text, TimeBBox, TreeNodeId};
+use super::types::{FileBlockPtr, TreeNodeId};
+use crate::model::{Text, TimeBBox};
 
 /// A place in a part of a file. Every error names the byte offset in the whole file.
 #[derive(Clone, Debug)]

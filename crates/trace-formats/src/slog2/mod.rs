@@ -30,7 +30,6 @@
 
 mod annotation;
 mod build;
-mod colors;
 mod convert;
 mod cursor;
 mod directory;
@@ -52,12 +51,14 @@ mod update;
 mod views;
 mod walk;
 mod window;
-mod x11_names;
 
+pub use crate::model::{
+    Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,
+    Text, TimeBBox, Topology, Vertex, preview_index,
+};
 pub use crate::pending::PendingFile;
 pub use annotation::{Annotated, Companion, annotate, annotate_telling};
-pub use build::{Builder, NewComposite, NewDrawable, Options, Tree};
-pub use colors::Color;
+pub use build::{Builder, NewComposite, Options, Tree};
 pub(crate) use convert::Drawing;
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
@@ -79,9 +80,8 @@ pub use sink::Sink;
 pub use source::InModel;
 pub use source::Source;
 pub use types::{
-    Category, DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, PREVIEW_ARROW,
-    PREVIEW_EVENT, PREVIEW_STATE, Ratios, Text, TimeBBox, Topology, TreeNodeId, VERSION,
-    VERSION_2_0_5, Vertex, preview_index,
+    DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, TreeNodeId, VERSION,
+    VERSION_2_0_5,
 };
 pub use update::{Topologies, in_order_of_insertion, update};
 #[cfg(feature = "commands")]
@@ -89,5 +89,3 @@ pub(crate) use views::views as views_of_lines;
 pub use views::{lines as lines_of_views, node_view, program_view};
 pub use walk::Walk;
 pub use window::{Depth, Reading, Visit, Window};
-#[cfg(feature = "commands")]
-pub(crate) use x11_names::NAMES;

@@ -2,15 +2,14 @@
 //!
 //! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
 
-use super::colors::Color;
 use super::cursor::Cursor;
 use super::directory::Directory;
 use super::error::{Error, ErrorKind};
 use super::node::Node;
 use super::types::{
-    Category, DirEntry, FileBlockPtr, Header, Layout, LineIdMap, Ratios, Text, Topology,
-    TreeNodeId, VERSION, VERSION_2_0_5,
+    DirEntry, FileBlockPtr, Header, Layout, LineIdMap, TreeNodeId, VERSION, VERSION_2_0_5,
 };
+use crate::model::{Category, Color, Ratios, Text, Topology};
 
 /// An SLOG2 file: header, categories and line maps are read; directory and nodes can be, where they stand.
 #[derive(Clone, Debug)]

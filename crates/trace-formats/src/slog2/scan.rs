@@ -5,7 +5,8 @@ use super::cursor::Cursor;
 use super::error::Error;
 use super::node::{Composite, Drawable, Primitive, Stub};
 use super::read::Reader;
-use super::types::{FileBlockPtr, Vertex};
+use super::types::FileBlockPtr;
+use crate::model::Vertex;
 
 /// A primitive drawable as it stands in its node.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::build::{Builder, Options};
 use super::error::{Error, ErrorKind};
-use super::types::{Category, Header, LineIdMap, Ratios, Topology};
+use super::types::{Header, LineIdMap};
 use super::views;
 use crate::PendingFile;
 use crate::model::{self, Complete, Definitions, Drawable, Line, Losses, Order, Stop};
+use crate::model::{Category, Ratios, Topology};
 
 /// An SLOG2 file in the making. Wants drawables by end time, as the original's tree builder does.
 pub struct Sink<W> {

@@ -15,9 +15,10 @@ use super::error::Error;
 use super::node::{Drawable, Primitive, Stub};
 use super::ordered::Key;
 use super::read::Reader;
-use super::types::{Category, DirEntry, Topology, Vertex};
+use super::types::DirEntry;
 use super::views;
 use crate::model::{self, Definitions, Losses, Order, Stop};
+use crate::model::{Category, Topology, Vertex};
 
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;

@@ -2,12 +2,14 @@
 
 use std::io::{Seek, Write};
 
-use super::build::{Builder, NewComposite, NewDrawable, Options};
+use super::build::{Builder, NewComposite, Options};
 use super::error::Error;
 use super::node::{Drawable, Primitive};
 use super::read::Reader;
-use super::types::{Category, Header, Ratios, Topology, Vertex};
+use super::types::Header;
 use super::walk::Walk;
+use crate::model::Drawable as NewDrawable;
+use crate::model::{Category, Ratios, Topology, Vertex};
 
 /// Hash tables with keys that come from files.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

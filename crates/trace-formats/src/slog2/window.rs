@@ -9,7 +9,8 @@ use super::error::Error;
 use super::node::{Drawable, Shadow, Stub};
 use super::print::Order;
 use super::read::Reader;
-use super::types::{DirEntry, Header, TimeBBox};
+use super::types::{DirEntry, Header};
+use crate::model::TimeBBox;
 
 /// How far down the tree to read. What lies deeper is shown by its previews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

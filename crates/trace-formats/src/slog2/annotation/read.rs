@@ -2,7 +2,7 @@
 
 use std::io::{Seek, Write};
 
-use super::super::build::{Lists, NewDrawable};
+use super::super::build::Lists;
 use super::super::convert::{ConvertError, Lines, Matching, Meeting, Role};
 use super::super::cursor::Cursor;
 use super::super::encode::write_count;
@@ -10,11 +10,13 @@ use super::super::error::{Error, ErrorKind};
 use super::super::node::{Node, Primitive, Stub};
 use super::super::read::Reader;
 use super::super::rewrite::Relocation;
-use super::super::types::{DirEntry, FileBlockPtr, Header, Topology, Vertex};
+use super::super::types::{DirEntry, FileBlockPtr, Header};
 use super::layout::{Annotation, Companion, LeafRecord, hash, next_elder};
 use crate::clog2::{
     self, Body, Endian, Msg, Preamble, Record, RecordHeader, peek_rectype, peek_size, rectype,
 };
+use crate::model::Drawable as NewDrawable;
+use crate::model::{Topology, Vertex};
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

@@ -7,13 +7,14 @@
 
 use std::io::{Seek, Write};
 
-use super::super::build::{Builder, NewDrawable, Place, Tree};
+use super::super::build::{Builder, FileDrawable, Place, Tree};
 use super::super::convert::{
     Conversion, ConvertError, ConvertOptions, Draw, FromClog2, for_each_record,
 };
 use super::super::error::Error;
 use super::layout::{Annotation, Companion, EldersWriter, LeafRecord, Meaning, hash};
 use crate::clog2::{self, Endian, PREAMBLE_SIZE};
+use crate::model::Drawable as NewDrawable;
 
 /// Makes the annotation file of a merged CLOG2 file, given all its bytes and its name, and gives the output back.
 ///

@@ -3,26 +3,13 @@
 use std::cmp::Ordering;
 
 use super::super::encode::{f64_bytes, write_count};
-use super::super::types::{TimeBBox, Topology, Vertex};
 use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
+use crate::model::{Drawable as NewDrawable, TimeBBox, Topology, Vertex};
 
 /// The byte before a primitive in a list.
 const PRIMITIVE_KIND: u8 = 0;
 /// The byte before a composite.
 const COMPOSITE_KIND: u8 = 1;
-
-/// A drawable to add to the tree.
-#[derive(Clone, Copy, Debug)]
-pub struct NewDrawable<'a> {
-    /// What it looks like: that of its category.
-    pub topology: Topology,
-    /// Index of its category.
-    pub category: i32,
-    /// Values, laid out as the category's types say; at most 32767 bytes.
-    pub info: &'a [u8],
-    /// One vertex for an event, else two; of an arrow the send, then the receive.
-    pub vertices: &'a [Vertex],
-}
 
 /// Drawables that belong together, to add to the tree as one (section 4.2). It is listed among the states. In previews
 /// and summaries its primitives count, each for its own category, and it does not.
@@ -69,15 +56,25 @@ pub(in super::super) enum Place {
     Inside,
 }
 
-impl NewDrawable<'_> {
+/// How a drawable is laid out in the file, and how it is ordered there.
+pub(in super::super) trait FileDrawable {
     /// Bytes in the file, without the byte for its kind.
+    fn byte_size(&self) -> usize;
+    /// Appends its bytes, without the one for its kind.
+    fn encode(&self, out: &mut Vec<u8>);
+    /// Lines of the first and the last vertex.
+    fn lines(&self) -> Lines;
+    /// The order of section 8.6.
+    fn order(&self, other: &Self) -> Ordering;
+}
+
+impl FileDrawable for NewDrawable<'_> {
     #[inline]
-    pub(super) fn byte_size(&self) -> usize {
+    fn byte_size(&self) -> usize {
         8 + self.info.len() + 12 * self.vertices.len()
     }
 
-    /// Appends its bytes, without the one for its kind.
-    pub(in super::super) fn encode(&self, out: &mut Vec<u8>) {
+    fn encode(&self, out: &mut Vec<u8>) {
         push_head(out, self.category, self.info);
         push_short(out, self.vertices.len());
         for vertex in self.vertices {
@@ -86,27 +83,14 @@ impl NewDrawable<'_> {
         }
     }
 
-    /// Lines of the first and the last vertex.
-    pub(super) fn lines(&self) -> Lines {
+    fn lines(&self) -> Lines {
         let line = |vertex: Option<&Vertex>| vertex.map_or(0, |vertex| vertex.line);
         [line(self.vertices.first()), line(self.vertices.last())]
     }
 
-    /// The order of section 8.6.
-    pub(super) fn order(&self, other: &Self) -> Ordering {
+    fn order(&self, other: &Self) -> Ordering {
         drawable_order(self.bounds(), other.bounds())
             .then_with(|| (self.category, self.lines()).cmp(&(other.category, other.lines())))
-    }
-
-    #[inline]
-    pub(in super::super) fn bounds(&self) -> TimeBBox {
-        let mut bounds = TimeBBox::EMPTY;
-        for &Vertex { time, .. } in self.vertices {
-            let earliest = time;
-            let latest = time;
-            bounds.include(TimeBBox { earliest, latest });
-        }
-        bounds
     }
 }
 

@@ -7,9 +7,10 @@ use super::super::encode;
 use super::super::error::Error;
 use super::super::java::hash_map_order;
 use super::super::node::Stub;
-use super::super::types::{Category, Header, Layout, LineIdMap, Ratios, Topology, preview_index};
+use super::super::types::{Header, Layout, LineIdMap};
 use super::Builder;
 use super::shadow::{DoneShadows, vertex_count};
+use crate::model::{Category, Ratios, Topology, preview_index};
 
 /// What the shadows of the root, which are never written, tell about the whole log.
 #[derive(Debug)]

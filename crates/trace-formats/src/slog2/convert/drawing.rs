@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::super::build::NewDrawable;
-use super::super::types::{Category, Vertex};
 use super::categories::{Categories, Role};
 use super::counted::Counted;
 use super::lines::Lines;
@@ -13,7 +11,9 @@ use crate::clog2::{
     self, Body, Endian, HEADER_SIZE, Msg, Origin, Preamble, Record, RecordHeader, peek_rectype,
     peek_size, peek_time, rectype,
 };
+use crate::model::Drawable as NewDrawable;
 use crate::model::Losses;
+use crate::model::{Category, Vertex};
 
 use super::lines::Place;
 

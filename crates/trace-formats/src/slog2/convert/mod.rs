@@ -19,13 +19,15 @@ pub(crate) use drawing::Drawing;
 pub(super) use lines::Lines;
 pub(super) use matching::{Matching, Meeting};
 
-use super::build::{Builder, NewDrawable, Options, Tree};
+use super::build::{Builder, Options, Tree};
 use super::error::Error;
-use super::types::{Category, Header, LineIdMap};
+use super::types::{Header, LineIdMap};
 use super::views;
 use crate::clog2::{
     self, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, Record, peek_rectype, peek_size, rectype,
 };
+use crate::model::Category;
+use crate::model::Drawable as NewDrawable;
 use crate::model::Line;
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.

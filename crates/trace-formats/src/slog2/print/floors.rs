@@ -6,8 +6,9 @@ use std::collections::btree_map::Entry;
 use super::super::error::Error;
 use super::super::node::{Drawable, Node};
 use super::super::read::Reader;
-use super::super::types::{DirEntry, FileBlockPtr, TimeBBox};
+use super::super::types::{DirEntry, FileBlockPtr};
 use super::order::Order;
+use crate::model::TimeBBox;
 
 /// Which drawables to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

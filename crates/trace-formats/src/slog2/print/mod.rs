@@ -18,7 +18,7 @@ pub use recursive::{RecursiveOptions, print_recursively};
 use super::error::Error;
 use super::node::Drawable;
 use super::read::Reader;
-use super::types::TimeBBox;
+use crate::model::TimeBBox;
 use parts::Printer;
 
 /// Which parts before the drawables to print; the header always is.

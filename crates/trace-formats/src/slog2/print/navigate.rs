@@ -4,10 +4,10 @@ use std::io::Write;
 
 use super::super::error::Error;
 use super::super::read::Reader;
-use super::super::types::TimeBBox;
 use super::flush;
 use super::parts::Printer;
 use super::trunk::{Moved, Trunk};
+use crate::model::TimeBBox;
 
 /// A walk through a file. It begins with the whole log and the root.
 pub struct Navigator<'r, 'a> {

@@ -10,12 +10,12 @@ use std::io::Write;
 use super::super::error::Error;
 use super::super::node::{Drawable, Node, Shadow, Stub};
 use super::super::read::Reader;
-use super::super::types::TimeBBox;
 use super::floors::merge_floors;
 use super::order::Order;
 use super::parts::Printer;
 use super::recursive::{Planned, print_stub};
 use super::{flush, flush_if_long};
+use crate::model::TimeBBox;
 
 /// Nodes in memory.
 pub(super) struct Trunk<'r, 'a> {
