@@ -7,6 +7,7 @@
 use crate::api::printf::{self, Arguments};
 use crate::blocks::fill;
 use crate::blocks::thread::{self, Thread};
+use crate::platform::say;
 use crate::process;
 use blockfile::define::Definition;
 use std::ffi::c_int;
@@ -43,7 +44,7 @@ pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
         if let Some(key) = given
             && !(1..FIRST_KEY).contains(&key)
         {
-            crate::process::say::on_first_rank(&format!(
+            say::on_first_rank(&format!(
                 "trace: MPI_Pcontrol(3, {key}, ...): the key is outside the recommended range 1 to {}",
                 FIRST_KEY - 1
             ));

@@ -6,8 +6,8 @@ use crate::blocks::{self, Block};
 use crate::call::CPU_TIME;
 use crate::call::hidden;
 use crate::counters;
+use crate::platform::clock;
 use crate::process;
-use crate::process::clock;
 use blockfile::args::Bytes;
 use blockfile::define::{
     COUNTS, Definition, ENTER, FRAGMENT, HIDDEN, HIDDEN_HEAD, Skipped, TIME_BASE, USER_EVENT,

@@ -13,6 +13,7 @@ pub(crate) mod fill;
 pub(crate) mod retire;
 pub(crate) mod thread;
 
+use crate::platform::say;
 use blockfile::define::HIDDEN;
 use blockfile::encode::Head;
 use blockfile::handover::Published;
@@ -290,7 +291,7 @@ impl Store {
                     }
                 }
             }
-            crate::process::say::on_first_rank(&format!(
+            say::on_first_rank(&format!(
                 "trace: {}: {why}; nothing is left of the calls of a process that does not come to MPI_Finalize",
                 self.path.display()
             ));

@@ -2,6 +2,7 @@
 //! sentinel numbers and addresses of sentinels are recognised, nothing is read that the standard does not say is there.
 
 use crate::call::constants;
+use crate::call::status;
 use crate::interpose::generated::MPI_Status;
 use blockfile::encode::{Cursor, NO_ARRAY, STRING_MAX, Status};
 use std::ffi::{c_char, c_int, c_void};
@@ -313,13 +314,13 @@ pub unsafe fn status(p: *const MPI_Status, error: bool) -> Option<Status> {
     if s.MPI_SOURCE == UNSET {
         return None;
     }
-    Some(crate::call::status::decode(s, error))
+    Some(status::decode(s, error))
 }
 
 /// Whether a return code says that statuses hold codes of their own (MPI_ERR_IN_STATUS).
 #[inline(always)]
 pub fn in_status(code: c_int) -> bool {
-    code != 0 && crate::call::status::is_in_status(code)
+    code != 0 && status::is_in_status(code)
 }
 
 /// Writes an array of statuses; their error fields count only with `errors`.

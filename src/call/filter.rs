@@ -3,12 +3,14 @@
 //! On the hot path there is nothing of it: where a filter is set, the [`MODE`] of functions says so, and their wrappers ask here
 //! when the real function has returned. Calls that are left out are counted, and what they make is defined all the same.
 
+use crate::call::arg;
 use crate::call::arg::{Number, is_address, length};
 use crate::call::constants;
+use crate::call::hidden;
 use crate::call::{FILTERED, HIDDEN, MODE, OFF};
 use crate::interpose::generated::{COUNT, MOVES_MESSAGES, MPI_Comm, MPI_Count, MPI_Datatype, pmpi};
+use crate::platform::clock;
 use crate::process;
-use crate::process::clock;
 use crate::settings::Settings;
 use blockfile::encode::Status;
 use std::sync::atomic::{
@@ -72,7 +74,7 @@ pub fn apply(settings: &Settings) {
     MEMBERS.store(settings.comm_size);
     BYTES.store(settings.message_size);
     CALLS.store(settings.calls);
-    let begin = process::first_reading().monotonic;
+    let begin = clock::first_reading().monotonic;
     let moment = |ns: u64| begin.saturating_add(ns);
     TIME.store(settings.time.map(|(from, to)| (moment(from), moment(to))));
     FIRST.store(settings.first_calls.unwrap_or(u32::MAX), Relaxed);
@@ -170,7 +172,7 @@ pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Amo
     }
     let before = RECORDED[index].fetch_add(1, Relaxed);
     if before.saturating_add(1) >= limit {
-        let off = match crate::call::hidden::is_on() && MOVES_MESSAGES[index] {
+        let off = match hidden::is_on() && MOVES_MESSAGES[index] {
             true => HIDDEN | FILTERED,
             false => OFF,
         };
@@ -185,7 +187,7 @@ pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Amo
 
 /// Members of both groups.
 fn members(comm: MPI_Comm) -> u64 {
-    if crate::call::arg::bits(comm) == constants::handle("MPI_COMM_NULL") {
+    if arg::bits(comm) == constants::handle("MPI_COMM_NULL") {
         return 0;
     }
     let (mut inter, mut n, mut remote) = (0, 0, 0);
@@ -228,10 +230,7 @@ pub unsafe fn sum<T: Number>(
     datatype: MPI_Datatype,
 ) -> Option<u64> {
     // SAFETY: promised by the caller.
-    elements(
-        unsafe { crate::call::arg::sum(counts, n?) } as i64,
-        datatype,
-    )
+    elements(unsafe { arg::sum(counts, n?) } as i64, datatype)
 }
 
 /// Bytes of an array of so many counts, each of a datatype of its own.

@@ -14,7 +14,7 @@ use crate::blocks::thread::Thread;
 use crate::call;
 use crate::call::filter;
 use crate::interpose::generated::{CLASSES, MOVES_MESSAGES, NAMES};
-use crate::process::clock;
+use crate::platform::clock;
 use crate::settings::{Setting, Settings};
 use blockfile::define::CUT;
 use std::sync::atomic::{

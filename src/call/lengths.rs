@@ -2,8 +2,11 @@
 //! functions, which are not recorded. Names are those that the table uses.
 
 use crate::call::arg::length;
+use crate::call::constants;
 use crate::call::constants::{ROOT, UNDEFINED};
+use crate::interpose::entry;
 use crate::interpose::generated::{MPI_Comm, MPI_Count, MPI_Datatype, pmpi};
+use crate::interpose::library;
 use std::ffi::c_int;
 
 fn is_inter(comm: MPI_Comm) -> bool {
@@ -55,7 +58,7 @@ fn topology(comm: MPI_Comm) -> c_int {
 /// Dimensions of a Cartesian topology.
 pub fn ndims(comm: MPI_Comm) -> usize {
     let mut n = 0;
-    if topology(comm) == crate::call::constants::CART {
+    if topology(comm) == constants::CART {
         // SAFETY: as above; the topology is Cartesian.
         unsafe { pmpi::MPI_Cartdim_get(comm, &mut n) };
     }
@@ -64,7 +67,7 @@ pub fn ndims(comm: MPI_Comm) -> usize {
 
 fn graph(comm: MPI_Comm) -> (usize, usize) {
     let (mut nodes, mut edges) = (0, 0);
-    if topology(comm) == crate::call::constants::GRAPH {
+    if topology(comm) == constants::GRAPH {
         // SAFETY: as above; the topology is a graph.
         unsafe { pmpi::MPI_Graphdims_get(comm, &mut nodes, &mut edges) };
     }
@@ -84,7 +87,7 @@ pub fn edges(comm: MPI_Comm) -> usize {
 /// Neighbours of a node of a graph topology.
 pub fn degree(comm: MPI_Comm, rank: c_int) -> usize {
     let mut n = 0;
-    if topology(comm) == crate::call::constants::GRAPH {
+    if topology(comm) == constants::GRAPH {
         // SAFETY: as above.
         unsafe { pmpi::MPI_Graph_neighbors_count(comm, rank, &mut n) };
     }
@@ -93,16 +96,16 @@ pub fn degree(comm: MPI_Comm, rank: c_int) -> usize {
 
 fn neighbours(comm: MPI_Comm) -> (usize, usize) {
     let kind = topology(comm);
-    if kind == crate::call::constants::CART {
+    if kind == constants::CART {
         let n = 2 * ndims(comm);
         (n, n)
-    } else if kind == crate::call::constants::GRAPH {
+    } else if kind == constants::GRAPH {
         let mut rank = 0;
         // SAFETY: as above.
         unsafe { pmpi::MPI_Comm_rank(comm, &mut rank) };
         let n = degree(comm, rank);
         (n, n)
-    } else if kind == crate::call::constants::DIST_GRAPH {
+    } else if kind == constants::DIST_GRAPH {
         let (mut sources, mut destinations, mut weighted) = (0, 0, 0);
         // SAFETY: as above.
         unsafe {
@@ -141,12 +144,12 @@ fn envelope(datatype: MPI_Datatype) -> [usize; 4] {
         *mut c_int,
     ) -> c_int;
     let mut combiner = 0;
-    let code = crate::interpose::library::find(c"PMPI_Type_get_envelope_c", std::ptr::null());
+    let code = library::find(c"PMPI_Type_get_envelope_c", std::ptr::null());
     if !code.is_null() {
         let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
         // SAFETY: the function of that name has this signature in every MPI library that has it.
         unsafe {
-            std::mem::transmute::<crate::interpose::entry::Code, Large>(code)(
+            std::mem::transmute::<entry::Code, Large>(code)(
                 datatype,
                 &mut integers,
                 &mut addresses,

@@ -16,7 +16,6 @@
 pub(crate) mod arg;
 pub(crate) mod constants;
 pub(crate) mod filter;
-pub(crate) mod floating;
 pub(crate) mod hidden;
 pub(crate) mod lengths;
 pub(crate) mod poll;
@@ -27,8 +26,8 @@ use crate::blocks::fill::{self, OddCall};
 use crate::blocks::thread::{self, Thread};
 use crate::counters;
 use crate::interpose::generated::COUNT;
+use crate::platform::clock;
 use crate::process;
-use crate::process::clock;
 use blockfile::encode::{Cursor, Head, SLACK};
 use blockfile::layout::{BlockHeader, Clock};
 use blockfile::record;

@@ -7,6 +7,7 @@
 
 use crate::blocks::fill;
 use crate::blocks::thread::Thread;
+use crate::call::arg;
 use blockfile::define::{SKIPPED, Skipped};
 use blockfile::record::{self, Base};
 use std::ptr::null_mut;
@@ -87,11 +88,7 @@ impl Key {
     ///
     /// # Safety
     /// `handles` must be readable for `n` elements.
-    pub unsafe fn handles<T: crate::call::arg::Bits>(
-        self,
-        handles: *const T,
-        n: Option<usize>,
-    ) -> Key {
+    pub unsafe fn handles<T: arg::Bits>(self, handles: *const T, n: Option<usize>) -> Key {
         let n = n.unwrap_or(0);
         // SAFETY: promised by the caller.
         let each = (0..n).map(|i| unsafe { handles.add(i).read_unaligned() }.bits());

@@ -1,6 +1,7 @@
 //! What stands in an `MPI_Status` of each family. Byte count and cancelled flag are private fields; reading them takes
 //! nothing, asking MPI_Get_count and MPI_Test_cancelled for every status would cost more than the record.
 
+use crate::call::constants;
 use crate::interpose::generated::{FAMILY, MPI_Status, pmpi};
 use blockfile::encode::Status;
 use blockfile::layout::Family;
@@ -40,9 +41,9 @@ fn private(s: &MPI_Status) -> (u64, bool) {
                 // The standard names no private fields.
                 let mut count = 0;
                 let mut cancelled = 0;
-                let byte = crate::call::constants::handle("MPI_BYTE");
+                let byte = constants::handle("MPI_BYTE");
                 // not MPI_Get_count, which has no number for more than 2 GB
-                pmpi::MPI_Get_elements_x(s, crate::call::constants::from_bits(byte), &mut count);
+                pmpi::MPI_Get_elements_x(s, constants::from_bits(byte), &mut count);
                 pmpi::MPI_Test_cancelled(s, &mut cancelled);
                 (u64::try_from(count).unwrap_or(0), cancelled != 0)
             }
@@ -55,7 +56,5 @@ fn private(s: &MPI_Status) -> (u64, bool) {
 pub fn is_in_status(code: c_int) -> bool {
     let mut class = 0;
     // SAFETY: any code may be asked about.
-    unsafe {
-        pmpi::MPI_Error_class(code, &mut class) == 0 && class == crate::call::constants::IN_STATUS
-    }
+    unsafe { pmpi::MPI_Error_class(code, &mut class) == 0 && class == constants::IN_STATUS }
 }

@@ -10,7 +10,7 @@ mod usage;
 
 use crate::blocks::fill;
 use crate::blocks::thread::{self, Thread};
-use crate::define::rank_from_launcher;
+use crate::platform::launcher;
 use crate::process;
 use blockfile::counts::PAIR;
 use blockfile::define::Definition;
@@ -90,7 +90,7 @@ pub fn apply(asked: &[String]) {
         };
         refused.push(format!("{name}: {why}"));
     }
-    if !refused.is_empty() && rank_from_launcher().unwrap_or(0) == 0 {
+    if !refused.is_empty() && launcher::rank().unwrap_or(0) == 0 {
         let rest = match chosen.names.len() {
             0 => "no counter is left".to_owned(),
             n => format!("the other {n} are read"),

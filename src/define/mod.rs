@@ -11,12 +11,13 @@ use crate::call::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
 use crate::interpose::generated::{
     MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
 };
-use crate::process::environment;
-use crate::process::launcher::Environment;
+use crate::platform::clock;
+use crate::platform::environment;
+use crate::platform::host;
 use crate::settings::Settings;
 use blockfile::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
 use parking_lot::Mutex;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// How a communicator is made.
@@ -32,54 +33,18 @@ pub enum Made {
     Outside,
 }
 
-/// File name of the program.
-pub fn program() -> String {
-    std::env::current_exe()
-        .ok()
-        .and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()))
-        .unwrap_or_else(|| "program".to_owned())
-}
-
-/// Name of this host.
-pub fn host() -> String {
-    let mut name = [0 as c_char; 256];
-    // SAFETY: the buffer is one byte longer than what may be written, and zero.
-    unsafe {
-        libc::gethostname(name.as_mut_ptr(), name.len() - 1);
-        CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
-    }
-}
-
-/// Number of this start of the kernel: processes with the same one read the same clocks.
-pub fn boot_id() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let rank = rank_from_launcher().filter(|_| crate::process::clock::is_wrong());
-    id.trim().to_owned() + &rank.map(|rank| format!("-{rank}")).unwrap_or_default()
-}
-
-/// Rank as the launcher tells it in the environment, for the time before MPI_Init and for programs without it. A number does no harm,
-/// so it is believed also where other variables are not: it decides which rank speaks.
-pub fn rank_from_launcher() -> Option<u32> {
-    Environment::Own.rank()
-}
-
-/// Number of ranks, likewise.
-pub fn size_from_launcher() -> Option<u32> {
-    Environment::Own.size()
-}
-
 /// What is known before MPI_Init: the process, its clocks, names of functions that no table has.
 pub fn process(t: &mut Thread) {
     put_definition(
         t,
         &Definition::Process(Process {
-            host: host(),
-            program: program(),
+            host: host::host(),
+            program: host::program(),
             user: environment::var("LOGNAME").unwrap_or_default(),
-            boot: boot_id(),
+            boot: host::boot_id(),
         }),
     );
-    put_definition(t, &Definition::Clock(crate::process::first_reading()));
+    put_definition(t, &Definition::Clock(clock::first_reading()));
     for &i in UNKNOWN {
         let name = NAMES[i].to_string_lossy();
         put_definition(
@@ -119,7 +84,7 @@ pub fn choice(t: &mut Thread, settings: &Settings) {
 
 /// A reading of all clocks.
 pub fn clocks(t: &mut Thread) {
-    put_definition(t, &Definition::Clock(crate::process::clock::reading()));
+    put_definition(t, &Definition::Clock(clock::reading()));
 }
 
 /// File calls and events that should have been recorded and could not be. `t` may be null.

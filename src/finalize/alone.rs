@@ -7,7 +7,7 @@ use super::report::{self, Written};
 use super::zero::dumpi_options;
 use super::{call_ids, names, plan};
 use crate::call::table::table;
-use crate::process;
+use crate::platform::folder;
 use crate::process::start::World;
 use crate::settings::Settings;
 use blockfile::file::File;
@@ -119,7 +119,7 @@ fn merged(
     if whole.operations > 0
         && let Some(base) = outputs.base(merge.zero_ns(), comms)
     {
-        let folder = process::folder::temporary(settings);
+        let folder = folder::temporary(settings);
         let last = merge.last_ns();
         match operations::draw_files(files, table, base, last, &folder) {
             Ok(drawn) => outputs.draw(drawn),

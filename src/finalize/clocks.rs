@@ -12,10 +12,10 @@ use super::meeting;
 use super::under_way;
 use crate::blocks::fill::put_definition;
 use crate::blocks::thread::Thread;
-use crate::define;
+use crate::platform::clock;
+use crate::platform::host;
+use crate::platform::job;
 use crate::process;
-use crate::process::clock;
-use crate::process::launcher;
 use crate::process::start::World;
 use crate::settings::ClockSync;
 use blockfile::define::{Definition, Sync};
@@ -41,11 +41,11 @@ fn probed(line: &Exchange, world: &World) -> Result<Vec<i32>, Failure> {
 
 /// A number for the kernel that this process runs under, and for the clock it reads.
 fn boot() -> u64 {
-    let id = define::boot_id();
+    let id = host::boot_id();
     // CLOCK_MONOTONIC can be shifted for a time namespace; the counter cannot.
     let namespace = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let text = format!("{id}{}{:?}", namespace.display(), clock::source());
-    launcher::hash(&text)
+    job::hash(&text)
 }
 
 /// Compares clocks while the program runs: makes the recorder's communicator, if there is none yet. Collective.

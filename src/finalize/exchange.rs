@@ -8,6 +8,7 @@ use super::meeting::Comm;
 use super::under_way;
 use crate::call::arg::bits;
 use crate::call::constants::{self, predefined};
+use crate::call::status;
 use crate::interpose::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
 use crate::process::start::World;
 use std::ffi::c_int;
@@ -192,7 +193,7 @@ impl Exchange {
         }
         pending.done = true;
         // SAFETY: all bytes are set, at least to zero.
-        let bytes = crate::call::status::decode(unsafe { status.assume_init_ref() }, false).bytes;
+        let bytes = status::decode(unsafe { status.assume_init_ref() }, false).bytes;
         Ok((std::mem::take(&mut pending.buffer), bytes as usize))
     }
 

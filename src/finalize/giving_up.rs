@@ -12,6 +12,7 @@ use super::meeting::pause;
 use super::merge::{children, parent};
 use super::under_way;
 use crate::call::constants::{ANY_TAG, predefined};
+use crate::call::status;
 use crate::interpose::generated::{MPI_Datatype, MPI_Status, pmpi};
 use parking_lot::Mutex;
 use std::cell::UnsafeCell;
@@ -66,7 +67,7 @@ fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<(i32, 
         return None;
     }
     // SAFETY: all bytes are set, at least to zero.
-    let found = crate::call::status::decode(unsafe { status.assume_init_ref() }, false);
+    let found = status::decode(unsafe { status.assume_init_ref() }, false);
     let byte: MPI_Datatype = predefined("MPI_BYTE");
     // SAFETY: as above; the message is there, so that nobody waits for long, and the place has as many bytes as is said.
     let code = unsafe {

@@ -6,9 +6,9 @@
 //! file of this user that nobody else may write to, and what it names are plain file names in the same folder.
 
 use crate::blocks::Store;
-use crate::define;
 use crate::finalize::alone;
-use crate::process;
+use crate::platform::clock;
+use crate::platform::host;
 use crate::process::start::World;
 use crate::say;
 use crate::settings::Settings;
@@ -67,7 +67,7 @@ impl Leaving<'_> {
             Err(why) => say!(
                 "trace: {why}; the calls are in {}/libtrace.*.blocks on {} (mpitrace recover reads them)",
                 folder.display(),
-                define::host()
+                host::host()
             ),
         }
         drop(std::fs::remove_file(&list));
@@ -80,7 +80,7 @@ pub fn world(size: u32, run: u64, spawned: bool) -> World {
     World {
         rank: 0,
         size: size as i32,
-        started: (process::first_reading().realtime / 1_000_000_000) as i64,
+        started: (clock::first_reading().realtime / 1_000_000_000) as i64,
         job: std::process::id(),
         run,
         spawned,

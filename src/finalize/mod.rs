@@ -30,8 +30,13 @@ use crate::blocks::fill::{self, put_definition};
 use crate::blocks::thread::{self, Thread};
 use crate::call::table::table;
 use crate::define;
+use crate::interpose::generated;
 use crate::interpose::library;
 use crate::memory::{self, Unfinished};
+use crate::platform::environment;
+use crate::platform::folder;
+use crate::platform::host;
+use crate::platform::own_file;
 use crate::process;
 use crate::process::first;
 use crate::process::start::{self, World};
@@ -80,7 +85,7 @@ fn merge() {
             say!(
                 "trace: no MPI_COMM_WORLD to merge the ranks with: the calls of this process are in {} on {} (mpitrace recover reads it)",
                 store.path().display(),
-                define::host()
+                host::host()
             );
         }
         return;
@@ -145,7 +150,7 @@ impl From<Wrong> for Unmerged {
 
 /// Names the block files, which stay. Of all ranks that have come so far and whose files lie together, the lowest one says it.
 fn files_stay(world: &World, why: &str) {
-    let (rank, host) = (world.rank, define::host());
+    let (rank, host) = (world.rank, host::host());
     match process::store() {
         Some(store) => {
             // Memory may be what is wrong.
@@ -162,7 +167,7 @@ fn files_stay(world: &World, why: &str) {
 
 /// Merges the ranks that have a recorder, if all ranks are on this host; otherwise the block files stay.
 fn go_on_without(world: &World, absent: &Absent, settings: &Settings) {
-    let (size, host) = (world.size as u32, define::host());
+    let (size, host) = (world.size as u32, host::host());
     let list: Vec<String> = absent.ranks.iter().take(4).map(u32::to_string).collect();
     let more = if absent.ranks.len() > list.len() {
         " …"
@@ -264,7 +269,7 @@ type Wrong = String;
 
 /// What went wrong, and where: rank 0 says it, of all ranks that had a reason.
 fn on_rank(world: &World, why: &str) -> String {
-    format!("{why} (rank {} on {})", world.rank, define::host())
+    format!("{why} (rank {} on {})", world.rank, host::host())
 }
 
 fn said(failure: Failure) -> Wrong {
@@ -353,8 +358,8 @@ fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result<(),
         comms: scan.gids(),
         categories: scan.categories.clone(),
         counters: scan.counters.clone(),
-        hosts: vec![(world.rank as u32, define::host())],
-        programs: vec![(world.rank as u32, define::program())],
+        hosts: vec![(world.rank as u32, host::host())],
+        programs: vec![(world.rank as u32, host::program())],
         differing: u64::from(zero.difference.is_some()),
         difference: zero.difference.clone().unwrap_or_default(),
         silent: u64::from(missing.is_some()),
@@ -423,7 +428,7 @@ fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result<(),
         let operations = Operations {
             line: &line,
             world,
-            folder: &process::folder::temporary(settings),
+            folder: &folder::temporary(settings),
             zero_ns: whole.first_ns,
             table,
         };
@@ -470,7 +475,7 @@ fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result<(),
             // For who makes something else of the blocks; without it, a name of its own is found.
             let name = base.as_os_str().as_encoded_bytes();
             let path = store.path().with_extension("trace");
-            if let Err(e) = process::own_file::create(&path, name) {
+            if let Err(e) = own_file::create(&path, name) {
                 failures.push(format!("{}: {e}", path.display()));
             }
         }
@@ -545,7 +550,7 @@ pub fn own_last_words(t: &mut Thread) {
             put_definition(
                 t,
                 &Definition::Ignored {
-                    function: crate::interpose::generated::NUMBERS[index],
+                    function: generated::NUMBERS[index],
                     calls,
                 },
             );
@@ -567,19 +572,19 @@ fn choice(settings: &Settings) -> Choice {
 
 /// Root of the DUMPI files, their time stamp, base of the merged files, and what keeps other runs from the DUMPI names.
 fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf, Option<dumpi::Claim>) {
-    let job = job_id(&process::environment::var).unwrap_or_else(|| world.job.to_string());
+    let job = job_id(&environment::var).unwrap_or_else(|| world.job.to_string());
     let stamp_of = |second: i64| {
         let prefix = meta::prefix(b"", u64::try_from(second).unwrap_or(0), Zone::Local);
         String::from_utf8_lossy(&prefix)
             .trim_start_matches('-')
             .to_owned()
     };
-    let (program, host) = (define::program(), define::host());
+    let (program, host) = (host::program(), host::host());
     let names = |stamp: &str| -> [PathBuf; 3] {
         let names = Names {
             program: &program,
             job: &job,
-            task: &crate::process::environment::array_task(),
+            task: &environment::array_task(),
             date: stamp,
             host: &host,
             ranks: world.size as u32,
@@ -609,7 +614,7 @@ fn names(world: &World, settings: &Settings) -> (PathBuf, String, PathBuf, Optio
         let stamp = stamp_of(second);
         let [directory, root, base] = names(&stamp);
         // Without the dots of a relative name: the paths are shown to the user.
-        let directory: PathBuf = process::home().join(directory).components().collect();
+        let directory: PathBuf = environment::home().join(directory).components().collect();
         let (root, base) = (spawned(directory.join(root)), spawned(directory.join(base)));
         let options = dumpi::Options {
             root: root.clone(),

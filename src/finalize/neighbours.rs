@@ -1,8 +1,9 @@
 //! Finding out without MPI which ranks of this host have a recorder: each process of the same start of the launcher is looked at
 //! in /proc. Used when a rank does not come to the merge: one that has no recorder never will.
 
-use crate::process::launcher::Environment;
-use crate::process::mark;
+use crate::platform::job;
+use crate::platform::launcher::Environment;
+use crate::platform::mark;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -27,7 +28,7 @@ impl Neighbours {
     /// Looks at all processes.
     pub fn now() -> Neighbours {
         let mut ranks = BTreeMap::new();
-        let Some(job) = Environment::Own.job(std::process::id()) else {
+        let Some(own_job) = job::job(&Environment::Own, std::process::id()) else {
             return Neighbours::default();
         };
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -41,7 +42,7 @@ impl Neighbours {
             let Some(rank) = environment.rank() else {
                 continue;
             };
-            if environment.job(pid).as_ref() == Some(&job) {
+            if job::job(&environment, pid).as_ref() == Some(&own_job) {
                 let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"));
                 let known = ranks.entry(rank).or_insert(Recorder::Unknown);
                 // Shells and tools between launcher and program have the same rank, and no MPI.

@@ -2,6 +2,9 @@
 
 use super::agree::Part;
 use super::outputs::Finished;
+use crate::platform::environment;
+use crate::platform::host;
+use crate::platform::own_file;
 use crate::process::start::World;
 use crate::say;
 use crate::settings::{Debug, Settings};
@@ -251,7 +254,7 @@ impl Report<'_> {
                     n => format!("{} .bin files are", grouped(n)),
                 },
                 options.root.parent().unwrap_or(Path::new(".")).display(),
-                crate::define::host()
+                host::host()
             );
         }
         for failure in self.failures {
@@ -267,11 +270,11 @@ pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: 
     let path = crate::settings::expand(
         path,
         &crate::settings::Names {
-            program: &crate::define::program(),
+            program: &host::program(),
             job: &world.job.to_string(),
-            task: &crate::process::environment::array_task(),
+            task: &environment::array_task(),
             date: "",
-            host: &crate::define::host(),
+            host: &host::host(),
             ranks: world.size as u32,
             rank: world.rank as u32,
             pid: std::process::id(),
@@ -290,10 +293,9 @@ pub fn counts(settings: &Settings, world: &World, ids: u64, scan: &Scan, table: 
         }
     }
     line.push('\n');
-    let written =
-        crate::process::own_file::append(&crate::process::home().join(&path), &line, &is_counts);
+    let written = own_file::append(&environment::home().join(&path), &line, &is_counts);
     if let Err(e) = written {
-        crate::process::say::on_first_rank(&format!("trace: {path}: {e}"));
+        crate::platform::say::on_first_rank(&format!("trace: {path}: {e}"));
     }
 }
 

@@ -3,7 +3,8 @@
 use super::agree::{self, ZeroClock};
 use super::exchange::{Exchange, Failure};
 use super::{Wrong, choice, names, said};
-use crate::define;
+use crate::platform::clock;
+use crate::platform::host;
 use crate::process;
 use crate::process::start::World;
 use crate::settings::Settings;
@@ -127,14 +128,14 @@ fn difference(own: &str, of_zero: &str, world: &World) -> Option<String> {
         .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
         .collect();
     let keys: Vec<String> = keys.into_iter().collect();
-    let (rank, host) = (world.rank, define::host());
+    let (rank, host) = (world.rank, host::host());
     (!keys.is_empty()).then(|| format!("rank {rank} on {host}: {}", keys.join(", ")))
 }
 
 /// The clock readings of this process: the first, and one now.
 fn own_clock() -> ZeroClock {
     ZeroClock {
-        boot: define::boot_id(),
-        readings: vec![process::first_reading(), crate::process::clock::reading()],
+        boot: host::boot_id(),
+        readings: vec![clock::first_reading(), clock::reading()],
     }
 }

@@ -7,8 +7,8 @@ use crate::call::constants::SONAME;
 use crate::interpose::entry::Code;
 use crate::interpose::generated::FAMILY;
 use crate::interpose::lookup;
-use crate::process::environment;
-use crate::process::mark;
+use crate::platform::environment;
+use crate::platform::mark;
 use crate::say;
 use blockfile::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -249,7 +249,7 @@ pub fn is_usable(caller: Code) -> bool {
     *USABLE.get_or_init(|| {
         if environment::is_untrusted() {
             mark::set(mark::STEPS_ASIDE);
-            crate::process::say::on_first_rank(
+            crate::platform::say::on_first_rank(
                 "trace: a program with rights that its user has not (setuid, setgid, capabilities): nothing is traced",
             );
             return false;
@@ -267,7 +267,7 @@ pub fn is_usable(caller: Code) -> bool {
                 Family::Standard => "MPI-5 standard",
             };
             let itself = object_of(is_usable as Code).unwrap_or_default();
-            crate::process::say::on_first_rank(&format!(
+            crate::platform::say::on_first_rank(&format!(
                 "trace: {} is built for the {} ABI, the program runs on one of the {} ABI: nothing is traced. `mpitrace run` finds the library that fits; ci/build-all builds one for each MPI",
                 itself.to_string_lossy(), name(FAMILY), name(found)
             ));

@@ -7,7 +7,7 @@ use super::paths::Path;
 use super::record::{self, Said};
 use super::system::{self, errno};
 use super::watch::{COUNTERS, Now};
-use crate::process::clock;
+use crate::platform::clock;
 use blockfile::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOCK, SENDFILE};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;

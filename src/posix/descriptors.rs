@@ -5,7 +5,7 @@ use super::paths::Path;
 use super::record;
 use super::system;
 use super::watch::Now;
-use crate::process::clock;
+use crate::platform::clock;
 use std::ffi::c_int;
 use std::sync::atomic::{
     AtomicBool, AtomicI64, AtomicU32, AtomicU64,

@@ -1,7 +1,9 @@
 //! Names of files: made absolute, and chosen by the settings `posix-include` and `posix-exclude`.
 
 use super::system;
-use crate::define;
+use crate::platform::environment;
+use crate::platform::host;
+use crate::platform::launcher;
 use crate::settings::{Names, expand};
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
@@ -110,15 +112,15 @@ pub fn choose(include: &[String], exclude: &[String]) {
     if include.is_empty() && exclude.is_empty() && CHOICE.load(Relaxed).is_null() {
         return;
     }
-    let (program, host) = (define::program(), define::host());
+    let (program, host) = (host::program(), host::host());
     let names = Names {
         program: &program,
         job: "",
-        task: &crate::process::environment::array_task(),
+        task: &environment::array_task(),
         date: "",
         host: &host,
         ranks: 0,
-        rank: define::rank_from_launcher().unwrap_or(0),
+        rank: launcher::rank().unwrap_or(0),
         pid: std::process::id(),
     };
     let expanded = |patterns: &[String]| {

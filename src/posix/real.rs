@@ -6,6 +6,7 @@
 
 use super::system::{errno, set_errno};
 use crate::interpose::entry::Code;
+use crate::interpose::lookup;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -43,7 +44,7 @@ impl Function {
     fn find(&self) -> Option<*mut c_void> {
         let in_libc = |library: *mut c_void| {
             // SAFETY: dlsym takes any name.
-            let found = unsafe { crate::interpose::lookup::symbol(library, self.name.as_ptr()) };
+            let found = unsafe { lookup::symbol(library, self.name.as_ptr()) };
             (!found.is_null()).then_some(found)
         };
         in_libc(libc::RTLD_NEXT).or_else(|| {

@@ -1,6 +1,8 @@
 //! The table by which a server on this machine sees which MPI call a thread is in ([`blockfile::tids`]): `TRACE_TIDS` names it.
 //! Without one the threads store to places of their own that nobody reads.
 
+use crate::platform::environment;
+use crate::platform::say;
 use blockfile::tids::{SLOTS, Slot, TIDS_HEADER, TIDS_MAGIC, TIDS_SIZE, claim};
 use std::fs::OpenOptions;
 use std::io::Error;
@@ -19,10 +21,10 @@ pub fn in_use() -> bool {
 /// The place in which thread `tid` says which call it is in; `own` where nobody looks.
 pub fn place(tid: u32, own: &'static AtomicU64) -> &'static AtomicU64 {
     let table = TABLE.get_or_init(|| {
-        let path = crate::process::environment::var_os("TRACE_TIDS")?;
+        let path = environment::var_os("TRACE_TIDS")?;
         map(path.as_ref())
             .inspect_err(|e| {
-                crate::process::say::on_first_rank(&format!(
+                say::on_first_rank(&format!(
                     "trace: TRACE_TIDS: {}: {e}; the server cannot see which call a request belongs to",
                     path.display()
                 ));

@@ -4,8 +4,8 @@
 
 use crate::blocks::thread;
 use crate::interpose::generated::{NAMES, NUMBERS};
+use crate::platform::clock;
 use crate::process;
-use crate::process::clock;
 use crate::settings::DumpSignal;
 use std::ffi::c_int;
 use std::fmt::{self, Write};
@@ -104,7 +104,7 @@ fn say() {
         0.. => write!(line, "trace: rank {rank}"),
         _ => write!(line, "trace: process {}", header.pid),
     };
-    let first = process::first_reading();
+    let first = clock::first_reading();
     let now = clock::reading();
     let rate = now.monotonic.wrapping_sub(first.monotonic) as f64
         / now.ticks.wrapping_sub(first.ticks).max(1) as f64;

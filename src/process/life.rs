@@ -12,11 +12,13 @@ use crate::define;
 use crate::finalize;
 use crate::interpose::entry::{self, Code};
 use crate::interpose::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
+use crate::interpose::library;
 use crate::memory;
+use crate::platform::host;
+use crate::platform::mark;
 use crate::posix;
 use crate::process;
 use crate::process::first;
-use crate::process::mark;
 use crate::process::sessions;
 use crate::process::start;
 use crate::say;
@@ -63,7 +65,7 @@ pub fn at_first_call() {
 /// Runs when the library is loaded: a private MPI library must be made global before anybody looks for one.
 extern "C" fn at_load() {
     posix::at_load();
-    crate::interpose::library::configured();
+    library::configured();
 }
 
 #[used]
@@ -128,7 +130,7 @@ fn left_early(store: &Store) {
     say!(
         "trace: rank {} on {} exits without MPI_Finalize: {}{more}",
         header.rank.load(Relaxed),
-        define::host(),
+        host::host(),
         first::where_calls_are(store, 0)
     );
 }
@@ -280,7 +282,7 @@ pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_in
                 say!(
                     "trace: MPI_Abort of rank {} on {}: what was recorded is in {} and its like (mpitrace recover {})",
                     store.header().rank.load(Relaxed),
-                    define::host(),
+                    host::host(),
                     store.path().display(),
                     store.path().parent().unwrap_or(store.path()).display()
                 );

@@ -1,20 +1,12 @@
 //! The process as a whole: its settings, its block file, its threads, and whether it records now. All of it is off the hot
 //! path.
 
-pub(crate) mod clock;
 pub(crate) mod dump;
-pub(crate) mod environment;
 pub(crate) mod first;
-pub(crate) mod folder;
-pub(crate) mod launcher;
 pub(crate) mod life;
-pub(crate) mod mark;
-pub(crate) mod own_file;
 #[cfg(sessions)]
 pub(crate) mod process_set;
-pub(crate) mod say;
 pub(crate) mod sessions;
-pub(crate) mod signals;
 pub(crate) mod start;
 
 use crate::api::dumpi;
@@ -24,19 +16,23 @@ use crate::blocks::retire;
 use crate::blocks::thread::{self, Busy, Places, Thread};
 use crate::blocks::{self, Block, Store};
 use crate::call::filter;
-use crate::call::floating::SetAside;
 use crate::call::hidden;
 use crate::call::poll::Row;
+use crate::call::table;
 use crate::call::{CPU_TIME, FILTERED, HIDDEN, MODE, OFF, ON, SAMPLED, SUCCESS};
 use crate::counters;
 use crate::define;
+use crate::interpose::generated;
 use crate::interpose::generated::{CLASSES, COUNT, FAMILY, MOVES_MESSAGES, NAMES};
+use crate::platform::floating::SetAside;
+use crate::platform::folder::Folders;
+use crate::platform::host;
+use crate::platform::launcher;
+use crate::platform::signals::HeldBack;
+use crate::platform::{clock, environment, say};
 use crate::posix;
-use crate::process::folder::Folders;
-use crate::process::signals::HeldBack;
 use crate::process::start::World;
 use crate::settings::{self, AtLimit, Conversions, Pcontrol, Polling, Setting, Settings};
-use blockfile::define::ClockReading;
 use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
 use parking_lot::{Mutex, RwLock};
 use std::cell::Cell;
@@ -55,9 +51,6 @@ static WANTED: AtomicBool = AtomicBool::new(true);
 static SWITCHED: AtomicBool = AtomicBool::new(false);
 /// Why there is no block file.
 static NO_STORE: Mutex<String> = Mutex::new(String::new());
-/// Where the program ran at its first MPI call: relative names count from there, wherever it goes later.
-static HOME: OnceLock<PathBuf> = OnceLock::new();
-static FIRST_READING: OnceLock<ClockReading> = OnceLock::new();
 static SETTINGS: RwLock<Option<Settings>> = RwLock::new(None);
 
 thread_local! {
@@ -110,7 +103,7 @@ pub fn empty_file(world: &World) -> Vec<u8> {
         magic: FILE_MAGIC,
         version: VERSION,
         family: FAMILY as u32,
-        table: crate::interpose::generated::FINGERPRINT,
+        table: generated::FINGERPRINT,
         clock: clock::source() as u32,
         counter_bits: AtomicU32::new(64 - rank_bits(&settings(), world.size as u32)),
         pid: std::process::id(),
@@ -181,17 +174,7 @@ fn rank() -> Option<u32> {
     let known = store().map(|store| store.header().rank.load(Relaxed));
     known
         .filter(|&rank| rank != u32::MAX)
-        .or_else(define::rank_from_launcher)
-}
-
-/// The process's working directory at its first MPI call.
-pub fn home() -> &'static Path {
-    HOME.get().map_or(Path::new(""), PathBuf::as_path)
-}
-
-/// The first reading of all clocks.
-pub fn first_reading() -> ClockReading {
-    FIRST_READING.get().copied().unwrap_or_default()
+        .or_else(launcher::rank)
 }
 
 /// The first of the next `n` numbers of calls.
@@ -299,18 +282,18 @@ fn open() -> Option<Store> {
     }
     clock::init();
     crate::call::set_unusual();
-    FIRST_READING.get_or_init(clock::reading);
-    HOME.get_or_init(|| std::env::current_dir().unwrap_or_default());
+    clock::read_first();
+    environment::set_home();
     let (settings, complaints, tmpdir_is_ordered) = Settings::of_process(&is_known);
     for complaint in &complaints {
-        crate::process::say::on_first_rank(&complaint.to_string());
+        crate::platform::say::on_first_rank(&complaint.to_string());
     }
     apply(settings.clone());
     let fill = |header: &mut FileHeader| {
         header.magic = FILE_MAGIC;
         header.version = VERSION;
         header.family = FAMILY as u32;
-        header.table = crate::interpose::generated::FINGERPRINT;
+        header.table = generated::FINGERPRINT;
         header.clock = clock::source() as u32;
         header.counter_bits.store(64 - settings.rank_bits, Relaxed);
         header.pid = std::process::id();
@@ -348,7 +331,7 @@ fn open() -> Option<Store> {
         Ok(store) => {
             let folder = store.path().parent().unwrap_or(Path::new(""));
             if let Some(notice) = folders.notice(folder).filter(|_| !settings.quiet) {
-                crate::process::say::on_first_rank(&notice);
+                crate::platform::say::on_first_rank(&notice);
             }
             store.set_limit(settings.disk_limit.unwrap_or(u64::MAX));
             crate::process::dump::install(settings.dump_signal);
@@ -356,9 +339,9 @@ fn open() -> Option<Store> {
         }
         Err(why) => {
             // Rank 0 says it at the end, if there is an end; this rank says it now, if it is the first one.
-            crate::process::say::on_first_rank(&format!(
+            crate::platform::say::on_first_rank(&format!(
                 "trace: {why} (on {}): nothing is recorded, the program runs on",
-                define::host()
+                host::host()
             ));
             stop(&why);
             None
@@ -380,12 +363,12 @@ pub fn is_known(name: &str) -> bool {
         .iter()
         .any(|n| n.to_str().is_ok_and(|n| n.strip_prefix('P') == Some(name)))
         || name.starts_with("MPIO_")
-        || crate::call::table::table().is_some_and(|t| t.get(name).is_some())
+        || table::table().is_some_and(|t| t.get(name).is_some())
 }
 
 fn block_path(folder: &Path) -> Result<PathBuf, String> {
-    let rank = define::rank_from_launcher().unwrap_or(0);
-    let program = define::program().replace(|c: char| c.is_control(), "_");
+    let rank = launcher::rank().unwrap_or(0);
+    let program = host::program().replace(|c: char| c.is_control(), "_");
     let name = format!(
         "libtrace.{}.{rank}.{}.blocks",
         settings::shortened(&program),

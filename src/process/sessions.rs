@@ -11,9 +11,11 @@ use crate::blocks::thread::{self, Thread};
 use crate::define;
 use crate::finalize;
 use crate::finalize::leaving::{self, Leaving, Left};
+use crate::platform::host;
+use crate::platform::job;
+use crate::platform::launcher::Environment;
 use crate::process;
 use crate::process::first;
-use crate::process::launcher::{self, Environment};
 use crate::say;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,7 +33,7 @@ pub fn begin(t: *mut Thread) {
         header.rank.store(rank, Relaxed);
         let size = Environment::Own.size();
         header.size.store(size.unwrap_or(1), Relaxed);
-        header.run.store(launcher::identity().unwrap_or(0), Relaxed);
+        header.run.store(job::identity().unwrap_or(0), Relaxed);
         process::rank_is_known();
     }
 }
@@ -75,7 +77,7 @@ pub fn leave(store: &Store) {
             if let Some(others) = first::others_if_lowest(store) {
                 say!(
                     "trace: rank {rank} on {} has sessions only and {why}: {}",
-                    define::host(),
+                    host::host(),
                     first::where_calls_are(store, others)
                 );
             }

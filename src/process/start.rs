@@ -8,10 +8,12 @@ use crate::call::constants::{self, predefined};
 use crate::define;
 use crate::finalize::clocks;
 use crate::interpose::generated::{MPI_Comm, MPI_Group, pmpi};
+use crate::platform::clock;
+use crate::platform::environment;
+use crate::platform::host;
+use crate::platform::job;
+use crate::platform::own_file;
 use crate::process;
-use crate::process::clock;
-use crate::process::launcher;
-use crate::process::own_file;
 use crate::say;
 use crate::settings::{ClockSync, Names, Settings, expand};
 use parking_lot::Mutex;
@@ -67,7 +69,7 @@ pub fn world(t: *mut Thread) {
         size,
         started: clock::posix(libc::CLOCK_REALTIME) as i64 / 1_000_000_000,
         job: std::process::id(),
-        run: launcher::identity().unwrap_or(0),
+        run: job::identity().unwrap_or(0),
         spawned: bits(parent) != constants::handle("MPI_COMM_NULL"),
     };
     if let Some(store) = process::store() {
@@ -103,21 +105,21 @@ fn dump_settings(settings: &Settings) {
     };
     let text = settings.to_text();
     if path == "-" {
-        crate::process::say::raw(&text);
+        crate::platform::say::raw(&text);
         return;
     }
-    let (program, host) = (define::program(), define::host());
+    let (program, host) = (host::program(), host::host());
     let names = Names {
         program: &program,
         job: &std::process::id().to_string(),
-        task: &crate::process::environment::array_task(),
+        task: &environment::array_task(),
         date: "",
         host: &host,
         ranks: 0,
         rank: 0,
         pid: std::process::id(),
     };
-    let path = process::home().join(expand(path, &names));
+    let path = environment::home().join(expand(path, &names));
     let is_dump = |beginning: &str| beginning.starts_with(Settings::FIRST_LINE);
     if let Err(e) = own_file::replace(&path, &text, &is_dump) {
         say!("trace: {}: {e}", path.display());

@@ -1,13 +1,13 @@
 //! Helpers of `mpe_misc.h` that start a debugger (`spec/clog2.md` section 17.4). None is started: libmpe opens dbx in a window
 //! of X11. The process says where it waits for one, and what is wrong ends the program as without these helpers.
 
-use crate::define::rank_from_launcher;
 use crate::interpose::generated::{self, MPI_Comm, pmpi};
+use crate::platform::launcher;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 fn here() -> String {
-    let rank = rank_from_launcher().map_or_else(String::new, |rank| format!(" of rank {rank}"));
+    let rank = launcher::rank().map_or_else(String::new, |rank| format!(" of rank {rank}"));
     let pid = std::process::id();
     format!("process {pid}{rank} (gdb -p {pid})")
 }
@@ -15,7 +15,7 @@ fn here() -> String {
 /// Says once where a debugger would have to look, should something go wrong.
 fn told() {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    if !TOLD.swap(true, Relaxed) && rank_from_launcher().unwrap_or(0) == 0 {
+    if !TOLD.swap(true, Relaxed) && launcher::rank().unwrap_or(0) == 0 {
         crate::say!("trace: no debugger is started at errors and signals, as libmpe does");
     }
 }

@@ -10,6 +10,7 @@ use crate::blocks::thread;
 use crate::call::arg::bits;
 use crate::finalize::clocks;
 use crate::interpose::generated::{self, MPI_Comm, pmpi};
+use crate::platform::environment;
 use crate::process;
 use crate::process::life;
 use crate::process::start;
@@ -173,7 +174,7 @@ api! {
             // SAFETY: by the caller.
             let name = unsafe { string(filename) };
             if !name.is_empty() {
-                if crate::process::environment::var_os("MPE_LOGFILE_PREFIX").is_none() {
+                if environment::var_os("MPE_LOGFILE_PREFIX").is_none() {
                     merged(Path::new(&name));
                 }
                 *PREFIX.lock() = Some(name.into());

@@ -1,6 +1,7 @@
 //! Helpers of `mpe_misc.h` that programs find in libmpe, and that have nothing to do with logging (`spec/clog2.md` section
 //! 17.4). Their own MPI calls are not recorded.
 
+use crate::call::constants;
 use crate::call::constants::{MPI_STATUS_IGNORE, predefined};
 use crate::interpose::generated::{MPI_Comm, MPI_Datatype, MPI_Group, pmpi};
 use parking_lot::Mutex;
@@ -188,7 +189,7 @@ pub unsafe extern "C" fn MPE_GetTags(
                 let mut flag = 0;
                 pmpi::MPI_Comm_get_attr(
                     predefined("MPI_COMM_WORLD"),
-                    crate::call::constants::TAG_UB,
+                    constants::TAG_UB,
                     (&raw mut limit).cast(),
                     &mut flag,
                 );

@@ -6,6 +6,7 @@
 
 use crate::blocks::fill;
 use crate::blocks::thread::Thread;
+use crate::platform::clock;
 use blockfile::define::USER_CATEGORY;
 use blockfile::user::Kind;
 use std::cell::UnsafeCell;
@@ -159,12 +160,7 @@ impl Name {
             put(text);
         }
         let saved = crate::posix::errno();
-        fill::put_encoded(
-            t,
-            USER_CATEGORY,
-            &payload[..at],
-            crate::process::clock::now(),
-        );
+        fill::put_encoded(t, USER_CATEGORY, &payload[..at], clock::now());
         crate::posix::set_errno(saved);
         place.defined.store(true, Relaxed);
     }

@@ -2,6 +2,7 @@
 //! capabilities) must not be led by that user's variables: there they say nothing, and nothing is recorded or written.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Whether the program has rights that who started it has not; the system tells it in `AT_SECURE`, as it tells the C library
@@ -28,4 +29,17 @@ pub fn var(name: &str) -> Option<String> {
 /// The task of an array of batch jobs that this process belongs to, empty without one.
 pub fn array_task() -> String {
     crate::settings::array_task(&var).unwrap_or_default()
+}
+
+/// Working directory of the program at its first MPI call: relative names count from there, wherever the program goes later.
+static HOME: OnceLock<PathBuf> = OnceLock::new();
+
+/// Notes the working directory, once.
+pub fn set_home() {
+    HOME.get_or_init(|| std::env::current_dir().unwrap_or_default());
+}
+
+/// The process's working directory at its first MPI call; empty before that.
+pub fn home() -> &'static Path {
+    HOME.get().map_or(Path::new(""), PathBuf::as_path)
 }

@@ -1,8 +1,11 @@
 //! Time stamps: raw ticks of the time-stamp counter where it is constant and nonstop, else CLOCK_MONOTONIC in ns.
 //! Conversion to seconds is left to the readers, which find readings of all clocks in the trace.
 
+use crate::platform::environment;
+use crate::platform::launcher;
 use blockfile::define::ClockReading;
 use blockfile::layout::Clock;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 static USE_TSC: AtomicBool = AtomicBool::new(false);
@@ -18,7 +21,7 @@ pub fn init() {
         DRIFT.store(drift, Relaxed);
         return;
     }
-    if crate::process::environment::var("TRACE_CLOCK").is_some_and(|v| v == "monotonic") {
+    if environment::var("TRACE_CLOCK").is_some_and(|v| v == "monotonic") {
         return;
     }
     let trusted = |path: &str| {
@@ -34,9 +37,9 @@ pub fn init() {
 /// `TRACE_TEST_CLOCK=OFFSET,DRIFT` makes the clock of rank r wrong by r times as many ns, and ns per s, and the ranks count as
 /// running under kernels of their own: what several hosts are like, for tests on one.
 fn wrong() -> Option<(i64, i64)> {
-    let text = crate::process::environment::var("TRACE_TEST_CLOCK")?;
+    let text = environment::var("TRACE_TEST_CLOCK")?;
     let (offset, drift) = text.split_once(',')?;
-    let rank = i64::from(crate::define::rank_from_launcher()?);
+    let rank = i64::from(launcher::rank()?);
     Some((
         rank * offset.parse::<i64>().ok()?,
         rank * drift.parse::<i64>().ok()?,
@@ -112,6 +115,19 @@ pub fn ticks_of(ns: u64) -> u64 {
     let ticks = u128::from(after.ticks.wrapping_sub(before.ticks));
     let passed = u128::from(after.monotonic.wrapping_sub(before.monotonic)).max(1);
     (u128::from(ns) * ticks / passed) as u64
+}
+
+/// The first reading of all clocks, made at the process's first MPI call.
+static FIRST_READING: OnceLock<ClockReading> = OnceLock::new();
+
+/// Makes the first reading of all clocks, once.
+pub fn read_first() {
+    FIRST_READING.get_or_init(reading);
+}
+
+/// The first reading of all clocks; zeros before it has been made.
+pub fn first_reading() -> ClockReading {
+    FIRST_READING.get().copied().unwrap_or_default()
 }
 
 /// All clocks at one moment: of several tries the one that took least time.

@@ -2,8 +2,8 @@
 //! job that is killed nothing would be left there. Then the block file lies in the folder of the output files, if nobody has
 //! ordered another one and a file can be mapped there as well as on a disk of this host.
 
-use crate::define;
-use crate::process::{environment, home};
+use crate::platform::environment::{self, home};
+use crate::platform::{host, launcher};
 use crate::settings::{self, Names, Settings, expand};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
@@ -40,7 +40,7 @@ impl Folders {
     /// What is said at the start of a block file in `folder`; nothing where it stays there anyway.
     pub fn notice(&self, folder: &Path) -> Option<String> {
         let (temporary, job) = self.goes_with.as_ref()?;
-        let (host, shown) = (define::host(), folder.display());
+        let (host, shown) = (host::host(), folder.display());
         Some(match folder == temporary {
             true => format!(
                 "trace: block files are in {shown} (on {host}), which seems to be removed at the end of job {job}: to keep what a killed job has recorded, set TRACE_TMPDIR to a folder that stays"
@@ -55,7 +55,7 @@ impl Folders {
 
 /// What patterns in names of folders stand for before MPI_Init, as far as the launcher has told.
 fn expanded(name: &str, rank: u32) -> String {
-    let (program, host) = (define::program(), define::host());
+    let (program, host) = (host::program(), host::host());
     let job = settings::job_id(&environment::var);
     let names = Names {
         program: &program,
@@ -63,7 +63,7 @@ fn expanded(name: &str, rank: u32) -> String {
         task: &environment::array_task(),
         date: "",
         host: &host,
-        ranks: define::size_from_launcher().unwrap_or(0),
+        ranks: launcher::size().unwrap_or(0),
         rank,
         pid: std::process::id(),
     };
@@ -72,7 +72,7 @@ fn expanded(name: &str, rank: u32) -> String {
 
 /// The folder of temporary files.
 pub fn temporary(settings: &Settings) -> PathBuf {
-    let rank = define::rank_from_launcher().unwrap_or(0);
+    let rank = launcher::rank().unwrap_or(0);
     home().join(expanded(&settings.tmpdir, rank))
 }
 

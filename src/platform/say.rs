@@ -1,7 +1,7 @@
 //! What the recorder says to the user, on stderr. It must not hurt the program: where nobody reads stderr any more, the line
 //! is lost, and the signal that such a write raises does not reach the program.
 
-use crate::define;
+use crate::platform::launcher;
 use std::mem::MaybeUninit;
 
 /// Prints a line.
@@ -43,7 +43,7 @@ pub fn raw(text: &str) {
 
 /// Prints a line on the first rank only, as far as the environment tells ranks before MPI_Init.
 pub fn on_first_rank(text: &str) {
-    if define::rank_from_launcher().unwrap_or(0) == 0 {
+    if launcher::rank().unwrap_or(0) == 0 {
         line(text);
     }
 }
@@ -52,6 +52,6 @@ pub fn on_first_rank(text: &str) {
 #[macro_export]
 macro_rules! say {
     ($($argument:tt)*) => {
-        $crate::process::say::line(&format!($($argument)*))
+        $crate::platform::say::line(&format!($($argument)*))
     };
 }

@@ -1,0 +1,30 @@
+//! What this process and its host are called.
+
+use crate::platform::clock;
+use crate::platform::launcher;
+use std::ffi::{CStr, c_char};
+
+/// File name of the program, without its folder.
+pub fn program() -> String {
+    std::env::current_exe()
+        .ok()
+        .and_then(|p| p.file_name().map(|n| n.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| "program".to_owned())
+}
+
+/// Name of this host, as gethostname(2) gives it.
+pub fn host() -> String {
+    let mut name = [0 as c_char; 256];
+    // SAFETY: the buffer is one byte longer than what may be written, and zero.
+    unsafe {
+        libc::gethostname(name.as_mut_ptr(), name.len() - 1);
+        CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
+    }
+}
+
+/// Identity of this start of the kernel: processes with the same one read the same clocks.
+pub fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let rank = launcher::rank().filter(|_| clock::is_wrong());
+    id.trim().to_owned() + &rank.map(|rank| format!("-{rank}")).unwrap_or_default()
+}

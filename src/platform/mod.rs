@@ -1,0 +1,13 @@
+//! What the recorder knows of the process, the host and the launcher without asking MPI, and how it speaks to the user.
+
+pub(crate) mod clock;
+pub(crate) mod environment;
+pub(crate) mod floating;
+pub(crate) mod folder;
+pub(crate) mod host;
+pub(crate) mod job;
+pub(crate) mod launcher;
+pub(crate) mod mark;
+pub(crate) mod own_file;
+pub(crate) mod say;
+pub(crate) mod signals;
