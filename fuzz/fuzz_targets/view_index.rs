@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
-use viewer_core::pyramid::{Builder, Identity, Index, MAGIC, Shape};
+use viewer_core::index::{Builder, Identity, Index, MAGIC, Shape};
 use viewer_core::trace::Trace;
 use viewer_core::{Limits, Viewer};
 

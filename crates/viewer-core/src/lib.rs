@@ -1,5 +1,7 @@
-//! A window of a trace as a picture: rows, nested states, columns of pixels where states are smaller than that, arrows,
+//! A window of a trace as a picture: timelines, nested states, columns of pixels where states are smaller than that, arrows,
 //! events, legend and time axis. No files, no network, no MPI: bytes of an SLOG2 file go in, what is to be drawn comes out.
+//!
+//! A still picture is drawn in four steps:
 //!
 //! 1. [`Rows`]: the lines of the trace under the names they have in the picture, those that were asked for.
 //! 2. [`Content::read`]: what there is in the window, read no deeper into the tree than a picture can show.
@@ -19,58 +21,40 @@
 //!
 //! [`Viewer`] answers what an interactive viewer asks: questions as in a URL, `picture?t0=0&t1=1&w=800`, with bytes, the same
 //! ones to a server and to a page without one.
+//!
+//! The folders are floors; each uses only those before it: `base` (texts, colours, columns, errors, questions), `trace` (what a
+//! file holds, read within a budget), `timelines` (what is on which line of the picture), `index` (the overview with levels of
+//! detail), `search`, `picture` (cells, from drawables or from the index), `statistics`, `details`, `findings`, and on top
+//! `answers`. `drawing` makes still pictures and stands beside `timelines`.
 #![deny(missing_docs)]
 
-mod answer;
-mod arrows;
-mod axis;
-mod band;
-mod both;
-pub mod cells;
-mod class;
-mod cluster;
-mod color;
-pub mod columns;
-mod content;
-pub mod details;
-pub mod frame;
-pub mod layout;
-mod legend;
-mod measure;
-mod meeting;
-pub mod numbers;
-mod picture;
-mod place;
-pub mod pyramid;
-mod query;
-mod refusal;
-mod rows;
-pub mod scan;
+mod answers;
+mod base;
+mod details;
+mod drawing;
+mod findings;
+pub mod index;
+pub mod picture;
 pub mod search;
-pub mod states;
-pub mod summary;
-pub mod svg;
-mod text;
+mod statistics;
+mod timelines;
 pub mod trace;
-pub mod tree;
-pub mod wire;
 
-pub use answer::{Answer, Body, Limits, VIEW_VERSION, Viewer};
-pub use arrows::{Bundle, Shown};
-pub use axis::{Axis, Tick};
-pub use band::{Band, Fill, Span};
-pub use both::Stop;
-pub use class::Class;
-pub use color::{Rgb, Theme};
-pub use content::{Arrow, Content, Event, Kind, Preview, State, Total, Wanted};
-pub use legend::{Entry, Legend};
-pub use picture::{Arrowed, Label, Look, Marker, Picture, PictureRow, Strip};
-pub use query::Query;
-pub use refusal::Refusal;
-pub use rows::{Row, Rows, Selection};
-
-/// A stretch of time without length, for a trace without drawables.
-pub const EMPTY: trace_formats::slog2::TimeBBox = trace_formats::slog2::TimeBBox {
-    earliest: 0.0,
-    latest: 0.0,
-};
+pub use answers::answer::{Answer, Body, Limits, VIEW_VERSION};
+pub use answers::viewer::Viewer;
+pub use base::color::{Rgb, Theme};
+pub use base::error::Refusal;
+pub use base::parallel::Stop;
+pub use base::query::Query;
+pub use base::window::EMPTY;
+pub use drawing::arrows::{Bundle, Shown};
+pub use drawing::axis::{Axis, Tick};
+pub use drawing::band::{Band, Fill, Span};
+pub use drawing::content::{Arrow, Content, Event, Kind, Preview, State, Total, Wanted};
+pub use drawing::layout::{Arrowed, Label, Look, Marker, Picture, PictureRow, Strip};
+pub use drawing::legend::{Entry, Legend};
+pub use drawing::named::{Row, Rows};
+pub use drawing::svg;
+pub use findings::summary;
+pub use timelines::selection::Selection;
+pub use trace::class::Class;

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use viewer_core::Viewer;
-use viewer_core::pyramid::{Batch, Builder, Done, Identity, Index, Shape, Taken, Taking, join};
+use viewer_core::index::{Batch, Builder, Done, Identity, Index, Shape, Taken, Taking, join};
 use viewer_core::summary::Summary;
 
 /// Batches that are on their way from those who read to those who take, and back: so many that none of the three threads waits

@@ -18,6 +18,7 @@ mod page;
 mod site;
 mod store;
 mod summary;
+mod workers;
 
 use crate::failure::Failure;
 use crate::signals::Signals;

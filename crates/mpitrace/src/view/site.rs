@@ -3,8 +3,8 @@
 use super::access::{Access, Refused, check_method};
 use super::assets::{self, Asset, Assets};
 use super::export;
-use super::http;
 use super::opened::Opened;
+use super::workers::work;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;
@@ -201,7 +201,7 @@ impl Site {
             return Err((StatusCode::SERVICE_UNAVAILABLE, "the server ends".into()));
         };
         let answering = Arc::clone(site);
-        let answer = http::work(move |is_unwanted| answering.trace(number, &question, is_unwanted));
+        let answer = work(move |is_unwanted| answering.trace(number, &question, is_unwanted));
         match answer.await {
             Ok(Ok(answer)) => {
                 let is_file = matches!(answer.kind, Body::Text(mime) if mime != "text/plain");

@@ -4,7 +4,7 @@ use super::opened::Opened;
 use crate::failure::Failure;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use viewer_core::summary::{Entry, Summary};
+use viewer_core::summary::{FindingItem, Summary};
 
 /// Columns of the bar.
 const WIDTH: f64 = 40.0;
@@ -51,7 +51,7 @@ fn text(summary: &Summary) -> String {
             part.class
         );
     }
-    for card in &summary.cards {
+    for card in &summary.findings {
         let _ = writeln!(text, "\n{}: {}", card.title, card.value);
         let _ = writeln!(text, "  {}", card.sentence);
         for item in &card.items {
@@ -62,7 +62,7 @@ fn text(summary: &Summary) -> String {
     text
 }
 
-fn line(text: &mut String, item: &Entry) {
+fn line(text: &mut String, item: &FindingItem) {
     let target = &item.target;
     let (from, to) = (target.t0, target.t1);
     let _ = writeln!(

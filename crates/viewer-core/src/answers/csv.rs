@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::answer::{Answer, Body, Viewer};
-use crate::both::Stop;
-use crate::query::Query;
-use crate::refusal::Refusal;
+use super::answer::{Answer, Body};
+use super::viewer::Viewer;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::query::Query;
 
 /// Lines of text.
 #[derive(Default)]

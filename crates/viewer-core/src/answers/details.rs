@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
-use super::{Detail, Details, Reference};
-use crate::answer::{Answer, Viewer};
-use crate::both::Stop;
-use crate::layout::Spec;
-use crate::query::Query;
-use crate::refusal::Refusal;
+use super::answer::Answer;
+use super::viewer::Viewer;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::query::Query;
+use crate::details::{Called, Detail, Details, Followed};
+use crate::timelines::spec::Spec;
+use crate::trace::reference::Reference;
 
 impl Viewer<'_> {
     /// Looks for drawables on the rows of a question.
@@ -66,9 +68,9 @@ impl Viewer<'_> {
         let reference = Reference::parse(query.text("ref"))?;
         self.details(query, stop, |details| {
             let found = details.follow(&reference, is_forward)?;
-            let arrows = details.detail_all(&found.arrows, super::Followed::MOST)?;
+            let arrows = details.detail_all(&found.arrows, Followed::MOST)?;
             let partner = found.partner.map(|state| details.detail(&state));
-            Ok(Followed {
+            Ok(FollowAnswer {
                 arrows,
                 total: found.arrows.len(),
                 partner: partner.transpose()?,
@@ -87,9 +89,9 @@ impl Viewer<'_> {
         let near = query.get("t0").map(|_| self.window(query)).transpose()?;
         self.details(query, stop, |details| {
             let found = details.call(id, near)?;
-            let operations = details.detail_all(&found.operations, super::Called::MOST)?;
+            let operations = details.detail_all(&found.operations, Called::MOST)?;
             let seconds: f64 = found.operations.iter().map(|o| o.end - o.start).sum();
-            Ok(Called {
+            Ok(CallAnswer {
                 call: found.call.map(|call| details.detail(&call)).transpose()?,
                 total: found.operations.len(),
                 seconds,
@@ -101,14 +103,14 @@ impl Viewer<'_> {
 }
 
 #[derive(Serialize)]
-struct Followed {
+struct FollowAnswer {
     arrows: Vec<Detail>,
     total: usize,
     partner: Option<Detail>,
 }
 
 #[derive(Serialize)]
-struct Called {
+struct CallAnswer {
     call: Option<Detail>,
     operations: Vec<Detail>,
     total: usize,

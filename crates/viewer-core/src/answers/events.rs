@@ -6,14 +6,18 @@ use std::collections::BinaryHeap;
 use trace_formats::model::{Drawable, info_values};
 use trace_formats::slog2::Topology;
 
-use super::gather::{in_order, takes_part};
-use crate::answer::{Answer, Viewer, topology};
-use crate::both::Stop;
-use crate::details::Reference;
-use crate::query::Query;
-use crate::refusal::Refusal;
+use super::answer::Answer;
+use super::viewer::Viewer;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::query::Query;
+use crate::base::window::takes_part;
 use crate::search::hits::Hit;
 use crate::search::plan::Plan;
+use crate::statistics::in_order::in_order;
+use crate::trace::info::value_after_key;
+use crate::trace::reference::Reference;
+use crate::trace::topology_name;
 use crate::trace::{Item, Kind};
 
 /// Rows of the table that can be asked for, from the first on.
@@ -250,7 +254,7 @@ impl Viewer<'_> {
         let [start, end] = entry.times;
         let reference = Reference::of(self.trace(), &entry.item(&entry.info), 0);
         events.reference.push(reference.to_string());
-        events.topology.push(topology(entry.topology));
+        events.topology.push(topology_name(entry.topology));
         events.kind.push(entry.kind);
         events.name.push(kind.name.clone());
         events.t0.push(start);
@@ -260,8 +264,8 @@ impl Viewer<'_> {
         events.to_row.push(entry.to_row);
         let pairs = info_values(&kind.category, &entry.info);
         let texts = pairs.map(|(key, value)| {
-            let text = crate::content::shown(value);
-            crate::text::visible(&format!("{}{text}", key.to_str()))
+            let text = value_after_key(value);
+            crate::base::text::visible(&format!("{}{text}", key.to_str()))
         });
         events.info.push(texts.collect());
     }

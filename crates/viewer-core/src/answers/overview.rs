@@ -2,14 +2,15 @@
 
 use serde::Serialize;
 
-use super::Overview;
-use crate::answer::{Answer, Viewer};
-use crate::both::Stop;
-use crate::class::Class;
-use crate::pyramid::{Builder, Shape};
-use crate::query::Query;
-use crate::refusal::Refusal;
+use super::answer::Answer;
+use super::viewer::Viewer;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::query::Query;
+use crate::index::Overview;
+use crate::index::{Builder, Shape};
 use crate::trace::Trace;
+use crate::trace::class::Class;
 
 /// Bins of an overview at most.
 const MOST_BINS: usize = 4096;

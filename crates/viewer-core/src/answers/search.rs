@@ -1,65 +1,20 @@
 //! Search: the language, the next hit, the number of hits and where they are.
 
-pub mod hits;
-pub mod language;
-pub mod plan;
-pub mod walk;
-
 use serde::Serialize;
-use trace_formats::model::{Value, info_values};
 use trace_formats::slog2::TimeBBox;
 
-use crate::answer::{Answer, Viewer};
-use crate::both::Stop;
-use crate::details::{Detail, Reference};
-use crate::layout::Layout;
-use crate::query::Query;
-use crate::refusal::Refusal;
-use crate::scan::Reach;
-use crate::trace::Trace;
-use hits::Hits;
-use language::{Says, Term, Terms};
-use plan::Plan;
-use walk::{Place, find};
+use super::answer::Answer;
+use super::viewer::Viewer;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::query::Query;
+use crate::details::Detail;
+use crate::search::hits::{self, Hits};
+use crate::search::walk::{Place, find};
+use crate::trace::reference::Reference;
 
-/// Events that name files, of which so many are looked at for a condition on files.
-const MOST_FILES: usize = 10_000;
 /// Bins of an answer.
 const MOST_BINS: usize = 20_000;
-
-/// Makes a search ready, also what it says about files, which other drawables name by number only.
-///
-/// # Errors
-/// The query cannot be read, or the trace not.
-pub fn plan(
-    trace: &Trace<'_>,
-    layout: &Layout,
-    query: &str,
-    reach: Reach<'_>,
-) -> Result<Plan, Refusal> {
-    let is_shown = |line: u32| layout.row(line).is_some();
-    let mut plan = Plan::new(trace, &is_shown, &Terms::parse(query)?);
-    for (at, pattern) in plan.file_patterns() {
-        let says = Says::Text("path".into(), pattern);
-        let named = Terms(vec![Term { not: false, says }]);
-        let naming = Plan::new(trace, &|_| true, &named);
-        let mut from = Place::at(f64::NEG_INFINITY);
-        for _ in 0..MOST_FILES {
-            let found = find(trace, &naming, from, true, reach)?;
-            let Some(item) = found.item else {
-                break;
-            };
-            let category = &trace.kinds()[item.kind as usize].category;
-            for (key, value) in info_values(category, item.info) {
-                if let ("file", Value::Integer(number)) = (&*plan::name_of_key(&key.0), value) {
-                    plan.add_file(at, number);
-                }
-            }
-            from = Place::of(&Reference::of(trace, &item, 0));
-        }
-    }
-    Ok(plan)
-}
 
 #[derive(Serialize)]
 struct Searched {

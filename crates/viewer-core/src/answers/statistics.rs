@@ -1,24 +1,21 @@
 //! Numbers about a window: statistics by category and row, messages by pair of rows and by size, and the drawables one by one.
 
-pub(crate) mod csv;
-pub mod estimate;
-pub(crate) mod events;
-mod everything;
-pub mod gather;
-pub(crate) mod moves;
-
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
 use trace_formats::stats::{Nesting, Tally};
 
-use crate::answer::{Answer, Viewer, topology};
-use crate::both::Stop;
-use crate::class::Class;
-use crate::pyramid::Totals;
-use crate::query::Query;
-use crate::refusal::Refusal;
-use gather::{Gathered, Wanted, gather};
+use super::answer::Answer;
+use super::viewer::Viewer;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::query::Query;
+use crate::index::Totals;
+use crate::statistics::counting::{Gathered, Wanted};
+use crate::statistics::from_totals::of_totals;
+use crate::statistics::gather::gather;
+use crate::trace::class::Class;
+use crate::trace::topology_name;
 
 /// Categories whose time is given row by row.
 const TOP: usize = 8;
@@ -120,7 +117,7 @@ impl Viewer<'_> {
         };
         let rows = layout.rows.len();
         let trace = self.trace();
-        let known = totals.and_then(|of| everything::of_totals(trace, &wanted, rows, window, of));
+        let known = totals.and_then(|of| of_totals(trace, &wanted, rows, window, of));
         let found = match known {
             Some(found) => found,
             None => gather(trace, &wanted, rows, self.reach(window, stop))?,
@@ -134,7 +131,7 @@ impl Viewer<'_> {
             .trace()
             .reader()
             .root()
-            .map_or(crate::EMPTY, |root| root.bounds);
+            .map_or(crate::base::window::EMPTY, |root| root.bounds);
         let earliest = query.time("t0", all.earliest)?;
         let latest = query.time("t1", all.latest)?;
         if earliest <= latest {
@@ -183,7 +180,7 @@ impl Viewer<'_> {
             categories.push(CategoryNumbers {
                 kind,
                 name: trace.kinds()[kind as usize].name.clone(),
-                topology: topology(category.topology),
+                topology: topology_name(category.topology),
                 count,
                 incl: total,
                 excl: exclusive,

@@ -1,97 +1,30 @@
-//! Answers questions about a trace. The one place where routes are told apart, for the server and the page without one.
+//! An open trace and what was found out about it, which all answers share.
 
-use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use trace_formats::slog2::{TimeBBox, Topology};
+use trace_formats::slog2::TimeBBox;
 
-use crate::both::Stop;
-use crate::cells::Mode;
-use crate::details::{Reference, near};
-use crate::frame::{self, Arrows, Question};
-use crate::layout::{Layout, Measures, Spec};
-use crate::pyramid::Index;
-use crate::query::Query;
-use crate::refusal::Refusal;
-use crate::scan::Reach;
+use super::answer::Limits;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::query::Query;
+use crate::findings::summary::Summary;
+use crate::index::Index;
 use crate::search::hits::{self, Hit};
 use crate::search::plan::Plan;
-use crate::summary::Summary;
+use crate::search::prepare::plan as plan_search;
+use crate::timelines::layout::Layout;
+use crate::timelines::measure::{Measures, measure};
+use crate::timelines::spec::Spec;
+use crate::timelines::tree::Tree;
 use crate::trace::Trace;
-use crate::tree::Tree;
-
-/// Counts up whenever answers change, so that pages of another version reload.
-pub const VIEW_VERSION: u32 = 1;
-
-/// What the body of an answer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
-    /// JSON.
-    Json,
-    /// A frame, see [`crate::wire`].
-    Frame,
-    /// Text of this MIME type.
-    Text(&'static str),
-}
-
-/// An answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
-    /// What the body is.
-    pub kind: Body,
-    /// The body.
-    pub body: Vec<u8>,
-    /// Whether it is exact, so that it stays the same and can be kept.
-    pub exact: bool,
-}
-
-impl Answer {
-    /// An answer in JSON.
-    ///
-    /// # Errors
-    /// None that can happen: what is serialized here has names for keys.
-    pub fn json(value: &impl Serialize, exact: bool) -> Result<Self, Refusal> {
-        let body = serde_json::to_vec(value).map_err(|error| Refusal {
-            status: 500,
-            message: error.to_string(),
-        })?;
-        Ok(Answer {
-            kind: Body::Json,
-            body,
-            exact,
-        })
-    }
-}
-
-/// How much an answer may take.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Bytes of the tree that are read at most.
-    pub tree_bytes: u64,
-    /// Cells of a picture.
-    pub cells: usize,
-    /// Drawables that are given one by one.
-    pub drawables: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            tree_bytes: 150 << 20,
-            cells: 16_000_000,
-            drawables: 200_000,
-        }
-    }
-}
+use crate::trace::scan::Reach;
 
 /// Layouts that are kept.
 const KEPT_LAYOUTS: usize = 16;
 
 /// Stands for a percentage.
 const NOT_BUILDING: u8 = u8::MAX;
-
-/// The part of what may be read that pictures are made of as long as better ones are on their way: they are to be there at once.
-const PART_MEANWHILE: u64 = 3;
 
 /// A search that was made ready for some rows.
 #[derive(Debug)]
@@ -189,8 +122,20 @@ impl<'a> Viewer<'a> {
         self.building.store(NOT_BUILDING, Ordering::Relaxed);
     }
 
-    fn is_building(&self) -> bool {
-        self.index.get().is_none() && self.building.load(Ordering::Relaxed) != NOT_BUILDING
+    /// How far the making of the index is, in percent; `None` if nobody makes it.
+    pub(super) fn building(&self) -> Option<u8> {
+        let percent = self.building.load(Ordering::Relaxed);
+        Some(percent).filter(|&percent| percent != NOT_BUILDING)
+    }
+
+    /// Whether somebody makes the index and it is not there yet.
+    pub(super) fn is_building(&self) -> bool {
+        self.index().is_none() && self.building().is_some()
+    }
+
+    /// Bytes of the file.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Takes over the exact summary of this trace; a second one is dropped.
@@ -232,57 +177,6 @@ impl<'a> Viewer<'a> {
     /// Whether all of the trace may be read to answer, so that no index is needed.
     pub fn is_small(&self) -> bool {
         self.trace.reader().directory().node_bytes() <= self.limits.tree_bytes
-    }
-
-    fn index_state(&self) -> IndexState {
-        let percent = self.building.load(Ordering::Relaxed);
-        let (state, percent) = match (self.index.get(), percent) {
-            (Some(_), _) => ("ready", 100),
-            (None, NOT_BUILDING) => ("none", 0),
-            (None, percent) => ("building", percent),
-        };
-        IndexState { state, percent }
-    }
-
-    /// Answers a question, such as `picture?t0=0&t1=1&w=800`. `stop` is asked now and then whether to give up.
-    ///
-    /// # Errors
-    /// Why there is no answer.
-    pub fn answer(&self, question: &str, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let query = Query::parse(question)?;
-        match query.route.as_str() {
-            "meta" => self.meta(),
-            "rows" => self.rows(&query, stop),
-            "picture" => self.picture(&query, stop),
-            "overview" => self.overview(&query, stop),
-            "at" => self.at(&query, stop),
-            "ref" => self.reference(&query, stop),
-            "next" => self.next(&query, stop),
-            "follow" => self.follow(&query, stop),
-            "call" => self.call(&query, stop),
-            "search" => self.search(&query, stop),
-            "hits" => self.hits(&query, stop),
-            "stats" => self.stats(&query, stop),
-            "matrix" => self.matrix(&query, stop),
-            "sizes" => self.sizes(&query, stop),
-            "events" => self.events(&query, stop),
-            "csv" => self.csv(&query, stop),
-            "summary" => self.summary_answer(stop),
-            route => {
-                let route: String = route.chars().take(40).collect();
-                Err(Refusal::missing(format!("there is no {route:?}")))
-            }
-        }
-    }
-
-    /// Bytes of the tree that are read for a picture, of whose states most are held meanwhile: none where that would be too much,
-    /// for then it is made of the index or of previews.
-    pub fn reads(&self, query: &Query) -> u64 {
-        let window = self.window(query).ok();
-        let bytes = window.and_then(|window| self.trace.reader().bytes_in(window).ok());
-        bytes
-            .filter(|&bytes| bytes <= self.limits.tree_bytes)
-            .unwrap_or(0)
     }
 
     /// The window of a question, `t0` to `t1`; the whole trace if these are missing.
@@ -344,7 +238,7 @@ impl<'a> Viewer<'a> {
             return Ok(Arc::clone(&kept.plan));
         }
         let reach = self.reach(self.trace.bounds(), stop);
-        let plan = Arc::new(crate::search::plan(&self.trace, layout, text, reach)?);
+        let plan = Arc::new(plan_search(&self.trace, layout, text, reach)?);
         *kept() = Some(Searched {
             key,
             plan: Arc::clone(&plan),
@@ -388,11 +282,7 @@ impl<'a> Viewer<'a> {
         if let Some(measures) = measures.as_ref() {
             return Ok(Arc::clone(measures));
         }
-        let found = Arc::new(crate::measure::measure(
-            &self.trace,
-            self.limits.tree_bytes,
-            stop,
-        )?);
+        let found = Arc::new(measure(&self.trace, self.limits.tree_bytes, stop)?);
         Ok(Arc::clone(measures.insert(found)))
     }
 
@@ -418,248 +308,4 @@ impl<'a> Viewer<'a> {
             stop,
         }
     }
-
-    fn meta(&self) -> Result<Answer, Refusal> {
-        let kinds = self.trace.kinds().iter().map(|kind| Category {
-            name: &kind.name,
-            topology: topology(kind.category.topology),
-            color: format!("#{:06x}", kind.color().0),
-            alpha: (kind.category.color.0 >> 24) as u8,
-            class: kind.class.name(),
-            count: kind.count,
-            share: kind.category.summary.exclusive,
-            incl: kind.category.summary.inclusive,
-            labels: kind
-                .category
-                .info_keys
-                .iter()
-                .map(|key| key.to_str().into_owned())
-                .collect(),
-        });
-        let maps = self.trees.iter().map(|tree| Map {
-            name: &tree.name,
-            columns: &tree.columns,
-            leaves: tree.leaves.len(),
-        });
-        let bounds = self.trace.bounds();
-        let meta = Meta {
-            name: &self.name,
-            format: self.trace.reader().header().version.to_str().into_owned(),
-            t0: bounds.earliest,
-            t1: bounds.latest,
-            drawables: self.trace.drawables(),
-            bytes: self.bytes,
-            lines: self.trace.lines().len(),
-            threads: self.trace.lanes(),
-            maps: maps.collect(),
-            categories: kinds.collect(),
-            lost: self.lost(),
-            index: self.index_state(),
-            view_version: VIEW_VERSION,
-        };
-        Answer::json(&meta, false)
-    }
-
-    /// What is not as it should be.
-    pub(crate) fn lost(&self) -> Vec<String> {
-        let lines = self.trace.lines();
-        let undefined = lines.iter().filter(|line| !line.is_defined).count();
-        let mut lost = Vec::new();
-        if undefined > 0 {
-            lost.push(format!(
-                "{undefined} lines have drawables but are not defined"
-            ));
-        }
-        lost
-    }
-
-    fn rows(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let layout = self.layout(query, stop)?;
-        let rows = || layout.rows.iter();
-        let answer = RowsAnswer {
-            spec: &layout.spec,
-            count: layout.rows.len(),
-            label: rows().map(|row| row.label.as_str()).collect(),
-            key: rows().map(|row| row.key.as_str()).collect(),
-            depth: rows().map(|row| row.depth).collect(),
-            lines: rows().map(|row| row.lines).collect(),
-            group: rows().map(|row| row.group).collect(),
-            open: rows().map(|row| row.open).collect(),
-            pinned: layout.pinned,
-            path: rows().map(|row| row.path.as_slice()).collect(),
-        };
-        Answer::json(&answer, true)
-    }
-
-    fn picture(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let window = self.window(query)?;
-        let layout = self.layout(query, stop)?;
-        let width: usize = query.number("w", 1000)?;
-        let first: usize = query.number("y0", 0)?;
-        let behind: usize = query.number("y1", layout.rows.len())?;
-        let behind = behind.min(layout.rows.len());
-        let rows = first.min(behind)..behind;
-        let cells = width.checked_mul(rows.len().max(1));
-        let most = self.limits.cells;
-        if width == 0 || cells.is_none_or(|cells| cells > most) {
-            let rows = rows.len();
-            let message = format!("w={width} for {rows} rows: expected 1 to {most} cells");
-            return Err(if width == 0 {
-                Refusal::wrong(message)
-            } else {
-                Refusal::too_much(message)
-            });
-        }
-        let mut question = Question {
-            window,
-            width,
-            rows,
-            hidden: self.hidden(query)?,
-            mode: mode(query.text("mode"))?,
-            arrows: self.arrows(query.text("arrows"), stop)?,
-            most: query.number("max", 50_000)?.min(self.limits.drawables),
-            seq: query.number("seq", 0)?,
-            layout: &layout,
-            hits: match query.text("q") {
-                "" => None,
-                _ => Some(self.search_plan(query, &layout, stop)?),
-            },
-            places: None,
-        };
-        let mut reach = self.reach(window, stop);
-        let is_too_much = self.is_too_much(window);
-        if is_too_much && self.is_building() {
-            reach.bytes /= PART_MEANWHILE;
-        }
-        if let Some(index) = self.index.get()
-            && is_too_much
-        {
-            let places = question.hits.as_ref();
-            let places = places.map(|plan| self.hit_places(plan, stop)).transpose()?;
-            question.places = places.flatten();
-            if let Some((body, exact)) = index.frame(&self.trace, &question, stop) {
-                let kind = Body::Frame;
-                return Ok(Answer { kind, body, exact });
-            }
-        }
-        let found = frame::find(&self.trace, &question, reach)?;
-        let exact = found.exact;
-        Ok(Answer {
-            kind: Body::Frame,
-            body: frame::frame(&self.trace, &question, found, 0),
-            exact,
-        })
-    }
-
-    /// Whether the nodes that reach into a window are more than may be read.
-    fn is_too_much(&self, window: TimeBBox) -> bool {
-        let bytes = self.trace.reader().bytes_in(window);
-        bytes.is_ok_and(|bytes| bytes > self.limits.tree_bytes)
-    }
-
-    fn arrows(&self, text: &str, stop: Stop<'_>) -> Result<Arrows, Refusal> {
-        if let Some(reference) = text.strip_prefix("sel:") {
-            let reference = Reference::parse(reference)?;
-            let reach = self.reach(self.trace.bounds(), stop);
-            let item = near::resolve(&self.trace, reach, &reference)?;
-            return Ok(match item.topology {
-                Topology::Arrow => Arrows::One(reference),
-                _ => Arrows::Of {
-                    lane: self.trace.lines()[item.line as usize].lane,
-                    from: item.start,
-                    to: item.end,
-                },
-            });
-        }
-        match text {
-            "" | "none" => Ok(Arrows::None),
-            "worst" => Ok(Arrows::Worst),
-            "all" => Ok(Arrows::All),
-            _ => Err(Refusal::wrong(
-                "arrows: expected none, worst, all or sel:REF",
-            )),
-        }
-    }
-}
-
-fn mode(text: &str) -> Result<Mode, Refusal> {
-    match text.split_once(':') {
-        None if text.is_empty() || text == "dominant" => Ok(Mode::Dominant),
-        None if text == "rare" => Ok(Mode::Rare),
-        None if text == "stack" => Ok(Mode::Stack),
-        Some(("heat", kind)) if kind.parse::<u32>().is_ok() => {
-            Ok(Mode::Heat(kind.parse().unwrap_or_default()))
-        }
-        _ => Err(Refusal::wrong(
-            "mode: expected dominant, rare, stack or heat:KIND",
-        )),
-    }
-}
-
-/// The name of a topology in answers.
-pub(crate) fn topology(topology: Topology) -> &'static str {
-    match topology {
-        Topology::Event => "event",
-        Topology::State => "state",
-        Topology::Arrow => "arrow",
-    }
-}
-
-#[derive(Serialize)]
-struct Meta<'m> {
-    name: &'m str,
-    format: String,
-    t0: f64,
-    t1: f64,
-    drawables: Option<u64>,
-    bytes: u64,
-    lines: usize,
-    threads: usize,
-    maps: Vec<Map<'m>>,
-    categories: Vec<Category<'m>>,
-    lost: Vec<String>,
-    index: IndexState,
-    view_version: u32,
-}
-
-#[derive(Serialize)]
-struct Map<'m> {
-    name: &'m str,
-    columns: &'m [String],
-    leaves: usize,
-}
-
-#[derive(Serialize)]
-struct Category<'m> {
-    name: &'m str,
-    topology: &'static str,
-    color: String,
-    alpha: u8,
-    class: &'static str,
-    count: Option<u64>,
-    /// Exclusive time in the whole trace, all lines together, by its length.
-    share: f32,
-    /// Inclusive time likewise.
-    incl: f32,
-    labels: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct IndexState {
-    state: &'static str,
-    percent: u8,
-}
-
-#[derive(Serialize)]
-struct RowsAnswer<'l> {
-    spec: &'l str,
-    count: usize,
-    label: Vec<&'l str>,
-    key: Vec<&'l str>,
-    depth: Vec<u16>,
-    lines: Vec<u32>,
-    group: Vec<bool>,
-    open: Vec<bool>,
-    pinned: usize,
-    path: Vec<&'l [String]>,
 }

@@ -1,6 +1,6 @@
 //! Questions: a route and parameters, as in a URL.
 
-use crate::refusal::Refusal;
+use crate::base::error::Refusal;
 
 /// A question, such as `picture?t0=0&t1=1&w=800`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

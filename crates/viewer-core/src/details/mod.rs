@@ -1,26 +1,21 @@
 //! What is known of single drawables: the one under the cursor, the one beside it, the arrows of one and what they lead to,
 //! and all that a call caused.
 
-mod answers;
-pub mod near;
-mod reference;
-
 use serde::Serialize;
 use std::collections::HashMap;
 use trace_formats::model::{Value, info_values};
 use trace_formats::slog2::{TimeBBox, Topology};
 
-pub use reference::Reference;
-
-use crate::answer::topology;
-use crate::layout::Layout;
-use crate::meeting;
-use crate::refusal::Refusal;
-use crate::scan::Reach;
-use crate::text::visible;
+use crate::base::error::Refusal;
+use crate::timelines::layout::Layout;
+use crate::timelines::tree::Tree;
+use crate::trace::collective::is_same_collective;
+use crate::trace::info::{bytes, callid, shown_key, shown_value};
+use crate::trace::nearby::{self, From, collect, next, refer, resolve, running};
+use crate::trace::reference::Reference;
+use crate::trace::scan::Reach;
+use crate::trace::topology_name;
 use crate::trace::{Item, Trace};
-use crate::tree::Tree;
-use near::{From, collect, next, refer, resolve, running};
 
 /// Arrows of a state that are given one by one.
 const MOST_ARROWS: usize = 200;
@@ -191,7 +186,7 @@ impl<'a> Details<'_, 'a> {
         };
         Ok(Detail {
             reference: reference.to_string(),
-            topology: topology(item.topology),
+            topology: topology_name(item.topology),
             kind: item.kind,
             name: kind.name.clone(),
             class: kind.class.name(),
@@ -205,7 +200,7 @@ impl<'a> Details<'_, 'a> {
             excl_is_estimate,
             info: values
                 .iter()
-                .map(|&(key, value)| (name_of(key), text_of(value)))
+                .map(|&(key, value)| (shown_key(key), shown_value(value)))
                 .collect(),
             callid: values
                 .iter()
@@ -249,7 +244,7 @@ impl<'a> Details<'_, 'a> {
         let mut reach = self.reach(item.start, item.end);
         // Of a long state previews tell it well enough, and soon.
         reach.bytes /= 2;
-        let scanned = crate::scan::scan(self.trace, reach, &mut found)?;
+        let scanned = crate::trace::scan::scan(self.trace, reach, &mut found)?;
         if found.has_itself {
             return Ok((None, true));
         }
@@ -291,7 +286,7 @@ impl<'a> Details<'_, 'a> {
         };
         let reach = self.reach(time - within, time + within);
         let (mut items, _) = collect(self.trace, reach, &is_shown)?;
-        items.sort_by(|a, b| near::order(self.trace, a, b));
+        items.sort_by(|a, b| nearby::order(self.trace, a, b));
         let events = items.iter().filter(|item| item.topology == Topology::Event);
         let off = |event: &Item<'_>| (event.start - time).abs();
         let nearest = events
@@ -432,7 +427,7 @@ impl<'a> Details<'_, 'a> {
             latest: item.end,
         };
         let is_same =
-            |other: &Item<'a>| meeting::is_same(self.trace, item.kind, item.line, time, other);
+            |other: &Item<'a>| is_same_collective(self.trace, item.kind, item.line, time, other);
         let (calls, _) = collect(self.trace, self.reach(item.start, item.end), &is_same)?;
         let last = calls.into_iter().max_by(|a, b| a.start.total_cmp(&b.start));
         Ok(last.filter(|last| item.topology == Topology::State && last.start > item.start))
@@ -461,10 +456,10 @@ impl<'a> Details<'_, 'a> {
             }
             window = wider;
         };
-        items.sort_by(|a, b| near::order(self.trace, a, b));
+        items.sort_by(|a, b| nearby::order(self.trace, a, b));
         let is_operation = |item: &Item<'_>| {
             let kind = &self.trace.kinds()[item.kind as usize];
-            kind.class == crate::class::Class::Disk
+            kind.class == crate::trace::class::Class::Disk
         };
         let is_call = |item: &&Item<'_>| item.topology == Topology::State && !is_operation(item);
         let call = items.iter().find(is_call).copied();
@@ -525,13 +520,13 @@ struct Nested<'d, 'v, 'i, 'a> {
     has_itself: bool,
 }
 
-impl<'a> crate::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
+impl<'a> crate::trace::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
     fn item(&mut self, item: Item<'a>) {
         if item.topology != Topology::State || !self.details.is_beside(item.line, self.of.line) {
             return;
         }
         let is_in = self.of.start <= item.start && item.end <= self.of.end;
-        let is_around = near::order(self.details.trace, &item, self.of).is_le();
+        let is_around = nearby::order(self.details.trace, &item, self.of).is_le();
         if is_in && !is_around {
             self.bounds.push(TimeBBox {
                 earliest: item.start,
@@ -540,7 +535,7 @@ impl<'a> crate::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
         }
     }
 
-    fn preview(&mut self, preview: crate::scan::Preview) {
+    fn preview(&mut self, preview: crate::trace::scan::Preview) {
         if !self.details.is_beside(preview.line, self.of.line) {
             return;
         }
@@ -556,53 +551,4 @@ impl<'a> crate::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
             self.previewed += inside * share.clamp(0.0, 1.0);
         }
     }
-}
-
-/// A key as a table shows it: `, CallID=0x` is `CallID`.
-fn name_of(key: &str) -> String {
-    let key = key.trim_start_matches([',', ';', ' ']).trim_end();
-    let key = key.strip_suffix("0x").unwrap_or(key).trim_end();
-    visible(key.trim_end_matches(['=', ':']).trim_end())
-}
-
-fn text_of(value: Value<'_>) -> String {
-    match value {
-        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
-        Value::Integer(number) => number.to_string(),
-        Value::Hex(number) => format!("0x{number:x}"),
-        Value::Real(real) => format!("{real}"),
-    }
-}
-
-/// The CallID, if this value is one.
-fn callid(key: &str, value: Value<'_>) -> Option<u64> {
-    if !is_callid(key) {
-        return None;
-    }
-    match value {
-        Value::Hex(id) => Some(id),
-        Value::Integer(id) => Some(id as u64),
-        _ => None,
-    }
-}
-
-/// Whether the value behind this key is a CallID.
-pub(crate) fn is_callid(key: &str) -> bool {
-    let name = name_of(key);
-    let last = name.rsplit([' ', ',']).next().unwrap_or_default();
-    last.eq_ignore_ascii_case("callid")
-}
-
-/// Bytes, if this value says so.
-fn bytes(key: &str, value: Value<'_>) -> Option<i64> {
-    match value {
-        // Operations that move none, or an unknown number, have a negative one.
-        Value::Integer(bytes @ 0..) if is_bytes(key) => Some(bytes),
-        _ => None,
-    }
-}
-
-/// Whether an integer behind this key says how many bytes a message or an access has.
-pub(crate) fn is_bytes(key: &str) -> bool {
-    matches!(name_of(key).as_str(), "bytes" | "msg_size" | "size")
 }

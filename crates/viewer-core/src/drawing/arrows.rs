@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use crate::content::{Arrow, Content, Kind};
-use crate::text;
+use crate::base::text;
+use crate::drawing::content::{Arrow, Content, Kind};
 
 /// Arrows from the same place to the same place.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use crate::content::{Content, Preview, State};
-use crate::place::Scale;
+use crate::drawing::content::{Content, Preview, State};
+use crate::drawing::scale::Scale;
 
 /// A level of nesting of a row: what its columns show, from left to right; columns between show nothing.
 #[derive(Clone, Debug, Default, PartialEq)]

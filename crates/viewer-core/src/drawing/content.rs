@@ -2,14 +2,17 @@
 //! them can be held.
 
 use std::collections::HashMap;
-use trace_formats::model::{Value, info_values};
+use trace_formats::model::info_values;
 use trace_formats::slog2::{
     Category, Depth, Drawable, Error, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
     Reader, Reading, Shadow, TimeBBox, Topology, Vertex, Visit,
 };
 
-use crate::rows::{Row, Rows, matches};
-use crate::text::visible;
+use super::named::{Row, Rows};
+use crate::base::pattern::matches;
+use crate::base::text::visible;
+use crate::base::window::with_length;
+use crate::trace::info::value_after_key;
 
 /// What is to be read.
 #[derive(Clone, Debug)]
@@ -231,33 +234,8 @@ impl Content {
         };
         let pairs = info_values(&kind.category, info);
         pairs
-            .map(|(key, value)| format!("{}{}", visible(&key.to_str()), shown(value)))
+            .map(|(key, value)| format!("{}{}", visible(&key.to_str()), value_after_key(value)))
             .collect()
-    }
-}
-
-pub(crate) fn shown(value: Value<'_>) -> String {
-    match value {
-        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
-        Value::Integer(number) => number.to_string(),
-        Value::Hex(number) => format!("{number:x}"),
-        Value::Real(real) => format!("{real}"),
-    }
-}
-
-/// The window, made so long that times in it can be told apart.
-pub(crate) fn with_length(window: TimeBBox) -> TimeBBox {
-    let finite = |time: f64, otherwise: f64| if time.is_finite() { time } else { otherwise };
-    let earliest = finite(window.earliest, 0.0).clamp(-1e300, 1e300);
-    let latest = finite(window.latest, earliest).clamp(-1e300, 1e300);
-    let least = 1e-9_f64.max(earliest.abs() * 1e-12);
-    if latest - earliest >= least {
-        return TimeBBox { earliest, latest };
-    }
-    let middle = earliest / 2.0 + latest / 2.0;
-    TimeBBox {
-        earliest: middle - 500.0 * least,
-        latest: middle + 500.0 * least,
     }
 }
 

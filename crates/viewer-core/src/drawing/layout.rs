@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use trace_formats::slog2::TimeBBox;
 
-use crate::arrows::{self, is_trigger};
-use crate::axis::Axis;
-use crate::band::{Band, Fill, Painter, Span, depths};
-use crate::color::{Rgb, Theme};
-use crate::content::{Arrow, Content, State};
-use crate::legend::Legend;
-use crate::place::Scale;
-use crate::rows::Row;
-use crate::text;
+use super::named::Row;
+use crate::base::color::{Rgb, Theme};
+use crate::base::text;
+use crate::drawing::arrows::{self, is_trigger};
+use crate::drawing::axis::Axis;
+use crate::drawing::band::{Band, Fill, Painter, Span, depths};
+use crate::drawing::content::{Arrow, Content, State};
+use crate::drawing::legend::Legend;
+use crate::drawing::scale::Scale;
 
 /// What a picture shall look like.
 #[derive(Clone, Debug)]

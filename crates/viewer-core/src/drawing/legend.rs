@@ -2,10 +2,10 @@
 
 use trace_formats::slog2::Topology;
 
-use crate::arrows::is_trigger;
-use crate::color::Rgb;
-use crate::content::Content;
-use crate::text;
+use crate::base::color::Rgb;
+use crate::base::text;
+use crate::drawing::arrows::is_trigger;
+use crate::drawing::content::Content;
 
 /// A category that is in the picture.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use trace_formats::slog2::Topology;
 
-use crate::band::Fill;
-use crate::color::Rgb;
-use crate::legend::Entry;
-use crate::picture::{Arrowed, Picture, SMALL, Strip, TEXT, TITLE};
-use crate::text;
+use crate::base::color::Rgb;
+use crate::base::text;
+use crate::drawing::band::Fill;
+use crate::drawing::layout::{Arrowed, Picture, SMALL, Strip, TEXT, TITLE};
+use crate::drawing::legend::Entry;
 
 /// Fonts as wide as those that places were reckoned with, then what is there.
 const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif";

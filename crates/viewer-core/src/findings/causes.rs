@@ -1,13 +1,14 @@
-//! For whom a call waits: who came last to it, sent its message late or received it late, and whether that one waited itself.
+//! For whom a call waits: who arrived last to it, sent its message late or received it late, and whether that one waited itself.
 
 use std::cell::Cell;
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use super::pass::{Stretch, can_wait};
-use crate::class::Class;
-use crate::meeting;
-use crate::refusal::Refusal;
-use crate::scan::{Reach, Take, scan};
+use super::pass::{MIN_WAITING_SHARE, can_wait};
+use crate::base::error::Refusal;
+use crate::trace::class::Class;
+use crate::trace::collective::is_same_collective;
+use crate::trace::scan::{Reach, Take, scan};
+use crate::trace::states::State;
 use crate::trace::{Item, Trace};
 
 /// Ranks that are gone behind, one after the other.
@@ -16,11 +17,10 @@ const MOST_STEPS: usize = 8;
 const BYTES_AT_ONCE: u64 = 16 << 20;
 /// The same of all calls together.
 const BYTES: u64 = 256 << 20;
-/// A rank has waited itself if it did for so much of the time in which others waited for it.
-pub const MOSTLY: f64 = 0.5;
+
 /// Who was waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Partner {
+pub struct WaitPartner {
     /// One of its lines.
     pub line: u32,
     /// What it did.
@@ -30,16 +30,16 @@ pub struct Partner {
 }
 
 /// Looks around calls of a trace.
-pub struct Causes<'c, 'a> {
+pub struct WaitCauses<'c, 'a> {
     trace: &'c Trace<'a>,
     reach: Reach<'c>,
     left: Cell<u64>,
 }
 
-impl<'c, 'a> Causes<'c, 'a> {
+impl<'c, 'a> WaitCauses<'c, 'a> {
     /// Of this trace, as far as may be read.
     pub fn new(trace: &'c Trace<'a>, reach: Reach<'c>) -> Self {
-        Causes {
+        WaitCauses {
             trace,
             reach,
             left: Cell::new(BYTES),
@@ -47,21 +47,21 @@ impl<'c, 'a> Causes<'c, 'a> {
     }
 
     /// For whom a call waited, if that can be seen.
-    pub fn partner(&self, state: &Stretch) -> Result<Option<Partner>, Refusal> {
+    pub fn partner(&self, state: &State) -> Result<Option<WaitPartner>, Refusal> {
         let of = self.trace.lines();
         let here = &of[state.line as usize];
         let time = TimeBBox {
             earliest: state.start,
             latest: state.end,
         };
-        let (mut came, mut sent, mut received) =
+        let (mut arrived, mut sent, mut received) =
             (None::<Item<'_>>, None::<Item<'_>>, None::<Item<'_>>);
         self.look(state.start, state.end, &mut |item: &Item<'a>| {
             let is_inside = |time: f64| (state.start..=state.end).contains(&time);
-            if meeting::is_same(self.trace, state.kind, state.line, time, item)
-                && came.is_none_or(|came| came.start < item.start)
+            if is_same_collective(self.trace, state.kind, state.line, time, item)
+                && arrived.is_none_or(|arrived| arrived.start < item.start)
             {
-                came = Some(*item);
+                arrived = Some(*item);
             }
             if item.topology != Topology::Arrow || self.class(item.kind) != Class::Message {
                 return;
@@ -77,15 +77,15 @@ impl<'c, 'a> Causes<'c, 'a> {
                 received = Some(*item);
             }
         })?;
-        if let Some(last) = came.filter(|last| last.start > state.start) {
-            return Ok(Some(Partner {
+        if let Some(last) = arrived.filter(|last| last.start > state.start) {
+            return Ok(Some(WaitPartner {
                 line: last.line,
                 did: "came last",
                 until: last.start,
             }));
         }
         if let Some(sent) = sent.filter(|sent| sent.start > state.start) {
-            return Ok(Some(Partner {
+            return Ok(Some(WaitPartner {
                 line: sent.line,
                 did: "sent late",
                 until: sent.start,
@@ -107,7 +107,7 @@ impl<'c, 'a> Causes<'c, 'a> {
         })?;
         Ok(begun
             .filter(|&begun| begun > state.start && begun < state.end)
-            .map(|until| Partner {
+            .map(|until| WaitPartner {
                 line: received.to_line,
                 did: "received late",
                 until,
@@ -118,12 +118,12 @@ impl<'c, 'a> Causes<'c, 'a> {
     /// which the first of them waited. None if it did not wait for most of that time.
     pub fn behind(
         &self,
-        partner: &Partner,
+        partner: &WaitPartner,
         since: f64,
-    ) -> Result<Option<(Stretch, Partner)>, Refusal> {
+    ) -> Result<Option<(State, WaitPartner)>, Refusal> {
         let lane = |line: u32| self.trace.lines()[line as usize].lane;
         let mut seen = vec![lane(partner.line)];
-        let mut found: Option<(Stretch, Partner)> = None;
+        let mut found: Option<(State, WaitPartner)> = None;
         let (mut at, mut since) = (*partner, since);
         while found.is_none() || seen.len() <= MOST_STEPS {
             let Some(wait) = self.waited(lane(at.line), since, at.until)? else {
@@ -143,9 +143,9 @@ impl<'c, 'a> Causes<'c, 'a> {
     }
 
     /// The longest call in which a thread waited, if it waited for most of that time.
-    fn waited(&self, lane: u32, from: f64, to: f64) -> Result<Option<Stretch>, Refusal> {
+    fn waited(&self, lane: u32, from: f64, to: f64) -> Result<Option<State>, Refusal> {
         let mut all = 0.0;
-        let mut longest: Option<(f64, Stretch)> = None;
+        let mut longest: Option<(f64, State)> = None;
         self.look(from, to, &mut |item| {
             let is_here = item.topology == Topology::State
                 && self.trace.lines()[item.line as usize].lane == lane
@@ -158,7 +158,7 @@ impl<'c, 'a> Causes<'c, 'a> {
             }
             all += inside;
             if longest.is_none_or(|(most, _)| most < inside) {
-                let state = Stretch {
+                let state = State {
                     line: item.line,
                     kind: item.kind,
                     start: item.start,
@@ -167,7 +167,7 @@ impl<'c, 'a> Causes<'c, 'a> {
                 longest = Some((inside, state));
             }
         })?;
-        let is_most = all > MOSTLY * (to - from);
+        let is_most = all > MIN_WAITING_SHARE * (to - from);
         Ok(longest.filter(|_| is_most).map(|(_, state)| state))
     }
 

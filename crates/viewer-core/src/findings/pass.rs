@@ -5,84 +5,53 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use trace_formats::model::{Drawable, Value, info_values};
 use trace_formats::slog2::Topology;
 
-use super::causes::MOSTLY;
-use crate::class::Class;
-use crate::details::Reference;
-use crate::numbers::gather::bytes_of;
-use crate::search::plan::name_of_key;
+use crate::trace::class::Class;
+use crate::trace::info::name_of_key;
+use crate::trace::reference::Reference;
+use crate::trace::states::State;
 use crate::trace::{Kind, Trace};
 
+/// A rank has waited itself if it did for so much of the time in which others waited for it.
+pub(super) const MIN_WAITING_SHARE: f64 = 0.5;
 /// Longest ones that are kept of anything.
 pub const LONGEST: usize = 10;
-/// Collective calls that not all have come to yet.
-const MOST_MEETINGS: usize = 1 << 18;
+/// Collective calls that not all have arrive to yet.
+const MAX_OPEN_COLLECTIVES: usize = 1 << 18;
 /// The longest calls that may wait, of which those that waited longest are shown.
 const CANDIDATES: usize = 64;
-/// Accesses below this many bytes are small.
+/// FileAccesses below this many bytes are small.
 pub const SMALL: u64 = 64 << 10;
-/// Accesses that do not begin at a multiple of this are unaligned.
+/// FileAccesses that do not begin at a multiple of this are unaligned.
 const BLOCK: i64 = 4096;
-
-/// A state.
-#[derive(Clone, Copy, Debug)]
-pub struct Stretch {
-    /// Its line.
-    pub line: u32,
-    /// Its kind.
-    pub kind: u32,
-    /// Seconds.
-    pub start: f64,
-    /// Seconds.
-    pub end: f64,
-}
-
-impl Stretch {
-    /// Seconds.
-    pub fn duration(&self) -> f64 {
-        self.end - self.start
-    }
-
-    /// By which URLs name it.
-    pub fn reference(&self, trace: &Trace<'_>) -> String {
-        let reference = Reference {
-            line: trace.lines()[self.line as usize].line.id,
-            kind: self.kind,
-            start: self.start,
-            to: None,
-            nth: 0,
-        };
-        reference.to_string()
-    }
-}
 
 /// What a thread did outside of MPI.
 #[derive(Clone, Copy, Debug)]
-pub struct Thread {
+pub struct ThreadActivity {
     /// One of its lines.
     pub line: u32,
     /// Seconds outside of all MPI calls, from its first state to its last.
     pub computing: f64,
     /// The longest of these stretches, and the call behind it.
-    pub longest: Option<(f64, f64, Stretch)>,
+    pub longest: Option<(f64, f64, State)>,
     covered_until: f64,
 }
 
 /// The calls in which a thread could wait, by time. When there are many, neighbours are put together, as a stretch of which
 /// a part was spent in such calls.
 #[derive(Clone, Debug, Default)]
-struct Waits {
+struct WaitHistory {
     /// From when to when, and seconds in such calls in between.
     stretches: Vec<(f64, f64, f64)>,
 }
 
-impl Waits {
+impl WaitHistory {
     /// Stretches that are kept at the most.
     const MOST: usize = 128;
 
     fn add(&mut self, from: f64, to: f64) {
-        if self.stretches.len() == Waits::MOST {
+        if self.stretches.len() == WaitHistory::MOST {
             // The newest ones stay apart: they are asked for most.
-            let newest = self.stretches.split_off(Waits::MOST / 2);
+            let newest = self.stretches.split_off(WaitHistory::MOST / 2);
             let pairs = self.stretches.chunks(2);
             let joined = pairs.map(|pair| {
                 let last = pair[pair.len() - 1];
@@ -107,114 +76,114 @@ impl Waits {
                 0.0
             }
         };
-        self.stretches.iter().map(inside).sum::<f64>() > MOSTLY * (to - from)
+        self.stretches.iter().map(inside).sum::<f64>() > MIN_WAITING_SHARE * (to - from)
     }
 }
 
-/// A collective call of all ranks of a communicator, as far as they have come.
+/// A collective call of all ranks of a communicator, as far as they have arrive.
 #[derive(Clone, Copy, Debug)]
-pub struct Meeting {
-    /// Ranks that came.
-    pub came: u32,
-    /// When the first one came.
+pub struct CollectiveCall {
+    /// Ranks that arrived.
+    pub arrived: u32,
+    /// When the first one arrived.
     pub first: f64,
-    /// The one that came last.
-    pub last: Stretch,
-    /// Seconds that the others waited for the last one, added up: of those that had not left by then, from when they came.
+    /// The one that arrived last.
+    pub last: State,
+    /// Seconds that the others waited for the last one, added up: of those that had not left by then, from when they arrived.
     pub waited: f64,
     /// Whether the last one waited itself meanwhile.
-    pub is_passed_on: bool,
+    pub is_caused_elsewhere: bool,
 }
 
 /// A rank in a collective call; the one that leaves first is the greatest.
 #[derive(Clone, Copy, Debug)]
-struct Inside {
+struct RankInside {
     start: f64,
     end: f64,
 }
 
-impl Ord for Inside {
-    fn cmp(&self, other: &Inside) -> Ordering {
+impl Ord for RankInside {
+    fn cmp(&self, other: &RankInside) -> Ordering {
         other.end.total_cmp(&self.end)
     }
 }
 
-impl PartialOrd for Inside {
-    fn partial_cmp(&self, other: &Inside) -> Option<Ordering> {
+impl PartialOrd for RankInside {
+    fn partial_cmp(&self, other: &RankInside) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Inside {
-    fn eq(&self, other: &Inside) -> bool {
+impl PartialEq for RankInside {
+    fn eq(&self, other: &RankInside) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Inside {}
+impl Eq for RankInside {}
 
-/// A collective call that not all have come to yet, and who is in it.
+/// A collective call that not all have arrive to yet, and who is in it.
 #[derive(Clone, Debug)]
-struct Gathering {
-    meeting: Meeting,
-    inside: BinaryHeap<Inside>,
+struct OpenCollective {
+    collective: CollectiveCall,
+    inside: BinaryHeap<RankInside>,
     /// Seconds from the first arrival to those of the ranks inside, added up.
     after_first: f64,
 }
 
-impl Gathering {
-    fn new(state: Stretch) -> Gathering {
-        Gathering {
-            meeting: Meeting {
-                came: 0,
+impl OpenCollective {
+    fn new(state: State) -> OpenCollective {
+        OpenCollective {
+            collective: CollectiveCall {
+                arrived: 0,
                 first: state.start,
                 last: state,
                 waited: 0.0,
-                is_passed_on: false,
+                is_caused_elsewhere: false,
             },
             inside: BinaryHeap::new(),
             after_first: 0.0,
         }
     }
 
-    /// A rank comes, not before those that came earlier. Some may have left meanwhile, as the leaves of a reduction do: they waited
-    /// for the one that had come last by then, and for nobody after it. Gives the call as it was for them.
-    fn come(&mut self, state: Stretch) -> Option<Meeting> {
-        let before = self.meeting;
+    /// A rank comes, not before those that arrived earlier. Some may have left meanwhile, as the leaves of a reduction do: they waited
+    /// for the one that had arrive last by then, and for nobody after it. Gives the call as it was for them.
+    fn arrive(&mut self, state: State) -> Option<CollectiveCall> {
+        let before = self.collective;
         let mut waited = 0.0;
         while let Some(first) = self.inside.peek().filter(|own| own.end <= state.start) {
             waited += before.last.start - first.start;
             self.after_first -= first.start - before.first;
             self.inside.pop();
         }
-        let meeting = &mut self.meeting;
-        meeting.came += 1;
-        meeting.last = state;
-        let latest = state.start - meeting.first;
-        meeting.waited = (latest * self.inside.len() as f64 - self.after_first).max(0.0);
+        let collective = &mut self.collective;
+        collective.arrived += 1;
+        collective.last = state;
+        let latest = state.start - collective.first;
+        collective.waited = (latest * self.inside.len() as f64 - self.after_first).max(0.0);
         self.after_first += latest;
-        self.inside.push(Inside {
+        self.inside.push(RankInside {
             start: state.start,
             end: state.end,
         });
-        (waited > 0.0).then_some(Meeting { waited, ..before })
+        (waited > 0.0).then_some(CollectiveCall { waited, ..before })
     }
 }
 
-/// The collective calls that a thread came last to.
+/// The collective calls that a thread arrived last to.
 #[derive(Clone, Copy, Debug)]
-pub struct Late {
+pub struct LateArrivals {
     /// How many.
-    pub meetings: u64,
+    pub collectives: u64,
     /// Seconds that others waited there, added up.
     pub waited: f64,
     /// The one at which they waited most.
-    pub costliest: Meeting,
+    pub costliest: CollectiveCall,
 }
 
 /// Regular beginnings of a kind on one line.
 #[derive(Clone, Copy, Debug)]
-pub struct Beat {
+pub struct Rhythm {
     /// How often.
     pub count: u64,
     /// The first start.
@@ -226,7 +195,7 @@ pub struct Beat {
     squares: f64,
 }
 
-impl Beat {
+impl Rhythm {
     /// Mean interval in seconds.
     pub fn mean(&self) -> f64 {
         (self.last - self.first) / (self.count.max(2) - 1) as f64
@@ -240,9 +209,9 @@ impl Beat {
     }
 }
 
-/// Accesses to files.
+/// FileAccesses to files.
 #[derive(Clone, Debug, Default)]
-pub struct Accesses {
+pub struct FileAccesses {
     /// Calls that move bytes.
     pub calls: u64,
     /// Those of less than [`SMALL`].
@@ -257,30 +226,30 @@ pub struct Accesses {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Pass {
+pub struct DrawablePass {
     /// By lane.
-    pub threads: Vec<Option<Thread>>,
+    pub threads: Vec<Option<ThreadActivity>>,
     /// By lane the calls in which the thread could wait.
-    waiting: Vec<Waits>,
+    waiting: Vec<WaitHistory>,
     /// The longest calls that can wait: for requests, for messages, for other ranks. The collective call, if it is one; of each
     /// collective call the longest.
-    pub waits: Vec<(Stretch, Option<MeetingKey>)>,
-    /// By lane the collective calls that it came last to, and did not wait itself meanwhile.
-    pub late: BTreeMap<u32, Late>,
+    pub waits: Vec<(State, Option<CollectiveKey>)>,
+    /// By lane the collective calls that it arrived last to, and did not wait itself meanwhile.
+    pub late: BTreeMap<u32, LateArrivals>,
     /// How many others there were, and the seconds that were waited in them.
-    pub passed_on: (u64, f64),
+    pub caused_elsewhere: (u64, f64),
     /// Collective calls of ranks that are in none of these, since too many had not ended.
-    pub untold: u64,
+    pub unmatched_calls: u64,
     /// Those that have not ended, and those of the longest waits.
-    meetings: HashMap<MeetingKey, Gathering>,
+    collectives: HashMap<CollectiveKey, OpenCollective>,
     /// By communicator its lines.
     sizes: HashMap<i32, u32>,
     /// The slowest MPI-IO calls.
-    pub io: Vec<(Stretch, Option<()>)>,
-    /// Accesses to files.
-    pub accesses: Accesses,
+    pub io: Vec<(State, Option<()>)>,
+    /// FileAccesses to files.
+    pub accesses: FileAccesses,
     /// By kind, on the first line.
-    pub beats: BTreeMap<u32, Beat>,
+    pub rhythms: BTreeMap<u32, Rhythm>,
     /// Arrows that end before they start, the worst first, and how many.
     pub backward: Vec<(u32, Reference, f64)>,
     /// How many these are.
@@ -289,9 +258,9 @@ pub struct Pass {
 }
 
 /// A collective call: the communicator, and the number of the call on it.
-pub type MeetingKey = (i32, u64);
+pub type CollectiveKey = (i32, u64);
 
-impl Pass {
+impl DrawablePass {
     /// Nothing yet.
     pub fn new(trace: &Trace<'_>) -> Self {
         let lanes = trace.lines().iter().map(|line| line.lane as usize + 1);
@@ -300,16 +269,16 @@ impl Pass {
             *sizes.entry(line.line.comm).or_default() += 1;
         }
         let lanes = lanes.max().unwrap_or(0);
-        Pass {
+        DrawablePass {
             threads: vec![None; lanes],
-            waiting: vec![Waits::default(); lanes],
+            waiting: vec![WaitHistory::default(); lanes],
             calls_of_line: vec![0; trace.lines().len()],
             sizes,
-            ..Pass::default()
+            ..DrawablePass::default()
         }
     }
 
-    /// Looks at a drawable; they come by start.
+    /// Looks at a drawable; they arrive by start.
     pub fn put(&mut self, trace: &Trace<'_>, drawable: &Drawable<'_>) {
         let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
         else {
@@ -321,7 +290,7 @@ impl Pass {
         };
         match drawable.topology {
             Topology::State => {
-                let state = Stretch {
+                let state = State {
                     line,
                     kind,
                     start: first.time.min(last.time),
@@ -348,7 +317,7 @@ impl Pass {
         }
     }
 
-    fn state(&mut self, trace: &Trace<'_>, state: Stretch, info: &[u8]) {
+    fn state(&mut self, trace: &Trace<'_>, state: State, info: &[u8]) {
         let known = &trace.kinds()[state.kind as usize];
         let class = known.class;
         match class {
@@ -361,7 +330,7 @@ impl Pass {
             Class::Collective => self.meet(trace, state),
             Class::Io => {
                 keep_longest(&mut self.io, LONGEST, (state, None));
-                if let Some(bytes) = bytes_of(known, info).filter(|&bytes| bytes > 0) {
+                if let Some(bytes) = known.bytes_of(info).filter(|&bytes| bytes > 0) {
                     self.accesses.calls += 1;
                     self.accesses.small += u64::from(bytes < SMALL);
                     let offset = number(trace, state.kind, info, "offset");
@@ -372,27 +341,27 @@ impl Pass {
             _ => {}
         }
         if state.line == 0 && class != Class::Disk {
-            let beat = self.beats.entry(state.kind).or_insert(Beat {
+            let rhythm = self.rhythms.entry(state.kind).or_insert(Rhythm {
                 count: 0,
                 first: state.start,
                 last: state.start,
                 longest: (state.start, state.start),
                 squares: 0.0,
             });
-            let interval = state.start - beat.last;
-            if interval > beat.longest.1 - beat.longest.0 {
-                beat.longest = (beat.last, state.start);
+            let interval = state.start - rhythm.last;
+            if interval > rhythm.longest.1 - rhythm.longest.0 {
+                rhythm.longest = (rhythm.last, state.start);
             }
-            beat.count += 1;
-            beat.squares += interval * interval;
-            beat.last = state.start;
+            rhythm.count += 1;
+            rhythm.squares += interval * interval;
+            rhythm.last = state.start;
         }
     }
 
     /// A call of MPI: what was before it on its thread was the program's own.
-    fn call(&mut self, trace: &Trace<'_>, state: Stretch) {
+    fn call(&mut self, trace: &Trace<'_>, state: State) {
         let lane = trace.lines()[state.line as usize].lane;
-        let thread = self.threads[lane as usize].get_or_insert(Thread {
+        let thread = self.threads[lane as usize].get_or_insert(ThreadActivity {
             line: state.line,
             computing: 0.0,
             longest: None,
@@ -412,83 +381,85 @@ impl Pass {
     }
 
     /// A rank comes to a collective call: the n-th of its line, so the n-th of the communicator.
-    fn meet(&mut self, trace: &Trace<'_>, state: Stretch) {
+    fn meet(&mut self, trace: &Trace<'_>, state: State) {
         let line = &trace.lines()[state.line as usize];
         let calls = &mut self.calls_of_line[state.line as usize];
         let key = (line.line.comm, *calls);
         *calls += 1;
-        if self.meetings.len() >= MOST_MEETINGS && !self.meetings.contains_key(&key) {
-            self.untold += 1;
+        if self.collectives.len() >= MAX_OPEN_COLLECTIVES && !self.collectives.contains_key(&key) {
+            self.unmatched_calls += 1;
             return keep_longest(&mut self.waits, CANDIDATES, (state, None));
         }
-        let gathering = (self.meetings.entry(key)).or_insert_with(|| Gathering::new(state));
-        let of_those_gone = gathering.come(state);
-        let meeting = &mut gathering.meeting;
+        let open = (self.collectives.entry(key)).or_insert_with(|| OpenCollective::new(state));
+        let of_those_gone = open.arrive(state);
+        let collective = &mut open.collective;
         let waits = &self.waiting[line.lane as usize];
-        meeting.is_passed_on = waits.are_most_of(meeting.first, state.start);
-        let is_complete = self.sizes.get(&line.line.comm) == Some(&meeting.came);
-        let meeting = *meeting;
+        collective.is_caused_elsewhere = waits.are_most_of(collective.first, state.start);
+        let is_complete = self.sizes.get(&line.line.comm) == Some(&collective.arrived);
+        let collective = *collective;
         if is_nonblocking(&trace.kinds()[state.kind as usize].name) {
             if is_complete {
-                self.meetings.remove(&key);
+                self.collectives.remove(&key);
             }
             return;
         }
         keep_longest(&mut self.waits, CANDIDATES, (state, Some(key)));
-        if let Some(meeting) = of_those_gone {
-            self.end(trace, &meeting);
+        if let Some(collective) = of_those_gone {
+            self.end(trace, &collective);
         }
         if is_complete {
-            self.end(trace, &meeting);
-            // Who came last is told of the longest waits.
+            self.end(trace, &collective);
+            // Who arrived last is told of the longest waits.
             if !self.waits.iter().any(|(_, wait)| *wait == Some(key)) {
-                self.meetings.remove(&key);
+                self.collectives.remove(&key);
             }
         }
     }
 
-    /// Nobody waits any more for the one that came last to a collective call.
-    fn end(&mut self, trace: &Trace<'_>, meeting: &Meeting) {
-        if meeting.came < 2 || meeting.waited <= 0.0 {
+    /// Nobody waits any more for the one that arrived last to a collective call.
+    fn end(&mut self, trace: &Trace<'_>, collective: &CollectiveCall) {
+        if collective.arrived < 2 || collective.waited <= 0.0 {
             return;
         }
-        if meeting.is_passed_on {
-            self.passed_on.0 += 1;
-            self.passed_on.1 += meeting.waited;
+        if collective.is_caused_elsewhere {
+            self.caused_elsewhere.0 += 1;
+            self.caused_elsewhere.1 += collective.waited;
             return;
         }
-        let lane = trace.lines()[meeting.last.line as usize].lane;
-        let late = self.late.entry(lane).or_insert(Late {
-            meetings: 0,
+        let lane = trace.lines()[collective.last.line as usize].lane;
+        let late = self.late.entry(lane).or_insert(LateArrivals {
+            collectives: 0,
             waited: 0.0,
-            costliest: *meeting,
+            costliest: *collective,
         });
-        late.meetings += 1;
-        late.waited += meeting.waited;
-        if meeting.waited > late.costliest.waited {
-            late.costliest = *meeting;
+        late.collectives += 1;
+        late.waited += collective.waited;
+        if collective.waited > late.costliest.waited {
+            late.costliest = *collective;
         }
     }
 
-    /// All drawables have come: what was not complete by then has not been told in `late`.
+    /// All drawables have arrive: what was not complete by then has not been told in `late`.
     pub fn finish(&mut self, trace: &Trace<'_>) {
         let sizes = &self.sizes;
-        let is_open =
-            |(key, at): &(&MeetingKey, &Gathering)| sizes.get(&key.0) != Some(&at.meeting.came);
-        let mut open: Vec<(MeetingKey, Meeting)> = (self.meetings.iter().filter(is_open))
-            .map(|(key, gathering)| (*key, gathering.meeting))
-            .collect();
+        let is_open = |(key, at): &(&CollectiveKey, &OpenCollective)| {
+            sizes.get(&key.0) != Some(&at.collective.arrived)
+        };
+        let mut open: Vec<(CollectiveKey, CollectiveCall)> =
+            (self.collectives.iter().filter(is_open))
+                .map(|(key, open)| (*key, open.collective))
+                .collect();
         open.sort_by_key(|(key, _)| *key);
-        for (_, meeting) in open {
-            if !is_nonblocking(&trace.kinds()[meeting.last.kind as usize].name) {
-                self.end(trace, &meeting);
+        for (_, collective) in open {
+            if !is_nonblocking(&trace.kinds()[collective.last.kind as usize].name) {
+                self.end(trace, &collective);
             }
         }
     }
 
     /// The collective call of one of the longest waits.
-    pub fn meeting(&self, key: MeetingKey) -> Option<&Meeting> {
-        self.meetings.get(&key).map(|gathering| &gathering.meeting)
+    pub fn collective(&self, key: CollectiveKey) -> Option<&CollectiveCall> {
+        self.collectives.get(&key).map(|open| &open.collective)
     }
 
     fn operation(&mut self, trace: &Trace<'_>, kind: u32, info: &[u8]) {
@@ -513,7 +484,7 @@ impl Pass {
             }
         }
         if let (Some(file), Some(path)) = (file, path) {
-            let path = crate::text::visible(&String::from_utf8_lossy(path));
+            let path = crate::base::text::visible(&String::from_utf8_lossy(path));
             self.accesses.paths.entry(file).or_insert(path);
         }
     }
@@ -544,9 +515,9 @@ pub fn is_nonblocking(name: &str) -> bool {
 
 /// Keeps the longest `most` states; of those with the same key only the longest.
 fn keep_longest<K: PartialEq>(
-    kept: &mut Vec<(Stretch, Option<K>)>,
+    kept: &mut Vec<(State, Option<K>)>,
     most: usize,
-    state: (Stretch, Option<K>),
+    state: (State, Option<K>),
 ) {
     let duration = state.0.duration();
     let is_full = kept.len() == most;

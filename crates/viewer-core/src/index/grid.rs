@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::cells::share;
-use crate::columns::COLUMN;
+use crate::base::columns::COLUMN;
+use crate::picture::cells::share;
 
 /// Kinds of a cell.
 pub const NAMES: usize = 4;
@@ -195,13 +195,13 @@ impl Level<'_> {
     }
 
     /// How many different numbers names can be, the last of which stands for others.
-    pub(super) fn names_end(&self) -> usize {
+    pub(crate) fn names_end(&self) -> usize {
         if self.is_wide { 1 << 16 } else { 1 << 8 }
     }
 
     /// The cells of a lane from bin `from` to before bin `to`.
     #[inline]
-    pub(super) fn stretch(&self, lane: u32, from: u32, to: u32) -> Stretch<'_> {
+    pub(crate) fn stretch(&self, lane: u32, from: u32, to: u32) -> Stretch<'_> {
         let start = lane as usize * self.bins as usize;
         let [from, to] = [from, to].map(|bin| start + bin.min(self.bins) as usize);
         let shares = self.shares.cells(from..to, NAMES);
@@ -243,7 +243,7 @@ impl Level<'_> {
 }
 
 /// Names and shares of cells that follow each other.
-pub(super) enum Stretch<'c> {
+pub(crate) enum Stretch<'c> {
     /// Names of a byte.
     Narrow(&'c [[u8; NAMES]], &'c [[u8; NAMES]]),
     /// Names of two, little-endian.

@@ -9,22 +9,21 @@
 mod batch;
 mod build;
 mod file;
-mod grid;
+pub(crate) mod grid;
 mod others;
-mod overview;
-mod picture;
 mod read;
-mod spread;
+mod shape;
 mod sums;
 mod sweep;
 mod taking;
 mod totals;
 
 pub use batch::Batch;
-pub use build::{Builder, Shape, join};
+pub use build::{Builder, join};
 pub use file::{Identity, MAGIC};
 pub use grid::{Grid, Level, NAMES};
 pub use read::{Done, Reading};
+pub use shape::Shape;
 pub use taking::{Taken, Taking};
 pub use totals::{
     DURATION_CLASSES, Flow, KindTotals, LONGEST, LineTotals, Long, Messages, SIZE_CLASSES, Sum,
@@ -87,6 +86,11 @@ impl<'a> Index<'a> {
     /// What the whole trace adds up to, if it is known, and nothing else.
     pub fn into_totals(self) -> Option<Totals> {
         self.totals.into_inner()
+    }
+
+    /// How many drawables were read for it.
+    pub fn drawables(&self) -> u64 {
+        self.drawables
     }
 
     /// Whether states did not come in order of their start, which makes exclusive times inexact.

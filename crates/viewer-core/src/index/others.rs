@@ -2,10 +2,10 @@
 
 use trace_formats::slog2::{Category, Topology};
 
-use super::build::Shape;
+use super::shape::Shape;
 use super::sums::{KindFound, Sums};
 use super::totals::{MOST_GROUPS, Messages, SizePlace, Volume, size_class};
-use crate::columns::Columns;
+use crate::base::columns::Columns;
 use crate::trace::{Item, Trace};
 
 /// What was found.

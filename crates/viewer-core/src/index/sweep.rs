@@ -1,11 +1,11 @@
 //! The states of a unit, taken in order of their start, as cells: at any moment the one that started last takes the time.
 //!
-//! The same as [`crate::states::sweep`] of states that are all at hand; here one comes after the other, of all units in turn.
+//! The same as [`crate::trace::states::sweep`] of states that are all at hand; here one comes after the other, of all units in turn.
 
 use std::ops::Range;
 
 use super::grid::GridWriter;
-use crate::columns::{COLUMN, Columns, Fill, Sweeper};
+use crate::base::columns::{COLUMN, Columns, Fill, Sweeper};
 
 /// A state that lasts.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! What the states of a half of the units add up to, batch by batch: cells, and time by line and kind without what is nested.
 
 use super::batch::{Batch, ByLane, State};
-use super::build::Shape;
 use super::grid::GridWriter;
+use super::shape::Shape;
 use super::sums::{KindFound, Sums};
 use super::sweep::{Cells, Lane, Open};
-use crate::columns::{COLUMN, Columns};
+use crate::base::columns::{COLUMN, Columns};
 use crate::trace::Trace;
 use std::ops::Range;
 

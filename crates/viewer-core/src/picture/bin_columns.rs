@@ -2,8 +2,8 @@
 
 use trace_formats::slog2::TimeBBox;
 
-use super::Level;
-use crate::columns::{BITS, Columns};
+use crate::base::columns::{BITS, Columns};
+use crate::index::Level;
 
 /// Where the bins of a level are among columns.
 pub(super) struct Spread {
@@ -25,7 +25,7 @@ pub(super) struct Parts {
     /// By column the first bin that it has a part of, counted from the first one.
     pub bins: Vec<u32>,
     /// By column how much it has of that bin and of those behind it, as many as [`Parts::reach`], in parts of
-    /// [`crate::columns::COLUMN`].
+    /// [`crate::base::columns::COLUMN`].
     pub parts: Vec<u32>,
 }
 
@@ -91,7 +91,7 @@ impl Spread {
 
 impl Parts {
     /// Puts together sums by bin, behind which stand [`Parts::reach`] more: by column, counted from the first, its sum,
-    /// [`crate::columns::COLUMN`] times.
+    /// [`crate::base::columns::COLUMN`] times.
     #[inline]
     pub fn for_each(&self, sums: &[u32], put: impl FnMut(usize, u64)) {
         // Nearly all pictures have few bins to a column, and loops of a fixed length take a third of the time.

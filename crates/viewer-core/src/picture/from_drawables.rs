@@ -5,18 +5,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use crate::both::both;
-use crate::cells::{Cells, Mode};
-use crate::columns::Columns;
-use crate::details::Reference;
-use crate::layout::Layout;
-use crate::refusal::Refusal;
-use crate::scan::{Preview, Reach, Take, scan_both};
+use crate::base::columns::Columns;
+use crate::base::error::Refusal;
+use crate::base::parallel::both;
+use crate::picture::cells::{Cells, Mode};
+use crate::picture::wire::{Header, Writer, flag, section};
 use crate::search::hits::Hit;
 use crate::search::plan::Plan;
-use crate::states::{State, States, sweep};
+use crate::timelines::layout::Layout;
+use crate::trace::reference::Reference;
+use crate::trace::scan::{Preview, Reach, Take, scan_both};
+use crate::trace::states::{State, States, sweep};
 use crate::trace::{Item, Trace};
-use crate::wire::{Header, Writer, flag, section};
 
 /// What is asked of a picture.
 #[derive(Clone, Debug)]
@@ -386,7 +386,11 @@ fn write_states(
             let (start, end) = (state.start.max(least), state.end.min(most));
             starts.push((start - window.earliest) as f32);
             durations.push((end - start) as f32);
-            rows.push(layout.row(state.line).unwrap_or(crate::layout::NO_ROW));
+            rows.push(
+                layout
+                    .row(state.line)
+                    .unwrap_or(crate::timelines::layout::NO_ROW),
+            );
             kinds.push(state.kind as u16);
         }
         let depth = |_, depth: usize| depths.push(depth.min(usize::from(u16::MAX)) as u16);

@@ -6,17 +6,17 @@
 use std::ops::Range;
 use trace_formats::slog2::TimeBBox;
 
-use super::grid::{NAMES, Stretch};
-use super::spread::Spread;
-use super::{Index, Level};
-use crate::both::{Stop, both_until};
-use crate::cells::{Cells, Mode, share};
-use crate::columns::{COLUMN, Columns};
-use crate::frame::{Question, write_cells};
-use crate::layout::Layout;
+use super::bin_columns::Spread;
+use crate::base::columns::{COLUMN, Columns};
+use crate::base::parallel::{Stop, both_until};
+use crate::index::grid::{NAMES, Stretch};
+use crate::index::{Index, Level};
+use crate::picture::cells::{Cells, Mode, share};
+use crate::picture::from_drawables::{Question, write_cells};
+use crate::picture::wire::{Header, Writer, flag};
 use crate::search::hits::Hit;
+use crate::timelines::layout::Layout;
 use crate::trace::Trace;
-use crate::wire::{Header, Writer, flag};
 
 /// Cells of units from which on it is worth it that two threads share the rows.
 const MANY: usize = 1 << 19;
@@ -34,7 +34,7 @@ impl Index<'_> {
         let mut writer = Writer::default();
         write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
         let kind = if exact { flag::EXACT } else { flag::COARSE };
-        let part = question.window.duration() / self.window.duration();
+        let part = question.window.duration() / self.window().duration();
         let frame = writer.finish(&Header {
             kind: 1,
             columns: question.width as u32,
@@ -43,7 +43,7 @@ impl Index<'_> {
             seq: question.seq,
             first_row: question.rows.start as u32,
             window: [question.window.earliest, question.window.latest],
-            drawables: (self.drawables as f64 * part.clamp(0.0, 1.0)) as u64,
+            drawables: (self.drawables() as f64 * part.clamp(0.0, 1.0)) as u64,
             // None are in an index.
             arrows: 0,
         });
@@ -59,13 +59,13 @@ impl Index<'_> {
     ) -> Option<(Cells, bool)> {
         let Question { window, width, .. } = *question;
         let lanes_of = lanes(trace, question.layout, question.rows.clone())?;
-        let bins = width as f64 * self.window.duration() / window.duration();
-        let level = self.grid.level(bins);
-        let spread = Spread::new(self.window, level, window, width);
+        let bins = width as f64 * self.window().duration() / window.duration();
+        let level = self.grid().level(bins);
+        let spread = Spread::new(self.window(), level, window, width);
         let is_aligned = spread.is_aligned;
         let sketch = Sketch {
             level,
-            slots: Slot::all(&self.grid, level, question),
+            slots: Slot::all(self.grid(), level, question),
             spread,
             width,
             mode: question.mode,
@@ -86,22 +86,22 @@ impl Index<'_> {
             let marks = items.filter_map(|item| Some((row(item.line)?, item.start)));
             cells.count_hits(&Columns::new(window, width as u32), marks);
         }
-        let is_plain = !question.hidden.contains(&true) && !self.out_of_order;
-        Some((cells, is_aligned && is_plain && self.events.is_none()))
+        let is_plain = !question.hidden.contains(&true) && !self.is_out_of_order();
+        Some((cells, is_aligned && is_plain && self.events().is_none()))
     }
 
     /// The events of the units of each row, if there are any.
     fn add_events(&self, cells: &mut Cells, lanes_of: &[Vec<u32>], window: TimeBBox) {
-        let Some(events) = &self.events else {
+        let Some(events) = self.events() else {
             return;
         };
         let width = cells.width;
         cells.events = vec![0; width * cells.rows];
         let bins = f64::from(events.bins());
         let of = Columns::new(window, width as u32);
-        let per_second = bins / self.window.duration();
+        let per_second = bins / self.window().duration();
         let [first, behind] = [window.earliest, window.latest]
-            .map(|time| (time - self.window.earliest) * per_second)
+            .map(|time| (time - self.window().earliest) * per_second)
             .map(|bin| bin.clamp(0.0, bins) as usize);
         let behind = behind + 1;
         for (nth, lanes) in lanes_of.iter().enumerate() {
@@ -111,8 +111,8 @@ impl Index<'_> {
                     if class == 0 {
                         continue;
                     }
-                    let middle = (bin as f64 + 0.5) / bins * self.window.duration();
-                    let time = self.window.earliest + middle;
+                    let middle = (bin as f64 + 0.5) / bins * self.window().duration();
+                    let time = self.window().earliest + middle;
                     if window.earliest <= time && time <= window.latest {
                         let cell = &mut cells.events[nth * width + of.column(time)];
                         *cell = class.max(*cell);
@@ -164,7 +164,7 @@ const NOWHERE: u32 = 1 << 31;
 
 impl Slot {
     /// By name as it stands in the cells, before anything has a place.
-    fn all(grid: &super::Grid<'_>, level: &Level<'_>, question: &Question<'_>) -> Vec<Slot> {
+    fn all(grid: &crate::index::Grid<'_>, level: &Level<'_>, question: &Question<'_>) -> Vec<Slot> {
         let mut slots = vec![NOTHING; level.names_end()];
         let others = slots.len() - 1;
         let kinds = grid.kinds().min(others as u32 - 1);

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Cells, Mode, share};
-use crate::columns::{COLUMN, Columns, Fill};
-use crate::scan::Preview;
+use super::cells::{Cells, Mode, share};
+use crate::base::columns::{COLUMN, Columns, Fill};
+use crate::trace::scan::Preview;
 
 /// Sums over the units of a row.
 #[derive(Default)]

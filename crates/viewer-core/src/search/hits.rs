@@ -9,9 +9,9 @@ use trace_formats::slog2::{
 };
 
 use super::plan::Plan;
-use crate::both::Stop;
-use crate::refusal::Refusal;
-use crate::scan::Reach;
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::trace::scan::Reach;
 use crate::trace::{Item, Trace};
 
 /// How many drawables fit, and where they start.

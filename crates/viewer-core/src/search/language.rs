@@ -11,8 +11,8 @@
 //! | `callid:0x12` | everything with this CallID |
 //! | `!` before any of them | not so |
 
-use crate::class::Class;
-use crate::refusal::Refusal;
+use crate::base::error::Refusal;
+use crate::trace::class::Class;
 use trace_formats::slog2::Topology;
 
 /// Terms of a query at most.

@@ -5,7 +5,8 @@ use trace_formats::model::{Value, info_values};
 use trace_formats::slog2::{PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Shadow, Topology};
 
 use super::language::{Compare, Of, Says, Term, Terms};
-use crate::rows::matches;
+use crate::base::pattern::matches;
+use crate::trace::info::name_of_key;
 use crate::trace::{Item, Kind, Trace};
 
 /// Sums of durations in previews are those of 32-bit floats: so much longer a drawable may be.
@@ -244,15 +245,6 @@ pub(super) fn is_text(pattern: &str, text: &str) -> bool {
             .rsplit('/')
             .next()
             .is_some_and(|name| matches(pattern, name))
-}
-
-/// The name that a key gives a value: `size` of `, msg_size=`.
-pub(crate) fn name_of_key(key: &[u8]) -> String {
-    let key = String::from_utf8_lossy(key).to_lowercase();
-    let key = key.trim().strip_suffix("0x").unwrap_or(key.trim());
-    let key = key.trim_end_matches(['=', ':', ' ']);
-    let start = key.rfind([',', ';', ' ']).map_or(0, |at| at + 1);
-    key[start..].to_owned()
 }
 
 /// Whether the user means this value: by its name, the end of it, or a word for several.

@@ -11,9 +11,9 @@ use trace_formats::slog2::{
 };
 
 use super::plan::Plan;
-use crate::details::Reference;
-use crate::refusal::Refusal;
-use crate::scan::Reach;
+use crate::base::error::Refusal;
+use crate::trace::reference::Reference;
+use crate::trace::scan::Reach;
 use crate::trace::{Item, Trace};
 
 /// A place among all drawables: by start, then line, kind and, of arrows, the end.

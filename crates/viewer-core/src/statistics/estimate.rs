@@ -8,12 +8,13 @@ use trace_formats::slog2::{
 };
 use trace_formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
 
-use super::gather::{Gathered, Gathering, Wanted, is_of_pair, rows_of, takes_part};
-use crate::both::Stop;
-use crate::refusal::Refusal;
-use crate::scan::{BETWEEN, Reach};
-use crate::states::{State, States, sweep};
+use super::counting::{Gathered, Gathering, Wanted, is_of_pair, rows_of};
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::base::window::takes_part;
 use crate::trace::Trace;
+use crate::trace::scan::{BETWEEN, Reach};
+use crate::trace::states::{State, States, sweep};
 
 /// Estimates what is in the window of `reach`.
 ///

@@ -6,13 +6,13 @@ use trace_formats::stats::{
     CallIds, CategoryStatistics, Cell, Histogram, Messages, Nesting, Row, Statistics, Tally, Untold,
 };
 
-use super::gather::{Gathered, Wanted};
-use crate::pyramid::{Sum, Totals};
+use super::counting::{Gathered, Wanted};
+use crate::index::{Sum, Totals};
 use crate::trace::Trace;
 
 /// The numbers of a window that all of the trace is in; `None` if the totals have not what is wanted. All are those that
 /// reading gives, but for bytes of calls, which are missing, and what is about messages.
-pub(super) fn of_totals(
+pub(crate) fn of_totals(
     trace: &Trace<'_>,
     wanted: &Wanted<'_>,
     rows: usize,

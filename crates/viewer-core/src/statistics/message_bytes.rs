@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 use trace_formats::model;
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use super::gather::{Also, Wanted, bytes_of};
-use crate::class::Class;
+use super::counting::{Also, Wanted};
 use crate::trace::Trace;
+use crate::trace::class::Class;
 
 /// Follows the messages of a window to the calls that count.
 pub(crate) struct Moved<'w, 'a> {
@@ -61,7 +61,7 @@ impl Also for Moved<'_, '_> {
             Topology::Arrow => {
                 let kind = kind.map(|kind| &self.trace.kinds()[kind as usize]);
                 if let Some(kind) = kind.filter(|kind| kind.class == Class::Message) {
-                    let bytes = bytes_of(kind, drawable.info).unwrap_or(0);
+                    let bytes = kind.bytes_of(drawable.info).unwrap_or(0);
                     let (lanes, times) = ([lane(from), lane(to)], [first.time, last.time]);
                     self.moves.message(lanes, times, bytes, self.window);
                 }

@@ -1,8 +1,8 @@
 //! Rows that behave alike become one: k-means over what each line does when, without chance, so that the same trace always
 //! gives the same rows.
 
-use crate::layout::Measures;
-use crate::tree::Tree;
+use super::measure::Measures;
+use crate::timelines::tree::Tree;
 
 /// Rounds at most; it nearly always settles in fewer than ten.
 const MOST_ROUNDS: usize = 32;

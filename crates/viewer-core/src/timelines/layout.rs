@@ -1,258 +1,16 @@
 //! The rows of the page: which lines are in each, under which label, in which order.
-//!
-//! What the user asked for is a text, the *spec*, items joined by `;`, which stands in the page's URL:
-//!
-//! | item | |
-//! |---|---|
-//! | `map:N` | the line map whose labels are the rows; 0 is the first |
-//! | `only:FILTER` | these leaves, as [`Selection`] has it: `0-63,!5,server*` |
-//! | `hide:KEYS` | not these |
-//! | `pin:KEYS` | these on top, in this order |
-//! | `fold:LEVEL` | inner nodes of this level are one row each; 0 is the top |
-//! | `shut:KEYS`, `open:KEYS` | these inner nodes, whatever the level says |
-//! | `sort:WHAT` | by `label`, `busy`, `end`, `first` or `kind:N`, with `-` before it the largest first |
-//! | `order:KEYS` | these first, in this order |
-//! | `block:N` | as many neighbours are one row |
-//! | `cluster:K` | rows that behave alike are one of so many |
-//!
-//! Keys are numbers of leaves, `3,7-9`, and of inner nodes, `n12`. Rows that are sorted, ordered, blocks or clusters have no
-//! headings. An open inner node is a row of its own, a heading, with nothing on it.
 
-use std::fmt::Write;
 use std::ops::Range;
 
-use crate::refusal::Refusal;
-use crate::rows::{Row as Named, Selection};
+use super::measure::Measures;
+use super::selection::Selection;
+use super::spec::{By, Key, Spec, text_of};
+use crate::base::error::Refusal;
+use crate::timelines::tree::Tree;
 use crate::trace::Trace;
-use crate::tree::Tree;
 
 /// In place of the row of a line that is on none.
 pub const NO_ROW: u32 = u32::MAX;
-
-/// Leaves or an inner node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// From this leaf to this one.
-    Leaves(u32, u32),
-    /// An inner node by number.
-    Inner(u32),
-}
-
-/// What rows are sorted by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    /// The order of the tree.
-    Label,
-    /// Seconds in states.
-    Busy,
-    /// End of the last state.
-    End,
-    /// Start of the first state.
-    First,
-    /// Exclusive seconds in a kind.
-    Kind(u32),
-}
-
-/// What was asked for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spec {
-    /// Number of the line map.
-    pub map: usize,
-    /// Which leaves, as it was written.
-    pub only: String,
-    /// Not these.
-    pub hide: Vec<Key>,
-    /// On top.
-    pub pin: Vec<Key>,
-    /// Level whose inner nodes are closed.
-    pub fold: Option<u16>,
-    /// Inner nodes that are closed.
-    pub shut: Vec<Key>,
-    /// Inner nodes that are open.
-    pub open: Vec<Key>,
-    /// Order, and whether the largest come first.
-    pub sort: Option<(By, bool)>,
-    /// First in this order.
-    pub order: Vec<Key>,
-    /// Neighbours in a row; less than 2 for none.
-    pub block: u32,
-    /// Number of clusters; 0 for none.
-    pub cluster: u32,
-}
-
-/// Clusters at most.
-const MOST_CLUSTERS: u32 = 256;
-
-impl Spec {
-    /// Reads a spec.
-    ///
-    /// # Errors
-    /// The item that is none, and what was expected.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let mut spec = Spec::default();
-        for item in text.split(';').filter(|item| !item.trim().is_empty()) {
-            let (name, value) = item.split_once(':').unwrap_or((item, ""));
-            let value = value.trim();
-            let expected = |what: &str| {
-                let item: String = item.chars().take(60).collect();
-                Refusal::wrong(format!("rows={item}: expected {what}"))
-            };
-            let number = || value.parse::<u32>().map_err(|_| expected("a number"));
-            match name.trim() {
-                "map" => spec.map = number()? as usize,
-                "only" => {
-                    Selection::parse(value).map_err(|message| expected(&message))?;
-                    spec.only = value.to_owned();
-                }
-                "hide" => spec.hide = keys(value)?,
-                "pin" => spec.pin = keys(value)?,
-                "fold" => spec.fold = Some(number()?.try_into().unwrap_or(u16::MAX)),
-                "shut" => spec.shut = keys(value)?,
-                "open" => spec.open = keys(value)?,
-                "order" => spec.order = keys(value)?,
-                "block" => spec.block = number()?,
-                "cluster" => spec.cluster = number()?.min(MOST_CLUSTERS),
-                "sort" => {
-                    let (by, is_descending) = match value.strip_prefix('-') {
-                        Some(by) => (by, true),
-                        None => (value, false),
-                    };
-                    let by = match by.split_once(':') {
-                        None if by == "label" => By::Label,
-                        None if by == "busy" => By::Busy,
-                        None if by == "end" => By::End,
-                        None if by == "first" => By::First,
-                        Some(("kind", kind)) if kind.parse::<u32>().is_ok() => {
-                            By::Kind(kind.parse().unwrap_or_default())
-                        }
-                        _ => return Err(expected("label, busy, end, first or kind:N")),
-                    };
-                    spec.sort = Some((by, is_descending));
-                }
-                _ => {
-                    return Err(expected(
-                        "map, only, hide, pin, fold, shut, open, sort, order, block or cluster",
-                    ));
-                }
-            }
-        }
-        Ok(spec)
-    }
-
-    /// Whether rows have no headings.
-    fn is_flat(&self) -> bool {
-        let is_sorted = self.sort.is_some_and(|sort| sort != (By::Label, false));
-        is_sorted || !self.order.is_empty() || self.block > 1 || self.cluster > 0
-    }
-
-    /// What is sorted by or clustered needs to be measured over the whole trace.
-    pub fn needs_measures(&self) -> bool {
-        let is_measured = |sort: (By, bool)| sort.0 != By::Label;
-        self.cluster > 0 || self.sort.is_some_and(is_measured)
-    }
-}
-
-impl std::fmt::Display for Spec {
-    /// The canonical text: what says the same is the same.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut items: Vec<String> = Vec::new();
-        if self.map > 0 {
-            items.push(format!("map:{}", self.map));
-        }
-        if !self.only.is_empty() {
-            items.push(format!("only:{}", self.only));
-        }
-        let mut listed = |name: &str, keys: &[Key]| {
-            if !keys.is_empty() {
-                items.push(format!("{name}:{}", text_of(keys)));
-            }
-        };
-        listed("hide", &self.hide);
-        listed("pin", &self.pin);
-        listed("shut", &self.shut);
-        listed("open", &self.open);
-        listed("order", &self.order);
-        if let Some(level) = self.fold {
-            items.push(format!("fold:{level}"));
-        }
-        if let Some((by, is_descending)) = self.sort.filter(|&sort| sort != (By::Label, false)) {
-            let by = match by {
-                By::Label => "label".to_owned(),
-                By::Busy => "busy".to_owned(),
-                By::End => "end".to_owned(),
-                By::First => "first".to_owned(),
-                By::Kind(kind) => format!("kind:{kind}"),
-            };
-            items.push(format!("sort:{}{by}", if is_descending { "-" } else { "" }));
-        }
-        if self.block > 1 {
-            items.push(format!("block:{}", self.block));
-        }
-        if self.cluster > 0 {
-            items.push(format!("cluster:{}", self.cluster));
-        }
-        f.write_str(&items.join(";"))
-    }
-}
-
-fn keys(text: &str) -> Result<Vec<Key>, Refusal> {
-    let mut keys = Vec::new();
-    for part in text
-        .split(',')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-    {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let key = match part.strip_prefix('n') {
-            Some(inner) => inner.parse().ok().map(Key::Inner),
-            None => match (first.parse(), last.parse()) {
-                (Ok(first), Ok(last)) if first <= last => Some(Key::Leaves(first, last)),
-                _ => None,
-            },
-        };
-        keys.push(key.ok_or_else(|| {
-            let part: String = part.chars().take(40).collect();
-            Refusal::wrong(format!(
-                "rows: {part} is no key; expected such as 3,7-9 or n12"
-            ))
-        })?);
-    }
-    Ok(keys)
-}
-
-fn text_of(keys: &[Key]) -> String {
-    let mut text = String::new();
-    for key in keys {
-        if !text.is_empty() {
-            text.push(',');
-        }
-        let _ = match key {
-            Key::Inner(inner) => write!(text, "n{inner}"),
-            Key::Leaves(first, last) if first == last => write!(text, "{first}"),
-            Key::Leaves(first, last) => write!(text, "{first}-{last}"),
-        };
-    }
-    text
-}
-
-/// What is known of each line over the whole trace, by number.
-#[derive(Clone, Debug, Default)]
-pub struct Measures {
-    /// Seconds in states, nested ones once.
-    pub busy: Vec<f64>,
-    /// Start of the first state; infinite where there is none.
-    pub first: Vec<f64>,
-    /// End of the last state; minus infinity where there is none.
-    pub end: Vec<f64>,
-    /// Exclusive seconds, by line and kind.
-    pub exclusive: Vec<f32>,
-    /// Number of kinds.
-    pub kinds: usize,
-    /// How each line behaves: shares of the most important kinds in stretches of the trace.
-    pub behaviour: Vec<f32>,
-    /// Numbers that describe the behaviour of a line.
-    pub dimensions: usize,
-}
 
 /// A row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -337,7 +95,7 @@ impl Layout {
         let rest = plan.pieces();
         if spec.cluster > 0 {
             for (label, leaves) in
-                crate::cluster::clusters(tree, &rest_of(&rest), spec.cluster, measures)
+                super::cluster::clusters(tree, &rest_of(&rest), spec.cluster, measures)
             {
                 layout.add_group(tree, label, String::new(), &leaves);
             }
@@ -505,11 +263,7 @@ impl<'t> Plan<'t> {
         if !spec.only.is_empty() {
             let selection = Selection::parse(&spec.only).map_err(Refusal::wrong)?;
             for (leaf, wanted) in wanted.iter_mut().enumerate() {
-                *wanted = selection.takes(&Named {
-                    name: tree.full_label(tree.leaves[leaf]),
-                    layer: 0,
-                    number: leaf,
-                });
+                *wanted = selection.takes(leaf, &tree.full_label(tree.leaves[leaf]));
             }
         }
         let mut plan = Plan {

@@ -2,12 +2,11 @@
 
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use crate::both::Stop;
-use crate::columns::{COLUMN, Columns};
-use crate::layout::Measures;
-use crate::refusal::Refusal;
-use crate::scan::{Preview, Reach, Take, scan};
-use crate::states::{State, States, sweep};
+use crate::base::columns::{COLUMN, Columns};
+use crate::base::error::Refusal;
+use crate::base::parallel::Stop;
+use crate::trace::scan::{Preview, Reach, Take, scan};
+use crate::trace::states::{State, States, sweep};
 use crate::trace::{Item, Trace};
 
 /// Stretches of the trace in which behaviours are compared.
@@ -17,6 +16,25 @@ const KINDS: usize = 6;
 
 /// Numbers that are kept at most.
 const MOST: usize = 1 << 26;
+
+/// What is known of each line over the whole trace, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Measures {
+    /// Seconds in states, nested ones once.
+    pub busy: Vec<f64>,
+    /// Start of the first state; infinite where there is none.
+    pub first: Vec<f64>,
+    /// End of the last state; minus infinity where there is none.
+    pub end: Vec<f64>,
+    /// Exclusive seconds, by line and kind.
+    pub exclusive: Vec<f32>,
+    /// Number of kinds.
+    pub kinds: usize,
+    /// How each line behaves: shares of the most important kinds in stretches of the trace.
+    pub behaviour: Vec<f32>,
+    /// Numbers that describe the behaviour of a line.
+    pub dimensions: usize,
+}
 
 /// Measures all lines, as exactly as what may be read allows.
 ///

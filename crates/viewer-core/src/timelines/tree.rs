@@ -8,7 +8,7 @@ use trace_formats::io::{Actor, Lane};
 use trace_formats::model::Line;
 use trace_formats::slog2::LineIdMap;
 
-use crate::text::visible;
+use crate::base::text::visible;
 use crate::trace::Trace;
 
 /// Levels of a tree; no trace has more columns than five.

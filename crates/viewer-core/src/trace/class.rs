@@ -129,7 +129,7 @@ impl Classes {
 /// Whether drawables of this category say which call they belong to.
 fn has_callid(category: &Category) -> bool {
     let mut keys = category.info_keys.iter();
-    keys.any(|key| std::str::from_utf8(&key.0).is_ok_and(crate::details::is_callid))
+    keys.any(|key| std::str::from_utf8(&key.0).is_ok_and(super::info::is_callid))
 }
 
 #[cfg(test)]

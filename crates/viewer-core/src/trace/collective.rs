@@ -15,7 +15,13 @@ const MEETINGS: [&str; 5] = [
 ];
 
 /// Whether `other` is the call of another rank in the operation of a call of this kind, on this line and at this time.
-pub fn is_same(trace: &Trace<'_>, kind: u32, line: u32, time: TimeBBox, other: &Item<'_>) -> bool {
+pub fn is_same_collective(
+    trace: &Trace<'_>,
+    kind: u32,
+    line: u32,
+    time: TimeBBox,
+    other: &Item<'_>,
+) -> bool {
     let name = &trace.kinds()[kind as usize].name;
     let [own, theirs] = [line, other.line].map(|line| &trace.lines()[line as usize]);
     other.kind == kind

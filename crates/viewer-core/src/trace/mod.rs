@@ -4,18 +4,27 @@
 //! What a file's drawables name without the file defining it is found in the root, whose previews stand for all of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use trace_formats::model::Line;
+use trace_formats::model::{Line, Value, info_values, message};
 use trace_formats::slog2::{
     Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
     Plain, Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
 };
 
-use crate::class::{Class, Classes};
-use crate::color::Rgb;
-use crate::content::with_length;
-use crate::details::{is_bytes, is_callid};
-use crate::rows::key;
-use crate::text::visible;
+use crate::base::color::Rgb;
+use crate::base::text::visible;
+use crate::base::window::{EMPTY, with_length};
+use class::{Class, Classes};
+use info::{is_bytes, is_callid};
+use line_subject::subject_of;
+
+pub mod class;
+pub(crate) mod collective;
+pub(crate) mod info;
+pub(crate) mod line_subject;
+pub(crate) mod nearby;
+pub mod reference;
+pub mod scan;
+pub mod states;
 
 /// Kinds that are told apart at most: cells name them by 16 bits, and the last three are for what is not defined.
 const MOST_KINDS: usize = 65_000;
@@ -43,6 +52,19 @@ impl Kind {
     /// Its colour.
     pub fn color(&self) -> Rgb {
         self.category.color.into()
+    }
+
+    /// Bytes of a message or an access, given the values of a drawable of this kind.
+    pub(crate) fn bytes_of(&self, info: &[u8]) -> Option<u64> {
+        if self.category.topology == Topology::Arrow
+            && let Some(message) = message(&self.category, info)
+        {
+            return u64::try_from(message.size).ok();
+        }
+        match info_values(&self.category, info).nth(self.bytes?)? {
+            (_, Value::Integer(bytes)) => u64::try_from(bytes).ok(),
+            _ => None,
+        }
     }
 }
 
@@ -154,13 +176,13 @@ impl<'a> Trace<'a> {
                 let next = lanes.len() as u32;
                 TraceLine {
                     is_defined: defined.binary_search(&id).is_ok(),
-                    lane: *lanes.entry(key(&line)).or_insert(next),
+                    lane: *lanes.entry(subject_of(&line)).or_insert(next),
                     line,
                 }
             })
             .collect();
         let line_of = (0u32..).zip(&lines).map(|(nth, l)| (l.line.id, nth));
-        let bounds = reader.root().map_or(crate::EMPTY, |root| root.bounds);
+        let bounds = reader.root().map_or(EMPTY, |root| root.bounds);
         Ok(Trace {
             bounds: with_length(bounds),
             kind_of: Numbers::new(numbers.into_iter()),
@@ -273,6 +295,15 @@ impl<'a> Trace<'a> {
             end,
             info,
         })
+    }
+}
+
+/// The name of a topology in answers.
+pub(crate) fn topology_name(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Event => "event",
+        Topology::State => "state",
+        Topology::Arrow => "arrow",
     }
 }
 

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::reference::Reference;
-use crate::refusal::Refusal;
-use crate::scan::{Reach, Scanned, Take, scan};
+use crate::base::error::Refusal;
+use crate::trace::scan::{Reach, Scanned, Take, scan};
 use crate::trace::{Item, Trace};
 
 /// Takes those that are wanted.

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::refusal::Refusal;
+use crate::base::error::Refusal;
 use crate::trace::{Item, Trace};
 use trace_formats::slog2::Topology;
 

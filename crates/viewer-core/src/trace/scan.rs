@@ -6,8 +6,8 @@ use trace_formats::slog2::{
     TimeBBox, Visit,
 };
 
-use crate::both::{Stop, both_until};
-use crate::refusal::Refusal;
+use crate::base::error::Refusal;
+use crate::base::parallel::{Stop, both_until};
 use crate::trace::{Item, Trace};
 
 /// Drawables between two questions whether to stop.

@@ -6,7 +6,8 @@
 
 use std::cmp::Ordering;
 
-use crate::trace::Kind;
+use super::reference::Reference;
+use super::{Item, Kind, Trace};
 
 /// A state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,6 +20,35 @@ pub struct State {
     pub line: u32,
     /// Number of its kind.
     pub kind: u32,
+}
+
+impl State {
+    /// The state of an item that is one.
+    pub fn of(item: &Item<'_>) -> Self {
+        State {
+            start: item.start,
+            end: item.end,
+            line: item.line,
+            kind: item.kind,
+        }
+    }
+
+    /// Seconds.
+    pub fn duration(&self) -> f64 {
+        self.end - self.start
+    }
+
+    /// By which URLs name it.
+    pub fn reference(&self, trace: &Trace<'_>) -> String {
+        let reference = Reference {
+            line: trace.lines()[self.line as usize].line.id,
+            kind: self.kind,
+            start: self.start,
+            to: None,
+            nth: 0,
+        };
+        reference.to_string()
+    }
 }
 
 /// States by unit.

@@ -2,7 +2,7 @@
 
 use crate::common::{Simple, file, of_states};
 use trace_formats::slog2::Vertex;
-use viewer_core::wire::Frame;
+use viewer_core::picture::wire::Frame;
 use viewer_core::{Answer, Body, Limits, Refusal, Viewer};
 
 fn ask(viewer: &Viewer<'_>, question: &str) -> Result<Answer, Refusal> {

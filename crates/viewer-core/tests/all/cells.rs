@@ -4,7 +4,7 @@ use crate::common::{Simple, categories, file};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace_formats::slog2::{Depth, Drawable, Primitive, Reader, TimeBBox, Topology, Vertex};
-use viewer_core::wire::Frame;
+use viewer_core::picture::wire::Frame;
 use viewer_core::{Limits, Query, Viewer};
 
 /// Parts of a column, as the module `columns` has them.

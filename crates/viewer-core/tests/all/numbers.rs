@@ -6,7 +6,7 @@ use std::path::Path;
 use trace_formats::model::{Category, InfoWriter};
 use trace_formats::slog2::{Reader, TimeBBox, Vertex};
 use trace_formats::stats::{Options, collect_slog2};
-use viewer_core::pyramid::{Builder, Shape};
+use viewer_core::index::{Builder, Shape};
 use viewer_core::{Limits, Viewer};
 
 fn ask(viewer: &Viewer<'_>, question: &str) -> Value {

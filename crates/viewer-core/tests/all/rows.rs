@@ -170,7 +170,7 @@ fn groups() {
     let picture = |spec: &str| {
         let question = format!("picture?w=4&t0=0&t1=0.2&rows={spec}");
         let answer = viewer.answer(&question, &|| false).unwrap();
-        viewer_core::wire::Frame::read(&answer.body).unwrap()
+        viewer_core::picture::wire::Frame::read(&answer.body).unwrap()
     };
     let open = picture("");
     assert_eq!(open.numbers(1)[4..8], [0, 0, 0, 0]);

@@ -4,10 +4,10 @@ use crate::common::{categories, file};
 use serde_json::Value;
 use trace_formats::model::{Category, Color, InfoWriter, Topology};
 use trace_formats::slog2::{Depth, Drawable, Vertex};
-use viewer_core::pyramid::{Builder, Shape};
+use viewer_core::index::{Builder, Shape};
+use viewer_core::picture::wire::Frame;
 use viewer_core::search::language::Terms;
 use viewer_core::search::plan::Plan;
-use viewer_core::wire::Frame;
 use viewer_core::{Limits, Viewer};
 
 type Simple = (i32, Vec<Vertex>, Vec<u8>);

@@ -4,11 +4,12 @@
 //! differ in their communicator only are one row, since a thread does one thing at a time.
 
 use std::collections::{BTreeMap, HashMap};
-use trace_formats::io::draw::lane_of;
-use trace_formats::io::{Actor, Lane};
+use trace_formats::io::Actor;
 use trace_formats::model::Line;
 
-use crate::text::visible;
+use crate::base::text::visible;
+use crate::timelines::selection::Selection;
+use crate::trace::line_subject::{LineSubject, subject_of};
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +20,6 @@ pub struct Row {
     pub layer: u8,
     /// Its number among the rows of the trace, from 0.
     pub number: usize,
-}
-
-/// What a line is about, whatever its communicator.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
-    Lane(Lane),
-    Named(i32, String),
 }
 
 /// The rows of a trace or those of them that were asked for, in order.
@@ -43,9 +37,9 @@ pub struct Rows {
 impl Rows {
     /// The rows of these lines.
     pub fn new<'l>(lines: impl Iterator<Item = &'l Line>) -> Self {
-        let mut by_key: BTreeMap<Key, Vec<i32>> = BTreeMap::new();
+        let mut by_key: BTreeMap<LineSubject, Vec<i32>> = BTreeMap::new();
         for line in lines {
-            by_key.entry(key(line)).or_default().push(line.id);
+            by_key.entry(subject_of(line)).or_default().push(line.id);
         }
         let names = Names::of(by_key.keys());
         let mut rows = Rows {
@@ -89,7 +83,7 @@ impl Rows {
         let mut kept = Vec::new();
         let mut position = Vec::with_capacity(self.rows.len());
         for row in std::mem::take(&mut self.rows) {
-            let wanted = selection.takes(&row);
+            let wanted = selection.takes(row.number, &row.name);
             position.push(wanted.then_some(kept.len() as u32));
             if wanted {
                 kept.push(row);
@@ -133,23 +127,10 @@ impl Rows {
     }
 }
 
-/// What a line is about. The name of a line that is no lane of a rank, server or device is all that is known of it.
-pub(crate) fn key(line: &Line) -> Key {
-    let lane = lane_of(line);
-    let unnamed = Line {
-        name: None,
-        ..line.clone()
-    };
-    match &line.name {
-        Some(name) if lane == lane_of(&unnamed) => Key::Named(line.id, name.clone()),
-        _ => Key::Lane(lane),
-    }
-}
-
-fn layer(key: &Key) -> u8 {
+fn layer(key: &LineSubject) -> u8 {
     match key {
-        Key::Named(..) => 4,
-        Key::Lane(lane) => match lane.actor {
+        LineSubject::Named(..) => 4,
+        LineSubject::Lane(lane) => match lane.actor {
             Actor::Rank(_) => 0,
             Actor::FrontEnd(_) => 1,
             Actor::DataServer(_) => 2,
@@ -165,11 +146,11 @@ struct Names {
 }
 
 impl Names {
-    fn of<'k>(keys: impl Iterator<Item = &'k Key>) -> Self {
+    fn of<'k>(keys: impl Iterator<Item = &'k LineSubject>) -> Self {
         let mut first: HashMap<Actor, u32> = HashMap::new();
         let mut threaded: HashMap<Actor, bool> = HashMap::new();
         for key in keys {
-            if let Key::Lane(lane) = key {
+            if let LineSubject::Lane(lane) = key {
                 let first = *first.entry(lane.actor).or_insert(lane.thread);
                 *threaded.entry(lane.actor).or_default() |= first != lane.thread;
             }
@@ -177,10 +158,10 @@ impl Names {
         Names { threaded }
     }
 
-    fn name(&self, key: &Key) -> String {
+    fn name(&self, key: &LineSubject) -> String {
         let lane = match key {
-            Key::Named(_, name) => return visible(name),
-            Key::Lane(lane) => lane,
+            LineSubject::Named(_, name) => return visible(name),
+            LineSubject::Lane(lane) => lane,
         };
         let mut name = match lane.actor {
             Actor::Rank(n) => format!("rank {n}"),
@@ -203,87 +184,6 @@ impl Names {
         }
         name
     }
-}
-
-/// Which rows: `0-63,!5,device*`. Numbers count the rows from 0, words are names, `*` in them is any text, and what
-/// follows a `!` is left out. If all are left out, the rest is meant.
-#[derive(Clone, Debug, Default)]
-pub struct Selection {
-    takes: Vec<Term>,
-    leaves: Vec<Term>,
-}
-
-#[derive(Clone, Debug)]
-enum Term {
-    Numbers(usize, usize),
-    Name(String),
-}
-
-impl Term {
-    fn fits(&self, row: &Row) -> bool {
-        match self {
-            Term::Numbers(first, last) => (*first..=*last).contains(&row.number),
-            Term::Name(pattern) => matches(pattern, &row.name),
-        }
-    }
-}
-
-impl Selection {
-    /// Reads a selection.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut selection = Selection::default();
-        for part in text.split(',') {
-            let (list, part) = match part.trim().strip_prefix('!') {
-                Some(part) => (&mut selection.leaves, part.trim()),
-                None => (&mut selection.takes, part.trim()),
-            };
-            list.push(term(part)?);
-        }
-        Ok(selection)
-    }
-
-    pub(crate) fn takes(&self, row: &Row) -> bool {
-        let taken = self.takes.is_empty() || self.takes.iter().any(|term| term.fits(row));
-        taken && !self.leaves.iter().any(|term| term.fits(row))
-    }
-}
-
-fn term(text: &str) -> Result<Term, String> {
-    if text.is_empty() {
-        return Err("expected rows such as 0-63,!5 or rank*,device*".into());
-    }
-    if !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return Ok(Term::Name(text.to_owned()));
-    }
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    match (first.trim().parse(), last.trim().parse()) {
-        (Ok(first), Ok(last)) if first <= last => Ok(Term::Numbers(first, last)),
-        _ => Err(format!("{text:?} is no range of rows such as 0-63")),
-    }
-}
-
-/// Whether a text is what a pattern says, in which `*` stands for any text. Case does not matter.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        let Some(at) = rest.find(part) else {
-            return false;
-        };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
 }
 
 #[cfg(test)]
@@ -354,14 +254,5 @@ mod tests {
         for wrong in ["", "1,", "3-1", "1-x", "!"] {
             assert!(Selection::parse(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn patterns() {
-        assert!(matches("MPI_File_*", "MPI_File_open"));
-        assert!(matches("mpi_send", "MPI_Send"));
-        assert!(matches("*write*at*", "MPI_File_iwrite_at_all"));
-        assert!(!matches("MPI_Send", "MPI_Sendrecv"));
-        assert!(!matches("a*a", "a"));
     }
 }

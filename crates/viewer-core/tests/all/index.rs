@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use trace_formats::model::Source as _;
 use trace_formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
 use trace_formats::stats::{Collector, Options};
-use viewer_core::pyramid::{Builder, Identity, Index, Shape};
+use viewer_core::index::{Builder, Identity, Index, Shape};
+use viewer_core::picture::wire::Frame;
 use viewer_core::trace::Trace;
-use viewer_core::wire::Frame;
 use viewer_core::{Limits, Viewer};
 
 fn build(trace: &Trace<'_>, window: TimeBBox, bins: u32, step: u64) -> Index<'static> {

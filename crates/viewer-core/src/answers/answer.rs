@@ -1,0 +1,69 @@
+//! An answer to a question, and how much it may take.
+
+use serde::Serialize;
+
+use crate::base::error::Refusal;
+
+/// Counts up whenever answers change, so that pages of another version reload.
+pub const VIEW_VERSION: u32 = 1;
+
+/// What the body of an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// JSON.
+    Json,
+    /// A frame, see [`crate::picture::wire`].
+    Frame,
+    /// Text of this MIME type.
+    Text(&'static str),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What the body is.
+    pub kind: Body,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Whether it is exact, so that it stays the same and can be kept.
+    pub exact: bool,
+}
+
+impl Answer {
+    /// An answer in JSON.
+    ///
+    /// # Errors
+    /// None that can happen: what is serialized here has names for keys.
+    pub fn json(value: &impl Serialize, exact: bool) -> Result<Self, Refusal> {
+        let body = serde_json::to_vec(value).map_err(|error| Refusal {
+            status: 500,
+            message: error.to_string(),
+        })?;
+        Ok(Answer {
+            kind: Body::Json,
+            body,
+            exact,
+        })
+    }
+}
+
+/// How much an answer may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes of the tree that are read at most.
+    pub tree_bytes: u64,
+    /// Cells of a picture.
+    pub cells: usize,
+    /// Drawables that are given one by one.
+    pub drawables: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            tree_bytes: 150 << 20,
+            cells: 16_000_000,
+            drawables: 200_000,
+        }
+    }
+}

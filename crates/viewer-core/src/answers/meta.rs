@@ -1,0 +1,120 @@
+//! `meta`: what a page has to know of a trace before it asks for anything else.
+
+use serde::Serialize;
+
+use super::answer::{Answer, VIEW_VERSION};
+use super::viewer::Viewer;
+use crate::base::error::Refusal;
+use crate::trace::topology_name;
+
+impl Viewer<'_> {
+    /// Answers `meta`.
+    pub(super) fn meta(&self) -> Result<Answer, Refusal> {
+        let kinds = self.trace().kinds().iter().map(|kind| Category {
+            name: &kind.name,
+            topology: topology_name(kind.category.topology),
+            color: format!("#{:06x}", kind.color().0),
+            alpha: (kind.category.color.0 >> 24) as u8,
+            class: kind.class.name(),
+            count: kind.count,
+            share: kind.category.summary.exclusive,
+            incl: kind.category.summary.inclusive,
+            labels: kind
+                .category
+                .info_keys
+                .iter()
+                .map(|key| key.to_str().into_owned())
+                .collect(),
+        });
+        let maps = self.trees().iter().map(|tree| Map {
+            name: &tree.name,
+            columns: &tree.columns,
+            leaves: tree.leaves.len(),
+        });
+        let bounds = self.trace().bounds();
+        let meta = Meta {
+            name: self.name(),
+            format: self.trace().reader().header().version.to_str().into_owned(),
+            t0: bounds.earliest,
+            t1: bounds.latest,
+            drawables: self.trace().drawables(),
+            bytes: self.file_bytes(),
+            lines: self.trace().lines().len(),
+            threads: self.trace().lanes(),
+            maps: maps.collect(),
+            categories: kinds.collect(),
+            lost: self.lost(),
+            index: self.index_state(),
+            view_version: VIEW_VERSION,
+        };
+        Answer::json(&meta, false)
+    }
+
+    /// What is not as it should be.
+    pub(crate) fn lost(&self) -> Vec<String> {
+        let lines = self.trace().lines();
+        let undefined = lines.iter().filter(|line| !line.is_defined).count();
+        let mut lost = Vec::new();
+        if undefined > 0 {
+            lost.push(format!(
+                "{undefined} lines have drawables but are not defined"
+            ));
+        }
+        lost
+    }
+
+    fn index_state(&self) -> IndexState {
+        let percent = self.building();
+        let (state, percent) = match (self.index(), percent) {
+            (Some(_), _) => ("ready", 100),
+            (None, None) => ("none", 0),
+            (None, Some(percent)) => ("building", percent),
+        };
+        IndexState { state, percent }
+    }
+}
+
+#[derive(Serialize)]
+struct Meta<'m> {
+    name: &'m str,
+    format: String,
+    t0: f64,
+    t1: f64,
+    drawables: Option<u64>,
+    bytes: u64,
+    lines: usize,
+    threads: usize,
+    maps: Vec<Map<'m>>,
+    categories: Vec<Category<'m>>,
+    lost: Vec<String>,
+    index: IndexState,
+    view_version: u32,
+}
+
+#[derive(Serialize)]
+struct Map<'m> {
+    name: &'m str,
+    columns: &'m [String],
+    leaves: usize,
+}
+
+#[derive(Serialize)]
+struct Category<'m> {
+    name: &'m str,
+    topology: &'static str,
+    color: String,
+    alpha: u8,
+    class: &'static str,
+    count: Option<u64>,
+    /// Exclusive time in the whole trace, all lines together, by its length.
+    share: f32,
+    /// Inclusive time likewise.
+    incl: f32,
+    labels: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct IndexState {
+    state: &'static str,
+    percent: u8,
+}

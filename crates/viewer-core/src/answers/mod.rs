@@ -1,0 +1,15 @@
+//! The answers to questions of a viewer, one file for each group of routes.
+
+pub(crate) mod answer;
+mod csv;
+mod details;
+mod events;
+mod meta;
+mod overview;
+mod picture;
+mod route;
+mod search;
+mod statistics;
+mod summary;
+mod timelines;
+pub(crate) mod viewer;

@@ -1,0 +1,12 @@
+//! What stands out in a run: where its time went, who waited for whom, each finding with its place in the timeline.
+
+mod builder;
+mod causes;
+mod io;
+mod messages;
+mod pass;
+mod phases;
+pub(crate) mod summarize;
+pub mod summary;
+mod time_use;
+mod waits;

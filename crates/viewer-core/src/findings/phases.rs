@@ -1,0 +1,37 @@
+//! The finding about iterations: the call that begins them, and how long they are.
+
+use super::builder::FindingBuilder;
+use super::pass::DrawablePass;
+use super::summary::{Finding, FindingItem};
+use crate::base::units::seconds;
+
+impl FindingBuilder<'_, '_> {
+    pub(super) fn phases(&self, pass: &DrawablePass) -> Option<Finding> {
+        // The rarest call that comes regularly and all through the run marks the iterations.
+        let regular = pass.rhythms.iter().filter(|(_, rhythm)| {
+            rhythm.count >= 5
+                && rhythm.spread() < 0.5
+                && rhythm.last - rhythm.first > 0.4 * self.all.duration()
+        });
+        let (&kind, rhythm) = regular.min_by_key(|(kind, rhythm)| (rhythm.count, **kind))?;
+        let (from, to) = rhythm.longest;
+        Some(Finding {
+            id: "phases".into(),
+            title: "Phases".into(),
+            value: format!("{} × {}", rhythm.count - 1, seconds(rhythm.mean())),
+            sentence: format!(
+                "{} begins every {} on {}, {} times: so long is an iteration.",
+                self.name(kind),
+                seconds(rhythm.mean()),
+                self.label(0),
+                rhythm.count
+            ),
+            from: format!("starts of {} on {}", self.name(kind), self.label(0)),
+            items: vec![FindingItem {
+                text: "the longest one".into(),
+                value: seconds(to - from),
+                target: self.around(from, to),
+            }],
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! Makes the summary of a trace, in one pass over all drawables or from previews.
+
+use std::collections::BTreeMap;
+use trace_formats::io::Actor;
+use trace_formats::io::draw::lane_of;
+use trace_formats::model::Drawable;
+use trace_formats::stats::Nesting;
+
+use super::builder::FindingBuilder;
+use super::causes::WaitCauses;
+use super::pass::DrawablePass;
+use super::summary::{Finding, Summary, TimeShare};
+use crate::base::error::Refusal;
+use crate::statistics::counting::{Also, Gathered, Wanted};
+use crate::statistics::estimate::estimate;
+use crate::statistics::gather::gather_all;
+use crate::timelines::tree::Tree;
+use crate::trace::Trace;
+use crate::trace::class::Class;
+use crate::trace::scan::Reach;
+
+/// The part of what may be read that the first summary of a large trace is made from, since it is to be there at once.
+const PART_AT_FIRST: u64 = 8;
+
+/// Makes the summary of the window of `reach`: exactly, however much there is to read, or from previews.
+///
+/// # Errors
+/// The file is damaged, or the answer is not wanted any more.
+pub(crate) fn summarize(
+    trace: &Trace<'_>,
+    trees: &[Tree],
+    reach: Reach<'_>,
+    exact: bool,
+) -> Result<Summary, Refusal> {
+    let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
+    let count = lanes.iter().map(|lane| *lane as usize + 1).max();
+    let count = count.unwrap_or(0);
+    let row = |line: u32| lanes.get(line as usize).copied();
+    let hidden = vec![false; trace.kinds().len()];
+    let wanted = Wanted {
+        row: &row,
+        hidden: &hidden,
+        // A thread does one thing at a time, whatever communicator it is about.
+        nesting: Nesting::Thread,
+        pair: None,
+    };
+    let (gathered, pass) = match exact {
+        true => {
+            let mut looking = Looking {
+                trace,
+                pass: DrawablePass::new(trace),
+            };
+            let gathered = gather_all(trace, &wanted, count, reach, &mut looking)?;
+            let Looking { mut pass, .. } = looking;
+            pass.finish(trace);
+            (gathered, Some(pass))
+        }
+        false => {
+            let bytes = reach.bytes / PART_AT_FIRST;
+            (
+                estimate(trace, &wanted, count, Reach { bytes, ..reach })?,
+                None,
+            )
+        }
+    };
+    // The lanes of ranks that have drawables, not those of servers and devices.
+    let mut ranks: BTreeMap<u32, i32> = BTreeMap::new();
+    let mut hosts = Vec::new();
+    let used: Vec<i32> = gathered.found.rows.iter().map(|row| row.rank).collect();
+    for line in trace.lines() {
+        if let Actor::Rank(_) = lane_of(&line.line).actor
+            && used.binary_search(&(line.lane as i32)).is_ok()
+        {
+            ranks.insert(line.lane, line.line.rank);
+            hosts.extend(line.line.host.clone());
+        }
+    }
+    hosts.sort();
+    hosts.dedup();
+    let threads = ranks.len();
+    let mut distinct: Vec<i32> = ranks.values().copied().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut lost = Vec::new();
+    if !gathered.exact {
+        lost.push(
+            "the trace is too large to be read at once: all numbers are ≈, from previews".into(),
+        );
+    }
+    let not_counted = gathered.found.untold;
+    let unmatched = pass.as_ref().map_or(0, |pass| pass.unmatched_calls);
+    for (number, what) in [
+        (
+            unmatched,
+            "collective calls are not matched: too many were open at once",
+        ),
+        (
+            not_counted.without_time,
+            "drawables have a time that is no number",
+        ),
+        (not_counted.out_of_order, "states are out of order"),
+    ] {
+        if number > 0 {
+            lost.push(format!("{number} {what}"));
+        }
+    }
+    let bar = bar(trace, &gathered, &ranks);
+    let builder = FindingBuilder {
+        trace,
+        trees,
+        gathered: &gathered,
+        ranks: &ranks,
+        causes: WaitCauses::new(trace, reach),
+        all: trace.bounds(),
+    };
+    Ok(Summary {
+        name: String::new(),
+        ranks: distinct.len(),
+        threads,
+        nodes: hosts.len(),
+        duration: reach.window.duration(),
+        drawables: gathered.found.drawables,
+        exact: gathered.exact,
+        pending: false,
+        lost,
+        findings: builder.build(pass.as_ref())?,
+        bar,
+    })
+}
+
+impl FindingBuilder<'_, '_> {
+    /// All findings that have something to say.
+    fn build(&self, pass: Option<&DrawablePass>) -> Result<Vec<Finding>, Refusal> {
+        let mut findings = vec![self.top(), self.imbalance(pass)?];
+        if let Some(pass) = pass {
+            findings.push(self.waits(pass)?);
+            findings.push(self.phases(pass));
+        }
+        findings.push(self.io(pass));
+        findings.push(self.communication());
+        if let Some(pass) = pass {
+            findings.push(self.trouble(pass));
+        }
+        Ok(findings.into_iter().flatten().collect())
+    }
+}
+
+/// Looks at the drawables that are counted.
+struct Looking<'l, 'a> {
+    trace: &'l Trace<'a>,
+    pass: DrawablePass,
+}
+
+impl Also for Looking<'_, '_> {
+    fn begin(&mut self) {
+        self.pass = DrawablePass::new(self.trace);
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) {
+        self.pass.put(self.trace, drawable);
+    }
+}
+
+/// Where the time of the ranks' threads went.
+fn bar(trace: &Trace<'_>, gathered: &Gathered, ranks: &BTreeMap<u32, i32>) -> Vec<TimeShare> {
+    let all = gathered.found.span() * ranks.len() as f64;
+    let mut seconds: BTreeMap<Class, f64> = BTreeMap::new();
+    for cell in &gathered.found.cells {
+        let is_rank = u32::try_from(cell.rank).is_ok_and(|lane| ranks.contains_key(&lane));
+        if let (true, Some(kind)) = (is_rank, trace.kind(cell.category)) {
+            let class = trace.kinds()[kind as usize].class;
+            *seconds.entry(class).or_default() += cell.tally.exclusive.max(0.0);
+        }
+    }
+    let in_states: f64 = seconds.values().sum();
+    seconds.insert(Class::Compute, (all - in_states).max(0.0));
+    let mut parts: Vec<TimeShare> = seconds
+        .into_iter()
+        .filter(|(_, seconds)| *seconds > 0.0)
+        .map(|(class, seconds)| TimeShare {
+            class: class.name().into(),
+            seconds,
+            share: if all > 0.0 { seconds / all } else { 0.0 },
+        })
+        .collect();
+    parts.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    parts
+}

@@ -1,0 +1,86 @@
+//! The summary of a trace: where the time of the run went and what stands out, each finding with its place in the timeline.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The summary of a trace.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// Name of the trace.
+    pub name: String,
+    /// Ranks.
+    pub ranks: usize,
+    /// Threads of ranks.
+    pub threads: usize,
+    /// Hosts; 0 if the trace does not tell.
+    pub nodes: usize,
+    /// Seconds.
+    pub duration: f64,
+    /// Drawables.
+    pub drawables: u64,
+    /// Whether all was read; otherwise numbers are from previews, and what these cannot tell is missing.
+    pub exact: bool,
+    /// Whether an exact one is being made.
+    pub pending: bool,
+    /// What is not as it should be.
+    pub lost: Vec<String>,
+    /// Where the time of all threads went, the largest part first.
+    pub bar: Vec<TimeShare>,
+    /// Findings.
+    #[serde(rename = "cards")]
+    pub findings: Vec<Finding>,
+}
+
+/// A part of the time.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TimeShare {
+    /// Class.
+    pub class: Cow<'static, str>,
+    /// Seconds, without those of what is nested.
+    pub seconds: f64,
+    /// TimeShare of the time of all threads.
+    pub share: f64,
+}
+
+/// A finding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Finding {
+    /// What it is about: top, imbalance, waits, phases, io, communication, trouble.
+    pub id: Cow<'static, str>,
+    /// The same for people.
+    pub title: Cow<'static, str>,
+    /// The number.
+    pub value: String,
+    /// What it says.
+    pub sentence: String,
+    /// From which calls.
+    pub from: String,
+    /// Where to look.
+    pub items: Vec<FindingItem>,
+}
+
+/// A place to look at.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FindingItem {
+    /// What is there.
+    pub text: String,
+    /// How much.
+    pub value: String,
+    /// Where it is.
+    pub target: FindingTarget,
+}
+
+/// A place in the timeline.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct FindingTarget {
+    /// Seconds.
+    pub t0: f64,
+    /// Seconds.
+    pub t1: f64,
+    /// Spec of the rows.
+    pub rows: String,
+    /// Reference of the drawable that is to be selected, or nothing.
+    pub sel: String,
+    /// Panel to open, or nothing.
+    pub panel: String,
+}

@@ -1,0 +1,240 @@
+//! Findings about where the time went: the top categories, and ranks that compute longer than others.
+
+use std::collections::BTreeMap;
+
+use super::builder::{FindingBuilder, MAX_ITEMS};
+use super::pass::{DrawablePass, LateArrivals};
+use super::summary::{Finding, FindingItem, FindingTarget};
+use crate::base::error::Refusal;
+use crate::base::units::{count, percent, seconds};
+use crate::trace::class::Class;
+use crate::trace::states::State;
+
+/// Ranks that compute longer than the mean by less than this share are not named.
+const MIN_EXCESS: f64 = 0.02;
+
+/// What a thread computed, and the longest stretch of it with the call behind it, where that is known.
+struct Computed {
+    line: u32,
+    seconds: f64,
+    longest: Option<(f64, f64, State)>,
+}
+
+impl FindingBuilder<'_, '_> {
+    pub(super) fn top(&self) -> Option<Finding> {
+        // Every run starts and ends: that stands apart.
+        let is_end = |kind: u32| {
+            let name = self.name(kind);
+            ["MPI_Init", "MPI_Init_thread", "MPI_Finalize"].contains(&name)
+        };
+        let (ends, times): (Vec<_>, Vec<_>) =
+            self.times().into_iter().partition(|time| is_end(time.0));
+        let all = self.gathered.found.span() * self.ranks.len() as f64;
+        let share = |seconds: f64| if all > 0.0 { seconds / all } else { 0.0 };
+        let first = times.first()?;
+        let about = self.approximately();
+        let mut items = Vec::new();
+        for &(kind, time, calls, lane, most) in times.iter().take(MAX_ITEMS) {
+            let mean = time / self.ranks.len().max(1) as f64;
+            let line = self.line_of(lane);
+            let who = line.map_or_else(String::new, |line| self.label(line));
+            let times = if mean > 0.0 { most / mean } else { 1.0 };
+            items.push(FindingItem {
+                text: format!(
+                    "{}: {}, most on {who} ({times:.1} × the mean)",
+                    self.name(kind),
+                    count(calls, "call")
+                ),
+                value: format!("{about}{} ({})", seconds(time), percent(share(time))),
+                target: FindingTarget {
+                    rows: line.map_or_else(String::new, |line| self.pinned("", &[line])),
+                    panel: "stats".into(),
+                    ..self.everywhere()
+                },
+            });
+        }
+        if !ends.is_empty() {
+            let time: f64 = ends.iter().map(|end| end.1).sum();
+            let names: Vec<&str> = ends.iter().map(|end| self.name(end.0)).collect();
+            items.push(FindingItem {
+                text: format!("start-up and end: {}", names.join(", ")),
+                value: format!("{about}{} ({})", seconds(time), percent(share(time))),
+                target: FindingTarget {
+                    panel: "stats".into(),
+                    ..self.everywhere()
+                },
+            });
+        }
+        Some(Finding {
+            id: "top".into(),
+            title: "Top categories".into(),
+            value: format!("{about}{}", percent(share(first.1))),
+            sentence: format!(
+                "{} takes the most time: {about}{} of {} that all threads have together.",
+                self.name(first.0),
+                seconds(first.1),
+                seconds(all)
+            ),
+            from: "all states of ranks, without what is nested in them".into(),
+            items,
+        })
+    }
+
+    /// What the main threads of ranks computed, the longest first.
+    fn computed(&self, pass: Option<&DrawablePass>) -> Vec<Computed> {
+        let mut all: Vec<Computed> = match pass {
+            Some(pass) => (self.ranks.keys())
+                .filter_map(|&lane| (*pass.threads.get(lane as usize)?).as_ref())
+                .map(|thread| Computed {
+                    line: thread.line,
+                    seconds: thread.computing,
+                    longest: thread.longest,
+                })
+                .collect(),
+            None => self.computed_of_times(),
+        };
+        // Threads beside the main one may do nothing but compute, or wait for work outside of MPI.
+        let lines = self.trace.lines();
+        all.retain(|computed| lines[computed.line as usize].line.thread == 0);
+        all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        all
+    }
+
+    /// The same from the times in MPI calls, as previews have them.
+    fn computed_of_times(&self) -> Vec<Computed> {
+        let mut in_calls: BTreeMap<u32, f64> = self.ranks.keys().map(|&lane| (lane, 0.0)).collect();
+        for cell in &self.gathered.found.cells {
+            let lane = u32::try_from(cell.rank).ok();
+            let kind = self.trace.kind(cell.category);
+            if let (Some(seconds), Some(kind)) = (lane.and_then(|l| in_calls.get_mut(&l)), kind)
+                && !matches!(self.class(kind), Class::User | Class::Other)
+            {
+                *seconds += cell.tally.exclusive.max(0.0);
+            }
+        }
+        let span = self.gathered.found.span();
+        (in_calls.into_iter())
+            .filter_map(|(lane, seconds)| {
+                Some(Computed {
+                    line: self.line_of(lane)?,
+                    seconds: (span - seconds).max(0.0),
+                    longest: None,
+                })
+            })
+            .collect()
+    }
+
+    pub(super) fn imbalance(
+        &self,
+        pass: Option<&DrawablePass>,
+    ) -> Result<Option<Finding>, Refusal> {
+        let threads = self.computed(pass);
+        let mean = threads.iter().map(|t| t.seconds).sum::<f64>() / threads.len().max(1) as f64;
+        let Some(worst) = threads.first().filter(|_| threads.len() > 1 && mean > 0.0) else {
+            return Ok(None);
+        };
+        let about = self.approximately();
+        let more = worst.seconds / mean - 1.0;
+        let mut items = Vec::new();
+        for (nth, thread) in threads.iter().take(3).enumerate() {
+            let more = thread.seconds / mean - 1.0;
+            if nth > 0 && more < MIN_EXCESS {
+                break;
+            }
+            let mut text = format!(
+                "{} computes {about}{} longer than the mean",
+                self.label(thread.line),
+                percent(more),
+            );
+            let mut target = self.everywhere();
+            if let (Some((from, to, next)), Some(pass)) = (thread.longest, pass) {
+                let before = self.name(next.kind);
+                text.push_str(&format!(
+                    "; here for {} before {before}",
+                    seconds(to - from)
+                ));
+                target = self.around(from, self.end_of_waiting(pass, from, to).max(to));
+                target.sel = next.reference(self.trace);
+            }
+            items.push(FindingItem {
+                text,
+                value: format!("{about}{}", seconds(thread.seconds)),
+                target: FindingTarget {
+                    rows: self.pinned("sort:busy", &[thread.line]),
+                    panel: "rows".into(),
+                    ..target
+                },
+            });
+        }
+        let mut sentence = format!(
+            "{} computes {about}{} longer than the mean of all ranks ({} against {}).",
+            self.label(worst.line),
+            percent(more),
+            seconds(worst.seconds),
+            seconds(mean)
+        );
+        let mut from = "time outside of MPI calls on the main threads of ranks".to_owned();
+        if let Some(pass) = pass {
+            from.push_str("; collective calls, matched by their order on each communicator");
+            if let Some(late) = latest(pass) {
+                sentence.push_str(&format!(
+                    " {} comes last to {} without having waited itself, and keeps the others waiting for {} together.",
+                    self.label(late.costliest.last.line),
+                    count(late.collectives, "collective call"),
+                    seconds(late.waited)
+                ));
+                items.push(self.late(late));
+            }
+            let (collectives, waited) = pass.caused_elsewhere;
+            if collectives > 0 {
+                sentence.push_str(&format!(
+                    " In {} the last one was waited for ({} together), but waited itself.",
+                    count(collectives, "collective call"),
+                    seconds(waited)
+                ));
+            }
+        }
+        Ok(Some(Finding {
+            id: "imbalance".into(),
+            title: "Imbalance".into(),
+            value: format!("{about}{}", percent(more)),
+            sentence,
+            from,
+            items,
+        }))
+    }
+
+    /// When what waits at the end of a stretch goes on: the end of the longest wait that overlaps it.
+    fn end_of_waiting(&self, pass: &DrawablePass, from: f64, to: f64) -> f64 {
+        let waits = pass.waits.iter().map(|(state, _)| state);
+        let overlapping = waits.filter(|state| state.start < to && state.end > from);
+        let ends = overlapping.map(|state| state.end);
+        ends.fold(to, f64::max).min(to + (to - from))
+    }
+
+    /// The collective call at which others waited most for one that comes last.
+    fn late(&self, late: &LateArrivals) -> FindingItem {
+        let collective = &late.costliest;
+        let last = &collective.last;
+        FindingItem {
+            text: format!(
+                "{} comes last to {}, {} after the first",
+                self.label(last.line),
+                self.name(last.kind),
+                seconds(last.start - collective.first)
+            ),
+            value: seconds(collective.waited),
+            target: FindingTarget {
+                rows: self.pinned("sort:busy", &[last.line]),
+                sel: last.reference(self.trace),
+                ..self.around(collective.first, last.end)
+            },
+        }
+    }
+}
+
+/// Who cost the others most by coming last to collective calls.
+fn latest(pass: &DrawablePass) -> Option<&LateArrivals> {
+    let lates = pass.late.values();
+    lates.max_by(|a, b| a.waited.total_cmp(&b.waited))
+}

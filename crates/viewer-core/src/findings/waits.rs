@@ -1,0 +1,103 @@
+//! Findings about waiting: the longest waits, and what they waited for.
+
+use super::builder::FindingBuilder;
+use super::causes::WaitPartner;
+use super::pass::{CollectiveCall, DrawablePass, LONGEST};
+use super::summary::{Finding, FindingItem};
+use crate::base::error::Refusal;
+use crate::base::units::{count, seconds};
+use crate::trace::states::State;
+
+/// A call in which a rank waited.
+struct Wait<'p> {
+    /// The call, until the one that it waited for was there.
+    state: State,
+    /// The collective call that it is part of.
+    collective: Option<&'p CollectiveCall>,
+    /// Whom it waited for.
+    partner: WaitPartner,
+}
+
+impl FindingBuilder<'_, '_> {
+    /// The calls that waited longest, with the collective call that they belong to and whom they waited for. The rest of such a
+    /// call, in which data moves, is no wait; nor is a call of which nobody knows what it waited for.
+    fn longest_waits<'p>(&self, pass: &'p DrawablePass) -> Result<Vec<Wait<'p>>, Refusal> {
+        let mut waits = Vec::new();
+        for (state, key) in &pass.waits {
+            let collective = key.and_then(|key| pass.collective(key));
+            let partner = match collective {
+                Some(collective) => Some(WaitPartner {
+                    line: collective.last.line,
+                    did: "came last",
+                    until: collective.last.start,
+                })
+                // A rank that has left does not wait for those that arrive then.
+                .filter(|last| last.line != state.line && last.until < state.end),
+                None => self.causes.partner(state)?,
+            };
+            if let Some(partner) = partner.filter(|partner| partner.until > state.start) {
+                let end = partner.until.min(state.end);
+                waits.push(Wait {
+                    state: State { end, ..*state },
+                    collective,
+                    partner,
+                });
+            }
+        }
+        waits.sort_by(|a, b| b.state.duration().total_cmp(&a.state.duration()));
+        waits.truncate(LONGEST);
+        Ok(waits)
+    }
+
+    pub(super) fn waits(&self, pass: &DrawablePass) -> Result<Option<Finding>, Refusal> {
+        let waits = self.longest_waits(pass)?;
+        let Some(longest) = waits.first().map(|wait| wait.state) else {
+            return Ok(None);
+        };
+        let mut items = Vec::new();
+        let mut because = String::new();
+        for (nth, found) in waits.iter().enumerate() {
+            let (wait, collective, partner) = (&found.state, found.collective, &found.partner);
+            let mut lines = vec![wait.line];
+            let mut text = format!("{} on {}", self.name(wait.kind), self.label(wait.line));
+            if let Some(others) = collective
+                .map(|m| m.arrived.saturating_sub(2))
+                .filter(|&n| n > 0)
+            {
+                text.push_str(&format!(" and {}", count(others.into(), "other")));
+            }
+            lines.push(partner.line);
+            let mut why = format!("{} {}", self.label(partner.line), partner.did);
+            if let Some((own, last)) = self.causes.behind(partner, wait.start)? {
+                lines.push(last.line);
+                why.push_str(&format!(
+                    ", waiting itself in {} as {} {}",
+                    self.name(own.kind),
+                    self.label(last.line),
+                    last.did
+                ));
+            }
+            if nth == 0 {
+                because = format!("; {why}");
+            }
+            text.push_str(&format!(": {why}"));
+            items.push(FindingItem {
+                text,
+                value: seconds(wait.duration()),
+                target: self.at(wait, &lines),
+            });
+        }
+        Ok(Some(Finding {
+            id: "waits".into(),
+            title: "Longest waits".into(),
+            value: seconds(longest.duration()),
+            sentence: format!(
+                "The longest: {} on {}{because}.",
+                self.name(longest.kind),
+                self.label(longest.line)
+            ),
+            from: "point-to-point, waiting and blocking collective calls, each from its start until the rank that it waited for was there; who came last, the message of those received in the call that was sent last, and whether those waited themselves for most of that time".into(),
+            items,
+        }))
+    }
+}

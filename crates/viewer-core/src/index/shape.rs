@@ -1,0 +1,39 @@
+//! What an index is to have: its stretch of time and its resolution.
+
+use trace_formats::slog2::TimeBBox;
+
+use crate::trace::Trace;
+
+/// Cells of the finest level at most: with [`super::NAMES`] bytes for names and shares each, some 200 MB.
+const MOST_CELLS: u64 = 24 << 20;
+/// Bins of the finest level, at most.
+const MOST_BINS: u32 = 1 << 14;
+/// Bins of the finest level, at least.
+const FEWEST_BINS: u32 = 1 << 6;
+
+/// What an index is to have.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The stretch of time of its cells.
+    pub window: TimeBBox,
+    /// Bins of the finest level.
+    pub bins: u32,
+    /// Whether it has [`Totals`]. Without them it takes little more than half as long, for no arrow is looked at.
+    pub totals: bool,
+}
+
+impl Shape {
+    /// What suits a trace: as many bins as memory allows, and no more bytes than a small part of the file.
+    pub fn of(trace: &Trace<'_>) -> Self {
+        let directory = trace.reader().directory();
+        let lanes = (trace.lanes() as u64).max(1);
+        let cells = (directory.node_bytes() / 64).clamp(1 << 16, MOST_CELLS);
+        let bins = u32::try_from(cells / lanes).unwrap_or(MOST_BINS).max(1);
+        let power = 1u32 << bins.ilog2();
+        Shape {
+            window: trace.bounds(),
+            bins: power.clamp(FEWEST_BINS, MOST_BINS),
+            totals: true,
+        }
+    }
+}

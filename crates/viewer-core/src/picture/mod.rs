@@ -1,0 +1,9 @@
+//! The picture of a window as cells at any scale: from its drawables where they may be read, from the index where not.
+
+mod bin_columns;
+pub(crate) mod cells;
+pub(crate) mod from_drawables;
+pub(crate) mod from_index;
+mod group;
+mod states_as_cells;
+pub mod wire;

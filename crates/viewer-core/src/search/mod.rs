@@ -1,0 +1,7 @@
+//! Search: the language, a search made ready for a trace, the next hit, the number of hits and where they are.
+
+pub mod hits;
+pub mod language;
+pub mod plan;
+pub(crate) mod prepare;
+pub mod walk;

@@ -1,0 +1,149 @@
+//! What is counted of a window and of some timelines, and the counting itself.
+
+use trace_formats::model::{self, Category, Definitions, Line, Text};
+use trace_formats::slog2::{TimeBBox, Topology};
+use trace_formats::stats::{Collector, Nesting, Options, Statistics};
+
+use crate::base::window::takes_part;
+use crate::trace::Trace;
+use crate::trace::scan::Reach;
+
+/// What is to be counted.
+pub struct Wanted<'w> {
+    /// The row of a line, or `None` if it does not count.
+    pub row: &'w dyn Fn(u32) -> Option<u32>,
+    /// By kind whether it does not count.
+    pub hidden: &'w [bool],
+    /// Which states are nested in which.
+    pub nesting: Nesting,
+    /// Rows from and to which arrows count, if not all do.
+    pub pair: Option<(u32, u32)>,
+}
+
+/// What was counted.
+#[derive(Debug)]
+pub struct Gathered {
+    /// The statistics. The rank of rows, cells and pairs is the row, −1 for arrows' ends on none; the thread is the lane.
+    pub found: Statistics,
+    /// By kind the bytes of messages and accesses; with [`gather`], of calls those of the messages that begin or end in them.
+    pub bytes: Vec<u64>,
+    /// By kind the numbers of drawables by the power of two of their nanoseconds.
+    pub lengths: Vec<[u64; 64]>,
+    /// By row the end of the last state, minus infinity if there is none.
+    pub ends: Vec<f64>,
+    /// Whether these numbers are exact; otherwise everything about messages is missing.
+    pub exact: bool,
+    /// Whether shortest and longest durations are known.
+    pub has_extremes: bool,
+}
+
+/// Who looks at the drawables as well while they are counted.
+pub trait Also {
+    /// All begins, or begins again.
+    fn begin(&mut self) {}
+    /// A drawable of the window, on whatever row; they come by start.
+    fn put(&mut self, _drawable: &model::Drawable<'_>) {}
+}
+
+/// Nobody.
+impl Also for () {}
+
+/// The categories, with CallIDs as numbers like any other: nobody here asks how often each occurs, which costs a quarter of
+/// all counting.
+fn categories_of(trace: &Trace<'_>) -> Vec<Category> {
+    let mut categories = Vec::new();
+    for category in trace.reader().categories().iter().filter(|c| c.index >= 0) {
+        let mut category = category.clone();
+        let kind = trace.kind(category.index);
+        let callid = kind.and_then(|kind| trace.kinds()[kind as usize].callid);
+        if let Some(key) = callid.and_then(|at| category.info_keys.get_mut(at)) {
+            *key = Text::default();
+        }
+        categories.push(category);
+    }
+    categories
+}
+
+/// By line its row.
+pub(super) fn rows_of(trace: &Trace<'_>, wanted: &Wanted<'_>) -> Vec<Option<u32>> {
+    (0..trace.lines().len() as u32).map(wanted.row).collect()
+}
+
+/// Whether an arrow is one of those between two rows, if only these are wanted.
+pub(super) fn is_of_pair(
+    topology: Topology,
+    rows: [Option<u32>; 2],
+    pair: Option<(u32, u32)>,
+) -> bool {
+    topology != Topology::Arrow || pair.is_none_or(|(from, to)| rows == [Some(from), Some(to)])
+}
+
+pub(super) struct Gathering {
+    pub collector: Collector,
+    pub bytes: Vec<u64>,
+    pub lengths: Vec<[u64; 64]>,
+    pub ends: Vec<f64>,
+}
+
+impl Gathering {
+    pub fn new(
+        trace: &Trace<'_>,
+        wanted: &Wanted<'_>,
+        row_of: &[Option<u32>],
+        rows: usize,
+        reach: Reach<'_>,
+    ) -> Self {
+        let definitions = Definitions {
+            categories: categories_of(trace),
+            lines: (trace.lines().iter().zip(row_of))
+                .map(|(line, row)| Line {
+                    thread: line.lane as i32,
+                    ..Line::of_thread(line.line.id, row.map_or(-1, |row| row as i32), 0)
+                })
+                .collect(),
+            ..Definitions::default()
+        };
+        let options = Options {
+            window: Some(reach.window),
+            nesting: wanted.nesting,
+        };
+        let kinds = trace.kinds().len();
+        Gathering {
+            collector: Collector::new(&definitions, options),
+            bytes: vec![0; kinds],
+            lengths: vec![[0; 64]; kinds],
+            ends: vec![f64::NEG_INFINITY; rows],
+        }
+    }
+
+    pub fn put(
+        &mut self,
+        trace: &Trace<'_>,
+        drawable: &model::Drawable<'_>,
+        kind: Option<u32>,
+        row: u32,
+        window: TimeBBox,
+    ) {
+        self.collector.put(drawable);
+        let times = || drawable.vertices.iter().map(|vertex| vertex.time);
+        let bounds = TimeBBox {
+            earliest: times().fold(f64::INFINITY, f64::min),
+            latest: times().fold(f64::NEG_INFINITY, f64::max),
+        };
+        if !takes_part(bounds, window) {
+            return;
+        }
+        let end = bounds.latest.min(window.latest);
+        if let Some(kind) = kind {
+            let of = &trace.kinds()[kind as usize];
+            self.bytes[kind as usize] += of.bytes_of(drawable.info).unwrap_or(0);
+            let seconds = end - bounds.earliest.max(window.earliest);
+            let nanoseconds = (seconds * 1e9) as u64;
+            self.lengths[kind as usize][nanoseconds.max(1).ilog2() as usize] += 1;
+        }
+        if let (Topology::State, Some(last)) = (drawable.topology, self.ends.get_mut(row as usize))
+        {
+            *last = last.max(end);
+        }
+    }
+}

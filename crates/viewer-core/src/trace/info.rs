@@ -1,0 +1,74 @@
+//! The values of a drawable: which of them is the CallID or a number of bytes, and how keys and values are shown.
+
+use trace_formats::model::Value;
+
+use crate::base::text::visible;
+
+/// A key as a table shows it: `, CallID=0x` is `CallID`.
+pub(crate) fn shown_key(key: &str) -> String {
+    let key = key.trim_start_matches([',', ';', ' ']).trim_end();
+    let key = key.strip_suffix("0x").unwrap_or(key).trim_end();
+    visible(key.trim_end_matches(['=', ':']).trim_end())
+}
+
+/// A value as a table shows it.
+pub(crate) fn shown_value(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
+        Value::Integer(number) => number.to_string(),
+        Value::Hex(number) => format!("0x{number:x}"),
+        Value::Real(real) => format!("{real}"),
+    }
+}
+
+/// The CallID, if this value is one.
+pub(crate) fn callid(key: &str, value: Value<'_>) -> Option<u64> {
+    if !is_callid(key) {
+        return None;
+    }
+    match value {
+        Value::Hex(id) => Some(id),
+        Value::Integer(id) => Some(id as u64),
+        _ => None,
+    }
+}
+
+/// Whether the value behind this key is a CallID.
+pub(crate) fn is_callid(key: &str) -> bool {
+    let name = shown_key(key);
+    let last = name.rsplit([' ', ',']).next().unwrap_or_default();
+    last.eq_ignore_ascii_case("callid")
+}
+
+/// Bytes, if this value says so.
+pub(crate) fn bytes(key: &str, value: Value<'_>) -> Option<i64> {
+    match value {
+        // Operations that move none, or an unknown number, have a negative one.
+        Value::Integer(bytes @ 0..) if is_bytes(key) => Some(bytes),
+        _ => None,
+    }
+}
+
+/// Whether an integer behind this key says how many bytes a message or an access has.
+pub(crate) fn is_bytes(key: &str) -> bool {
+    matches!(shown_key(key).as_str(), "bytes" | "msg_size" | "size")
+}
+
+/// The name that a key gives a value: `size` of `, msg_size=`.
+pub(crate) fn name_of_key(key: &[u8]) -> String {
+    let key = String::from_utf8_lossy(key).to_lowercase();
+    let key = key.trim().strip_suffix("0x").unwrap_or(key.trim());
+    let key = key.trim_end_matches(['=', ':', ' ']);
+    let start = key.rfind([',', ';', ' ']).map_or(0, |at| at + 1);
+    key[start..].to_owned()
+}
+
+/// A value as it stands behind its key, which says `0x` itself.
+pub(crate) fn value_after_key(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => visible(&String::from_utf8_lossy(text)),
+        Value::Integer(number) => number.to_string(),
+        Value::Hex(number) => format!("{number:x}"),
+        Value::Real(real) => format!("{real}"),
+    }
+}

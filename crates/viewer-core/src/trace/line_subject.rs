@@ -1,0 +1,25 @@
+//! What a line of a trace is about: lines that differ only in their communicator are about the same thread.
+
+use trace_formats::io::Lane;
+use trace_formats::io::draw::lane_of;
+use trace_formats::model::Line;
+
+/// What a line is about, whatever its communicator.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LineSubject {
+    Lane(Lane),
+    Named(i32, String),
+}
+
+/// What a line is about. The name of a line that is no lane of a rank, server or device is all that is known of it.
+pub(crate) fn subject_of(line: &Line) -> LineSubject {
+    let lane = lane_of(line);
+    let unnamed = Line {
+        name: None,
+        ..line.clone()
+    };
+    match &line.name {
+        Some(name) if lane == lane_of(&unnamed) => LineSubject::Named(line.id, name.clone()),
+        _ => LineSubject::Lane(lane),
+    }
+}
