@@ -1,17 +1,60 @@
 //! What the tests of ALOG and CLOG-1 share: the golden files and a small CLOG-1 log of our own.
 
 use std::path::{Path, PathBuf};
+use test_support::golden;
 use trace_formats::clog1::*;
 use trace_formats::clog2::FixedText;
 
-/// A golden file, or `None` with a message when the goldens are not there.
-pub fn golden(name: &str) -> Option<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/legacy");
-    if !folder.is_dir() {
-        println!("SKIPPED: {} is not there", folder.display());
-        return None;
+/// A file of the original software.
+pub fn golden(name: &str) -> Vec<u8> {
+    golden::read(format!("legacy/{name}"))
+}
+
+/// ALOG files of every writer, with their names: one that clog2alog made, those of our own, and those that other packages
+/// ship where [`golden::shipped`] has them.
+pub fn alog_files() -> Vec<(&'static str, Vec<u8>)> {
+    let mut files = vec![("ring_from_clog.alog", golden("alog/ring_from_clog.alog"))];
+    for name in ["small_from_clog.alog", "p4.log", "mpe_profile.log"] {
+        let file = std::fs::read(data(&format!("alog/{name}"))).unwrap();
+        files.push((name, file));
     }
-    Some(std::fs::read(folder.join(name)).unwrap())
+    for name in [
+        "fpilog_from_clog.alog",
+        "fpilog_profile.log",
+        "sam_hyp.16.log",
+        "srtest.alog",
+        "systest_profile.log",
+    ] {
+        let file = golden::shipped(&format!("legacy/alog/{name}"));
+        files.extend(file.map(|file| (name, file)));
+    }
+    files
+}
+
+/// CLOG-1 files of every layout, with their names: see [`alog_files`].
+pub fn clog1_files() -> Vec<(&'static str, Vec<u8>)> {
+    let mut files = vec![("ring.clog", golden("clog1/ring.clog"))];
+    for name in ["clog1/early.clog", "slog1/from_clog.clog"] {
+        files.push((name, std::fs::read(data(name)).unwrap()));
+    }
+    for name in ["fpilog.clog", "srtest_1024_unpadded.clog"] {
+        let file = golden::shipped(&format!("legacy/clog1/{name}"));
+        files.extend(file.map(|file| (name, file)));
+    }
+    files
+}
+
+/// A golden file of CLOG-1, and what a tool of the original made of it; then, where [`golden::shipped`] has them, those of
+/// a shipped file.
+pub fn clog1_and(made: fn(&str) -> String) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let mut files = vec![("ring", golden("clog1/ring.clog"), golden(&made("ring")))];
+    if let (Some(clog), Some(made)) = (
+        golden::shipped("legacy/clog1/fpilog.clog"),
+        golden::shipped(&format!("legacy/{}", made("fpilog"))),
+    ) {
+        files.push(("fpilog", clog, made));
+    }
+    files
 }
 
 /// The place of a small file of our own.

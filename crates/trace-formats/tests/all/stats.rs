@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use test_support::golden;
 use trace_formats::model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Order, Sorter, TimeBBox, Topology,
     Vertex,
@@ -400,20 +400,12 @@ fn drawables_of(reader: &slog2::Reader<'_>) -> Vec<Own> {
 
 #[test]
 fn summaries_of_the_original_converter() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("SKIPPED: no {}", folder.display());
-        return;
-    };
     let mut compared = 0;
-    for file in files {
-        let path = file.expect("entry").path();
-        let name = path.display().to_string();
+    for (name, bytes) in golden::contents("mpe", ".slog2") {
         // slog2filter doubles the summaries.
-        if !name.ends_with(".slog2") || name.ends_with(".filter.slog2") {
+        if name.ends_with(".filter.slog2") {
             continue;
         }
-        let bytes = std::fs::read(&path).expect("golden");
         let reader = slog2::Reader::new(&bytes).expect("golden");
         let map = &reader.line_id_maps()[0];
         let definitions = Definitions {
@@ -502,18 +494,13 @@ fn the_order_of_sources_does_not_matter() {
 
 #[test]
 fn windows_of_slog2_files_read_only_their_nodes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    if !folder.exists() {
-        println!("SKIPPED: no {}", folder.display());
-        return;
-    }
     for name in [
         "nonblk_n5.ls1k.slog2",
         "nonblk_n5.ls1k_nc4.slog2",
         "ring_n4.ls600_nc3.slog2",
         "coll_n4.slog2",
     ] {
-        let bytes = std::fs::read(folder.join(name)).expect("golden");
+        let bytes = golden::read(format!("mpe/{name}"));
         let source = slog2::Source::new(&bytes).expect("golden");
         let (whole, losses) = stats::collect(&source, Options::default()).expect("golden");
         assert!(losses.is_empty(), "{name}");

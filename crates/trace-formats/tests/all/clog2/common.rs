@@ -2,38 +2,14 @@
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use test_support::golden;
 use trace_formats::clog2::*;
-
-/// The folder of goldens, or `None` with a message when it is not there.
-pub fn golden() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: {} is not there", folder.display());
-    None
-}
 
 /// All golden CLOG2 files with their names, sorted.
 pub fn golden_files() -> Vec<(String, Vec<u8>)> {
-    let Some(folder) = golden() else {
-        return Vec::new();
-    };
-    let mut names: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "clog2")
-        })
-        .collect();
-    names.sort();
-    assert!(names.len() >= 25, "only {} golden files", names.len());
-    let read = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_str().unwrap().to_string();
-        (name, std::fs::read(path).unwrap())
-    };
-    names.iter().map(read).collect()
+    let files = golden::contents("mpe", ".clog2");
+    assert!(files.len() >= 25, "only {} golden files", files.len());
+    files
 }
 
 /// The place of a small file of our own.

@@ -1,14 +1,14 @@
-//! CLOG2 against files and texts of the original software; skipped where these are not at hand.
+//! CLOG2 against files and texts of the original software.
 
 use crate::clog2::common::*;
 use std::io::Cursor;
+use test_support::golden;
 use trace_formats::clog2::*;
 
 #[test]
 fn print_gives_the_text_of_clog2_print() {
-    let Some(folder) = golden() else { return };
     for (name, file) in golden_files() {
-        let expected = std::fs::read(folder.join(format!("{name}.txt"))).unwrap();
+        let expected = golden::read(format!("mpe/{name}.txt"));
         let (text, result) = printed(&file);
         result.unwrap();
         assert_same_lines(&name, &text, &expected);
@@ -17,9 +17,8 @@ fn print_gives_the_text_of_clog2_print() {
 
 #[test]
 fn java_print_gives_the_text_of_the_java_tool() {
-    let Some(folder) = golden() else { return };
-    let file = std::fs::read(folder.join("commuser_n2.clog2")).unwrap();
-    let expected = std::fs::read(folder.join("commuser_n2.java.txt")).unwrap();
+    let file = golden::read("mpe/commuser_n2.clog2");
+    let expected = golden::read("mpe/commuser_n2.java.txt");
     let (text, result) = java_printed(&file);
     result.unwrap();
     assert_same_lines("commuser_n2", &text, &expected);
@@ -27,8 +26,7 @@ fn java_print_gives_the_text_of_the_java_tool() {
 
 #[test]
 fn java_print_refuses_little_endian() {
-    let Some(folder) = golden() else { return };
-    let file = std::fs::read(folder.join("flush_n2.local0.clog2")).unwrap();
+    let file = golden::read("mpe/flush_n2.local0.clog2");
     let (text, result) = java_printed(&file);
     assert!(text.is_empty());
     assert!(matches!(result.unwrap_err().kind, ErrorKind::LittleEndian));

@@ -3,6 +3,7 @@
 use crate::clog2::common::*;
 use proptest::prelude::*;
 use std::io::Cursor;
+use test_support::golden;
 use trace_formats::clog2::*;
 
 fn joined(files: &[&[u8]]) -> (Vec<u8>, Joined) {
@@ -92,8 +93,7 @@ fn local(endian: Endian, rank: i32, shift: f64) -> Vec<u8> {
 
 #[test]
 fn joined_files_are_those_of_clog2_join() {
-    let Some(folder) = golden() else { return };
-    let file = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let file = |name: &str| golden::read(format!("mpe/{name}"));
     let parts = [file("flush_n2.local0.clog2"), file("flush_n2.local1.clog2")];
     let (ours, joined) = joined(&[&parts[0], &parts[1]]);
     assert!(joined.cut_off.is_empty() && joined.without_table.is_empty());

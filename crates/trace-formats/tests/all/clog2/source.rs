@@ -1,6 +1,7 @@
 //! CLOG2 files as drawables: what the original converter made of the same files.
 
 use crate::clog2::common::*;
+use test_support::golden;
 use trace_formats::clog2::*;
 use trace_formats::model::{Drawable, Order, Source as _, Topology};
 use trace_formats::slog2;
@@ -30,12 +31,13 @@ fn shown(source: &dyn trace_formats::model::Source) -> Vec<String> {
 
 #[test]
 fn goldens_give_the_drawables_that_the_original_converter_made() {
-    let Some(folder) = golden() else { return };
     let mut compared = 0;
     for (name, file) in golden_files() {
-        let Ok(theirs) = std::fs::read(folder.join(name.replace(".clog2", ".slog2"))) else {
+        let converted = format!("mpe/{}", name.replace(".clog2", ".slog2"));
+        if !golden::exists(&converted) {
             continue;
-        };
+        }
+        let theirs = golden::read(converted);
         let ours = Source::new(&file).unwrap();
         let theirs = slog2::Source::new(&theirs).unwrap();
         assert_eq!(shown(&ours), shown(&theirs), "{name}");
@@ -68,8 +70,7 @@ fn the_order_told_is_the_order_kept() {
 
 #[test]
 fn local_files_are_read_with_their_shifts_and_communicators() {
-    let Some(folder) = golden() else { return };
-    let file = |name: &str| std::fs::read(folder.join(name)).unwrap();
+    let file = |name: &str| golden::read(format!("mpe/{name}"));
     let whole = file("flush_n2.joined.clog2");
     let parts = [file("flush_n2.local0.clog2"), file("flush_n2.local1.clog2")];
     let states = |file: &[u8], rank: Option<i32>| -> Vec<(f64, f64, i32)> {

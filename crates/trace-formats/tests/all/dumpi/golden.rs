@@ -1,39 +1,14 @@
 //! Files and texts of the reference library and its tools: our text of each file is theirs, and each file read and
 //! written again is the same file.
-//!
-//! The reference files are not part of this repository; without them these tests say so and pass.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use test_support::golden;
 use trace_formats::dumpi::meta::{Meta, bin_path};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::Trailer;
 use trace_formats::dumpi::write::{ASCII2DUMPI, DUMPI2DUMPI, LIBDUMPI, Section, Writer};
-
-fn golden() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
-    if !dir.is_dir() {
-        println!("skipped: no reference files at {}", dir.display());
-        return None;
-    }
-    Some(dir)
-}
-
-fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).expect("a readable directory") {
-        let path = entry.expect("a directory entry").path();
-        if path.is_dir() {
-            found.extend(files(&path, extension));
-        } else if path.extension().is_some_and(|e| e == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
-}
 
 fn text(bytes: &[u8], sections: Sections) -> Vec<u8> {
     let reader = Reader::open(bytes).expect("a sound file");
@@ -70,11 +45,10 @@ fn assert_same_text(path: &Path, ours: &[u8], theirs: &[u8]) {
 
 #[test]
 fn texts_are_those_of_dumpi2ascii() {
-    let Some(dir) = golden() else { return };
     let mut compared = 0;
-    for path in files(&dir, "bin") {
-        let bytes = fs::read(&path).expect("a readable file");
-        let theirs = fs::read(path.with_extension("txt")).expect("the text beside the file");
+    for path in golden::files("dumpi", ".bin") {
+        let bytes = golden::read(&path);
+        let theirs = golden::read(path.with_extension("txt"));
         assert_same_text(&path, &text(&bytes, Sections::ALL), &theirs);
         compared += 1;
     }
@@ -83,8 +57,7 @@ fn texts_are_those_of_dumpi2ascii() {
 
 #[test]
 fn each_option_prints_its_part() {
-    let Some(dir) = golden() else { return };
-    let bytes = fs::read(dir.join("synthetic/allfuncs-perf-mesh.bin")).expect("a readable file");
+    let bytes = golden::read("dumpi/synthetic/allfuncs-perf-mesh.bin");
     let none = Sections::default();
     let parts = [
         Sections {
@@ -154,9 +127,8 @@ fn rewritten(reader: &Reader<'_>, trailer: &Trailer, layout: &[Section]) -> Vec<
 
 #[test]
 fn files_written_again_are_the_same() {
-    let Some(dir) = golden() else { return };
-    for path in files(&dir, "bin") {
-        let bytes = fs::read(&path).expect("a readable file");
+    for path in golden::files("dumpi", ".bin") {
+        let bytes = golden::read(&path);
         let reader = Reader::open(&bytes).expect("a sound file");
         let layout = match path
             .parent()
@@ -180,9 +152,8 @@ fn files_written_again_are_the_same() {
 
 #[test]
 fn files_without_an_index_are_salvaged_whole() {
-    let Some(dir) = golden() else { return };
-    for path in files(&dir.join("synthetic"), "bin") {
-        let bytes = fs::read(&path).expect("a readable file");
+    for path in golden::files("dumpi/synthetic", ".bin") {
+        let bytes = golden::read(&path);
         let sound = Reader::open(&bytes).expect("a sound file");
         let salvaged = Reader::salvage(&bytes[..bytes.len() - 64]).expect("a sound beginning");
         assert!(!salvaged.is_complete());
@@ -198,10 +169,9 @@ fn files_without_an_index_are_salvaged_whole() {
 
 #[test]
 fn metafiles_are_the_same_and_name_the_files() {
-    let Some(dir) = golden() else { return };
     let mut checked = 0;
-    for path in files(&dir, "meta") {
-        let text = fs::read(&path).expect("a readable file");
+    for path in golden::files("dumpi", ".meta") {
+        let text = golden::read(&path);
         let meta = Meta::parse(&text).expect("a sound metafile");
         assert_eq!(
             String::from_utf8_lossy(&meta.text()),

@@ -1,9 +1,9 @@
 //! DUMPI runs as drawables: states of all calls, arrows of all messages as MPI matches them.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
+use test_support::golden;
 use trace_formats::dumpi::functions::by_name;
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Trailer};
@@ -516,26 +516,10 @@ fn communicators_without_members_and_circles_of_names_come_to_an_end() {
     assert_eq!(drawn(1, &[(0, &file)]).states.len(), 4);
 }
 
-fn goldens() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
-    let Ok(entries) = fs::read_dir(&folder) else {
-        println!("SKIPPED: no reference files at {}", folder.display());
-        return Vec::new();
-    };
-    let folders = entries.map(|entry| entry.expect("an entry").path());
-    let files = folders
-        .filter_map(|folder| fs::read_dir(folder).ok())
-        .flatten();
-    let metas = files.map(|file| file.expect("a file").path());
-    metas
-        .filter(|path| path.extension().is_some_and(|e| e == "meta"))
-        .collect()
-}
-
 #[test]
 fn runs_of_the_reference_lose_no_message() {
-    let metas = goldens();
-    assert!(metas.is_empty() || metas.len() > 25, "{} runs", metas.len());
+    let metas = golden::files("dumpi", ".meta");
+    assert!(metas.len() > 25, "{} runs", metas.len());
     for path in metas {
         let name = path.display();
         let meta = Meta::parse(&fs::read(&path).expect("readable")).expect("a metafile");

@@ -2,8 +2,9 @@
 
 use std::io::Cursor;
 
-use crate::edit::common::{all, goldens, sort};
+use crate::edit::common::{all, sort};
 use crate::slog2::common::sample;
+use test_support::golden;
 use trace_formats::clog2::{self, Reader, Writer};
 use trace_formats::edit::{Choice, Clog2Filter, Filtered, Records, Selection};
 
@@ -28,8 +29,8 @@ fn remove(patterns: &[&str]) -> Selection {
 #[test]
 fn filtering_nothing_gives_the_same_records() {
     let mut files = 0;
-    for path in goldens("mpe", ".clog2") {
-        let input = std::fs::read(&path).expect("golden");
+    for path in golden::files("mpe", ".clog2") {
+        let input = golden::read(&path);
         let preamble = Reader::new(&input).expect("reads").preamble().clone();
         let name = path.display();
         if !preamble.is_finalized || name.to_string().contains("joined") {
@@ -109,8 +110,8 @@ fn the_same_as_filtering_drawables() {
         },
     ];
     let mut inputs = vec![sample(6).clog2()];
-    for path in goldens("mpe", ".clog2") {
-        let input = std::fs::read(path).expect("golden");
+    for path in golden::files("mpe", ".clog2") {
+        let input = golden::read(path);
         if Reader::new(&input).expect("reads").preamble().is_finalized {
             inputs.push(input);
         }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use trace_formats::edit::write_slog2;
@@ -10,33 +9,6 @@ use trace_formats::model::{Definitions, Line, Losses, Order, Source, Stop};
 use trace_formats::slog2::{
     Builder, Category, Color, Drawable, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
 };
-
-/// The goldens below this folder.
-pub fn golden(folder: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/golden")
-        .join(folder);
-    if path.is_dir() {
-        Some(path)
-    } else {
-        println!("SKIPPED: {} is not there", path.display());
-        None
-    }
-}
-
-/// All goldens with this ending in a folder.
-pub fn goldens(folder: &str, ending: &str) -> Vec<PathBuf> {
-    let Some(folder) = golden(folder) else {
-        return Vec::new();
-    };
-    let entries = std::fs::read_dir(folder).expect("folder");
-    let paths = entries.map(|entry| entry.expect("entry").path());
-    let mut found: Vec<PathBuf> = paths
-        .filter(|path| path.to_string_lossy().ends_with(ending))
-        .collect();
-    found.sort();
-    found
-}
 
 /// A drawable of its own: category, info, vertices.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]

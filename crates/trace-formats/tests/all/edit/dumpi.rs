@@ -1,20 +1,9 @@
 //! DUMPI files filtered, against what dumpi2dumpi made of the same.
 
-use std::path::{Path, PathBuf};
-
+use test_support::golden;
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::write::Writer;
 use trace_formats::edit::{Choice, Copied, DumpiFilter};
-
-fn golden() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/dumpi");
-    if path.is_dir() {
-        Some(path)
-    } else {
-        println!("SKIPPED: {} is not there", path.display());
-        None
-    }
-}
 
 fn filtered(input: &[u8], filter: &DumpiFilter) -> (Vec<u8>, Copied) {
     let reader = Reader::open(input).expect("opens");
@@ -35,20 +24,9 @@ fn original() -> DumpiFilter {
     }
 }
 
-fn bins(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(folder)
-        .expect("folder")
-        .map(|entry| entry.expect("entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "bin"))
-        .collect();
-    found.sort();
-    found
-}
-
 #[test]
 fn the_same_bytes_as_dumpi2dumpi() {
-    let Some(golden) = golden() else { return };
-    let input = std::fs::read(&bins(&golden.join("ring-n2-default"))[0]).expect("input");
+    let input = golden::read(&golden::files("dumpi/ring-n2-default", ".bin")[0]);
     type Case = (&'static str, fn(&mut DumpiFilter));
     let cases: [Case; 5] = [
         ("all", |_| ()),
@@ -67,7 +45,7 @@ fn the_same_bytes_as_dumpi2dumpi() {
     for (name, set) in cases {
         let mut filter = original();
         set(&mut filter);
-        let expected = std::fs::read(golden.join(format!("tools/d2d/{name}.bin"))).expect("golden");
+        let expected = golden::read(format!("dumpi/tools/d2d/{name}.bin"));
         assert!(filtered(&input, &filter).0 == expected, "{name} differs");
     }
     let mut reductions = original();
@@ -75,10 +53,12 @@ fn the_same_bytes_as_dumpi2dumpi() {
     for name in ["MPI_Init", "MPI_Allreduce", "MPI_Finalize"] {
         reductions.functions.set(name, true).expect("known");
     }
-    for (rank, path) in bins(&golden.join("coll-n2-default")).iter().enumerate() {
-        let input = std::fs::read(path).expect("input");
-        let expected = golden.join(format!("tools/d2d/red-000{rank}.bin"));
-        let expected = std::fs::read(expected).expect("golden");
+    for (rank, path) in golden::files("dumpi/coll-n2-default", ".bin")
+        .iter()
+        .enumerate()
+    {
+        let input = golden::read(path);
+        let expected = golden::read(format!("dumpi/tools/d2d/red-000{rank}.bin"));
         assert!(
             filtered(&input, &reductions).0 == expected,
             "rank {rank} differs"
@@ -88,60 +68,51 @@ fn the_same_bytes_as_dumpi2dumpi() {
 
 #[test]
 fn filtering_nothing_changes_no_call_and_no_section() {
-    let Some(golden) = golden() else { return };
     let mut files = 0;
-    for folder in std::fs::read_dir(&golden).expect("folder") {
-        let folder = folder.expect("entry").path();
-        for path in if folder.is_dir() {
-            bins(&folder)
-        } else {
-            vec![]
-        } {
-            let input = std::fs::read(&path).expect("input");
-            let (bytes, copied) = filtered(&input, &DumpiFilter::default());
-            let (before, after) = (
-                Reader::open(&input).expect("opens"),
-                Reader::open(&bytes).expect("opens"),
-            );
-            let records = |reader: &Reader<'_>| -> Vec<String> {
-                let shown = |record: trace_formats::dumpi::types::Record<'_>| {
-                    let args: Vec<_> = record.args().map(|(_, arg)| format!("{arg:?}")).collect();
-                    format!(
-                        "{} {:?} {} {:?} {:?} {:?} {args:?}",
-                        record.function.name,
-                        record.mask,
-                        record.thread,
-                        record.cpu,
-                        record.wall,
-                        record.counters
-                    )
-                };
-                reader
-                    .records()
-                    .map(|record| shown(record.expect("reads")))
-                    .collect()
+    for path in golden::files("dumpi", ".bin") {
+        let input = golden::read(&path);
+        let (bytes, copied) = filtered(&input, &DumpiFilter::default());
+        let (before, after) = (
+            Reader::open(&input).expect("opens"),
+            Reader::open(&bytes).expect("opens"),
+        );
+        let records = |reader: &Reader<'_>| -> Vec<String> {
+            let shown = |record: trace_formats::dumpi::types::Record<'_>| {
+                let args: Vec<_> = record.args().map(|(_, arg)| format!("{arg:?}")).collect();
+                format!(
+                    "{} {:?} {} {:?} {:?} {:?} {args:?}",
+                    record.function.name,
+                    record.mask,
+                    record.thread,
+                    record.cpu,
+                    record.wall,
+                    record.counters
+                )
             };
-            assert_eq!(records(&before), records(&after), "{}", path.display());
-            let (a, b) = (
-                before.trailer().expect("reads"),
-                after.trailer().expect("reads"),
-            );
-            assert_eq!((a.keyvals, a.perf_labels), (b.keyvals, b.perf_labels));
-            assert_eq!(
-                (a.type_sizes, a.address_labels),
-                (b.type_sizes, b.address_labels)
-            );
-            assert_eq!(copied.removed, 0);
-            files += 1;
-        }
+            reader
+                .records()
+                .map(|record| shown(record.expect("reads")))
+                .collect()
+        };
+        assert_eq!(records(&before), records(&after), "{}", path.display());
+        let (a, b) = (
+            before.trailer().expect("reads"),
+            after.trailer().expect("reads"),
+        );
+        assert_eq!((a.keyvals, a.perf_labels), (b.keyvals, b.perf_labels));
+        assert_eq!(
+            (a.type_sizes, a.address_labels),
+            (b.type_sizes, b.address_labels)
+        );
+        assert_eq!(copied.removed, 0);
+        files += 1;
     }
     assert!(files > 50, "{files} files");
 }
 
 #[test]
 fn calls_are_selected_by_communicator_and_time() {
-    let Some(golden) = golden() else { return };
-    let input = std::fs::read(&bins(&golden.join("ring-n2-default"))[0]).expect("input");
+    let input = golden::read(&golden::files("dumpi/ring-n2-default", ".bin")[0]);
     let all = Reader::open(&input).expect("opens").records().count() as u64;
     let keep = |text: &str| Choice {
         keep: vec![text.parse().expect("numbers")],

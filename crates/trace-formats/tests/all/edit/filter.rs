@@ -2,8 +2,9 @@
 
 use std::io::Cursor;
 
-use crate::edit::common::{Drawn, any_drawn, drawn, file, golden, goldens, sort};
+use crate::edit::common::{Drawn, any_drawn, drawn, file, sort};
 use proptest::prelude::*;
+use test_support::golden;
 use trace_formats::edit::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
 use trace_formats::slog2::{
     Builder, Drawable, ErrorKind, LineIdMap, NewComposite, NewDrawable, Options, Reader, Source,
@@ -59,9 +60,8 @@ fn sample() -> Vec<Drawn> {
 
 #[test]
 fn the_same_bytes_as_slog2filter() {
-    let Some(golden) = golden("mpe") else { return };
-    let input = std::fs::read(golden.join("nonblk_n5.slog2")).expect("golden");
-    let expected = std::fs::read(golden.join("nonblk_n5.filter.slog2")).expect("golden");
+    let input = golden::read("mpe/nonblk_n5.slog2");
+    let expected = golden::read("mpe/nonblk_n5.filter.slog2");
     let filter = Slog2Filter {
         selection: Selection {
             categories: remove(vec!["0".into(), "106".into()]),
@@ -75,8 +75,7 @@ fn the_same_bytes_as_slog2filter() {
 
 #[test]
 fn what_slog2filter_gets_wrong_is_right() {
-    let Some(golden) = golden("mpe") else { return };
-    let input = std::fs::read(golden.join("nonblk_n5.slog2")).expect("golden");
+    let input = golden::read("mpe/nonblk_n5.slog2");
     let before = Reader::new(&input).expect("reads");
     let (file, rebuilt) = filtered(
         &input,
@@ -108,9 +107,9 @@ fn what_slog2filter_gets_wrong_is_right() {
 
 #[test]
 fn filtering_nothing_keeps_all_goldens_as_they_are() {
-    let files = goldens("mpe", ".slog2");
+    let files = golden::files("mpe", ".slog2");
     for path in &files {
-        let input = std::fs::read(path).expect("golden");
+        let input = golden::read(path);
         let (file, rebuilt) = filtered(&input, &Slog2Filter::default());
         assert_eq!(drawn(&file), drawn(&input), "{}", path.display());
         assert_eq!(rebuilt.removed, 0);

@@ -1,7 +1,5 @@
 //! Pajé traces against the texts and the rules of pj_dump: reading, printing, copying, errors, damage.
 
-use std::path::{Path, PathBuf};
-
 use proptest::prelude::*;
 use trace_formats::model::{Drawable, Order, Source as _, Topology};
 use trace_formats::paje::{Dialect, Error, PrintOptions, Printed, Source, Trace, print, rewrite};
@@ -10,17 +8,8 @@ use trace_formats::paje::{Dialect, Error, PrintOptions, Printed, Source, Trace, 
 const MIXED: &[u8] = include_bytes!("../../data/paje/mixed.trace");
 const MIXED_TEXT: &str = include_str!("../../data/paje/mixed.txt");
 
-fn golden(name: &str) -> Option<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/paje");
-    if !folder.exists() {
-        println!("SKIPPED: {} is not there", folder.display());
-        return None;
-    }
-    Some(read(&folder.join(name)))
-}
-
-fn read(path: &PathBuf) -> Vec<u8> {
-    std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+fn golden(name: &str) -> Vec<u8> {
+    test_support::golden::read(format!("paje/{name}"))
 }
 
 fn printed(trace: &Trace<'_>, options: &PrintOptions) -> (String, Printed) {
@@ -72,13 +61,9 @@ fn goldens_print_as_by_pj_dump() {
     for (trace, expected) in [
         ("mpi_sample.trace", "mpi_sample.pj_dump.txt"),
         ("mpi_sample_2003names.trace", "mpi_sample.pj_dump.txt"),
-        ("seed_3_4.trace", "seed_3_4.pj_dump_n.txt"),
     ] {
-        let (Some(trace), Some(expected)) = (golden(trace), golden(expected)) else {
-            return;
-        };
-        let (found, printed) = text(&trace);
-        assert_eq!(found, String::from_utf8(expected).expect("UTF-8"));
+        let (found, printed) = text(&golden(trace));
+        assert_eq!(found, String::from_utf8(golden(expected)).expect("UTF-8"));
         assert!(printed.error.is_none() && printed.warnings.is_empty());
     }
 }
@@ -139,20 +124,14 @@ fn copies_are_the_same_bytes_and_dialects_differ_in_names_of_fields_only() {
         assert!(other.contains("%  Type string"));
         assert_eq!(other.contains("%  EntityType"), dialect == Dialect::Old);
     }
-    for name in [
-        "mpi_sample.trace",
-        "mpi_sample_2003names.trace",
-        "seed_3_4.trace",
-    ] {
-        let Some(bytes) = golden(name) else { return };
+    for name in ["mpi_sample.trace", "mpi_sample_2003names.trace"] {
+        let bytes = golden(name);
         assert_eq!(copy(&bytes, None).as_bytes(), bytes, "{name}");
     }
-    let (Some(new), Some(old)) = (
+    let (new, old) = (
         golden("mpi_sample.trace"),
         golden("mpi_sample_2003names.trace"),
-    ) else {
-        return;
-    };
+    );
     assert_eq!(copy(&new, Some(Dialect::Old)).as_bytes(), old);
     assert_eq!(copy(&old, Some(Dialect::New)).as_bytes(), new);
 }
@@ -435,8 +414,7 @@ fn files_that_a_trace_names_are_read_where_they_are_named() {
 /// What is there of a trace that was cut off is read; where the cut shows, it is told.
 #[test]
 fn traces_cut_off_anywhere_are_read_up_to_there() {
-    let mut traces = vec![MIXED.to_vec()];
-    traces.extend(golden("mpi_sample.trace"));
+    let traces = [MIXED.to_vec(), golden("mpi_sample.trace")];
     for (trace, step) in traces.iter().zip([1, 5]) {
         for length in (0..trace.len()).step_by(step) {
             let part = &trace[..length];

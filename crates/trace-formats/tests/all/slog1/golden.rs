@@ -1,65 +1,37 @@
-//! SLOG-1 against files and texts of the original software; skipped where these are not at hand.
+//! SLOG-1 against files and texts of the original software.
 
+use crate::legacy::clog1_and;
 use crate::slog1::common::*;
-use std::fs;
 use std::io::Cursor;
-use std::path::PathBuf;
+use test_support::golden;
 use trace_formats::slog1::*;
 
-/// The folder of files that the original software made, if it is there.
-fn golden() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/legacy");
-    if !folder.is_dir() {
-        println!("SKIPPED: {} is not there", folder.display());
-        return None;
+/// Files of the original library and of its clog2slog, with their names; then those that other packages ship, where
+/// [`golden::shipped`] has them.
+fn golden_files() -> Vec<(&'static str, Vec<u8>)> {
+    let mut files = Vec::new();
+    for name in ["endtime_reserved", "ring", "starttime_order"] {
+        files.push((name, golden::read(format!("legacy/slog1/{name}.slog"))));
     }
-    Some(folder)
-}
-
-const NAMES: [&str; 5] = [
-    "endtime_reserved",
-    "fpilog",
-    "ring",
-    "sample",
-    "starttime_order",
-];
-
-/// The files by name.
-fn golden_files() -> Vec<(String, Vec<u8>)> {
-    let Some(folder) = golden() else {
-        return Vec::new();
-    };
-    let read = |name: &str| {
-        let file = fs::read(folder.join(format!("slog1/{name}.slog"))).expect(name);
-        (name.to_string(), file)
-    };
-    NAMES
-        .iter()
-        .copied()
-        .chain(["sppm_ic2a"])
-        .map(read)
-        .collect()
+    for name in ["fpilog", "sample", "sppm_ic2a"] {
+        let file = golden::shipped(&format!("legacy/slog1/{name}.slog"));
+        files.extend(file.map(|file| (name, file)));
+    }
+    files
 }
 
 #[test]
 fn print_gives_the_text_of_slog_print() {
-    let Some(folder) = golden() else { return };
     for (name, file) in golden_files() {
-        let expected = fs::read(folder.join(format!("slog1/{name}.slog_print.txt")));
+        let printed_by_original = format!("legacy/slog1/{name}.slog_print.txt");
+        let expected = if golden::exists(&printed_by_original) {
+            golden::read(&printed_by_original)
+        } else {
+            golden::shipped(&printed_by_original).expect("shipped with its text")
+        };
         let (text, result) = printed(&file, &format!("{name}.slog"));
-        result.expect(&name);
-        match expected {
-            Ok(expected) => assert_same(&name, &text, &expected),
-            // This one is kept compressed.
-            Err(_) => {
-                assert_eq!(name, "sppm_ic2a");
-                let out = std::process::Command::new("zcat")
-                    .arg(folder.join("slog1/sppm_ic2a.slog_print.txt.gz"))
-                    .output()
-                    .expect("zcat");
-                assert_same(&name, &text, &out.stdout);
-            }
-        }
+        result.expect(name);
+        assert_same(name, &text, &expected);
     }
 }
 
@@ -67,21 +39,23 @@ fn print_gives_the_text_of_slog_print() {
 fn what_is_read_can_be_written_with_the_same_bytes() {
     for (name, file) in golden_files() {
         let mut again = Vec::new();
-        copy(&Reader::new(&file).expect(&name), &mut again).expect(&name);
-        assert_same(&name, &again, &file);
+        copy(&Reader::new(&file).expect(name), &mut again).expect(name);
+        assert_same(name, &again, &file);
     }
 }
 
 #[test]
 fn clog1_is_converted_as_by_clog2slog() {
-    let Some(folder) = golden() else { return };
     let given = Options {
         frame_size: Some(8 << 10),
         frames_per_directory: Some(12),
     };
-    for (name, options) in [("fpilog", Options::default()), ("ring", given)] {
-        let clog = fs::read(folder.join(format!("clog1/{name}.clog"))).expect(name);
-        let expected = fs::read(folder.join(format!("slog1/{name}.slog"))).expect(name);
+    for (name, clog, expected) in clog1_and(|name| format!("slog1/{name}.slog")) {
+        let options = if name == "ring" {
+            given
+        } else {
+            Options::default()
+        };
         let reader = trace_formats::clog1::Reader::new(&clog).expect(name);
         let create = || Ok(Cursor::new(Vec::new()));
         let (file, conversion) = from_clog1(&reader, create, &options).expect(name);
@@ -97,13 +71,13 @@ fn clog1_is_converted_as_by_clog2slog() {
 #[test]
 fn the_writer_makes_the_same_file_of_the_same_records() {
     for (name, file) in golden_files() {
-        let reader = Reader::new(&file).expect(&name);
+        let reader = Reader::new(&file).expect(name);
         let header = *reader.header();
         if header.has_reservations || name == "sppm_ic2a" {
             continue;
         }
         let made = rewritten(&reader);
-        assert_same(&name, &made, &file);
+        assert_same(name, &made, &file);
     }
 }
 

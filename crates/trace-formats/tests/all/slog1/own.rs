@@ -23,6 +23,23 @@ fn the_small_file_is_as_stored_and_so_is_its_text() {
     assert_same("copy", &again, &file);
 }
 
+/// The original finds no entry after the last one of a full directory, and ends without its last line.
+#[test]
+fn the_text_of_a_full_directory_has_no_last_line() {
+    let frames = Reader::new(&small_file()).expect("header").frames().count() as u32;
+    for (frames_per_directory, is_full) in [(frames, true), (frames + 1, false)] {
+        let layout = Layout {
+            frames_per_directory,
+            ..SMALL
+        };
+        let (file, _) = written(&small_tables(), &layout, &small_records()).expect("written");
+        let (text, result) = printed(&file, "x.slog");
+        result.expect("printed");
+        let has_last_line = text.ends_with(b"Finish reading records :\n");
+        assert_eq!(has_last_line, !is_full, "{frames_per_directory} entries");
+    }
+}
+
 #[test]
 fn what_is_written_is_read() {
     let file = small_file();

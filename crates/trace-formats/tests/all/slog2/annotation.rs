@@ -1,11 +1,10 @@
 //! SLOG2 annotation files: with the CLOG2 file they are what a conversion makes of it, node by node and byte by byte; with
 //! any other file they are refused.
 
-use std::fs;
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
+use test_support::golden;
 use trace_formats::clog2::{
     Body, CommTable, FixedText, Preamble, Record, RecordHeader, StateDef, Writer,
 };
@@ -77,23 +76,6 @@ fn compare(name: &str, clog2: &[u8], options: ConvertOptions) -> [usize; 2] {
     [slog2.len(), slog2a.len()]
 }
 
-/// All merged CLOG2 files of the original software, or none (and a message).
-fn golden() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    let Ok(entries) = fs::read_dir(&folder) else {
-        println!("SKIPPED: no {}", folder.display());
-        return Vec::new();
-    };
-    let mut files: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("readable folder").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "clog2"))
-        .filter(|path| !path.to_string_lossy().contains(".local"))
-        .collect();
-    files.sort();
-    assert!(files.len() > 20, "too few files in {}", folder.display());
-    files
-}
-
 #[test]
 fn goldens_are_the_same_with_and_without() {
     let shapes = [
@@ -105,9 +87,11 @@ fn goldens_are_the_same_with_and_without() {
         (60, 2),
     ];
     let mut sums = [[0, 0]; 6];
-    for path in golden() {
-        let clog2 = fs::read(&path).expect("readable");
-        let name = path.display().to_string();
+    let mut files = golden::contents("mpe", ".clog2");
+    // Only merged files can be converted.
+    files.retain(|(name, _)| !name.contains(".local"));
+    assert!(files.len() > 20, "only {} golden files", files.len());
+    for (name, clog2) in files {
         for ((leaf, children), sum) in shapes.into_iter().zip(&mut sums) {
             let sizes = compare(&name, &clog2, options(leaf, children));
             sum[0] += sizes[0];

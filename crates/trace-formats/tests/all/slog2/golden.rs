@@ -1,47 +1,23 @@
 //! SLOG2 against the files of the original software: conversion, reading, writing again, texts.
-//!
-//! Skipped, with a message, where those files are not at hand.
 
-use std::fs;
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use test_support::golden;
 use trace_formats::slog2::{
     ConvertOptions, Node, Options, PrintOptions, Ratios, Reader, RecursiveOptions, ShadowBuffer,
     Warning, Weight, convert, print, print_recursively,
 };
 
-/// The folder of files, or `None` (and a message) if it is not there.
-fn golden() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no {}", folder.display());
-    None
-}
-
-/// All files with this ending, by name.
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .expect("readable folder")
-        .map(|entry| entry.expect("readable folder").path())
-        .filter(|path| path.to_string_lossy().ends_with(ending))
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "no file ends in {ending}");
-    files
-}
-
 /// Every conversion of the goldens: input, output, options.
-fn conversions(folder: &Path) -> Vec<(PathBuf, PathBuf, Options)> {
+fn conversions() -> Vec<(PathBuf, PathBuf, Options)> {
     let variants = [
         (".ls1k.slog2", 2, 1024),
         (".ls1k_nc4.slog2", 4, 1024),
         (".ls600_nc3.slog2", 3, 600),
         (".slog2", 2, 65536),
     ];
-    files(folder, ".slog2")
+    golden::files("mpe", ".slog2")
         .into_iter()
         .filter(|path| !path.to_string_lossy().ends_with(".filter.slog2"))
         .map(|path| {
@@ -212,12 +188,11 @@ fn sort_weights(node: &Node<'_>, bytes: &mut [u8]) {
 
 #[test]
 fn conversion_gives_the_original_bytes() {
-    let Some(folder) = golden() else { return };
     let mut same = 0;
-    let conversions = conversions(&folder);
+    let conversions = conversions();
     for (input, output, tree) in &conversions {
         let name = output.file_name().expect("name").to_string_lossy();
-        let clog2 = fs::read(input).expect("input");
+        let clog2 = golden::read(input);
         let options = ConvertOptions {
             tree: *tree,
             ..ConvertOptions::default()
@@ -228,17 +203,14 @@ fn conversion_gives_the_original_bytes() {
         let backward = |warning: &Warning| matches!(warning, Warning::Backward { .. });
         let warnings = &conversion.warnings;
         assert!(warnings.first.iter().all(backward), "{name}: {warnings:?}");
-        let theirs = fs::read(output).expect("output");
+        let theirs = golden::read(output);
         let excepted = assert_same_log(&name, &ours.into_inner(), &theirs);
         if excepted == [0, 0] {
             same += 1;
         } else {
             println!("{name}: {excepted:?} summaries, shadows");
         }
-        let printed = output.with_extension("conv.txt");
-        let Ok(printed) = fs::read_to_string(printed) else {
-            continue;
-        };
+        let printed = golden::text(output.with_extension("conv.txt"));
         for (title, number) in [
             ("Number of Drawables", conversion.drawables),
             ("Number of Unmatched Events", conversion.unmatched_events),
@@ -256,10 +228,9 @@ fn conversion_gives_the_original_bytes() {
 
 #[test]
 fn nodes_written_again_are_the_same() {
-    let Some(folder) = golden() else { return };
     let mut nodes = 0;
-    for path in files(&folder, ".slog2") {
-        let bytes = fs::read(&path).expect("file");
+    for path in golden::files("mpe", ".slog2") {
+        let bytes = golden::read(&path);
         let reader = Reader::new(&bytes).expect("reads");
         for entry in reader.directory() {
             let mut written = Vec::new();
@@ -302,38 +273,36 @@ fn assert_same_text(name: &str, ours: &[u8], theirs: &[u8]) {
 
 #[test]
 fn text_of_slog2print() {
-    let Some(folder) = golden() else { return };
-    for path in files(&folder, ".slog2") {
+    for path in golden::files("mpe", ".slog2") {
         let name = path
             .file_name()
             .expect("name")
             .to_string_lossy()
             .into_owned()
             + ".txt";
-        let bytes = fs::read(&path).expect("file");
+        let bytes = golden::read(&path);
         let reader = Reader::new(&bytes).expect("reads");
         let mut text = Vec::new();
         print(&reader, &PrintOptions::default(), &mut text).expect("prints");
-        let theirs = fs::read(folder.join(&name)).expect("text");
+        let theirs = golden::read(path.with_extension("slog2.txt"));
         assert_same_text(&name, &text, &theirs);
     }
 }
 
 #[test]
 fn text_of_print_recursively() {
-    let Some(folder) = golden() else { return };
-    for path in files(&folder, ".recur.txt") {
+    for path in golden::files("mpe", ".recur.txt") {
         let name = path
             .file_name()
             .expect("name")
             .to_string_lossy()
             .into_owned();
         let slog2 = path.to_string_lossy().replace(".recur.txt", ".slog2");
-        let bytes = fs::read(slog2).expect("file");
+        let bytes = golden::read(slog2);
         let reader = Reader::new(&bytes).expect("reads");
         let mut text = Vec::new();
         print_recursively(&reader, &RecursiveOptions::default(), &mut text).expect("prints");
-        let theirs = fs::read(&path).expect("text");
+        let theirs = golden::read(&path);
         assert_same_text(&name, &text, &theirs);
     }
 }

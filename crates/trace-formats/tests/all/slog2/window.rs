@@ -1,10 +1,10 @@
 //! SLOG2 by window and as a source and a sink of drawables: against what a walk over all nodes finds.
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
 
 use crate::slog2::common::{Drawn, sample};
 use proptest::prelude::*;
+use test_support::golden;
 use trace_formats::model::{self, Definitions, Line, Sink as _, Source as _};
 use trace_formats::slog2::{
     Category, Color, Depth, Drawable, ErrorKind, Navigator, NewDrawable, Options, Reader, Shadow,
@@ -195,27 +195,6 @@ fn all_of(source: &Source<'_>) -> Vec<Drawn> {
 
 fn by_text(list: &[Drawn]) -> Vec<String> {
     sorted(list.iter().map(|drawn| format!("{drawn:?}")).collect())
-}
-
-/// The folder of the original's files, or `None` (and a message).
-fn golden() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("SKIPPED: no {}", folder.display());
-    None
-}
-
-fn golden_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = std::fs::read_dir(folder).expect("readable folder");
-    let paths = entries.map(|entry| entry.expect("readable folder").path());
-    let paths = paths.filter(|path| path.extension().is_some_and(|ending| ending == "slog2"));
-    let read = |path: PathBuf| {
-        let name = path.file_name().expect("name").to_string_lossy();
-        (name.into_owned(), std::fs::read(&path).expect("file"))
-    };
-    sorted(paths.map(read).collect())
 }
 
 /// What can be read as a source keeps the order that it promises.
@@ -508,8 +487,7 @@ fn bytes_read_grow_with_the_window_and_not_with_the_file() {
 
 #[test]
 fn windows_of_the_goldens() {
-    let Some(folder) = golden() else { return };
-    for (_, file) in golden_files(&folder) {
+    for (_, file) in golden::contents("mpe", ".slog2") {
         let reader = Reader::new(&file).expect("reads");
         let bounds = reader.root().expect("root").bounds;
         for (from, to) in [(0.0, 1.0), (0.25, 0.5), (0.5, 0.5), (0.9, 2.0), (-1.0, 0.0)] {
@@ -528,9 +506,8 @@ fn windows_of_the_goldens() {
 
 #[test]
 fn goldens_as_sources_and_made_again() {
-    let Some(folder) = golden() else { return };
     let (mut same, mut files) = (0, 0);
-    for (name, file) in golden_files(&folder) {
+    for (name, file) in golden::contents("mpe", ".slog2") {
         let source = Source::new(&file).expect("reads");
         let list = all_of(&source);
         assert_eq!(
