@@ -45,7 +45,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     oldest::want(&mpicc, &out)?;
     fs::write(out.join("mpi.rs"), &header.types)?;
-    fs::write(out.join("wrappers.rs"), &generated.source)?;
+    fs::write(out.join("functions.rs"), &generated.functions)?;
+    fs::write(out.join("pmpi.rs"), &generated.pmpi)?;
+    fs::write(out.join("wrappers.rs"), &generated.wrappers)?;
+    fs::write(out.join("exports.rs"), &generated.exports)?;
     fs::write(
         out.join("constants.rs"),
         constants::read(&mpicc, &out, &header.constants)?,

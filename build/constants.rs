@@ -122,9 +122,9 @@ pub fn read(
 
 fn place(value: &str) -> String {
     match (value.strip_prefix('@'), value.strip_prefix('*')) {
-        (Some(symbol), _) => format!("Place::Symbol(c\"{symbol}\")"),
-        (_, Some(variable)) => format!("Place::Variable(c\"{variable}\")"),
-        _ => format!("Place::Number({value})"),
+        (Some(symbol), _) => format!("ConstantSource::Symbol(c\"{symbol}\")"),
+        (_, Some(variable)) => format!("ConstantSource::Variable(c\"{variable}\")"),
+        _ => format!("ConstantSource::Number({value})"),
     }
 }
 
@@ -150,11 +150,11 @@ fn rust(printed: &str) -> String {
     }
     for [_, name, value] in of("address") {
         s += &format!(
-            "/// {name}.\npub const {name}_AT: Place = {};\n",
+            "/// {name}.\npub const {name}_AT: ConstantSource = {};\n",
             place(value)
         );
     }
-    s += "/// Predefined handles.\npub const HANDLES: &[(&str, Place)] = &[\n";
+    s += "/// Predefined handles.\npub const HANDLES: &[(&str, ConstantSource)] = &[\n";
     for [_, name, value] in of("handle") {
         s += &format!("    (\"{name}\", {}),\n", place(value));
     }

@@ -15,6 +15,7 @@ mod define;
 mod finalize;
 mod interpose;
 mod memory;
+mod mpi;
 mod platform;
 mod posix;
 mod process;

@@ -1,8 +1,8 @@
 //! libdumpi's API under its own names (`spec/dumpi-conf.md` section 4): settings by calls of the program. They hold over those
 //! of files and variables, also when called before MPI_Init; what holds for all ranks is what rank 0 says.
 
-use crate::call::table::table;
-use crate::interpose::generated::{COUNT, NAMES, NUMBERS};
+use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
+use crate::mpi::table::table;
 use crate::process;
 use crate::settings::{Setting, Settings};
 use blockfile::file::File;

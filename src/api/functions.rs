@@ -7,7 +7,7 @@
 use crate::blocks::fill;
 use crate::blocks::thread::{self, Thread};
 use crate::define::modules;
-use crate::interpose::library;
+use crate::mpi::library;
 use crate::platform::clock;
 use crate::posix;
 use crate::process;

@@ -9,7 +9,7 @@ pub(crate) mod printf;
 pub(crate) mod user;
 
 use crate::api::user::names::Name;
-use crate::interpose::generated::BUILT_FOR;
+use crate::mpi::functions::BUILT_FOR;
 use crate::process;
 use blockfile::user::{Kind, what};
 use std::ffi::{c_char, c_int, c_uint};

@@ -7,7 +7,7 @@ use crate::api::functions::Functions;
 use crate::blocks::{Block, Store};
 use crate::call::poll::Row;
 use crate::counters::Counters;
-use crate::interpose::generated::COUNT;
+use crate::mpi::functions::COUNT;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};

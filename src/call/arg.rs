@@ -1,9 +1,10 @@
 //! Reading the program's arguments for a record. Everything here takes pointers as the program passed them: NULL, small
 //! sentinel numbers and addresses of sentinels are recognised, nothing is read that the standard does not say is there.
 
-use crate::call::constants;
-use crate::call::status;
-use crate::interpose::generated::MPI_Status;
+use crate::mpi::constants;
+pub use crate::mpi::handles::{Bits, bits};
+use crate::mpi::header::MPI_Status;
+use crate::mpi::status;
 use blockfile::encode::{Cursor, NO_ARRAY, STRING_MAX, Status};
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::PhantomData;
@@ -66,32 +67,6 @@ pub unsafe fn at<T: Copy>(p: *const T) -> Option<T> {
 #[inline(always)]
 pub fn length(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
-}
-
-/// A handle as a number.
-pub trait Bits: Copy {
-    /// The number.
-    fn bits(self) -> u64;
-}
-
-impl Bits for c_int {
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        u64::from(self as u32)
-    }
-}
-
-impl<T> Bits for *mut T {
-    #[inline(always)]
-    fn bits(self) -> u64 {
-        self as usize as u64
-    }
-}
-
-/// A handle as a number.
-#[inline(always)]
-pub fn bits<T: Bits>(handle: T) -> u64 {
-    handle.bits()
 }
 
 /// The handle that a pointer points at; 0 where it is NULL.

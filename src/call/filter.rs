@@ -5,10 +5,12 @@
 
 use crate::call::arg;
 use crate::call::arg::{Number, is_address, length};
-use crate::call::constants;
 use crate::call::hidden;
 use crate::call::{FILTERED, HIDDEN, MODE, OFF};
-use crate::interpose::generated::{COUNT, MOVES_MESSAGES, MPI_Comm, MPI_Count, MPI_Datatype, pmpi};
+use crate::mpi::constants;
+use crate::mpi::functions::{COUNT, MOVES_MESSAGES};
+use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
+use crate::mpi::pmpi;
 use crate::platform::clock;
 use crate::process;
 use crate::settings::Settings;

@@ -13,7 +13,7 @@ use crate::blocks::fill;
 use crate::blocks::thread::Thread;
 use crate::call;
 use crate::call::filter;
-use crate::interpose::generated::{CLASSES, MOVES_MESSAGES, NAMES};
+use crate::mpi::functions::{CLASSES, MOVES_MESSAGES, NAMES};
 use crate::platform::clock;
 use crate::settings::{Setting, Settings};
 use blockfile::define::CUT;

@@ -2,11 +2,12 @@
 //! functions, which are not recorded. Names are those that the table uses.
 
 use crate::call::arg::length;
-use crate::call::constants;
-use crate::call::constants::{ROOT, UNDEFINED};
-use crate::interpose::entry;
-use crate::interpose::generated::{MPI_Comm, MPI_Count, MPI_Datatype, pmpi};
-use crate::interpose::library;
+use crate::mpi::constants;
+use crate::mpi::constants::{ROOT, UNDEFINED};
+use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
+use crate::mpi::library;
+use crate::mpi::library::Code;
+use crate::mpi::pmpi;
 use std::ffi::c_int;
 
 fn is_inter(comm: MPI_Comm) -> bool {
@@ -149,7 +150,7 @@ fn envelope(datatype: MPI_Datatype) -> [usize; 4] {
         let (mut integers, mut addresses, mut counts, mut types) = (0, 0, 0, 0);
         // SAFETY: the function of that name has this signature in every MPI library that has it.
         unsafe {
-            std::mem::transmute::<entry::Code, Large>(code)(
+            std::mem::transmute::<Code, Large>(code)(
                 datatype,
                 &mut integers,
                 &mut addresses,

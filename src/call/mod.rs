@@ -14,18 +14,15 @@
 //! No lock, no allocation, no system call on this way; what is rare is out of line in [`crate::process`].
 
 pub(crate) mod arg;
-pub(crate) mod constants;
 pub(crate) mod filter;
 pub(crate) mod hidden;
 pub(crate) mod lengths;
 pub(crate) mod poll;
-pub(crate) mod status;
-pub(crate) mod table;
 
 use crate::blocks::fill::{self, OddCall};
 use crate::blocks::thread::{self, Thread};
 use crate::counters;
-use crate::interpose::generated::COUNT;
+use crate::mpi::functions::COUNT;
 use crate::platform::clock;
 use crate::process;
 use blockfile::encode::{Cursor, Head, SLACK};

@@ -6,11 +6,12 @@ pub(crate) mod views;
 
 use crate::blocks::fill::put_definition;
 use crate::blocks::thread::Thread;
-use crate::call::arg::bits;
-use crate::call::constants::{self, HANDLES, INTEGERS, UNDEFINED, predefined};
-use crate::interpose::generated::{
-    MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, NAMES, NUMBERS, UNKNOWN, pmpi,
-};
+use crate::mpi::constants::{self, UNDEFINED, predefined};
+use crate::mpi::functions::{NAMES, NUMBERS, UNKNOWN};
+use crate::mpi::handles::{self, bits};
+use crate::mpi::header::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group};
+use crate::mpi::pmpi;
+use crate::mpi::values::{HANDLES, INTEGERS};
 use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;
@@ -127,7 +128,7 @@ pub fn library(t: &mut Thread) {
             }),
         );
         if is_type(name) && handle != null {
-            let (size, extent) = sizes(constants::from_bits(handle));
+            let (size, extent) = sizes(handles::from_bits(handle));
             if size >= 0 {
                 put_definition(
                     t,
@@ -263,7 +264,7 @@ pub fn world(t: &mut Thread) {
         ("MPI_COMM_SELF", Origin::SelfComm),
     ] {
         let handle = constants::handle(name);
-        let comm = describe(constants::from_bits(handle), handle, 0, origin);
+        let comm = describe(handles::from_bits(handle), handle, 0, origin);
         put_definition(t, &Definition::Comm(comm));
     }
 }

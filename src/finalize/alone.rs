@@ -6,7 +6,7 @@ use super::outputs::{Ended, Outputs};
 use super::report::{self, Written};
 use super::zero::dumpi_options;
 use super::{call_ids, names, plan};
-use crate::call::table::table;
+use crate::mpi::table::table;
 use crate::platform::folder;
 use crate::process::start::World;
 use crate::settings::Settings;

@@ -6,10 +6,11 @@
 use super::giving_up;
 use super::meeting::Comm;
 use super::under_way;
-use crate::call::arg::bits;
-use crate::call::constants::{self, predefined};
-use crate::call::status;
-use crate::interpose::generated::{MPI_Datatype, MPI_Request, MPI_Status, pmpi};
+use crate::mpi::constants::{self, predefined};
+use crate::mpi::handles::bits;
+use crate::mpi::header::{MPI_Datatype, MPI_Request, MPI_Status};
+use crate::mpi::pmpi;
+use crate::mpi::status;
 use crate::process::start::World;
 use std::ffi::c_int;
 use std::fmt;

@@ -8,8 +8,9 @@
 
 use super::exchange::Failure;
 use super::neighbours::Neighbours;
-use crate::call::constants::predefined;
-use crate::interpose::generated::{MPI_Comm, MPI_Errhandler, MPI_Request, MPI_Status, pmpi};
+use crate::mpi::constants::predefined;
+use crate::mpi::header::{MPI_Comm, MPI_Errhandler, MPI_Request, MPI_Status};
+use crate::mpi::pmpi;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

@@ -28,11 +28,11 @@ use crate::api::mpe;
 use crate::blocks::Contents;
 use crate::blocks::fill::{self, put_definition};
 use crate::blocks::thread::{self, Thread};
-use crate::call::table::table;
 use crate::define;
-use crate::interpose::generated;
-use crate::interpose::library;
 use crate::memory::{self, Unfinished};
+use crate::mpi::functions::NUMBERS;
+use crate::mpi::library;
+use crate::mpi::table::table;
 use crate::platform::environment;
 use crate::platform::folder;
 use crate::platform::host;
@@ -550,7 +550,7 @@ pub fn own_last_words(t: &mut Thread) {
             put_definition(
                 t,
                 &Definition::Ignored {
-                    function: generated::NUMBERS[index],
+                    function: NUMBERS[index],
                     calls,
                 },
             );

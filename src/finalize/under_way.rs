@@ -1,8 +1,9 @@
 //! The messages of the recorder that have been started and are not complete. A merge that is given up knows them by this list alone:
 //! where memory ends, nothing else is left of them.
 
-use crate::call::arg::bits;
-use crate::interpose::generated::{MPI_Request, MPI_Status, pmpi};
+use crate::mpi::handles::bits;
+use crate::mpi::header::{MPI_Request, MPI_Status};
+use crate::mpi::pmpi;
 use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;

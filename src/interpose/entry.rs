@@ -1,114 +1,15 @@
 //! The way in: every exported MPI function is a jump through a slot.
 //!
-//! A slot holds what the function does now: 0 until the first call, then the wrapper that records, or the real function
-//! where nothing is to be recorded (a program of another ABI family, a forked child, after MPI_Finalize). A jump leaves all
+//! The slot ([`slots`]) is empty until the function's first call, which finds out what it shall do from then on. A jump leaves all
 //! argument registers and the stack as they are, so that a function that is only passed through cannot be disturbed,
 //! whatever its arguments.
-//!
-//! Slot `2 f` belongs to `MPI_X`, slot `2 f + 1` to `PMPI_X` of function number f: Fortran bindings and ROMIO enter there.
-//! Behind them are those of the Fortran symbols that have to be wrapped themselves.
 
 use crate::interpose::fortran;
-use crate::interpose::generated::{
-    CONVERSIONS, COUNT, MISSING, NAMES, SLOTS, SYMBOLS, WRAPPERS, missing,
-};
-use crate::interpose::library;
+use crate::interpose::wrappers::WRAPPERS;
+use crate::mpi::functions::CONVERSIONS;
+use crate::mpi::library;
+use crate::mpi::slots::{self, Code, ENTRY, find_real, is_fortran, missing};
 use crate::process;
-use std::ffi::{CStr, c_void};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-
-/// Code address.
-pub type Code = *const c_void;
-
-/// One pointer that may be read and replaced at any time.
-#[repr(transparent)]
-pub struct Slot(AtomicPtr<c_void>);
-
-impl Slot {
-    const fn empty() -> Slot {
-        Slot(AtomicPtr::new(std::ptr::null_mut()))
-    }
-
-    /// Its value.
-    #[inline(always)]
-    pub fn get(&self) -> Code {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, code: Code) {
-        self.0.store(code.cast_mut(), Ordering::Release);
-    }
-}
-
-/// Where a call of an exported function goes on. Exported functions jump through it by offset.
-pub static ENTRY: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
-/// The next function in line behind ours: the MPI library's, or that of another tool.
-pub static REAL: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
-
-/// Set when wrappers must not be entered any more.
-static BYPASS: AtomicBool = AtomicBool::new(false);
-
-/// The real function behind slot `index`, resolved if need be; never null: without one it is a function that returns an
-/// MPI error.
-#[inline(always)]
-pub fn real(index: usize) -> Code {
-    let code = REAL[index].get();
-    if code.is_null() {
-        find_real(index, std::ptr::null())
-    } else {
-        code
-    }
-}
-
-/// The real function behind slot `index`, of which a wrapper is running: its first call has found it.
-#[inline(always)]
-pub fn found(index: usize) -> Code {
-    REAL[index].get()
-}
-
-/// Whether a slot belongs to a symbol of a Fortran binding.
-fn is_fortran(index: usize) -> bool {
-    index >= 2 * COUNT
-}
-
-/// Name of the function of slot `index`, with the P where it has one.
-pub fn name(index: usize) -> &'static CStr {
-    if let Some(symbol) = index.checked_sub(2 * COUNT) {
-        return SYMBOLS[symbol];
-    }
-    let name = NAMES[index / 2];
-    // SAFETY: names are stored as `PMPI_…\0`; without its P a name is as long as itself.
-    unsafe {
-        CStr::from_bytes_with_nul_unchecked(
-            &name.to_bytes_with_nul()[usize::from(index.is_multiple_of(2))..],
-        )
-    }
-}
-
-/// Notes the function behind slot `index` where it has been found otherwise.
-pub fn set_real(index: usize, code: Code) {
-    if REAL[index].get().is_null() {
-        REAL[index].set(code);
-    }
-}
-
-#[cold]
-fn find_real(index: usize, caller: Code) -> Code {
-    let known = REAL[index].get();
-    if !known.is_null() {
-        return known;
-    }
-    let found = library::find(name(index), caller);
-    let code = if !found.is_null() {
-        found
-    } else if is_fortran(index) {
-        missing::nothing as Code
-    } else {
-        MISSING[index / 2]
-    };
-    REAL[index].set(code);
-    code
-}
 
 /// Decides where the calls of slot `index` go. Called by the stubs below at a function's first call.
 extern "C" fn resolve(index: usize, caller: Code) -> Code {
@@ -119,28 +20,18 @@ extern "C" fn resolve(index: usize, caller: Code) -> Code {
     } else {
         !CONVERSIONS.contains(&(index / 2)) || process::records_conversions()
     };
-    let target = if wanted && library::is_usable(caller) && !BYPASS.load(Ordering::Acquire) {
+    let target = if wanted && library::is_usable(caller) && !slots::is_bypassed() {
         fortran::guard(index).unwrap_or(WRAPPERS[index])
     } else {
         real
     };
     ENTRY[index].set(target);
-    if BYPASS.load(Ordering::Acquire) {
+    if slots::is_bypassed() {
         // bypass() may have passed this slot between our test and our store.
         ENTRY[index].set(real);
         return real;
     }
     target
-}
-
-/// From now on all calls go to the real functions, without a detour.
-pub fn bypass() {
-    BYPASS.store(true, Ordering::Release);
-    for (entry, real) in ENTRY.iter().zip(&REAL) {
-        if !entry.get().is_null() && !real.get().is_null() {
-            entry.set(real.get());
-        }
-    }
 }
 
 /// Finds the target of a first call without changing a register that could hold an argument, and jumps there.
@@ -212,7 +103,7 @@ macro_rules! export {
                 "2:",
                 "mov r11d, {index}",
                 "jmp {first}",
-                entry = sym $crate::interpose::entry::ENTRY,
+                entry = sym $crate::mpi::slots::ENTRY,
                 index = const $index,
                 first = sym $crate::interpose::entry::first_call,
             )

@@ -4,8 +4,9 @@
 //! They come through PMPI_ names, as do those that the program makes through the same binding; what tells them apart is
 //! the procedure that they come from.
 
-use crate::interpose::entry::{Code, REAL, name};
-use crate::interpose::generated::{WRAPPERS, index};
+use crate::interpose::wrappers::WRAPPERS;
+use crate::mpi::functions::index;
+use crate::mpi::slots::{Code, REAL, name};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

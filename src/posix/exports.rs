@@ -15,7 +15,7 @@ use super::real::{self, Function};
 use super::stdio::{close_stream, open_stream, use_stream};
 use super::watch;
 use crate::blocks::thread::Thread;
-use crate::interpose::entry;
+use crate::mpi::library::Code;
 use blockfile::operation::*;
 use libc::*;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -82,7 +82,7 @@ macro_rules! function {
                 // SAFETY: the real function has this signature, and gets what the program gave.
                 let real = || unsafe {
                     std::mem::transmute::<
-                        entry::Code,
+                        Code,
                         unsafe extern "C" fn($($type),*) -> $result,
                     >(REAL.target())($($argument),*)
                 };

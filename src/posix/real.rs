@@ -5,8 +5,8 @@
 //! allocator of the program's that opens a file); these are made as raw system calls.
 
 use super::system::{errno, set_errno};
-use crate::interpose::entry::Code;
-use crate::interpose::lookup;
+use crate::mpi::library::Code;
+use crate::mpi::symbol;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -44,7 +44,7 @@ impl Function {
     fn find(&self) -> Option<*mut c_void> {
         let in_libc = |library: *mut c_void| {
             // SAFETY: dlsym takes any name.
-            let found = unsafe { lookup::symbol(library, self.name.as_ptr()) };
+            let found = unsafe { symbol::symbol(library, self.name.as_ptr()) };
             (!found.is_null()).then_some(found)
         };
         in_libc(libc::RTLD_NEXT).or_else(|| {

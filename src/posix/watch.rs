@@ -10,7 +10,7 @@ use super::paths::Path;
 use super::system::{errno, set_errno};
 use super::{descriptors, paths};
 use crate::blocks::thread::{self, Thread};
-use crate::interpose::generated::{COUNT, NAMES, NUMBERS};
+use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
 use crate::process;
 use crate::settings::{Posix, Settings};
 use blockfile::operation::{DEFERRED, OUTSIDE};

@@ -3,7 +3,7 @@
 //! looked at.
 
 use crate::blocks::thread;
-use crate::interpose::generated::{NAMES, NUMBERS};
+use crate::mpi::functions::{NAMES, NUMBERS};
 use crate::platform::clock;
 use crate::process;
 use crate::settings::DumpSignal;

@@ -10,10 +10,12 @@ use crate::call::filter;
 use crate::call::{self, Call, MODE, OFF, Stopped};
 use crate::define;
 use crate::finalize;
-use crate::interpose::entry::{self, Code};
-use crate::interpose::generated::{HANDLE, MPI_Comm, NUMBERS, index, pmpi};
-use crate::interpose::library;
 use crate::memory;
+use crate::mpi::functions::{HANDLE, NUMBERS, index};
+use crate::mpi::header::MPI_Comm;
+use crate::mpi::library;
+use crate::mpi::pmpi;
+use crate::mpi::slots::{self, Code};
 use crate::platform::host;
 use crate::platform::mark;
 use crate::posix;
@@ -84,7 +86,7 @@ unsafe extern "C" fn in_forked_child() {
     MODE.iter().for_each(|m| m.store(OFF, Relaxed));
     posix::switch(false);
     functions::switch(false);
-    entry::bypass();
+    slots::bypass();
 }
 
 /// Exit without MPI_Finalize: the block file stays, if anything of MPI has been going on.
@@ -219,7 +221,7 @@ unsafe extern "C" fn controlled<const P: usize>(level: c_int, arguments: &Argume
     // SAFETY: the real function, which is variadic, with the one argument it must have; the wrapper pattern of generated.rs.
     let r = unsafe {
         let real = std::mem::transmute::<Code, unsafe extern "C" fn(c_int, ...) -> c_int>(
-            entry::real(2 * index::MPI_Pcontrol + P),
+            slots::real(2 * index::MPI_Pcontrol + P),
         );
         let call = Call::enter(index::MPI_Pcontrol as u16, P == 0);
         if call.ignored() {
@@ -258,7 +260,7 @@ pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_in
     // SAFETY: the wrapper pattern of generated.rs.
     unsafe {
         let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn(MPI_Comm, c_int) -> c_int>(
-            entry::real(2 * index::MPI_Abort + P),
+            slots::real(2 * index::MPI_Abort + P),
         );
         let call = Call::enter(index::MPI_Abort as u16, P == 0);
         if call.ignored() {
@@ -297,7 +299,7 @@ pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
     // SAFETY: the wrapper pattern of generated.rs.
     unsafe {
         let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn() -> c_int>(
-            entry::real(2 * index::MPI_Finalize + P),
+            slots::real(2 * index::MPI_Finalize + P),
         );
         let call = Call::enter(index::MPI_Finalize as u16, P == 0);
         if !call.ignored() {
@@ -327,7 +329,7 @@ pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
             }
             process::within(finalize::run);
             STATE.store(FINISHED, Relaxed);
-            entry::bypass();
+            slots::bypass();
         }
         real()
     }

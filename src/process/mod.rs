@@ -18,12 +18,11 @@ use crate::blocks::{self, Block, Store};
 use crate::call::filter;
 use crate::call::hidden;
 use crate::call::poll::Row;
-use crate::call::table;
 use crate::call::{CPU_TIME, FILTERED, HIDDEN, MODE, OFF, ON, SAMPLED, SUCCESS};
 use crate::counters;
 use crate::define;
-use crate::interpose::generated;
-use crate::interpose::generated::{CLASSES, COUNT, FAMILY, MOVES_MESSAGES, NAMES};
+use crate::mpi::functions::{CLASSES, COUNT, FAMILY, FINGERPRINT, MOVES_MESSAGES, NAMES};
+use crate::mpi::table;
 use crate::platform::floating::SetAside;
 use crate::platform::folder::Folders;
 use crate::platform::host;
@@ -103,7 +102,7 @@ pub fn empty_file(world: &World) -> Vec<u8> {
         magic: FILE_MAGIC,
         version: VERSION,
         family: FAMILY as u32,
-        table: generated::FINGERPRINT,
+        table: FINGERPRINT,
         clock: clock::source() as u32,
         counter_bits: AtomicU32::new(64 - rank_bits(&settings(), world.size as u32)),
         pid: std::process::id(),
@@ -293,7 +292,7 @@ fn open() -> Option<Store> {
         header.magic = FILE_MAGIC;
         header.version = VERSION;
         header.family = FAMILY as u32;
-        header.table = generated::FINGERPRINT;
+        header.table = FINGERPRINT;
         header.clock = clock::source() as u32;
         header.counter_bits.store(64 - settings.rank_bits, Relaxed);
         header.pid = std::process::id();

@@ -2,9 +2,11 @@
 //! the program's whenever a communicator is described, and freed at once. Kept, it would be in the way of
 //! MPI_Session_finalize: MPICH counts what has been made of a session.
 
-use crate::call::arg::bits;
-use crate::call::constants::{from_bits, predefined};
-use crate::interpose::generated::{MPI_Group, MPI_Info, MPI_Session, pmpi};
+use crate::mpi::constants::predefined;
+use crate::mpi::handles::bits;
+use crate::mpi::handles::from_bits;
+use crate::mpi::header::{MPI_Group, MPI_Info, MPI_Session};
+use crate::mpi::pmpi;
 use parking_lot::Mutex;
 use std::ffi::{CStr, c_char, c_int};
 

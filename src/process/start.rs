@@ -3,11 +3,12 @@
 //! MPI_Finalize ([`crate::finalize::meeting`]).
 
 use crate::blocks::thread::Thread;
-use crate::call::arg::bits;
-use crate::call::constants::{self, predefined};
 use crate::define;
 use crate::finalize::clocks;
-use crate::interpose::generated::{MPI_Comm, MPI_Group, pmpi};
+use crate::mpi::constants::{self, predefined};
+use crate::mpi::handles::bits;
+use crate::mpi::header::{MPI_Comm, MPI_Group};
+use crate::mpi::pmpi;
 use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;

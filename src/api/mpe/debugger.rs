@@ -1,7 +1,9 @@
 //! Helpers of `mpe_misc.h` that start a debugger (`spec/clog2.md` section 17.4). None is started: libmpe opens dbx in a window
 //! of X11. The process says where it waits for one, and what is wrong ends the program as without these helpers.
 
-use crate::interpose::generated::{self, MPI_Comm, pmpi};
+use crate::interpose::exports;
+use crate::mpi::header::MPI_Comm;
+use crate::mpi::pmpi;
 use crate::platform::launcher;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -76,7 +78,7 @@ pub unsafe extern "C" fn MPE_Errors_to_dbx(comm: *mut MPI_Comm, code: *mut c_int
         let text = CStr::from_ptr(text.as_ptr()).to_string_lossy();
         crate::say!("trace: {}: {text}", here());
         std::mem::transmute::<unsafe extern "C" fn(), unsafe extern "C" fn(MPI_Comm, c_int) -> c_int>(
-            generated::MPI_Abort,
+            exports::MPI_Abort,
         )(*comm, *code);
     }
 }

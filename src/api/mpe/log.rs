@@ -7,9 +7,11 @@ use super::{FINISHED, MERGED, NOT_INITIALIZED, OK, PREFIX, api, is_logging, merg
 use crate::api::user;
 use crate::blocks::fill::put_definition;
 use crate::blocks::thread;
-use crate::call::arg::bits;
 use crate::finalize::clocks;
-use crate::interpose::generated::{self, MPI_Comm, pmpi};
+use crate::interpose::exports;
+use crate::mpi::handles::bits;
+use crate::mpi::header::MPI_Comm;
+use crate::mpi::pmpi;
 use crate::platform::environment;
 use crate::process;
 use crate::process::life;
@@ -119,7 +121,7 @@ api! {
                 std::mem::transmute::<
                     unsafe extern "C" fn(),
                     unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char) -> c_int,
-                >(generated::MPI_Init)(std::ptr::null_mut(), std::ptr::null_mut());
+                >(exports::MPI_Init)(std::ptr::null_mut(), std::ptr::null_mut());
             }
         }
         process::want(true);

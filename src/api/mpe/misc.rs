@@ -1,9 +1,10 @@
 //! Helpers of `mpe_misc.h` that programs find in libmpe, and that have nothing to do with logging (`spec/clog2.md` section
 //! 17.4). Their own MPI calls are not recorded.
 
-use crate::call::constants;
-use crate::call::constants::{MPI_STATUS_IGNORE, predefined};
-use crate::interpose::generated::{MPI_Comm, MPI_Datatype, MPI_Group, pmpi};
+use crate::mpi::constants;
+use crate::mpi::constants::{MPI_STATUS_IGNORE, predefined};
+use crate::mpi::header::{MPI_Comm, MPI_Datatype, MPI_Group};
+use crate::mpi::pmpi;
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_void};
 

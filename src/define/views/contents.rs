@@ -1,10 +1,11 @@
 //! What a datatype was made from, in a form in which constructors that differ in nothing but how arguments are passed are
 //! the same.
 
-use crate::call::constants;
+use crate::mpi::constants;
 #[cfg(large_counts)]
-use crate::interpose::generated::MPI_Count;
-use crate::interpose::generated::{MPI_Aint, MPI_Datatype, pmpi};
+use crate::mpi::header::MPI_Count;
+use crate::mpi::header::{MPI_Aint, MPI_Datatype};
+use crate::mpi::pmpi;
 use std::ffi::c_int;
 
 /// Most numbers that are asked for: a list of this length takes 32 MB.

@@ -6,7 +6,8 @@
 //! itself has passed.
 
 use super::contents::{Combiner, Contents};
-use crate::interpose::generated::{MPI_Count, MPI_Datatype, pmpi};
+use crate::mpi::header::{MPI_Count, MPI_Datatype};
+use crate::mpi::pmpi;
 use blockfile::runs::{Run, Runs};
 
 pub use super::contents::free;

@@ -7,11 +7,10 @@ mod flatten;
 use crate::blocks::fill::put_definition;
 use crate::blocks::thread::Thread;
 use crate::call::Call;
-use crate::call::arg::bits;
-use crate::call::constants::{self, SEEK_CUR, SEEK_SET};
-use crate::interpose::generated::{
-    MPI_Count, MPI_Datatype, MPI_File, MPI_Offset, MPI_Status, pmpi,
-};
+use crate::mpi::constants::{self, SEEK_CUR, SEEK_SET};
+use crate::mpi::handles::bits;
+use crate::mpi::header::{MPI_Count, MPI_Datatype, MPI_File, MPI_Offset, MPI_Status};
+use crate::mpi::pmpi;
 use crate::posix;
 use blockfile::define::{Definition, View};
 use parking_lot::Mutex;

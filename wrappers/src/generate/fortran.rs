@@ -4,7 +4,7 @@
 //! Everything comes by address: handles as Fortran's integers, logicals as integers, callbacks as they are; last the error
 //! code, which `mpi_f08` may leave out. The procedures of a function have the same arguments in all bindings.
 
-use super::{Entry, rust_name};
+use super::declaration::{Entry, rust_name};
 use crate::header::{Declared, Family, Header};
 use crate::{Carrier, Direction, Fortran, Function, Kind, Param, Table};
 use std::fmt::Write;
@@ -139,7 +139,7 @@ impl Procedure<'_> {
         );
         put!(
             s,
-            "    let real = std::mem::transmute::<Code, unsafe extern \"C-unwind\" fn({types}) -> {returns}>(entry::found(SLOT));"
+            "    let real = std::mem::transmute::<Code, unsafe extern \"C-unwind\" fn({types}) -> {returns}>(slots::found(SLOT));"
         );
         put!(s, "    let call = Call::enter({}, PLAIN);", self.index);
         put!(s, "    if call.ignored() {{");

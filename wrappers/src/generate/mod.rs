@@ -10,14 +10,16 @@ macro_rules! put {
     ($s:expr, $($arg:tt)*) => {{ let _ = writeln!($s, $($arg)*); }};
 }
 
+mod declaration;
 mod filter;
 mod fortran;
 mod wrapper;
 
+use declaration::{Entry, names, pointer_type, rust_name, signature};
 use fortran::Procedure;
 use wrapper::Wrapper;
 
-use crate::header::{Declared, Family, Header};
+use crate::header::{Family, Header};
 use crate::{Class, Function, Table};
 use std::fmt::Write;
 
@@ -27,11 +29,17 @@ pub const BY_HAND: &[&str] = &["MPI_Finalize", "MPI_Abort", "MPI_Pcontrol"];
 /// Number of the first function that the table does not know (`blockfile::record::FIRST_UNKNOWN`).
 const FIRST_UNKNOWN: usize = 0x0E00;
 
-/// The source, and what was left out.
+/// Rust source of the recorder, by the modules that include it, and what was left out.
 #[derive(Debug)]
 pub struct Generated {
-    /// Rust source.
-    pub source: String,
+    /// The functions of MPI by index: names, numbers, classes.
+    pub functions: String,
+    /// The MPI library's own functions, for the recorder's use.
+    pub pmpi: String,
+    /// The wrappers, and the table of them.
+    pub wrappers: String,
+    /// The exported functions, and the table of them.
+    pub exports: String,
     /// Functions without a table entry, recorded by name only.
     pub unknown: Vec<String>,
     /// Functions whose declaration does not fit the table entry, recorded by name only, with the reason.
@@ -60,7 +68,10 @@ fn built_for(header: &Header) -> String {
 /// Makes the wrappers for the functions that `header` declares.
 pub fn generate(table: &Table, header: &Header) -> Generated {
     let mut out = Generated {
-        source: String::new(),
+        functions: String::new(),
+        pmpi: String::new(),
+        wrappers: String::new(),
+        exports: String::new(),
         unknown: Vec::new(),
         misfits: Vec::new(),
     };
@@ -96,9 +107,23 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
         })
         .collect();
     let procedures = fortran::procedures(header.family, &entries);
-    let s = &mut out.source;
-    tables(s, table, header, &entries, &numbers, &procedures);
-    exports(s, &entries[..exported], &procedures);
+    tables(
+        &mut out.functions,
+        table,
+        header,
+        &entries,
+        &numbers,
+        &procedures,
+    );
+    pmpi(&mut out.pmpi, &entries[..exported]);
+    exports(
+        &mut out.exports,
+        &entries[..exported],
+        entries.len(),
+        &procedures,
+    );
+    let s = &mut out.wrappers;
+    wrapper_table(s, &entries[..exported], entries.len(), &procedures);
     for (index, ((declared, function), number)) in
         entries.iter().zip(&numbers).enumerate().take(exported)
     {
@@ -118,8 +143,6 @@ pub fn generate(table: &Table, header: &Header) -> Generated {
     }
     out
 }
-
-type Entry<'a> = (&'a Declared, Option<&'a Function>);
 
 fn tables(
     s: &mut String,
@@ -197,42 +220,14 @@ fn tables(
     put!(s, "];");
     put!(
         s,
-        "/// What stands in for a function that the MPI library lacks."
+        "/// Functions whose answer is an error code; the others give a time or a handle."
     );
-    put!(s, "pub static MISSING: Addresses<COUNT> = Addresses([");
-    for (declared, _) in entries {
-        let stand_in = if declared.returns == "::std::os::raw::c_int" {
-            "error"
-        } else {
-            "nothing"
-        };
-        put!(s, "    missing::{stand_in} as Code,");
-    }
-    put!(s, "]);");
-    put!(
-        s,
-        "/// The wrappers: of MPI_X at twice the index, of PMPI_X behind it; behind them those of Fortran's symbols."
-    );
-    put!(s, "pub static WRAPPERS: Addresses<SLOTS> = Addresses([");
-    for (declared, _) in entries {
-        if !header.functions.iter().any(|f| f.name == declared.name) {
-            put!(s, "    missing::error as Code, missing::error as Code,");
-            continue;
-        }
-        let path = if BY_HAND.contains(&declared.name.as_str()) {
-            format!("life::{}", rust_name(&declared.name))
-        } else {
-            rust_name(&declared.name)
-        };
-        put!(s, "    {path}::<0> as Code, {path}::<1> as Code,");
-    }
+    let codes: Vec<bool> = entries
+        .iter()
+        .map(|(declared, _)| declared.returns == "::std::os::raw::c_int")
+        .collect();
+    put!(s, "pub const RETURNS_CODE: [bool; COUNT] = {codes:?};");
     let symbols = || procedures.iter().flat_map(|p| &p.symbols);
-    for procedure in procedures {
-        for symbol in &procedure.symbols {
-            put!(s, "    {} as Code,", procedure.wrapper(symbol));
-        }
-    }
-    put!(s, "]);");
     put!(
         s,
         "/// Symbols of Fortran bindings that do not call the C function."
@@ -247,19 +242,6 @@ fn tables(
         "/// Slots: two for each function, one for each of these symbols."
     );
     put!(s, "pub const SLOTS: usize = 2 * COUNT + SYMBOLS.len();");
-    put!(s, "/// The exported functions, by slot.");
-    put!(s, "pub static EXPORTS: Addresses<SLOTS> = Addresses([");
-    for (declared, _) in entries {
-        if header.functions.iter().any(|f| f.name == declared.name) {
-            put!(s, "    {0} as Code, P{0} as Code,", declared.name);
-        } else {
-            put!(s, "    std::ptr::null(), std::ptr::null(),");
-        }
-    }
-    for symbol in symbols() {
-        put!(s, "    {} as Code,", symbol.name);
-    }
-    put!(s, "]);");
     put!(s, "/// Index of each function.");
     put!(s, "#[allow(non_upper_case_globals)]\npub mod index {{");
     for (i, (declared, _)) in entries.iter().enumerate() {
@@ -272,10 +254,37 @@ fn tables(
     put!(s, "}}");
 }
 
-/// The exported functions, and the MPI library's own for the recorder's use.
-fn exports(s: &mut String, entries: &[Entry], procedures: &[Procedure]) {
+/// The table of the wrappers. `count` is the number of functions, with those that only Fortran has.
+fn wrapper_table(s: &mut String, exported: &[Entry], count: usize, procedures: &[Procedure]) {
+    put!(
+        s,
+        "/// The wrappers: of MPI_X at twice the index, of PMPI_X after it; after them those of Fortran's symbols."
+    );
+    put!(s, "pub static WRAPPERS: Addresses<SLOTS> = Addresses([");
+    for (declared, _) in exported {
+        let path = if BY_HAND.contains(&declared.name.as_str()) {
+            format!("life::{}", rust_name(&declared.name))
+        } else {
+            rust_name(&declared.name)
+        };
+        put!(s, "    {path}::<0> as Code, {path}::<1> as Code,");
+    }
+    for _ in exported.len()..count {
+        put!(s, "    missing::error as Code, missing::error as Code,");
+    }
+    for procedure in procedures {
+        for symbol in &procedure.symbols {
+            put!(s, "    {} as Code,", procedure.wrapper(symbol));
+        }
+    }
+    put!(s, "]);");
+}
+
+/// The exported functions, each of which jumps through its slot, and the table of them.
+fn exports(s: &mut String, exported: &[Entry], count: usize, procedures: &[Procedure]) {
+    let symbols = || procedures.iter().flat_map(|p| &p.symbols);
     put!(s, "crate::export! {{");
-    for (i, (declared, _)) in entries.iter().enumerate() {
+    for (i, (declared, _)) in exported.iter().enumerate() {
         put!(
             s,
             "    {} {} {} P{}",
@@ -285,67 +294,42 @@ fn exports(s: &mut String, entries: &[Entry], procedures: &[Procedure]) {
             declared.name
         );
     }
-    for symbol in procedures.iter().flat_map(|p| &p.symbols) {
+    for symbol in symbols() {
         put!(s, "    {} {}", symbol.slot, symbol.name);
     }
     put!(s, "}}");
-    put!(
-        s,
-        "/// The MPI library's own functions, for the recorder's use."
-    );
-    put!(s, "#[allow(non_snake_case)]\npub mod pmpi {{");
-    put!(s, "    use super::*;");
-    for (i, (declared, _)) in entries.iter().enumerate() {
+    put!(s, "/// The exported functions, by slot.");
+    put!(s, "pub static EXPORTS: Addresses<SLOTS> = Addresses([");
+    for (declared, _) in exported {
+        put!(s, "    {0} as Code, P{0} as Code,", declared.name);
+    }
+    for _ in exported.len()..count {
+        put!(s, "    std::ptr::null(), std::ptr::null(),");
+    }
+    for symbol in symbols() {
+        put!(s, "    {} as Code,", symbol.name);
+    }
+    put!(s, "]);");
+}
+
+/// The MPI library's own functions, for the recorder's use.
+fn pmpi(s: &mut String, exported: &[Entry]) {
+    for (i, (declared, _)) in exported.iter().enumerate() {
         let params = signature(declared);
-        put!(s, "    /// P{}.", declared.name);
+        put!(s, "/// P{}.", declared.name);
         put!(
             s,
-            "    #[inline(always)]\n    pub unsafe fn {}({params}) -> {} {{",
+            "#[inline(always)]\npub unsafe fn {}({params}) -> {} {{",
             declared.name,
             declared.returns
         );
         put!(
             s,
-            "        unsafe {{ std::mem::transmute::<Code, {}>(entry::real({}))({}) }}",
+            "    unsafe {{ std::mem::transmute::<Code, {}>(slots::real({}))({}) }}",
             pointer_type(declared),
             2 * i + 1,
             names(declared)
         );
-        put!(s, "    }}");
+        put!(s, "}}");
     }
-    put!(s, "}}");
-}
-
-/// Name of the wrapper: `MPI_File_open` becomes `file_open`.
-fn rust_name(name: &str) -> String {
-    let short = name.strip_prefix("MPI_").unwrap_or(name).to_lowercase();
-    match short.as_str() {
-        "test" | "type" | "send" => format!("{short}_"),
-        _ => short,
-    }
-}
-
-fn signature(d: &Declared) -> String {
-    let list: Vec<String> = d
-        .params
-        .iter()
-        .enumerate()
-        .map(|(i, p)| format!("a{i}: {}", p.ty))
-        .collect();
-    list.join(", ")
-}
-
-fn names(d: &Declared) -> String {
-    let list: Vec<String> = (0..d.params.len()).map(|i| format!("a{i}")).collect();
-    list.join(", ")
-}
-
-fn pointer_type(d: &Declared) -> String {
-    let list: Vec<&str> = d.params.iter().map(|p| p.ty.as_str()).collect();
-    let more = if d.variadic { ", ..." } else { "" };
-    format!(
-        "unsafe extern \"C-unwind\" fn({}{more}) -> {}",
-        list.join(", "),
-        d.returns
-    )
 }

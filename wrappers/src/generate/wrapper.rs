@@ -1,6 +1,6 @@
 //! One wrapper: what is kept before the call, what is measured after it, and each argument in its form.
 
-use super::{names, pointer_type, rust_name, signature};
+use super::declaration::{names, pointer_type, rust_name, signature};
 use crate::header::Declared;
 use crate::{
     Carrier, Class, Direction, Elem, Function, Io, Kind, Len, Param, Phase, Pointer, Query,
@@ -40,7 +40,7 @@ impl Wrapper<'_> {
         );
         put!(
             s,
-            "    let real = std::mem::transmute::<Code, {}>(entry::found({} + P));",
+            "    let real = std::mem::transmute::<Code, {}>(slots::found({} + P));",
             pointer_type(d),
             2 * self.index
         );

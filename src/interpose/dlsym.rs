@@ -3,69 +3,17 @@
 //!
 //! Where no MPI is loaded that they could see, the answer is that there is none, as it would be without us; mpi4py asks.
 //! All other questions go on to the real function with the caller's return address on the stack, as that decides what
-//! RTLD_NEXT and RTLD_DEFAULT mean. Lookups of the recorder's own go to [`symbol`].
+//! RTLD_NEXT and RTLD_DEFAULT mean. Lookups of the recorder's own go to [`symbol`], which knows the real function.
 
-use crate::interpose::entry::{self, Code};
-use crate::interpose::generated::{COUNT, EXPORTS, NAMES, SLOTS, SYMBOLS};
-use crate::interpose::library;
+use crate::interpose::exports::EXPORTS;
+use crate::mpi::functions::{COUNT, NAMES, SLOTS, SYMBOLS};
+use crate::mpi::library;
+use crate::mpi::slots::{self, Code};
+use crate::mpi::symbol::{self, symbol};
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-
-/// libc's function or that of another tool in line; before the first call, code that finds it.
-static REAL: AtomicPtr<c_void> = AtomicPtr::new(first as *mut c_void);
 
 /// Instead of an address: there is no such symbol.
 const NOT_THERE: usize = 1;
-
-/// Looks a symbol up, without a detour.
-///
-/// # Safety
-/// As dlsym: a handle of dlopen, and text with an end.
-pub unsafe fn symbol(handle: *mut c_void, name: *const c_char) -> *mut c_void {
-    if REAL.load(Relaxed) == first as *mut c_void {
-        find();
-    }
-    // SAFETY: the real function has this signature.
-    unsafe {
-        std::mem::transmute::<
-            *mut c_void,
-            unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
-        >(REAL.load(Relaxed))(handle, name)
-    }
-}
-
-/// Finds the real function. `dlvsym` cannot lead back to us.
-extern "C" fn find() -> Code {
-    // glibc moved it from libdl into libc with version 2.34.
-    let found = [c"GLIBC_2.34", c"GLIBC_2.2.5"].iter().find_map(|version| {
-        // SAFETY: dlvsym takes any names.
-        let found = unsafe { libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), version.as_ptr()) };
-        (!found.is_null()).then_some(found)
-    });
-    let code = found.unwrap_or(nowhere as *mut c_void);
-    REAL.store(code, Relaxed);
-    code
-}
-
-/// A libc without dlsym has not loaded us.
-extern "C" fn nowhere() -> *mut c_void {
-    std::ptr::null_mut()
-}
-
-#[unsafe(naked)]
-unsafe extern "C" fn first() {
-    std::arch::naked_asm!(
-        "push rdi",
-        "push rsi",
-        "sub rsp, 8",
-        "call {find}",
-        "add rsp, 8",
-        "pop rsi",
-        "pop rdi",
-        "jmp rax",
-        find = sym find,
-    )
-}
 
 /// `void *dlsym(void *handle, const char *name)`. Names of MPI begin with m, M, p or P.
 #[unsafe(no_mangle)]
@@ -101,7 +49,7 @@ pub unsafe extern "C" fn dlsym() {
         "jmp qword ptr [rip + {real}]",
         answer = sym answer,
         not_there = const NOT_THERE,
-        real = sym REAL,
+        real = sym symbol::REAL,
     )
 }
 
@@ -137,7 +85,7 @@ extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: Code) -> 
     if !library::is_mpi(found) || !library::is_usable(found) {
         return std::ptr::null();
     }
-    entry::set_real(slot, found);
+    slots::set_real(slot, found);
     EXPORTS[slot]
 }
 

@@ -3,10 +3,9 @@
 //!
 //! Never relies on a constructor having run: a first call may come from another library's constructor.
 
-use crate::call::constants::SONAME;
-use crate::interpose::entry::Code;
-use crate::interpose::generated::FAMILY;
-use crate::interpose::lookup;
+use crate::mpi::functions::FAMILY;
+use crate::mpi::symbol::symbol;
+use crate::mpi::values::SONAME;
 use crate::platform::environment;
 use crate::platform::mark;
 use crate::say;
@@ -14,12 +13,15 @@ use blockfile::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
+/// Code address.
+pub type Code = *const c_void;
+
 /// Finds function `name` behind ours: the next one in the search order of the dynamic linker; that of the object the call
 /// came from; that of any loaded `libmpi*`; that of the library named by `TRACE_LIBMPI`. Null where there is none.
 pub fn find(name: &CStr, caller: Code) -> Code {
     configured();
     // SAFETY: dlsym takes any name.
-    let next = unsafe { lookup::symbol(libc::RTLD_NEXT, name.as_ptr()) };
+    let next = unsafe { symbol(libc::RTLD_NEXT, name.as_ptr()) };
     if !next.is_null() && !is_ours(next) {
         return next;
     }
@@ -37,7 +39,7 @@ pub fn find(name: &CStr, caller: Code) -> Code {
 
 fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
     // SAFETY: the handle came from dlopen and is never closed.
-    let code = unsafe { lookup::symbol(handle? as *mut c_void, name.as_ptr()) };
+    let code = unsafe { symbol(handle? as *mut c_void, name.as_ptr()) };
     (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
 }
 
@@ -52,7 +54,7 @@ pub fn is_preloaded() -> bool {
 pub fn is_behind(name: &CStr, caller: Code) -> bool {
     configured();
     // SAFETY: dlsym takes any name.
-    let next = unsafe { lookup::symbol(libc::RTLD_NEXT, name.as_ptr()) };
+    let next = unsafe { symbol(libc::RTLD_NEXT, name.as_ptr()) };
     (!next.is_null() && !is_ours(next) && !is_of_other_recorder(next))
         || object_of(caller).is_some_and(|object| symbol_in(&object, name).is_some())
 }
@@ -109,7 +111,7 @@ fn symbol_in(object: &CStr, name: &CStr) -> Option<Code> {
         if handle.is_null() {
             return None;
         }
-        let code = lookup::symbol(handle, name.as_ptr());
+        let code = symbol(handle, name.as_ptr());
         (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
     }
 }
@@ -167,7 +169,7 @@ fn loaded(wanted: impl Fn(&CStr) -> bool) -> Vec<CString> {
 
 fn has_symbol(name: &CStr, caller: Code) -> bool {
     // SAFETY: dlsym takes any name.
-    let global = unsafe { lookup::symbol(libc::RTLD_DEFAULT, name.as_ptr()) };
+    let global = unsafe { symbol(libc::RTLD_DEFAULT, name.as_ptr()) };
     !global.is_null()
         || object_of(caller).is_some_and(|o| symbol_in(&o, name).is_some())
         || loaded_mpi().iter().any(|o| symbol_in(o, name).is_some())
@@ -306,7 +308,7 @@ pub fn demangled(name: &str) -> Option<String> {
 /// Address of a data symbol of the MPI library (Open MPI's predefined objects), null if it has none of that name.
 pub fn data(name: &CStr) -> *const c_char {
     // SAFETY: dlsym takes any name.
-    let global = unsafe { lookup::symbol(libc::RTLD_DEFAULT, name.as_ptr()) };
+    let global = unsafe { symbol(libc::RTLD_DEFAULT, name.as_ptr()) };
     if !global.is_null() {
         return global.cast();
     }

@@ -1,41 +1,29 @@
 //! The constants of the MPI library this was built for: sentinels, predefined handles, integers. Some are addresses of
 //! objects in the library, which is not linked, and are looked up when they are first needed.
 
-use crate::interpose::library;
-use std::ffi::{CStr, c_int, c_void};
+use crate::mpi::handles::FromBits;
+use crate::mpi::library;
+use crate::mpi::values::{
+    ConstantSource, HANDLES, INTEGERS, MPI_IN_PLACE_AT, MPI_STATUS_IGNORE_AT,
+    MPI_STATUSES_IGNORE_AT, MPI_UNWEIGHTED_AT, MPI_WEIGHTS_EMPTY_AT, OPTIONAL,
+};
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Where a constant's value comes from.
-#[allow(
-    dead_code,
-    reason = "each ABI family has constants of some of these kinds"
-)]
-#[derive(Clone, Copy, Debug)]
-pub enum Place {
-    /// It is a number.
-    Number(u64),
-    /// It is the address of an object in the MPI library.
-    Symbol(&'static CStr),
-    /// It stands in a variable of the MPI library.
-    Variable(&'static CStr),
-}
-
-include!(concat!(env!("OUT_DIR"), "/constants.rs"));
-
-impl Place {
+impl ConstantSource {
     const fn number(self) -> Option<usize> {
         match self {
-            Place::Number(n) => Some(n as usize),
-            Place::Symbol(_) | Place::Variable(_) => None,
+            ConstantSource::Number(n) => Some(n as usize),
+            ConstantSource::Symbol(_) | ConstantSource::Variable(_) => None,
         }
     }
 
     /// The value; 0 where the library has no such object.
     pub fn value(self) -> u64 {
         match self {
-            Place::Number(n) => n,
-            Place::Symbol(name) => library::data(name) as usize as u64,
-            Place::Variable(name) => {
+            ConstantSource::Number(n) => n,
+            ConstantSource::Symbol(name) => library::data(name) as usize as u64,
+            ConstantSource::Variable(name) => {
                 let at = library::data(name).cast::<usize>();
                 if at.is_null() {
                     return 0;
@@ -47,7 +35,7 @@ impl Place {
     }
 }
 
-const fn number(place: Place) -> usize {
+const fn number(place: ConstantSource) -> usize {
     match place.number() {
         Some(n) => n,
         None => panic!("a sentinel that is expected to be a number is an address"),
@@ -167,9 +155,9 @@ static WEIGHTS_EMPTY: AtomicUsize = AtomicUsize::new(1);
 /// Whether a pointer is a sentinel that is the address of an object.
 #[inline(always)]
 pub fn is_sentinel(p: *const c_void) -> bool {
-    let is = |cache: &AtomicUsize, place: Place| match place {
-        Place::Number(n) => p as usize == n as usize,
-        Place::Symbol(_) | Place::Variable(_) => {
+    let is = |cache: &AtomicUsize, place: ConstantSource| match place {
+        ConstantSource::Number(n) => p as usize == n as usize,
+        ConstantSource::Symbol(_) | ConstantSource::Variable(_) => {
             let mut at = cache.load(Relaxed);
             if at == 1 {
                 at = place.value() as usize;
@@ -187,29 +175,6 @@ pub fn handle(name: &str) -> u64 {
         .iter()
         .find(|(n, _)| *n == name)
         .map_or(0, |(_, place)| place.value())
-}
-
-/// A handle from its number.
-pub trait FromBits {
-    /// The handle.
-    fn from_bits(bits: u64) -> Self;
-}
-
-impl FromBits for c_int {
-    fn from_bits(bits: u64) -> c_int {
-        bits as u32 as c_int
-    }
-}
-
-impl<T> FromBits for *mut T {
-    fn from_bits(bits: u64) -> *mut T {
-        bits as usize as *mut T
-    }
-}
-
-/// A handle from its number.
-pub fn from_bits<T: FromBits>(bits: u64) -> T {
-    T::from_bits(bits)
 }
 
 /// A predefined handle.

@@ -1,8 +1,11 @@
 //! What stands in an `MPI_Status` of each family. Byte count and cancelled flag are private fields; reading them takes
 //! nothing, asking MPI_Get_count and MPI_Test_cancelled for every status would cost more than the record.
 
-use crate::call::constants;
-use crate::interpose::generated::{FAMILY, MPI_Status, pmpi};
+use crate::mpi::constants;
+use crate::mpi::functions::FAMILY;
+use crate::mpi::handles;
+use crate::mpi::header::MPI_Status;
+use crate::mpi::pmpi;
 use blockfile::encode::Status;
 use blockfile::layout::Family;
 use std::ffi::c_int;
@@ -43,7 +46,7 @@ fn private(s: &MPI_Status) -> (u64, bool) {
                 let mut cancelled = 0;
                 let byte = constants::handle("MPI_BYTE");
                 // not MPI_Get_count, which has no number for more than 2 GB
-                pmpi::MPI_Get_elements_x(s, constants::from_bits(byte), &mut count);
+                pmpi::MPI_Get_elements_x(s, handles::from_bits(byte), &mut count);
                 pmpi::MPI_Test_cancelled(s, &mut cancelled);
                 (u64::try_from(count).unwrap_or(0), cancelled != 0)
             }

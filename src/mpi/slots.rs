@@ -1,0 +1,156 @@
+//! Slots: where the calls of each function go on, and where the real function is.
+//!
+//! A slot of [`ENTRY`] holds what an exported function does now: 0 until its first call, then the wrapper that records, or the real
+//! function where nothing is to be recorded (a program of another ABI family, a forked child, after MPI_Finalize). A slot of
+//! [`REAL`] holds the real function, once it is known.
+//!
+//! Slot `2 f` belongs to `MPI_X`, slot `2 f + 1` to `PMPI_X` of function number f: Fortran bindings and ROMIO enter there.
+//! After them come the slots of the Fortran symbols that have to be wrapped themselves.
+
+use crate::mpi::constants::ERR_OTHER;
+use crate::mpi::functions::{COUNT, NAMES, RETURNS_CODE, SLOTS, SYMBOLS};
+use crate::mpi::library;
+pub use crate::mpi::library::Code;
+use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+/// One pointer that may be read and replaced at any time.
+#[repr(transparent)]
+pub struct Slot(AtomicPtr<c_void>);
+
+impl Slot {
+    const fn empty() -> Slot {
+        Slot(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    /// Its value.
+    #[inline(always)]
+    pub fn get(&self) -> Code {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Replaces it.
+    pub fn set(&self, code: Code) {
+        self.0.store(code.cast_mut(), Ordering::Release);
+    }
+}
+
+/// Where a call of an exported function goes on. Exported functions jump through it by offset.
+pub static ENTRY: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
+/// The next function in line behind ours: the MPI library's, or that of another tool.
+pub static REAL: [Slot; SLOTS] = [const { Slot::empty() }; SLOTS];
+
+/// Set when wrappers must not be entered any more.
+static BYPASS: AtomicBool = AtomicBool::new(false);
+
+/// The real function behind slot `index`, resolved if need be; never null: without one it is a function that returns an
+/// MPI error.
+#[inline(always)]
+pub fn real(index: usize) -> Code {
+    let code = REAL[index].get();
+    if code.is_null() {
+        find_real(index, std::ptr::null())
+    } else {
+        code
+    }
+}
+
+/// The real function behind slot `index`, of which a wrapper is running: its first call has found it.
+#[inline(always)]
+pub fn found(index: usize) -> Code {
+    REAL[index].get()
+}
+
+/// Whether a slot belongs to a symbol of a Fortran binding.
+pub fn is_fortran(index: usize) -> bool {
+    index >= 2 * COUNT
+}
+
+/// Name of the function of slot `index`, with the P where it has one.
+pub fn name(index: usize) -> &'static CStr {
+    if let Some(symbol) = index.checked_sub(2 * COUNT) {
+        return SYMBOLS[symbol];
+    }
+    let name = NAMES[index / 2];
+    // SAFETY: names are stored as `PMPI_…\0`; without its P a name is as long as itself.
+    unsafe {
+        CStr::from_bytes_with_nul_unchecked(
+            &name.to_bytes_with_nul()[usize::from(index.is_multiple_of(2))..],
+        )
+    }
+}
+
+/// Notes the function behind slot `index` where it has been found otherwise.
+pub fn set_real(index: usize, code: Code) {
+    if REAL[index].get().is_null() {
+        REAL[index].set(code);
+    }
+}
+
+/// The real function of slot `index`, looked for if need be; `caller` is where the call comes from, null where that is not known.
+#[cold]
+pub fn find_real(index: usize, caller: Code) -> Code {
+    let known = REAL[index].get();
+    if !known.is_null() {
+        return known;
+    }
+    let found = library::find(name(index), caller);
+    let code = if !found.is_null() {
+        found
+    } else if is_fortran(index) {
+        missing::nothing as Code
+    } else if RETURNS_CODE[index / 2] {
+        missing::error as Code
+    } else {
+        missing::nothing as Code
+    };
+    REAL[index].set(code);
+    code
+}
+
+/// Whether wrappers must not be entered any more.
+pub fn is_bypassed() -> bool {
+    BYPASS.load(Ordering::Acquire)
+}
+
+/// From now on all calls go to the real functions, without a detour.
+pub fn bypass() {
+    BYPASS.store(true, Ordering::Release);
+    for (entry, real) in ENTRY.iter().zip(&REAL) {
+        if !entry.get().is_null() && !real.get().is_null() {
+            entry.set(real.get());
+        }
+    }
+}
+
+/// A table of code addresses.
+#[repr(transparent)]
+pub struct Addresses<const N: usize>(pub [Code; N]);
+
+// SAFETY: addresses of functions are valid in every thread.
+unsafe impl<const N: usize> Sync for Addresses<N> {}
+
+impl<const N: usize> std::ops::Index<usize> for Addresses<N> {
+    type Output = Code;
+
+    fn index(&self, i: usize) -> &Code {
+        &self.0[i]
+    }
+}
+
+/// What is called where the MPI library lacks a function: a program that asks whether a function exists finds ours and
+/// may call it, which must not end it.
+pub mod missing {
+    use std::ffi::c_int;
+
+    /// An MPI error.
+    pub unsafe extern "C" fn error() -> c_int {
+        super::ERR_OTHER
+    }
+
+    /// 0, in an integer register and as a double.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn nothing() {
+        std::arch::naked_asm!("xor eax, eax", "xorps xmm0, xmm0", "ret")
+    }
+}

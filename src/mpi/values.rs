@@ -1,0 +1,21 @@
+//! What build.rs has found out about the MPI library: its file name, and where the values of its constants come from. The source is
+//! in `$OUT_DIR/constants.rs`.
+
+use std::ffi::CStr;
+
+/// Where a constant's value comes from.
+#[allow(
+    dead_code,
+    reason = "each ABI family has constants of some of these kinds"
+)]
+#[derive(Clone, Copy, Debug)]
+pub enum ConstantSource {
+    /// It is a number.
+    Number(u64),
+    /// It is the address of an object in the MPI library.
+    Symbol(&'static CStr),
+    /// It stands in a variable of the MPI library.
+    Variable(&'static CStr),
+}
+
+include!(concat!(env!("OUT_DIR"), "/constants.rs"));
