@@ -1,11 +1,13 @@
 //! `mpitrace arrows`: an arrow from each call to what carries its CallID.
 
-use crate::edited;
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::output::Overwrite;
-use crate::traces::{Target, Trace, tell_losses};
-use crate::tree::TreeArguments;
+use crate::trace_files::edited;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::tell_losses;
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use trace_formats::edit::Arrows;

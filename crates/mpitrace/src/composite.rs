@@ -1,12 +1,15 @@
 //! `mpitrace composite`: drawables that belong together, made one.
 
-use crate::edited;
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::output::Overwrite;
-use crate::progress::Progress;
-use crate::traces::{Counted, Target, Trace, failure, tell_losses};
-use crate::tree::TreeArguments;
+use crate::terminal::progress::Progress;
+use crate::trace_files::edited;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::{failure, tell_losses};
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
+use crate::trace_files::write::Counted;
 use std::path::PathBuf;
 use trace_formats::edit::{CategoryPattern, Composites, Together};
 

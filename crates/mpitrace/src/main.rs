@@ -3,52 +3,44 @@
 //! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
 //! it starts.
 
+// The subcommands, each in the module of its name.
 mod arrows;
 mod blk;
-mod causality;
 mod check;
 mod clock;
+mod completions;
 mod composite;
 mod convert;
 mod draw;
-mod edited;
-mod failure;
 mod filter;
-mod format;
-mod found;
 mod info;
-mod input;
 mod io;
 mod ioserver;
 mod join;
-mod journal;
 mod lines;
-mod manual;
+mod man;
 mod merge;
 mod navigate;
-mod output;
-mod per_format;
-mod places;
 mod print;
-mod progress;
-mod random;
 mod recover;
 mod repair;
 mod run;
-mod signals;
 mod stats;
 mod status;
 mod synth;
-mod table;
-mod terminal;
-mod traces;
-mod tree;
-mod units;
 mod updates;
 mod view;
 mod window;
 
-use clap::{Parser, Subcommand};
+// What they share.
+mod block_files;
+mod failure;
+mod journal;
+mod system;
+mod terminal;
+mod trace_files;
+
+use clap::{CommandFactory, Parser, Subcommand};
 use failure::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -78,7 +70,7 @@ enum Command {
     Recover(recover::Arguments),
     Info(info::Arguments),
     Check(check::Arguments),
-    Clock(causality::Arguments),
+    Clock(clock::Arguments),
     Stats(stats::Arguments),
     Status(status::Arguments),
     Io(io::Arguments),
@@ -89,8 +81,8 @@ enum Command {
     Ioserver(Box<ioserver::Arguments>),
     Dataserver(ioserver::data_server::Arguments),
     Updates(updates::Arguments),
-    Man(manual::ManArguments),
-    Completions(manual::CompletionsArguments),
+    Man(man::Arguments),
+    Completions(completions::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -111,7 +103,7 @@ fn main() -> ExitCode {
         Command::Recover(arguments) => recover::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
-        Command::Clock(arguments) => causality::run(&arguments),
+        Command::Clock(arguments) => clock::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Io(arguments) => io::run(&arguments),
@@ -122,8 +114,8 @@ fn main() -> ExitCode {
         Command::Ioserver(arguments) => ioserver::run(&arguments),
         Command::Dataserver(arguments) => ioserver::data_server::run(&arguments),
         Command::Updates(arguments) => updates::run(&arguments),
-        Command::Man(arguments) => manual::man(&arguments),
-        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => man::run(&arguments, Arguments::command()),
+        Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

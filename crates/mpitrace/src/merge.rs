@@ -1,11 +1,13 @@
 //! `mpitrace merge`: several traces as one, on one time axis.
 
-use crate::edited;
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::output::Overwrite;
-use crate::traces::{Target, Trace, failure, tell_losses};
-use crate::tree::TreeArguments;
+use crate::trace_files::edited;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::{failure, tell_losses};
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use trace_formats::edit::{

@@ -1,7 +1,7 @@
 //! `mpitrace navigate`: a walk through the tree of an SLOG2 file, as text.
 
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::trace_files::input::Input;
 use std::io::{self, BufRead, BufWriter, Write};
 use std::path::PathBuf;
 use trace_formats::slog2::{Error, ErrorKind, Navigator, Reader};

@@ -1,11 +1,11 @@
 //! `mpitrace repair`: completes CLOG2 files that a crash cut off, as clog2_repair was meant to.
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::{Input, shown};
-use crate::output::Overwrite;
-use crate::traces::Target;
-use crate::tree::TreeArguments;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{self, ErrorKind, Reader, Repair, Writer, repair};

@@ -1,11 +1,11 @@
 //! `mpitrace status`: what the ranks of a running program are doing, read from their block files. The program does not notice.
 
-use crate::clock;
+use crate::block_files::folders;
+use crate::block_files::found::{self, is_block_file};
+use crate::block_files::machine_clock;
 use crate::failure::Failure;
-use crate::found::{self, is_block_file};
-use crate::input::Input;
-use crate::places;
 use crate::recover::snapshot::is_writing;
+use crate::trace_files::input::Input;
 use blockfile::define::{Definition, FUNCTION};
 use blockfile::file::{File, Info, Thread};
 use std::fmt::Write as _;
@@ -42,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut text = String::new();
     let mut lines = Vec::new();
     let usual = match arguments.inputs.is_empty() {
-        true => places::usual()
+        true => folders::usual()
             .into_iter()
             .filter(|folder| folder.is_dir())
             .collect(),
@@ -214,7 +214,7 @@ fn threads(file: &File<'_>, table: &Table) -> String {
             .or_else(|| unknown(thread, open.function))
             .unwrap_or_else(|| format!("function {}", open.function));
         let _ = write!(text, "in {name}");
-        if let Some(seconds) = clock::seconds_since(info.clock, open.start) {
+        if let Some(seconds) = machine_clock::seconds_since(info.clock, open.start) {
             let _ = write!(text, " for {seconds:.3} s");
         }
         let rank = u64::try_from(info.rank).unwrap_or(0);

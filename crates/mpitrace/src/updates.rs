@@ -1,11 +1,11 @@
 //! `mpitrace updates`: SLOG2 files of version 2.0.5 to 2.0.6, as slog2updater.
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::{Input, shown};
-use crate::output::Overwrite;
-use crate::traces::Target;
-use crate::tree::TreeArguments;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use trace_formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};

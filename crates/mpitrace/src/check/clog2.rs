@@ -1,7 +1,7 @@
 //! CLOG2: blocks, records, order of time, communicators, states that close, messages whose halves match.
 
 use super::findings::Findings;
-use crate::progress::Progress;
+use crate::terminal::progress::Progress;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use trace_formats::clog2::{
     Body, CommEvent, CommKind, CommTable, ENDLOG_TIME, ErrorKind, PREAMBLE_SIZE, Preamble, Reader,

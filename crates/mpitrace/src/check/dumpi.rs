@@ -2,8 +2,8 @@
 
 use super::findings::{Findings, Severity};
 use super::others;
-use crate::input::Input;
-use crate::per_format::dumpi::{is_call, missing, ranks_named};
+use crate::trace_files::dumpi_run::{is_call, missing, ranks_named};
+use crate::trace_files::input::Input;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use trace_formats::dumpi::Source;

@@ -7,9 +7,9 @@ mod others;
 mod slog2;
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::{Input, shown};
-use crate::per_format::dumpi::is_meta;
+use crate::trace_files::dumpi_run::is_meta;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
 use findings::{Findings, Severity};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -127,7 +127,7 @@ fn check(path: &Path, findings: &mut Findings) -> Option<String> {
         Format::Alog => others::check_alog(&input, findings),
         Format::Clog1 => others::check_clog1(&input, findings),
         Format::Slog1 => others::check_slog1(&input, findings),
-        Format::Paje => others::check_paje(crate::per_format::paje::trace(&input, path), findings),
+        Format::Paje => others::check_paje(crate::trace_files::paje::trace(&input, path), findings),
         Format::DumpiText => dumpi::check_text(&input, findings),
     }
     Some(format.to_string())

@@ -1,8 +1,8 @@
 //! ALOG, CLOG-1, SLOG-1, Pajé and block files: what their readers, and the making of drawables, find.
 
 use super::findings::Findings;
-use crate::input::Input;
-use crate::progress::Progress;
+use crate::terminal::progress::Progress;
+use crate::trace_files::input::Input;
 use blockfile::define::Definition;
 use std::collections::HashSet;
 use trace_formats::model::{Drawable, Losses, Source, Stop};

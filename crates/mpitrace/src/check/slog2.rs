@@ -2,8 +2,8 @@
 
 use super::findings::Findings;
 use crate::failure::Failure;
-use crate::input::Input;
-use crate::progress::Progress;
+use crate::terminal::progress::Progress;
+use crate::trace_files::input::Input;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;

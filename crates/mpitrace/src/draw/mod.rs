@@ -3,11 +3,13 @@
 pub mod png;
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::Input;
-use crate::output::Overwrite;
-use crate::traces::{Target, Trace, tell_losses_of_picture};
-use crate::tree::TreeArguments;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::Input;
+use crate::trace_files::losses::tell_losses_of_picture;
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
 use crate::window::{Place, in_log, place};
 use clap::ValueEnum;
 use std::ffi::OsStr;

@@ -2,10 +2,10 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::{Input, shown};
-use crate::progress::Progress;
-use crate::traces::Target;
+use crate::terminal::progress::Progress;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
+use crate::trace_files::target::Target;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::io::Write;

@@ -4,11 +4,13 @@ mod dumpi;
 mod selection;
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::output::Overwrite;
-use crate::progress::Progress;
-use crate::traces::{Target, Trace, tell_losses};
-use crate::tree::TreeArguments;
+use crate::terminal::progress::Progress;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::tell_losses;
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
 use selection::SelectionArguments;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -139,7 +141,7 @@ fn slog2(
         Failure::Data(error.in_file(file).to_string())
     };
     let reader = Reader::new(trace.bytes()).map_err(bad)?;
-    let shape = crate::edited::shape(trace)?;
+    let shape = crate::trace_files::edited::shape(trace)?;
     let lines = reader
         .line_id_maps()
         .first()

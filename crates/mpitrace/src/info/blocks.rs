@@ -1,10 +1,10 @@
 //! Block files: whose they are, how the run ended, what was lost, how clocks differ.
 
 use super::report::{Report, object};
-use crate::clock::notes;
-use crate::input::Input;
+use crate::block_files::machine_clock::notes;
 use crate::recover::snapshot;
 use crate::recover::source::Source;
+use crate::trace_files::input::Input;
 use blockfile::define::{Definition, Sync};
 use blockfile::file::File;
 use std::path::Path;

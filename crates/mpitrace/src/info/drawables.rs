@@ -1,7 +1,7 @@
 //! What any trace has that can be read as drawables.
 
 use super::report::{Report, object};
-use crate::progress::Progress;
+use crate::terminal::progress::Progress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::model::{Definitions, Drawable, Line, Source, Topology};

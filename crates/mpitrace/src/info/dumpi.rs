@@ -2,8 +2,8 @@
 
 use super::drawables;
 use super::report::{Report, object};
-use crate::input::Input;
-use crate::per_format::dumpi::{is_call, missing};
+use crate::trace_files::dumpi_run::{is_call, missing};
+use crate::trace_files::input::Input;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -9,9 +9,9 @@ pub mod report;
 mod slog2;
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::{Input, shown};
-use crate::per_format::dumpi::is_meta;
+use crate::trace_files::dumpi_run::is_meta;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
 use report::Report;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -112,7 +112,7 @@ fn describe(path: &Path, quiet: bool) -> Report {
         Format::Clog1 => legacy::describe_clog1(&input, &mut report),
         Format::Slog1 => legacy::describe_slog1(&input, &mut report),
         Format::Paje => {
-            let trace = crate::per_format::paje::trace(&input, path);
+            let trace = crate::trace_files::paje::trace(&input, path);
             legacy::describe_paje(trace, &mut report);
         }
         Format::DumpiText => dumpi::describe_text(&input, &mut report),

@@ -1,7 +1,7 @@
 //! One call with all that it caused, as a tree.
 
 use super::names;
-use crate::units::{bytes, counted, time};
+use crate::terminal::units::{bytes, counted, time};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use trace_formats::io::report::chain::{Chain, Link};

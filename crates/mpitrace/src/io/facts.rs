@@ -1,9 +1,10 @@
 //! Where the facts come from: block files, which are joined, or a trace into which they were drawn.
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::progress::Progress;
-use crate::traces::{Trace, failure};
+use crate::terminal::progress::Progress;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::failure;
+use crate::trace_files::trace::Trace;
 use blockfile::file::File;
 use trace_formats::io::report::Options;
 use trace_formats::io::{Actor, Fact, Joined, facts_by_time, join_files};

@@ -1,7 +1,7 @@
 //! What is worth a second look, in words.
 
 use super::names;
-use crate::units;
+use crate::terminal::units;
 use serde_json::{Value, json};
 use trace_formats::io::report::{Finding, KindKey, SMALL};
 

@@ -10,8 +10,8 @@ mod tables;
 mod text;
 
 use crate::failure::Failure;
-use crate::table::{Cells, Width};
-use crate::traces::Trace;
+use crate::terminal::table::{Cells, Width};
+use crate::trace_files::trace::Trace;
 use choice::Choice;
 use facts::Facts;
 use std::io::{self, BufWriter, Write};

@@ -1,7 +1,7 @@
 //! The report as tables: one for each question.
 
 use super::names;
-use crate::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table};
 use clap::ValueEnum;
 use trace_formats::io::report::{Access, Cache, Caused, Report, Sizes, Work};
 use trace_formats::stats::Histogram;

@@ -2,8 +2,8 @@
 
 use super::tables::{self, Name};
 use super::{findings, names};
-use crate::table::{Cell, Table, Width};
-use crate::units::{bytes, counted, time};
+use crate::terminal::table::{Cell, Table, Width};
+use crate::terminal::units::{bytes, counted, time};
 use std::collections::{BTreeMap, BTreeSet};
 use trace_formats::io::report::{Access, Doing, Report, Slow};
 use trace_formats::io::{Actor, FileRole, Joined};

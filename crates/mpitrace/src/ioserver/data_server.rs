@@ -10,7 +10,7 @@ use super::wire::{self, Action, DATA_ONLY, NEW, Question, Until};
 use super::{absolute, at, recorder};
 use crate::failure::Failure;
 use crate::journal::now;
-use crate::signals::Signals;
+use crate::system::signals::Signals;
 use blockfile::define::{Definition, OpenFile, Role};
 use blockfile::operation::{
     self, STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE,

@@ -115,7 +115,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.background {
         return background::start();
     }
-    let signals = crate::signals::Signals::hold();
+    let signals = crate::system::signals::Signals::hold();
     mount::ignore_file_size_limit();
     leftovers::sweep();
     let pid = std::process::id();

@@ -3,7 +3,7 @@
 use super::filesystem::Requests;
 use super::requests::Server;
 use crate::failure::Failure;
-use crate::signals::Signals;
+use crate::system::signals::Signals;
 use fuser::{Config, MountOption, Session, SessionACL};
 use std::fs::File;
 use std::io::ErrorKind;

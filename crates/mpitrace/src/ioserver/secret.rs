@@ -12,7 +12,7 @@ use super::address::Address;
 use super::at;
 use super::wire;
 use crate::failure::Failure;
-use crate::random;
+use crate::system::random;
 use hmac::{Hmac, KeyInit, Mac};
 use rustix::io::Errno;
 use sha2::Sha256;

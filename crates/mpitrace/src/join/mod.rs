@@ -3,10 +3,10 @@
 mod worlds;
 
 use crate::failure::Failure;
-use crate::input::{Input, shown};
-use crate::output::Overwrite;
-use crate::traces::Target;
-use crate::tree::TreeArguments;
+use crate::trace_files::input::{Input, shown};
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{Reader, Writer, join, joined_preamble};
 
@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let target = Target::new(
         output,
-        Some(crate::format::Format::Clog2),
+        Some(crate::trace_files::format::Format::Clog2),
         &TreeArguments::default(),
     )?;
     let failed = |error: trace_formats::clog2::Error| match &error.kind {

@@ -2,9 +2,9 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::shown;
-use crate::traces::Target;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::shown;
+use crate::trace_files::target::Target;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -9,9 +9,9 @@
 
 use super::Arguments;
 use super::values::{Values, one};
-use crate::clock;
+use crate::block_files::machine_clock;
 use crate::failure::Failure;
-use crate::input::{Input, shown};
+use crate::trace_files::input::{Input, shown};
 use blockfile::args::Args;
 use blockfile::define::{self, Comm, Definition};
 use blockfile::file::File;
@@ -35,10 +35,10 @@ pub fn print(input: &Input, arguments: &Arguments, out: &mut impl Write) -> Resu
         return Err(bad("written by another version of libtrace".to_owned()));
     }
     // A process that was killed cannot tell the rate of its clock; what this machine's clock says is not to be printed.
-    let notes = clock::notes();
+    let notes = machine_clock::notes();
     let mut completed = file.clone();
     if let Some(notes) = &notes {
-        let (process, readings) = clock::introduction(&file);
+        let (process, readings) = machine_clock::introduction(&file);
         notes.complete(&mut completed, &process, &readings);
     }
     let text = Text::new(&file, &table, Scan::new(&completed));

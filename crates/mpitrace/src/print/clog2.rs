@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::input::shown;
+use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::clog2::{ErrorKind, Reader, java, print};
 

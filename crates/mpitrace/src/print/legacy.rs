@@ -2,8 +2,8 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::input::shown;
-use crate::per_format::mpe1;
+use crate::trace_files::input::shown;
+use crate::trace_files::mpe1;
 use std::io::Write;
 use trace_formats::{alog, clog1};
 

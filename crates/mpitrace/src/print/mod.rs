@@ -10,8 +10,8 @@ mod slog2;
 mod values;
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::{Input, shown};
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 

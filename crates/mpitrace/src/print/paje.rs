@@ -2,12 +2,12 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::input::shown;
+use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::paje::{PrintOptions, print as print_trace};
 
 pub fn print(input: &[u8], arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {
-    let trace = crate::per_format::paje::trace(input, &arguments.file);
+    let trace = crate::trace_files::paje::trace(input, &arguments.file);
     let options = PrintOptions {
         user_defined: arguments.user_defined,
         ignore_incomplete_links: arguments.ignore_incomplete_links,

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::input::shown;
+use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::slog1::{ErrorKind, Reader, print as print_all};
 

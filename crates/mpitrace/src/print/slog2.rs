@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::failure::Failure;
-use crate::input::shown;
+use crate::trace_files::input::shown;
 use std::io::Write;
 use trace_formats::slog2::{
     Error, ErrorKind, Kinds, Order, Parts, PrintOptions, Reader, RecursiveOptions,

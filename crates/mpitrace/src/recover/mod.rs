@@ -8,12 +8,12 @@ pub mod snapshot;
 pub mod source;
 pub mod write;
 
-use crate::clock;
+use crate::block_files::folders;
+use crate::block_files::found::{self, ENDING};
+use crate::block_files::machine_clock;
 use crate::failure::Failure;
-use crate::found::{self, ENDING};
-use crate::input::Input;
-use crate::places;
-use crate::tree::TreeArguments;
+use crate::trace_files::input::Input;
+use crate::trace_files::shape::TreeArguments;
 use groups::Group;
 use source::Source;
 use std::collections::BTreeSet;
@@ -93,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             Err(other) => return Err(other),
         }
     }
-    let notes = clock::notes();
+    let notes = machine_clock::notes();
     let mut sources = Vec::new();
     for (path, input, running) in &inputs {
         let file = input
@@ -176,7 +176,7 @@ fn open(path: &Path) -> Result<(Input, bool), Failure> {
 fn block_files(inputs: &[PathBuf], any_owner: bool) -> Result<BTreeSet<PathBuf>, Failure> {
     let mut files = BTreeSet::new();
     if inputs.is_empty() {
-        let usual = places::usual();
+        let usual = folders::usual();
         for folder in usual.iter().filter(|folder| folder.is_dir()) {
             files.extend(found::block_files(folder, any_owner)?);
         }

@@ -4,7 +4,7 @@
 //! anew with a higher number. So blocks are copied in the order of the file, up to where it then ends: what moves meanwhile is
 //! met again farther on. A block that began anew while it was copied is copied again.
 
-use crate::input::{self, Input};
+use crate::trace_files::input::{self, Input};
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! One block file: what process it is of and how that ended.
 
-use crate::clock::{Notes, introduction};
+use crate::block_files::machine_clock::{Notes, introduction};
 use blockfile::define::Process;
 use blockfile::file::{Error, File, Info};
 use std::path::Path;

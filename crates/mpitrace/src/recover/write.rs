@@ -3,7 +3,7 @@
 use super::groups::Group;
 use super::source::Source;
 use super::{Arguments, Kind};
-use crate::tree::{Leaf, TreeArguments};
+use crate::trace_files::shape::{Leaf, TreeArguments};
 use blockfile::file::File;
 use std::convert::Infallible;
 use std::fs;

@@ -4,12 +4,12 @@
 //! those of the ranks are kept, in a directory of our own, and the SLOG2 file is made again from all of them.
 
 use crate::blk;
-use crate::clock;
+use crate::block_files::machine_clock;
 use crate::failure::Failure;
-use crate::input::Input;
 use crate::recover::groups::{self, Group};
 use crate::recover::source::Source;
 use crate::recover::write;
+use crate::trace_files::input::Input;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -250,7 +250,7 @@ impl Session {
                 inputs.push((path, input));
             }
         }
-        let notes = clock::notes();
+        let notes = machine_clock::notes();
         let mut complaints = Vec::new();
         let mut sources = Vec::new();
         for (path, input) in &inputs {

@@ -1,7 +1,7 @@
 //! What a run has left when its launcher has ended: block files, of which `mpitrace recover` makes the trace.
 
-use crate::found;
-use crate::places;
+use crate::block_files::folders;
+use crate::block_files::found;
 use crate::recover::snapshot::is_writing;
 use blockfile::layout::FileHeader;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ impl Before {
                 .or_else(|| std::env::var(name).ok())
                 .or_else(|| in_text(in_file.as_deref()?, name))
         };
-        let folders = places::of_block_files(&variable);
+        let folders = folders::of_block_files(&variable);
         let files = block_files(&folders).collect();
         Before { folders, files }
     }

@@ -4,11 +4,13 @@ mod dumpi;
 mod tables;
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::output::Overwrite;
-use crate::progress::Progress;
-use crate::table::{Cells, Table, Width};
-use crate::traces::{Counted, Trace, failure, tell_losses};
+use crate::terminal::progress::Progress;
+use crate::terminal::table::{Cells, Table, Width};
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::{failure, tell_losses};
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::trace::Trace;
+use crate::trace_files::write::Counted;
 use crate::window::{Place, in_log};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! Statistics as tables.
 
-use crate::table::{Cell, Table};
+use crate::terminal::table::{Cell, Table};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use trace_formats::model::{Definitions, Topology};

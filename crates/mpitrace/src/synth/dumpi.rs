@@ -2,7 +2,7 @@
 
 use super::timeline::{CHECKPOINT_BYTES, Iteration, Shape, Span, Timeline};
 use crate::failure::Failure;
-use crate::output::Overwrite;
+use crate::trace_files::overwrite::Overwrite;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;

@@ -8,10 +8,11 @@ mod dumpi;
 mod timeline;
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::output::Overwrite;
-use crate::traces::{Target, tell_losses};
-use crate::tree::TreeArguments;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::tell_losses;
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
 use drawables::Synthetic;
 use std::path::{Path, PathBuf};
 use timeline::Shape;

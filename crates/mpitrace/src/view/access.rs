@@ -5,7 +5,7 @@
 //! somebody else's name server lets point here), Sec-Fetch-Site and Origin (requests that another page makes), and that no
 //! answer has a CORS header.
 
-use crate::random;
+use crate::system::random;
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::{Method, StatusCode, Uri};
 

@@ -1,7 +1,7 @@
 //! How the user gets to the page: a browser that is opened for him, or the lines to copy.
 
 use super::ending::Ending;
-use crate::signals::Signals;
+use crate::system::signals::Signals;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};

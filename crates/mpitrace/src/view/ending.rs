@@ -1,6 +1,6 @@
 //! The end of the server, by a signal or by itself, and what must not be left behind then.
 
-use crate::signals::Signals;
+use crate::system::signals::Signals;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 //! its place, and the trace is marked: whoever has computed something from it looks at [`Mapped::trouble`] before he tells it.
 
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::trace_files::input::Input;
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Deref;
@@ -79,7 +79,7 @@ impl Mapped {
     pub fn of(file: File, path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
         let metadata = file.metadata().map_err(failed)?;
-        let bytes = crate::input::map(&file).map_err(failed)?;
+        let bytes = crate::trace_files::input::map(&file).map_err(failed)?;
         let Some(region) = guard(&bytes) else {
             let what = format!("at most {MOST} traces are shown at once");
             return Err(Failure::Call(what));

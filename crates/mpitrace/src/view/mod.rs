@@ -21,7 +21,7 @@ mod summary;
 mod workers;
 
 use crate::failure::Failure;
-use crate::signals::Signals;
+use crate::system::signals::Signals;
 use access::Access;
 use assets::Assets;
 use clap::ValueEnum;

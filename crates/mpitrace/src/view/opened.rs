@@ -4,11 +4,13 @@ use super::ending::Ending;
 use super::mapped::Mapped;
 use super::store::{Store, cache_folder};
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::input::{Input, shown};
-use crate::per_format::{annotation, dumpi};
-use crate::traces::{Target, Trace, tell_losses_of_picture};
-use crate::tree::TreeArguments;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
+use crate::trace_files::losses::tell_losses_of_picture;
+use crate::trace_files::shape::TreeArguments;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
+use crate::trace_files::{annotation, dumpi_run};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use viewer_core::{Limits, Refusal, Viewer};
@@ -75,7 +77,7 @@ fn traces(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
                 let format = Format::known(&input, path)?;
                 let is_part = match format {
                     Format::Blocks => true,
-                    Format::Dumpi => dumpi::is_file(&input),
+                    Format::Dumpi => dumpi_run::is_file(&input),
                     _ => false,
                 };
                 is_part.then_some(format)

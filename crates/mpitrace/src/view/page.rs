@@ -46,7 +46,7 @@ pub fn page(
         )));
     }
     // Nothing runs in the page but what has this word, which nobody can know beforehand.
-    let word = crate::random::digits::<16>().map_err(|error| Refusal {
+    let word = crate::system::random::digits::<16>().map_err(|error| Refusal {
         status: 500,
         message: error.to_string(),
     })?;

@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 use crate::failure::Failure;
-use crate::input::{Input, shown};
+use crate::trace_files::input::{Input, shown};
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;

@@ -14,8 +14,8 @@ mod range;
 mod traffic;
 
 use crate::failure::Failure;
-use crate::input::{Input, shown};
-use crate::output::Overwrite;
+use crate::trace_files::input::{Input, shown};
+use crate::trace_files::overwrite::Overwrite;
 use bins::{Bins, Marked, needs_traffic};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use columns::{Column, Kind, Shape};

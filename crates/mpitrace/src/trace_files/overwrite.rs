@@ -1,8 +1,8 @@
 //! What every command asks before it writes a file: whether that may be.
 
 use crate::failure::Failure;
-use crate::input::Input;
-use crate::per_format::{annotation, dumpi};
+use crate::trace_files::input::Input;
+use crate::trace_files::{annotation, dumpi_run};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Overwrite {
             } else {
                 fs::metadata(input)
             };
-            let shown = crate::input::shown(input).display();
+            let shown = crate::trace_files::input::shown(input).display();
             if from.as_ref().is_ok_and(|from| is_same(from, &there)) {
                 return Err(Failure::Call(format!(
                     "{name}: this is the input {shown}, expected the name of another file"
@@ -93,8 +93,9 @@ fn read_with(input: &Path) -> Vec<PathBuf> {
     let Ok(bytes) = Input::open_regular(input) else {
         return Vec::new();
     };
-    if dumpi::is_meta(&bytes) {
-        return dumpi::files_of_meta(input, &bytes).map_or_else(|_| Vec::new(), |(files, _)| files);
+    if dumpi_run::is_meta(&bytes) {
+        return dumpi_run::files_of_meta(input, &bytes)
+            .map_or_else(|_| Vec::new(), |(files, _)| files);
     }
     annotation::companion(input, &bytes).into_iter().collect()
 }

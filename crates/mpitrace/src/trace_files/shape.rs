@@ -1,18 +1,20 @@
-//! The options of every command that writes SLOG2: the shape of its tree.
+//! The options of every command that writes SLOG2 or SLOG-1: the shape of the tree, and that of the frames.
 
 use clap::builder::RangedI64ValueParser;
+use trace_formats::slog1;
 use trace_formats::slog2::Options;
 
-const HEADING: &str = "Shape of an SLOG2 tree";
+const TREE: &str = "Shape of an SLOG2 tree";
+const FRAMES: &str = "Frames of an SLOG-1 file";
 
 /// Shape of the tree of an SLOG2 file.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct TreeArguments {
     /// Children of each inner node of the tree [default: 2]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = RangedI64ValueParser::<i16>::new().range(2..))]
+    #[arg(long, help_heading = TREE, value_name = "N", value_parser = RangedI64ValueParser::<i16>::new().range(2..))]
     pub children: Option<i16>,
     /// Bytes of a leaf of the tree; with k or m, that many KiB or MiB; auto for what suits the number of lines
-    #[arg(long, help_heading = HEADING, value_name = "auto|BYTES", value_parser = leaf)]
+    #[arg(long, help_heading = TREE, value_name = "auto|BYTES", value_parser = leaf)]
     pub leaf: Option<Leaf>,
 }
 
@@ -42,6 +44,33 @@ impl TreeArguments {
     pub fn given(&self) -> Option<&'static str> {
         let leaf = self.leaf.is_some().then_some("--leaf");
         self.children.is_some().then_some("--children").or(leaf)
+    }
+}
+
+/// Frames of an SLOG-1 file.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct FrameArguments {
+    /// Bytes of a frame; with k or m, that many KiB or MiB [default: 64k, and twice as much until all fits]
+    #[arg(long, help_heading = FRAMES, value_name = "BYTES", value_parser = size)]
+    pub frame: Option<i32>,
+    /// Frames in a directory [default: as many as are needed]
+    #[arg(long, help_heading = FRAMES, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub frames: Option<u32>,
+}
+
+impl FrameArguments {
+    /// The options of the writer.
+    pub fn options(&self) -> slog1::Options {
+        slog1::Options {
+            frame_size: self.frame.map(i32::unsigned_abs),
+            frames_per_directory: self.frames,
+        }
+    }
+
+    /// The first of the options that was given, for outputs where they mean nothing.
+    pub fn given(&self) -> Option<&'static str> {
+        let frames = self.frames.is_some().then_some("--frames");
+        self.frame.is_some().then_some("--frame").or(frames)
     }
 }
 

@@ -1,7 +1,8 @@
 //! CLOG2 to CLOG2: a copy to the byte, a merged file of a local one, other blocks.
 
 use crate::failure::Failure;
-use crate::traces::{Target, Trace};
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
 use trace_formats::clog2::{
     Endian, Error, ErrorKind, Reader, Writer, join, joined_preamble, repair,
 };

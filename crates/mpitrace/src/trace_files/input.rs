@@ -19,11 +19,6 @@ pub enum Input {
 }
 
 impl Input {
-    /// Opens `path`; `-` is stdin. An annotation file is opened with its CLOG2 file, as the SLOG2 file that both make.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
-        crate::per_format::annotation::complete(path, Input::open_raw(path)?)
-    }
-
     /// The bytes of `path` as they are.
     pub fn open_raw(path: &Path) -> Result<Self, Failure> {
         let failed =

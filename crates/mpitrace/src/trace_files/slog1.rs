@@ -1,39 +1,10 @@
 //! What is special in making SLOG-1 files: the options of their frames, and what clog2slog did.
 
 use crate::failure::Failure;
-use crate::traces::{Target, Trace};
-use crate::tree::size;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
 use trace_formats::model::Losses;
 use trace_formats::{PendingFile, clog1, slog1};
-
-const HEADING: &str = "Frames of an SLOG-1 file";
-
-/// Frames of an SLOG-1 file.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct FrameArguments {
-    /// Bytes of a frame; with k or m, that many KiB or MiB [default: 64k, and twice as much until all fits]
-    #[arg(long, help_heading = HEADING, value_name = "BYTES", value_parser = size)]
-    pub frame: Option<i32>,
-    /// Frames in a directory [default: as many as are needed]
-    #[arg(long, help_heading = HEADING, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub frames: Option<u32>,
-}
-
-impl FrameArguments {
-    /// The options of the writer.
-    pub fn options(&self) -> slog1::Options {
-        slog1::Options {
-            frame_size: self.frame.map(i32::unsigned_abs),
-            frames_per_directory: self.frames,
-        }
-    }
-
-    /// The first of the options that was given, for outputs where they mean nothing.
-    pub fn given(&self) -> Option<&'static str> {
-        let frames = self.frames.is_some().then_some("--frames");
-        self.frame.is_some().then_some("--frame").or(frames)
-    }
-}
 
 /// The same file again, without changes.
 pub fn copy(trace: &Trace, target: &Target) -> Result<Losses, Failure> {

@@ -1,8 +1,9 @@
 //! From ALOG and CLOG-1 to each other and to themselves: event by event, so that more is kept than drawables can hold.
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::traces::{Target, Trace};
+use crate::trace_files::format::Format;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
 use std::io::Write;
 use std::path::Path;
 use trace_formats::clog2::Endian;

@@ -1,6 +1,6 @@
 //! Pajé traces with the files that they name in PajeTraceFile.
 
-use crate::input::Input;
+use crate::trace_files::input::Input;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Tables as aligned text, CSV and JSON.
 
 use crate::failure::Failure;
-use crate::{terminal, units};
+use crate::terminal::{self, units};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::io::Write;

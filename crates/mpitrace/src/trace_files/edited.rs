@@ -1,9 +1,12 @@
 //! What the commands that make traces out of traces share: reading with views, and writing with views.
 
 use crate::failure::Failure;
-use crate::format::Format;
-use crate::progress::Progress;
-use crate::traces::{Counted, Target, Trace, failure};
+use crate::terminal::progress::Progress;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::failure;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
+use crate::trace_files::write::Counted;
 use trace_formats::edit::{usual_views, write_slog2};
 use trace_formats::model::{Losses, Source};
 use trace_formats::slog2::{LineIdMap, Options, Reader};

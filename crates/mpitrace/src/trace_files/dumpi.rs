@@ -1,71 +1,17 @@
 //! DUMPI among the other formats: the files of a run, its drawables, and its text.
 
 use crate::failure::Failure;
-use crate::input::{Input, shown};
-use crate::traces::{Target, Trace};
-use std::path::{Path, PathBuf};
+use crate::trace_files::dumpi_run::rank_of;
+use crate::trace_files::input::shown;
+use crate::trace_files::target::Target;
+use crate::trace_files::trace::Trace;
+use std::path::Path;
 use trace_formats::PendingFile;
+use trace_formats::dumpi::Source;
 use trace_formats::dumpi::from_text::{FromTextError, Options, Zone, from_text};
-use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::print::{PrintError, Sections, print};
 use trace_formats::dumpi::read::Reader;
-use trace_formats::dumpi::{MAGIC, Source};
 use trace_formats::model::{self, Definitions, Drawable, Losses, Stop};
-
-/// Bytes that a metafile has at most; texts of other formats are larger or no metafiles.
-const LARGEST_META: usize = 1 << 16;
-
-/// Whether a region of this name stands for a call of MPI: one that DUMPI does not have, or one that never returned.
-pub fn is_call(label: &str) -> bool {
-    label.starts_with("MPI_") || label.starts_with("PMPI_")
-}
-
-/// Whether these bytes are a run's metafile.
-pub fn is_meta(input: &[u8]) -> bool {
-    input.len() <= LARGEST_META && !input.starts_with(&MAGIC) && Meta::parse(input).is_ok()
-}
-
-/// The `.bin` files that a metafile stands for, and the number of processes of its run.
-pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), Failure> {
-    let name = shown(path).display();
-    let meta = Meta::parse(input).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
-    let files: Vec<PathBuf> = {
-        let files = meta.rank_files(path);
-        files.iter().map(|(_, path)| path.to_owned()).collect()
-    };
-    if files.is_empty() {
-        let prefix = String::from_utf8_lossy(&meta.fileprefix).into_owned();
-        let message = format!("{name}: none of the files {prefix}-NNNN.bin is there");
-        return Err(Failure::Data(message));
-    }
-    Ok((files, meta.numprocs))
-}
-
-/// The first and last rank of a stretch, for messages.
-pub fn ranks_named((first, last): (u32, u32)) -> String {
-    if first == last {
-        format!("rank {first}")
-    } else {
-        format!("ranks {first} to {last}")
-    }
-}
-
-/// What is said of ranks whose `.bin` files are not there.
-pub fn missing(gap: (u32, u32)) -> String {
-    let (files, are) = if gap.0 == gap.1 {
-        ("file", "is")
-    } else {
-        ("files", "are")
-    };
-    format!("the .bin {files} of {} {are} missing", ranks_named(gap))
-}
-
-/// The rank that the name of a `.bin` file ends with.
-fn rank_of(path: &Path) -> Option<u32> {
-    let stem = path.file_stem()?.to_str()?;
-    let digits = stem.rsplit('-').next()?;
-    digits.parse().ok()
-}
 
 /// A run as drawables.
 pub fn source(trace: &Trace) -> Result<Box<dyn model::Source + '_>, Failure> {
@@ -178,9 +124,4 @@ pub fn file_to_text(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
         file.persist().map_err(failed)?;
         Ok(Losses::default())
     })
-}
-
-/// Whether an input is a `.bin` file.
-pub fn is_file(input: &Input) -> bool {
-    input.starts_with(&MAGIC)
 }

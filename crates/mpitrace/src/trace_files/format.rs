@@ -1,7 +1,7 @@
 //! The formats of traces: how each is recognised, called and ended.
 
 use crate::failure::Failure;
-use crate::input::shown;
+use crate::trace_files::input::shown;
 use clap::ValueEnum;
 use std::fmt;
 use std::path::Path;
@@ -46,7 +46,7 @@ impl Format {
             Some(Format::Slog1)
         } else if trace_formats::paje::Trace::recognises(input) {
             Some(Format::Paje)
-        } else if crate::per_format::dumpi::is_meta(input) {
+        } else if crate::trace_files::dumpi_run::is_meta(input) {
             Some(Format::Dumpi)
         } else if trace_formats::dumpi::from_text::recognises(input) {
             Some(Format::DumpiText)

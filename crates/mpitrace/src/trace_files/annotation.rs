@@ -2,10 +2,20 @@
 //! together.
 
 use crate::failure::Failure;
-use crate::input::{Input, map, shown};
+use crate::trace_files::input::{Input, map, shown};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use trace_formats::slog2::{Annotated, ConvertError, Reader};
+
+impl Input {
+    /// Opens `path`; `-` is stdin. An annotation file is opened with its CLOG2 file, as the SLOG2 file that both make.
+    ///
+    /// # Errors
+    /// When the file, or the CLOG2 file of an annotation file, cannot be read.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        complete(path, Input::open_raw(path)?)
+    }
+}
 
 /// Whether this is an annotation file, which stands for more than itself.
 pub fn is_annotation(input: &[u8]) -> bool {

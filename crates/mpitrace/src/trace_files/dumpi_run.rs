@@ -1,0 +1,67 @@
+//! The files of a DUMPI run: its metafile, the `.bin` files of its ranks, and the names of calls.
+
+use crate::failure::Failure;
+use crate::trace_files::input::{Input, shown};
+use std::path::{Path, PathBuf};
+use trace_formats::dumpi::MAGIC;
+use trace_formats::dumpi::meta::Meta;
+
+/// Whether an input is a `.bin` file.
+pub fn is_file(input: &Input) -> bool {
+    input.starts_with(&MAGIC)
+}
+
+/// Bytes that a metafile has at most; texts of other formats are larger or no metafiles.
+const LARGEST_META: usize = 1 << 16;
+
+/// Whether a region of this name stands for a call of MPI: one that DUMPI does not have, or one that never returned.
+pub fn is_call(label: &str) -> bool {
+    label.starts_with("MPI_") || label.starts_with("PMPI_")
+}
+
+/// Whether these bytes are a run's metafile.
+pub fn is_meta(input: &[u8]) -> bool {
+    input.len() <= LARGEST_META && !input.starts_with(&MAGIC) && Meta::parse(input).is_ok()
+}
+
+/// The `.bin` files that a metafile stands for, and the number of processes of its run.
+pub fn files_of_meta(path: &Path, input: &[u8]) -> Result<(Vec<PathBuf>, u32), Failure> {
+    let name = shown(path).display();
+    let meta = Meta::parse(input).map_err(|error| Failure::Data(format!("{name}: {error}")))?;
+    let files: Vec<PathBuf> = {
+        let files = meta.rank_files(path);
+        files.iter().map(|(_, path)| path.to_owned()).collect()
+    };
+    if files.is_empty() {
+        let prefix = String::from_utf8_lossy(&meta.fileprefix).into_owned();
+        let message = format!("{name}: none of the files {prefix}-NNNN.bin is there");
+        return Err(Failure::Data(message));
+    }
+    Ok((files, meta.numprocs))
+}
+
+/// The first and last rank of a stretch, for messages.
+pub fn ranks_named((first, last): (u32, u32)) -> String {
+    if first == last {
+        format!("rank {first}")
+    } else {
+        format!("ranks {first} to {last}")
+    }
+}
+
+/// What is said of ranks whose `.bin` files are not there.
+pub fn missing(gap: (u32, u32)) -> String {
+    let (files, are) = if gap.0 == gap.1 {
+        ("file", "is")
+    } else {
+        ("files", "are")
+    };
+    format!("the .bin {files} of {} {are} missing", ranks_named(gap))
+}
+
+/// The rank that the name of a `.bin` file ends with.
+pub fn rank_of(path: &Path) -> Option<u32> {
+    let stem = path.file_stem()?.to_str()?;
+    let digits = stem.rsplit('-').next()?;
+    digits.parse().ok()
+}

@@ -1,0 +1,33 @@
+//! How a conversion ends: the failure that stopped it, or what it could not carry over.
+
+use crate::failure::Failure;
+use std::io;
+use std::path::Path;
+use trace_formats::model::{Losses, Stop};
+
+/// What stopped a conversion, as the failure of a command.
+pub fn failure(stop: Stop) -> Failure {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(stop.as_ref());
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<io::Error>()
+            && io.kind() == io::ErrorKind::BrokenPipe
+        {
+            return Failure::ClosedPipe;
+        }
+        cause = error.source();
+    }
+    Failure::Data(stop.to_string())
+}
+
+/// Says on stderr what a conversion could not carry over.
+pub fn tell_losses(losses: &Losses, name: &Path) {
+    for (what, count) in losses.iter() {
+        eprintln!("mpitrace: warning: {}: {count} x {what}", name.display());
+    }
+}
+
+/// The same of what is only looked at: MPI's constants, of which every CLOG2 file has three, are in no picture.
+pub fn tell_losses_of_picture(mut losses: Losses, name: &Path) {
+    losses.forget("constant of MPI");
+    tell_losses(&losses, name);
+}

@@ -1,0 +1,24 @@
+//! Traces as files: opening an input of any format, writing an output of any format, and the options that all commands
+//! have for that.
+//!
+//! [`input`] gives the bytes of a file and [`format`](mod@format) tells what they are. A [`trace`] is one or more such files, and
+//! [`source`] reads it as drawables. A [`target`] is a file to be written, and [`write`](mod@write) fills it with drawables. The other
+//! modules have what single formats need beyond that.
+
+pub mod annotation;
+pub mod clog2;
+pub mod dumpi;
+pub mod dumpi_run;
+pub mod edited;
+pub mod format;
+pub mod input;
+pub mod losses;
+pub mod mpe1;
+pub mod overwrite;
+pub mod paje;
+pub mod shape;
+pub mod slog1;
+pub mod source;
+pub mod target;
+pub mod trace;
+pub mod write;

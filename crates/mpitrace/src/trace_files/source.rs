@@ -1,0 +1,65 @@
+//! A trace as drawables, whatever its format.
+
+use crate::failure::Failure;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::shown;
+use crate::trace_files::trace::Trace;
+use crate::trace_files::{dumpi, mpe1};
+use std::path::Path;
+use trace_formats::model::Source;
+use trace_formats::{Fault, FaultKind, alog, clog2, paje, project, slog1, slog2};
+
+impl Trace {
+    /// The trace as drawables.
+    pub fn source(&self) -> Result<Box<dyn Source + '_>, Failure> {
+        let (bytes, name) = (self.bytes(), self.name());
+        match self.format {
+            Format::Slog2 => opened(slog2::Source::new(bytes), name),
+            Format::Paje => opened(
+                paje::Source::new(crate::trace_files::paje::trace(bytes, name)),
+                name,
+            ),
+            Format::Alog => opened(alog::Source::new(bytes), name),
+            Format::Clog1 => Ok(Box::new(mpe1::source(bytes, name)?)),
+            Format::Clog2 => opened(clog2::Source::new(bytes), name),
+            Format::Slog1 => opened(slog1::Source::new(bytes), name),
+            Format::Dumpi => dumpi::source(self),
+            Format::DumpiText => dumpi::text_source(self),
+            Format::Blocks => blocks_source(self),
+        }
+    }
+}
+
+/// A source that was opened, or what is wrong with the file of this name.
+fn opened<'a, K: FaultKind>(
+    source: Result<impl Source + 'a, Fault<K>>,
+    name: &Path,
+) -> Result<Box<dyn Source + 'a>, Failure> {
+    match source {
+        Ok(source) => Ok(Box::new(source)),
+        Err(error) => Err(Failure::Data(error.in_file(name).to_string())),
+    }
+}
+
+/// The block files of a run as drawables.
+fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
+    let mut files = Vec::new();
+    for (path, input) in &trace.files {
+        let file = input.blocks();
+        let named = |error| Failure::Data(format!("{}: {error}", shown(path).display()));
+        files.push(file.map_err(named)?);
+    }
+    let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
+    let options = project::merge::Options {
+        recover: true,
+        ..project::merge::Options::default()
+    };
+    let source = project::Source::new(files, table, options);
+    match source {
+        Ok(source) => Ok(Box::new(source)),
+        Err(error) => {
+            let name = trace.name().display();
+            Err(Failure::Data(format!("{name}: {error}")))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A trace to be written: the name of the file, its format and the options of that format.
+
+use crate::failure::Failure;
+use crate::trace_files::format::Format;
+use crate::trace_files::overwrite::is_stdout;
+use crate::trace_files::shape::{FrameArguments, TreeArguments};
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use trace_formats::{PendingFile, paje};
+
+/// Bytes that are written at once: enough for the file system, and little enough to stay in the processor's cache.
+const BUFFER: usize = 1 << 18;
+
+/// A file that is being written.
+pub type Output = BufWriter<PendingFile>;
+
+/// How to write what.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Name of the file; `-` is stdout.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: Format,
+    /// Shape of an SLOG2 tree.
+    pub tree: TreeArguments,
+    /// Bytes of a block of a CLOG2 file, if asked for.
+    pub block_size: Option<u32>,
+    /// ALOG as MPE writes it.
+    pub mpe: bool,
+    /// Names of fields in a Pajé trace.
+    pub dialect: paje::Dialect,
+    /// Frames of an SLOG-1 file.
+    pub frames: FrameArguments,
+}
+
+impl Target {
+    /// The target of this name: in the format asked for, or else in that of the name's ending.
+    pub fn new(path: &Path, to: Option<Format>, tree: &TreeArguments) -> Result<Self, Failure> {
+        let Some(format) = to.or_else(|| Format::of_name(path)) else {
+            let message = "its name does not tell its format: use --to";
+            return Err(Failure::Call(format!("{}: {message}", path.display())));
+        };
+        let target = Target {
+            path: path.to_path_buf(),
+            format,
+            tree: tree.clone(),
+            block_size: None,
+            mpe: false,
+            dialect: paje::Dialect::New,
+            frames: FrameArguments::default(),
+        };
+        target.allow(tree.given(), Format::Slog2)?;
+        Ok(target)
+    }
+
+    /// Refuses an option that means something only for another format than the target's.
+    pub fn allow(&self, option: Option<&str>, only: Format) -> Result<(), Failure> {
+        match option.filter(|_| self.format != only) {
+            None => Ok(()),
+            Some(option) => Err(Failure::Call(format!(
+                "{option} has no meaning for {}, which will be a {} file",
+                self.path.display(),
+                self.format
+            ))),
+        }
+    }
+
+    /// Has `write` fill the file through a buffer, which it gives back with what it has to tell.
+    pub fn fill<T>(
+        &self,
+        write: impl FnOnce(Output) -> Result<(Output, T), Failure>,
+    ) -> Result<T, Failure> {
+        self.place(|path| {
+            let failed = |error: io::Error| Failure::output(self.path.display(), &error);
+            let file = PendingFile::create(path).map_err(failed)?;
+            let (out, told) = write(BufWriter::with_capacity(BUFFER, file))?;
+            PendingFile::persist_buffered(out).map_err(failed)?;
+            Ok(told)
+        })
+    }
+
+    /// Has `make` write the file: at its own path, or, where that is stdout or a device, beside it to be copied there.
+    pub fn place<T>(&self, make: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+        let to_stdout = is_stdout(&self.path);
+        let is_device = fs::metadata(&self.path).is_ok_and(|found| !found.is_file());
+        if !to_stdout && !is_device {
+            return make(&self.path);
+        }
+        let failed = |error: io::Error| Failure::output(self.path.display(), &error);
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let path = folder.path().join("trace");
+        let made = make(&path)?;
+        let mut file = File::open(&path).map_err(failed)?;
+        if to_stdout {
+            io::copy(&mut file, &mut io::stdout().lock()).map_err(failed)?;
+        } else {
+            let mut device = File::options()
+                .write(true)
+                .open(&self.path)
+                .map_err(failed)?;
+            io::copy(&mut file, &mut device).map_err(failed)?;
+        }
+        Ok(made)
+    }
+}

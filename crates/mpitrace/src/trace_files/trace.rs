@@ -1,0 +1,98 @@
+//! A trace to be read: one or more files of one format.
+
+use crate::block_files::found;
+use crate::failure::Failure;
+use crate::trace_files::dumpi_run;
+use crate::trace_files::format::Format;
+use crate::trace_files::input::{Input, shown};
+use std::path::{Path, PathBuf};
+
+/// One or more files that make up a trace.
+pub struct Trace {
+    /// Their names and bytes.
+    pub files: Vec<(PathBuf, Input)>,
+    /// Of the first one, which all share.
+    pub format: Format,
+    /// Number of processes of the run, where something tells; else 0.
+    pub processes: u32,
+}
+
+impl Trace {
+    /// Opens a file; `-` is stdin.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        Trace::open_all(std::slice::from_ref(&path.to_path_buf()))
+    }
+
+    /// Opens the files of one trace: several block files, or the .bin files of a run; of other formats only one.
+    pub fn open_all(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let mut files = Vec::new();
+        let mut format = None;
+        let mut processes = 0;
+        for path in &with_folders(paths)? {
+            let input = Input::open(path)?;
+            let found = Format::known(&input, path)?;
+            let first = *format.get_or_insert(found);
+            if found != first {
+                let (name, other) = (shown(path).display(), shown(&paths[0]).display());
+                return Err(Failure::Call(format!(
+                    "{name} is a {found} file and {other} a {first} file: one trace has one format"
+                )));
+            }
+            if found == Format::Dumpi && !dumpi_run::is_file(&input) {
+                // The metafile of a run stands for the files of its ranks.
+                let (ranks, size) = dumpi_run::files_of_meta(path, &input)?;
+                processes = processes.max(size);
+                for path in ranks {
+                    let input = Input::open_regular(&path)?;
+                    files.push((path, input));
+                }
+                continue;
+            }
+            files.push((path.clone(), input));
+        }
+        let Some(format) = format else {
+            return Err(Failure::Call("no input file".into()));
+        };
+        if files.len() > 1 && !matches!(format, Format::Blocks | Format::Dumpi) {
+            let names: Vec<_> = paths.iter().map(|p| p.display().to_string()).collect();
+            return Err(Failure::Call(format!(
+                "{} are {} traces; mpitrace merge and mpitrace join put traces together",
+                names.join(" and "),
+                files.len()
+            )));
+        }
+        Ok(Trace {
+            files,
+            format,
+            processes,
+        })
+    }
+
+    /// Name of the trace for messages: that of its first file.
+    pub fn name(&self) -> &Path {
+        shown(self.files.first().map_or(Path::new(""), |(path, _)| path))
+    }
+
+    /// Bytes of the first file.
+    pub fn bytes(&self) -> &[u8] {
+        self.files.first().map_or(&[], |(_, input)| input)
+    }
+}
+
+/// The paths, with the block files in a folder in its place.
+fn with_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let mut found = found::block_files(path, false)?;
+        if found.is_empty() {
+            let message = format!("{}: no block files in this folder", path.display());
+            return Err(Failure::Data(message));
+        }
+        files.append(&mut found);
+    }
+    Ok(files)
+}

@@ -1,0 +1,152 @@
+//! Writing drawables to a file of any format.
+
+use crate::failure::Failure;
+use crate::terminal::progress::Progress;
+use crate::trace_files::format::Format;
+use crate::trace_files::losses::failure;
+use crate::trace_files::target::Target;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use trace_formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
+use trace_formats::{Fault, FaultKind, alog, clog1, clog2, paje, slog1, slog2};
+
+impl Target {
+    /// A sink that makes the file.
+    fn sink(&self, path: &Path, definitions: &Definitions) -> Result<Box<dyn Sink>, Failure> {
+        match self.format {
+            Format::Slog2 => {
+                let lines = definitions.lines.len() as u64;
+                let options = self.tree.options(lines, slog2::Options::default());
+                created(slog2::Sink::create(path, definitions, options), path)
+            }
+            Format::Paje => {
+                let dialect = self.dialect;
+                let options = paje::WriteOptions { dialect };
+                created(paje::Sink::create(path, definitions, options), path)
+            }
+            Format::Alog => {
+                let (is_mpe, creator) = (self.mpe, None);
+                let options = alog::Options { is_mpe, creator };
+                created(alog::Sink::create(path, definitions, options), path)
+            }
+            Format::Clog1 => created(clog1::Sink::create(path, definitions), path),
+            Format::Clog2 => {
+                let mut options = clog2::SinkOptions::default();
+                options.block_size = self.block_size.unwrap_or(options.block_size);
+                created(clog2::Sink::create(path, definitions, options), path)
+            }
+            Format::Slog1 => {
+                let options = self.frames.options();
+                created(slog1::Sink::create(path, definitions, options), path)
+            }
+            Format::Dumpi | Format::DumpiText | Format::Blocks => Err(Failure::Call(format!(
+                "{}: a {} file holds the calls with all their arguments, which drawables do not have",
+                self.path.display(),
+                self.format
+            ))),
+        }
+    }
+
+    /// Makes the file of `source`, and says what was lost.
+    pub fn write(&self, source: &dyn Source, quiet: bool) -> Result<Losses, Failure> {
+        let progress = Progress::drawables(&self.path.display().to_string(), quiet);
+        let counted = Counted {
+            source,
+            progress: &progress,
+        };
+        self.place(|path| {
+            let sink = self.sink(path, source.definitions())?;
+            model::convert(&counted, sink).map_err(failure)
+        })
+    }
+}
+
+/// A sink that was created, or why it could not be. Whatever goes wrong with it says of which file.
+fn created<K: FaultKind + Send + Sync + 'static>(
+    sink: Result<impl Sink + 'static, Fault<K>>,
+    path: &Path,
+) -> Result<Box<dyn Sink>, Failure> {
+    let path = path.to_path_buf();
+    match sink {
+        Ok(sink) => Ok(Box::new(Named { sink, path })),
+        Err(error) => Err(failure(named(error.into(), &path))),
+    }
+}
+
+/// A sink whose errors name its file.
+struct Named<S> {
+    sink: S,
+    path: PathBuf,
+}
+
+impl<S: Sink> Sink for Named<S> {
+    fn order(&self) -> Order {
+        self.sink.order()
+    }
+
+    fn put(&mut self, drawable: &Drawable<'_>) -> Result<(), Stop> {
+        let done = self.sink.put(drawable);
+        done.map_err(|stop| named(stop, &self.path))
+    }
+
+    fn finish(self: Box<Self>) -> Result<Losses, Stop> {
+        let Named { sink, path } = *self;
+        Box::new(sink).finish().map_err(|stop| named(stop, &path))
+    }
+}
+
+/// The error with the name of the file it is about, unless that is told already.
+fn named(stop: Stop, path: &Path) -> Stop {
+    let name = path.display().to_string();
+    if stop.to_string().starts_with(&name) {
+        return stop;
+    }
+    Box::new(OfFile { name, stop })
+}
+
+/// An error and the name of the file it is about.
+#[derive(Debug)]
+struct OfFile {
+    name: String,
+    stop: Stop,
+}
+
+impl fmt::Display for OfFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.name, self.stop)
+    }
+}
+
+impl std::error::Error for OfFile {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.stop.as_ref())
+    }
+}
+
+/// A source whose drawables are counted on the way.
+pub struct Counted<'a> {
+    /// The source.
+    pub source: &'a dyn Source,
+    /// Where they are counted.
+    pub progress: &'a Progress,
+}
+
+impl Source for Counted<'_> {
+    fn definitions(&self) -> &Definitions {
+        self.source.definitions()
+    }
+
+    fn order(&self) -> Order {
+        self.source.order()
+    }
+
+    fn for_each(
+        &self,
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
+    ) -> Result<Losses, Stop> {
+        self.source.for_each(&mut |drawable| {
+            self.progress.step();
+            put(drawable)
+        })
+    }
+}
