@@ -21,7 +21,7 @@ use trace_formats::project::clog2::{Schema, Settings, Stream};
 use trace_formats::project::dumpi;
 use trace_formats::project::gids::GidTable;
 use trace_formats::project::scan::Scan;
-use trace_formats::project::states::CallIds;
+use trace_formats::clog2::states::CallIds;
 
 static TABLE: LazyLock<wrappers::Table> =
     LazyLock::new(|| wrappers::table().expect("the table of this build"));

@@ -6,10 +6,10 @@ use super::merge::{children, parent};
 use blockfile::args::Bytes;
 use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
+use trace_formats::clog2::counters;
 use trace_formats::clog2::{CommKind, Gid};
 use trace_formats::project::categories::Categories;
-use trace_formats::project::counters;
-use trace_formats::project::states::FunctionSet;
+use trace_formats::project::function_set::FunctionSet;
 
 const UP: i32 = 701;
 const DOWN: i32 = 702;

@@ -56,6 +56,7 @@ use report::{Diagnostics, Written};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use trace_formats::clog2::Preamble;
+use trace_formats::clog2::states;
 use trace_formats::dumpi::meta;
 use trace_formats::dumpi::print::Zone;
 use trace_formats::io::Extract;
@@ -66,7 +67,6 @@ use trace_formats::project::functions::Choice;
 use trace_formats::project::gids::GidTable;
 use trace_formats::project::polls::repeated;
 use trace_formats::project::scan::Scan;
-use trace_formats::project::states;
 use zero::from_zero;
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything

@@ -4,13 +4,12 @@
 //! has ([`COUNTED`]), each with four numbers: i64, big-endian, in the order of the names that the ranks have agreed on. They go
 //! through the merge as all records do; the CLOG2 file does not get them, in the SLOG2 file they are part of the call's info.
 
-use crate::clog2::{Body, CARGO_SIZE, COUNTED, peek_etype, peek_rectype, rectype};
-use blockfile::counts::MOST;
+use super::{Body, CARGO_SIZE, COUNTED, peek_etype, peek_rectype, rectype};
 
 /// Numbers in a record.
 const NUMBERS: usize = CARGO_SIZE / 8;
 /// Most names of a run: as many as its numbers have room for in records of their own.
-pub const MOST_NAMES: usize = 4 * MOST;
+pub const MOST_NAMES: usize = 512;
 
 /// Adds the names that are not there yet. What a file says of the others has no place.
 pub fn join(names: &mut Vec<String>, others: &[String]) {
@@ -47,7 +46,7 @@ const UNKNOWN: i64 = -1;
 
 /// The counters of a process.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub struct Counters {
     /// By place among its own the place among those of the run.
     places: Vec<Option<usize>>,
     /// What is given of the call at hand, for each counter of the run.

@@ -31,6 +31,7 @@
 
 mod codec;
 mod comm;
+pub mod counters;
 mod error;
 pub mod java;
 mod join;
@@ -43,6 +44,7 @@ mod record;
 mod repair;
 mod sink;
 mod source;
+pub mod states;
 mod text;
 mod worlds;
 mod write;

@@ -3,16 +3,13 @@
 //! Functions for which MPE has a state keep its number, name and colour. All others get user states, numbered by the
 //! function table alone: every rank knows the numbers of all functions without asking.
 
-use super::functions::Functions;
-use super::hash::Map;
-use crate::clog2::{CARGO_SIZE, FixedText, NESTED, StateDef};
-use blockfile::define;
-use blockfile::record::{FIRST_DEFINITION, FIRST_UNKNOWN, FUNCTION};
+use super::{CARGO_SIZE, FixedText, NESTED, StateDef};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use wrappers::{Class, Function, Kind, Table};
 
 /// First user state (section 6.1). The events of state i are 2 i and 2 i + 1, for known and for user states.
-pub(super) const USER_STATES: i32 = 300;
+pub const USER_STATES: i32 = 300;
 /// The solo event of annotations, the first that users have (section 6.1); behind those of the program's own.
 const ANNOTATION: i32 = 5000;
 /// Start event of the program's first function: far from what MPE gives out, so that there is room for any number of them. The end
@@ -20,7 +17,7 @@ const ANNOTATION: i32 = 5000;
 const FUNCTIONS: i32 = NESTED;
 
 /// Info of a function that was not left when the run was killed.
-pub(super) const UNFINISHED: [u8; CARGO_SIZE] = {
+pub const UNFINISHED: [u8; CARGO_SIZE] = {
     let text = b"unfinished";
     let mut bytes = [0; CARGO_SIZE];
     bytes[1] = text.len() as u8;
@@ -32,25 +29,15 @@ pub(super) const UNFINISHED: [u8; CARGO_SIZE] = {
     bytes
 };
 
-/// Start events by address, given the names of all ranks' functions, sorted.
-pub(super) fn function_starts(named: &Functions, names: &[String]) -> Map<u64, i32> {
-    let place = |name: &str| names.binary_search_by(|n| n.as_str().cmp(name)).ok();
-    let start = |place: usize| {
-        i32::try_from(place)
-            .ok()?
-            .checked_mul(2)?
-            .checked_add(FUNCTIONS)
-    };
-    named
-        .iter()
-        .filter_map(|(address, name)| Some((address, start(place(name)?)?)))
-        .collect()
+/// Start event of the program's function with this place among the sorted names of all ranks' functions.
+pub fn function_start(place: i32) -> Option<i32> {
+    place.checked_mul(2)?.checked_add(FUNCTIONS)
 }
 
 /// States of functions with these names.
-pub(super) fn function_states(names: &[String]) -> impl Iterator<Item = StateDef> + '_ {
+pub fn function_states(names: &[String]) -> impl Iterator<Item = StateDef> + '_ {
     (0..).zip(names).map_while(|(place, name): (i32, _)| {
-        let start = place.checked_mul(2)?.checked_add(FUNCTIONS)?;
+        let start = function_start(place)?;
         Some(StateDef {
             state_id: start / 2,
             start_etype: start,
@@ -147,14 +134,21 @@ pub struct States {
     /// By function number: those of the table, then the unknown ones.
     states: Vec<State>,
     known: usize,
+    first_unknown: u16,
     user: i32,
     annotation: i32,
 }
 
 impl States {
-    /// For the functions of `table` and all unknown ones. `unknown` names the latter as far as names are known; those of all
-    /// ranks, where it is root that asks.
-    pub fn new(table: &Table, call_ids: CallIds, unknown: &BTreeMap<u16, String>) -> States {
+    /// For the functions of `table` and those with the numbers `unknown`, which no table knows. `names` names the latter as
+    /// far as names are known; those of all ranks, where it is root that asks.
+    pub fn new(
+        table: &Table,
+        call_ids: CallIds,
+        unknown: Range<u16>,
+        names: &BTreeMap<u16, String>,
+    ) -> States {
+        let first_unknown = unknown.start;
         let mut user = 0;
         let mut next = || {
             user += 1;
@@ -169,8 +163,8 @@ impl States {
             })
             .collect();
         let known = states.len();
-        for number in FIRST_UNKNOWN..FIRST_DEFINITION {
-            let name = unknown
+        for number in unknown {
+            let name = names
                 .get(&number)
                 .map_or_else(|| format!("MPI function {number}"), String::clone);
             let cargo = match call_ids {
@@ -182,13 +176,14 @@ impl States {
         States {
             states,
             known,
+            first_unknown,
             user,
             annotation: ANNOTATION,
         }
     }
 
     /// Makes room for `states` states and `solo` solo events of the program's own in front of the user states of functions.
-    pub(super) fn make_room(&mut self, states: i32, solo: i32) {
+    pub fn make_room(&mut self, states: i32, solo: i32) {
         self.user += states;
         self.annotation += solo;
         for state in self.states.iter_mut().filter(|s| s.id >= USER_STATES) {
@@ -200,16 +195,16 @@ impl States {
     }
 
     /// The solo event of annotations.
-    pub(super) fn annotation(&self) -> i32 {
+    pub fn annotation(&self) -> i32 {
         self.annotation
     }
 
     /// State of a function by its number in records.
     #[inline]
     pub fn get(&self, function: u16) -> Option<&State> {
-        if function >= FIRST_UNKNOWN {
+        if function >= self.first_unknown {
             self.states
-                .get(self.known + usize::from(function - FIRST_UNKNOWN))
+                .get(self.known + usize::from(function - self.first_unknown))
         } else {
             self.states[..self.known].get(usize::from(function))
         }
@@ -221,11 +216,8 @@ impl States {
     }
 
     /// Definitions of the states of these functions by ascending number.
-    pub fn definitions(&self, used: &FunctionSet) -> Vec<StateDef> {
-        let mut found: Vec<StateDef> = used
-            .iter()
-            .filter_map(|f| Some(self.get(f)?.definition))
-            .collect();
+    pub fn definitions(&self, used: impl Iterator<Item = u16>) -> Vec<StateDef> {
+        let mut found: Vec<StateDef> = used.filter_map(|f| Some(self.get(f)?.definition)).collect();
         found.sort_by_key(|d| d.state_id);
         found
     }
@@ -272,65 +264,18 @@ fn state(id: i32, name: &str, color: &str, cargo: Cargo, function: Option<&Funct
     }
 }
 
-/// A set of function numbers, small enough to be sent around and joined with a bitwise or. It also tells whether there are
-/// annotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FunctionSet(pub [u64; FunctionSet::WORDS]);
-
-impl FunctionSet {
-    /// Words of the set.
-    pub const WORDS: usize = (FUNCTION as usize + 1) / 64;
-
-    /// Adds a function; of definitions, annotations only.
-    #[inline]
-    pub fn insert(&mut self, function: u16) {
-        if function >= FIRST_DEFINITION && function != define::ANNOTATION {
-            return;
-        }
-        if let Some(word) = self.0.get_mut(usize::from(function / 64)) {
-            *word |= 1 << (function % 64);
-        }
-    }
-
-    /// Whether there are annotations.
-    pub fn has_annotations(&self) -> bool {
-        self.contains(define::ANNOTATION)
-    }
-
-    /// Whether the function is in the set.
-    pub fn contains(&self, function: u16) -> bool {
-        self.0
-            .get(usize::from(function / 64))
-            .is_some_and(|word| word >> (function % 64) & 1 == 1)
-    }
-
-    /// Adds all of `other`.
-    pub fn join(&mut self, other: &FunctionSet) {
-        for (a, b) in self.0.iter_mut().zip(other.0) {
-            *a |= b;
-        }
-    }
-
-    /// The functions by number.
-    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
-        (0..FIRST_DEFINITION).filter(|&f| self.contains(f))
-    }
-}
-
-impl Default for FunctionSet {
-    fn default() -> Self {
-        FunctionSet([0; FunctionSet::WORDS])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashSet;
 
+    /// Numbers of functions that no table knows.
+    const UNKNOWN: Range<u16> = 0x0E00..0x0F80;
+    const FIRST_UNKNOWN: u16 = UNKNOWN.start;
+
     fn all() -> (Table, States) {
         let table = wrappers::table().unwrap();
-        let states = States::new(&table, CallIds::Files, &BTreeMap::new());
+        let states = States::new(&table, CallIds::Files, UNKNOWN, &BTreeMap::new());
         (table, states)
     }
 
@@ -383,21 +328,19 @@ mod tests {
     fn unknown_functions_come_behind_the_table() {
         let table = wrappers::table().unwrap();
         let names = BTreeMap::from([(FIRST_UNKNOWN + 1, "MPIX_Thing".to_owned())]);
-        let states = States::new(&table, CallIds::All, &names);
+        let states = States::new(&table, CallIds::All, UNKNOWN, &names);
         let thing = states.get(FIRST_UNKNOWN + 1).unwrap();
         assert_eq!(thing.definition.name.to_str(), "MPIX_Thing");
         assert_eq!(thing.definition.format.to_str(), "CallID=0x%X");
         assert!(states.get(table.functions.len() as u16).is_none());
-        assert!(states.get(FIRST_DEFINITION).is_none());
-        let mut used = FunctionSet::default();
-        used.insert(FIRST_UNKNOWN + 1);
-        used.insert(table.get("MPI_Send").unwrap().id as u16);
-        used.insert(FIRST_DEFINITION);
-        assert!(!used.contains(FIRST_DEFINITION) && !used.has_annotations());
-        used.insert(define::ANNOTATION);
-        assert!(used.has_annotations());
+        assert!(states.get(UNKNOWN.end).is_none());
+        let used = [
+            FIRST_UNKNOWN + 1,
+            table.get("MPI_Send").unwrap().id as u16,
+            UNKNOWN.end,
+        ];
         let ids: Vec<i32> = states
-            .definitions(&used)
+            .definitions(used.into_iter())
             .iter()
             .map(|d| d.state_id)
             .collect();

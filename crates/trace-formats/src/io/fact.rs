@@ -6,29 +6,7 @@
 
 use blockfile::operation as op;
 
-/// Who does something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Actor {
-    /// A rank of MPI_COMM_WORLD.
-    Rank(u32),
-    /// The I/O server that programs see as a file system.
-    FrontEnd(u32),
-    /// A data server behind it.
-    DataServer(u32),
-    /// A block device.
-    Device(u32),
-}
-
-/// Where something is drawn: a thread of an actor, and of operations that overlap there one of several lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lane {
-    /// Who.
-    pub actor: Actor,
-    /// Number of the thread, as in the block file.
-    pub thread: u32,
-    /// 0 is the thread's own line, on which everything is nested; further ones hold what overlaps.
-    pub lane: u32,
-}
+pub use crate::model::{Actor, Lane};
 
 /// A point of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

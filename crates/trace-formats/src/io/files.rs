@@ -3,11 +3,11 @@
 use super::extract::{Extract, server_of};
 use super::item::Item;
 use super::{Fact, Joined, Joiner};
+use crate::clog2::states::CallIds;
 use crate::model::Stop;
 use crate::project::clog2::Schema;
 use crate::project::merge;
 use crate::project::scan::Scan;
-use crate::project::states::CallIds;
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

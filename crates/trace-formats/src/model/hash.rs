@@ -3,12 +3,18 @@
 use std::collections::HashMap;
 
 /// A map whose keys are handles or other small things.
-pub(crate) type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+pub type Map<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// 192 bits that stand for all words put in: three lanes, each multiplied and rotated with constants of its own. Not meant
 /// to resist people, only chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Wide(pub [u64; 3]);
+pub struct Wide(pub [u64; 3]);
+
+impl Default for Wide {
+    fn default() -> Self {
+        Wide::new()
+    }
+}
 
 impl Wide {
     const SEED: [u64; 3] = [
@@ -22,10 +28,13 @@ impl Wide {
         0x1656_67B1_9E37_79F9,
     ];
 
+    /// Of nothing so far.
     pub fn new() -> Wide {
         Wide(Wide::SEED)
     }
 
+    /// Adds a word.
+    #[must_use]
     pub fn word(mut self, word: u64) -> Wide {
         for ((lane, odd), turn) in self.0.iter_mut().zip(Wide::ODD).zip([29, 31, 37]) {
             *lane = (*lane ^ mix(word.wrapping_mul(odd)))
@@ -36,17 +45,21 @@ impl Wide {
         self
     }
 
+    /// Adds another hash.
+    #[must_use]
     pub fn wide(self, other: Wide) -> Wide {
         other.0.into_iter().fold(self, Wide::word)
     }
 
     /// A list of numbers with its length, so that lists one after the other cannot be taken for each other.
+    #[must_use]
     pub fn list(self, numbers: &[i32]) -> Wide {
         let start = self.word(numbers.len() as u64);
         numbers.iter().fold(start, |h, &n| h.word(n as u32 as u64))
     }
 
     /// Last mixing. Take this before using single lanes.
+    #[must_use]
     pub fn finish(self) -> Wide {
         let [a, b, c] = self.0;
         Wide([

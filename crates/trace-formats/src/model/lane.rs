@@ -1,59 +1,33 @@
-//! Where operations are drawn: lines, their names and their numbers in views.
+//! Lanes: where the work of a rank, a server or a device is drawn, how its timeline is called, and its numbers in views.
 
-use std::collections::{BTreeMap, BTreeSet};
+use super::Line;
 
-use super::Base;
-use crate::io::fact::{Actor, Lane};
-use crate::model::Line;
-
-/// The line of a thread of a rank; `None` if the lane has none of its own in the trace.
-pub(super) fn own_line(base: &Base, lane: Lane) -> Option<i32> {
-    let Actor::Rank(rank) = lane.actor else {
-        return None;
-    };
-    if lane.lane != 0 || lane.thread >= base.threads || rank >= base.ranks {
-        return None;
-    }
-    let line = i64::from(rank) * i64::from(base.threads) + i64::from(lane.thread);
-    i32::try_from(line).ok()
+/// Who does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Actor {
+    /// A rank of MPI_COMM_WORLD.
+    Rank(u32),
+    /// The I/O server that programs see as a file system.
+    FrontEnd(u32),
+    /// A data server behind it.
+    DataServer(u32),
+    /// A block device.
+    Device(u32),
 }
 
-/// The lines of these lanes, by ascending id. Servers and devices are numbered on behind the ranks, sub-lines behind the threads.
-pub(super) fn lines(base: &Base, lanes: &BTreeMap<Lane, i32>) -> Vec<Line> {
-    let others: BTreeSet<Actor> = lanes.keys().map(|lane| lane.actor).collect();
-    let others: Vec<Actor> = others
-        .into_iter()
-        .filter(|actor| !matches!(actor, Actor::Rank(_)))
-        .collect();
-    let threads = lanes.keys().map(|lane| lane.thread.saturating_add(1));
-    let threads = threads.chain([base.threads]).max().unwrap_or(1);
-    let number = |n: u32| i32::try_from(n).unwrap_or(i32::MAX);
-    let mut lines: Vec<Line> = lanes
-        .iter()
-        .map(|(lane, &id)| {
-            let rank = match lane.actor {
-                Actor::Rank(rank) => number(rank),
-                _ => {
-                    let nth = others.binary_search(&lane.actor).unwrap_or(0);
-                    number(base.ranks).saturating_add(nth as i32)
-                }
-            };
-            // Formats that know lines by rank and thread must be able to tell them apart.
-            let thread = lane
-                .thread
-                .saturating_add(lane.lane.saturating_mul(threads));
-            Line {
-                name: Some(name(*lane)),
-                ..Line::of_thread(id, rank, number(thread))
-            }
-        })
-        .collect();
-    lines.sort_by_key(|line| line.id);
-    lines
+/// Where something is drawn: a thread of an actor, and of operations that overlap there one of several lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lane {
+    /// Who.
+    pub actor: Actor,
+    /// Number of the thread, as in the block file.
+    pub thread: u32,
+    /// 0 is the thread's own line, on which everything is nested; further ones hold what overlaps.
+    pub lane: u32,
 }
 
 /// What a lane is called: `rank 0 thread 1 AIO 2`, `server 0 thread 3`, `data server 1 thread 0 lane 1`, `device 0`.
-fn name(lane: Lane) -> String {
+pub fn name_of_lane(lane: Lane) -> String {
     let (actor, number) = match lane.actor {
         Actor::Rank(n) => ("rank", n),
         Actor::FrontEnd(n) => ("server", n),
@@ -110,12 +84,12 @@ pub fn lane_of(line: &Line) -> Lane {
 }
 
 /// The lane that a line is for by its name.
-pub(crate) fn named_lane(line: &Line) -> Option<Lane> {
+pub fn named_lane(line: &Line) -> Option<Lane> {
     parse(line.name.as_deref()?)
 }
 
 /// The numbers that stand for a lane in a view: layer, number in it, thread, lane.
-pub(crate) fn columns_of_lane(lane: Lane) -> [i32; 4] {
+pub fn columns_of_lane(lane: Lane) -> [i32; 4] {
     let (layer, number) = match lane.actor {
         Actor::Rank(n) => (0, n),
         Actor::FrontEnd(n) => (1, n),
@@ -127,7 +101,7 @@ pub(crate) fn columns_of_lane(lane: Lane) -> [i32; 4] {
 }
 
 /// The name of the lane that these numbers stand for; `None` for the own line of a thread of a rank, which needs none.
-pub(crate) fn name_of_columns(columns: [i32; 4]) -> Option<String> {
+pub fn name_of_columns(columns: [i32; 4]) -> Option<String> {
     let [number, thread, lane] = [columns[1], columns[2], columns[3]].map(u32::try_from);
     let (number, thread, lane) = (number.ok()?, thread.ok()?, lane.ok()?);
     let actor = match columns[0] {
@@ -137,7 +111,7 @@ pub(crate) fn name_of_columns(columns: [i32; 4]) -> Option<String> {
         3 => Actor::Device(number),
         _ => return None,
     };
-    Some(name(Lane {
+    Some(name_of_lane(Lane {
         actor,
         thread,
         lane,
@@ -162,10 +136,10 @@ mod tests {
                     thread,
                     lane,
                 };
-                assert_eq!(parse(&name(lane)), Some(lane));
+                assert_eq!(parse(&name_of_lane(lane)), Some(lane));
                 let again = name_of_columns(columns_of_lane(lane));
                 let own = matches!(actor, Actor::Rank(_)) && lane.lane == 0;
-                assert_eq!(again, (!own).then(|| name(lane)));
+                assert_eq!(again, (!own).then(|| name_of_lane(lane)));
             }
         }
         for wrong in [
@@ -178,34 +152,5 @@ mod tests {
         ] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn servers_are_under_the_ranks_and_sub_lines_apart_from_threads() {
-        let base = Base {
-            zero_ns: 0,
-            ranks: 2,
-            threads: 2,
-            first_line: 12,
-            first_category: 0,
-        };
-        let lane = |actor, thread, lane| Lane {
-            actor,
-            thread,
-            lane,
-        };
-        let lanes = BTreeMap::from([
-            (lane(Actor::Device(0), 0, 0), 12),
-            (lane(Actor::Rank(1), 1, 1), 13),
-            (lane(Actor::FrontEnd(0), 3, 0), 14),
-        ]);
-        let found: Vec<_> = lines(&base, &lanes)
-            .iter()
-            .map(|line| (line.id, line.rank, line.thread))
-            .collect();
-        assert_eq!(found, [(12, 3, 0), (13, 1, 5), (14, 2, 3)]);
-        assert_eq!(own_line(&base, lane(Actor::Rank(1), 1, 0)), Some(3));
-        assert_eq!(own_line(&base, lane(Actor::Rank(1), 1, 1)), None);
-        assert_eq!(own_line(&base, lane(Actor::Rank(2), 0, 0)), None);
     }
 }

@@ -8,9 +8,12 @@
 mod category;
 mod color;
 mod drawable;
+pub mod hash;
 mod info;
+mod lane;
 mod losses;
 mod points;
+pub mod requests;
 #[cfg(feature = "spill")]
 mod sort;
 mod x11_names;
@@ -23,6 +26,7 @@ pub use category::{
 pub use color::{Color, DefaultColors};
 pub use drawable::{Drawable, TimeBBox, Topology, Vertex};
 pub use info::{COUNTER_SIGN, InfoWriter, Message, Value, counter_of, info_values, message};
+pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
 pub use points::{Point, Points, What};
 #[cfg(feature = "spill")]

@@ -3,23 +3,23 @@
 
 use super::clog2::{Notes, Schema, Settings};
 use super::comms::{CommId, Handles};
-use super::counters::Counters;
 use super::files::Files;
 use super::frame::{COMM_FINALIZE, COMM_INIT, constants};
 use super::halves::{Chosen, Counts, Halves};
-use super::hash::Map;
 use super::lanes::{Lane, Pending};
 use super::library::Library;
 use super::messages::Operation;
 use super::places::{Place, Places};
 use super::plan::Role;
-use super::requests::Requests;
 use super::scan::Scan;
-use super::states::{self, Cargo, State};
 use super::user::text_cargo;
+use crate::clog2::counters::Counters;
+use crate::clog2::states::{self, Cargo, State};
 use crate::clog2::{
     Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
 };
+use crate::model::hash::Map;
+use crate::model::requests::Requests;
 use blockfile::define::Definition;
 use blockfile::file::OpenCall;
 use blockfile::function::Step;
@@ -113,7 +113,7 @@ impl<'a> Core<'a> {
             any_source,
             pending_error,
             cancelled,
-            functions: states::function_starts(&scan.named, settings.functions),
+            functions: scan.named.start_events(settings.functions),
             counters: Counters::new(&scan.counters, settings.counters),
             sides: HashSet::from(world_and_self),
             last: 0.0,

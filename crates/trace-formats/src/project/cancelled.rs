@@ -3,8 +3,8 @@
 //! A walk over the process of its own, made only where MPI_Cancel was called.
 
 use super::plan::{Plan, Role};
-use super::requests::{Requests, Use};
 use super::timeline::Timeline;
+use crate::model::requests::{Requests, Use};
 use blockfile::define;
 use blockfile::file::File;
 use std::collections::HashSet;

@@ -7,9 +7,9 @@
 //! All others get numbers behind these: what old programs made up themselves, pairs that are crossed, regions and markers.
 //! The states of functions come after them.
 
-use super::hash::Map;
-use super::states::USER_STATES;
+use crate::clog2::states::USER_STATES;
 use crate::clog2::{EventDef, FixedText, StateDef};
+use crate::model::hash::Map;
 use crate::slog2::Color;
 use blockfile::args::Bytes;
 use blockfile::user::{Category, Kind};

@@ -11,14 +11,16 @@
 use super::calls::Core;
 use super::cancelled::cancelled_sends;
 use super::categories::{Categories, Layout};
+use super::function_set::FunctionSet;
 use super::halves::{Counts, Halves};
 use super::lanes::{Lane, Next};
 use super::plan::{self, Plan};
 use super::scan::Scan;
-use super::states::{CallIds, FunctionSet, States};
+use crate::clog2::states::{CallIds, States};
 use crate::clog2::{Preamble, Record};
 use blockfile::file::File;
 use blockfile::layout::Family;
+use blockfile::record::{FIRST_DEFINITION, FIRST_UNKNOWN};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
@@ -45,7 +47,7 @@ impl<'t> Schema<'t> {
     ) -> Schema<'t> {
         Schema {
             plans: plan::plans(table, family),
-            states: States::new(table, call_ids, unknown),
+            states: States::new(table, call_ids, FIRST_UNKNOWN..FIRST_DEFINITION, unknown),
             user: Layout::default(),
             cancel: table.get("MPI_Cancel").map(|f| f.id as u16),
         }

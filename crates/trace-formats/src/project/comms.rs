@@ -5,8 +5,8 @@
 //! same order on all its members (MPI demands it of collective calls), so all of them count alike, and nothing needs to be
 //! sent.
 
-use super::hash::{Map, Wide};
 use crate::clog2::{Gid, crossing_gid, remote_of};
+use crate::model::hash::{Map, Wide};
 use blockfile::define::{Comm, CommKind, Origin};
 use blockfile::file::Info;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Where in their files accesses take place, as far as the calls of one process tell.
 
-use super::hash::Map;
 use super::library::Library;
 use super::plan::{FileCall, Plan};
+use crate::model::hash::Map;
 use blockfile::record::Record;
 use wrappers::{Io, Phase, Pointer};
 

@@ -6,8 +6,8 @@
 //! as times of what is held up are not known. So memory goes with how wrong clocks are and not with the trace. A send
 //! that is more than [`LONGEST`] late is not waited for: the channel's messages stay as they are from then on.
 
-use super::hash::Map;
 use crate::clog2::{Body, Record, comm_etype, msg_etype};
+use crate::model::hash::Map;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 

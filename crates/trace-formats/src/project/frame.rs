@@ -2,13 +2,13 @@
 
 use super::calls::Core;
 use super::comms::CommId;
-use super::hash::Wide;
 use super::library::Library;
-use super::states::function_states;
+use crate::clog2::states::function_states;
 use crate::clog2::{
     Body, ConstDef, EventDef, FixedText, Gid, Origin, comm_etype, constdef_etype,
     half_messages_name,
 };
+use crate::model::hash::Wide;
 use blockfile::layout::Family;
 
 /// Solo event MPE_Comm_init.
@@ -117,7 +117,7 @@ impl Core<'_> {
         let Some(used) = self.settings.describe else {
             return;
         };
-        for definition in self.schema.states.definitions(used) {
+        for definition in self.schema.states.definitions(used.iter()) {
             self.put_on_world(Body::StateDef(definition));
         }
         let mut solo = vec![

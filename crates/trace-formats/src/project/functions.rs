@@ -1,7 +1,8 @@
 //! Functions of the program (`-finstrument-functions`): which are open on a thread, what they are called, and which are left out.
 
-use super::hash::Map;
 use super::symbols::{self, Demangle};
+use crate::clog2::states::function_start;
+use crate::model::hash::Map;
 use blockfile::define::Module;
 use blockfile::function::Step;
 use std::collections::BTreeMap;
@@ -102,6 +103,15 @@ pub struct Functions {
 }
 
 impl Functions {
+    /// Start events by address, given the names of all ranks' functions, sorted.
+    pub fn start_events(&self, names: &[String]) -> Map<u64, i32> {
+        let place = |name: &str| names.binary_search_by(|n| n.as_str().cmp(name)).ok();
+        let start = |name: &str| function_start(i32::try_from(place(name)?).ok()?);
+        self.iter()
+            .filter_map(|(address, name)| Some((address, start(name)?)))
+            .collect()
+    }
+
     /// Looks up all addresses in the objects' files. What has no name there is called after its object and offset; so are functions
     /// of a file that is no longer the one that ran. Where `choice` takes all, that of the run's settings holds.
     pub fn new(found: &Found, choice: &Choice) -> Functions {

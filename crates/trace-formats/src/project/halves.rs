@@ -12,7 +12,7 @@
 //! of each channel ([`Comparison`]), and its answer says which halves are drawn ([`Halves`]).
 
 use super::clog2::Stream;
-use super::hash::Map;
+use crate::model::hash::Map;
 use blockfile::args::Bytes;
 use std::collections::HashMap;
 

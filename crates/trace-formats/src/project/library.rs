@@ -1,6 +1,6 @@
 //! What is known of the MPI library that was traced: its constants, its predefined handles, its datatypes.
 
-use super::hash::Map;
+use crate::model::hash::Map;
 use blockfile::define::{Definition, Process, Type};
 use std::collections::{BTreeMap, HashMap};
 

@@ -4,18 +4,22 @@
 
 use super::categories::Categories;
 use super::clog2::{Notes, Schema, Settings, Stream};
-use super::counters;
+use super::function_set::FunctionSet;
 use super::functions::Choice;
 use super::gids::GidTable;
 use super::halves::{Chosen, Comparison, Counts, Halves};
 use super::scan::Scan;
-use super::states::{CallIds, FunctionSet};
+use crate::clog2::counters;
+use crate::clog2::states::CallIds;
 use crate::clog2::{CommTable, Preamble, Record};
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::fmt;
 use wrappers::Table;
+
+// A run may name more counters than one process has.
+const _: () = assert!(counters::MOST_NAMES >= blockfile::counts::MOST);
 
 /// How files are merged.
 #[derive(Clone, Debug, Default)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::io::draw::{Base, lane_of};
+use crate::io::draw::Base;
 use crate::io::{Actor, Drawer, Fact, Place, join_files};
-use crate::model::{Category, Line, Order, Sorted, Sorter, Stop};
+use crate::model::{Category, Line, Order, Sorted, Sorter, Stop, lane_of};
 use blockfile::define::{Definition, Role};
 use blockfile::file::{File, Thread};
 use wrappers::Table;

@@ -1,8 +1,8 @@
 //! The files made from the merged stream: CLOG2 and SLOG2, in one pass. If one of them fails, the other goes on.
 
-use super::counters;
 use super::forward::{Corrected, Forwarding};
 use super::operations::Drawn;
+use crate::clog2::counters;
 use crate::clog2::{
     self, Body, CommTable, ConstDef, Endian, FixedText, Preamble, Record, RecordHeader, comm_etype,
     constdef_etype, late_messages_name, peek_rectype, peek_time, rectype,

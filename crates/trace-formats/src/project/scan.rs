@@ -3,9 +3,9 @@
 use super::categories::Categories;
 use super::clock::ClockMap;
 use super::comms::{CommId, Comms, MOST_RANKS};
+use super::function_set::FunctionSet;
 use super::functions::{Choice, Found, Functions};
 use super::library::Library;
-use super::states::FunctionSet;
 use super::timeline::Timeline;
 use crate::clog2::{CommKind, Gid};
 use blockfile::define::{self, Definition};

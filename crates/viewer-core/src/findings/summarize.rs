@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use trace_formats::io::Actor;
-use trace_formats::io::draw::lane_of;
 use trace_formats::model::Drawable;
+use trace_formats::model::lane_of;
 use trace_formats::stats::Nesting;
 
 use super::builder::FindingBuilder;

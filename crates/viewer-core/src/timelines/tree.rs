@@ -3,9 +3,9 @@
 //! Leaves are what becomes rows. Lines with the same numbers are one leaf, since they are about the same thing.
 
 use std::collections::HashMap;
-use trace_formats::io::draw::lane_of;
 use trace_formats::io::{Actor, Lane};
 use trace_formats::model::Line;
+use trace_formats::model::lane_of;
 use trace_formats::slog2::LineIdMap;
 
 use crate::base::text::visible;

@@ -20,10 +20,10 @@ use super::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT, INIT, INIT_THREAD};
 use super::read::Reader;
 use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::Arg;
+use crate::clog2::states::{CallIds, States};
 use crate::model::{
     self, Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
 };
-use crate::project::states::{CallIds, States};
 use clock::{Axis, Ticker};
 use comms::Comms;
 use creation::{Creation, Names, is_creation};
@@ -184,9 +184,10 @@ impl<'a> Source<'a> {
         }
         // Only a build with a damaged table of functions has none; names alone do then.
         let table = wrappers::table().ok();
-        let states = table
-            .as_ref()
-            .map(|table| States::new(table, CallIds::None, &BTreeMap::new()));
+        let states = table.as_ref().map(|table| {
+            let behind = table.functions.len() as u16;
+            States::new(table, CallIds::None, behind..behind, &BTreeMap::new())
+        });
         let known = |name: &str| table.as_ref().and_then(|table| table.get(name));
         let color = |name: &str| {
             let named = known(name).and_then(|function| Color::from_name(&function.color));

@@ -13,7 +13,7 @@ use super::creation::{Names, is_creation};
 use super::info;
 use super::messages::{Channel, End, Messages, Wanted};
 use crate::model::Losses;
-use crate::project::requests::{Requests, Use};
+use crate::model::requests::{Requests, Use};
 
 /// The next call of a rank and its times on the rank's clock, ns.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::categories::{self, What};
-use super::{info, place};
+use super::info;
 use crate::io::fact::{Fact, Lane, Place};
 use crate::model::{Category, Drawable, Source, Stop, info_values};
 
@@ -45,7 +45,7 @@ fn passes(
     let lanes: HashMap<i32, Lane> = definitions
         .lines
         .iter()
-        .map(|line| (line.id, place::lane_of(line)))
+        .map(|line| (line.id, crate::model::lane_of(line)))
         .collect();
     let turn = |what: What| match what {
         What::File => 0,

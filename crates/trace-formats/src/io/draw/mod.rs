@@ -23,8 +23,6 @@ use crate::model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
 pub use categories::COUNT as CATEGORIES;
 pub use facts::{facts_by_time, facts_of};
-pub use place::lane_of;
-pub(crate) use place::{columns_of_lane, name_of_columns, named_lane};
 
 /// What the trace has already into which facts are drawn.
 #[derive(Clone, Copy, Debug)]

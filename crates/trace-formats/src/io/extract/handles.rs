@@ -2,8 +2,8 @@
 
 use super::walk::Pending;
 use crate::io::item::{Access, LeftOut, Opened, Position};
+use crate::model::hash::{Map, Wide};
 use crate::project::comms::{CommId, Comms};
-use crate::project::hash::{Map, Wide};
 use crate::project::library::Library;
 use crate::project::plan::{FileCall, Param, Plan};
 use blockfile::define::View;

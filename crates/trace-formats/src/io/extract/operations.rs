@@ -4,8 +4,8 @@
 use super::Out;
 use crate::io::fact::FileRole;
 use crate::io::item::{Inside, Operation, SeenFile, What};
+use crate::model::hash::Map;
 use crate::project::clock::ClockMap;
-use crate::project::hash::Map;
 use blockfile::define::OpenFile;
 use blockfile::operation::{self as op, Effect, kind};
 use blockfile::record::Record;

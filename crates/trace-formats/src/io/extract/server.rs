@@ -3,7 +3,7 @@
 use super::Out;
 use crate::io::fact::{Actor, FileRole};
 use crate::io::item::{ExtentsPart, Operation, SeenFile, What};
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use crate::project::scan::Scan;
 use crate::project::timeline::Timeline;
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};

@@ -12,7 +12,7 @@ use super::pages::{Inode, Pages};
 use crate::io::fact::{Actor, Lane, Place};
 use crate::io::item::{Inside, Operation, What};
 use crate::model::Stop;
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use blockfile::operation::{DIRECT, Effect, Layer, kind};
 use std::collections::VecDeque;
 

@@ -5,7 +5,7 @@ use crate::io::fact::{Call, Place, Precision};
 use crate::io::intervals::Intervals;
 use crate::io::item::{self, Access, Position};
 use crate::io::ranges::{Layout, Ranges};
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use std::sync::Arc;
 
 /// Most pieces of the calls of a collective write that are compared to find out which bytes several of them write.

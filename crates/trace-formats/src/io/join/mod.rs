@@ -21,7 +21,7 @@ use super::Fact;
 use super::fact::{Actor, FileRole, Lane, Place};
 use super::item::{self, Item, What};
 use crate::model::Stop;
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use below::Below;
 use blockfile::operation::{Effect, kind};
 use group::{Group, Member, Transfer};

@@ -5,7 +5,7 @@ use super::link::Link;
 use super::places::Places;
 use crate::io::fact::Actor;
 use crate::io::item::ExtentsPart;
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use std::collections::HashSet;
 
 /// Bytes of a page.

@@ -6,7 +6,7 @@
 
 use super::pages::Inode;
 use crate::io::fact::Actor;
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use std::collections::BTreeMap;
 
 /// All places that are known.

@@ -3,7 +3,7 @@
 use crate::io::fact::FileRole;
 use crate::io::item::{Opened, ViewPart};
 use crate::io::ranges::Layout;
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use blockfile::define::View;
 use std::sync::Arc;
 

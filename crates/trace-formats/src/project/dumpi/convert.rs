@@ -10,7 +10,7 @@ use crate::dumpi::functions::ALL_FUNCTIONS;
 use crate::dumpi::types::{AddressLabel, Footer};
 use crate::dumpi::value;
 use crate::dumpi::write::{Call, Head, WriteError, Writer};
-use crate::project::hash::Map;
+use crate::model::hash::Map;
 use blockfile::args::{Args, Array, Value};
 use blockfile::define::Definition;
 use blockfile::encode::Status;

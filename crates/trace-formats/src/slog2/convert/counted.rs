@@ -4,8 +4,8 @@
 use super::HashMap;
 use super::categories::Categories;
 use crate::clog2::CARGO_SIZE;
+use crate::clog2::counters;
 use crate::model::COUNTER_SIGN;
-use crate::project::counters;
 
 /// The counters of a log.
 #[derive(Debug)]

@@ -350,7 +350,7 @@ fn a_server_alone_is_drawn_from_its_first_request() {
     let all = all(&source);
     assert_eq!(named(&all, "request write").len(), 2);
     assert_eq!(named(&all, "request write")[0].2[0].time, 0.0);
-    let lane = trace_formats::io::draw::lane_of(&source.definitions().lines[0]);
+    let lane = trace_formats::model::lane_of(&source.definitions().lines[0]);
     assert_eq!(lane.actor, Actor::FrontEnd(0));
     let edges = source.definitions().categories.iter();
     assert!(

@@ -6,9 +6,9 @@ use blockfile::file::File;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
 use std::collections::HashSet;
 use std::mem::offset_of;
+use trace_formats::clog2::states::CallIds;
 use trace_formats::clog2::{Body, CommKind, Reader, StateDef, comm_etype};
 use trace_formats::project::merge::{Error, Merge, Options};
-use trace_formats::project::states::CallIds;
 
 use V::{H, I, No, S};
 

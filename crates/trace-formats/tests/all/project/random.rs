@@ -7,8 +7,8 @@ use blockfile::file::File;
 use blockfile::layout::BLOCK_SIZE;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use trace_formats::clog2::states::CallIds;
 use trace_formats::project::merge::{Merge, Options};
-use trace_formats::project::states::CallIds;
 use wrappers::{Carrier, Elem, Kind};
 
 /// Numbers without pattern (xorshift).
