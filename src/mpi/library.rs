@@ -4,6 +4,7 @@
 //! Never relies on a constructor having run: a first call may come from another library's constructor.
 
 use crate::mpi::functions::FAMILY;
+use crate::mpi::needed;
 use crate::mpi::symbol::symbol;
 use crate::mpi::values::SONAME;
 use crate::platform::environment;
@@ -43,12 +44,17 @@ fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
     (!code.is_null() && !is_ours(code)).then_some(code.cast_const())
 }
 
-/// Whether this library is here without the program having been linked to it.
+/// Whether this library is in the process only because of `LD_PRELOAD`: neither the program nor a library of it was linked to it.
 pub fn is_preloaded() -> bool {
     static PRELOADED: OnceLock<bool> = OnceLock::new();
-    *PRELOADED
-        .get_or_init(|| environment::var("LD_PRELOAD").is_some_and(|v| v.contains("libtrace")))
+    *PRELOADED.get_or_init(|| {
+        environment::var("LD_PRELOAD").is_some_and(|v| v.contains("libtrace"))
+            && !needed::is_by_any(NAMES)
+    })
 }
+
+/// File names of this library for the linker: its own, and those of the libraries of MPE that it stands for.
+const NAMES: &[&CStr] = &[c"libtrace.so", c"liblmpe.so", c"libmpe.so"];
 
 /// Whether there is a function `name` behind ours that the object `caller` would see without us.
 pub fn is_behind(name: &CStr, caller: Code) -> bool {

@@ -7,6 +7,7 @@ pub(crate) mod functions;
 pub(crate) mod handles;
 pub(crate) mod header;
 pub(crate) mod library;
+pub(crate) mod needed;
 pub(crate) mod pmpi;
 pub(crate) mod slots;
 pub(crate) mod status;
