@@ -8,6 +8,11 @@ use tests::{Folder, Mpi, Run, process, trace::Tracing};
 
 /// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, nothing preloaded.
 fn linked(mpi: Mpi, source: &str, how: &[String]) -> Run {
+    run_linked(mpi, source, how, false)
+}
+
+/// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, the recorder preloaded or not.
+fn run_linked(mpi: Mpi, source: &str, how: &[String], is_preloaded: bool) -> Run {
     let folder = Folder::new("linking");
     let program = folder.path().join("program");
     let sources = tests::root().join("tests/programs");
@@ -25,7 +30,7 @@ fn linked(mpi: Mpi, source: &str, how: &[String]) -> Run {
         .arg(&program);
     process::run(&mut compiler, Duration::from_secs(60)).succeeded();
     let mut tracing = Tracing::new(mpi, 2);
-    tracing.preload = false;
+    tracing.preload = is_preloaded;
     tracing.run(&program, &[])
 }
 
@@ -50,6 +55,23 @@ fn shared() {
         for source in ["p2p.c", "collectives.c"] {
             check(&linked(mpi, source, &how));
         }
+    }
+}
+
+/// Where the linker has left the MPI library out (`--as-needed`), the recorder loads it; also if it is preloaded besides, as by
+/// `mpitrace run`.
+#[test]
+fn linked_and_preloaded() {
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let library = mpi.library();
+        let folder = library.parent().expect("a folder").display();
+        let how = [
+            "-Wl,--as-needed".into(),
+            format!("-L{folder}"),
+            "-ltrace".into(),
+            format!("-Wl,-rpath,{folder}"),
+        ];
+        check(&run_linked(mpi, "p2p.c", &how, true));
     }
 }
 
@@ -108,6 +130,39 @@ fn installed_and_moved() {
         let told = std::path::Path::new(told.stdout.trim()).canonicalize();
         let expected = after.join("lib").join(mpi.suffix()).canonicalize();
         assert_eq!(told.expect("a folder"), expected.expect("a folder"));
+    }
+}
+
+/// What is installed has no debug information; with `--debug` it lies beside, where a debugger looks for it.
+#[test]
+fn installed_stripped() {
+    const MIB: u64 = 1 << 20;
+    let folder = Folder::new("stripped");
+    let mut install = Command::new(tests::root().join("ci/install"));
+    install.arg("--debug").arg(folder.path());
+    process::run(&mut install, Duration::from_secs(120)).succeeded();
+    let bytes = |file: &Path| {
+        let metadata = std::fs::metadata(file);
+        metadata
+            .unwrap_or_else(|why| panic!("{}: {why}", file.display()))
+            .len()
+    };
+    let binaries = folder.path().join("bin");
+    assert!(bytes(&binaries.join("mpitrace")) < 24 * MIB);
+    assert!(bytes(&binaries.join(".debug/mpitrace.debug")) > MIB);
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let libraries = folder.path().join("lib").join(mpi.suffix());
+        assert!(bytes(&libraries.join("libtrace.so")) < 8 * MIB);
+        assert!(bytes(&libraries.join("libtrace.a")) < 14 * MIB);
+        assert!(bytes(&libraries.join(".debug/libtrace.so.debug")) > MIB);
+    }
+    for file in [
+        "man/man1/mpitrace.1",
+        "man/man1/mpitrace-run.1",
+        "bash-completion/completions/mpitrace",
+        "zsh/site-functions/_mpitrace",
+    ] {
+        assert!(bytes(&folder.path().join("share").join(file)) > 0);
     }
 }
 
