@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
 /// Why a subcommand ended early.
 #[derive(Debug)]
@@ -15,7 +16,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// A failure of the output.
+    /// A file could not be used: exit code 1, with the name of the file and what the system or a reader says.
+    pub fn file(path: &Path, error: impl Display) -> Self {
+        Failure::Data(format!("{}: {error}", path.display()))
+    }
+
+    /// Writing failed: [`Failure::ClosedPipe`] if nobody reads the output any more, else exit code 1.
     pub fn output(name: impl Display, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ClosedPipe,

@@ -11,6 +11,7 @@ mod clock;
 mod completions;
 mod composite;
 mod convert;
+mod dataserver;
 mod draw;
 mod filter;
 mod info;
@@ -79,7 +80,7 @@ enum Command {
     Repair(repair::Arguments),
     Composite(composite::Arguments),
     Ioserver(Box<ioserver::Arguments>),
-    Dataserver(ioserver::data_server::Arguments),
+    Dataserver(dataserver::Arguments),
     Updates(updates::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),
@@ -112,7 +113,7 @@ fn main() -> ExitCode {
         Command::Repair(arguments) => repair::run(&arguments),
         Command::Composite(arguments) => composite::run(&arguments),
         Command::Ioserver(arguments) => ioserver::run(&arguments),
-        Command::Dataserver(arguments) => ioserver::data_server::run(&arguments),
+        Command::Dataserver(arguments) => dataserver::run(&arguments),
         Command::Updates(arguments) => updates::run(&arguments),
         Command::Man(arguments) => man::run(&arguments, Arguments::command()),
         Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),

@@ -3,8 +3,8 @@
 use crate::block_files::folders;
 use crate::block_files::found::{self, is_block_file};
 use crate::block_files::machine_clock;
+use crate::block_files::snapshot::is_writing;
 use crate::failure::Failure;
-use crate::recover::snapshot::is_writing;
 use crate::trace_files::input::Input;
 use blockfile::define::{Definition, FUNCTION};
 use blockfile::file::{File, Info, Thread};

@@ -9,8 +9,8 @@ use crate::trace_files::losses::tell_losses_of_picture;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
+use crate::trace_files::time_window::{TimePosition, in_log, time_position};
 use crate::trace_files::trace::Trace;
-use crate::window::{Place, in_log, place};
 use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -40,8 +40,8 @@ pub struct Arguments {
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// From when to when: seconds, or with % parts of the log [default: all of it]
-    #[arg(long, num_args = 2, value_names = ["T0", "T1"], allow_negative_numbers = true, value_parser = place)]
-    window: Option<Vec<Place>>,
+    #[arg(long, num_args = 2, value_names = ["T0", "T1"], allow_negative_numbers = true, value_parser = time_position)]
+    window: Option<Vec<TimePosition>>,
     /// Which rows: numbers from 0 as the whole picture has them, names, * for any text, ! before what to leave out
     #[arg(long, value_name = "0-63,!5,server*", value_parser = Selection::parse)]
     rows: Option<Selection>,

@@ -1,61 +1,23 @@
 //! `mpitrace filter`: a part of a trace. slog2filter and dumpi2dumpi in one, for every format.
 
+mod arguments;
 mod dumpi;
+mod dumpi_parts;
 mod selection;
+
+pub use arguments::Arguments;
 
 use crate::failure::Failure;
 use crate::terminal::progress::Progress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::tell_losses;
-use crate::trace_files::overwrite::Overwrite;
-use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
-use selection::SelectionArguments;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use trace_formats::clog2::{Endian, Writer};
 use trace_formats::edit::{Clog2Filter, Filtered, Selection, Slog2Filter};
 use trace_formats::slog2::{ErrorKind, Reader};
-
-/// Write a part of a trace
-///
-/// What is kept must meet all conditions. SLOG2 gets a new tree with right previews and summaries, and views of the
-/// lines that are left; DUMPI files and CLOG2 files keep their records as they are; everything else goes through drawables. Without an
-/// option the whole trace is written anew.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  mpitrace filter --no-category 'MPI_Comm_*' run.slog2 less.slog2
-  mpitrace filter --rank 0-3 --window 10 12.5 run.slog2 part.slog2
-  mpitrace filter --callid 0x10000000007 run.clog2 call.slog2
-  mpitrace filter -r 0,106 run.slog2 less.slog2          as slog2filter, without its defects
-  mpitrace filter -F -m MPI_Send -m MPI_Recv -i rank0.bin -o messages.bin
-  mpitrace filter --no-category 'MPI_*probe' dumpi-2026.11.20.meta newroot")]
-pub struct Arguments {
-    /// The trace and the file to write; - is stdin or stdout. Of a DUMPI run its .meta and the root of the new names
-    #[arg(num_args = 0..=2, value_name = "IN OUT")]
-    files: Vec<PathBuf>,
-    /// The file to write, instead of a second argument
-    #[arg(short, long = "output", visible_alias = "outfile", value_name = "OUT")]
-    output: Option<PathBuf>,
-    #[command(flatten)]
-    selection: SelectionArguments,
-    /// Format of the output [default: by its name]
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    to: Option<Format>,
-    #[command(flatten)]
-    tree: TreeArguments,
-    /// SLOG2: the same bytes as slog2filter, which loses what ends at the very start of the log, doubles counts and ratios and keeps empty lines
-    #[arg(long)]
-    as_slog2filter: bool,
-    #[command(flatten)]
-    dumpi: dumpi::PartArguments,
-    #[command(flatten)]
-    overwrite: Overwrite,
-    /// Say nothing if all went well
-    #[arg(short, long)]
-    quiet: bool,
-}
 
 /// Copies one rank's DUMPI file, with everything in it.
 pub use dumpi::whole as whole_dumpi;

@@ -2,8 +2,8 @@
 
 use super::report::{Report, object};
 use crate::block_files::machine_clock::notes;
-use crate::recover::snapshot;
-use crate::recover::source::Source;
+use crate::block_files::snapshot;
+use crate::block_files::source::Source;
 use crate::trace_files::input::Input;
 use blockfile::define::{Definition, Sync};
 use blockfile::file::File;

@@ -14,6 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a data server waits at a time before it looks how long it has waited.
 pub const TICK: Duration = Duration::from_secs(1);
 
+/// A data server writes this and its address to stdout when it can be connected to.
+pub const LISTENING: &str = "listening ";
+
 /// Where a data server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {

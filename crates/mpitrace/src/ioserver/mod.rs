@@ -1,29 +1,28 @@
 //! `mpitrace ioserver`: a directory shown at another place, where every request is recorded together with the MPI call that
 //! caused it. A measuring instrument and no file system to work with.
 
-mod address;
-mod background;
-mod clocks;
-pub mod data_server;
+pub mod address;
+pub mod background;
+pub mod clocks;
 mod filesystem;
 mod inodes;
 mod layout;
 mod leftovers;
-mod mount;
-mod objects;
+pub mod mount;
+pub mod objects;
 mod privileges;
-mod recording;
+pub mod recording;
 mod requests;
-mod secret;
+pub mod secret;
 mod servers;
 mod store;
 mod stripe;
 mod tids;
-mod visitors;
-mod wire;
+pub mod visitors;
+pub mod wire;
 
 use crate::failure::Failure;
-use crate::journal::Journal;
+use crate::system::absolute;
 use blockfile::define::{Role, Server as Named};
 use clap::ValueEnum;
 use recording::Recorder;
@@ -122,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let link = arguments.table.as_deref().map(absolute).transpose()?;
     let tids = tids::Tids::create(link.as_deref()).map_err(|e| {
         let link = link.as_deref().unwrap_or(Path::new("table of threads"));
-        at(link, &e)
+        Failure::file(link, e)
     })?;
     let table = tids.path();
     let trace = trace(arguments, &format!("ioserver.{pid}.blocks"))?;
@@ -132,9 +131,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let (store, children) = store(arguments, &mut place, trace.as_deref())?;
     let name = place.mount.display().to_string();
-    let recorder = recorder(trace.as_deref(), Role::FrontEnd, 0, name, Some(tids))?;
-    let inodes =
-        inodes::Inodes::new(&place.base, &place.mount).map_err(|e| at(&place.base, &e.into()))?;
+    let server = Named {
+        role: Role::FrontEnd,
+        number: 0,
+        name,
+    };
+    let recorder = Arc::new(Recorder::create(trace.as_deref(), server, Some(tids))?);
+    let inodes = inodes::Inodes::new(&place.base, &place.mount)
+        .map_err(|e| Failure::file(&place.base, std::io::Error::from(e)))?;
     let mut server = requests::Server::new(inodes, store, Arc::clone(&recorder));
     server.is_direct = arguments.mode == Mode::Direct;
     server.is_parallel = arguments.parallel;
@@ -205,31 +209,6 @@ fn trace(arguments: &Arguments, default: &str) -> Result<Option<PathBuf>, Failur
     }
     let path = arguments.trace.clone().unwrap_or_else(|| default.into());
     absolute(&path).map(Some)
-}
-
-/// What records to `trace`.
-fn recorder(
-    trace: Option<&Path>,
-    role: Role,
-    number: u32,
-    name: String,
-    tids: Option<tids::Tids>,
-) -> Result<Arc<Recorder>, Failure> {
-    let server = Named { role, number, name };
-    let journal = match trace {
-        None => None,
-        Some(path) => Some(Journal::create(path, server).map_err(|e| at(path, &e))?),
-    };
-    Ok(Arc::new(Recorder::new(journal, tids)))
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|e| at(path, &e))
-}
-
-/// A file could not be used.
-fn at(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::Data(format!("{}: {error}", path.display()))
 }
 
 /// A number of bytes with K, M or G behind it.

@@ -3,12 +3,14 @@
 //! request arrived.
 
 use super::tids::Tids;
+use crate::failure::Failure;
 use crate::journal::{Journal, JournalThread, now};
-use blockfile::define::Definition;
+use blockfile::define::{Definition, Server};
 use blockfile::operation::{self, Operation, Request};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, RawFd};
+use std::path::Path;
 
 /// What calls of the system give.
 pub type Result<T> = std::result::Result<T, Errno>;
@@ -24,6 +26,22 @@ thread_local! {
 }
 
 impl Recorder {
+    /// Records the work of `server` to a new block file at `trace`, or nowhere, with the CallIDs that `tids` tells.
+    ///
+    /// # Errors
+    /// When the file exists already or cannot be made.
+    pub fn create(
+        trace: Option<&Path>,
+        server: Server,
+        tids: Option<Tids>,
+    ) -> std::result::Result<Recorder, Failure> {
+        let journal = match trace {
+            None => None,
+            Some(path) => Some(Journal::create(path, server).map_err(|e| Failure::file(path, e))?),
+        };
+        Ok(Recorder::new(journal, tids))
+    }
+
     /// Records to `journal`, if there is one, with the CallIDs that `tids` tells.
     pub fn new(journal: Option<Journal>, tids: Option<Tids>) -> Recorder {
         Recorder { journal, tids }

@@ -9,7 +9,6 @@
 //! ```
 
 use super::address::Address;
-use super::at;
 use super::wire;
 use crate::failure::Failure;
 use crate::system::random;
@@ -53,9 +52,9 @@ impl Secret {
             io::ErrorKind::NotFound => failed(format!(
                 "{e}: a secret of one's own is made by (umask 077; openssl rand -hex 32 >FILE)"
             )),
-            _ => at(path, &e),
+            _ => Failure::file(path, e),
         })?;
-        let found = file.metadata().map_err(|e| at(path, &e))?;
+        let found = file.metadata().map_err(|e| Failure::file(path, e))?;
         if found.uid() != trace_formats::files::user() {
             return Err(failed(format!("belongs to user {}", found.uid())));
         }
@@ -65,7 +64,7 @@ impl Secret {
         let mut key = Vec::new();
         let most = LENGTH.end() + 1;
         let read = file.take(most).read_to_end(&mut key);
-        read.map_err(|e| at(path, &e))?;
+        read.map_err(|e| Failure::file(path, e))?;
         while key.last().is_some_and(u8::is_ascii_whitespace) {
             key.pop();
         }
@@ -97,7 +96,7 @@ impl Secret {
         })?;
         let path = folder.join("mpitrace").join("secret");
         match Self::make(&path) {
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(at(&path, &e)),
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(Failure::file(&path, e)),
             _ => Self::read(&path),
         }
     }

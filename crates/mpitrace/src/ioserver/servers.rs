@@ -6,9 +6,7 @@
 //! BASE/data.0 …    what the servers have
 //! ```
 
-use super::address::Address;
-use super::at;
-use super::data_server::LISTENING;
+use super::address::{Address, LISTENING};
 use super::layout::Layout;
 use super::secret::Secret;
 use crate::failure::Failure;
@@ -63,7 +61,7 @@ pub fn prepare(base: &Path, layout: Layout) -> Result<PathBuf, Failure> {
         }
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
             if fs::read_dir(base)
-                .map_err(|e| at(base, &e))?
+                .map_err(|e| Failure::file(base, e))?
                 .next()
                 .is_some()
             {
@@ -72,10 +70,10 @@ pub fn prepare(base: &Path, layout: Layout) -> Result<PathBuf, Failure> {
                     base.display()
                 )));
             }
-            fs::create_dir(&names).map_err(|e| at(&names, &e))?;
-            fs::write(&description, ours).map_err(|e| at(&description, &e))?;
+            fs::create_dir(&names).map_err(|e| Failure::file(&names, e))?;
+            fs::write(&description, ours).map_err(|e| Failure::file(&description, e))?;
         }
-        Err(e) => return Err(at(&description, &e)),
+        Err(e) => return Err(Failure::file(&description, e)),
     }
     Ok(names)
 }
@@ -112,12 +110,12 @@ impl Servers {
         };
         if let Listen::Tcp(_) = listen {
             let secret = servers._sockets.path().join("secret");
-            Secret::make(&secret).map_err(|e| at(&secret, &e))?;
+            Secret::make(&secret).map_err(|e| Failure::file(&secret, e))?;
             servers.secret = Some(Secret::read(&secret)?);
         }
         for number in 0..count {
             let store = base.join(format!("data.{number}"));
-            fs::create_dir_all(&store).map_err(|e| at(&store, &e))?;
+            fs::create_dir_all(&store).map_err(|e| Failure::file(&store, e))?;
             let address = match listen {
                 Listen::Unix => Address::Unix(servers._sockets.path().join(number.to_string())),
                 Listen::Tcp(host) => Address::Tcp(format!("{host}:0")),

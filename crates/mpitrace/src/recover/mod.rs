@@ -3,83 +3,25 @@
 //! A block file is whole at any moment but for the call that was running: so what a killed run leaves is read with the same
 //! code as at MPI_Finalize, and comes out as the same files.
 
-pub mod groups;
-pub mod snapshot;
-pub mod source;
+mod arguments;
 pub mod write;
+
+pub use arguments::{Arguments, Kind};
 
 use crate::block_files::folders;
 use crate::block_files::found::{self, ENDING};
+use crate::block_files::groups::{self, Group};
 use crate::block_files::machine_clock;
+use crate::block_files::snapshot;
+use crate::block_files::source::Source;
 use crate::failure::Failure;
 use crate::trace_files::input::Input;
-use crate::trace_files::shape::TreeArguments;
-use groups::Group;
-use source::Source;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use wrappers::Table;
-
-/// Make the trace of a run that did not reach its merge
-///
-/// A run that was killed, that exited without MPI_Finalize or that has MPI sessions only leaves one block file per process,
-/// libtrace.*.blocks. They are sorted by run, and of each run DUMPI, CLOG2 and SLOG2 files are made. The exit code is 1 when
-/// a block file is damaged or that of a rank is not there; what can be read comes into the trace all the same.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  mpitrace recover --count .                      what is there
-  mpitrace recover --dir traces /scratch/job17")]
-pub struct Arguments {
-    /// Block files, or folders with block files [default: where a program that is started here has its block files]
-    #[arg(value_name = "DIR|FILE.blocks")]
-    inputs: Vec<PathBuf>,
-    /// Where the trace goes
-    #[arg(long, value_name = "OUT", default_value = ".")]
-    dir: PathBuf,
-    /// Name of the CLOG2 and SLOG2 files without ending [default: the program's]
-    #[arg(long, value_name = "NAME")]
-    output: Option<String>,
-    /// What is made
-    #[arg(
-        long,
-        value_name = "FORMAT,...",
-        value_delimiter = ',',
-        default_value = "dumpi,clog2,slog2"
-    )]
-    formats: Vec<Kind>,
-    /// Only tell how many calls there are: a line for each rank, with the functions it called
-    #[arg(long)]
-    count: bool,
-    /// Make a trace of what a run that still goes on has recorded so far
-    #[arg(long)]
-    force: bool,
-    /// Leave the block files where they are; the default
-    #[arg(long, overrides_with = "remove")]
-    keep: bool,
-    /// Remove the block files of which all came into a trace
-    #[arg(long, overrides_with = "keep", conflicts_with = "count")]
-    remove: bool,
-    /// Also block files of other users, where they are found in a folder
-    #[arg(long)]
-    any_owner: bool,
-    /// The tree; a leaf is of the size that suits the number of lines unless it is said here
-    #[command(flatten)]
-    tree: TreeArguments,
-}
-
-/// What can be made of block files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
-    /// A file for each rank and a metafile.
-    Dumpi,
-    /// One file.
-    Clog2,
-    /// One file.
-    Slog2,
-}
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {

@@ -1,15 +1,13 @@
 //! The files of one run, made as at MPI_Finalize.
 
-use super::groups::Group;
-use super::source::Source;
 use super::{Arguments, Kind};
+use crate::block_files::groups::{Group, stamp};
+use crate::block_files::source::Source;
 use crate::trace_files::shape::{Leaf, TreeArguments};
 use blockfile::file::File;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
-use trace_formats::dumpi::meta;
-use trace_formats::dumpi::print::Zone;
 use trace_formats::files;
 use trace_formats::model::Stop;
 use trace_formats::project::dumpi;
@@ -30,14 +28,6 @@ pub struct Written {
     pub failures: Vec<String>,
     /// Whether every process's calls are in the files.
     pub all_in: bool,
-}
-
-/// Time stamp in names of files, local time: `2026.11.20.05.32.58`.
-pub fn stamp(second: u64) -> String {
-    let prefix = meta::prefix(b"", second, Zone::Local);
-    String::from_utf8_lossy(&prefix)
-        .trim_start_matches('-')
-        .to_owned()
 }
 
 /// `path`, and its size.

@@ -4,10 +4,10 @@
 //! those of the ranks are kept, in a directory of our own, and the SLOG2 file is made again from all of them.
 
 use crate::blk;
+use crate::block_files::groups::{self, Group};
 use crate::block_files::machine_clock;
+use crate::block_files::source::Source;
 use crate::failure::Failure;
-use crate::recover::groups::{self, Group};
-use crate::recover::source::Source;
 use crate::recover::write;
 use crate::trace_files::input::Input;
 use clap::builder::{OsStringValueParser, TypedValueParser};

@@ -2,7 +2,7 @@
 
 use crate::block_files::folders;
 use crate::block_files::found;
-use crate::recover::snapshot::is_writing;
+use crate::block_files::snapshot::is_writing;
 use blockfile::layout::FileHeader;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};

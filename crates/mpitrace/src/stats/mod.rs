@@ -9,9 +9,9 @@ use crate::terminal::table::{Cells, Table, Width};
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::{failure, tell_losses};
 use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::time_window::{TimePosition, in_log};
 use crate::trace_files::trace::Trace;
 use crate::trace_files::write::Counted;
-use crate::window::{Place, in_log};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
@@ -137,7 +137,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let reader = slog2::Reader::new(trace.bytes()).map_err(bad)?;
         let log = reader.root().map_or(TimeBBox::EMPTY, |root| root.bounds);
         let (from, to) = (window.earliest, window.latest);
-        in_log(Place::Seconds(from), Place::Seconds(to), log)?;
+        in_log(TimePosition::Seconds(from), TimePosition::Seconds(to), log)?;
         let (found, losses) = stats::collect_slog2(&reader, window, options).map_err(failure)?;
         let definitions = Definitions {
             categories: reader.categories().to_vec(),

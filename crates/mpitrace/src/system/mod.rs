@@ -1,4 +1,15 @@
-//! What the kernel gives: signals that end a command, and random bytes.
+//! What the kernel gives: signals that end a command, random bytes, absolute paths.
 
 pub mod random;
 pub mod signals;
+
+use crate::failure::Failure;
+use std::path::{Path, PathBuf};
+
+/// `path`, seen from the root.
+///
+/// # Errors
+/// When the path is empty or the current folder is gone.
+pub fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| Failure::file(path, error))
+}

@@ -20,5 +20,6 @@ pub mod shape;
 pub mod slog1;
 pub mod source;
 pub mod target;
+pub mod time_window;
 pub mod trace;
 pub mod write;

@@ -1,6 +1,6 @@
 //! A window as JSON: one object, written drawable by drawable.
 
-use super::View;
+use super::view::View;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 //! A window as lines of text.
 
-use super::View;
+use super::view::View;
 use std::io::{self, Write};
 use trace_formats::model::Value;
 use trace_formats::slog2::{Drawable, Primitive, Shadow, Topology, Weight};

@@ -1,17 +1,17 @@
 //! `mpitrace dataserver`: has the stripes of files for an I/O server, on this host or another one.
 
-use super::address::{Address, Listener, Stream};
-use super::clocks;
-use super::objects::Objects;
-use super::recording::{Recorder, Result, Work};
-use super::secret::Secret;
-use super::visitors::{Visitor, Visitors};
-use super::wire::{self, Action, DATA_ONLY, NEW, Question, Until};
-use super::{absolute, at, recorder};
 use crate::failure::Failure;
+use crate::ioserver::address::{Address, LISTENING, Listener, Stream};
+use crate::ioserver::clocks;
+use crate::ioserver::objects::Objects;
+use crate::ioserver::recording::{Recorder, Result, Work};
+use crate::ioserver::secret::Secret;
+use crate::ioserver::visitors::{Visitor, Visitors};
+use crate::ioserver::wire::{self, Action, DATA_ONLY, NEW, Question, Until};
 use crate::journal::now;
+use crate::system::absolute;
 use crate::system::signals::Signals;
-use blockfile::define::{Definition, OpenFile, Role};
+use blockfile::define::{Definition, OpenFile, Role, Server};
 use blockfile::operation::{
     self, STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE,
 };
@@ -67,16 +67,13 @@ pub struct Arguments {
     detach: bool,
 }
 
-/// What is told when the server can be connected to.
-pub const LISTENING: &str = "listening ";
-
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     let signals = Signals::hold();
-    super::mount::ignore_file_size_limit();
-    super::mount::more_descriptors();
+    crate::ioserver::mount::ignore_file_size_limit();
+    crate::ioserver::mount::more_descriptors();
     let store = &arguments.store;
-    let store = store.canonicalize().map_err(|e| at(store, &e))?;
+    let store = store.canonicalize().map_err(|e| Failure::file(store, e))?;
     let default = format!(
         "dataserver.{}.{}.blocks",
         arguments.number,
@@ -86,14 +83,12 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
         _ if arguments.no_trace => None,
         given => Some(absolute(given.as_deref().unwrap_or(default.as_ref()))?),
     };
-    let name = store.display().to_string();
-    let recorder = recorder(
-        trace.as_deref(),
-        Role::DataServer,
-        arguments.number,
-        name,
-        None,
-    )?;
+    let named = Server {
+        role: Role::DataServer,
+        number: arguments.number,
+        name: store.display().to_string(),
+    };
+    let recorder = Arc::new(Recorder::create(trace.as_deref(), named, None)?);
     let secret = Secret::for_addresses(arguments.secret.as_deref(), [&arguments.listen])?;
     let bound = Listener::bind(&arguments.listen);
     let listener = bound.map_err(|e| Failure::Data(format!("{}: {e}", arguments.listen)))?;
@@ -106,7 +101,7 @@ pub fn run(arguments: &Arguments) -> std::result::Result<(), Failure> {
     drop(out.flush());
     drop(out);
     if arguments.detach {
-        super::background::detach();
+        crate::ioserver::background::detach();
     }
     let server = Arc::new(DataServer {
         objects: Objects::new(store),
@@ -170,7 +165,7 @@ impl DataServer {
     /// Finds out whether an asker may ask.
     fn let_in(&self, stream: &mut Stream) -> std::io::Result<()> {
         match stream.user()? {
-            Some(user) => super::address::expect_own(user).inspect_err(|_| {
+            Some(user) => crate::ioserver::address::expect_own(user).inspect_err(|_| {
                 drop(wire::answer(stream, Err(io::Errno::ACCESS), &[]));
             }),
             None => match &self.secret {

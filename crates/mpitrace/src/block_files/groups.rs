@@ -4,6 +4,8 @@ use super::source::Source;
 use blockfile::file::File;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use trace_formats::dumpi::meta;
+use trace_formats::dumpi::print::Zone;
 use trace_formats::project::operations;
 
 /// The block files of one run in order of rank.
@@ -141,7 +143,7 @@ impl<'a> Group<'a> {
             1 => "1 rank".to_owned(),
             n => format!("{n} ranks"),
         };
-        let stamp = super::write::stamp(self.started());
+        let stamp = stamp(self.started());
         format!("{}, {ranks}, {stamp}", self.program())
     }
 
@@ -166,4 +168,12 @@ impl<'a> Group<'a> {
         }
         text
     }
+}
+
+/// Time stamp in names of files, local time: `2026.11.20.05.32.58`.
+pub fn stamp(second: u64) -> String {
+    let prefix = meta::prefix(b"", second, Zone::Local);
+    String::from_utf8_lossy(&prefix)
+        .trim_start_matches('-')
+        .to_owned()
 }

@@ -1,0 +1,47 @@
+//! The command line of `mpitrace filter`.
+
+use super::dumpi_parts::PartArguments;
+use super::selection::SelectionArguments;
+use crate::trace_files::format::Format;
+use crate::trace_files::overwrite::Overwrite;
+use crate::trace_files::shape::TreeArguments;
+use std::path::PathBuf;
+
+/// Write a part of a trace
+///
+/// What is kept must meet all conditions. SLOG2 gets a new tree with right previews and summaries, and views of the
+/// lines that are left; DUMPI files and CLOG2 files keep their records as they are; everything else goes through drawables. Without an
+/// option the whole trace is written anew.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  mpitrace filter --no-category 'MPI_Comm_*' run.slog2 less.slog2
+  mpitrace filter --rank 0-3 --window 10 12.5 run.slog2 part.slog2
+  mpitrace filter --callid 0x10000000007 run.clog2 call.slog2
+  mpitrace filter -r 0,106 run.slog2 less.slog2          as slog2filter, without its defects
+  mpitrace filter -F -m MPI_Send -m MPI_Recv -i rank0.bin -o messages.bin
+  mpitrace filter --no-category 'MPI_*probe' dumpi-2026.11.20.meta newroot")]
+pub struct Arguments {
+    /// The trace and the file to write; - is stdin or stdout. Of a DUMPI run its .meta and the root of the new names
+    #[arg(num_args = 0..=2, value_name = "IN OUT")]
+    pub files: Vec<PathBuf>,
+    /// The file to write, instead of a second argument
+    #[arg(short, long = "output", visible_alias = "outfile", value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub selection: SelectionArguments,
+    /// Format of the output [default: by its name]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub to: Option<Format>,
+    #[command(flatten)]
+    pub tree: TreeArguments,
+    /// SLOG2: the same bytes as slog2filter, which loses what ends at the very start of the log, doubles counts and ratios and keeps empty lines
+    #[arg(long)]
+    pub as_slog2filter: bool,
+    #[command(flatten)]
+    pub dumpi: PartArguments,
+    #[command(flatten)]
+    pub overwrite: Overwrite,
+    /// Say nothing if all went well
+    #[arg(short, long)]
+    pub quiet: bool,
+}
