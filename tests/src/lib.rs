@@ -13,37 +13,21 @@ pub mod contents;
 pub mod failures;
 pub mod matrix;
 pub mod mpi;
+pub mod paths;
 pub mod process;
 pub mod tally;
 pub mod trace;
 
 pub use compile::Program;
 pub use mpi::Mpi;
+pub use paths::{mpitrace, root, target};
 pub use process::{Finished, Folder};
 pub use trace::{Run, traced};
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-
-/// The repository.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("tests/ is in the repository")
-        .into()
-}
-
-/// `target/` as `ci/build` uses it, whatever CARGO_TARGET_DIR says where the tests themselves are built.
-pub fn target() -> PathBuf {
-    std::env::var_os("TRACE_TESTS_TARGET").map_or_else(|| root().join("target"), PathBuf::from)
-}
-
-/// The command-line tool.
-pub fn mpitrace() -> PathBuf {
-    target().join("release/mpitrace")
-}
 
 /// Prints why a test, or a part of one, was not run; `ci/test` counts these lines.
 pub fn skip(reason: &str) {

@@ -121,7 +121,7 @@ impl Folder {
     pub fn new(name: &str) -> Folder {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = crate::target()
+        let path = crate::paths::target()
             .join("tests-runs")
             .join(format!("{name}-{}-{number}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
