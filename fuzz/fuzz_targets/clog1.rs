@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io;
-use trace_formats::model::Source as _;
+use trace_model::Source as _;
 use trace_formats::{alog, clog1};
 
 fuzz_target!(|data: &[u8]| {

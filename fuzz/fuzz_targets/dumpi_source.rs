@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use trace_formats::dumpi::Source;
-use trace_formats::model::Source as _;
+use trace_model::Source as _;
 
 fuzz_target!(|data: &[u8]| {
     if let Ok(source) = Source::new(2, &[(0, data), (1, data)]) {

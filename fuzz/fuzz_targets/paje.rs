@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
-use trace_formats::model::{Source as _, convert};
+use trace_model::{Source as _, convert};
 use trace_formats::paje::{
     Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print, rewrite,
 };

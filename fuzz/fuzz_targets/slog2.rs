@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io;
-use trace_formats::model::Source;
+use trace_model::Source;
 use trace_formats::slog2;
 
 fuzz_target!(|data: &[u8]| {

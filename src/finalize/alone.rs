@@ -31,7 +31,7 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     let mut mapped = Vec::new();
     for path in paths {
         let named = |e: std::io::Error| format!("{}: {e}", path.display());
-        let file = trace_formats::files::open_found(path).map_err(named)?;
+        let file = trace_model::files::open_found(path).map_err(named)?;
         // SAFETY: the processes that wrote the files have come to their ends, but for this one, of which only what is
         // committed is read.
         mapped.push(unsafe { Mmap::map(&file) }.map_err(named)?);

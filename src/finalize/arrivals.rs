@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use trace_formats::files;
+use trace_model::files;
 
 /// A rank has come.
 const ARRIVED: u8 = b'a';

@@ -18,7 +18,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use trace_formats::files;
+use trace_model::files;
 
 /// Longest wait for the lock of the list. Others hold it for as long as it takes to write a line.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(10);

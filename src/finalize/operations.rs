@@ -180,7 +180,7 @@ impl Sink for Joining {
 }
 
 /// Does something that fails with a reason, also when it panics.
-fn caught<T>(work: impl FnOnce() -> Result<T, trace_formats::model::Stop>) -> Result<T, String> {
+fn caught<T>(work: impl FnOnce() -> Result<T, trace_model::Stop>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(|stop| stop.to_string()),
         Err(_) => Err("the join failed".to_owned()),

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::Path;
-use trace_formats::files;
+use trace_model::files;
 
 /// Rights of files that are made, before the process's mask.
 const RIGHTS: u32 = 0o666;

@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use trace_formats::files;
+use trace_model::files;
 
 /// How often the folder is asked for, a millisecond apart, while another rank looks into it.
 const TRIES: u32 = 50;

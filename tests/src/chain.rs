@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use trace_formats::io::{Actor, Call, Fact, FileRole, Operation, Precision, Relation, join_files};
-use trace_formats::model::Stop;
+use trace_model::Stop;
 
 /// Bytes per mark: 1 + rank + 8 * (n % 31) for a rank's n-th call that writes bytes to the file.
 type Marks = BTreeMap<u64, u64>;

@@ -19,12 +19,12 @@ use crate::trace_files::target::{Output, Target};
 use crate::trace_files::trace::Trace;
 use crate::updates::write_updated;
 use std::path::{Path, PathBuf};
-use trace_formats::model::Losses;
 use trace_formats::paje;
 use trace_formats::slog2::{
     self, Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_telling,
     convert_telling,
 };
+use trace_model::Losses;
 
 /// Convert a trace to another format
 ///

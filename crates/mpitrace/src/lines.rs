@@ -11,8 +11,8 @@ use crate::trace_files::trace::Trace;
 use clap::ValueEnum;
 use std::path::PathBuf;
 use trace_formats::edit::{Split, View, view};
-use trace_formats::model::Source;
 use trace_formats::slog2::LineIdMap;
+use trace_model::Source;
 
 /// Make views (line ID maps) of a trace, and sub-lines for what overlaps on a line
 ///

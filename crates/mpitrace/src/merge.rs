@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use trace_formats::edit::{
     CategoryPattern, Merged, Part, align_by_call_ids, align_by_category, align_starts,
 };
-use trace_formats::model::Source;
+use trace_model::Source;
 
 /// Put traces together, the lines of each under those of the one before
 ///

@@ -8,12 +8,12 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use trace_formats::PendingFile;
-use trace_formats::model::Source as _;
 use trace_formats::slog2::{
     Builder, Category, Color, Depth, Drawable, LineIdMap, NewDrawable, Options, PrintOptions,
     Reader, Shadow, Source, TimeBBox, Topology, Vertex, Visit, print,
 };
+use trace_model::PendingFile;
+use trace_model::Source as _;
 
 /// Pseudo-random numbers, the same in every run.
 struct Random(u64);

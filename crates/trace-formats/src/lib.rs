@@ -10,22 +10,13 @@ pub mod clog2;
 pub mod dumpi;
 #[cfg(feature = "commands")]
 pub mod edit;
-mod fault;
-#[cfg(unix)]
-pub mod files;
 pub mod io;
-pub mod model;
 #[cfg(feature = "commands")]
 mod mpe1;
-mod os;
 #[cfg(feature = "commands")]
 pub mod paje;
-mod pending;
 pub mod project;
 #[cfg(feature = "commands")]
 pub mod slog1;
 pub mod slog2;
 pub mod stats;
-
-pub use fault::{Fault, FaultKind};
-pub use pending::PendingFile;

@@ -80,7 +80,7 @@ impl<K: FaultKind> std::error::Error for Fault<K> {
 }
 
 /// The text of the kinds `Truncated`.
-pub(crate) fn ends_in(
+pub fn ends_in(
     f: &mut fmt::Formatter<'_>,
     what: &str,
     expected: impl fmt::Display,
@@ -94,6 +94,7 @@ pub(crate) fn ends_in(
 
 /// Makes a type with an arm `Io` a [`FaultKind`]: failures of the system become that arm and are the error beneath. Behind
 /// `whole_file:` stand the arms that are about a file as a whole.
+#[macro_export]
 macro_rules! fault_kind {
     ($kind:ident $(, whole_file: $whole:pat)?) => {
         impl $crate::FaultKind for $kind {
@@ -118,4 +119,3 @@ macro_rules! fault_kind {
         }
     };
 }
-pub(crate) use fault_kind;

@@ -138,7 +138,7 @@ pub fn message(category: &Category, info: &[u8]) -> Option<Message> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Color, Topology};
+    use crate::{Color, Topology};
 
     #[test]
     fn what_is_written_is_read() {

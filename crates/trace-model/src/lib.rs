@@ -1,17 +1,26 @@
 //! What all formats have in common: drawables on timelines.
 //!
+//! Every crate that reads, writes, analyses or draws traces builds on this one. It must not know any format, MPI, or how a
+//! trace came about.
+//!
 //! The drawable is that of SLOG2: a state, an arrow or an event of a category, with its corners in time and on lines
 //! and an info whose layout the category tells. A format that can be read as drawables has a [`Source`], one that can
 //! hold them a [`Sink`], and [`convert`] puts the one into the other. Formats that hold events rather than drawables
 //! take them through [`Points`]. What a target cannot hold is counted in [`Losses`], never dropped silently.
+#![deny(missing_docs)]
 
 mod category;
 mod color;
 mod drawable;
+pub mod fault;
+#[cfg(unix)]
+pub mod files;
 pub mod hash;
 mod info;
 mod lane;
 mod losses;
+pub mod os;
+mod pending;
 mod points;
 pub mod requests;
 #[cfg(feature = "spill")]
@@ -25,9 +34,11 @@ pub use category::{
 };
 pub use color::{Color, DefaultColors};
 pub use drawable::{Drawable, TimeBBox, Topology, Vertex};
+pub use fault::{Fault, FaultKind};
 pub use info::{COUNTER_SIGN, InfoWriter, Message, Value, counter_of, info_values, message};
 pub use lane::{Actor, Lane, columns_of_lane, lane_of, name_of_columns, name_of_lane, named_lane};
 pub use losses::Losses;
+pub use pending::PendingFile;
 pub use points::{Point, Points, What};
 #[cfg(feature = "spill")]
 pub use sort::{Sorted, Sorter, convert};
@@ -126,7 +137,7 @@ pub trait Source {
 }
 
 /// What completes the output of a [`Sink`] when everything is written.
-pub(crate) type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
+pub type Complete<W> = Box<dyn FnOnce(W) -> Result<(), Stop>>;
 
 /// A trace that is being made of drawables.
 pub trait Sink {

@@ -170,7 +170,7 @@ impl Eq for Waiting {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Vertex;
+    use crate::Vertex;
 
     #[test]
     fn states_nest_and_messages_stand_inside_them() {

@@ -12,8 +12,8 @@ use tests::trace::{LIMIT, Tracing};
 use tests::{Folder, Mpi, Program, Run, chain, contents, process};
 use trace_formats::io::draw::{Shows, shows};
 use trace_formats::io::{Fact, Relation, facts_of, join_files};
-use trace_formats::model::{Source, Topology};
 use trace_formats::slog2;
+use trace_model::{Source, Topology};
 
 /// A program with blocking, nonblocking and collective accesses, and what it takes of the trace.
 fn drawn(mpi: Mpi, variables: &[(&str, &str)]) -> Run {

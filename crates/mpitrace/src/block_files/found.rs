@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use trace_formats::files;
+use trace_model::files;
 
 /// Ending of the names of block files.
 pub const ENDING: &str = "blocks";

@@ -26,7 +26,7 @@ pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<Input>> {
     if !is_writing(pid, path) {
         return Ok(None);
     }
-    let file = trace_formats::files::open_regular(path)?;
+    let file = trace_model::files::open_regular(path)?;
     let copy = tempfile::tempfile()?;
     let mut block = vec![0; BLOCK_SIZE];
     let mut offset = 0;

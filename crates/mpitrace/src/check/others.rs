@@ -5,10 +5,10 @@ use crate::terminal::progress::Progress;
 use crate::trace_files::input::Input;
 use blockfile::define::Definition;
 use std::collections::HashSet;
-use trace_formats::model::{Drawable, Losses, Source, Stop};
 use trace_formats::paje::{Reader as PajeReader, Simulator, Trace};
 use trace_formats::slog1::{Reader as Slog1Reader, Sector};
 use trace_formats::{alog, clog1, paje};
+use trace_model::{Drawable, Losses, Source, Stop};
 
 /// Losses that say that something is odd in the file, rather than that it has no place among drawables.
 const ODD: [&str; 9] = [

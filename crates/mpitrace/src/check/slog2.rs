@@ -7,11 +7,11 @@ use crate::trace_files::input::Input;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use trace_formats::model::{TimeBBox, Topology};
 use trace_formats::slog2::{
     Annotated, Category, DirEntry, Drawable, FileBlockPtr, HEADER_SIZE, Layout, Node, Primitive,
     Reader, Shadow, TreeNodeId, Vertex, preview_index,
 };
+use trace_model::{TimeBBox, Topology};
 
 /// How far a recomputed ratio may be from that of the file, which is a sum of floats.
 const DOUBT: f64 = 1e-3;

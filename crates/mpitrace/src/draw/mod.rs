@@ -15,8 +15,8 @@ use clap::ValueEnum;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use trace_formats::model::Line;
 use trace_formats::slog2::{Error, Reader, TimeBBox};
+use trace_model::Line;
 use viewer_core::{Content, Look, Picture, Rows, Selection, Theme, Wanted};
 
 /// Draw a picture of a trace

@@ -9,12 +9,12 @@ use crate::trace_files::target::Target;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use trace_formats::PendingFile;
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::Version;
 use trace_formats::dumpi::write::FileWriter;
 use trace_formats::edit::{Copied, DumpiFilter, Selection, first_wall_time};
+use trace_model::PendingFile;
 
 /// Filters one file.
 pub fn file(

@@ -4,7 +4,7 @@ use super::report::{Report, object};
 use crate::terminal::progress::Progress;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use trace_formats::model::{Definitions, Drawable, Line, Source, Topology};
+use trace_model::{Definitions, Drawable, Line, Source, Topology};
 
 /// Ranks, threads and hosts of some lines.
 pub fn describe_lines<'l>(lines: impl Iterator<Item = &'l Line>, report: &mut Report) {

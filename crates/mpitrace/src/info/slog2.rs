@@ -3,8 +3,8 @@
 use super::drawables::{describe_kinds, describe_lines};
 use super::report::{Report, object};
 use serde_json::Value;
-use trace_formats::model::Topology;
 use trace_formats::slog2::{Annotated, Error, Layout, Reader, Salvage, lines_of_views};
+use trace_model::Topology;
 
 pub fn describe(bytes: &[u8], report: &mut Report) {
     let reader = match Reader::new(bytes) {

@@ -8,7 +8,7 @@ use crate::trace_files::trace::Trace;
 use blockfile::file::File;
 use trace_formats::io::report::Options;
 use trace_formats::io::{Actor, Fact, Joined, facts_by_time, join_files};
-use trace_formats::model::Stop;
+use trace_model::Stop;
 
 /// The facts of a trace, to be gone through as often as needed.
 pub struct Facts {

@@ -49,7 +49,7 @@ impl fmt::Display for Address {
 
 /// Sees that the user at the other end of a connection is this process's own, or root.
 pub fn expect_own(user: u32) -> io::Result<()> {
-    let own = trace_formats::files::user();
+    let own = trace_model::files::user();
     if user == own || user == 0 {
         return Ok(());
     }

@@ -73,7 +73,7 @@ impl Objects {
         })?;
         let stat = fs::fstat(&fd)?;
         let is_regular = fs::FileType::from_raw_mode(stat.st_mode) == fs::FileType::RegularFile;
-        if !is_regular || stat.st_uid != trace_formats::files::user() || stat.st_nlink != 1 {
+        if !is_regular || stat.st_uid != trace_model::files::user() || stat.st_nlink != 1 {
             if !self.is_told.swap(true, Relaxed) {
                 eprintln!(
                     "mpitrace: data server: {}: not a file that this server made",

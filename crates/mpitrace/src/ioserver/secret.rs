@@ -48,14 +48,14 @@ impl Secret {
     /// When the file is not there, is another user's, can be read by others, or is too short or too long.
     pub fn read(path: &Path) -> Result<Secret, Failure> {
         let failed = |why: String| Failure::Data(format!("{}: {why}", path.display()));
-        let file = trace_formats::files::open_regular(path).map_err(|e| match e.kind() {
+        let file = trace_model::files::open_regular(path).map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => failed(format!(
                 "{e}: a secret of one's own is made by (umask 077; openssl rand -hex 32 >FILE)"
             )),
             _ => Failure::file(path, e),
         })?;
         let found = file.metadata().map_err(|e| Failure::file(path, e))?;
-        if found.uid() != trace_formats::files::user() {
+        if found.uid() != trace_model::files::user() {
             return Err(failed(format!("belongs to user {}", found.uid())));
         }
         if found.mode() & 0o077 != 0 {

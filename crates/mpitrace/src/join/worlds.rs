@@ -8,11 +8,11 @@ use crate::trace_files::target::Target;
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use trace_formats::PendingFile;
 use trace_formats::clog2::{
     Body, Reader, Record, Together, Worlds, WorldsError, Writer, comm_etype,
 };
 use trace_formats::slog2::{self, ConvertOptions, FromClog2, Options};
+use trace_model::PendingFile;
 
 /// Writes the trace and says what came of it.
 pub fn join(

@@ -8,14 +8,14 @@ use blockfile::file::File;
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
-use trace_formats::files;
-use trace_formats::model::Stop;
 use trace_formats::project::dumpi;
 use trace_formats::project::functions::Choice;
 use trace_formats::project::merge::{self, Merge};
 use trace_formats::project::operations;
 use trace_formats::project::outputs::{Outputs, Plan, numbered};
 use trace_formats::project::scan::Scan;
+use trace_model::Stop;
+use trace_model::files;
 use wrappers::Table;
 
 /// What came of it.

@@ -300,7 +300,7 @@ fn base(group: &Group<'_>) -> PathBuf {
     match given {
         Some(name) if !name.is_empty() => OsString::from_vec(name).into(),
         _ => trace_formats::project::outputs::free_base(Path::new(
-            &trace_formats::files::part_of_name(group.program()),
+            &trace_model::files::part_of_name(group.program()),
         )),
     }
 }

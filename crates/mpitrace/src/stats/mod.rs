@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use tables::Tables;
-use trace_formats::model::{Definitions, TimeBBox};
 use trace_formats::slog2;
 use trace_formats::stats::{self, Histogram, Nesting, Options, Statistics};
+use trace_model::{Definitions, TimeBBox};
 
 /// Statistics of a trace
 ///

@@ -3,8 +3,8 @@
 use crate::terminal::table::{Cell, Table};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use trace_formats::model::{Definitions, Topology};
 use trace_formats::stats::{CategoryStatistics, Statistics, Tally};
+use trace_model::{Definitions, Topology};
 
 /// Percentiles of durations that are shown.
 const PERCENTILES: [(f64, &str); 4] = [

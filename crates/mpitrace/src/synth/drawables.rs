@@ -2,7 +2,7 @@
 
 use super::timeline::{CHECKPOINT_BYTES, Shape, Span, Timeline};
 use std::cell::Cell;
-use trace_formats::model::{
+use trace_model::{
     Category, Color, Definitions, Drawable, Line, Losses, Order, Source, Stop, Topology, Vertex,
 };
 
@@ -404,7 +404,7 @@ impl Batch {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
-    use trace_formats::model::{Value, info_values, message};
+    use trace_model::{Value, info_values, message};
 
     #[derive(Clone, Debug, PartialEq)]
     struct Drawn {

@@ -7,11 +7,11 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use trace_formats::PendingFile;
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
 use trace_formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
 use trace_formats::dumpi::value::Status;
 use trace_formats::dumpi::write::{Call, FileWriter, Head, LIBDUMPI, WriteError};
+use trace_model::PendingFile;
 
 /// Files that are written at a time; for more ranks the timeline is made several times.
 const OPEN: u32 = 128;

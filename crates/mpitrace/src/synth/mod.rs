@@ -16,7 +16,7 @@ use crate::trace_files::target::Target;
 use drawables::Synthetic;
 use std::path::{Path, PathBuf};
 use timeline::Shape;
-use trace_formats::model::{Order, Source};
+use trace_model::{Order, Source};
 
 /// Make a synthetic trace
 ///

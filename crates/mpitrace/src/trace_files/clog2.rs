@@ -6,7 +6,7 @@ use crate::trace_files::trace::Trace;
 use trace_formats::clog2::{
     Endian, Error, ErrorKind, Reader, Writer, join, joined_preamble, repair,
 };
-use trace_formats::model::Losses;
+use trace_model::Losses;
 
 /// Writes a CLOG2 file again: as it is, or, if it is the local file of a rank or other blocks are asked for, merged.
 pub fn convert(trace: &Trace, target: &Target) -> Result<Losses, Failure> {

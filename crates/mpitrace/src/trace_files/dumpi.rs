@@ -6,12 +6,13 @@ use crate::trace_files::input::shown;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
 use std::path::Path;
-use trace_formats::PendingFile;
 use trace_formats::dumpi::Source;
 use trace_formats::dumpi::from_text::{FromTextError, Options, Zone, from_text};
 use trace_formats::dumpi::print::{PrintError, Sections, print};
 use trace_formats::dumpi::read::Reader;
-use trace_formats::model::{self, Definitions, Drawable, Losses, Stop};
+use trace_model as model;
+use trace_model::PendingFile;
+use trace_model::{Definitions, Drawable, Losses, Stop};
 
 /// A run as drawables.
 pub fn source(trace: &Trace) -> Result<Box<dyn model::Source + '_>, Failure> {

@@ -42,7 +42,7 @@ impl Input {
     /// The bytes of a file that has to be a regular one: a block file, or what another file names. Nothing else is waited for.
     pub fn open_regular(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Data(format!("{}: {error}", path.display()));
-        let file = trace_formats::files::open_regular(path).map_err(failed)?;
+        let file = trace_model::files::open_regular(path).map_err(failed)?;
         match file.metadata().map_err(failed)?.len() {
             0 => Ok(Input::Read(Vec::new())),
             _ => map(&file).map_err(failed),

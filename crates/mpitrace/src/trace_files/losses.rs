@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::io;
 use std::path::Path;
-use trace_formats::model::{Losses, Stop};
+use trace_model::{Losses, Stop};
 
 /// What stopped a conversion, as the failure of a command.
 pub fn failure(stop: Stop) -> Failure {

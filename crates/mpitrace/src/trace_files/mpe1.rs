@@ -7,8 +7,8 @@ use crate::trace_files::trace::Trace;
 use std::io::Write;
 use std::path::Path;
 use trace_formats::clog2::Endian;
-use trace_formats::model::Losses;
 use trace_formats::{alog, clog1};
+use trace_model::Losses;
 
 /// Opens a CLOG-1 file, and says on stderr if it is an odd one.
 pub fn open<'a>(bytes: &'a [u8], name: &Path) -> Result<clog1::Reader<'a>, Failure> {

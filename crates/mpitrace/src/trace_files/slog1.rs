@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
-use trace_formats::model::Losses;
-use trace_formats::{PendingFile, clog1, slog1};
+use trace_formats::{clog1, slog1};
+use trace_model::Losses;
+use trace_model::PendingFile;
 
 /// The same file again, without changes.
 pub fn copy(trace: &Trace, target: &Target) -> Result<Losses, Failure> {

@@ -6,8 +6,9 @@ use crate::trace_files::input::shown;
 use crate::trace_files::trace::Trace;
 use crate::trace_files::{dumpi, mpe1};
 use std::path::Path;
-use trace_formats::model::Source;
-use trace_formats::{Fault, FaultKind, alog, clog2, paje, project, slog1, slog2};
+use trace_formats::{alog, clog2, paje, project, slog1, slog2};
+use trace_model::Source;
+use trace_model::{Fault, FaultKind};
 
 impl Trace {
     /// The trace as drawables.

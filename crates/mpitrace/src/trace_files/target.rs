@@ -7,7 +7,8 @@ use crate::trace_files::shape::{FrameArguments, TreeArguments};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use trace_formats::{PendingFile, paje};
+use trace_formats::paje;
+use trace_model::PendingFile;
 
 /// Bytes that are written at once: enough for the file system, and little enough to stay in the processor's cache.
 const BUFFER: usize = 1 << 18;

@@ -7,8 +7,10 @@ use crate::trace_files::losses::failure;
 use crate::trace_files::target::Target;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use trace_formats::model::{self, Definitions, Drawable, Losses, Order, Sink, Source, Stop};
-use trace_formats::{Fault, FaultKind, alog, clog1, clog2, paje, slog1, slog2};
+use trace_formats::{alog, clog1, clog2, paje, slog1, slog2};
+use trace_model as model;
+use trace_model::{Definitions, Drawable, Losses, Order, Sink, Source, Stop};
+use trace_model::{Fault, FaultKind};
 
 impl Target {
     /// A sink that makes the file.

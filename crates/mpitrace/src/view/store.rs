@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use trace_formats::PendingFile;
-use trace_formats::files;
 use trace_formats::slog2::Reader;
+use trace_model::PendingFile;
+use trace_model::files;
 
 /// Bytes of such a file that are read at most.
 const MOST: u64 = 512 << 20;

@@ -4,10 +4,10 @@ use super::view::View;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use trace_formats::model::Value as Info;
 use trace_formats::slog2::{
     Drawable, PREVIEW_ARROW, PREVIEW_EVENT, Primitive, Shadow, TimeBBox, Topology, Vertex,
 };
+use trace_model::Value as Info;
 
 pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
     let reading = view.window.reading;

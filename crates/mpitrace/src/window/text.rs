@@ -2,8 +2,8 @@
 
 use super::view::View;
 use std::io::{self, Write};
-use trace_formats::model::Value;
 use trace_formats::slog2::{Drawable, Primitive, Shadow, Topology, Weight};
+use trace_model::Value;
 
 pub fn write(view: &View<'_>, out: &mut impl Write) -> io::Result<()> {
     let (window, log, reading) = (view.window.bounds, view.log, view.window.reading);

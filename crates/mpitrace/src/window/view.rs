@@ -1,8 +1,8 @@
 //! What is shown of a window: its drawables with the names of their lines and categories.
 
 use std::collections::BTreeMap;
-use trace_formats::model::{Line, Value, info_values};
 use trace_formats::slog2::{Category, TimeBBox, Window};
+use trace_model::{Line, Value, info_values};
 
 /// A window and what the file says about what is in it.
 pub struct View<'a> {

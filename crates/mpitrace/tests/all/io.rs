@@ -10,10 +10,9 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use trace_formats::io::draw::Base;
 use trace_formats::io::{Drawer, Fact};
-use trace_formats::model::{
-    self, Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex,
-};
 use trace_formats::slog2;
+use trace_model as model;
+use trace_model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 
 fn mpitrace(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mpitrace"))

@@ -1,8 +1,9 @@
 //! What can be wrong with an ALOG file.
 
-use crate::fault::{Fault, fault_kind};
 use std::fmt;
 use std::io;
+use trace_model::fault::Fault;
+use trace_model::fault_kind;
 
 /// An error in an ALOG file: what was expected, at which byte and line, of which file.
 pub type Error = Fault<ErrorKind>;

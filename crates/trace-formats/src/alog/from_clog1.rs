@@ -2,9 +2,9 @@
 
 use super::error::{Error, ErrorKind};
 use crate::clog1::{Body, ENDLOG_TIME, Reader, Record};
-use crate::model::Losses;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use trace_model::Losses;
 
 /// What stops [`from_clog1`].
 #[derive(Debug)]

@@ -2,14 +2,15 @@
 
 use super::error::Error;
 use super::event::{Event, Timestamp, etype};
-use crate::PendingFile;
-use crate::model::{self, Complete, Definitions, Drawable, Losses, Order, Stop};
 use crate::mpe1::{self, Book, Emitter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
+use trace_model as model;
+use trace_model::PendingFile;
+use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
 
 /// How to write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

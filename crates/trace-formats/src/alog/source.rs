@@ -4,8 +4,9 @@ use super::error::Error;
 use super::event::Event;
 use super::header::Header;
 use super::read::{Content, Reader};
-use crate::model::{self, Definitions, Drawable, Losses, Order, Stop};
 use crate::mpe1::{self, Pairing, Plan, State, Survey};
+use trace_model as model;
+use trace_model::{Definitions, Drawable, Losses, Order, Stop};
 
 /// An ALOG file that can be read as drawables: states by their start and end events, messages by -101 and -102, all
 /// other events as they are.

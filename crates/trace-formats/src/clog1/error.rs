@@ -1,8 +1,9 @@
 //! What can be wrong with a CLOG-1 file.
 
-use crate::fault::{Fault, ends_in, fault_kind};
 use std::fmt;
 use std::io;
+use trace_model::fault::{Fault, ends_in};
+use trace_model::fault_kind;
 
 /// An error in a CLOG-1 file: what was expected, at which byte, of which file.
 pub type Error = Fault<ErrorKind>;

@@ -6,8 +6,8 @@ use super::record::{Body, ENDLOG_TIME, EventDef, Raw, Record, RecordHeader, Stat
 use super::write::Writer;
 use crate::alog::{self, Content, Header, Reader};
 use crate::clog2::FixedText;
-use crate::model::Losses;
 use std::io::Write;
+use trace_model::Losses;
 
 /// Number of the first state: MPE's for the user's.
 const FIRST_STATE: i32 = 200;

@@ -6,12 +6,13 @@ use super::record::{
     Body, Comm, ENDLOG_TIME, EventDef, Raw, Record, RecordHeader, StateDef, comm_etype,
 };
 use super::write::Writer;
-use crate::PendingFile;
 use crate::clog2::FixedText;
-use crate::model::{self, Complete, Definitions, Drawable, Losses, Order, Stop};
 use crate::mpe1::{Emitter, Event};
 use std::io::Write;
 use std::path::Path;
+use trace_model as model;
+use trace_model::PendingFile;
+use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
 
 /// The handle of MPI_COMM_WORLD: that of MPICH-1.
 const WORLD: i32 = 91;

@@ -3,9 +3,10 @@
 use super::error::Error;
 use super::read::Reader;
 use super::record::{Body, Record};
-use crate::model::{self, Definitions, Drawable, Losses, Order, Stop};
 use crate::mpe1::{self, Event, Pairing, Plan, State, Survey};
 use std::io::Write;
+use trace_model as model;
+use trace_model::{Definitions, Drawable, Losses, Order, Stop};
 
 /// A CLOG-1 file that can be read as drawables: as [`crate::alog::Source`]. The states of MPE's wrappers have their
 /// names also where the definitions, which stand at the end, are missing.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io;
 
-use crate::fault::{Fault, ends_in, fault_kind};
+use trace_model::fault::{Fault, ends_in};
+use trace_model::fault_kind;
 
 /// An error in a CLOG2 file: what was expected, at which byte, of which file.
 pub type Error = Fault<ErrorKind>;

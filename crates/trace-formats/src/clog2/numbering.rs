@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::preamble::Preamble;
 use super::record::{Body, EventDef, StateDef, msg_etype};
 use super::text::FixedText;
-use crate::model::{Category, Definitions, Line, Losses, Topology};
+use trace_model::{Category, Definitions, Line, Losses, Topology};
 
 /// Where a line is in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -355,7 +355,7 @@ fn format(category: &Category, losses: &mut Losses) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Color;
+    use trace_model::Color;
 
     fn definitions(categories: &[(Topology, Option<(i32, i32)>)]) -> Definitions {
         let mut definitions = Definitions::default();

@@ -13,10 +13,9 @@ use super::record::{
     Body, CARGO_SIZE, CommEvent, Msg, Record, RecordHeader, comm_etype, msg_etype,
 };
 use super::write::Writer;
-use crate::PendingFile;
-use crate::model::{
-    self, Definitions, Drawable, Losses, Order, Point, Points, Stop, What, message,
-};
+use trace_model as model;
+use trace_model::PendingFile;
+use trace_model::{Definitions, Drawable, Losses, Order, Point, Points, Stop, What, message};
 
 /// How to write a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,9 @@ use super::error::Error;
 use super::merging::Merging;
 use super::read::Reader;
 use super::record::{Body, Endian};
-use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
 use crate::slog2::Drawing;
+use trace_model as model;
+use trace_model::{Definitions, Drawable, Line, Losses, Order, Stop};
 
 /// A CLOG2 file that can be read as drawables.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use super::comm::CommTable;
 use super::error::{Error, ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
 use super::record::{Body, ENDLOG_TIME, Endian, HEADER_SIZE, Record, RecordHeader};
-use crate::PendingFile;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use trace_model::PendingFile;
 
 /// Bytes kept free in each block for its ENDBLOCK record (section 3).
 const RESERVE: usize = HEADER_SIZE;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::types::{Index, Offsets, Trailer};
 use super::write::{Section, WriteError, Writer};
-use crate::PendingFile;
+use trace_model::PendingFile;
 
 /// A [`Writer`] to a [`PendingFile`], which [`FileWriter::finish`] gives its name.
 #[derive(Debug)]

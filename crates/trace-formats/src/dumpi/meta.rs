@@ -133,7 +133,7 @@ impl Meta {
     /// whatever `numprocs` claims.
     pub fn rank_files(&self, meta_path: &Path) -> RankFiles {
         let dir = meta_path.parent().unwrap_or(Path::new(""));
-        let prefix = crate::os::name(self.fileprefix.clone());
+        let prefix = trace_model::os::name(self.fileprefix.clone());
         let prefix = Path::new(&prefix);
         let mut places = vec![dir.join(prefix)];
         if let Some(last) = prefix.file_name() {

@@ -2,7 +2,7 @@
 
 use super::arrows::spans;
 use super::select::CategoryPattern;
-use crate::model::{Source, Stop};
+use trace_model::{Source, Stop};
 
 /// What the comparison of two traces by their common CallIDs gave.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use super::call_id::CallIds;
 use super::in_order::in_order;
 use crate::io::Relation;
 use crate::io::draw::{Shows, shows};
-use crate::model::{
+use trace_model::{
     Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Category, Value, info_values};
+use trace_model::{Category, Value, info_values};
 
 /// The categories whose drawables have a CallID.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl CallIds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Color, Topology};
+    use trace_model::{Color, Topology};
 
     #[test]
     fn call_ids_are_found_by_their_key() {

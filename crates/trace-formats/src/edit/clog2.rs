@@ -8,7 +8,7 @@ use super::select::{Judge, Selection};
 use crate::clog2::{
     Body, CARGO_SIZE, Error, Msg, Preamble, Reader, Record, RecordHeader, Source, Writer, msg_etype,
 };
-use crate::model::{Source as _, Topology};
+use trace_model::{Source as _, Topology};
 
 /// A merged CLOG2 file and what of it is kept.
 #[derive(Debug)]

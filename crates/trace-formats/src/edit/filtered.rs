@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::select::{Judge, Selection};
-use crate::model::{Definitions, Drawable, Losses, Order, Source, Stop};
+use trace_model::{Definitions, Drawable, Losses, Order, Source, Stop};
 
 /// The selected part of a trace of any format.
 pub struct Filtered<'s> {

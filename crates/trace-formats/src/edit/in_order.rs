@@ -1,6 +1,6 @@
 //! The drawables of a source in the order that is needed.
 
-use crate::model::{Drawable, Losses, Order, Sorter, Source, Stop};
+use trace_model::{Drawable, Losses, Order, Sorter, Source, Stop};
 
 /// Gives the drawables of `source` in this order, sorting them if it gives them in another.
 pub(super) fn in_order(

@@ -1,7 +1,7 @@
 //! The views of a trace, made anew from what is known of its lines.
 
-use crate::model::Line;
 use crate::slog2::{self, LineIdMap, views_of_lines};
+use trace_model::Line;
 
 /// By what lines are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::views;
-use crate::model::{Category, Definitions, Drawable, Line, Losses, Source, Stop, Vertex};
 use crate::slog2::LineIdMap;
+use trace_model::{Category, Definitions, Drawable, Line, Losses, Source, Stop, Vertex};
 
 /// A trace to be merged.
 pub struct Part<'s> {

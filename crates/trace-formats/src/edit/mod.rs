@@ -3,7 +3,7 @@
 //! under each other ([`Merged`]), one with arrows from calls to what they caused ([`Arrows`]), one whose overlapping
 //! drawables are on lines of their own ([`Split`]), one with other views ([`view`]).
 //!
-//! Most are a [`Source`](crate::model::Source) around a source, so they work with every format; [`write_slog2`] writes such a trace with the
+//! Most are a [`Source`](trace_model::Source) around a source, so they work with every format; [`write_slog2`] writes such a trace with the
 //! views that fit it.
 //!
 //! Section numbers are those of the format descriptions the project works from.

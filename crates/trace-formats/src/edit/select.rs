@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::str::FromStr;
 
 use super::call_id::CallIds;
-use crate::model::{Category, Definitions, Drawable, Line};
+use trace_model::{Category, Definitions, Drawable, Line};
 
 /// Numbers and ranges of numbers, as in `1,4-7,0x10,20-`. A range without an end reaches to the largest number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

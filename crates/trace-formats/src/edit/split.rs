@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use super::call_id::CallIds;
 use super::in_order::in_order;
 use super::views;
-use crate::model::{Definitions, Drawable, Line, Losses, Order, Source, Stop, Topology, Vertex};
 use crate::slog2::LineIdMap;
+use trace_model::{Definitions, Drawable, Line, Losses, Order, Source, Stop, Topology, Vertex};
 
 /// A trace whose overlapping drawables are on sub-lines.
 pub struct Split<'s> {

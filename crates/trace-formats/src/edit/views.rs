@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::lines::usual_views;
 use super::slog2::is_identity;
-use crate::model::Line;
 use crate::slog2::{LineIdMap, Text};
+use trace_model::Line;
 
 /// The views of a trace that becomes a part of another.
 pub(super) struct Part<'v> {

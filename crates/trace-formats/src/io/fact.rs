@@ -6,7 +6,7 @@
 
 use blockfile::operation as op;
 
-pub use crate::model::{Actor, Lane};
+pub use trace_model::{Actor, Lane};
 
 /// A point of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

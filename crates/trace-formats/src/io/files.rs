@@ -4,13 +4,13 @@ use super::extract::{Extract, server_of};
 use super::item::Item;
 use super::{Fact, Joined, Joiner};
 use crate::clog2::states::CallIds;
-use crate::model::Stop;
 use crate::project::clog2::Schema;
 use crate::project::merge;
 use crate::project::scan::Scan;
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use trace_model::Stop;
 use wrappers::Table;
 
 /// Joins the records of ranks, servers and devices in `files`, which were made with `table`, and gives what is found to `put`.

@@ -2,11 +2,11 @@
 
 use super::numbers::{EventNumber, StateNumbers, number};
 use super::{Event, HashMap, RECEIVE, SEND, key};
-use crate::model::{
+use std::io::Write;
+use trace_model::{
     Category, Definitions, Drawable, Losses, Message, Point, Points, Stop, Topology, Value, What,
     info_values, message,
 };
-use std::io::Write;
 
 /// Takes drawables in order of start and gives their events in order of time.
 #[derive(Debug)]

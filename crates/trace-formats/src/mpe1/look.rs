@@ -1,7 +1,7 @@
 //! Colours of definitions: names in, names out.
 
-use crate::model::Color;
-use crate::model::X11_NAMES as NAMES;
+use trace_model::Color;
+use trace_model::X11_NAMES as NAMES;
 
 /// The colour of a definition's `COLOR[:BITMAP]`, in any case; `None` if it has no name that is known.
 pub(crate) fn color(look: &[u8]) -> Option<Color> {

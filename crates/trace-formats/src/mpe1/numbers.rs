@@ -2,8 +2,8 @@
 
 use super::look;
 use super::{HashMap, calls};
-use crate::model::{Category, Definitions, Losses, Topology};
 use std::collections::BTreeSet;
+use trace_model::{Category, Definitions, Losses, Topology};
 
 /// First number of what is not in MPE's table.
 const FIRST: i32 = 500;

@@ -2,8 +2,8 @@
 
 use super::survey::{Plan, Role};
 use super::{CONSTANT, Envelope, Event, HashMap, LONGEST_TEXT, Side};
-use crate::model::{Drawable, InfoWriter, Losses, Stop, Topology, Vertex};
 use std::collections::VecDeque;
+use trace_model::{Drawable, InfoWriter, Losses, Stop, Topology, Vertex};
 
 /// Pairs starts with ends and sends with receipts.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::calls;
 use super::look;
 use super::{CONSTANT, Event, HashMap, MOST_DEFINITIONS, key};
-use crate::model::{Category, Color, Definitions, Line, Losses, Order, Text, Topology};
 use std::collections::BTreeMap;
+use trace_model::{Category, Color, Definitions, Line, Losses, Order, Text, Topology};
 
 /// Definition of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]

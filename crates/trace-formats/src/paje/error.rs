@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::names::{EventName, Field};
-use crate::{Fault, FaultKind};
+use trace_model::{Fault, FaultKind};
 
 /// An error in a Pajé trace: what was expected, at which byte and line, of which file.
 pub type Error = Fault<ErrorKind>;

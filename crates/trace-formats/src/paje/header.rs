@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use super::names::{Dialect, EventName, Field};
-use crate::model::{Category, Losses, Topology, Value, info_values};
+use trace_model::{Category, Losses, Topology, Value, info_values};
 
 use EventName as E;
 use Field as F;

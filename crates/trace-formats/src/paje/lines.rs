@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::tables::{Container, Tables};
-use crate::model::Line;
+use trace_model::Line;
 
 /// What the writer calls the node of a process whose host is not known.
 pub const UNKNOWN_NODE: &str = "unknown node";

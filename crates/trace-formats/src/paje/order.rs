@@ -7,7 +7,7 @@ use super::error::{Error, Rule};
 use super::names::EventName;
 use super::read::{Definition, Event, Place, Reader, Trace};
 use super::simulate::{Entity, Simulator};
-use crate::model::Stop;
+use trace_model::Stop;
 
 /// Events that are sorted in memory at a time, in as many passes over the file as it takes.
 const PIECE: usize = 1 << 21;

@@ -18,7 +18,7 @@ use super::order::{Run, simulate, simulate_sorted};
 use super::read::{Definition, Place, Trace};
 use super::simulate::{Body, Entity, Simulator};
 use super::tables::{Container, Kind, ROOT, Tables};
-use crate::model::Stop;
+use trace_model::Stop;
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]

@@ -12,9 +12,10 @@ use super::order::{Put, Run, simulate, simulate_sorted};
 use super::read::{Definition, Event, Trace, shown};
 use super::simulate::{Body, Entity, Simulator};
 use super::tables::{Kind, Tables};
-use crate::Fault;
-use crate::model::{
-    self, Category, Color, Definitions, Drawable, InfoWriter, Losses, Order, Stop, Topology, Vertex,
+use trace_model as model;
+use trace_model::Fault;
+use trace_model::{
+    Category, Color, Definitions, Drawable, InfoWriter, Losses, Order, Stop, Topology, Vertex,
 };
 
 /// Reads a trace twice: once for its categories and lines, and once for its drawables.

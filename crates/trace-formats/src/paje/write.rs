@@ -11,10 +11,11 @@ use super::error::Error;
 use super::header::{self, Layout, Layouts, quoted};
 use super::lines::{Place, UNKNOWN_NODE};
 use super::names::Dialect;
-use crate::PendingFile;
-use crate::model::{
-    self, Category, Complete, Definitions, Drawable, Line, Losses, Order, Point, Points, Stop,
-    Topology, What, message,
+use trace_model as model;
+use trace_model::PendingFile;
+use trace_model::{
+    Category, Complete, Definitions, Drawable, Line, Losses, Order, Point, Points, Stop, Topology,
+    What, message,
 };
 
 /// How to write.

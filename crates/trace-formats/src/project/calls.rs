@@ -18,13 +18,13 @@ use crate::clog2::states::{self, Cargo, State};
 use crate::clog2::{
     Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
 };
-use crate::model::hash::Map;
-use crate::model::requests::Requests;
 use blockfile::define::Definition;
 use blockfile::file::OpenCall;
 use blockfile::function::Step;
 use blockfile::record::Record as Call;
 use std::collections::HashSet;
+use trace_model::hash::Map;
+use trace_model::requests::Requests;
 
 /// All that is known of a process at a moment of the walk, and the records that are ready.
 #[derive(Debug)]

@@ -4,10 +4,10 @@
 
 use super::plan::{Plan, Role};
 use super::timeline::Timeline;
-use crate::model::requests::{Requests, Use};
 use blockfile::define;
 use blockfile::file::File;
 use std::collections::HashSet;
+use trace_model::requests::{Requests, Use};
 
 /// Counters of the calls whose sends were cancelled. Persistent ones are not looked at.
 pub(super) fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u64> {

@@ -9,11 +9,11 @@
 
 use crate::clog2::states::USER_STATES;
 use crate::clog2::{EventDef, FixedText, StateDef};
-use crate::model::hash::Map;
 use crate::slog2::Color;
 use blockfile::args::Bytes;
 use blockfile::user::{Category, Kind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use trace_model::hash::Map;
 
 /// First of the numbers that MPE hands out for states.
 const FIRST_PAIR: i32 = 2 * USER_STATES;

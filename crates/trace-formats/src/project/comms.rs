@@ -6,10 +6,10 @@
 //! sent.
 
 use crate::clog2::{Gid, crossing_gid, remote_of};
-use crate::model::hash::{Map, Wide};
 use blockfile::define::{Comm, CommKind, Origin};
 use blockfile::file::Info;
 use std::sync::Arc;
+use trace_model::hash::{Map, Wide};
 
 /// Number of a communicator of one process, in the order in which it got them. Never used again for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,8 +2,8 @@
 
 use super::library::Library;
 use super::plan::{FileCall, Plan};
-use crate::model::hash::Map;
 use blockfile::record::Record;
+use trace_model::hash::Map;
 use wrappers::{Io, Phase, Pointer};
 
 /// Bytes and offset of an access; −1 where they are not known. The offset is what MPI calls so: in etypes of the view.

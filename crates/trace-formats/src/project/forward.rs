@@ -7,9 +7,9 @@
 //! that is more than [`LONGEST`] late is not waited for: the channel's messages stay as they are from then on.
 
 use crate::clog2::{Body, Record, comm_etype, msg_etype};
-use crate::model::hash::Map;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use trace_model::hash::Map;
 
 /// Least time that a message is given, seconds.
 const LATENCY: f64 = 1e-9;

@@ -8,8 +8,8 @@ use crate::clog2::{
     Body, ConstDef, EventDef, FixedText, Gid, Origin, comm_etype, constdef_etype,
     half_messages_name,
 };
-use crate::model::hash::Wide;
 use blockfile::layout::Family;
+use trace_model::hash::Wide;
 
 /// Solo event MPE_Comm_init.
 pub(super) const COMM_INIT: i32 = -10;

@@ -2,10 +2,10 @@
 
 use super::symbols::{self, Demangle};
 use crate::clog2::states::function_start;
-use crate::model::hash::Map;
 use blockfile::define::Module;
 use blockfile::function::Step;
 use std::collections::BTreeMap;
+use trace_model::hash::Map;
 
 /// Modules and addresses that a process's records name.
 #[derive(Clone, Debug, Default)]

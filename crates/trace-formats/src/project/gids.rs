@@ -1,7 +1,7 @@
 //! The communicator table of a merged file: how the ranks' communicators get one numbering (sections 5.3 and 12.1).
 
 use crate::clog2::{CommEntry, CommKind, CommTable, Gid};
-use crate::model::hash::Map;
+use trace_model::hash::Map;
 
 /// A communicator table that finds global ids quickly.
 #[derive(Clone, Debug, Default)]

@@ -12,9 +12,9 @@
 //! of each channel ([`Comparison`]), and its answer says which halves are drawn ([`Halves`]).
 
 use super::clog2::Stream;
-use crate::model::hash::Map;
 use blockfile::args::Bytes;
 use std::collections::HashMap;
+use trace_model::hash::Map;
 
 /// Where messages go in order: line and rank of the sender, line and rank of the receiver, tag.
 pub type Channel = [i32; 5];

@@ -1,8 +1,8 @@
 //! What is known of the MPI library that was traced: its constants, its predefined handles, its datatypes.
 
-use crate::model::hash::Map;
 use blockfile::define::{Definition, Process, Type};
 use std::collections::{BTreeMap, HashMap};
+use trace_model::hash::Map;
 
 /// Constants, handles and datatypes, as the definitions read so far give them.
 #[derive(Clone, Debug, Default)]

@@ -8,10 +8,10 @@ use super::completion::Completed;
 use super::halves::channel;
 use super::plan::{Param, Plan, RecvPart, Role, SendPart};
 use crate::clog2::{Body, Msg, msg_etype};
-use crate::model::requests::Use;
 use blockfile::args::Array;
 use blockfile::encode::Status;
 use blockfile::record::Record as Call;
+use trace_model::requests::Use;
 
 /// A message that an operation is to send.
 #[derive(Clone, Copy, Debug)]

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::io::draw::Base;
 use crate::io::{Actor, Drawer, Fact, Place, join_files};
-use crate::model::{Category, Line, Order, Sorted, Sorter, Stop, lane_of};
 use blockfile::define::{Definition, Role};
 use blockfile::file::{File, Thread};
+use trace_model::{Category, Line, Order, Sorted, Sorter, Stop, lane_of};
 use wrappers::Table;
 
 /// Takes facts and sorts what is drawn of them, in bounded memory.
@@ -169,7 +169,7 @@ impl Drawn {
     pub(super) fn until<E>(
         &mut self,
         time: f64,
-        mut put: impl FnMut(&crate::model::Drawable<'_>) -> Result<(), E>,
+        mut put: impl FnMut(&trace_model::Drawable<'_>) -> Result<(), E>,
     ) -> io::Result<Result<(), E>> {
         while self.drawables.peek().is_some_and(|next| next <= time) {
             let Some(drawable) = self.drawables.next()? else {

@@ -8,11 +8,11 @@ use crate::clog2::{
     constdef_etype, late_messages_name, peek_rectype, peek_time, rectype,
 };
 use crate::io::draw::{Base, CATEGORIES};
-use crate::model::Sorted;
 use crate::slog2::{self, ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use trace_model::Sorted;
 
 type Slog2 = FromClog2<BufWriter<PendingFile>>;
 

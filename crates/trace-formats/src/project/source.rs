@@ -9,9 +9,10 @@ use super::merge::{self, Merge, Options};
 use super::operations::{hosts_of, is_of_run, is_server, set_hosts};
 use crate::io::draw::{Base, CATEGORIES};
 use crate::io::{Drawer, Fact, join_files};
-use crate::model::{self, Definitions, Drawable, Line, Losses, Order, Stop};
 use crate::slog2::Drawing;
 use blockfile::file::File;
+use trace_model as model;
+use trace_model::{Definitions, Drawable, Line, Losses, Order, Stop};
 use wrappers::Table;
 
 /// Why a run cannot be drawn.

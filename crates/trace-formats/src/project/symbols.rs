@@ -53,7 +53,7 @@ pub(super) fn names(
 
 /// Names of these addresses, which are sorted, in the file of their object; nothing if that cannot be read or is another one.
 fn in_file(module: &Module, addresses: &[u64]) -> Vec<Option<String>> {
-    let Ok(file) = crate::os::open_regular(module.path.as_ref()) else {
+    let Ok(file) = trace_model::os::open_regular(module.path.as_ref()) else {
         return Vec::new();
     };
     // Reads what is asked for and no more: a program with all that a debugger needs may be large.

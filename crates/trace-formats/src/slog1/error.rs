@@ -1,9 +1,10 @@
 //! What can be wrong with an SLOG-1 file, and where.
 
 use super::types::Key;
-use crate::fault::{Fault, ends_in, fault_kind};
 use std::fmt;
 use std::io;
+use trace_model::fault::{Fault, ends_in};
+use trace_model::fault_kind;
 
 /// An error in an SLOG-1 file: what was expected, at which byte, of which file.
 pub type Error = Fault<ErrorKind>;

@@ -5,10 +5,10 @@ use super::record::{ARROW, Arguments, Record, STATE, Task, Words};
 use super::types::{Display, FRAME_HEADER_SIZE, Key, Thread};
 use super::write::{Kind, Layout, Tables, TimeOrder, Writer, Written};
 use crate::clog1::{self, Body, Raw, Reader, StateDef};
-use crate::model::{Losses, Text};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
+use trace_model::{Losses, Text};
 
 /// Type of arrows of messages whose send was logged before their receive.
 pub const FORWARD: u16 = 10001;

@@ -4,7 +4,7 @@
 //! What a name ends in tells what does not show in the number: `_hex` a number in hexadecimal, `_high` and `_low` the
 //! halves of one of 64 bits in hexadecimal, `_upper` and `_lower` those of one in decimal.
 
-use crate::model::{Category, Text, Value};
+use trace_model::{Category, Text, Value};
 
 /// Bytes of the longest name.
 const LONGEST: usize = 33;
@@ -95,7 +95,7 @@ fn stem(key: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Color, InfoWriter, Topology, info_values};
+    use trace_model::{Color, InfoWriter, Topology, info_values};
 
     #[test]
     fn values_survive_the_way_there_and_back() {

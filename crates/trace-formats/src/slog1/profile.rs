@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
 use super::types::{Bebits, Display, Key};
-use crate::model::Text;
+use trace_model::Text;
 
 /// Bytes of a field: a string, its NUL and a TAB.
 const FIELD: usize = 35;

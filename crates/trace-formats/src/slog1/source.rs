@@ -5,11 +5,12 @@ use super::labels;
 use super::read::{Frame, Reader, Records, Sector};
 use super::record::{Record, Task, is_arrow};
 use super::types::{Bebits, Display, Key};
-use crate::model::{
-    self, Category, Color, Definitions, Drawable, Line, Losses, Order, Stop, Text, Topology, Vertex,
-};
 use crate::mpe1::look;
 use std::collections::{BTreeSet, HashMap};
+use trace_model as model;
+use trace_model::{
+    Category, Color, Definitions, Drawable, Line, Losses, Order, Stop, Text, Topology, Vertex,
+};
 
 /// An SLOG-1 file that can be read as drawables: each interval once, however many frames repeat it.
 ///

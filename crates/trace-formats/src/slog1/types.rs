@@ -3,9 +3,9 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
-use crate::model::Text;
 use std::cmp::Ordering;
 use std::fmt;
+use trace_model::Text;
 
 /// Bytes of the header.
 pub const HEADER_SIZE: usize = 74;

@@ -2,7 +2,7 @@
 
 use super::error::{Error, ErrorKind};
 use super::types::{FileBlockPtr, TreeNodeId};
-use crate::model::{Text, TimeBBox};
+use trace_model::{Text, TimeBBox};
 
 /// A place in a part of a file. Every error names the byte offset in the whole file.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
 use super::types::{DirEntry, FileBlockPtr, TreeNodeId};
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// Bytes of an entry: a node ID, a time box and a pointer.
 const ENTRY_SIZE: usize = 34;

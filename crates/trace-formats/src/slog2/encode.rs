@@ -4,7 +4,7 @@
 //! Texts and lists that would not fit the 16 bits of their lengths are cut; none that a log can hold is that long.
 
 use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, TreeNodeId};
-use crate::model::{Category, Text, TimeBBox};
+use trace_model::{Category, Text, TimeBBox};
 
 /// Writes the header; 108 bytes with a version string of 10 characters.
 pub(super) fn header(header: &Header) -> Vec<u8> {

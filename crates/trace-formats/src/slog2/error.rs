@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io;
 
-use crate::fault::{Fault, fault_kind};
+use trace_model::fault::Fault;
+use trace_model::fault_kind;
 
 /// An error in an SLOG2 file: what was expected, at which byte, of which file.
 pub type Error = Fault<ErrorKind>;

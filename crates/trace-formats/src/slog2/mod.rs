@@ -52,11 +52,6 @@ mod views;
 mod walk;
 mod window;
 
-pub use crate::model::{
-    Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,
-    Text, TimeBBox, Topology, Vertex, preview_index,
-};
-pub use crate::pending::PendingFile;
 pub use annotation::{Annotated, Companion, annotate, annotate_telling};
 pub use build::{Builder, NewComposite, Options, Tree};
 pub(crate) use convert::Drawing;
@@ -79,6 +74,11 @@ pub use scan::{Found, Plain, Scan};
 pub use sink::Sink;
 pub use source::InModel;
 pub use source::Source;
+pub use trace_model::PendingFile;
+pub use trace_model::{
+    Category, Color, Drawable as NewDrawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Ratios,
+    Text, TimeBBox, Topology, Vertex, preview_index,
+};
 pub use types::{
     DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, LineIdMap, TreeNodeId, VERSION,
     VERSION_2_0_5,

@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use super::encode::{write_bounds, write_count, write_f32, write_node_id, write_ptr};
 use super::error::{Error, ErrorKind};
 use super::types::{FileBlockPtr, Layout, TreeNodeId};
-use crate::model::{Ratios, TimeBBox, Vertex};
+use trace_model::{Ratios, TimeBBox, Vertex};
 
 /// Bytes of a vertex.
 const VERTEX_SIZE: usize = 12;

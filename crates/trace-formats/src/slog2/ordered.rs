@@ -16,7 +16,7 @@ use super::error::Error;
 use super::node::{Drawable, Primitive, Shadow, Stub};
 use super::read::Reader;
 use super::types::{DirEntry, FileBlockPtr};
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// How [`Reader::for_each_in_order`] came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::node::Node;
 use super::types::{
     DirEntry, FileBlockPtr, Header, Layout, LineIdMap, TreeNodeId, VERSION, VERSION_2_0_5,
 };
-use crate::model::{Category, Color, Ratios, Text, Topology};
+use trace_model::{Category, Color, Ratios, Text, Topology};
 
 /// An SLOG2 file: header, categories and line maps are read; directory and nodes can be, where they stand.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::error::Error;
 use super::node::{Composite, Drawable, Primitive, Stub};
 use super::read::Reader;
 use super::types::FileBlockPtr;
-use crate::model::Vertex;
+use trace_model::Vertex;
 
 /// A primitive drawable as it stands in its node.
 #[derive(Clone, Copy, Debug, PartialEq)]

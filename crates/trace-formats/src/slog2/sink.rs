@@ -7,9 +7,10 @@ use super::build::{Builder, Options};
 use super::error::{Error, ErrorKind};
 use super::types::{Header, LineIdMap};
 use super::views;
-use crate::PendingFile;
-use crate::model::{self, Complete, Definitions, Drawable, Line, Losses, Order, Stop};
-use crate::model::{Category, Ratios, Topology};
+use trace_model as model;
+use trace_model::PendingFile;
+use trace_model::{Category, Ratios, Topology};
+use trace_model::{Complete, Definitions, Drawable, Line, Losses, Order, Stop};
 
 /// An SLOG2 file in the making. Wants drawables by end time, as the original's tree builder does.
 pub struct Sink<W> {

@@ -17,8 +17,9 @@ use super::ordered::Key;
 use super::read::Reader;
 use super::types::DirEntry;
 use super::views;
-use crate::model::{self, Definitions, Losses, Order, Stop};
-use crate::model::{Category, Topology, Vertex};
+use trace_model as model;
+use trace_model::{Category, Topology, Vertex};
+use trace_model::{Definitions, Losses, Order, Stop};
 
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;

@@ -1,6 +1,6 @@
 //! The small types of SLOG2: places in the file and in the tree, line maps, the header (sections 1, 3 and 6).
 
-use crate::model::{Text, TimeBBox};
+use trace_model::{Text, TimeBBox};
 
 /// Version string this crate writes.
 pub const VERSION: &str = "SLOG 2.0.6";

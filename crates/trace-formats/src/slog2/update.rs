@@ -8,8 +8,8 @@ use super::node::{Drawable, Primitive};
 use super::read::Reader;
 use super::types::Header;
 use super::walk::Walk;
-use crate::model::Drawable as NewDrawable;
-use crate::model::{Category, Ratios, Topology, Vertex};
+use trace_model::Drawable as NewDrawable;
+use trace_model::{Category, Ratios, Topology, Vertex};
 
 /// Hash tables with keys that come from files.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

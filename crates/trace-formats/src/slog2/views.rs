@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::read::Reader;
 use super::types::LineIdMap;
-use crate::model::{Line, columns_of_lane, lane_of, name_of_columns, named_lane};
+use trace_model::{Line, columns_of_lane, lane_of, name_of_columns, named_lane};
 
 /// Hosts whose names stand in the title of the view by node; a view has room for numbers only.
 const NAMED_HOSTS: usize = 8;

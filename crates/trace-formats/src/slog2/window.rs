@@ -10,7 +10,7 @@ use super::node::{Drawable, Shadow, Stub};
 use super::print::Order;
 use super::read::Reader;
 use super::types::{DirEntry, Header};
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// How far down the tree to read. What lies deeper is shown by its previews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

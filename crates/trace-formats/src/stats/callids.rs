@@ -6,8 +6,8 @@
 
 use super::HashMap;
 use crate::io::draw::{Shows, shows};
-use crate::model::{Category, Value, info_values};
 use std::collections::BTreeMap;
+use trace_model::{Category, Value, info_values};
 
 /// CallIDs that are remembered; see [`CallIds::is_exact`].
 const REMEMBERED: usize = 1 << 20;
@@ -174,7 +174,7 @@ impl CallIds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Color, Topology};
+    use trace_model::{Color, Topology};
 
     fn call_id(format: &str, info: &[u8]) -> Option<u64> {
         let mut category = Category::new(1, "x".into(), Topology::State, Color::WHITE);

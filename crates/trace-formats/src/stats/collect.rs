@@ -6,13 +6,13 @@ use super::{
     callids, counters, polls,
 };
 use crate::io::draw::is_message;
-use crate::model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
 use std::collections::BTreeMap;
+use trace_model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
 
 /// Categories and lines that are not defined are told apart up to this many; damaged files have no end of them.
 const MOST_UNKNOWN: u32 = 1 << 14;
 
-/// Makes [`Statistics`] of drawables, which must come in [`Order::Start`](crate::model::Order::Start).
+/// Makes [`Statistics`] of drawables, which must come in [`Order::Start`](trace_model::Order::Start).
 #[derive(Debug)]
 pub struct Collector {
     options: Options,
@@ -285,7 +285,7 @@ impl Collector {
             drawable.category,
             Text::default(),
             drawable.topology,
-            crate::model::Color::WHITE,
+            trace_model::Color::WHITE,
         );
         self.kinds.push(Kind::new(category, false));
         self.kind_of.insert(drawable.category, kind);
@@ -380,10 +380,10 @@ fn takes_part(bounds: TimeBBox, window: TimeBBox) -> bool {
 /// Those of the source and of the temporary files.
 #[cfg(feature = "spill")]
 pub fn collect(
-    source: &dyn crate::model::Source,
+    source: &dyn trace_model::Source,
     options: Options,
-) -> Result<(Statistics, crate::model::Losses), crate::model::Stop> {
-    use crate::model::{Order, Sorter};
+) -> Result<(Statistics, trace_model::Losses), trace_model::Stop> {
+    use trace_model::{Order, Sorter};
     let mut collector = Collector::new(source.definitions(), options);
     let losses = if source.order() == Order::Start {
         source.for_each(&mut |drawable| {

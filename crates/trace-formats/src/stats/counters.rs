@@ -1,7 +1,7 @@
 //! Sums of what performance counters counted in states ([`counter_of`]).
 
 use super::HashMap;
-use crate::model::{Category, Value, counter_of, info_values};
+use trace_model::{Category, Value, counter_of, info_values};
 
 /// Adds them up by thread and category.
 #[derive(Debug, Default)]

@@ -1,11 +1,11 @@
 //! Statistics of a trace or of a window of it: where the time went, by category, rank and thread; messages by size and
 //! by pair of ranks; CallIDs and the operations they brought about.
 //!
-//! [`mod@collect`] takes any [`Source`](crate::model::Source), a [`Collector`] drawables one by one in order of start.
+//! [`mod@collect`] takes any [`Source`](trace_model::Source), a [`Collector`] drawables one by one in order of start.
 //! Memory depends on categories, lines and states that are open, not on the length of the trace.
 //!
 //! ```
-//! use trace_formats::model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
+//! use trace_model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
 //! use trace_formats::stats::{Collector, Options};
 //!
 //! let category = |index, name: &str| Category::new(index, name.into(), Topology::State, Color::WHITE);
@@ -42,7 +42,7 @@ pub use messages::{Messages, Pair, SizeClass, Volume};
 pub use slog2::collect_slog2;
 pub use tally::{CategoryStatistics, Cell, Row, Statistics, Tally, Untold};
 
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// Look-ups by numbers that come from files.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

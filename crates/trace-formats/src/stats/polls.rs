@@ -1,8 +1,8 @@
 //! Calls that are not drawn: of a row of polls the recorder's `polling sample` keeps the first and the last, and an annotation such
 //! as `+999998 MPI_Iprobe` says how many were between them.
 
-use crate::model::{Category, Topology, Value, info_values};
 use std::collections::BTreeMap;
+use trace_model::{Category, Topology, Value, info_values};
 
 /// Names that are told apart; no MPI library has so many functions that ask.
 const MOST: usize = 64;

@@ -1,8 +1,8 @@
 //! What statistics say.
 
 use super::{CallIds, Histogram, Messages, counters};
-use crate::model::{Text, TimeBBox, Topology};
 use std::collections::BTreeMap;
+use trace_model::{Text, TimeBBox, Topology};
 
 /// Drawables of one kind: their number and durations in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use blockfile::file::File;
 use blockfile::layout::BLOCK_SIZE;
 use blockfile::rewrite;
 use trace_formats::clog2;
-use trace_formats::model::{Drawable, Source as _};
 use trace_formats::project::Source;
 use trace_formats::project::merge::Options;
+use trace_model::{Drawable, Source as _};
 
 fn two_ranks() -> Vec<Blocks> {
     let status = |source| status(source, 7, 8);
@@ -33,7 +33,7 @@ fn two_ranks() -> Vec<Blocks> {
     vec![first, second]
 }
 
-fn shown(source: &dyn trace_formats::model::Source) -> Vec<String> {
+fn shown(source: &dyn trace_model::Source) -> Vec<String> {
     let definitions = source.definitions();
     let mut list = Vec::new();
     let mut put = |drawable: &Drawable<'_>| {

@@ -3,16 +3,16 @@
 use crate::legacy::*;
 use proptest::prelude::*;
 use std::path::PathBuf;
-use trace_formats::model::{
+use trace_formats::{alog, clog1};
+use trace_model::{
     Category, Definitions, Drawable, Line, Losses, Order, Source as _, Topology, Vertex, convert,
     info_values,
 };
-use trace_formats::{alog, clog1};
 
 /// A drawable in words: name, topology, info, then time and rank of each corner.
 type Shown = (String, Topology, String, Vec<(f64, i32)>);
 
-fn shown(source: &dyn trace_formats::model::Source) -> (Vec<Shown>, Losses) {
+fn shown(source: &dyn trace_model::Source) -> (Vec<Shown>, Losses) {
     let definitions = source.definitions();
     let mut found = Vec::new();
     let losses = source
@@ -72,14 +72,14 @@ impl Drop for Temporary {
     }
 }
 
-fn to_clog1(source: &dyn trace_formats::model::Source) -> (Vec<u8>, Losses) {
+fn to_clog1(source: &dyn trace_model::Source) -> (Vec<u8>, Losses) {
     let file = Temporary::new("x.clog");
     let sink = clog1::Sink::create(&file.0, source.definitions()).unwrap();
     let losses = convert(source, Box::new(sink)).unwrap();
     (file.bytes(), losses)
 }
 
-fn to_alog(source: &dyn trace_formats::model::Source, is_mpe: bool) -> (Vec<u8>, Losses) {
+fn to_alog(source: &dyn trace_model::Source, is_mpe: bool) -> (Vec<u8>, Losses) {
     let file = Temporary::new("x.alog");
     let creator = Some("program 2026-11-20".to_string());
     let options = alog::Options { is_mpe, creator };
@@ -266,27 +266,17 @@ fn own() -> (Definitions, Vec<Made>) {
         3,
         "MPI_Send".into(),
         Topology::State,
-        trace_formats::model::Color::rgb(0x0000ff),
+        trace_model::Color::rgb(0x0000ff),
     );
     send.set_info_format(b"CallID=0x%X, bytes=%l.");
     let long = Category::new(
         4,
         "a name of more than 15 bytes".into(),
         Topology::State,
-        trace_formats::model::Color::rgb(0x123456),
+        trace_model::Color::rgb(0x123456),
     );
-    let mark = Category::new(
-        5,
-        "mark".into(),
-        Topology::Event,
-        trace_formats::model::Color::WHITE,
-    );
-    let link = Category::new(
-        6,
-        "link".into(),
-        Topology::Arrow,
-        trace_formats::model::Color::WHITE,
-    );
+    let mark = Category::new(5, "mark".into(), Topology::Event, trace_model::Color::WHITE);
+    let link = Category::new(6, "link".into(), Topology::Arrow, trace_model::Color::WHITE);
     let mut lines = vec![
         Line::of_thread(0, 0, 0),
         Line::of_thread(1, 0, 1),
@@ -304,7 +294,7 @@ fn own() -> (Definitions, Vec<Made>) {
         etypes: [(4, (23, 24))].into(),
     };
     let at = |time, line| Vertex { time, line };
-    let mut info = trace_formats::model::InfoWriter::default();
+    let mut info = trace_model::InfoWriter::default();
     let call = info.long(0x1_0000_0002).long(4096).bytes().to_vec();
     let message = info
         .clear()
@@ -331,15 +321,15 @@ type Made = (Topology, i32, Vec<u8>, Vec<Vertex>);
 
 struct Own(Definitions, Vec<Made>);
 
-impl trace_formats::model::Source for Own {
+impl trace_model::Source for Own {
     fn definitions(&self) -> &Definitions {
         &self.0
     }
 
     fn for_each(
         &self,
-        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), trace_formats::model::Stop>,
-    ) -> Result<Losses, trace_formats::model::Stop> {
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), trace_model::Stop>,
+    ) -> Result<Losses, trace_model::Stop> {
         for (topology, category, info, vertices) in &self.1 {
             put(&Drawable {
                 topology: *topology,
@@ -476,7 +466,7 @@ fn any_drawables() -> impl Strategy<Value = Vec<Made>> {
                 line,
             };
             let (first, last) = (vertex(start, line), vertex(start + length, line));
-            let mut info = trace_formats::model::InfoWriter::default();
+            let mut info = trace_model::InfoWriter::default();
             match kind {
                 0 => (Topology::Event, 5, vec![], vec![first]),
                 1 => {

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::golden;
-use trace_formats::model::{
+use trace_formats::slog2;
+use trace_formats::stats::{self, Collector, Histogram, Nesting, Options, Statistics, Volume};
+use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Order, Sorter, TimeBBox, Topology,
     Vertex,
 };
-use trace_formats::slog2;
-use trace_formats::stats::{self, Collector, Histogram, Nesting, Options, Statistics, Volume};
 
 /// A drawable that owns what it has.
 #[derive(Clone, Debug)]
@@ -528,8 +528,8 @@ fn windows_of_slog2_files_read_only_their_nodes() {
 #[test]
 fn windows_in_order_are_what_a_sorted_window_has() {
     use std::ops::ControlFlow;
-    use trace_formats::model::{Category, Color, Drawable, Topology, Vertex};
     use trace_formats::slog2::{Builder, Depth, InOrder, Reader};
+    use trace_model::{Category, Color, Drawable, Topology, Vertex};
 
     // With a small leaf a tree; with a large one a single node, whose first two states then change places.
     let states = |disordered: bool| {

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use trace_formats::model::{Drawable, info_values};
 use trace_formats::slog2::Topology;
+use trace_model::{Drawable, info_values};
 
 use super::answer::Answer;
 use super::viewer::Viewer;

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 use std::collections::HashMap;
-use trace_formats::model::{Value, info_values};
 use trace_formats::slog2::{TimeBBox, Topology};
+use trace_model::{Value, info_values};
 
 use crate::base::error::Refusal;
 use crate::timelines::layout::Layout;

@@ -2,11 +2,11 @@
 //! them can be held.
 
 use std::collections::HashMap;
-use trace_formats::model::info_values;
 use trace_formats::slog2::{
     Category, Depth, Drawable, Error, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive,
     Reader, Reading, Shadow, TimeBBox, Topology, Vertex, Visit,
 };
+use trace_model::info_values;
 
 use super::named::{Row, Rows};
 use crate::base::pattern::matches;

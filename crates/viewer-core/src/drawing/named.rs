@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use trace_formats::io::Actor;
-use trace_formats::model::Line;
+use trace_model::Line;
 
 use crate::base::text::visible;
 use crate::timelines::selection::Selection;

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
-use trace_formats::model::{Drawable, Value, info_values};
 use trace_formats::slog2::Topology;
+use trace_model::{Drawable, Value, info_values};
 
 use crate::trace::class::Class;
 use crate::trace::info::name_of_key;

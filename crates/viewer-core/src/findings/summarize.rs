@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use trace_formats::io::Actor;
-use trace_formats::model::Drawable;
-use trace_formats::model::lane_of;
 use trace_formats::stats::Nesting;
+use trace_model::Drawable;
+use trace_model::lane_of;
 
 use super::builder::FindingBuilder;
 use super::causes::WaitCauses;

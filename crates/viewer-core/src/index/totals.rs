@@ -1,7 +1,7 @@
 //! What a whole trace adds up to: by kind, by line, between lines, over time.
 
-use trace_formats::model::{Value, info_values};
 use trace_formats::slog2::{Category, Topology};
+use trace_model::{Value, info_values};
 
 /// Drawables of a kind that are kept as the longest ones.
 pub const LONGEST: usize = 100;

@@ -221,7 +221,7 @@ impl Taker<'_, '_, '_, '_> {
             return;
         }
         let kind = &self.trace.kinds()[item.kind as usize];
-        let message = trace_formats::model::message(&kind.category, item.info);
+        let message = trace_model::message(&kind.category, item.info);
         self.found.arrows.push(Arrow {
             from: item.start,
             to: item.end,

@@ -1,8 +1,8 @@
 //! A search, made ready for a trace: what fits, and which parts of the tree cannot have it.
 
 use std::collections::BTreeSet;
-use trace_formats::model::{Value, info_values};
 use trace_formats::slog2::{PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Shadow, Topology};
+use trace_model::{Value, info_values};
 
 use super::language::{Compare, Of, Says, Term, Terms};
 use crate::base::pattern::matches;

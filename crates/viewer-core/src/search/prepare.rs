@@ -1,6 +1,6 @@
 //! Makes a search ready, with what it takes to look up in the trace.
 
-use trace_formats::model::{Value, info_values};
+use trace_model::{Value, info_values};
 
 use super::language::{Says, Term, Terms};
 use super::plan::Plan;

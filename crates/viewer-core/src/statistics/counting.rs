@@ -1,8 +1,9 @@
 //! What is counted of a window and of some timelines, and the counting itself.
 
-use trace_formats::model::{self, Category, Definitions, Line, Text};
 use trace_formats::slog2::{TimeBBox, Topology};
 use trace_formats::stats::{Collector, Nesting, Options, Statistics};
+use trace_model as model;
+use trace_model::{Category, Definitions, Line, Text};
 
 use crate::base::window::takes_part;
 use crate::trace::Trace;

@@ -1,12 +1,12 @@
 //! Statistics of a window that is too much to read: from previews, and from what stands above them in the tree.
 
 use std::collections::BTreeMap;
-use trace_formats::model;
 use trace_formats::slog2::{
     Depth, Drawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Shadow, TimeBBox,
     Topology, Visit,
 };
 use trace_formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
+use trace_model as model;
 
 use super::counting::{Gathered, Gathering, Wanted, is_of_pair, rows_of};
 use crate::base::error::Refusal;

@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
-use trace_formats::model;
 use trace_formats::slog2::{Depth, InModel, InOrder, Primitive};
+use trace_model as model;
 
 use crate::base::error::Refusal;
 use crate::trace::Trace;

@@ -2,8 +2,8 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use trace_formats::model;
 use trace_formats::slog2::{TimeBBox, Topology};
+use trace_model as model;
 
 use super::counting::{Also, Wanted};
 use crate::trace::Trace;

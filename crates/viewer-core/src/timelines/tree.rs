@@ -4,9 +4,9 @@
 
 use std::collections::HashMap;
 use trace_formats::io::{Actor, Lane};
-use trace_formats::model::Line;
-use trace_formats::model::lane_of;
 use trace_formats::slog2::LineIdMap;
+use trace_model::Line;
+use trace_model::lane_of;
 
 use crate::base::text::visible;
 use crate::trace::Trace;

@@ -1,6 +1,6 @@
 //! The values of a drawable: which of them is the CallID or a number of bytes, and how keys and values are shown.
 
-use trace_formats::model::Value;
+use trace_model::Value;
 
 use crate::base::text::visible;
 

@@ -1,8 +1,8 @@
 //! What a line of a trace is about: lines that differ only in their communicator are about the same thread.
 
 use trace_formats::io::Lane;
-use trace_formats::model::Line;
-use trace_formats::model::lane_of;
+use trace_model::Line;
+use trace_model::lane_of;
 
 /// What a line is about, whatever its communicator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,11 +4,11 @@
 //! What a file's drawables name without the file defining it is found in the root, whose previews stand for all of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use trace_formats::model::{Line, Value, info_values, message};
 use trace_formats::slog2::{
     Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
     Plain, Primitive, Reader, Shadow, TimeBBox, Topology, Visit,
 };
+use trace_model::{Line, Value, info_values, message};
 
 use crate::base::color::Rgb;
 use crate::base::text::visible;

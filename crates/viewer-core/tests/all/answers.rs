@@ -196,8 +196,8 @@ fn what_a_state_takes_alone_is_right_or_not_told() {
 
 /// Two ranks: calls nested in steps, a message between them, a call with an operation below it.
 fn with_details() -> Vec<u8> {
-    use trace_formats::model::InfoWriter;
     use trace_formats::slog2::{Category, Color, Topology};
+    use trace_model::InfoWriter;
     let mut categories = crate::common::categories();
     let mut call = Category::new(8, "MPI_File_write".into(), Topology::State, Color::WHITE);
     call.set_info_format(b"CallID=0x%X, bytes=%l");
@@ -310,8 +310,8 @@ fn details() {
 /// the arrows: elsewhere is not looked.
 #[test]
 fn a_call_of_a_large_trace_is_found_by_its_arrows() {
-    use trace_formats::model::InfoWriter;
     use trace_formats::slog2::{Category, Color, Topology};
+    use trace_model::InfoWriter;
     let mut categories = crate::common::categories();
     let named = |index, name: &str, topology| {
         let mut category = Category::new(index, name.into(), topology, Color::WHITE);

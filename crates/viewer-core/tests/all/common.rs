@@ -2,10 +2,10 @@
 #![allow(dead_code)]
 
 use std::io::Cursor;
-use trace_formats::model::Line;
 use trace_formats::slog2::{
     Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, TimeBBox, Topology, Vertex,
 };
+use trace_model::Line;
 use viewer_core::{Content, Rows, Wanted};
 
 /// A state: line, category, start and end.

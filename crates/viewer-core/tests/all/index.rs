@@ -2,9 +2,9 @@
 
 use crate::common::{file, of_states};
 use proptest::prelude::*;
-use trace_formats::model::Source as _;
 use trace_formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
 use trace_formats::stats::{Collector, Options};
+use trace_model::Source as _;
 use viewer_core::index::{Builder, Identity, Index, Shape};
 use viewer_core::picture::wire::Frame;
 use viewer_core::trace::Trace;

@@ -3,9 +3,9 @@
 use crate::common::{categories, file};
 use serde_json::Value;
 use std::path::Path;
-use trace_formats::model::{Category, InfoWriter};
 use trace_formats::slog2::{Reader, TimeBBox, Vertex};
 use trace_formats::stats::{Options, collect_slog2};
+use trace_model::{Category, InfoWriter};
 use viewer_core::index::{Builder, Shape};
 use viewer_core::{Limits, Viewer};
 

@@ -2,8 +2,8 @@
 
 use crate::common::{categories, file};
 use serde_json::Value;
-use trace_formats::model::{Category, Color, InfoWriter, Topology};
 use trace_formats::slog2::{Depth, Drawable, Vertex};
+use trace_model::{Category, Color, InfoWriter, Topology};
 use viewer_core::index::{Builder, Shape};
 use viewer_core::picture::wire::Frame;
 use viewer_core::search::language::Terms;

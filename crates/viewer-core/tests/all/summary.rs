@@ -2,8 +2,8 @@
 
 use crate::common::file;
 use serde_json::Value;
-use trace_formats::model::{Category, Color, InfoWriter, Topology};
 use trace_formats::slog2::Vertex;
+use trace_model::{Category, Color, InfoWriter, Topology};
 use viewer_core::{Limits, Viewer};
 
 type Simple = (i32, Vec<Vertex>, Vec<u8>);

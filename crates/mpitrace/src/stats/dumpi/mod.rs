@@ -24,10 +24,10 @@ use range::{Marks, Range};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use trace_formats::PendingFile;
 use trace_formats::dumpi::functions::{FINALIZE, INIT, INIT_THREAD};
 use trace_formats::dumpi::meta::Meta;
 use trace_formats::dumpi::read::Reader;
+use trace_model::PendingFile;
 
 /// The options of dumpistats. Their order tells the numbers of bins and the order of columns, which derived arguments do
 /// not keep.

@@ -33,8 +33,8 @@ pub use error::{Expected, FromTextError, TextError};
 use super::functions::{self, Function};
 use super::types::{AddressLabel, Clock, FOOTER_ENTRIES, Mask, Offsets, Span, Trailer, Version};
 use super::write::{ASCII2DUMPI, Head, LIBDUMPI, WriteError, Writer};
-use crate::model::Losses;
 use scan::Scan;
+use trace_model::Losses;
 
 pub use super::time::Zone;
 

@@ -3,7 +3,7 @@
 use super::super::functions::{Code, Function, MAX_FIELDS, Shape};
 use super::super::types::Record;
 use super::super::value::Arg;
-use crate::model::{COUNTER_SIGN, InfoWriter};
+use trace_model::{COUNTER_SIGN, InfoWriter};
 
 /// Which fields of a function are shown, and how.
 #[derive(Clone, Debug, Default)]

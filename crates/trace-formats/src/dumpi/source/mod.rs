@@ -21,15 +21,16 @@ use super::read::Reader;
 use super::types::{CLOCK_KEY, CLOCK_OF_ZERO, Mask};
 use super::value::Arg;
 use crate::clog2::states::{CallIds, States};
-use crate::model::{
-    self, Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
-};
 use clock::{Axis, Ticker};
 use comms::Comms;
 use creation::{Creation, Names, is_creation};
 use info::{Shown, arguments};
 use messages::{Arrow, Messages};
 use rank::{Next, Walk};
+use trace_model as model;
+use trace_model::{
+    Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
+};
 
 /// The files of a run.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use super::comms::Comms;
 use super::creation::{Names, is_creation};
 use super::info;
 use super::messages::{Channel, End, Messages, Wanted};
-use crate::model::Losses;
-use crate::model::requests::{Requests, Use};
+use trace_model::Losses;
+use trace_model::requests::{Requests, Use};
 
 /// The next call of a rank and its times on the rank's clock, ns.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Composites on their way through the sorter, which knows drawables only: as the bytes of an info.
 
-use crate::model::{Drawable, Topology, Vertex};
+use trace_model::{Drawable, Topology, Vertex};
 
 /// A drawable that waits for others.
 #[derive(Clone, Debug, PartialEq)]

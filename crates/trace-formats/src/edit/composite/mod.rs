@@ -14,12 +14,12 @@ use super::call_id::CallIds;
 use super::in_order::in_order;
 use super::select::CategoryPattern;
 use super::slog2::{renewed, restricted};
-use crate::model::{
-    Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
-};
 use crate::slog2::{Builder, Header, LineIdMap, NewComposite, Options, Ratios};
 use bundle::{Bundle, Part};
 use nested::Nested;
+use trace_model::{
+    Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
+};
 
 /// Most parts of a composite: their number has 16 bits.
 const MOST_PARTS: usize = i16::MAX as usize;

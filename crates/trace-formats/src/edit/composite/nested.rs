@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::MOST_PARTS;
 use super::bundle::Part;
-use crate::model::{Drawable, Topology, Vertex};
+use trace_model::{Drawable, Topology, Vertex};
 
 /// The heads that have not ended.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use blockfile::operation::{Effect, FIRST, KINDS, Kind, Layer};
 
 use crate::io::fact::Relation;
-use crate::model::{Category, Color, Topology};
+use trace_model::{Category, Color, Topology};
 
 /// How many numbers the categories take at most.
 pub const COUNT: i32 = 2 + 4 * KINDS.len() as i32;

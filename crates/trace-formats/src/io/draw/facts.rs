@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::categories::{self, What};
 use super::info;
 use crate::io::fact::{Fact, Lane, Place};
-use crate::model::{Category, Drawable, Source, Stop, info_values};
+use trace_model::{Category, Drawable, Source, Stop, info_values};
 
 /// Gives the facts that were drawn into a trace, in the order in which they come from the join: files, then calls and operations,
 /// then edges. Times are ns since the trace's zero. Goes over the trace three times, as facts are not in that order there.
@@ -45,7 +45,7 @@ fn passes(
     let lanes: HashMap<i32, Lane> = definitions
         .lines
         .iter()
-        .map(|line| (line.id, crate::model::lane_of(line)))
+        .map(|line| (line.id, trace_model::lane_of(line)))
         .collect();
     let turn = |what: What| match what {
         What::File => 0,

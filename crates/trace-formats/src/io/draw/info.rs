@@ -8,7 +8,7 @@ use super::categories::What;
 use crate::io::fact::{
     Call, Edge, Fact, FileRole, OpenedFile, Operation, Place, Precision, Relation,
 };
-use crate::model::{InfoWriter, Value};
+use trace_model::{InfoWriter, Value};
 
 const ROLES: [(FileRole, &str); 4] = [
     (FileRole::Data, "data"),

@@ -19,7 +19,7 @@ mod place;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place, Relation};
-use crate::model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
+use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
 pub use categories::COUNT as CATEGORIES;
 pub use facts::{facts_by_time, facts_of};

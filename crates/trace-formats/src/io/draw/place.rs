@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Base;
-use crate::model::{Actor, Lane, Line, name_of_lane};
+use trace_model::{Actor, Lane, Line, name_of_lane};
 
 /// The line of a thread of a rank; `None` if the lane has none of its own in the trace.
 pub(super) fn own_line(base: &Base, lane: Lane) -> Option<i32> {

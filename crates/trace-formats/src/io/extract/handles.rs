@@ -2,12 +2,12 @@
 
 use super::walk::Pending;
 use crate::io::item::{Access, LeftOut, Opened, Position};
-use crate::model::hash::{Map, Wide};
 use crate::project::comms::{CommId, Comms};
 use crate::project::library::Library;
 use crate::project::plan::{FileCall, Param, Plan};
 use blockfile::define::View;
 use blockfile::record::Record;
+use trace_model::hash::{Map, Wide};
 use wrappers::{Io, Phase, Pointer};
 
 /// An open file.

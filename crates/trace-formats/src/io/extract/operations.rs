@@ -4,11 +4,11 @@
 use super::Out;
 use crate::io::fact::FileRole;
 use crate::io::item::{Inside, Operation, SeenFile, What};
-use crate::model::hash::Map;
 use crate::project::clock::ClockMap;
 use blockfile::define::OpenFile;
 use blockfile::operation::{self as op, Effect, kind};
 use blockfile::record::Record;
+use trace_model::hash::Map;
 
 /// A call that begins.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,6 @@ use super::handles::Handles;
 use super::operations::{Beginning, Operations};
 use super::walk::{Next, Pending, Walk};
 use crate::io::item::{Inside, ViewPart, What};
-use crate::model::requests::{Requests, Use};
 use crate::project::clog2::Schema;
 use crate::project::comms::{self, CommId};
 use crate::project::library::Library;
@@ -16,6 +15,7 @@ use blockfile::file::File;
 use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use trace_model::requests::{Requests, Use};
 use wrappers::Phase;
 
 /// Runs of a view's pieces in one item.

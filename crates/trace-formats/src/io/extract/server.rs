@@ -3,12 +3,12 @@
 use super::Out;
 use crate::io::fact::{Actor, FileRole};
 use crate::io::item::{ExtentsPart, Operation, SeenFile, What};
-use crate::model::hash::Map;
 use crate::project::scan::Scan;
 use crate::project::timeline::Timeline;
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};
 use blockfile::file::File;
 use blockfile::operation::{self as op, kind};
+use trace_model::hash::Map;
 
 /// Extents in one item.
 const PARTS: usize = 1024;

@@ -11,10 +11,10 @@ use super::out::Out;
 use super::pages::{Inode, Pages};
 use crate::io::fact::{Actor, Lane, Place};
 use crate::io::item::{Inside, Operation, What};
-use crate::model::Stop;
-use crate::model::hash::Map;
 use blockfile::operation::{DIRECT, Effect, Layer, kind};
 use std::collections::VecDeque;
+use trace_model::Stop;
+use trace_model::hash::Map;
 
 /// Operations of a thread that are remembered: what they asked for may come later (reading ahead).
 const RECENT: usize = 16;

@@ -1,7 +1,7 @@
 //! Which names, handles and descriptors stand for one and the same file.
 
 use crate::io::fact::{FileRole, OpenedFile};
-use crate::model::hash::Map;
+use trace_model::hash::Map;
 
 /// All files of a run.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@ use crate::io::fact::{Call, Place, Precision};
 use crate::io::intervals::Intervals;
 use crate::io::item::{self, Access, Position};
 use crate::io::ranges::{Layout, Ranges};
-use crate::model::hash::Map;
 use std::sync::Arc;
+use trace_model::hash::Map;
 
 /// Most pieces of the calls of a collective write that are compared to find out which bytes several of them write.
 const COMPARED: u64 = 1 << 16;

@@ -5,8 +5,8 @@ use super::link::{Link, Resolved};
 use super::out::{Known, Out};
 use crate::io::fact::{Actor, Place, Precision};
 use crate::io::item::Operation;
-use crate::model::Stop;
 use blockfile::operation::{Layer, REQUEST_QUEUED, kind};
+use trace_model::Stop;
 
 /// An operation below a rank's.
 #[derive(Debug)]

@@ -20,8 +20,6 @@ mod process;
 use super::Fact;
 use super::fact::{Actor, FileRole, Lane, Place};
 use super::item::{self, Item, What};
-use crate::model::Stop;
-use crate::model::hash::Map;
 use below::Below;
 use blockfile::operation::{Effect, kind};
 use group::{Group, Member, Transfer};
@@ -29,6 +27,8 @@ use link::{Link, Resolved, Share};
 use out::Out;
 use process::{Begun, Key, Process};
 use std::collections::BTreeMap;
+use trace_model::Stop;
+use trace_model::hash::Map;
 use wrappers::{Phase, Table};
 
 /// Takes facts.

@@ -5,7 +5,7 @@ use super::link::{Link, Resolved, Share};
 use super::{Joined, Put};
 use crate::io::fact::{Actor, Call, Edge, Fact, Lane, Operation, Place, Precision, Relation};
 use crate::io::item;
-use crate::model::Stop;
+use trace_model::Stop;
 
 /// Gives numbers to operations, and files before what names them.
 #[derive(Debug, Default)]

@@ -5,8 +5,8 @@ use super::link::Link;
 use super::places::Places;
 use crate::io::fact::Actor;
 use crate::io::item::ExtentsPart;
-use crate::model::hash::Map;
 use std::collections::HashSet;
+use trace_model::hash::Map;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;

@@ -6,8 +6,8 @@
 
 use super::pages::Inode;
 use crate::io::fact::Actor;
-use crate::model::hash::Map;
 use std::collections::BTreeMap;
+use trace_model::hash::Map;
 
 /// All places that are known.
 #[derive(Debug, Default)]

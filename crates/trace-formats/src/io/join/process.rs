@@ -3,9 +3,9 @@
 use crate::io::fact::FileRole;
 use crate::io::item::{Opened, ViewPart};
 use crate::io::ranges::Layout;
-use crate::model::hash::Map;
 use blockfile::define::View;
 use std::sync::Arc;
+use trace_model::hash::Map;
 
 /// What a group is found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,6 @@ use crate::dumpi::functions::ALL_FUNCTIONS;
 use crate::dumpi::types::{AddressLabel, Footer};
 use crate::dumpi::value;
 use crate::dumpi::write::{Call, Head, WriteError, Writer};
-use crate::model::hash::Map;
 use blockfile::args::{Args, Array, Value};
 use blockfile::define::Definition;
 use blockfile::encode::Status;
@@ -18,6 +17,7 @@ use blockfile::layout::Family;
 use blockfile::record::Record;
 use std::io::Write;
 use std::iter::repeat_n;
+use trace_model::hash::Map;
 use wrappers::Table;
 
 /// What became of a call.

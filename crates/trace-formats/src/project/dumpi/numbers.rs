@@ -6,7 +6,7 @@
 //! number and the old size, which gives every later message of that type a wrong size.
 
 use crate::dumpi::functions::Code;
-use crate::model::hash::Map;
+use trace_model::hash::Map;
 
 /// A space of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

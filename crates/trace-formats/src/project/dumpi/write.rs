@@ -1,7 +1,6 @@
 //! The files of a run.
 
 use super::convert::{Converter, Outcome};
-use crate::PendingFile;
 use crate::dumpi::meta::{self, Meta};
 use crate::dumpi::types::{
     CLOCK_KEY, CLOCK_OF_ZERO, Header, Keyval, Mask, Offsets, Span, Trailer, Version,
@@ -19,6 +18,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trace_model::PendingFile;
 use wrappers::Table;
 
 /// What is to be written and where.

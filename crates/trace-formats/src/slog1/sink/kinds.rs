@@ -6,9 +6,9 @@ use super::super::record::{ARROW, STATE};
 use super::super::source::{category_index, contains};
 use super::super::types::{Bebits, Display, Key};
 use super::super::write::Kind;
-use crate::model::{Category, Color, Losses, Text, Topology};
 use crate::mpe1::look;
 use std::collections::{HashMap, HashSet};
+use trace_model::{Category, Color, Losses, Text, Topology};
 
 /// First type of arrows that have none of their own: that of `clog2slog` for messages.
 const FIRST_ARROW: u16 = super::super::from_clog1::FORWARD;

@@ -10,14 +10,15 @@ use super::labels;
 use super::record::{Arguments, Record, Task, Words};
 use super::types::{Definition, Key, Thread};
 use super::write::{Kind, Layout, Tables, TimeOrder, Writer};
-use crate::PendingFile;
-use crate::model::{self, Complete, Definitions, Drawable, Line, Losses, Order, Stop, info_values};
 use kinds::{Kinds, Shape};
 use plan::Plan;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use trace_model as model;
+use trace_model::PendingFile;
+use trace_model::{Complete, Definitions, Drawable, Line, Losses, Order, Stop, info_values};
 
 /// An SLOG-1 file in the making. Wants drawables by end time, as files with statistics have their records.
 ///

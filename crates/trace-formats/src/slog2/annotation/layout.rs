@@ -7,7 +7,7 @@ use super::super::convert::{Binding, Role};
 use super::super::cursor::Cursor;
 use super::super::encode;
 use super::super::error::{Error, ErrorKind};
-use crate::model::Text;
+use trace_model::Text;
 
 /// What the part begins with.
 const MAGIC: &str = "SLOG2 ANNOTATION 1";

@@ -15,8 +15,8 @@ use super::layout::{Annotation, Companion, LeafRecord, hash, next_elder};
 use crate::clog2::{
     self, Body, Endian, Msg, Preamble, Record, RecordHeader, peek_rectype, peek_size, rectype,
 };
-use crate::model::Drawable as NewDrawable;
-use crate::model::{Topology, Vertex};
+use trace_model::Drawable as NewDrawable;
+use trace_model::{Topology, Vertex};
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

@@ -14,7 +14,7 @@ use super::super::convert::{
 use super::super::error::Error;
 use super::layout::{Annotation, Companion, EldersWriter, LeafRecord, Meaning, hash};
 use crate::clog2::{self, Endian, PREAMBLE_SIZE};
-use crate::model::Drawable as NewDrawable;
+use trace_model::Drawable as NewDrawable;
 
 /// Makes the annotation file of a merged CLOG2 file, given all its bytes and its name, and gives the output back.
 ///

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::super::encode::{f64_bytes, write_count};
 use super::shadow::{Index, Lines, NONE, Shadows, drawable_order, time_key};
-use crate::model::{Drawable as NewDrawable, TimeBBox, Topology, Vertex};
+use trace_model::{Drawable as NewDrawable, TimeBBox, Topology, Vertex};
 
 /// The byte before a primitive in a list.
 const PRIMITIVE_KIND: u8 = 0;

@@ -10,11 +10,11 @@ mod tree;
 use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 
-use crate::model::Drawable as NewDrawable;
 pub use drawables::NewComposite;
 use drawables::{Drawables, Scratch};
 pub(super) use drawables::{FileDrawable, Lists, Place};
 use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
+use trace_model::Drawable as NewDrawable;
 use tree::Summary;
 pub use tree::Tree;
 
@@ -22,7 +22,7 @@ use super::encode::{self, write_count};
 use super::error::{Error, ErrorKind};
 use super::node::Stub;
 use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, TreeNodeId};
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// Bytes of a node without drawables and shadows: its stub and three counts.
 const EMPTY_NODE_SIZE: usize = 46;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::super::encode::{write_bounds, write_count, write_f32, write_f64};
 use super::super::node::Stub;
 use super::super::places::{Key, Places};
-use crate::model::{Ratios, TimeBBox, Topology, preview_index};
+use trace_model::{Ratios, TimeBBox, Topology, preview_index};
 
 /// End of a chain of indices.
 pub(super) const NONE: u32 = u32::MAX;

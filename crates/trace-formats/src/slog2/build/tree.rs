@@ -10,7 +10,7 @@ use super::super::node::Stub;
 use super::super::types::{Header, Layout, LineIdMap};
 use super::Builder;
 use super::shadow::{DoneShadows, vertex_count};
-use crate::model::{Category, Ratios, Topology, preview_index};
+use trace_model::{Category, Ratios, Topology, preview_index};
 
 /// What the shadows of the root, which are never written, tell about the whole log.
 #[derive(Debug)]

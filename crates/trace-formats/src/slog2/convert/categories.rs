@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::HashMap;
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{EventDef, NESTED, Preamble, StateDef};
-use crate::model::{Category, Color, DefaultColors, Text, Topology};
+use trace_model::{Category, Color, DefaultColors, Text, Topology};
 
 /// Event numbers below this have a table of their own; those of MPE and of most users are.
 const LOW_ETYPES: usize = 8192;

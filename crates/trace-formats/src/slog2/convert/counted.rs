@@ -5,7 +5,7 @@ use super::HashMap;
 use super::categories::Categories;
 use crate::clog2::CARGO_SIZE;
 use crate::clog2::counters;
-use crate::model::COUNTER_SIGN;
+use trace_model::COUNTER_SIGN;
 
 /// The counters of a log.
 #[derive(Debug)]

@@ -11,9 +11,9 @@ use crate::clog2::{
     self, Body, Endian, HEADER_SIZE, Msg, Origin, Preamble, Record, RecordHeader, peek_rectype,
     peek_size, peek_time, rectype,
 };
-use crate::model::Drawable as NewDrawable;
-use crate::model::Losses;
-use crate::model::{Category, Vertex};
+use trace_model::Drawable as NewDrawable;
+use trace_model::Losses;
+use trace_model::{Category, Vertex};
 
 use super::lines::Place;
 

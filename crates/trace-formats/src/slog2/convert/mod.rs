@@ -26,9 +26,9 @@ use super::views;
 use crate::clog2::{
     self, Endian, HEADER_SIZE, PREAMBLE_SIZE, Preamble, Record, peek_rectype, peek_size, rectype,
 };
-use crate::model::Category;
-use crate::model::Drawable as NewDrawable;
-use crate::model::Line;
+use trace_model::Category;
+use trace_model::Drawable as NewDrawable;
+use trace_model::Line;
 
 /// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
 type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

@@ -8,7 +8,7 @@ use super::super::node::{Drawable, Node};
 use super::super::read::Reader;
 use super::super::types::{DirEntry, FileBlockPtr};
 use super::order::Order;
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// Which drawables to list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,8 +18,8 @@ pub use recursive::{RecursiveOptions, print_recursively};
 use super::error::Error;
 use super::node::Drawable;
 use super::read::Reader;
-use crate::model::TimeBBox;
 use parts::Printer;
+use trace_model::TimeBBox;
 
 /// Which parts before the drawables to print; the header always is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

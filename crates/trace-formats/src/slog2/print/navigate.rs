@@ -7,7 +7,7 @@ use super::super::read::Reader;
 use super::flush;
 use super::parts::Printer;
 use super::trunk::{Moved, Trunk};
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// A walk through a file. It begins with the whole log and the root.
 pub struct Navigator<'r, 'a> {

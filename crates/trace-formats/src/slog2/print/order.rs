@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::super::node::Drawable;
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// By which time drawables are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::super::node::{Drawable, Primitive, Shadow};
 use super::super::read::Reader;
 use super::super::types::{FileBlockPtr, Layout, LineIdMap, TreeNodeId};
 use crate::clog2::java_text;
-use crate::model::{Category, Text, TimeBBox, Vertex};
+use trace_model::{Category, Text, TimeBBox, Vertex};
 
 /// Text in the making. Everything is appended to bytes, because names and infos may hold any.
 pub(super) struct Printer {

@@ -15,7 +15,7 @@ use super::order::Order;
 use super::parts::Printer;
 use super::recursive::{Planned, print_stub};
 use super::{flush, flush_if_long};
-use crate::model::TimeBBox;
+use trace_model::TimeBBox;
 
 /// Nodes in memory.
 pub(super) struct Trunk<'r, 'a> {

@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::io::Cursor;
 use std::rc::Rc;
 use trace_formats::clog2::*;
-use trace_formats::model::{
-    self, Category, Color, Definitions, Drawable, Line, Losses, Order, Source as _, Stop, Topology,
+use trace_model as model;
+use trace_model::{
+    Category, Color, Definitions, Drawable, Line, Losses, Order, Source as _, Stop, Topology,
     Vertex,
 };
 

@@ -3,11 +3,11 @@
 use crate::clog2::common::*;
 use test_support::golden;
 use trace_formats::clog2::*;
-use trace_formats::model::{Drawable, Order, Source as _, Topology};
 use trace_formats::slog2;
+use trace_model::{Drawable, Order, Source as _, Topology};
 
 /// A drawable with what its category is called, in a form that sorts.
-fn shown(source: &dyn trace_formats::model::Source) -> Vec<String> {
+fn shown(source: &dyn trace_model::Source) -> Vec<String> {
     let definitions = source.definitions();
     let mut list = Vec::new();
     let mut put = |drawable: &Drawable<'_>| {

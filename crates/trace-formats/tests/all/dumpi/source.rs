@@ -10,7 +10,7 @@ use trace_formats::dumpi::types::{AddressLabel, Header, Mask, Offsets, Span, Tra
 use trace_formats::dumpi::value::Status;
 use trace_formats::dumpi::write::{Call, Head, LIBDUMPI, Writer};
 use trace_formats::dumpi::{Source, read::Reader};
-use trace_formats::model::{Drawable, Losses, Source as _, Topology, info_values, message};
+use trace_model::{Drawable, Losses, Source as _, Topology, info_values, message};
 
 type Put<'a> = &'a dyn Fn(&mut Call<'_, Vec<u8>>);
 

@@ -5,10 +5,10 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 use trace_formats::edit::write_slog2;
-use trace_formats::model::{Definitions, Line, Losses, Order, Source, Stop};
 use trace_formats::slog2::{
     Builder, Category, Color, Drawable, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
 };
+use trace_model::{Definitions, Line, Losses, Order, Source, Stop};
 
 /// A drawable of its own: category, info, vertices.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]

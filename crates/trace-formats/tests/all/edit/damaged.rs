@@ -11,8 +11,8 @@ use trace_formats::edit::{
     Arrows, Clog2Filter, DumpiFilter, Merged, Part, Selection, Slog2Filter, Split,
     align_by_call_ids, usual_views, write_slog2,
 };
-use trace_formats::model::Source as _;
 use trace_formats::slog2::{Options, Reader, Source};
+use trace_model::Source as _;
 
 /// Everything that is done with SLOG2 files. True if it could be read at all.
 fn slog2(bytes: &[u8]) -> bool {

@@ -262,13 +262,13 @@ fn walked(file: &[u8]) -> Vec<(f64, f64)> {
 fn started(file: &[u8]) -> Vec<(f64, f64)> {
     let source = Source::new(file).expect("reads");
     let mut found = Vec::new();
-    let put = &mut |drawable: &trace_formats::model::Drawable<'_>| {
+    let put = &mut |drawable: &trace_model::Drawable<'_>| {
         let times = || drawable.vertices.iter().map(|vertex| vertex.time);
         let latest = times().fold(f64::NEG_INFINITY, f64::max);
         found.push((times().fold(f64::INFINITY, f64::min), latest));
         Ok(())
     };
-    trace_formats::model::Source::for_each(&source, put).expect("reads");
+    trace_model::Source::for_each(&source, put).expect("reads");
     found
 }
 

@@ -9,8 +9,8 @@ use trace_formats::io::{
     Actor, Call, Drawer, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision,
     Relation, facts_of,
 };
-use trace_formats::model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 use trace_formats::slog2::{self, Options};
+use trace_model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 
 /// Time zero of what is drawn; the facts read back count from it.
 const ZERO: i64 = 5_000_000_000_000;
@@ -79,7 +79,7 @@ fn through_slog2(facts: &[Fact]) -> Vec<Fact> {
     let path = folder.path().join("x.slog2");
     let drawn = Drawn::of(facts);
     let sink = slog2::Sink::create(&path, drawn.definitions(), Options::default()).expect("starts");
-    let losses = trace_formats::model::convert(&drawn, Box::new(sink)).expect("converts");
+    let losses = trace_model::convert(&drawn, Box::new(sink)).expect("converts");
     assert!(losses.is_empty(), "{:?}", losses.iter().collect::<Vec<_>>());
     let bytes = std::fs::read(&path).expect("written");
     let source = slog2::Source::new(&bytes).expect("an SLOG2 file");
@@ -385,7 +385,7 @@ fn the_info_says_what_a_user_wants_to_know() {
     let shown = |nth: usize| {
         let (_, index, info, vertices) = &drawn.drawables[nth];
         let category = drawn.definitions.category(*index).expect("defined");
-        let values = trace_formats::model::info_values(category, info);
+        let values = trace_model::info_values(category, info);
         let text: Vec<String> = values
             .map(|(key, value)| format!("{}{value:?}", key.to_str()))
             .collect();

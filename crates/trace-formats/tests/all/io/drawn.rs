@@ -10,12 +10,12 @@ use std::path::Path;
 use trace_formats::edit::{Arrows, Merged, Part, usual_views, write_slog2};
 use trace_formats::io::draw::{Shows, shows};
 use trace_formats::io::{Actor, Fact, Precision, Relation, facts_of};
-use trace_formats::model::{Drawable, Source as _, Topology, Vertex};
 use trace_formats::project::merge::{Merge, Options};
 use trace_formats::project::operations::draw_files;
 use trace_formats::project::outputs::{Outputs, Plan};
 use trace_formats::project::{Source, operations};
 use trace_formats::slog2;
+use trace_model::{Drawable, Source as _, Topology, Vertex};
 
 const FILE: u64 = 0x50;
 
@@ -119,7 +119,7 @@ fn source<'a>(bytes: &'a [Vec<u8>]) -> Source<'a> {
 type Shown = (String, Topology, Vec<Vertex>, Vec<u8>);
 
 /// All drawables: name of the category, corners, info.
-fn all(source: &dyn trace_formats::model::Source) -> Vec<Shown> {
+fn all(source: &dyn trace_model::Source) -> Vec<Shown> {
     let definitions = source.definitions();
     let mut found = Vec::new();
     source
@@ -262,10 +262,7 @@ fn the_files_of_a_merge_hold_what_the_blocks_show_and_clog2_stays_as_it_was() {
     );
     // A tree of several leaves, in which everything is in order.
     assert!(made.reader().directory().len() > 1);
-    assert_eq!(
-        trace_formats::model::Source::order(&made),
-        trace_formats::model::Order::Start
-    );
+    assert_eq!(trace_model::Source::order(&made), trace_model::Order::Start);
     let names: Vec<_> = made
         .definitions()
         .lines
@@ -323,7 +320,7 @@ fn traces_made_apart_give_the_same_arrows() {
         ends.sort();
         ends
     };
-    let lines = |source: &dyn trace_formats::model::Source| source.definitions().lines.len();
+    let lines = |source: &dyn trace_model::Source| source.definitions().lines.len();
     assert_eq!(lines(&arrows), lines(&source(&together)));
     assert_eq!(named(&found, "triggers request write").len(), 2);
     // Line numbers of servers differ; there is one.
@@ -350,7 +347,7 @@ fn a_server_alone_is_drawn_from_its_first_request() {
     let all = all(&source);
     assert_eq!(named(&all, "request write").len(), 2);
     assert_eq!(named(&all, "request write")[0].2[0].time, 0.0);
-    let lane = trace_formats::model::lane_of(&source.definitions().lines[0]);
+    let lane = trace_model::lane_of(&source.definitions().lines[0]);
     assert_eq!(lane.actor, Actor::FrontEnd(0));
     let edges = source.definitions().categories.iter();
     assert!(

@@ -1,8 +1,8 @@
 //! Pajé traces against the texts and the rules of pj_dump: reading, printing, copying, errors, damage.
 
 use proptest::prelude::*;
-use trace_formats::model::{Drawable, Order, Source as _, Topology};
 use trace_formats::paje::{Dialect, Error, PrintOptions, Printed, Source, Trace, print, rewrite};
+use trace_model::{Drawable, Order, Source as _, Topology};
 
 /// Everything that pj_dump takes, and its text (`pj_dump -n -u`).
 const MIXED: &[u8] = include_bytes!("../../data/paje/mixed.trace");
@@ -42,7 +42,7 @@ fn drawables(trace: &[u8]) -> Result<Read, Error> {
                 })
                 .collect();
             let mut line = format!("{} {}", category.name.to_str(), corners.join(" "));
-            for (key, value) in trace_formats::model::info_values(category, drawable.info) {
+            for (key, value) in trace_model::info_values(category, drawable.info) {
                 line += &format!(" {}{value:?}", key.to_str());
             }
             found.push(line);

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use trace_formats::model::{
+use trace_formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print};
+use trace_formats::slog2;
+use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Source as _, Topology,
     Vertex, convert,
 };
-use trace_formats::paje::{Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print};
-use trace_formats::slog2;
 
 #[derive(Clone, Debug, PartialEq)]
 struct Thing {
@@ -25,15 +25,15 @@ struct Things {
     things: Vec<Thing>,
 }
 
-impl trace_formats::model::Source for Things {
+impl trace_model::Source for Things {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
     fn for_each(
         &self,
-        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), trace_formats::model::Stop>,
-    ) -> Result<Losses, trace_formats::model::Stop> {
+        put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), trace_model::Stop>,
+    ) -> Result<Losses, trace_model::Stop> {
         for thing in &self.things {
             let vertices: Vec<Vertex> = thing
                 .vertices
@@ -79,7 +79,7 @@ fn definitions() -> Definitions {
 }
 
 /// The trace that is written of it, and what was lost.
-fn written(source: &dyn trace_formats::model::Source, dialect: Dialect) -> (Vec<u8>, Losses) {
+fn written(source: &dyn trace_model::Source, dialect: Dialect) -> (Vec<u8>, Losses) {
     let out = Rc::new(RefCell::new(Vec::new()));
     let kept = out.clone();
     let options = WriteOptions { dialect };
@@ -116,7 +116,7 @@ fn named(definitions: &Definitions, things: &[Thing]) -> Vec<String> {
         .iter()
         .map(|thing| {
             let category = definitions.category(thing.category).expect("defined");
-            let values: Vec<String> = trace_formats::model::info_values(category, &thing.info)
+            let values: Vec<String> = trace_model::info_values(category, &thing.info)
                 .map(|(_, value)| format!("{value:?}"))
                 .filter(|text| !text.contains("77, 80, 73, 95, 67, 79, 77, 77")) // MPI_COMM…
                 .collect();

@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 use std::path::PathBuf;
-use trace_formats::model::Text;
 use trace_formats::slog1::*;
+use trace_model::Text;
 
 /// The place of a small file of our own.
 pub fn data(name: &str) -> PathBuf {

@@ -5,11 +5,10 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::io::Cursor;
 use std::rc::Rc;
-use trace_formats::model::{
-    self, Category, Color, Definitions, Drawable, Line, Order, Topology, Vertex,
-};
-use trace_formats::model::{Sink as _, Source as _};
 use trace_formats::slog1::*;
+use trace_model as model;
+use trace_model::{Category, Color, Definitions, Drawable, Line, Order, Topology, Vertex};
+use trace_model::{Sink as _, Source as _};
 
 #[test]
 fn the_small_file_is_as_stored_and_so_is_its_text() {

@@ -2,8 +2,8 @@
 
 use crate::slog1::common::*;
 use proptest::prelude::*;
-use trace_formats::model::Source as _;
 use trace_formats::slog1::*;
+use trace_model::Source as _;
 
 /// Runs everything that reads, and gives the number of drawables of what can be salvaged.
 fn read_all(file: &[u8]) -> usize {

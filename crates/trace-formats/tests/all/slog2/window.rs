@@ -5,11 +5,12 @@ use std::io::Cursor;
 use crate::slog2::common::{Drawn, sample};
 use proptest::prelude::*;
 use test_support::golden;
-use trace_formats::model::{self, Definitions, Line, Sink as _, Source as _};
 use trace_formats::slog2::{
     Category, Color, Depth, Drawable, ErrorKind, Navigator, NewDrawable, Options, Reader, Shadow,
     Sink, Source, TimeBBox, Topology, Vertex,
 };
+use trace_model as model;
+use trace_model::{Definitions, Line, Sink as _, Source as _};
 
 /// A drawable that owns its parts.
 #[derive(Clone, Debug)]
