@@ -53,6 +53,25 @@ fn commands_are_described_as_help_describes_them() {
 }
 
 #[test]
+fn the_readme_lists_every_command() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = std::fs::read_to_string(path).unwrap();
+    let table = readme.split("\n## Commands\n").nth(1).unwrap();
+    let table = table.split("\n## ").next().unwrap();
+    // The second cell of each row names commands between backticks.
+    let mut listed: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.split('|').nth(2))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    listed.sort_unstable();
+    let mut commands = subcommands();
+    commands.sort_unstable();
+    assert_eq!(listed, commands);
+    assert!(readme.lines().count() <= 150);
+}
+
+#[test]
 fn every_command_gives_examples_and_has_a_man_page() {
     let folder = tempfile::tempdir().unwrap();
     mpitrace(&["man", folder.path().to_str().unwrap()]);

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -69,6 +69,19 @@ fn links(page: &str) -> impl Iterator<Item = &str> {
     targets.filter(|target| !target.contains("://"))
 }
 
+/// A relative path without `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        if part == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+    }
+    plain
+}
+
 /// The links of these pages that lead nowhere.
 fn dead(pages: &[(String, String)]) -> Vec<String> {
     let known: HashMap<&Path, HashSet<String>> = pages
@@ -83,7 +96,7 @@ fn dead(pages: &[(String, String)]) -> Vec<String> {
             let file = if file.is_empty() {
                 PathBuf::from(path)
             } else {
-                folder.join(file)
+                plain(&folder.join(file))
             };
             let headings = known.get(&*file);
             let is_there = headings.is_some() || root().join(&file).exists();
@@ -101,6 +114,26 @@ fn links_lead_somewhere() {
     let pages = texts(&[".md"]);
     assert!(pages.len() > 15, "{}", pages.len());
     assert_eq!(dead(&pages), Vec::<String>::new());
+}
+
+/// The pages of the documentation, by their path from the root.
+fn documentation() -> impl Iterator<Item = String> {
+    let folders = ["docs/user/", "docs/internals/", "spec/"];
+    tree()
+        .into_iter()
+        .filter(move |path| path.ends_with(".md") && folders.iter().any(|f| path.starts_with(f)))
+}
+
+#[test]
+fn every_page_is_in_the_table_of_contents() {
+    let summary = fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let named: HashSet<PathBuf> = links(&summary)
+        .map(|link| plain(&Path::new("docs").join(link)))
+        .collect();
+    let mut missing: Vec<String> = documentation().collect();
+    assert!(missing.len() > 25, "{}", missing.len());
+    missing.retain(|page| !named.contains(Path::new(page)));
+    assert_eq!(missing, Vec::<String>::new(), "docs/SUMMARY.md lacks these");
 }
 
 #[test]
