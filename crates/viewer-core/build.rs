@@ -19,7 +19,7 @@ fn main() {
     }
     let classes = names.iter();
     let classes =
-        classes.map(|(class, names)| format!("(Class::{class}, {:?}),\n", names.join(" ")));
+        classes.map(|(class, names)| format!("(ActivityClass::{class}, {:?}),\n", names.join(" ")));
     let text = format!("&[\n{}]\n", classes.collect::<String>());
     let folder = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&folder).join("functions.rs"), text).expect("OUT_DIR can be written");

@@ -5,9 +5,9 @@
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
-use viewer_core::index::{Builder, Identity, Index, MAGIC, Shape};
+use viewer_core::index::{IndexBuilder, IndexIdentity, Index, INDEX_MAGIC, IndexShape};
 use viewer_core::trace::Trace;
-use viewer_core::{Limits, Viewer};
+use viewer_core::{AnswerLimits, Viewer};
 
 const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
 /// Questions that an index answers when nothing of the trace may be read.
@@ -19,9 +19,9 @@ const QUESTIONS: [&str; 5] = [
     "picture?w=10&max=0&mode=heat:1&rows=block:2",
 ];
 
-static TRACE: LazyLock<(Trace<'static>, Identity)> = LazyLock::new(|| {
+static TRACE: LazyLock<(Trace<'static>, IndexIdentity)> = LazyLock::new(|| {
     let trace = Trace::new(FILE).expect("a good trace");
-    let identity = Identity::new(&trace, FILE.len() as u64, 0);
+    let identity = IndexIdentity::new(&trace, FILE.len() as u64, 0);
     (trace, identity)
 });
 
@@ -30,15 +30,15 @@ fn head() -> Vec<u8> {
     let (_, identity) = &*TRACE;
     let numbers = [identity.bytes, identity.changed, identity.hash];
     let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
-    MAGIC.into_iter().chain(numbers).collect()
+    INDEX_MAGIC.into_iter().chain(numbers).collect()
 }
 
 fuzz_target!(
     init: {
         if let Some(folder) = std::env::var_os("FUZZ_SEEDS") {
             let (trace, identity) = &*TRACE;
-            let shape = Shape { window: trace.bounds(), bins: 16, totals: true };
-            let mut builder = Builder::new(trace, shape).expect("a good trace");
+            let shape = IndexShape { window: trace.bounds(), bins: 16, totals: true };
+            let mut builder = IndexBuilder::new(trace, shape).expect("a good trace");
             while builder.step(1 << 20).expect("a good trace") {}
             let index = builder.finish().encode(*identity);
             std::fs::write(Path::new(&folder).join("index"), &index[head().len()..]).expect("a seed");
@@ -54,7 +54,7 @@ fuzz_target!(
         let read = Index::decode(&again, *identity, trace).expect("just written");
         // Numbers of damaged indexes may be none, which equal nothing.
         assert_eq!(read.encode(*identity), again);
-        let limits = Limits { tree_bytes: 0, ..Limits::default() };
+        let limits = AnswerLimits { tree_bytes: 0, ..AnswerLimits::default() };
         let viewer = Viewer::new("x", FILE, limits).expect("a good trace");
         viewer.set_index(index.into_owned());
         for question in QUESTIONS {

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
-use viewer_core::{Limits, Viewer};
+use viewer_core::{AnswerLimits, Viewer};
 
 const FILE: &[u8] = include_bytes!("../../crates/trace-formats/tests/data/slog2/sample.slog2");
 /// What stands for the rest of the questions.
@@ -36,10 +36,10 @@ fuzz_target!(
         }
     },
     |bytes: &[u8]| {
-        let limits = Limits { cells: 200_000, ..Limits::default() };
+        let limits = AnswerLimits { cells: 200_000, ..AnswerLimits::default() };
         let viewer = Viewer::new("x", FILE, limits).expect("a good trace");
-        if let Err(refusal) = viewer.answer(&String::from_utf8_lossy(bytes), &|| false) {
-            assert!(!refusal.message.is_empty());
+        if let Err(error) = viewer.answer(&String::from_utf8_lossy(bytes), &|| false) {
+            assert!(!error.message.is_empty());
         }
     }
 );

@@ -3,7 +3,7 @@
 //!
 //! A still picture is drawn in four steps:
 //!
-//! 1. [`Rows`]: the lines of the trace under the names they have in the picture, those that were asked for.
+//! 1. [`NamedTimelines`]: the lines of the trace under the names they have in the picture, those that were asked for.
 //! 2. [`Content::read`]: what there is in the window, read no deeper into the tree than a picture can show.
 //! 3. [`Picture::new`]: where everything goes, in pixels.
 //! 4. [`svg::write`]: the picture as text.
@@ -12,9 +12,9 @@
 //! # fn picture(file: &[u8]) -> Result<String, trace_formats::slog2::Error> {
 //! let reader = trace_formats::slog2::Reader::new(file)?;
 //! let window = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
-//! let rows = viewer_core::Rows::new(reader.lines().values());
-//! let content = viewer_core::Content::read(&reader, rows, window, &viewer_core::Wanted::default())?;
-//! let picture = viewer_core::Picture::new(&content, &viewer_core::Look::default());
+//! let rows = viewer_core::NamedTimelines::new(reader.lines().values());
+//! let content = viewer_core::Content::read(&reader, rows, window, &viewer_core::ContentRequest::default())?;
+//! let picture = viewer_core::Picture::new(&content, &viewer_core::PictureStyle::default());
 //! Ok(viewer_core::svg::write(&picture))
 //! # }
 //! ```
@@ -40,21 +40,25 @@ mod statistics;
 mod timelines;
 pub mod trace;
 
-pub use answers::answer::{Answer, Body, Limits, VIEW_VERSION};
+pub use answers::answer::{Answer, AnswerBody, AnswerLimits, VIEW_VERSION};
 pub use answers::viewer::Viewer;
 pub use base::color::{Rgb, Theme};
-pub use base::error::Refusal;
-pub use base::parallel::Stop;
+pub use base::error::ApiError;
+pub use base::parallel::Cancel;
 pub use base::query::Query;
 pub use base::window::EMPTY;
-pub use drawing::arrows::{Bundle, Shown};
-pub use drawing::axis::{Axis, Tick};
-pub use drawing::band::{Band, Fill, Span};
-pub use drawing::content::{Arrow, Content, Event, Kind, Preview, State, Total, Wanted};
-pub use drawing::layout::{Arrowed, Label, Look, Marker, Picture, PictureRow, Strip};
-pub use drawing::legend::{Entry, Legend};
-pub use drawing::named::{Row, Rows};
+pub use drawing::arrows::{ArrowBundle, ShownArrows};
+pub use drawing::axis::{AxisTick, TimeAxis};
+pub use drawing::band::{BandSpan, NestingBand, SpanFill};
+pub use drawing::content::{
+    Content, ContentRequest, DrawnArrow, DrawnEvent, DrawnKind, DrawnPreview, DrawnState, KindTotal,
+};
+pub use drawing::layout::{
+    BandStrip, EventMarker, Picture, PictureArrow, PictureStyle, PictureTimeline, StateLabel,
+};
+pub use drawing::legend::{Legend, LegendEntry};
+pub use drawing::named::{NamedTimeline, NamedTimelines};
 pub use drawing::svg;
 pub use findings::summary;
-pub use timelines::selection::Selection;
-pub use trace::class::Class;
+pub use timelines::selection::TimelineSelection;
+pub use trace::class::ActivityClass;

@@ -12,7 +12,7 @@
 #![deny(missing_docs)]
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use viewer_core::{Answer, Body, Limits, Refusal, Viewer};
+use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, Viewer};
 
 /// What is there between calls.
 struct Page {
@@ -46,12 +46,16 @@ pub extern "C" fn open(name: usize) -> u32 {
     let mut input = std::mem::take(&mut page.input);
     let file = input.split_off(name.min(input.len()));
     let name = String::from_utf8_lossy(&input);
-    match Viewer::new(&name, Box::leak(file.into_boxed_slice()), Limits::default()) {
+    match Viewer::new(
+        &name,
+        Box::leak(file.into_boxed_slice()),
+        AnswerLimits::default(),
+    ) {
         Ok(viewer) => {
             page.viewer = Some(viewer);
             200
         }
-        Err(refusal) => page.refuse(refusal),
+        Err(error) => page.refuse(error),
     }
 }
 
@@ -63,19 +67,19 @@ pub extern "C" fn ask() -> u32 {
     let question = String::from_utf8_lossy(&question);
     let answer = match &page.viewer {
         Some(viewer) => viewer.answer(&question, &|| false),
-        None => Err(Refusal::missing("no trace is open")),
+        None => Err(ApiError::not_found("no trace is open")),
     };
     match answer {
         Ok(Answer { kind, body, exact }) => {
             page.body = body;
             let kind = match kind {
-                Body::Json => 0,
-                Body::Frame => 1,
-                Body::Text(_) => 2,
+                AnswerBody::Json => 0,
+                AnswerBody::Frame => 1,
+                AnswerBody::Text(_) => 2,
             };
             200 + ((kind + 4 * u32::from(exact)) << 16)
         }
-        Err(refusal) => page.refuse(refusal),
+        Err(error) => page.refuse(error),
     }
 }
 
@@ -92,8 +96,8 @@ pub extern "C" fn size() -> usize {
 }
 
 impl Page {
-    fn refuse(&mut self, refusal: Refusal) -> u32 {
-        self.body = refusal.message.into_bytes();
-        refusal.status.into()
+    fn refuse(&mut self, error: ApiError) -> u32 {
+        self.body = error.message.into_bytes();
+        error.status.into()
     }
 }

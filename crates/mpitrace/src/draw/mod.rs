@@ -17,7 +17,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use trace_formats::slog2::{Error, Reader, TimeBBox};
 use trace_model::Line;
-use viewer_core::{Content, Look, Picture, Rows, Selection, Theme, Wanted};
+use viewer_core::{
+    Content, ContentRequest, NamedTimelines, Picture, PictureStyle, Theme, TimelineSelection,
+};
 
 /// Draw a picture of a trace
 ///
@@ -43,8 +45,8 @@ pub struct Arguments {
     #[arg(long, num_args = 2, value_names = ["T0", "T1"], allow_negative_numbers = true, value_parser = time_position)]
     window: Option<Vec<TimePosition>>,
     /// Which rows: numbers from 0 as the whole picture has them, names, * for any text, ! before what to leave out
-    #[arg(long, value_name = "0-63,!5,server*", value_parser = Selection::parse)]
-    rows: Option<Selection>,
+    #[arg(long, value_name = "0-63,!5,server*", value_parser = TimelineSelection::parse)]
+    rows: Option<TimelineSelection>,
     /// Pixels [default: 1600 wide, and as high as it takes]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
@@ -75,7 +77,7 @@ fn size(text: &str) -> Result<(u32, u32), String> {
         let size: (u32, u32) = (width.trim().parse().ok()?, height.trim().parse().ok()?);
         Some(size)
     });
-    let (least, most) = (Look::LEAST, Look::MOST);
+    let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_ARROWS);
     match size {
         Some((width, height))
             if (least.0..=most.0).contains(&width) && (least.1..=most.1).contains(&height) =>
@@ -94,17 +96,17 @@ const MOST_PIXELS: u64 = 50_000_000;
 
 /// What the picture is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum DrawnKind {
     Svg,
     Png,
 }
 
-fn kind(output: &Path) -> Result<Kind, Failure> {
+fn kind(output: &Path) -> Result<DrawnKind, Failure> {
     let ending = output.extension().map(OsStr::to_ascii_lowercase);
     match ending.as_deref().and_then(OsStr::to_str) {
-        Some("svg") => Ok(Kind::Svg),
-        Some("png") => Ok(Kind::Png),
-        None if output == OsStr::new("-") => Ok(Kind::Svg),
+        Some("svg") => Ok(DrawnKind::Svg),
+        Some("png") => Ok(DrawnKind::Png),
+        None if output == OsStr::new("-") => Ok(DrawnKind::Svg),
         _ => Err(Failure::Call(format!(
             "{}: pictures are .svg or .png",
             output.display()
@@ -118,7 +120,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let pixels = arguments
         .size
         .map(|(width, height)| u64::from(width) * u64::from(height));
-    if kind == Kind::Png && pixels > Some(MOST_PIXELS) {
+    if kind == DrawnKind::Png && pixels > Some(MOST_PIXELS) {
         return Err(Failure::Call(format!(
             "a PNG has at most {MOST_PIXELS} pixels; SVG has none to count"
         )));
@@ -146,7 +148,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Draws an SLOG2 file, with what else is known of its lines.
 fn draw(
     arguments: &Arguments,
-    kind: Kind,
+    kind: DrawnKind,
     name: &Path,
     bytes: &[u8],
     lines: Option<Vec<Line>>,
@@ -156,8 +158,8 @@ fn draw(
     let log = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
     let window = window(arguments, log)?;
     let mut rows = match &lines {
-        Some(lines) => Rows::new(lines.iter()),
-        None => Rows::new(reader.lines().values()),
+        Some(lines) => NamedTimelines::new(lines.iter()),
+        None => NamedTimelines::new(reader.lines().values()),
     };
     if let Some(selection) = &arguments.rows {
         let total = rows.total();
@@ -169,10 +171,10 @@ fn draw(
             )));
         }
     }
-    let wanted = Wanted {
+    let wanted = ContentRequest {
         categories: arguments.categories.clone(),
         width: arguments.size.map_or(1600, |(width, _)| width),
-        ..Wanted::default()
+        ..ContentRequest::default()
     };
     let content = Content::read(&reader, rows, window, &wanted).map_err(failed)?;
     if content.kinds.is_empty() && !wanted.categories.is_empty() {
@@ -183,7 +185,7 @@ fn draw(
         )));
     }
     let title = name.file_name().unwrap_or(name.as_os_str());
-    let look = Look {
+    let look = PictureStyle {
         width: wanted.width,
         height: arguments.size.map(|(_, height)| height),
         theme: match arguments.theme {
@@ -200,8 +202,8 @@ fn draw(
         }
     }
     match kind {
-        Kind::Svg => write(&arguments.output, svg.as_bytes()),
-        Kind::Png => write(&arguments.output, &png::render(&svg)?),
+        DrawnKind::Svg => write(&arguments.output, svg.as_bytes()),
+        DrawnKind::Png => write(&arguments.output, &png::render(&svg)?),
     }
 }
 

@@ -5,7 +5,7 @@ use trace_formats::slog2::{
     Builder, Depth, Drawable, Error, Options, Reader, Shadow, TimeBBox, Topologies, Visit,
     in_order_of_insertion,
 };
-use viewer_core::Refusal;
+use viewer_core::ApiError;
 
 /// Drawables of a part at most; some 40 bytes each in the file, twice that while it is made.
 const MOST: usize = 500_000;
@@ -13,9 +13,9 @@ const MOST: usize = 500_000;
 const MOST_READ: u64 = 1 << 30;
 
 /// The drawables that overlap a window, with all categories and line maps.
-pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, Refusal> {
+pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, ApiError> {
     let too_much = || {
-        Refusal::too_much(format!(
+        ApiError::too_large(format!(
             "there are more than {MOST} drawables in the window, too many for a page: zoom in"
         ))
     };
@@ -38,7 +38,7 @@ pub fn cut(reader: &Reader<'_>, window: TimeBBox) -> Result<Vec<u8>, Refusal> {
     found.drawables.sort_by(|a, b| ends(a).total_cmp(&ends(b)));
     build(reader, &found.drawables).map_err(|error| match error.kind {
         trace_formats::slog2::ErrorKind::NoDrawables => {
-            Refusal::missing("there is nothing in this window")
+            ApiError::not_found("there is nothing in this window")
         }
         _ => error.into(),
     })

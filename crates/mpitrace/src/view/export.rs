@@ -7,7 +7,10 @@ use crate::draw::png;
 use crate::failure::Failure;
 use parking_lot::{Mutex, MutexGuard};
 use std::time::Duration;
-use viewer_core::{Answer, Body, Content, Look, Picture, Query, Refusal, Rows, Theme, Wanted};
+use viewer_core::{
+    Answer, AnswerBody, ApiError, Content, ContentRequest, NamedTimelines, Picture, PictureStyle,
+    Query, Theme,
+};
 
 /// How the names of exports begin.
 const PREFIX: &str = "export.";
@@ -29,19 +32,19 @@ pub fn export(
     trace: &Opened,
     question: &str,
     assets: &Assets,
-    stop: &dyn Fn() -> bool,
-) -> Result<Answer, Refusal> {
+    cancel: &dyn Fn() -> bool,
+) -> Result<Answer, ApiError> {
     let query = Query::parse(question)?;
-    let _turn = turn(stop)?;
+    let _turn = turn(cancel)?;
     match query.route.strip_prefix(PREFIX) {
         Some("svg") => {
-            let (svg, _) = svg(trace, &query, stop)?;
+            let (svg, _) = svg(trace, &query, cancel)?;
             Ok(file("image/svg+xml", svg.into_bytes()))
         }
         Some("png") => {
-            let (svg, size) = svg(trace, &query, stop)?;
+            let (svg, size) = svg(trace, &query, cancel)?;
             if size.0 * size.1 > MOST_PIXELS {
-                return Err(Refusal::too_much(format!(
+                return Err(ApiError::too_large(format!(
                     "a PNG has at most {MOST_PIXELS} pixels, not {} x {}; an SVG has none to count",
                     size.0, size.1
                 )));
@@ -49,8 +52,10 @@ pub fn export(
             let png = png::render(&svg).map_err(failed)?;
             Ok(file("image/png", png))
         }
-        Some("html") => page::page(trace, &query, assets, stop).map(|page| file("text/html", page)),
-        _ => Err(Refusal::missing(
+        Some("html") => {
+            page::page(trace, &query, assets, cancel).map(|page| file("text/html", page))
+        }
+        _ => Err(ApiError::not_found(
             "exports are export.svg, export.png and export.html",
         )),
     }
@@ -58,25 +63,25 @@ pub fn export(
 
 fn file(mime: &'static str, body: Vec<u8>) -> Answer {
     Answer {
-        kind: Body::Text(mime),
+        kind: AnswerBody::Text(mime),
         body,
         exact: true,
     }
 }
 
-fn turn(stop: &dyn Fn() -> bool) -> Result<MutexGuard<'static, ()>, Refusal> {
+fn turn(cancel: &dyn Fn() -> bool) -> Result<MutexGuard<'static, ()>, ApiError> {
     loop {
         if let Some(turn) = TURN.try_lock_for(LOOK) {
             return Ok(turn);
         }
-        if stop() {
-            return Err(Refusal::stopped());
+        if cancel() {
+            return Err(ApiError::cancelled());
         }
     }
 }
 
-fn failed(failure: Failure) -> Refusal {
-    Refusal {
+fn failed(failure: Failure) -> ApiError {
+    ApiError {
         status: 500,
         message: match failure {
             Failure::Data(message) | Failure::Call(message) => message,
@@ -89,22 +94,22 @@ fn failed(failure: Failure) -> Refusal {
 fn svg(
     trace: &Opened,
     query: &Query,
-    stop: &dyn Fn() -> bool,
-) -> Result<(String, (f64, f64)), Refusal> {
+    cancel: &dyn Fn() -> bool,
+) -> Result<(String, (f64, f64)), ApiError> {
     let viewer = &trace.viewer;
     let window = viewer.window(query)?;
     let size = size(query)?;
-    let wanted = Wanted {
+    let wanted = ContentRequest {
         categories: visible(trace, query)?,
         width: size.0,
         bytes: viewer.limits().tree_bytes,
     };
-    let rows = rows(trace, query, stop)?;
+    let rows = rows(trace, query, cancel)?;
     let content = Content::read(viewer.trace().reader(), rows, window, &wanted)?;
-    if stop() {
-        return Err(Refusal::stopped());
+    if cancel() {
+        return Err(ApiError::cancelled());
     }
-    let look = Look {
+    let look = PictureStyle {
         width: size.0,
         height: size.1,
         theme: match query.text("theme") {
@@ -120,15 +125,15 @@ fn svg(
     ))
 }
 
-fn size(query: &Query) -> Result<(u32, Option<u32>), Refusal> {
+fn size(query: &Query) -> Result<(u32, Option<u32>), ApiError> {
     let width = query.number("w", 1600)?;
     let height = query.number("h", 0_u32)?;
-    let (least, most) = (Look::LEAST, Look::MOST);
+    let (least, most) = (PictureStyle::MIN_SIZE, PictureStyle::MAX_ARROWS);
     let fits = (least.0..=most.0).contains(&width)
         && (height == 0 || (least.1..=most.1).contains(&height));
     match fits {
         true => Ok((width, Some(height).filter(|&height| height > 0))),
-        false => Err(Refusal::wrong(format!(
+        false => Err(ApiError::bad_request(format!(
             "w={width}&h={height}: expected {} to {} and {} to {} pixels",
             least.0, most.0, least.1, most.1
         ))),
@@ -136,7 +141,7 @@ fn size(query: &Query) -> Result<(u32, Option<u32>), Refusal> {
 }
 
 /// Names of the kinds that are shown; none for all.
-fn visible(trace: &Opened, query: &Query) -> Result<Vec<String>, Refusal> {
+fn visible(trace: &Opened, query: &Query) -> Result<Vec<String>, ApiError> {
     let hidden = trace.viewer.hidden(query)?;
     if !hidden.contains(&true) {
         return Ok(Vec::new());
@@ -147,14 +152,18 @@ fn visible(trace: &Opened, query: &Query) -> Result<Vec<String>, Refusal> {
         .map(|(kind, _)| kind.category.name.to_str().into_owned())
         .collect();
     match names.is_empty() {
-        true => Err(Refusal::wrong("hide: nothing is left")),
+        true => Err(ApiError::bad_request("hide: nothing is left")),
         false => Ok(names),
     }
 }
 
 /// The rows of the page's layout that are on the screen.
-fn rows(trace: &Opened, query: &Query, stop: &dyn Fn() -> bool) -> Result<Rows, Refusal> {
-    let layout = trace.viewer.layout(query, stop)?;
+fn rows(
+    trace: &Opened,
+    query: &Query,
+    cancel: &dyn Fn() -> bool,
+) -> Result<NamedTimelines, ApiError> {
+    let layout = trace.viewer.layout(query, cancel)?;
     let lines = trace.viewer.trace().lines();
     let behind = query
         .number("y1", layout.rows.len())?
@@ -166,5 +175,5 @@ fn rows(trace: &Opened, query: &Query, stop: &dyn Fn() -> bool) -> Result<Rows, 
         let ids = on.filter_map(|&line| Some(lines.get(line as usize)?.line.id));
         (row.label.clone(), ids.collect())
     });
-    Ok(Rows::named(rows))
+    Ok(NamedTimelines::named(rows))
 }

@@ -3,7 +3,7 @@
 //! One thread waits for all connections. What takes time is done by [`WORKERS`] others, further requests wait in a row. Of
 //! a connection that its client has closed the request is dropped, and with it what is worked on for it.
 
-use super::limits::{Guest, Impatient, Limits, Strangers};
+use super::limits::{AnswerLimits, Guest, Impatient, Strangers};
 use super::site::Site;
 use super::workers::WORKERS;
 use crate::failure::Failure;
@@ -93,7 +93,7 @@ pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Res
                 let listener = TcpListener::from_std(listener)?;
                 tokio::spawn(accept(
                     Arc::clone(&site),
-                    Limits::default(),
+                    AnswerLimits::default(),
                     async move || {
                         let (stream, _) = listener.accept().await?;
                         // An answer is written at once, so that nothing is gained by waiting for more of it.
@@ -106,7 +106,7 @@ pub fn serve(site: Arc<Site>, listener: Listener, idle: Option<Duration>) -> Res
                 let listener = UnixListener::from_std(listener)?;
                 tokio::spawn(accept(
                     Arc::clone(&site),
-                    Limits::default(),
+                    AnswerLimits::default(),
                     async move || Ok(listener.accept().await?.0),
                 ))
             }
@@ -133,7 +133,7 @@ async fn until_idle(site: &Site, idle: Duration) {
 
 async fn accept<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     site: Arc<Site>,
-    limits: Limits,
+    limits: AnswerLimits,
     next: impl AsyncFn() -> std::io::Result<S>,
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));

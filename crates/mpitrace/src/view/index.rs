@@ -9,7 +9,10 @@ use std::io::Read;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use viewer_core::Viewer;
-use viewer_core::index::{Batch, Builder, Done, Identity, Index, Shape, Taken, Taking, join};
+use viewer_core::index::{
+    Aggregated, Aggregation, Index, IndexBuilder, IndexIdentity, IndexShape, ReadProgress,
+    StateBatch, join_halves,
+};
 use viewer_core::summary::Summary;
 
 /// Batches that are on their way from those who read to those who take, and back: so many that none of the three threads waits
@@ -55,14 +58,14 @@ pub fn begin(traces: &mut [Opened]) {
             if viewer.index().is_some() {
                 continue;
             }
-            let tell = |done: Done| {
+            let tell = |done: ReadProgress| {
                 let percent = done.bytes.saturating_mul(100) / done.of_bytes.max(1);
                 viewer.set_building(percent as u8);
             };
             // A trace that is damaged somewhere is shown without an index; what is asked there says what is wrong.
-            let shape = Shape {
+            let shape = IndexShape {
                 totals: false,
-                ..Shape::of(viewer.trace())
+                ..IndexShape::of(viewer.trace())
             };
             let Some(index) = make(viewer, mapped, shape, &tell) else {
                 viewer.end_building();
@@ -78,9 +81,9 @@ pub fn begin(traces: &mut [Opened]) {
             // Pictures of everything have waited for no more than the finest cells.
             index.coarsen();
             // Cells there are already.
-            let shape = Shape {
+            let shape = IndexShape {
                 bins: 1,
-                ..Shape::of(viewer.trace())
+                ..IndexShape::of(viewer.trace())
             };
             let totals = make(viewer, mapped, shape, &|_| {}).and_then(Index::into_totals);
             let Some(totals) = totals else {
@@ -122,10 +125,10 @@ pub fn begin(traces: &mut [Opened]) {
 fn make(
     viewer: &Viewer<'_>,
     mapped: &Mapped,
-    shape: Shape,
-    tell: &dyn Fn(Done),
+    shape: IndexShape,
+    tell: &dyn Fn(ReadProgress),
 ) -> Option<Index<'static>> {
-    let builder = Builder::new(viewer.trace(), shape).ok()?;
+    let builder = IndexBuilder::new(viewer.trace(), shape).ok()?;
     let (mut reading, [upper, lower]) = builder.parts();
     thread::scope(|scope| {
         let upper = Taker::begin(scope, upper)?;
@@ -143,32 +146,32 @@ fn make(
         }
         let (upper, lower) = (upper.end(), lower.end());
         let halves = [upper.join().ok()?, lower.join().ok()?];
-        Some(join(reading, halves))
+        Some(join_halves(reading, halves))
     })
 }
 
 /// A thread that takes the states of half of the units.
 struct Taker<'s> {
-    give: SyncSender<Batch>,
-    given_back: Receiver<Batch>,
-    thread: ScopedJoinHandle<'s, Taken>,
+    give: SyncSender<StateBatch>,
+    given_back: Receiver<StateBatch>,
+    thread: ScopedJoinHandle<'s, Aggregated>,
 }
 
 impl<'s> Taker<'s> {
-    fn begin<'e>(scope: &'s Scope<'s, 'e>, mut taking: Taking) -> Option<Self> {
-        let (give, given) = sync_channel::<Batch>(BATCHES);
-        let (give_back, given_back) = sync_channel::<Batch>(BATCHES);
+    fn begin<'e>(scope: &'s Scope<'s, 'e>, mut aggregation: Aggregation) -> Option<Self> {
+        let (give, given) = sync_channel::<StateBatch>(BATCHES);
+        let (give_back, given_back) = sync_channel::<StateBatch>(BATCHES);
         for _ in 0..BATCHES {
-            give_back.send(Batch::default()).ok()?;
+            give_back.send(StateBatch::default()).ok()?;
         }
         let thread = thread::Builder::new().name("index-states".into());
         let thread = thread.spawn_scoped(scope, move || {
             for batch in given {
-                taking.take(&batch);
+                aggregation.take(&batch);
                 // There is room for all there are.
                 drop(give_back.send(batch));
             }
-            taking.finish()
+            aggregation.finish()
         });
         Some(Taker {
             give,
@@ -178,16 +181,16 @@ impl<'s> Taker<'s> {
     }
 
     /// A batch to be filled, once there is one.
-    fn room(&self) -> Option<Batch> {
+    fn room(&self) -> Option<StateBatch> {
         self.given_back.recv().ok()
     }
 
-    fn give(&self, batch: Batch) -> Option<()> {
+    fn give(&self, batch: StateBatch) -> Option<()> {
         self.give.send(batch).ok()
     }
 
     /// There are no more batches.
-    fn end(self) -> ScopedJoinHandle<'s, Taken> {
+    fn end(self) -> ScopedJoinHandle<'s, Aggregated> {
         self.thread
     }
 }
@@ -210,7 +213,7 @@ fn kept_summary(store: &Store) -> Option<Summary> {
 }
 
 /// What an index is of. When the trace was changed is known to its place.
-fn identity(viewer: &Viewer<'_>) -> Identity {
+fn identity(viewer: &Viewer<'_>) -> IndexIdentity {
     let trace = viewer.trace();
-    Identity::new(trace, trace.reader().directory().node_bytes(), 0)
+    IndexIdentity::new(trace, trace.reader().directory().node_bytes(), 0)
 }

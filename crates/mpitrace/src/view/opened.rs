@@ -13,7 +13,7 @@ use crate::trace_files::trace::Trace;
 use crate::trace_files::{annotation, dumpi_run};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use viewer_core::{Limits, Refusal, Viewer};
+use viewer_core::{AnswerLimits, ApiError, Viewer};
 
 /// A trace that is shown.
 pub struct Opened {
@@ -48,10 +48,10 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
         // Whoever answers questions holds on to the bytes, and both stay until the end.
         let mapped: &'static Mapped = Box::leak(Box::new(mapped));
         let path = files.first().map_or(Path::new(""), |path| shown(path));
-        let bad = |refusal: Refusal| Failure::Data(format!("{}: {refusal}", path.display()));
+        let bad = |error: ApiError| Failure::Data(format!("{}: {error}", path.display()));
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = name.to_string_lossy().into_owned();
-        let viewer = Viewer::new(&name, mapped, Limits::default()).map_err(bad)?;
+        let viewer = Viewer::new(&name, mapped, AnswerLimits::default()).map_err(bad)?;
         let reader = viewer.trace().reader();
         let store = is_own.then(|| Store::of(path, reader, mapped, cache_folder()));
         opened.push(Opened {

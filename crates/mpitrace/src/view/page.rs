@@ -5,7 +5,7 @@ use super::assets::Assets;
 use super::cut::cut;
 use super::opened::Opened;
 use std::fmt::Write;
-use viewer_core::{Query, Refusal};
+use viewer_core::{ApiError, Query};
 
 /// Bytes of the trace in a page.
 const MOST: usize = 20 << 20;
@@ -18,12 +18,12 @@ pub fn page(
     trace: &Opened,
     query: &Query,
     assets: &Assets,
-    stop: &dyn Fn() -> bool,
-) -> Result<Vec<u8>, Refusal> {
+    cancel: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, ApiError> {
     let asset = |name: &str| {
         let asset = assets.get(name);
         let missing = || {
-            Refusal::missing(format!(
+            ApiError::not_found(format!(
                 "this mpitrace was built without {name}, which pages of their own need"
             ))
         };
@@ -36,17 +36,17 @@ pub fn page(
     );
     let window = trace.viewer.window(query)?;
     let part = cut(trace.viewer.trace().reader(), window)?;
-    if stop() {
-        return Err(Refusal::stopped());
+    if cancel() {
+        return Err(ApiError::cancelled());
     }
     if part.len() > MOST {
-        return Err(Refusal::too_much(format!(
+        return Err(ApiError::too_large(format!(
             "{} bytes are in the window, and a page has room for {MOST}: zoom in",
             part.len()
         )));
     }
     // Nothing runs in the page but what has this word, which nobody can know beforehand.
-    let word = crate::system::random::digits::<16>().map_err(|error| Refusal {
+    let word = crate::system::random::digits::<16>().map_err(|error| ApiError {
         status: 500,
         message: error.to_string(),
     })?;

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use viewer_core::{Answer, Body, Query, Refusal};
+use viewer_core::{Answer, AnswerBody, ApiError, Query};
 
 /// How long may be worked on an answer that can be told as far as it is, and then says so.
 const BUDGET: Duration = Duration::from_secs(2);
@@ -133,7 +133,7 @@ impl Site {
     /// Answers a request; `posted` is its body.
     pub async fn respond(site: Arc<Site>, head: &Parts, posted: &[u8]) -> Response<Full<Bytes>> {
         let answered = Site::answer(&site, head, posted).await;
-        let mut response = answered.unwrap_or_else(|refused| refusal(&refused));
+        let mut response = answered.unwrap_or_else(|refused| error(&refused));
         site.add_headers(response.headers_mut());
         response
     }
@@ -204,7 +204,7 @@ impl Site {
         let answer = work(move |is_unwanted| answering.trace(number, &question, is_unwanted));
         match answer.await {
             Ok(Ok(answer)) => {
-                let is_file = matches!(answer.kind, Body::Text(mime) if mime != "text/plain");
+                let is_file = matches!(answer.kind, AnswerBody::Text(mime) if mime != "text/plain");
                 // What it took to make the answer is free again, but for the answer itself.
                 let kept = (answer.body.len() >> 10) + 1;
                 let kept = memory.split(kept.min(memory.num_permits()));
@@ -218,10 +218,10 @@ impl Site {
                 }
                 Ok(response)
             }
-            Ok(Err(refusal)) => {
-                let status = StatusCode::from_u16(refusal.status);
+            Ok(Err(error)) => {
+                let status = StatusCode::from_u16(error.status);
                 let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                Err((status, refusal.message))
+                Err((status, error.message))
             }
             Err(_) => {
                 let what = "mpitrace failed at this question, which is an error in it; it said where on its terminal";
@@ -236,9 +236,9 @@ impl Site {
         number: usize,
         question: &str,
         is_unwanted: &dyn Fn() -> bool,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answer, ApiError> {
         let trace = &self.traces[number];
-        let gone = |message| Refusal {
+        let gone = |message| ApiError {
             status: StatusCode::GONE.as_u16(),
             message,
         };
@@ -246,12 +246,12 @@ impl Site {
             return Err(gone(trouble));
         }
         let begun = Instant::now();
-        let stop = |budget: Duration| {
+        let cancel = |budget: Duration| {
             move || is_unwanted() || trace.mapped.is_torn() || begun.elapsed() > budget
         };
         let answer = match export::is_export(question) {
-            true => export::export(trace, question, &self.assets, &stop(EXPORT_BUDGET)),
-            false => trace.viewer.answer(question, &stop(budget(question))),
+            true => export::export(trace, question, &self.assets, &cancel(EXPORT_BUDGET)),
+            false => trace.viewer.answer(question, &cancel(budget(question))),
         };
         // What was read from a file that is not what it was is no answer, nor is that it seems to be damaged.
         match trace.trouble() {
@@ -276,9 +276,9 @@ impl Site {
         headers: &HeaderMap,
     ) -> Response<Full<Bytes>> {
         let mime = match answer.kind {
-            Body::Json => "application/json",
-            Body::Frame => "application/octet-stream",
-            Body::Text(mime) => mime,
+            AnswerBody::Json => "application/json",
+            AnswerBody::Frame => "application/octet-stream",
+            AnswerBody::Text(mime) => mime,
         };
         let body = match memory {
             Some(memory) => Bytes::from_owner(Held {
@@ -395,7 +395,7 @@ fn budget(question: &str) -> Duration {
 }
 
 /// A refusal as text; of a wrong method the text is what is allowed.
-fn refusal((status, message): &Refused) -> Response<Full<Bytes>> {
+fn error((status, message): &Refused) -> Response<Full<Bytes>> {
     let text = match *status {
         StatusCode::METHOD_NOT_ALLOWED => format!("expected {message}\n"),
         _ => format!("{message}\n"),

@@ -15,7 +15,7 @@ pub fn print(traces: &[Opened]) -> Result<(), Failure> {
     for (nth, trace) in traces.iter().enumerate() {
         let summary = (trace.viewer)
             .summary(&|| false)
-            .map_err(|refusal| Failure::Data(format!("{}: {refusal}", trace.name)))?;
+            .map_err(|error| Failure::Data(format!("{}: {error}", trace.name)))?;
         let blank = if nth > 0 { "\n" } else { "" };
         write!(out, "{blank}{}", text(&summary))
             .map_err(|error| Failure::output("stdout", &error))?;

@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use crate::base::error::Refusal;
+use crate::base::error::ApiError;
 
 /// Counts up whenever answers change, so that pages of another version reload.
 pub const VIEW_VERSION: u32 = 1;
 
 /// What the body of an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum AnswerBody {
     /// JSON.
     Json,
-    /// A frame, see [`crate::picture::wire`].
+    /// A frame, see [`crate::picture::frame`].
     Frame,
     /// Text of this MIME type.
     Text(&'static str),
@@ -22,7 +22,7 @@ pub enum Body {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// What the body is.
-    pub kind: Body,
+    pub kind: AnswerBody,
     /// The body.
     pub body: Vec<u8>,
     /// Whether it is exact, so that it stays the same and can be kept.
@@ -34,13 +34,13 @@ impl Answer {
     ///
     /// # Errors
     /// None that can happen: what is serialized here has names for keys.
-    pub fn json(value: &impl Serialize, exact: bool) -> Result<Self, Refusal> {
-        let body = serde_json::to_vec(value).map_err(|error| Refusal {
+    pub fn json(value: &impl Serialize, exact: bool) -> Result<Self, ApiError> {
+        let body = serde_json::to_vec(value).map_err(|error| ApiError {
             status: 500,
             message: error.to_string(),
         })?;
         Ok(Answer {
-            kind: Body::Json,
+            kind: AnswerBody::Json,
             body,
             exact,
         })
@@ -49,7 +49,7 @@ impl Answer {
 
 /// How much an answer may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct AnswerLimits {
     /// Bytes of the tree that are read at most.
     pub tree_bytes: u64,
     /// Cells of a picture.
@@ -58,9 +58,9 @@ pub struct Limits {
     pub drawables: usize,
 }
 
-impl Default for Limits {
+impl Default for AnswerLimits {
     fn default() -> Self {
-        Limits {
+        AnswerLimits {
             tree_bytes: 150 << 20,
             cells: 16_000_000,
             drawables: 200_000,

@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use super::answer::{Answer, Body};
+use super::answer::{Answer, AnswerBody};
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
 
 /// Lines of text.
 #[derive(Default)]
-struct Table(String);
+struct CsvTable(String);
 
-impl Table {
+impl CsvTable {
     fn line(&mut self, fields: &[&dyn std::fmt::Display]) {
         for (nth, field) in fields.iter().enumerate() {
             if nth > 0 {
@@ -35,7 +35,7 @@ impl Table {
 
     fn answer(self, exact: bool) -> Answer {
         Answer {
-            kind: Body::Text("text/csv; charset=utf-8"),
+            kind: AnswerBody::Text("text/csv; charset=utf-8"),
             body: self.0.into_bytes(),
             exact,
         }
@@ -48,14 +48,14 @@ fn or_empty<T: ToString>(value: Option<T>) -> String {
 
 impl Viewer<'_> {
     /// `csv`.
-    pub(crate) fn csv(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let layout = self.layout(query, stop)?;
+    pub(crate) fn csv(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+        let layout = self.layout(query, cancel)?;
         let label = |row: usize| layout.rows.get(row).map_or("", |row| row.label.as_str());
         let name = |kind: u32| self.trace().kinds()[kind as usize].name.as_str();
-        let mut table = Table::default();
+        let mut table = CsvTable::default();
         match query.text("what") {
             "stats" => {
-                let found = self.numbers(query, stop)?;
+                let found = self.numbers(query, cancel)?;
                 let exact = found.is_exact();
                 table.line(&[
                     &"category",
@@ -89,7 +89,7 @@ impl Viewer<'_> {
                 Ok(table.answer(exact))
             }
             "rows" => {
-                let found = self.numbers(query, stop)?;
+                let found = self.numbers(query, cancel)?;
                 let exact = found.is_exact();
                 let names = found.rows.top.iter().map(|top| name(top.kind).to_owned());
                 let mut title: Vec<String> = ["row", "threads", "busy_s", "end_s"]
@@ -115,7 +115,7 @@ impl Viewer<'_> {
                 Ok(table.answer(exact))
             }
             "matrix" => {
-                let (pairs, exact) = self.pairs(query, stop)?;
+                let (pairs, exact) = self.pairs(query, cancel)?;
                 table.line(&[&"from", &"to", &"messages", &"bytes"]);
                 for (from, to, count, bytes) in pairs {
                     table.line(&[&label(from as usize), &label(to as usize), &count, &bytes]);
@@ -123,7 +123,7 @@ impl Viewer<'_> {
                 Ok(table.answer(exact))
             }
             "events" => {
-                let found = self.whole_table(query, stop)?;
+                let found = self.whole_table(query, cancel)?;
                 table.line(&[
                     &"start_s",
                     &"end_s",
@@ -151,7 +151,7 @@ impl Viewer<'_> {
             }
             "hits" => {
                 let window = self.window(query)?;
-                let (found, exact) = self.counted(query, stop)?;
+                let (found, exact) = self.counted(query, cancel)?;
                 table.line(&[&"from_s", &"to_s", &"hits"]);
                 let width = window.duration() / found.len() as f64;
                 for (nth, count) in found.iter().enumerate() {
@@ -162,7 +162,7 @@ impl Viewer<'_> {
             }
             _ => {
                 let expected = "what: expected stats, rows, matrix, events or hits";
-                Err(Refusal::wrong(expected))
+                Err(ApiError::bad_request(expected))
             }
         }
     }

@@ -8,23 +8,23 @@ use trace_model::{Drawable, info_values};
 
 use super::answer::Answer;
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
 use crate::base::window::takes_part;
-use crate::search::hits::Hit;
-use crate::search::plan::Plan;
+use crate::search::hits::SearchHit;
+use crate::search::plan::SearchPlan;
 use crate::statistics::in_order::in_order;
 use crate::trace::info::value_after_key;
-use crate::trace::reference::Reference;
+use crate::trace::reference::DrawableReference;
 use crate::trace::topology_name;
-use crate::trace::{Item, Kind};
+use crate::trace::{DrawableKind, TraceItem};
 
 /// Rows of the table that can be asked for, from the first on.
-const MOST: usize = 200_000;
+const MAX_EVENTS: usize = 200_000;
 
 #[derive(Default, Debug, Serialize)]
-pub(crate) struct Events {
+pub(crate) struct EventsAnswer {
     pub total: u64,
     pub exact: bool,
     #[serde(rename = "ref")]
@@ -42,7 +42,7 @@ pub(crate) struct Events {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum By {
+enum EventOrder {
     Start,
     Duration,
     Name,
@@ -50,7 +50,7 @@ enum By {
 }
 
 /// A row of the table.
-struct Entry {
+struct EventEntry {
     /// What it is sorted by; the number of a name, where names are.
     key: f64,
     nth: u64,
@@ -64,11 +64,11 @@ struct Entry {
     info: Vec<u8>,
 }
 
-impl Entry {
-    fn of(item: &Item<'_>, row_of: &dyn Fn(u32) -> Option<u32>) -> Option<Entry> {
+impl EventEntry {
+    fn of(item: &TraceItem<'_>, row_of: &dyn Fn(u32) -> Option<u32>) -> Option<EventEntry> {
         let (from, to) = (row_of(item.line), row_of(item.to_line));
         let is_arrow = item.topology == Topology::Arrow;
-        Some(Entry {
+        Some(EventEntry {
             key: 0.0,
             nth: 0,
             row: from.or(to)?,
@@ -82,9 +82,9 @@ impl Entry {
         })
     }
 
-    fn item<'i>(&self, info: &'i [u8]) -> Item<'i> {
+    fn item<'i>(&self, info: &'i [u8]) -> TraceItem<'i> {
         let [start, end] = self.times;
-        Item {
+        TraceItem {
             kind: self.kind,
             topology: self.topology,
             line: self.line,
@@ -96,7 +96,7 @@ impl Entry {
     }
 }
 
-impl Ord for Entry {
+impl Ord for EventEntry {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key
             .total_cmp(&other.key)
@@ -104,85 +104,96 @@ impl Ord for Entry {
     }
 }
 
-impl PartialOrd for Entry {
+impl PartialOrd for EventEntry {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Entry {
+impl PartialEq for EventEntry {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Entry {}
+impl Eq for EventEntry {}
 
 impl Viewer<'_> {
     /// `events`.
-    pub(crate) fn events(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let found = self.table(query, 100, stop)?;
+    pub(crate) fn events(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+        let found = self.table(query, 100, cancel)?;
         Answer::json(&found, found.exact)
     }
 
     /// All drawables of a question, unless it wants only so many.
-    pub(crate) fn whole_table(&self, query: &Query, stop: Stop<'_>) -> Result<Events, Refusal> {
-        let found = self.table(query, MOST, stop)?;
+    pub(crate) fn whole_table(
+        &self,
+        query: &Query,
+        cancel: Cancel<'_>,
+    ) -> Result<EventsAnswer, ApiError> {
+        let found = self.table(query, MAX_EVENTS, cancel)?;
         let is_cut = query.get("limit").is_none() && found.total > found.t0.len() as u64;
         if is_cut && query.get("offset").is_none() {
             let total = found.total;
-            let message = format!("{total} drawables: a table has at most {MOST}, choose less");
-            return Err(Refusal::too_much(message));
+            let message =
+                format!("{total} drawables: a table has at most {MAX_EVENTS}, choose less");
+            return Err(ApiError::too_large(message));
         }
         Ok(found)
     }
 
     /// The drawables of a question, `limit` of them if it does not say how many.
-    fn table(&self, query: &Query, limit: usize, stop: Stop<'_>) -> Result<Events, Refusal> {
+    fn table(
+        &self,
+        query: &Query,
+        limit: usize,
+        cancel: Cancel<'_>,
+    ) -> Result<EventsAnswer, ApiError> {
         let trace = self.trace();
         let window = self.window(query)?;
-        let layout = self.layout(query, stop)?;
+        let layout = self.layout(query, cancel)?;
         let hidden = self.hidden(query)?;
         let (y0, y1) = (query.number("y0", 0u32)?, query.number("y1", u32::MAX)?);
         let offset: usize = query.number("offset", 0)?;
-        let limit: usize = query.number("limit", limit.min(MOST.saturating_sub(offset)))?;
+        let limit: usize = query.number("limit", limit.min(MAX_EVENTS.saturating_sub(offset)))?;
         let most = offset.saturating_add(limit);
-        if most > MOST {
-            let message = format!("offset={offset}&limit={limit}: expected at most {MOST} rows");
-            return Err(Refusal::too_much(message));
+        if most > MAX_EVENTS {
+            let message =
+                format!("offset={offset}&limit={limit}: expected at most {MAX_EVENTS} rows");
+            return Err(ApiError::too_large(message));
         }
         let (text, down) = match query.text("sort").strip_prefix('-') {
             Some(text) => (text, true),
             None => (query.text("sort"), false),
         };
         let by = match text {
-            "" | "t0" => By::Start,
-            "dur" => By::Duration,
-            "name" => By::Name,
-            "row" => By::Row,
-            _ => return Err(Refusal::wrong("sort: expected t0, dur, name or row")),
+            "" | "t0" => EventOrder::Start,
+            "dur" => EventOrder::Duration,
+            "name" => EventOrder::Name,
+            "row" => EventOrder::Row,
+            _ => return Err(ApiError::bad_request("sort: expected t0, dur, name or row")),
         };
         let plan = match query.text("q") {
             "" => None,
-            _ => Some(self.search_plan(query, &layout, stop)?),
+            _ => Some(self.search_plan(query, &layout, cancel)?),
         };
-        let reach = self.reach(window, stop);
-        let hits = match (trace.reader().bytes_in(window)? > reach.bytes, &plan) {
+        let budget = self.budget(window, cancel);
+        let hits = match (trace.reader().bytes_in(window)? > budget.bytes, &plan) {
             (false, _) => None,
-            (true, Some(plan)) => Some(self.hit_places(plan, stop)?.ok_or_else(|| {
-                Refusal::too_much("too many hits for a table, or too far apart: zoom in")
+            (true, Some(plan)) => Some(self.hit_places(plan, cancel)?.ok_or_else(|| {
+                ApiError::too_large("too many hits for a table, or too far apart: zoom in")
             })?),
             (true, None) => {
                 let message = "too much in this window for a table: zoom in, or search";
-                return Err(Refusal::too_much(message));
+                return Err(ApiError::too_large(message));
             }
         };
         let places = places_of_names(trace.kinds());
         let sign = if down { -1.0 } else { 1.0 };
         let row_of = |line: u32| layout.row(line).filter(|row| (y0..y1).contains(row));
         // The first so many, the last of them on top.
-        let heap = std::cell::RefCell::new((BinaryHeap::<Entry>::new(), 0_u64));
-        let take = |mut entry: Entry, info: &[u8]| {
+        let heap = std::cell::RefCell::new((BinaryHeap::<EventEntry>::new(), 0_u64));
+        let take = |mut entry: EventEntry, info: &[u8]| {
             let [start, end] = entry.times;
             let bounds = trace_formats::slog2::TimeBBox {
                 earliest: start.min(end),
@@ -191,7 +202,7 @@ impl Viewer<'_> {
             if hidden[entry.kind as usize] || !takes_part(bounds, window) {
                 return;
             }
-            let is_hit = |plan: &Plan| plan.fits(trace, &entry.item(info));
+            let is_hit = |plan: &SearchPlan| plan.fits(trace, &entry.item(info));
             if !plan.as_deref().is_none_or(is_hit) {
                 return;
             }
@@ -200,10 +211,10 @@ impl Viewer<'_> {
             *total += 1;
             entry.key = sign
                 * match by {
-                    By::Start => bounds.earliest,
-                    By::Duration => (end - start).abs(),
-                    By::Name => f64::from(places[entry.kind as usize]),
-                    By::Row => f64::from(entry.row),
+                    EventOrder::Start => bounds.earliest,
+                    EventOrder::Duration => (end - start).abs(),
+                    EventOrder::Name => f64::from(places[entry.kind as usize]),
+                    EventOrder::Row => f64::from(entry.row),
                 };
             if heap.len() < most {
                 entry.info = info.to_vec();
@@ -216,10 +227,10 @@ impl Viewer<'_> {
         };
         match hits {
             Some(hits) => {
-                let mut items: Vec<Item<'_>> = hits.iter().map(Hit::item).collect();
+                let mut items: Vec<TraceItem<'_>> = hits.iter().map(SearchHit::item).collect();
                 items.sort_by(|a, b| a.start.total_cmp(&b.start));
                 for item in items {
-                    if let Some(entry) = Entry::of(&item, &row_of) {
+                    if let Some(entry) = EventEntry::of(&item, &row_of) {
                         take(entry, item.info);
                     }
                 }
@@ -227,7 +238,7 @@ impl Viewer<'_> {
             None => {
                 in_order(
                     trace,
-                    reach,
+                    budget,
                     &mut || *heap.borrow_mut() = Default::default(),
                     &mut |drawable: &Drawable<'_>| {
                         if let Some(entry) = entry(self, drawable, &row_of) {
@@ -238,10 +249,10 @@ impl Viewer<'_> {
             }
         }
         let (heap, total) = heap.into_inner();
-        let mut events = Events {
+        let mut events = EventsAnswer {
             total,
             exact: true,
-            ..Events::default()
+            ..EventsAnswer::default()
         };
         for entry in heap.into_sorted_vec().into_iter().skip(offset) {
             self.push(&mut events, &entry);
@@ -249,10 +260,10 @@ impl Viewer<'_> {
         Ok(events)
     }
 
-    fn push(&self, events: &mut Events, entry: &Entry) {
+    fn push(&self, events: &mut EventsAnswer, entry: &EventEntry) {
         let kind = &self.trace().kinds()[entry.kind as usize];
         let [start, end] = entry.times;
-        let reference = Reference::of(self.trace(), &entry.item(&entry.info), 0);
+        let reference = DrawableReference::of(self.trace(), &entry.item(&entry.info), 0);
         events.reference.push(reference.to_string());
         events.topology.push(topology_name(entry.topology));
         events.kind.push(entry.kind);
@@ -272,7 +283,7 @@ impl Viewer<'_> {
 }
 
 /// By kind the place of its name among all names.
-fn places_of_names(kinds: &[Kind]) -> Vec<u32> {
+fn places_of_names(kinds: &[DrawableKind]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..kinds.len()).collect();
     order.sort_by_cached_key(|&kind| kinds[kind].name.to_lowercase());
     let mut places = vec![0; kinds.len()];
@@ -286,7 +297,7 @@ fn entry(
     viewer: &Viewer<'_>,
     drawable: &Drawable<'_>,
     row_of: &dyn Fn(u32) -> Option<u32>,
-) -> Option<Entry> {
+) -> Option<EventEntry> {
     let trace = viewer.trace();
     let (first, last) = (drawable.vertices.first()?, drawable.vertices.last()?);
     let line = trace.line(first.line)?;
@@ -300,7 +311,7 @@ fn entry(
         true => [first.time, last.time],
         false => [last.time, first.time],
     };
-    let item = Item {
+    let item = TraceItem {
         kind: trace.kind_or_undefined(drawable.category, drawable.topology)?,
         topology: drawable.topology,
         line,
@@ -309,5 +320,5 @@ fn entry(
         end,
         info: drawable.info,
     };
-    Entry::of(&item, row_of)
+    EventEntry::of(&item, row_of)
 }

@@ -4,13 +4,13 @@ use serde::Serialize;
 
 use super::answer::{Answer, VIEW_VERSION};
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
+use crate::base::error::ApiError;
 use crate::trace::topology_name;
 
 impl Viewer<'_> {
     /// Answers `meta`.
-    pub(super) fn meta(&self) -> Result<Answer, Refusal> {
-        let kinds = self.trace().kinds().iter().map(|kind| Category {
+    pub(super) fn meta(&self) -> Result<Answer, ApiError> {
+        let kinds = self.trace().kinds().iter().map(|kind| CategoryInfo {
             name: &kind.name,
             topology: topology_name(kind.category.topology),
             color: format!("#{:06x}", kind.color().0),
@@ -26,13 +26,13 @@ impl Viewer<'_> {
                 .map(|key| key.to_str().into_owned())
                 .collect(),
         });
-        let maps = self.trees().iter().map(|tree| Map {
+        let maps = self.trees().iter().map(|tree| LineMapInfo {
             name: &tree.name,
             columns: &tree.columns,
             leaves: tree.leaves.len(),
         });
         let bounds = self.trace().bounds();
-        let meta = Meta {
+        let meta = MetaAnswer {
             name: self.name(),
             format: self.trace().reader().header().version.to_str().into_owned(),
             t0: bounds.earliest,
@@ -63,19 +63,19 @@ impl Viewer<'_> {
         lost
     }
 
-    fn index_state(&self) -> IndexState {
+    fn index_state(&self) -> IndexProgress {
         let percent = self.building();
         let (state, percent) = match (self.index(), percent) {
             (Some(_), _) => ("ready", 100),
             (None, None) => ("none", 0),
             (None, Some(percent)) => ("building", percent),
         };
-        IndexState { state, percent }
+        IndexProgress { state, percent }
     }
 }
 
 #[derive(Serialize)]
-struct Meta<'m> {
+struct MetaAnswer<'m> {
     name: &'m str,
     format: String,
     t0: f64,
@@ -84,22 +84,22 @@ struct Meta<'m> {
     bytes: u64,
     lines: usize,
     threads: usize,
-    maps: Vec<Map<'m>>,
-    categories: Vec<Category<'m>>,
+    maps: Vec<LineMapInfo<'m>>,
+    categories: Vec<CategoryInfo<'m>>,
     lost: Vec<String>,
-    index: IndexState,
+    index: IndexProgress,
     view_version: u32,
 }
 
 #[derive(Serialize)]
-struct Map<'m> {
+struct LineMapInfo<'m> {
     name: &'m str,
     columns: &'m [String],
     leaves: usize,
 }
 
 #[derive(Serialize)]
-struct Category<'m> {
+struct CategoryInfo<'m> {
     name: &'m str,
     topology: &'static str,
     color: String,
@@ -114,7 +114,7 @@ struct Category<'m> {
 }
 
 #[derive(Serialize)]
-struct IndexState {
+struct IndexProgress {
     state: &'static str,
     percent: u8,
 }

@@ -4,18 +4,18 @@ use serde::Serialize;
 
 use super::answer::Answer;
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
-use crate::index::Overview;
-use crate::index::{Builder, Shape};
+use crate::index::KindTimes;
+use crate::index::{IndexBuilder, IndexShape};
 use crate::trace::Trace;
-use crate::trace::class::Class;
+use crate::trace::class::ActivityClass;
 
 /// Bins of an overview at most.
-const MOST_BINS: usize = 4096;
+const MAX_BINS: usize = 4096;
 /// Drawables between two questions whether to stop.
-const BETWEEN: u64 = 1 << 16;
+const DRAWABLES_PER_CHECK: u64 = 1 << 16;
 
 #[derive(Serialize)]
 struct OverviewAnswer {
@@ -29,16 +29,16 @@ struct OverviewAnswer {
 
 impl Viewer<'_> {
     /// Shares of classes of the time of all units, by bin.
-    pub(crate) fn overview(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
+    pub(crate) fn overview(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let bins: usize = query.number("bins", 512)?;
-        if bins == 0 || bins > MOST_BINS {
-            let message = format!("bins={bins}: expected 1 to {MOST_BINS}");
-            return Err(Refusal::wrong(message));
+        if bins == 0 || bins > MAX_BINS {
+            let message = format!("bins={bins}: expected 1 to {MAX_BINS}");
+            return Err(ApiError::bad_request(message));
         }
         if self.index().is_none() && self.is_small() {
-            let mut builder = Builder::new(self.trace(), Shape::of(self.trace()))?;
-            while builder.step(BETWEEN)? && !stop() {}
-            if !stop() {
+            let mut builder = IndexBuilder::new(self.trace(), IndexShape::of(self.trace()))?;
+            while builder.step(DRAWABLES_PER_CHECK)? && !cancel() {}
+            if !cancel() {
                 self.set_index(builder.finish());
             }
         }
@@ -47,8 +47,8 @@ impl Viewer<'_> {
         let mut share = Vec::new();
         let index = self.index();
         if let Some(index) = &index {
-            let lanes = index.grid().lanes().max(1);
-            for class in Class::ALL {
+            let lanes = index.detail().lanes().max(1);
+            for class in ActivityClass::ALL {
                 let found = shares(index.overview(), self.trace(), class, bins);
                 if found.iter().any(|&seconds| seconds > 0.0) {
                     let all = f64::from(lanes) * bounds.duration() / bins as f64;
@@ -74,7 +74,7 @@ impl Viewer<'_> {
 }
 
 /// Seconds of a class in each of so many bins.
-fn shares(overview: &Overview, trace: &Trace<'_>, class: Class, bins: usize) -> Vec<f64> {
+fn shares(overview: &KindTimes, trace: &Trace<'_>, class: ActivityClass, bins: usize) -> Vec<f64> {
     let mut found = vec![0.0; bins];
     let is_of = |kind: &usize| trace.kinds()[*kind].class == class;
     let kinds: Vec<usize> = (0..trace.kinds().len()).filter(is_of).collect();

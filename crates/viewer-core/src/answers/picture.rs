@@ -2,18 +2,18 @@
 
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use super::answer::{Answer, Body};
+use super::answer::{Answer, AnswerBody};
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
-use crate::picture::cells::Mode;
-use crate::picture::from_drawables::{self as frame, Arrows, Question};
+use crate::picture::cells::ColorMode;
+use crate::picture::from_drawables::{self as frame, ArrowSelection, PictureRequest};
 use crate::trace::nearby::resolve;
-use crate::trace::reference::Reference;
+use crate::trace::reference::DrawableReference;
 
 /// The part of what may be read that pictures are made of as long as better ones are on their way: they are to be there at once.
-const PART_MEANWHILE: u64 = 3;
+const BUDGET_DIVISOR_WHILE_INDEXING: u64 = 3;
 
 impl Viewer<'_> {
     /// Bytes of the tree that are read for a picture, of whose states most are held meanwhile: none where that would be too much,
@@ -27,9 +27,9 @@ impl Viewer<'_> {
     }
 
     /// Answers `picture`.
-    pub(super) fn picture(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
+    pub(super) fn picture(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let window = self.window(query)?;
-        let layout = self.layout(query, stop)?;
+        let layout = self.layout(query, cancel)?;
         let width: usize = query.number("w", 1000)?;
         let first: usize = query.number("y0", 0)?;
         let behind: usize = query.number("y1", layout.rows.len())?;
@@ -41,48 +41,50 @@ impl Viewer<'_> {
             let rows = rows.len();
             let message = format!("w={width} for {rows} rows: expected 1 to {most} cells");
             return Err(if width == 0 {
-                Refusal::wrong(message)
+                ApiError::bad_request(message)
             } else {
-                Refusal::too_much(message)
+                ApiError::too_large(message)
             });
         }
-        let mut question = Question {
+        let mut request = PictureRequest {
             window,
             width,
             rows,
             hidden: self.hidden(query)?,
             mode: mode(query.text("mode"))?,
-            arrows: self.arrows(query.text("arrows"), stop)?,
+            arrows: self.arrows(query.text("arrows"), cancel)?,
             most: query.number("max", 50_000)?.min(self.limits().drawables),
             seq: query.number("seq", 0)?,
             layout: &layout,
             hits: match query.text("q") {
                 "" => None,
-                _ => Some(self.search_plan(query, &layout, stop)?),
+                _ => Some(self.search_plan(query, &layout, cancel)?),
             },
             places: None,
         };
-        let mut reach = self.reach(window, stop);
+        let mut budget = self.budget(window, cancel);
         let is_too_much = self.is_too_much(window);
         if is_too_much && self.is_building() {
-            reach.bytes /= PART_MEANWHILE;
+            budget.bytes /= BUDGET_DIVISOR_WHILE_INDEXING;
         }
         if let Some(index) = self.index()
             && is_too_much
         {
-            let places = question.hits.as_ref();
-            let places = places.map(|plan| self.hit_places(plan, stop)).transpose()?;
-            question.places = places.flatten();
-            if let Some((body, exact)) = index.frame(self.trace(), &question, stop) {
-                let kind = Body::Frame;
+            let places = request.hits.as_ref();
+            let places = places
+                .map(|plan| self.hit_places(plan, cancel))
+                .transpose()?;
+            request.places = places.flatten();
+            if let Some((body, exact)) = index.frame(self.trace(), &request, cancel) {
+                let kind = AnswerBody::Frame;
                 return Ok(Answer { kind, body, exact });
             }
         }
-        let found = frame::find(self.trace(), &question, reach)?;
+        let found = frame::find(self.trace(), &request, budget)?;
         let exact = found.exact;
         Ok(Answer {
-            kind: Body::Frame,
-            body: frame::frame(self.trace(), &question, found, 0),
+            kind: AnswerBody::Frame,
+            body: frame::frame(self.trace(), &request, found, 0),
             exact,
         })
     }
@@ -93,14 +95,14 @@ impl Viewer<'_> {
         bytes.is_ok_and(|bytes| bytes > self.limits().tree_bytes)
     }
 
-    fn arrows(&self, text: &str, stop: Stop<'_>) -> Result<Arrows, Refusal> {
+    fn arrows(&self, text: &str, cancel: Cancel<'_>) -> Result<ArrowSelection, ApiError> {
         if let Some(reference) = text.strip_prefix("sel:") {
-            let reference = Reference::parse(reference)?;
-            let reach = self.reach(self.trace().bounds(), stop);
-            let item = resolve(self.trace(), reach, &reference)?;
+            let reference = DrawableReference::parse(reference)?;
+            let budget = self.budget(self.trace().bounds(), cancel);
+            let item = resolve(self.trace(), budget, &reference)?;
             return Ok(match item.topology {
-                Topology::Arrow => Arrows::One(reference),
-                _ => Arrows::Of {
+                Topology::Arrow => ArrowSelection::One(reference),
+                _ => ArrowSelection::Of {
                     lane: self.trace().lines()[item.line as usize].lane,
                     from: item.start,
                     to: item.end,
@@ -108,25 +110,25 @@ impl Viewer<'_> {
             });
         }
         match text {
-            "" | "none" => Ok(Arrows::None),
-            "worst" => Ok(Arrows::Worst),
-            "all" => Ok(Arrows::All),
-            _ => Err(Refusal::wrong(
+            "" | "none" => Ok(ArrowSelection::None),
+            "worst" => Ok(ArrowSelection::Worst),
+            "all" => Ok(ArrowSelection::All),
+            _ => Err(ApiError::bad_request(
                 "arrows: expected none, worst, all or sel:REF",
             )),
         }
     }
 }
 
-fn mode(text: &str) -> Result<Mode, Refusal> {
+fn mode(text: &str) -> Result<ColorMode, ApiError> {
     match text.split_once(':') {
-        None if text.is_empty() || text == "dominant" => Ok(Mode::Dominant),
-        None if text == "rare" => Ok(Mode::Rare),
-        None if text == "stack" => Ok(Mode::Stack),
+        None if text.is_empty() || text == "dominant" => Ok(ColorMode::Dominant),
+        None if text == "rare" => Ok(ColorMode::Rare),
+        None if text == "stack" => Ok(ColorMode::Stack),
         Some(("heat", kind)) if kind.parse::<u32>().is_ok() => {
-            Ok(Mode::Heat(kind.parse().unwrap_or_default()))
+            Ok(ColorMode::Heat(kind.parse().unwrap_or_default()))
         }
-        _ => Err(Refusal::wrong(
+        _ => Err(ApiError::bad_request(
             "mode: expected dominant, rare, stack or heat:KIND",
         )),
     }

@@ -2,38 +2,38 @@
 
 use super::answer::Answer;
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
 
 impl Viewer<'_> {
-    /// Answers a question, such as `picture?t0=0&t1=1&w=800`. `stop` is asked now and then whether to give up.
+    /// Answers a question, such as `picture?t0=0&t1=1&w=800`. `cancel` is asked now and then whether to give up.
     ///
     /// # Errors
     /// Why there is no answer.
-    pub fn answer(&self, question: &str, stop: Stop<'_>) -> Result<Answer, Refusal> {
+    pub fn answer(&self, question: &str, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let query = Query::parse(question)?;
         match query.route.as_str() {
             "meta" => self.meta(),
-            "rows" => self.rows(&query, stop),
-            "picture" => self.picture(&query, stop),
-            "overview" => self.overview(&query, stop),
-            "at" => self.at(&query, stop),
-            "ref" => self.reference(&query, stop),
-            "next" => self.next(&query, stop),
-            "follow" => self.follow(&query, stop),
-            "call" => self.call(&query, stop),
-            "search" => self.search(&query, stop),
-            "hits" => self.hits(&query, stop),
-            "stats" => self.stats(&query, stop),
-            "matrix" => self.matrix(&query, stop),
-            "sizes" => self.sizes(&query, stop),
-            "events" => self.events(&query, stop),
-            "csv" => self.csv(&query, stop),
-            "summary" => self.summary_answer(stop),
+            "rows" => self.rows(&query, cancel),
+            "picture" => self.picture(&query, cancel),
+            "overview" => self.overview(&query, cancel),
+            "at" => self.at(&query, cancel),
+            "ref" => self.reference(&query, cancel),
+            "next" => self.next(&query, cancel),
+            "follow" => self.follow(&query, cancel),
+            "call" => self.call(&query, cancel),
+            "search" => self.search(&query, cancel),
+            "hits" => self.hits(&query, cancel),
+            "stats" => self.stats(&query, cancel),
+            "matrix" => self.matrix(&query, cancel),
+            "sizes" => self.sizes(&query, cancel),
+            "events" => self.events(&query, cancel),
+            "csv" => self.csv(&query, cancel),
+            "summary" => self.summary_answer(cancel),
             route => {
                 let route: String = route.chars().take(40).collect();
-                Err(Refusal::missing(format!("there is no {route:?}")))
+                Err(ApiError::not_found(format!("there is no {route:?}")))
             }
         }
     }

@@ -5,20 +5,20 @@ use trace_formats::slog2::TimeBBox;
 
 use super::answer::Answer;
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
-use crate::details::Detail;
-use crate::search::hits::{self, Hits};
-use crate::search::walk::{Place, find};
-use crate::trace::reference::Reference;
+use crate::details::DrawableDetail;
+use crate::search::hits::{self, HitCounts};
+use crate::search::walk::{SearchPosition, find};
+use crate::trace::reference::DrawableReference;
 
 /// Bins of an answer.
-const MOST_BINS: usize = 20_000;
+const MAX_BINS: usize = 20_000;
 
 #[derive(Serialize)]
-struct Searched {
-    hit: Option<Detail>,
+struct SearchAnswer {
+    hit: Option<DrawableDetail>,
     /// Whether it was found only after beginning again at the other end of the trace.
     wrapped: bool,
     nodes: u64,
@@ -27,7 +27,7 @@ struct Searched {
 }
 
 #[derive(Serialize)]
-struct Counted {
+struct HitsAnswer {
     count: u64,
     exact: bool,
     bins: Vec<f64>,
@@ -36,7 +36,7 @@ struct Counted {
 
 impl Viewer<'_> {
     /// `search`: the next hit from `from`, a time or a reference.
-    pub(crate) fn search(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
+    pub(crate) fn search(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let all = self.trace().bounds();
         let is_forward = query.number("dir", 1i32)? >= 0;
         let end = if is_forward {
@@ -45,27 +45,33 @@ impl Viewer<'_> {
             f64::INFINITY
         };
         let from = match query.text("from") {
-            "" => Place::at(end),
+            "" => SearchPosition::at(end),
             text => match text.parse::<f64>() {
-                Ok(time) if time.is_finite() => Place::at(time),
-                _ => Place::of(&Reference::parse(text)?),
+                Ok(time) if time.is_finite() => SearchPosition::at(time),
+                _ => SearchPosition::of(&DrawableReference::parse(text)?),
             },
         };
-        let layout = self.layout(query, stop)?;
-        let reach = self.reach(all, stop);
-        let plan = self.search_plan(query, &layout, stop)?;
-        let mut found = find(self.trace(), &plan, from, is_forward, reach)?;
+        let layout = self.layout(query, cancel)?;
+        let budget = self.budget(all, cancel);
+        let plan = self.search_plan(query, &layout, cancel)?;
+        let mut found = find(self.trace(), &plan, from, is_forward, budget)?;
         let mut wrapped = false;
         if found.item.is_none() && found.resume.is_none() && query.text("wrap") != "0" {
             let nodes = found.nodes;
             wrapped = true;
-            found = find(self.trace(), &plan, Place::at(end), is_forward, reach)?;
+            found = find(
+                self.trace(),
+                &plan,
+                SearchPosition::at(end),
+                is_forward,
+                budget,
+            )?;
             found.nodes += nodes;
         }
         let is_decided = found.resume.is_none();
-        self.details(query, stop, |details| {
+        self.details(query, cancel, |details| {
             let hit = found.item.map(|item| details.detail(&item));
-            Ok(Searched {
+            Ok(SearchAnswer {
                 hit: hit.transpose()?,
                 wrapped,
                 nodes: found.nodes,
@@ -78,17 +84,17 @@ impl Viewer<'_> {
         })
     }
 
-    fn hits_of(&self, query: &Query, stop: Stop<'_>) -> Result<Hits, Refusal> {
+    fn hits_of(&self, query: &Query, cancel: Cancel<'_>) -> Result<HitCounts, ApiError> {
         let window: TimeBBox = self.window(query)?;
         let bins: usize = query.number("bins", 200)?;
-        if bins > MOST_BINS {
-            let message = format!("bins={bins}: expected at most {MOST_BINS}");
-            return Err(Refusal::too_much(message));
+        if bins > MAX_BINS {
+            let message = format!("bins={bins}: expected at most {MAX_BINS}");
+            return Err(ApiError::too_large(message));
         }
-        let layout = self.layout(query, stop)?;
-        let reach = self.reach(window, stop);
-        let plan = self.search_plan(query, &layout, stop)?;
-        let mut found = hits::count(self.trace(), &plan, bins, reach)?;
+        let layout = self.layout(query, cancel)?;
+        let budget = self.budget(window, cancel);
+        let plan = self.search_plan(query, &layout, cancel)?;
+        let mut found = hits::count(self.trace(), &plan, bins, budget)?;
         for bin in &mut found.bins {
             *bin = (*bin * 100.0).round() / 100.0;
         }
@@ -99,17 +105,17 @@ impl Viewer<'_> {
     pub(crate) fn counted(
         &self,
         query: &Query,
-        stop: Stop<'_>,
-    ) -> Result<(Vec<f64>, bool), Refusal> {
-        let found = self.hits_of(query, stop)?;
+        cancel: Cancel<'_>,
+    ) -> Result<(Vec<f64>, bool), ApiError> {
+        let found = self.hits_of(query, cancel)?;
         Ok((found.bins, found.is_count_exact && found.are_bins_exact))
     }
 
     /// `hits`: how many there are in a window, and in which bins of it.
-    pub(crate) fn hits(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let found = self.hits_of(query, stop)?;
+    pub(crate) fn hits(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+        let found = self.hits_of(query, cancel)?;
         let exact = found.is_count_exact && found.are_bins_exact;
-        let counted = Counted {
+        let counted = HitsAnswer {
             count: found.count,
             exact: found.is_count_exact,
             bins: found.bins,

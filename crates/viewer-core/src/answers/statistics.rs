@@ -7,22 +7,22 @@ use trace_formats::stats::{Nesting, Tally};
 
 use super::answer::Answer;
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
-use crate::index::Totals;
-use crate::statistics::counting::{Gathered, Wanted};
+use crate::index::TraceTotals;
+use crate::statistics::counting::{StatisticsScope, WindowStatistics};
 use crate::statistics::from_totals::of_totals;
 use crate::statistics::gather::gather;
-use crate::trace::class::Class;
+use crate::trace::class::ActivityClass;
 use crate::trace::topology_name;
 
 /// Categories whose time is given row by row.
-const TOP: usize = 8;
+const MAX_CATEGORIES_BY_TIMELINE: usize = 8;
 
 /// Answer to `stats`.
 #[derive(Debug, Serialize)]
-pub(crate) struct Stats {
+pub(crate) struct StatisticsAnswer {
     t0: f64,
     t1: f64,
     exact: bool,
@@ -54,28 +54,28 @@ pub(crate) struct RowNumbers {
     pub busy: Vec<f64>,
     /// Threads, by row.
     pub threads: Vec<u32>,
-    pub top: Vec<Top>,
+    pub top: Vec<CategoryByTimeline>,
     /// By row the end of the last state.
     pub ends: Vec<Option<f64>>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Top {
+pub(crate) struct CategoryByTimeline {
     pub kind: u32,
     pub excl: Vec<f64>,
 }
 
 /// Row of the sender, row of the receiver, messages, bytes.
-type Pair = (i32, i32, u64, u64);
+type TimelinePair = (i32, i32, u64, u64);
 
 #[derive(Serialize)]
-struct Matrix {
-    cells: Vec<Pair>,
+struct MatrixAnswer {
+    cells: Vec<TimelinePair>,
     exact: bool,
 }
 
 #[derive(Serialize)]
-struct Sizes {
+struct SizesAnswer {
     /// Least size, messages, bytes.
     messages: Vec<(u64, u64, u64)>,
     /// Least duration in seconds, drawables.
@@ -83,7 +83,7 @@ struct Sizes {
     exact: bool,
 }
 
-impl Stats {
+impl StatisticsAnswer {
     pub(crate) fn is_exact(&self) -> bool {
         self.exact
     }
@@ -95,20 +95,20 @@ impl Viewer<'_> {
         &self,
         query: &Query,
         hidden: &[bool],
-        totals: Option<&Totals>,
-        stop: Stop<'_>,
-    ) -> Result<(Gathered, usize), Refusal> {
+        totals: Option<&TraceTotals>,
+        cancel: Cancel<'_>,
+    ) -> Result<(WindowStatistics, usize), ApiError> {
         let window = self.point_or_window(query)?;
-        let layout = self.layout(query, stop)?;
+        let layout = self.layout(query, cancel)?;
         let (y0, y1) = (query.number("y0", 0u32)?, query.number("y1", u32::MAX)?);
         let row = |line: u32| layout.row(line).filter(|row| (y0..y1).contains(row));
-        let wanted = Wanted {
+        let wanted = StatisticsScope {
             row: &row,
             hidden,
             nesting: match query.text("nesting") {
                 "" | "line" => Nesting::Line,
                 "thread" => Nesting::Thread,
-                _ => return Err(Refusal::wrong("nesting: expected line or thread")),
+                _ => return Err(ApiError::bad_request("nesting: expected line or thread")),
             },
             pair: match query.get("from").is_some() || query.get("to").is_some() {
                 true => Some((query.number("from", 0)?, query.number("to", 0)?)),
@@ -120,13 +120,13 @@ impl Viewer<'_> {
         let known = totals.and_then(|of| of_totals(trace, &wanted, rows, window, of));
         let found = match known {
             Some(found) => found,
-            None => gather(trace, &wanted, rows, self.reach(window, stop))?,
+            None => gather(trace, &wanted, rows, self.budget(window, cancel))?,
         };
         Ok((found, rows))
     }
 
     /// As [`Viewer::window`]; a window may also be a point.
-    fn point_or_window(&self, query: &Query) -> Result<TimeBBox, Refusal> {
+    fn point_or_window(&self, query: &Query) -> Result<TimeBBox, ApiError> {
         let all = self
             .trace()
             .reader()
@@ -138,14 +138,18 @@ impl Viewer<'_> {
             return Ok(TimeBBox { earliest, latest });
         }
         let message = format!("t0={earliest}&t1={latest}: expected t0 before t1");
-        Err(Refusal::wrong(message))
+        Err(ApiError::bad_request(message))
     }
 
-    pub(crate) fn numbers(&self, query: &Query, stop: Stop<'_>) -> Result<Stats, Refusal> {
+    pub(crate) fn numbers(
+        &self,
+        query: &Query,
+        cancel: Cancel<'_>,
+    ) -> Result<StatisticsAnswer, ApiError> {
         // A trace that can be read tells more.
         let index = self.index().filter(|_| !self.is_small());
         let totals = index.and_then(|index| index.totals());
-        let (gathered, rows) = self.gathered(query, &self.hidden(query)?, totals, stop)?;
+        let (gathered, rows) = self.gathered(query, &self.hidden(query)?, totals, cancel)?;
         let trace = self.trace();
         let found = &gathered.found;
         let is_shown = |row: i32| usize::try_from(row).is_ok_and(|row| row < rows);
@@ -196,12 +200,15 @@ impl Viewer<'_> {
             .filter(|c| c.topology == "state")
             .collect();
         largest.sort_by(|a, b| b.excl.total_cmp(&a.excl).then(a.kind.cmp(&b.kind)));
-        let top = largest.iter().take(TOP).filter_map(|category| {
-            Some(Top {
-                kind: category.kind,
-                excl: of_kind.get(&category.kind)?.2.clone(),
-            })
-        });
+        let top = largest
+            .iter()
+            .take(MAX_CATEGORIES_BY_TIMELINE)
+            .filter_map(|category| {
+                Some(CategoryByTimeline {
+                    kind: category.kind,
+                    excl: of_kind.get(&category.kind)?.2.clone(),
+                })
+            });
         let top = top.collect();
         let (mut busy, mut threads) = (vec![0.0; rows], vec![0; rows]);
         for row in found.rows.iter().filter(|row| is_shown(row.rank)) {
@@ -209,7 +216,7 @@ impl Viewer<'_> {
             threads[row.rank as usize] += 1;
         }
         let ends = gathered.ends.iter().copied();
-        Ok(Stats {
+        Ok(StatisticsAnswer {
             t0: found.window.earliest,
             t1: found.window.latest,
             exact: gathered.exact,
@@ -229,16 +236,16 @@ impl Viewer<'_> {
     }
 
     /// `stats`.
-    pub(crate) fn stats(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let found = self.numbers(query, stop)?;
+    pub(crate) fn stats(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+        let found = self.numbers(query, cancel)?;
         Answer::json(&found, found.exact)
     }
 
     /// By kind whether it is no message.
-    fn hides_all_but_messages(&self, query: &Query) -> Result<Vec<bool>, Refusal> {
+    fn hides_all_but_messages(&self, query: &Query) -> Result<Vec<bool>, ApiError> {
         let mut hidden = self.hidden(query)?;
         for (hidden, kind) in hidden.iter_mut().zip(self.trace().kinds()) {
-            *hidden |= kind.class != Class::Message;
+            *hidden |= kind.class != ActivityClass::Message;
         }
         Ok(hidden)
     }
@@ -247,10 +254,10 @@ impl Viewer<'_> {
     pub(crate) fn pairs(
         &self,
         query: &Query,
-        stop: Stop<'_>,
-    ) -> Result<(Vec<Pair>, bool), Refusal> {
+        cancel: Cancel<'_>,
+    ) -> Result<(Vec<TimelinePair>, bool), ApiError> {
         let hidden = self.hides_all_but_messages(query)?;
-        let (gathered, _) = self.gathered(query, &hidden, None, stop)?;
+        let (gathered, _) = self.gathered(query, &hidden, None, cancel)?;
         let pairs = gathered.found.messages.by_pair.iter();
         let pairs = pairs
             .filter(|pair| pair.from >= 0 && pair.to >= 0)
@@ -259,13 +266,13 @@ impl Viewer<'_> {
     }
 
     /// `matrix`.
-    pub(crate) fn matrix(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let (cells, exact) = self.pairs(query, stop)?;
-        Answer::json(&Matrix { cells, exact }, exact)
+    pub(crate) fn matrix(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+        let (cells, exact) = self.pairs(query, cancel)?;
+        Answer::json(&MatrixAnswer { cells, exact }, exact)
     }
 
     /// `sizes`.
-    pub(crate) fn sizes(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
+    pub(crate) fn sizes(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let wanted = query.get("kind").filter(|kind| !kind.is_empty());
         let hidden = match wanted {
             None => self.hides_all_but_messages(query)?,
@@ -273,12 +280,12 @@ impl Viewer<'_> {
                 let kind: u32 = query.number("kind", 0)?;
                 let kinds = 0..self.trace().kinds().len() as u32;
                 if !kinds.contains(&kind) {
-                    return Err(Refusal::missing(format!("there is no kind {kind}")));
+                    return Err(ApiError::not_found(format!("there is no kind {kind}")));
                 }
                 kinds.map(|other| other != kind).collect()
             }
         };
-        let (gathered, _) = self.gathered(query, &hidden, None, stop)?;
+        let (gathered, _) = self.gathered(query, &hidden, None, cancel)?;
         let mut lengths = [0_u64; 64];
         for of_kind in &gathered.lengths {
             let pairs = lengths.iter_mut().zip(of_kind);
@@ -286,7 +293,7 @@ impl Viewer<'_> {
         }
         let classes = gathered.found.messages.by_size.iter();
         let durations = (0..).zip(lengths).filter(|(_, count)| *count > 0);
-        let sizes = Sizes {
+        let sizes = SizesAnswer {
             messages: classes
                 .map(|class| (class.low, class.volume.count, class.volume.bytes))
                 .collect(),

@@ -6,25 +6,25 @@ use std::sync::Arc;
 
 use super::answer::Answer;
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::window::EMPTY;
 use crate::findings::summarize::summarize;
 use crate::findings::summary::Summary;
 
 impl Viewer<'_> {
     /// `summary`: the exact one, which is made here if the trace is small; else one from previews, until there is.
-    pub(crate) fn summary_answer(&self, stop: Stop<'_>) -> Result<Answer, Refusal> {
+    pub(crate) fn summary_answer(&self, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         // Asked before: whoever is told to ask again then finds it.
         let pending = self.is_summing();
         if self.is_small() || self.kept_summary().get().is_some() {
-            return Answer::json(&*self.summary(stop)?, true);
+            return Answer::json(&*self.summary(cancel)?, true);
         }
         let kept = self.estimated_summary();
         let found = match kept.get() {
             Some(found) => found,
             None => {
-                let found = self.summarize(stop, false)?;
+                let found = self.summarize(cancel, false)?;
                 kept.get_or_init(|| found)
             }
         };
@@ -39,7 +39,7 @@ impl Viewer<'_> {
     ///
     /// # Errors
     /// The file is damaged, or the answer is not wanted any more.
-    pub fn summary(&self, stop: Stop<'_>) -> Result<Arc<Summary>, Refusal> {
+    pub fn summary(&self, cancel: Cancel<'_>) -> Result<Arc<Summary>, ApiError> {
         let kept = self.kept_summary();
         if let Some(found) = kept.get() {
             return Ok(Arc::clone(found));
@@ -49,14 +49,19 @@ impl Viewer<'_> {
         if let Some(found) = kept.get() {
             return Ok(Arc::clone(found));
         }
-        let found = self.summarize(stop, true)?;
+        let found = self.summarize(cancel, true)?;
         Ok(Arc::clone(kept.get_or_init(|| Arc::new(found))))
     }
 
-    fn summarize(&self, stop: Stop<'_>, exact: bool) -> Result<Summary, Refusal> {
+    fn summarize(&self, cancel: Cancel<'_>, exact: bool) -> Result<Summary, ApiError> {
         let root = self.trace().reader().root();
         let window = root.map_or(EMPTY, |root| root.bounds);
-        let found = summarize(self.trace(), self.trees(), self.reach(window, stop), exact)?;
+        let found = summarize(
+            self.trace(),
+            self.trees(),
+            self.budget(window, cancel),
+            exact,
+        )?;
         let mut lost = self.lost();
         lost.extend(found.lost);
         Ok(Summary {

@@ -4,16 +4,16 @@ use serde::Serialize;
 
 use super::answer::Answer;
 use super::viewer::Viewer;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
 
 impl Viewer<'_> {
     /// Answers `rows`.
-    pub(super) fn rows(&self, query: &Query, stop: Stop<'_>) -> Result<Answer, Refusal> {
-        let layout = self.layout(query, stop)?;
+    pub(super) fn rows(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+        let layout = self.layout(query, cancel)?;
         let rows = || layout.rows.iter();
-        let answer = RowsAnswer {
+        let answer = TimelinesAnswer {
             spec: &layout.spec,
             count: layout.rows.len(),
             label: rows().map(|row| row.label.as_str()).collect(),
@@ -30,7 +30,7 @@ impl Viewer<'_> {
 }
 
 #[derive(Serialize)]
-struct RowsAnswer<'l> {
+struct TimelinesAnswer<'l> {
     spec: &'l str,
     count: usize,
     label: Vec<&'l str>,

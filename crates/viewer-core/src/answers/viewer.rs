@@ -4,36 +4,36 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use trace_formats::slog2::TimeBBox;
 
-use super::answer::Limits;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use super::answer::AnswerLimits;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::query::Query;
 use crate::findings::summary::Summary;
 use crate::index::Index;
-use crate::search::hits::{self, Hit};
-use crate::search::plan::Plan;
+use crate::search::hits::{self, SearchHit};
+use crate::search::plan::SearchPlan;
 use crate::search::prepare::plan as plan_search;
-use crate::timelines::layout::Layout;
-use crate::timelines::measure::{Measures, measure};
-use crate::timelines::spec::Spec;
-use crate::timelines::tree::Tree;
+use crate::timelines::layout::TimelineLayout;
+use crate::timelines::measure::{LineMeasures, measure};
+use crate::timelines::spec::TimelineSpec;
+use crate::timelines::tree::LabelTree;
 use crate::trace::Trace;
-use crate::trace::scan::Reach;
+use crate::trace::scan::ReadBudget;
 
 /// Layouts that are kept.
-const KEPT_LAYOUTS: usize = 16;
+const MAX_KEPT_LAYOUTS: usize = 16;
 
 /// Stands for a percentage.
 const NOT_BUILDING: u8 = u8::MAX;
 
 /// A search that was made ready for some rows.
 #[derive(Debug)]
-struct Searched {
+struct PreparedSearch {
     /// Its rows and text.
     key: String,
-    plan: Arc<Plan>,
+    plan: Arc<SearchPlan>,
     /// Where its hits are, once that was asked: see [`hits::places`].
-    places: Option<Option<Arc<Vec<Hit>>>>,
+    places: Option<Option<Arc<Vec<SearchHit>>>>,
 }
 
 /// A trace and what was found out about it.
@@ -42,12 +42,12 @@ pub struct Viewer<'a> {
     name: String,
     bytes: u64,
     trace: Trace<'a>,
-    trees: Vec<Tree>,
-    limits: Limits,
-    layouts: Mutex<Vec<Arc<Layout>>>,
+    trees: Vec<LabelTree>,
+    limits: AnswerLimits,
+    layouts: Mutex<Vec<Arc<TimelineLayout>>>,
     /// The last search made ready: every picture asks for its hits.
-    searched: Mutex<Option<Searched>>,
-    measures: Mutex<Option<Arc<Measures>>>,
+    searched: Mutex<Option<PreparedSearch>>,
+    measures: Mutex<Option<Arc<LineMeasures>>>,
     summary: OnceLock<Arc<Summary>>,
     estimated_summary: OnceLock<Summary>,
     making_summary: Mutex<()>,
@@ -62,12 +62,12 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// The file is no SLOG2 file or is damaged.
-    pub fn new(name: &str, file: &'a [u8], limits: Limits) -> Result<Self, Refusal> {
+    pub fn new(name: &str, file: &'a [u8], limits: AnswerLimits) -> Result<Self, ApiError> {
         let trace = Trace::new(file)?;
         Ok(Viewer {
             name: name.to_owned(),
             bytes: file.len() as u64,
-            trees: Tree::all(&trace),
+            trees: LabelTree::all(&trace),
             trace,
             limits,
             layouts: Mutex::default(),
@@ -93,12 +93,12 @@ impl<'a> Viewer<'a> {
     }
 
     /// The trees of labels, one for each line map.
-    pub fn trees(&self) -> &[Tree] {
+    pub fn trees(&self) -> &[LabelTree] {
         &self.trees
     }
 
     /// How much an answer may take.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> AnswerLimits {
         self.limits
     }
 
@@ -183,7 +183,7 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// They are no times, or in the wrong order.
-    pub fn window(&self, query: &Query) -> Result<TimeBBox, Refusal> {
+    pub fn window(&self, query: &Query) -> Result<TimeBBox, ApiError> {
         let all = self.trace.bounds();
         let window = TimeBBox {
             earliest: query.time("t0", all.earliest)?,
@@ -194,7 +194,7 @@ impl<'a> Viewer<'a> {
             return Ok(window);
         }
         let TimeBBox { earliest, latest } = window;
-        Err(Refusal::wrong(format!(
+        Err(ApiError::bad_request(format!(
             "t0={earliest}&t1={latest}: expected t0 before t1"
         )))
     }
@@ -203,21 +203,30 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// It is no spec.
-    pub fn layout(&self, query: &Query, stop: Stop<'_>) -> Result<Arc<Layout>, Refusal> {
-        let spec = Spec::parse(query.text("rows"))?;
+    pub fn layout(
+        &self,
+        query: &Query,
+        cancel: Cancel<'_>,
+    ) -> Result<Arc<TimelineLayout>, ApiError> {
+        let spec = TimelineSpec::parse(query.text("rows"))?;
         let text = spec.to_string();
         let kept = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(layout) = kept().iter().find(|layout| layout.spec == text) {
             return Ok(Arc::clone(layout));
         }
         let measures = match spec.needs_measures() {
-            true => self.measures(stop)?,
+            true => self.measures(cancel)?,
             false => Arc::default(),
         };
-        let layout = Arc::new(Layout::new(&self.trace, &self.trees, &spec, &measures)?);
+        let layout = Arc::new(TimelineLayout::new(
+            &self.trace,
+            &self.trees,
+            &spec,
+            &measures,
+        )?);
         let mut kept = kept();
         kept.insert(0, Arc::clone(&layout));
-        kept.truncate(KEPT_LAYOUTS);
+        kept.truncate(MAX_KEPT_LAYOUTS);
         Ok(layout)
     }
 
@@ -228,18 +237,18 @@ impl<'a> Viewer<'a> {
     pub(crate) fn search_plan(
         &self,
         query: &Query,
-        layout: &Layout,
-        stop: Stop<'_>,
-    ) -> Result<Arc<Plan>, Refusal> {
+        layout: &TimelineLayout,
+        cancel: Cancel<'_>,
+    ) -> Result<Arc<SearchPlan>, ApiError> {
         let text = query.text("q");
         let key = format!("{}\n{text}", layout.spec);
         let kept = || (self.searched.lock()).unwrap_or_else(PoisonError::into_inner);
         if let Some(kept) = kept().as_ref().filter(|kept| kept.key == key) {
             return Ok(Arc::clone(&kept.plan));
         }
-        let reach = self.reach(self.trace.bounds(), stop);
-        let plan = Arc::new(plan_search(&self.trace, layout, text, reach)?);
-        *kept() = Some(Searched {
+        let budget = self.budget(self.trace.bounds(), cancel);
+        let plan = Arc::new(plan_search(&self.trace, layout, text, budget)?);
+        *kept() = Some(PreparedSearch {
             key,
             plan: Arc::clone(&plan),
             places: None,
@@ -254,11 +263,11 @@ impl<'a> Viewer<'a> {
     /// The trace cannot be read.
     pub(crate) fn hit_places(
         &self,
-        plan: &Arc<Plan>,
-        stop: Stop<'_>,
-    ) -> Result<Option<Arc<Vec<Hit>>>, Refusal> {
+        plan: &Arc<SearchPlan>,
+        cancel: Cancel<'_>,
+    ) -> Result<Option<Arc<Vec<SearchHit>>>, ApiError> {
         let kept = || (self.searched.lock()).unwrap_or_else(PoisonError::into_inner);
-        let is_own = |kept: &&mut Searched| Arc::ptr_eq(&kept.plan, plan);
+        let is_own = |kept: &&mut PreparedSearch| Arc::ptr_eq(&kept.plan, plan);
         if let Some(places) = kept()
             .as_mut()
             .filter(is_own)
@@ -266,9 +275,9 @@ impl<'a> Viewer<'a> {
         {
             return Ok(places);
         }
-        let places = hits::places(&self.trace, plan, stop)?.map(Arc::new);
+        let places = hits::places(&self.trace, plan, cancel)?.map(Arc::new);
         // One that was given up may be asked for again.
-        if (places.is_some() || !stop())
+        if (places.is_some() || !cancel())
             && let Some(kept) = kept().as_mut().filter(is_own)
         {
             kept.places = Some(places.clone());
@@ -277,12 +286,12 @@ impl<'a> Viewer<'a> {
     }
 
     /// What rows are sorted by and clustered by.
-    fn measures(&self, stop: Stop<'_>) -> Result<Arc<Measures>, Refusal> {
+    fn measures(&self, cancel: Cancel<'_>) -> Result<Arc<LineMeasures>, ApiError> {
         let mut measures = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(measures) = measures.as_ref() {
             return Ok(Arc::clone(measures));
         }
-        let found = Arc::new(measure(&self.trace, self.limits.tree_bytes, stop)?);
+        let found = Arc::new(measure(&self.trace, self.limits.tree_bytes, cancel)?);
         Ok(Arc::clone(measures.insert(found)))
     }
 
@@ -290,7 +299,7 @@ impl<'a> Viewer<'a> {
     ///
     /// # Errors
     /// It is no list of numbers.
-    pub fn hidden(&self, query: &Query) -> Result<Vec<bool>, Refusal> {
+    pub fn hidden(&self, query: &Query) -> Result<Vec<bool>, ApiError> {
         let mut hidden = vec![false; self.trace.kinds().len()];
         for kind in query.numbers("hide")? {
             if let Some(hidden) = hidden.get_mut(kind as usize) {
@@ -301,11 +310,11 @@ impl<'a> Viewer<'a> {
     }
 
     /// What may be read to answer.
-    pub fn reach<'s>(&self, window: TimeBBox, stop: Stop<'s>) -> Reach<'s> {
-        Reach {
+    pub fn budget<'s>(&self, window: TimeBBox, cancel: Cancel<'s>) -> ReadBudget<'s> {
+        ReadBudget {
             window,
             bytes: self.limits.tree_bytes,
-            stop,
+            cancel,
         }
     }
 }

@@ -4,9 +4,9 @@
 use trace_formats::slog2::TimeBBox;
 
 /// Bits of a place within a column.
-pub const BITS: u32 = 24;
+pub const COLUMN_BITS: u32 = 24;
 /// The width of a column.
-pub const COLUMN: i64 = 1 << BITS;
+pub const COLUMN: i64 = 1 << COLUMN_BITS;
 
 /// A window spread over columns.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub struct Columns {
 impl Columns {
     /// Spreads a window of some length.
     pub fn new(window: TimeBBox, columns: u32) -> Self {
-        let end = i64::from(columns) << BITS;
+        let end = i64::from(columns) << COLUMN_BITS;
         Columns {
             window,
             per_second: end as f64 / window.duration(),
@@ -49,20 +49,20 @@ impl Columns {
     /// The column of a time, which is the last one for the end of the window.
     #[inline]
     pub fn column(&self, time: f64) -> usize {
-        ((self.at(time).min(self.end - 1)) >> BITS) as usize
+        ((self.at(time).min(self.end - 1)) >> COLUMN_BITS) as usize
     }
 }
 
 /// Takes stretches in order and gives for each column what there is in it.
 #[derive(Clone, Debug, Default)]
-pub struct Sweeper {
+pub struct ColumnFiller {
     column: i64,
     /// Kinds in the column, and how much of it.
     parts: Vec<(u32, i64)>,
 }
 
 /// Takes what is in columns.
-pub trait Fill {
+pub trait ColumnSink {
     /// These kinds are in a column, each this much of it.
     fn column(&mut self, column: usize, parts: &[(u32, i64)]);
 
@@ -70,17 +70,17 @@ pub trait Fill {
     fn whole(&mut self, columns: std::ops::Range<usize>, kind: u32);
 }
 
-impl Sweeper {
+impl ColumnFiller {
     /// Adds a stretch, which does not begin before the one that was added before it ends.
     #[inline]
-    pub fn add(&mut self, kind: u32, from: i64, to: i64, end: i64, fill: &mut impl Fill) {
+    pub fn add(&mut self, kind: u32, from: i64, to: i64, end: i64, fill: &mut impl ColumnSink) {
         // What happens at the very end of the window is in the last column.
-        let first = from.min(end - 1) >> BITS;
+        let first = from.min(end - 1) >> COLUMN_BITS;
         if first != self.column {
             self.finish(fill);
             self.column = first;
         }
-        let border = (first + 1) << BITS;
+        let border = (first + 1) << COLUMN_BITS;
         if to <= border {
             self.part(kind, to - from);
             return;
@@ -88,13 +88,13 @@ impl Sweeper {
         self.part(kind, border - from);
         self.finish(fill);
         // The last column may yet get what happens at its end.
-        let last = to.min(end - 1) >> BITS;
+        let last = to.min(end - 1) >> COLUMN_BITS;
         if last > first + 1 {
             fill.whole((first + 1) as usize..last as usize, kind);
         }
         self.column = last;
-        if to > last << BITS {
-            self.part(kind, to - (last << BITS));
+        if to > last << COLUMN_BITS {
+            self.part(kind, to - (last << COLUMN_BITS));
         }
     }
 
@@ -108,7 +108,7 @@ impl Sweeper {
 
     /// Gives the column that is not yet given.
     #[inline]
-    pub fn finish(&mut self, fill: &mut impl Fill) {
+    pub fn finish(&mut self, fill: &mut impl ColumnSink) {
         if !self.parts.is_empty() {
             fill.column(self.column as usize, &self.parts);
             self.parts.clear();

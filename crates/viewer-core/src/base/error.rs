@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Says what was expected, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct ApiError {
     /// Status of HTTP: 400 for what cannot be read, 404 for what there is not, 413 for what is too much, 500 for a
     /// damaged file, 503 for what was given up.
     pub status: u16,
@@ -12,56 +12,56 @@ pub struct Refusal {
     pub message: String,
 }
 
-impl Refusal {
+impl ApiError {
     /// The question cannot be read.
-    pub fn wrong(message: impl Into<String>) -> Self {
-        Refusal {
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        ApiError {
             status: 400,
             message: message.into(),
         }
     }
 
     /// There is no such thing.
-    pub fn missing(message: impl Into<String>) -> Self {
-        Refusal {
+    pub fn not_found(message: impl Into<String>) -> Self {
+        ApiError {
             status: 404,
             message: message.into(),
         }
     }
 
     /// The answer would be too large.
-    pub fn too_much(message: impl Into<String>) -> Self {
-        Refusal {
+    pub fn too_large(message: impl Into<String>) -> Self {
+        ApiError {
             status: 413,
             message: message.into(),
         }
     }
 
     /// Whoever asked is gone, or time is over.
-    pub fn stopped() -> Self {
-        Refusal {
+    pub fn cancelled() -> Self {
+        ApiError {
             status: 503,
             message: "stopped before the answer was complete".to_owned(),
         }
     }
 
     /// Whether it is that one.
-    pub fn is_stopped(&self) -> bool {
+    pub fn is_cancelled(&self) -> bool {
         self.status == 503
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for ApiError {}
 
-impl From<trace_formats::slog2::Error> for Refusal {
+impl From<trace_formats::slog2::Error> for ApiError {
     fn from(error: trace_formats::slog2::Error) -> Self {
-        Refusal {
+        ApiError {
             status: 500,
             message: format!("the trace is damaged: {error}"),
         }

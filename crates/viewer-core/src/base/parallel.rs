@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Whether an answer is not wanted any more.
-pub type Stop<'s> = &'s dyn Fn() -> bool;
+pub type Cancel<'s> = &'s dyn Fn() -> bool;
 
 /// Does both; one after the other where there can be no other thread.
-pub fn both<A, B: Send>(here: impl FnOnce() -> A, there: impl Fn() -> B + Sync) -> (A, B) {
+pub fn run_parallel<A, B: Send>(here: impl FnOnce() -> A, there: impl Fn() -> B + Sync) -> (A, B) {
     thread::scope(|scope| {
         let other = thread::Builder::new().name("second".into());
         let other = other.spawn_scoped(scope, &there);
@@ -21,18 +21,18 @@ pub fn both<A, B: Send>(here: impl FnOnce() -> A, there: impl Fn() -> B + Sync) 
     })
 }
 
-/// The same of what asks every now and then whether to stop. Only this thread can ask `stop`; the other one is told.
-pub fn both_until<A, B: Send>(
-    stop: Stop<'_>,
-    here: impl FnOnce(Stop<'_>) -> A,
-    there: impl Fn(Stop<'_>) -> B + Sync,
+/// The same of what asks every now and then whether to stop. Only this thread can ask `cancel`; the other one is told.
+pub fn run_parallel_cancellable<A, B: Send>(
+    cancel: Cancel<'_>,
+    here: impl FnOnce(Cancel<'_>) -> A,
+    there: impl Fn(Cancel<'_>) -> B + Sync,
 ) -> (A, B) {
-    let is_stopped = AtomicBool::new(false);
-    let asked = || {
-        let stop = stop();
-        is_stopped.fetch_or(stop, Ordering::Relaxed);
-        stop
+    let is_cancelled = AtomicBool::new(false);
+    let is_cancelled_here = || {
+        let cancel = cancel();
+        is_cancelled.fetch_or(cancel, Ordering::Relaxed);
+        cancel
     };
-    let told = || is_stopped.load(Ordering::Relaxed);
-    both(|| here(&asked), || there(&told))
+    let is_cancelled_there = || is_cancelled.load(Ordering::Relaxed);
+    run_parallel(|| here(&is_cancelled_here), || there(&is_cancelled_there))
 }

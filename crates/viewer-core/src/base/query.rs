@@ -1,6 +1,6 @@
 //! Questions: a route and parameters, as in a URL.
 
-use crate::base::error::Refusal;
+use crate::base::error::ApiError;
 
 /// A question, such as `picture?t0=0&t1=1&w=800`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ impl Query {
     ///
     /// # Errors
     /// Percent signs without two hexadecimal digits behind them, and what is not UTF-8.
-    pub fn parse(question: &str) -> Result<Self, Refusal> {
+    pub fn parse(question: &str) -> Result<Self, ApiError> {
         let (route, rest) = question.split_once('?').unwrap_or((question, ""));
         let mut query = Query {
             route: decoded(route)?,
@@ -43,7 +43,7 @@ impl Query {
     ///
     /// # Errors
     /// What is there is no number of this type.
-    pub fn number<T: std::str::FromStr>(&self, key: &str, otherwise: T) -> Result<T, Refusal> {
+    pub fn number<T: std::str::FromStr>(&self, key: &str, otherwise: T) -> Result<T, ApiError> {
         match self.get(key) {
             None | Some("") => Ok(otherwise),
             Some(text) => text.parse().map_err(|_| wrong(key, text, "a number")),
@@ -54,7 +54,7 @@ impl Query {
     ///
     /// # Errors
     /// It is no finite number.
-    pub fn time(&self, key: &str, otherwise: f64) -> Result<f64, Refusal> {
+    pub fn time(&self, key: &str, otherwise: f64) -> Result<f64, ApiError> {
         let time: f64 = self.number(key, otherwise)?;
         if time.is_finite() {
             return Ok(time);
@@ -66,7 +66,7 @@ impl Query {
     ///
     /// # Errors
     /// It is no such list, or one of more than a million.
-    pub fn numbers(&self, key: &str) -> Result<Vec<u32>, Refusal> {
+    pub fn numbers(&self, key: &str) -> Result<Vec<u32>, ApiError> {
         let text = self.text(key);
         let mut numbers = Vec::new();
         for part in text.split(',').filter(|part| !part.is_empty()) {
@@ -78,7 +78,7 @@ impl Query {
                 _ => return Err(wrong(key, part, "a number or a range such as 7-9")),
             }
             if numbers.len() > 1_000_000 {
-                return Err(Refusal::too_much(format!(
+                return Err(ApiError::too_large(format!(
                     "{key}: more than a million numbers"
                 )));
             }
@@ -87,13 +87,13 @@ impl Query {
     }
 }
 
-fn wrong(key: &str, found: &str, expected: &str) -> Refusal {
+fn wrong(key: &str, found: &str, expected: &str) -> ApiError {
     let found: String = found.chars().take(40).collect();
-    Refusal::wrong(format!("{key}={found}: expected {expected}"))
+    ApiError::bad_request(format!("{key}={found}: expected {expected}"))
 }
 
 /// Text without percent signs and plus signs. A plus sign is a blank, as forms have it.
-fn decoded(text: &str) -> Result<String, Refusal> {
+fn decoded(text: &str) -> Result<String, ApiError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes().iter();
     while let Some(&byte) = rest.next() {
@@ -106,14 +106,14 @@ fn decoded(text: &str) -> Result<String, Refusal> {
                     let place = text.len() - rest.len();
                     let message =
                         format!("expected two hexadecimal digits behind % before {place}");
-                    return Err(Refusal::wrong(message));
+                    return Err(ApiError::bad_request(message));
                 };
                 (high << 4 | low) as u8
             }
             byte => byte,
         });
     }
-    String::from_utf8(bytes).map_err(|_| Refusal::wrong("expected UTF-8"))
+    String::from_utf8(bytes).map_err(|_| ApiError::bad_request("expected UTF-8"))
 }
 
 #[cfg(test)]

@@ -6,25 +6,25 @@ use std::collections::HashMap;
 use trace_formats::slog2::{TimeBBox, Topology};
 use trace_model::{Value, info_values};
 
-use crate::base::error::Refusal;
-use crate::timelines::layout::Layout;
-use crate::timelines::tree::Tree;
+use crate::base::error::ApiError;
+use crate::timelines::layout::TimelineLayout;
+use crate::timelines::tree::LabelTree;
 use crate::trace::collective::is_same_collective;
 use crate::trace::info::{bytes, callid, shown_key, shown_value};
-use crate::trace::nearby::{self, From, collect, next, refer, resolve, running};
-use crate::trace::reference::Reference;
-use crate::trace::scan::Reach;
+use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
+use crate::trace::reference::DrawableReference;
+use crate::trace::scan::ReadBudget;
 use crate::trace::topology_name;
-use crate::trace::{Item, Trace};
+use crate::trace::{Trace, TraceItem};
 
 /// Arrows of a state that are given one by one.
-const MOST_ARROWS: usize = 200;
+const MAX_ARROWS: usize = 200;
 /// Operations of a call that are given one by one, each with what it is nested in.
-const MOST_OPERATIONS: usize = 40;
+const MAX_OPERATIONS: usize = 40;
 
 /// All that is known of a drawable.
 #[derive(Clone, Debug, Serialize)]
-pub struct Detail {
+pub struct DrawableDetail {
     /// By which URLs name it.
     #[serde(rename = "ref")]
     pub reference: String,
@@ -59,16 +59,16 @@ pub struct Detail {
     /// Bytes of the message, or of what was accessed.
     pub bytes: Option<i64>,
     /// The states that it is nested in, the innermost first.
-    pub parents: Vec<Parent>,
+    pub parents: Vec<EnclosingState>,
     /// Where an arrow leads to.
-    pub to: Option<End>,
+    pub to: Option<ArrowEnd>,
     /// Whether an arrow ends before it begins.
     pub backward: bool,
 }
 
 /// A state around another one.
 #[derive(Clone, Debug, Serialize)]
-pub struct Parent {
+pub struct EnclosingState {
     /// By which URLs name it.
     #[serde(rename = "ref")]
     pub reference: String,
@@ -78,7 +78,7 @@ pub struct Parent {
 
 /// The end of an arrow.
 #[derive(Clone, Debug, Serialize)]
-pub struct End {
+pub struct ArrowEnd {
     /// Line, as the file numbers it.
     pub line: i32,
     /// Row, or -1 if it is on none.
@@ -90,22 +90,22 @@ pub struct End {
 }
 
 /// Looks for drawables and tells what is known of them.
-pub struct Details<'v, 'a> {
+pub struct DetailFinder<'v, 'a> {
     /// The trace.
     pub trace: &'v Trace<'a>,
     /// The rows of the page.
-    pub layout: &'v Layout,
+    pub layout: &'v TimelineLayout,
     /// The tree of labels that the rows are of.
-    pub tree: &'v Tree,
+    pub tree: &'v LabelTree,
     /// What may be read; the window does not matter.
-    pub reach: Reach<'v>,
+    pub budget: ReadBudget<'v>,
 }
 
-impl<'a> Details<'_, 'a> {
-    fn reach(&self, earliest: f64, latest: f64) -> Reach<'_> {
-        Reach {
+impl<'a> DetailFinder<'_, 'a> {
+    fn budget(&self, earliest: f64, latest: f64) -> ReadBudget<'_> {
+        ReadBudget {
             window: TimeBBox { earliest, latest },
-            ..self.reach
+            ..self.budget
         }
     }
 
@@ -130,8 +130,8 @@ impl<'a> Details<'_, 'a> {
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn detail(&self, item: &Item<'a>) -> Result<Detail, Refusal> {
-        let reference = refer(self.trace, self.reach, item)?;
+    pub fn detail(&self, item: &TraceItem<'a>) -> Result<DrawableDetail, ApiError> {
+        let reference = refer(self.trace, self.budget, item)?;
         self.detail_of(item, reference)
     }
 
@@ -139,13 +139,17 @@ impl<'a> Details<'_, 'a> {
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn detail_all(&self, items: &[Item<'a>], most: usize) -> Result<Vec<Detail>, Refusal> {
+    pub fn detail_all(
+        &self,
+        items: &[TraceItem<'a>],
+        most: usize,
+    ) -> Result<Vec<DrawableDetail>, ApiError> {
         let mut seen: HashMap<String, u32> = HashMap::new();
         let mut details = Vec::new();
         for item in items.iter().take(most) {
-            let first = Reference::of(self.trace, item, 0);
+            let first = DrawableReference::of(self.trace, item, 0);
             let next = seen.entry(first.to_string()).or_default();
-            let reference = Reference {
+            let reference = DrawableReference {
                 nth: *next,
                 ..first
             };
@@ -155,7 +159,11 @@ impl<'a> Details<'_, 'a> {
         Ok(details)
     }
 
-    fn detail_of(&self, item: &Item<'a>, reference: Reference) -> Result<Detail, Refusal> {
+    fn detail_of(
+        &self,
+        item: &TraceItem<'a>,
+        reference: DrawableReference,
+    ) -> Result<DrawableDetail, ApiError> {
         let kind = &self.trace.kinds()[item.kind as usize];
         let id = |line: u32| self.trace.lines()[line as usize].line.id;
         let is_arrow = item.topology == Topology::Arrow;
@@ -169,8 +177,8 @@ impl<'a> Details<'_, 'a> {
         };
         let mut parents = Vec::new();
         for parent in around.iter().rev() {
-            parents.push(Parent {
-                reference: refer(self.trace, self.reach, parent)?.to_string(),
+            parents.push(EnclosingState {
+                reference: refer(self.trace, self.budget, parent)?.to_string(),
                 name: self.trace.kinds()[parent.kind as usize].name.clone(),
             });
         }
@@ -184,7 +192,7 @@ impl<'a> Details<'_, 'a> {
                 })
                 .collect()
         };
-        Ok(Detail {
+        Ok(DrawableDetail {
             reference: reference.to_string(),
             topology: topology_name(item.topology),
             kind: item.kind,
@@ -208,7 +216,7 @@ impl<'a> Details<'_, 'a> {
                 .map(|id| format!("0x{id:x}")),
             bytes: values.iter().find_map(|&(key, value)| bytes(key, value)),
             parents,
-            to: is_arrow.then(|| End {
+            to: is_arrow.then(|| ArrowEnd {
                 line: id(item.to_line),
                 row: self.row(item.to_line),
                 t: item.end,
@@ -219,10 +227,14 @@ impl<'a> Details<'_, 'a> {
     }
 
     /// The states that a state or an event is nested in, the innermost last.
-    fn around(&self, item: &Item<'a>, reference: &Reference) -> Result<Vec<Item<'a>>, Refusal> {
+    fn around(
+        &self,
+        item: &TraceItem<'a>,
+        reference: &DrawableReference,
+    ) -> Result<Vec<TraceItem<'a>>, ApiError> {
         let beside = |line: u32| self.is_beside(line, item.line);
-        let mut states = running(self.trace, self.reach(item.start, item.start), &beside)?;
-        let is_it = |state: &Item<'_>| reference.names(self.trace, state);
+        let mut states = running(self.trace, self.budget(item.start, item.start), &beside)?;
+        let is_it = |state: &TraceItem<'_>| reference.names(self.trace, state);
         let all = states.iter().enumerate().filter(|(_, state)| is_it(state));
         let at = all.map(|(at, _)| at).nth(reference.nth as usize);
         if let Some(at) = at {
@@ -233,18 +245,18 @@ impl<'a> Details<'_, 'a> {
     }
 
     /// Seconds of a state without those in states nested in it, if that can be told, and whether it is an estimate.
-    fn exclusive(&self, item: &Item<'a>) -> Result<(Option<f64>, bool), Refusal> {
-        let mut found = Nested {
+    fn exclusive(&self, item: &TraceItem<'a>) -> Result<(Option<f64>, bool), ApiError> {
+        let mut found = NestedStates {
             details: self,
             of: item,
             bounds: Vec::new(),
             previewed: 0.0,
             has_itself: false,
         };
-        let mut reach = self.reach(item.start, item.end);
+        let mut budget = self.budget(item.start, item.end);
         // Of a long state previews tell it well enough, and soon.
-        reach.bytes /= 2;
-        let scanned = crate::trace::scan::scan(self.trace, reach, &mut found)?;
+        budget.bytes /= 2;
+        let scanned = crate::trace::scan::scan(self.trace, budget, &mut found)?;
         if found.has_itself {
             return Ok((None, true));
         }
@@ -277,18 +289,18 @@ impl<'a> Details<'_, 'a> {
         row: u32,
         within: f64,
         hidden: &[bool],
-    ) -> Result<Option<Item<'a>>, Refusal> {
-        let is_shown = |item: &Item<'a>| {
+    ) -> Result<Option<TraceItem<'a>>, ApiError> {
+        let is_shown = |item: &TraceItem<'a>| {
             hidden.get(item.kind as usize) != Some(&true)
                 && (self.layout.row(item.line) == Some(row)
                     || (item.topology == Topology::Arrow
                         && self.layout.row(item.to_line) == Some(row)))
         };
-        let reach = self.reach(time - within, time + within);
-        let (mut items, _) = collect(self.trace, reach, &is_shown)?;
+        let budget = self.budget(time - within, time + within);
+        let (mut items, _) = collect(self.trace, budget, &is_shown)?;
         items.sort_by(|a, b| nearby::order(self.trace, a, b));
         let events = items.iter().filter(|item| item.topology == Topology::Event);
-        let off = |event: &Item<'_>| (event.start - time).abs();
+        let off = |event: &TraceItem<'_>| (event.start - time).abs();
         let nearest = events
             .filter(|event| off(event) <= within)
             .min_by(|a, b| off(a).total_cmp(&off(b)));
@@ -296,9 +308,9 @@ impl<'a> Details<'_, 'a> {
             return Ok(Some(*event));
         }
         let states = || items.iter().filter(|item| item.topology == Topology::State);
-        let runs = |item: &&Item<'_>| item.start <= time && time < item.end;
+        let runs = |item: &&TraceItem<'_>| item.start <= time && time < item.end;
         // On a row of several threads each has its own; the one that takes longest is most likely to be what is seen.
-        let mut innermost: Vec<(u32, Item<'a>)> = Vec::new();
+        let mut innermost: Vec<(u32, TraceItem<'a>)> = Vec::new();
         for state in states().filter(runs) {
             let lane = self.trace.lines()[state.line as usize].lane;
             match innermost.iter_mut().find(|of| of.0 == lane) {
@@ -311,7 +323,7 @@ impl<'a> Details<'_, 'a> {
         if longest.is_some() {
             return Ok(longest);
         }
-        let distance = |item: &Item<'_>| {
+        let distance = |item: &TraceItem<'_>| {
             let to_line = self.layout.row(item.to_line) == Some(row);
             let from_line = self.layout.row(item.line) == Some(row);
             match item.topology {
@@ -337,8 +349,8 @@ impl<'a> Details<'_, 'a> {
     ///
     /// # Errors
     /// There is none, or the file is damaged.
-    pub fn find(&self, reference: &Reference) -> Result<Item<'a>, Refusal> {
-        resolve(self.trace, self.reach, reference)
+    pub fn find(&self, reference: &DrawableReference) -> Result<TraceItem<'a>, ApiError> {
+        resolve(self.trace, self.budget, reference)
     }
 
     /// The next state behind another one on its row, or the one before.
@@ -347,9 +359,9 @@ impl<'a> Details<'_, 'a> {
     /// There is no such drawable, the file is damaged, or too much would have to be read.
     pub fn beside(
         &self,
-        reference: &Reference,
+        reference: &DrawableReference,
         is_forward: bool,
-    ) -> Result<Option<Item<'a>>, Refusal> {
+    ) -> Result<Option<TraceItem<'a>>, ApiError> {
         let item = self.find(reference)?;
         let row = self.layout.row(item.line);
         let lines = |line: u32| match row {
@@ -357,10 +369,10 @@ impl<'a> Details<'_, 'a> {
             None => self.is_beside(line, item.line),
         };
         let from = match item.topology {
-            Topology::State => From::State(&item, *reference),
-            _ => From::Time(item.start),
+            Topology::State => StartPoint::TraceState(&item, *reference),
+            _ => StartPoint::Time(item.start),
         };
-        next(self.trace, self.reach, from, is_forward, &lines)
+        next(self.trace, self.budget, from, is_forward, &lines)
     }
 
     /// The next state on a row that begins behind a time, or the last one that begins before.
@@ -372,9 +384,15 @@ impl<'a> Details<'_, 'a> {
         row: u32,
         time: f64,
         is_forward: bool,
-    ) -> Result<Option<Item<'a>>, Refusal> {
+    ) -> Result<Option<TraceItem<'a>>, ApiError> {
         let lines = |line: u32| self.layout.row(line) == Some(row);
-        next(self.trace, self.reach, From::Time(time), is_forward, &lines)
+        next(
+            self.trace,
+            self.budget,
+            StartPoint::Time(time),
+            is_forward,
+            &lines,
+        )
     }
 
     /// The arrows that leave a state, or arrive in it, the last one first; and the state at the other end of the last one. Of an
@@ -383,13 +401,17 @@ impl<'a> Details<'_, 'a> {
     ///
     /// # Errors
     /// There is no such drawable, or the file is damaged.
-    pub fn follow(&self, reference: &Reference, is_forward: bool) -> Result<Followed<'a>, Refusal> {
+    pub fn follow(
+        &self,
+        reference: &DrawableReference,
+        is_forward: bool,
+    ) -> Result<FollowedArrows<'a>, ApiError> {
         let item = self.find(reference)?;
         let mut arrows = match item.topology {
             Topology::Arrow => vec![item],
             _ => {
                 let is_in = |time: f64| item.start <= time && time <= item.end;
-                let wanted = |arrow: &Item<'a>| {
+                let wanted = |arrow: &TraceItem<'a>| {
                     let (line, time) = match is_forward {
                         true => (arrow.line, arrow.start),
                         false => (arrow.to_line, arrow.end),
@@ -398,10 +420,10 @@ impl<'a> Details<'_, 'a> {
                         && self.is_beside(line, item.line)
                         && is_in(time)
                 };
-                collect(self.trace, self.reach(item.start, item.end), &wanted)?.0
+                collect(self.trace, self.budget(item.start, item.end), &wanted)?.0
             }
         };
-        let near = |arrow: &Item<'_>| if is_forward { arrow.start } else { arrow.end };
+        let near = |arrow: &TraceItem<'_>| if is_forward { arrow.start } else { arrow.end };
         arrows.sort_by(|a, b| near(b).total_cmp(&near(a)));
         let partner = match arrows.first() {
             None if is_forward => None,
@@ -412,23 +434,24 @@ impl<'a> Details<'_, 'a> {
                     false => (arrow.line, arrow.start),
                 };
                 let beside = |other: u32| self.is_beside(other, line);
-                let states = running(self.trace, self.reach(time, time), &beside)?;
+                let states = running(self.trace, self.budget(time, time), &beside)?;
                 let runs = states.iter().rev().find(|state| state.end > time);
                 runs.or(states.last()).copied()
             }
         };
-        Ok(Followed { arrows, partner })
+        Ok(FollowedArrows { arrows, partner })
     }
 
     /// The call of the rank for which a call of a collective operation waited.
-    fn last_to_come(&self, item: &Item<'a>) -> Result<Option<Item<'a>>, Refusal> {
+    fn last_to_come(&self, item: &TraceItem<'a>) -> Result<Option<TraceItem<'a>>, ApiError> {
         let time = TimeBBox {
             earliest: item.start,
             latest: item.end,
         };
-        let is_same =
-            |other: &Item<'a>| is_same_collective(self.trace, item.kind, item.line, time, other);
-        let (calls, _) = collect(self.trace, self.reach(item.start, item.end), &is_same)?;
+        let is_same = |other: &TraceItem<'a>| {
+            is_same_collective(self.trace, item.kind, item.line, time, other)
+        };
+        let (calls, _) = collect(self.trace, self.budget(item.start, item.end), &is_same)?;
         let last = calls.into_iter().max_by(|a, b| a.start.total_cmp(&b.start));
         Ok(last.filter(|last| item.topology == Topology::State && last.start > item.start))
     }
@@ -439,14 +462,14 @@ impl<'a> Details<'_, 'a> {
     ///
     /// # Errors
     /// The file is damaged.
-    pub fn call(&self, id: u64, near: Option<TimeBBox>) -> Result<Called<'a>, Refusal> {
+    pub fn call(&self, id: u64, near: Option<TimeBBox>) -> Result<CallOperations<'a>, ApiError> {
         let all = self.trace.bounds();
-        let has_it = |item: &Item<'a>| self.callid(item) == Some(id);
-        let is_small = self.trace.reader().bytes_in(all)? <= self.reach.bytes;
+        let has_it = |item: &TraceItem<'a>| self.callid(item) == Some(id);
+        let is_small = self.trace.reader().bytes_in(all)? <= self.budget.bytes;
         let mut window = near.filter(|_| !is_small).unwrap_or(all);
         let (mut items, exact) = loop {
-            let reach = self.reach(window.earliest, window.latest);
-            let (items, scanned) = collect(self.trace, reach, &has_it)?;
+            let budget = self.budget(window.earliest, window.latest);
+            let (items, scanned) = collect(self.trace, budget, &has_it)?;
             let wider = items.iter().fold(window, |wider, item| TimeBBox {
                 earliest: wider.earliest.min(item.start).min(item.end),
                 latest: wider.latest.max(item.start).max(item.end),
@@ -457,14 +480,15 @@ impl<'a> Details<'_, 'a> {
             window = wider;
         };
         items.sort_by(|a, b| nearby::order(self.trace, a, b));
-        let is_operation = |item: &Item<'_>| {
+        let is_operation = |item: &TraceItem<'_>| {
             let kind = &self.trace.kinds()[item.kind as usize];
-            kind.class == crate::trace::class::Class::Disk
+            kind.class == crate::trace::class::ActivityClass::Disk
         };
-        let is_call = |item: &&Item<'_>| item.topology == Topology::State && !is_operation(item);
+        let is_call =
+            |item: &&TraceItem<'_>| item.topology == Topology::State && !is_operation(item);
         let call = items.iter().find(is_call).copied();
         items.retain(|item| item.topology == Topology::State && is_operation(item));
-        Ok(Called {
+        Ok(CallOperations {
             call,
             operations: items,
             exact,
@@ -472,7 +496,7 @@ impl<'a> Details<'_, 'a> {
     }
 
     /// The CallID of a drawable.
-    pub fn callid(&self, item: &Item<'_>) -> Option<u64> {
+    pub fn callid(&self, item: &TraceItem<'_>) -> Option<u64> {
         let kind = &self.trace.kinds()[item.kind as usize];
         let place = kind.callid?;
         let (key, value) = info_values(&kind.category, item.info).nth(place)?;
@@ -482,46 +506,46 @@ impl<'a> Details<'_, 'a> {
 
 /// The arrows of a drawable.
 #[derive(Clone, Debug)]
-pub struct Followed<'a> {
+pub struct FollowedArrows<'a> {
     /// The last ones first.
-    pub arrows: Vec<Item<'a>>,
+    pub arrows: Vec<TraceItem<'a>>,
     /// The state at the other end of the last one.
-    pub partner: Option<Item<'a>>,
+    pub partner: Option<TraceItem<'a>>,
 }
 
 /// What has one CallID.
 #[derive(Clone, Debug)]
-pub struct Called<'a> {
+pub struct CallOperations<'a> {
     /// The call.
-    pub call: Option<Item<'a>>,
+    pub call: Option<TraceItem<'a>>,
     /// The operations.
-    pub operations: Vec<Item<'a>>,
+    pub operations: Vec<TraceItem<'a>>,
     /// Whether the whole trace was looked through.
     pub exact: bool,
 }
 
-impl Followed<'_> {
+impl FollowedArrows<'_> {
     /// Arrows that are given one by one.
-    pub const MOST: usize = MOST_ARROWS;
+    pub const MAX_LISTED: usize = MAX_ARROWS;
 }
 
-impl Called<'_> {
+impl CallOperations<'_> {
     /// Operations that are given one by one.
-    pub const MOST: usize = MOST_OPERATIONS;
+    pub const MAX_LISTED: usize = MAX_OPERATIONS;
 }
 
 /// The states in another one.
-struct Nested<'d, 'v, 'i, 'a> {
-    details: &'d Details<'v, 'a>,
-    of: &'i Item<'a>,
+struct NestedStates<'d, 'v, 'i, 'a> {
+    details: &'d DetailFinder<'v, 'a>,
+    of: &'i TraceItem<'a>,
     bounds: Vec<TimeBBox>,
     previewed: f64,
     /// Whether a preview may stand for the state itself.
     has_itself: bool,
 }
 
-impl<'a> crate::trace::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
-    fn item(&mut self, item: Item<'a>) {
+impl<'a> crate::trace::scan::DrawableSink<'a> for NestedStates<'_, '_, '_, 'a> {
+    fn item(&mut self, item: TraceItem<'a>) {
         if item.topology != Topology::State || !self.details.is_beside(item.line, self.of.line) {
             return;
         }
@@ -535,7 +559,7 @@ impl<'a> crate::trace::scan::Take<'a> for Nested<'_, '_, '_, 'a> {
         }
     }
 
-    fn preview(&mut self, preview: crate::trace::scan::Preview) {
+    fn preview(&mut self, preview: crate::trace::scan::StatePreview) {
         if !self.details.is_beside(preview.line, self.of.line) {
             return;
         }

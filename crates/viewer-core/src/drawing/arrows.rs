@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 use crate::base::text;
-use crate::drawing::content::{Arrow, Content, Kind};
+use crate::drawing::content::{Content, DrawnArrow, DrawnKind};
 
 /// Arrows from the same place to the same place.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bundle {
+pub struct ArrowBundle {
     /// One of them: its position in the content.
     pub arrow: usize,
     /// How many they are.
@@ -17,21 +17,21 @@ pub struct Bundle {
 
 /// The arrows that are drawn, and what is said about the others.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shown {
+pub struct ShownArrows {
     /// In the order in which they are drawn.
-    pub bundles: Vec<Bundle>,
+    pub bundles: Vec<ArrowBundle>,
     /// A line of text, if not every arrow is drawn by itself.
     pub note: Option<String>,
 }
 
 /// Arrows that can be told apart in a picture.
-const MOST: usize = 1500;
+const MAX_ARROWS: usize = 1500;
 /// Those that are picked if there are more.
-const LONGEST: usize = 300;
+const MAX_LONGEST_ARROWS: usize = 300;
 
 /// Chooses. `place` tells where the ends of an arrow are in the picture, coarse enough that what is equal cannot be told apart.
-pub(crate) fn shown(content: &Content, place: impl Fn(&Arrow) -> [i64; 4]) -> Shown {
-    let hidden = told_by_others(content);
+pub(crate) fn shown(content: &Content, place: impl Fn(&DrawnArrow) -> [i64; 4]) -> ShownArrows {
+    let hidden = also_carried(content);
     let arrows = content.arrows.iter().enumerate();
     let wanted: Vec<usize> = arrows
         .filter(|(_, arrow)| {
@@ -39,66 +39,66 @@ pub(crate) fn shown(content: &Content, place: impl Fn(&Arrow) -> [i64; 4]) -> Sh
         })
         .map(|(nth, _)| nth)
         .collect();
-    let single = |arrow: usize| Bundle { arrow, count: 1 };
-    if wanted.len() > MOST && content.previewed_arrows > wanted.len() as u64 {
+    let single = |arrow: usize| ArrowBundle { arrow, count: 1 };
+    if wanted.len() > MAX_ARROWS && content.previewed_arrows > wanted.len() as u64 {
         // Those that were read are but the ones that lie across borders in the file.
         let also = text::count(wanted.len() as u64);
         let note = Some(format!("{also} further arrows not drawn"));
         let bundles = Vec::new();
-        return Shown { bundles, note };
+        return ShownArrows { bundles, note };
     }
-    if wanted.len() <= MOST {
+    if wanted.len() <= MAX_ARROWS {
         let bundles = wanted.into_iter().map(single).collect();
-        return Shown {
+        return ShownArrows {
             bundles,
             note: None,
         };
     }
     let total = text::count(wanted.len() as u64);
-    let mut same: BTreeMap<([i64; 4], u32), Bundle> = BTreeMap::new();
+    let mut same: BTreeMap<([i64; 4], u32), ArrowBundle> = BTreeMap::new();
     for nth in wanted {
         let arrow = &content.arrows[nth];
         let place = (place(arrow), arrow.kind);
         same.entry(place)
-            .or_insert(Bundle {
+            .or_insert(ArrowBundle {
                 arrow: nth,
                 count: 0,
             })
             .count += 1;
     }
-    let mut bundles: Vec<Bundle> = same.into_values().collect();
+    let mut bundles: Vec<ArrowBundle> = same.into_values().collect();
     bundles.sort_by_key(|bundle| bundle.arrow);
-    if bundles.len() <= MOST {
+    if bundles.len() <= MAX_ARROWS {
         let note = format!(
             "{total} arrows drawn as {}, which go the same way",
             bundles.len()
         );
         let note = Some(note);
-        return Shown { bundles, note };
+        return ShownArrows { bundles, note };
     }
-    let length = |bundle: &Bundle| {
+    let length = |bundle: &ArrowBundle| {
         let arrow = &content.arrows[bundle.arrow];
         (arrow.to.1 - arrow.from.1).abs()
     };
     bundles.sort_by(|a, b| length(b).total_cmp(&length(a)).then(a.arrow.cmp(&b.arrow)));
-    bundles.truncate(LONGEST);
+    bundles.truncate(MAX_LONGEST_ARROWS);
     bundles.sort_by_key(|bundle| Reverse(bundle.arrow));
     bundles.reverse();
     let note = Some(format!(
-        "{total} arrows, of which the {LONGEST} that take longest are drawn"
+        "{total} arrows, of which the {MAX_LONGEST_ARROWS} that take longest are drawn"
     ));
-    Shown { bundles, note }
+    ShownArrows { bundles, note }
 }
 
 /// Both ends to the bit.
-fn identity(arrow: &Arrow) -> (u32, u64, u32, u64) {
+fn identity(arrow: &DrawnArrow) -> (u32, u64, u32, u64) {
     let (from, to) = (arrow.from, arrow.to);
     (from.0, from.1.to_bits(), to.0, to.1.to_bits())
 }
 
 /// Between a call and an operation that carries its bytes there are two arrows ([`trace_formats::io::draw`]); the one that says more is
 /// drawn.
-fn told_by_others(content: &Content) -> HashSet<(u32, u64, u32, u64)> {
+fn also_carried(content: &Content) -> HashSet<(u32, u64, u32, u64)> {
     let carries: Vec<bool> = content
         .kinds
         .iter()
@@ -112,6 +112,6 @@ fn told_by_others(content: &Content) -> HashSet<(u32, u64, u32, u64)> {
 }
 
 /// Whether arrows of this kind only say that a call caused an operation, not that its bytes were moved by it.
-pub(crate) fn is_trigger(kind: &Kind) -> bool {
+pub(crate) fn is_trigger(kind: &DrawnKind) -> bool {
     kind.name.starts_with("triggers ")
 }

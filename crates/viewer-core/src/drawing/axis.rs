@@ -4,7 +4,7 @@ use trace_formats::slog2::TimeBBox;
 
 /// A tick.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tick {
+pub struct AxisTick {
     /// Seconds.
     pub time: f64,
     /// Its number, in the unit of the axis.
@@ -13,19 +13,19 @@ pub struct Tick {
 
 /// The ticks of a window.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
+pub struct TimeAxis {
     /// `s`, `ms`, `us` or `ns`.
     pub unit: &'static str,
     /// Where labels are counted from, if their numbers would be too long otherwise: seconds, and the text that says so.
     pub origin: Option<(f64, String)>,
     /// By time.
-    pub ticks: Vec<Tick>,
+    pub ticks: Vec<AxisTick>,
 }
 
 /// Digits of a label before ticks are counted from the window's begin.
-const MOST_DIGITS: i32 = 7;
+const MAX_DIGITS: i32 = 7;
 
-impl Axis {
+impl TimeAxis {
     /// Ticks at round numbers, about `most` of them and never more than that.
     pub fn new(window: TimeBBox, most: usize) -> Self {
         let span = window.duration();
@@ -39,7 +39,7 @@ impl Axis {
         let decimals = (-(step * factor * 1.000_001).log10().floor()).clamp(0.0, 9.0) as usize;
         let largest = window.earliest.abs().max(window.latest.abs()) * factor;
         let digits = largest.max(1.0).log10().floor() as i32 + 1 + decimals as i32;
-        let origin = (digits > MOST_DIGITS).then(|| {
+        let origin = (digits > MAX_DIGITS).then(|| {
             // Rounded so that it can be said in few digits; exactly as it is said.
             let text = origin_text(window.earliest, span);
             let time = text.parse().unwrap_or(window.earliest);
@@ -59,9 +59,9 @@ impl Axis {
                 Some(_) if from_zero >= 0.0 => format!("+{number}"),
                 _ => number,
             };
-            ticks.push(Tick { time, label });
+            ticks.push(AxisTick { time, label });
         }
-        Axis {
+        TimeAxis {
             unit,
             origin,
             ticks,
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn axis(earliest: f64, latest: f64) -> (Vec<String>, &'static str, Option<String>) {
-        let axis = Axis::new(TimeBBox { earliest, latest }, 6);
+        let axis = TimeAxis::new(TimeBBox { earliest, latest }, 6);
         let labels = axis.ticks.iter().map(|tick| tick.label.clone());
         (
             labels.collect(),
@@ -134,7 +134,7 @@ mod tests {
                         earliest: start,
                         latest,
                     };
-                    let axis = Axis::new(window, 8);
+                    let axis = TimeAxis::new(window, 8);
                     let ticks = axis.ticks.len();
                     assert!((2..=9).contains(&ticks), "{start} {span}: {axis:?}");
                     for pair in axis.ticks.windows(2) {

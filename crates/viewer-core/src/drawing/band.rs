@@ -5,32 +5,32 @@
 
 use std::ops::Range;
 
-use crate::drawing::content::{Content, Preview, State};
-use crate::drawing::scale::Scale;
+use crate::drawing::content::{Content, DrawnPreview, DrawnState};
+use crate::drawing::scale::PixelScale;
 
 /// A level of nesting of a row: what its columns show, from left to right; columns between show nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Band {
+pub struct NestingBand {
     /// They do not overlap.
-    pub spans: Vec<Span>,
+    pub spans: Vec<BandSpan>,
 }
 
 /// Columns that show the same.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Span {
+pub struct BandSpan {
     /// The first column.
     pub from: u32,
     /// The column behind the last one.
     pub to: u32,
     /// What they show.
-    pub fill: Fill,
+    pub fill: SpanFill,
 }
 
 /// What columns show.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fill {
+pub enum SpanFill {
     /// The state at this position of the content.
-    State(usize),
+    DrawnState(usize),
     /// States smaller than a column, of which those of this kind take most time.
     Cells {
         /// Position of the kind.
@@ -39,14 +39,14 @@ pub enum Fill {
         busy: u8,
     },
     /// The preview at this position of the content.
-    Preview(usize),
+    DrawnPreview(usize),
 }
 
 /// What stands for time where there is none, so that states without length are not lost.
 const SOME: f64 = f64::MIN_POSITIVE;
 
 /// On how many states each one lies, in the order of the content.
-pub(crate) fn depths(states: &[State]) -> Vec<u32> {
+pub(crate) fn depths(states: &[DrawnState]) -> Vec<u32> {
     let mut open: Vec<f64> = Vec::new();
     let mut row = None;
     let mut depths = Vec::with_capacity(states.len());
@@ -65,8 +65,8 @@ pub(crate) fn depths(states: &[State]) -> Vec<u32> {
 }
 
 /// On how many states the previews of a row lie, in their middle. Both by start.
-fn preview_depths(previews: &[Preview], states: &[State], depths: &[u32]) -> Vec<u32> {
-    let middle = |preview: &Preview| preview.start / 2.0 + preview.end / 2.0;
+fn preview_depths(previews: &[DrawnPreview], states: &[DrawnState], depths: &[u32]) -> Vec<u32> {
+    let middle = |preview: &DrawnPreview| preview.start / 2.0 + preview.end / 2.0;
     let mut order: Vec<usize> = (0..previews.len()).collect();
     order.sort_by(|&a, &b| middle(&previews[a]).total_cmp(&middle(&previews[b])));
     let mut found = vec![0; previews.len()];
@@ -90,18 +90,18 @@ fn preview_depths(previews: &[Preview], states: &[State], depths: &[u32]) -> Vec
 }
 
 /// Paints rows, one after the other.
-pub(crate) struct Painter<'c> {
+pub(crate) struct BandPainter<'c> {
     content: &'c Content,
     depths: &'c [u32],
-    scale: Scale,
+    scale: PixelScale,
     /// Most bands of a row; what is nested deeper is shown in the last.
     most: u32,
-    levels: Vec<Level>,
+    levels: Vec<BandLevel>,
 }
 
-impl<'c> Painter<'c> {
-    pub fn new(content: &'c Content, depths: &'c [u32], scale: Scale, most: u32) -> Self {
-        Painter {
+impl<'c> BandPainter<'c> {
+    pub fn new(content: &'c Content, depths: &'c [u32], scale: PixelScale, most: u32) -> Self {
+        BandPainter {
             content,
             depths,
             scale,
@@ -111,7 +111,7 @@ impl<'c> Painter<'c> {
     }
 
     /// The bands of these rows of the content together. Of more than one, no states are shown as themselves.
-    pub fn paint(&mut self, rows: Range<u32>) -> Vec<Band> {
+    pub fn paint(&mut self, rows: Range<u32>) -> Vec<NestingBand> {
         let content = self.content;
         let lanes = rows.len() as f64;
         let single = lanes <= 1.0;
@@ -127,7 +127,7 @@ impl<'c> Painter<'c> {
                 level.add(
                     stretch,
                     &[(state.kind, 1.0)],
-                    single.then_some(Fill::State(nth)),
+                    single.then_some(SpanFill::DrawnState(nth)),
                 );
             }
             let previews = range(&content.previews, row, |preview| preview.row);
@@ -145,7 +145,7 @@ impl<'c> Painter<'c> {
                 level.add(
                     stretch,
                     &preview.shares,
-                    single.then_some(Fill::Preview(nth)),
+                    single.then_some(SpanFill::DrawnPreview(nth)),
                 );
             }
         }
@@ -156,10 +156,10 @@ impl<'c> Painter<'c> {
             .collect()
     }
 
-    fn level(&mut self, depth: u32, used: &mut usize) -> &mut Level {
+    fn level(&mut self, depth: u32, used: &mut usize) -> &mut BandLevel {
         let depth = depth.min(self.most - 1) as usize;
         while self.levels.len() <= depth {
-            self.levels.push(Level::new(self.scale.columns));
+            self.levels.push(BandLevel::new(self.scale.columns));
         }
         *used = (*used).max(depth + 1);
         &mut self.levels[depth]
@@ -172,26 +172,26 @@ fn range<T>(list: &[T], row: u32, of: impl Fn(&T) -> u32) -> Range<usize> {
 }
 
 /// A level of nesting while it is added up.
-struct Level {
+struct BandLevel {
     columns: u32,
     /// Position in `slots` by kind.
     slot_of: Vec<Option<usize>>,
-    slots: Vec<Slot>,
+    slots: Vec<KindTimes>,
     /// Lists of zeros for further slots.
     spare: Vec<Vec<f64>>,
     /// What fills columns whole.
-    whole: Vec<Span>,
+    whole: Vec<BandSpan>,
 }
 
 /// Time of a kind in each column, in columns.
-struct Slot {
+struct KindTimes {
     kind: u32,
     times: Vec<f64>,
 }
 
-impl Level {
+impl BandLevel {
     fn new(columns: u32) -> Self {
-        Level {
+        BandLevel {
             columns,
             slot_of: Vec::new(),
             slots: Vec::new(),
@@ -201,14 +201,14 @@ impl Level {
     }
 
     /// Adds what is between two places, of these kinds by their parts of the time.
-    fn add(&mut self, (from, to): (f64, f64), parts: &[(u32, f64)], fill: Option<Fill>) {
+    fn add(&mut self, (from, to): (f64, f64), parts: &[(u32, f64)], fill: Option<SpanFill>) {
         let first = (from.floor() as u32).min(self.columns - 1);
         let last = (to.ceil() as u32).clamp(first + 1, self.columns);
         let mut whole = (from.ceil() as u32)..(to.floor() as u32);
         match fill {
             // A share that is but a pixel wide shows no shares.
-            Some(Fill::Preview(_)) if whole.len() < 2 => whole = 0..0,
-            Some(fill) if !whole.is_empty() => self.whole.push(Span {
+            Some(SpanFill::DrawnPreview(_)) if whole.len() < 2 => whole = 0..0,
+            Some(fill) if !whole.is_empty() => self.whole.push(BandSpan {
                 from: whole.start,
                 to: whole.end,
                 fill,
@@ -234,14 +234,14 @@ impl Level {
         let slot = *self.slot_of[at].get_or_insert_with(|| {
             let zeros = vec![0.0; self.columns as usize];
             let times = self.spare.pop().unwrap_or(zeros);
-            self.slots.push(Slot { kind, times });
+            self.slots.push(KindTimes { kind, times });
             self.slots.len() - 1
         });
         &mut self.slots[slot].times
     }
 
     /// What was added, and starts anew.
-    fn take(&mut self, content: &Content, lanes: f64) -> Band {
+    fn take(&mut self, content: &Content, lanes: f64) -> NestingBand {
         let cells = self.cells(lanes);
         for mut slot in self.slots.drain(..) {
             self.slot_of[slot.kind as usize] = None;
@@ -250,12 +250,12 @@ impl Level {
         }
         let whole = std::mem::take(&mut self.whole);
         let spans = spans(content, cells, whole);
-        Band { spans }
+        NestingBand { spans }
     }
 
     /// By column the kind that takes most time, of several the one defined first, and how much time anything takes.
     fn cells(&self, lanes: f64) -> Vec<Option<(u32, u8)>> {
-        let mut slots: Vec<&Slot> = self.slots.iter().collect();
+        let mut slots: Vec<&KindTimes> = self.slots.iter().collect();
         slots.sort_by_key(|slot| slot.kind);
         let column = |column: usize| {
             let (mut most, mut sum, mut kind) = (0.0, 0.0, None);
@@ -275,8 +275,12 @@ impl Level {
 
 /// The columns from left to right, equal neighbours together. A state takes a column at its end as well that it fills only
 /// in part, if its kind prevails there.
-fn spans(content: &Content, mut cells: Vec<Option<(u32, u8)>>, whole: Vec<Span>) -> Vec<Span> {
-    let mut owner: Vec<Option<Fill>> = vec![None; cells.len()];
+fn spans(
+    content: &Content,
+    mut cells: Vec<Option<(u32, u8)>>,
+    whole: Vec<BandSpan>,
+) -> Vec<BandSpan> {
+    let mut owner: Vec<Option<SpanFill>> = vec![None; cells.len()];
     for span in &whole {
         for column in span.from..span.to {
             owner[column as usize] = Some(span.fill);
@@ -284,7 +288,7 @@ fn spans(content: &Content, mut cells: Vec<Option<(u32, u8)>>, whole: Vec<Span>)
         }
     }
     for span in &whole {
-        let Fill::State(nth) = span.fill else {
+        let SpanFill::DrawnState(nth) = span.fill else {
             continue;
         };
         let kind = content.states[nth].kind;
@@ -297,16 +301,16 @@ fn spans(content: &Content, mut cells: Vec<Option<(u32, u8)>>, whole: Vec<Span>)
             }
         }
     }
-    let mut spans: Vec<Span> = Vec::new();
+    let mut spans: Vec<BandSpan> = Vec::new();
     for (column, (owner, cell)) in owner.into_iter().zip(cells).enumerate() {
-        let cell = cell.map(|(kind, busy)| Fill::Cells { kind, busy });
+        let cell = cell.map(|(kind, busy)| SpanFill::Cells { kind, busy });
         let Some(fill) = owner.or(cell) else {
             continue;
         };
         let column = column as u32;
         match spans.last_mut() {
             Some(last) if last.to == column && last.fill == fill => last.to = column + 1,
-            _ => spans.push(Span {
+            _ => spans.push(BandSpan {
                 from: column,
                 to: column + 1,
                 fill,

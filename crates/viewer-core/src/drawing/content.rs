@@ -8,7 +8,7 @@ use trace_formats::slog2::{
 };
 use trace_model::info_values;
 
-use super::named::{Row, Rows};
+use super::named::{NamedTimeline, NamedTimelines};
 use crate::base::pattern::matches;
 use crate::base::text::visible;
 use crate::base::window::with_length;
@@ -16,7 +16,7 @@ use crate::trace::info::value_after_key;
 
 /// What is to be read.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct ContentRequest {
     /// Names of categories, in which `*` stands for any text; none for all.
     pub categories: Vec<String>,
     /// Bytes of the tree to read at most, which decides how deep previews are replaced by what they stand for.
@@ -25,9 +25,9 @@ pub struct Wanted {
     pub width: u32,
 }
 
-impl Default for Wanted {
+impl Default for ContentRequest {
     fn default() -> Self {
-        Wanted {
+        ContentRequest {
             categories: Vec::new(),
             bytes: 32 << 20,
             width: 1600,
@@ -37,7 +37,7 @@ impl Default for Wanted {
 
 /// A category of the trace.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub struct DrawnKind {
     /// Its definition; of an index that the trace does not define, one that was made up.
     pub category: Category,
     /// Its name as it can be shown.
@@ -46,7 +46,7 @@ pub struct Kind {
 
 /// A state.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct State {
+pub struct DrawnState {
     /// Position of its row.
     pub row: u32,
     /// Position of its kind.
@@ -61,7 +61,7 @@ pub struct State {
 
 /// An arrow between two rows of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arrow {
+pub struct DrawnArrow {
     /// Position of its kind.
     pub kind: u32,
     /// Row and time of its beginning.
@@ -72,7 +72,7 @@ pub struct Arrow {
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Event {
+pub struct DrawnEvent {
     /// Position of its row.
     pub row: u32,
     /// Position of its kind.
@@ -83,7 +83,7 @@ pub struct Event {
 
 /// States of a row that were not read one by one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Preview {
+pub struct DrawnPreview {
     /// Position of the row.
     pub row: u32,
     /// Seconds.
@@ -96,7 +96,7 @@ pub struct Preview {
 
 /// What there is of a kind in the window, on the rows of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Total {
+pub struct KindTotal {
     /// Drawables.
     pub count: u64,
     /// Seconds of the window that they take, added up.
@@ -111,34 +111,34 @@ pub struct Content {
     /// The window; never without length.
     pub window: TimeBBox,
     /// The rows.
-    pub rows: Rows,
+    pub rows: NamedTimelines,
     /// The categories.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<DrawnKind>,
     /// By kind what was found.
-    pub totals: Vec<Total>,
+    pub totals: Vec<KindTotal>,
     /// By row, then by start, longer ones first.
-    pub states: Vec<State>,
+    pub states: Vec<DrawnState>,
     /// In the order of the file.
-    pub arrows: Vec<Arrow>,
+    pub arrows: Vec<DrawnArrow>,
     /// Arrows that have only one end on a row of the picture.
     pub leaving: u64,
     /// Arrows of which only previews were read.
     pub previewed_arrows: u64,
     /// In the order of the file.
-    pub events: Vec<Event>,
+    pub events: Vec<DrawnEvent>,
     /// By row, then by start.
-    pub previews: Vec<Preview>,
+    pub previews: Vec<DrawnPreview>,
     /// What it took.
     pub reading: Reading,
     infos: Vec<u8>,
 }
 
 /// Pixels that a state must have for its info to be kept.
-const LEAST_FOR_INFO: f64 = 40.0;
+const MIN_INFO_PIXELS: f64 = 40.0;
 /// Bytes of infos kept at most.
-const MOST_INFO: usize = 16 << 20;
+const MAX_INFO_BYTES: usize = 16 << 20;
 /// Indices of categories that are not defined are told apart up to this many.
-const MOST_UNKNOWN: usize = 1 << 10;
+const MAX_UNKNOWN: usize = 1 << 10;
 
 impl Content {
     /// Reads what overlaps a window.
@@ -147,9 +147,9 @@ impl Content {
     /// The file is damaged.
     pub fn read(
         reader: &Reader<'_>,
-        rows: Rows,
+        rows: NamedTimelines,
         window: TimeBBox,
-        wanted: &Wanted,
+        wanted: &ContentRequest,
     ) -> Result<Content, Error> {
         let mut content = Content::empty(rows, window);
         let mut kind_of = HashMap::new();
@@ -161,8 +161,8 @@ impl Content {
             kind_of.entry(category.index).or_insert(kind);
         }
         let pixels = f64::from(wanted.width.max(1));
-        let mut taker = Taker {
-            least_for_info: content.window.duration() / pixels * LEAST_FOR_INFO,
+        let mut taker = ContentReader {
+            least_for_info: content.window.duration() / pixels * MIN_INFO_PIXELS,
             takes_unknown: wanted.categories.is_empty(),
             content,
             kind_of,
@@ -175,7 +175,7 @@ impl Content {
         Ok(content)
     }
 
-    fn empty(rows: Rows, window: TimeBBox) -> Self {
+    fn empty(rows: NamedTimelines, window: TimeBBox) -> Self {
         Content {
             window: with_length(window),
             rows,
@@ -197,8 +197,8 @@ impl Content {
             true => format!("category {}", category.index),
             false => visible(&category.name.to_str()),
         };
-        self.kinds.push(Kind { category, name });
-        self.totals.push(Total::default());
+        self.kinds.push(DrawnKind { category, name });
+        self.totals.push(KindTotal::default());
         self.kinds.len() as u32 - 1
     }
 
@@ -219,12 +219,12 @@ impl Content {
     }
 
     /// The rows of the picture.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[NamedTimeline] {
         self.rows.rows()
     }
 
     /// Keys and values of the info of a state, such as `CallID=0x5`; nothing of one that is too narrow for a text.
-    pub fn info(&self, state: &State) -> Vec<String> {
+    pub fn info(&self, state: &DrawnState) -> Vec<String> {
         let kind = self.kinds.get(state.kind as usize);
         let info = state
             .info
@@ -240,7 +240,7 @@ impl Content {
 }
 
 /// Takes what the reader finds.
-struct Taker {
+struct ContentReader {
     content: Content,
     /// By index of a category its position; of one that is not wanted, none.
     kind_of: HashMap<i32, Option<u32>>,
@@ -248,12 +248,12 @@ struct Taker {
     least_for_info: f64,
 }
 
-impl Taker {
+impl ContentReader {
     fn kind(&mut self, index: i32, topology: Topology) -> Option<u32> {
         if let Some(&kind) = self.kind_of.get(&index) {
             return kind;
         }
-        let kind = (self.takes_unknown && self.kind_of.len() < MOST_UNKNOWN).then(|| {
+        let kind = (self.takes_unknown && self.kind_of.len() < MAX_UNKNOWN).then(|| {
             let pink = trace_formats::slog2::Color::PINK;
             let unknown = Category::new(index, "".into(), topology, pink);
             self.content.add_kind(unknown)
@@ -293,14 +293,14 @@ impl Taker {
         let is_wide = inside >= self.least_for_info && !info.is_empty();
         let at = content.infos.len();
         let length = u16::try_from(info.len()).ok();
-        let length = length.filter(|_| is_wide && at + info.len() <= MOST_INFO);
+        let length = length.filter(|_| is_wide && at + info.len() <= MAX_INFO_BYTES);
         if length.is_some() {
             content.infos.extend_from_slice(info);
         }
         let total = &mut content.totals[kind as usize];
         total.count += 1;
         total.seconds += inside.max(0.0);
-        content.states.push(State {
+        content.states.push(DrawnState {
             row,
             kind,
             start,
@@ -326,7 +326,7 @@ impl Taker {
         let total = &mut content.totals[kind as usize];
         total.count += 1;
         total.seconds += (to.1 - from.1).abs();
-        content.arrows.push(Arrow { kind, from, to });
+        content.arrows.push(DrawnArrow { kind, from, to });
     }
 
     fn event(&mut self, kind: u32, at: Vertex) {
@@ -334,12 +334,12 @@ impl Taker {
         if let Some(row) = content.rows.of_line(at.line) {
             let time = at.time;
             content.totals[kind as usize].count += 1;
-            content.events.push(Event { row, kind, time });
+            content.events.push(DrawnEvent { row, kind, time });
         }
     }
 }
 
-impl<'a> Visit<'a> for Taker {
+impl<'a> Visit<'a> for ContentReader {
     fn drawable(&mut self, drawable: Drawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));
@@ -397,7 +397,7 @@ impl<'a> Visit<'a> for Taker {
                 shares.iter_mut().for_each(|(_, share)| *share /= sum);
             }
             shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            self.content.previews.push(Preview {
+            self.content.previews.push(DrawnPreview {
                 row,
                 start: earliest,
                 end: latest,

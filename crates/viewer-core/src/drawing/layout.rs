@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 use trace_formats::slog2::TimeBBox;
 
-use super::named::Row;
+use super::named::NamedTimeline;
 use crate::base::color::{Rgb, Theme};
 use crate::base::text;
 use crate::drawing::arrows::{self, is_trigger};
-use crate::drawing::axis::Axis;
-use crate::drawing::band::{Band, Fill, Painter, Span, depths};
-use crate::drawing::content::{Arrow, Content, State};
+use crate::drawing::axis::TimeAxis;
+use crate::drawing::band::{BandPainter, BandSpan, NestingBand, SpanFill, depths};
+use crate::drawing::content::{Content, DrawnArrow, DrawnState};
 use crate::drawing::legend::Legend;
-use crate::drawing::scale::Scale;
+use crate::drawing::scale::PixelScale;
 
 /// What a picture shall look like.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub struct PictureStyle {
     /// Pixels.
     pub width: u32,
     /// Pixels; as many as the rows take if not said.
@@ -26,9 +26,9 @@ pub struct Look {
     pub title: String,
 }
 
-impl Default for Look {
+impl Default for PictureStyle {
     fn default() -> Self {
-        Look {
+        PictureStyle {
             width: 1600,
             height: None,
             theme: Theme::Light,
@@ -37,11 +37,11 @@ impl Default for Look {
     }
 }
 
-impl Look {
+impl PictureStyle {
     /// The least size that has room for all parts.
-    pub const LEAST: (u32, u32) = (400, 200);
+    pub const MIN_SIZE: (u32, u32) = (400, 200);
     /// The largest.
-    pub const MOST: (u32, u32) = (20_000, 20_000);
+    pub const MAX_ARROWS: (u32, u32) = (20_000, 20_000);
 }
 
 /// Size of names and labels.
@@ -58,9 +58,9 @@ const SCREEN: f64 = 960.0;
 /// Height of a row without nesting: as it is if there is room, and the least that can be seen.
 const ROW: (u32, u32) = (24, 3);
 /// Bands that a row has at most.
-const BANDS: u32 = 8;
+const MAX_BANDS: u32 = 8;
 /// Events that are drawn.
-const EVENTS: usize = 5000;
+const MAX_EVENTS: usize = 5000;
 
 /// A picture, in pixels from its left upper corner.
 #[derive(Clone, Debug)]
@@ -78,15 +78,15 @@ pub struct Picture<'c> {
     /// The part that shows the window: left, top, width and height.
     pub plot: [f64; 4],
     /// The rows, from above.
-    pub rows: Vec<PictureRow>,
+    pub rows: Vec<PictureTimeline>,
     /// Texts in states.
-    pub labels: Vec<Label>,
+    pub labels: Vec<StateLabel>,
     /// Arrows.
-    pub arrows: Vec<Arrowed>,
+    pub arrows: Vec<PictureArrow>,
     /// Events.
-    pub markers: Vec<Marker>,
+    pub markers: Vec<EventMarker>,
     /// Ticks of the time axis.
-    pub axis: Axis,
+    pub axis: TimeAxis,
     /// What is not as one may think, below the rows.
     pub notes: Vec<String>,
     /// What the colours mean.
@@ -97,7 +97,7 @@ pub struct Picture<'c> {
 
 /// A row of a picture.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PictureRow {
+pub struct PictureTimeline {
     /// Its name; nothing where names would overlap.
     pub name: String,
     /// Pixels.
@@ -107,12 +107,12 @@ pub struct PictureRow {
     /// Rows of the content that it shows.
     pub rows: std::ops::Range<u32>,
     /// From the outermost states to the innermost.
-    pub strips: Vec<Strip>,
+    pub strips: Vec<BandStrip>,
 }
 
 /// A band where it is drawn. The next one begins further below, so that the names of outer states can be read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Strip {
+pub struct BandStrip {
     /// Pixels.
     pub y: f64,
     /// Pixels.
@@ -120,12 +120,12 @@ pub struct Strip {
     /// Pixels above the next band.
     pub free: f64,
     /// What its columns show.
-    pub band: Band,
+    pub band: NestingBand,
 }
 
 /// A text in a state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Label {
+pub struct StateLabel {
     /// Where it begins.
     pub x: f64,
     /// Its base line.
@@ -140,7 +140,7 @@ pub struct Label {
 
 /// An arrow that is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Arrowed {
+pub struct PictureArrow {
     /// Where it begins.
     pub from: (f64, f64),
     /// Where its head is.
@@ -155,7 +155,7 @@ pub struct Arrowed {
 
 /// An event that is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Marker {
+pub struct EventMarker {
     /// Its middle.
     pub x: f64,
     /// Its middle.
@@ -166,17 +166,23 @@ pub struct Marker {
 
 impl<'c> Picture<'c> {
     /// Lays out a picture.
-    pub fn new(content: &'c Content, look: &Look) -> Self {
+    pub fn new(content: &'c Content, look: &PictureStyle) -> Self {
         let theme = look.theme;
         let clamped = |size: u32, least: u32, most: u32| f64::from(size.clamp(least, most));
-        let width = clamped(look.width, Look::LEAST.0, Look::MOST.0);
-        let height = look.height.map(|h| clamped(h, Look::LEAST.1, Look::MOST.1));
+        let width = clamped(
+            look.width,
+            PictureStyle::MIN_SIZE.0,
+            PictureStyle::MAX_ARROWS.0,
+        );
+        let height = look
+            .height
+            .map(|h| clamped(h, PictureStyle::MIN_SIZE.1, PictureStyle::MAX_ARROWS.1));
 
         let axis_room = (width - 2.0 * MARGIN) / 110.0;
-        let axis = Axis::new(content.window, axis_room.max(2.0) as usize);
+        let axis = TimeAxis::new(content.window, axis_room.max(2.0) as usize);
         let left = (MARGIN + gutter(content, &axis, width)).ceil();
         let columns = (width - left - MARGIN - 4.0).floor();
-        let scale = Scale::new(content.window, columns as u32);
+        let scale = PixelScale::new(content.window, columns as u32);
 
         let legend = Legend::new(content);
         let (per_column, column, shown) = legend_shape(&legend, width, height);
@@ -191,14 +197,14 @@ impl<'c> Picture<'c> {
         let below = legend_height + LINE * 3.0 + MARGIN;
         let room = height.map_or(SCREEN, |height| (height - TOP - below).max(36.0));
         let groups = groups(content.rows(), room);
-        let mut painter = Painter::new(content, &depths, scale, BANDS);
+        let mut painter = BandPainter::new(content, &depths, scale, MAX_BANDS);
         let bands = groups.iter().map(|group| painter.paint(group.clone()));
-        let bands: Vec<Vec<Band>> = bands.collect();
+        let bands: Vec<Vec<NestingBand>> = bands.collect();
         let largest = if height.is_some() { 2 * ROW.0 } else { ROW.0 };
         let rows = place_rows(content.rows(), groups, bands, room, largest);
         let bottom = rows.last().map_or(TOP + 36.0, |row| row.y + row.height);
 
-        let placed = Placed {
+        let placed = PlacedTimelines {
             content,
             depths: &depths,
             rows: &rows,
@@ -241,13 +247,13 @@ impl<'c> Picture<'c> {
 
     /// Where a time is, in pixels.
     pub fn x(&self, time: f64) -> f64 {
-        let scale = Scale::new(self.content.window, self.plot[2] as u32);
+        let scale = PixelScale::new(self.content.window, self.plot[2] as u32);
         self.plot[0] + scale.at(time)
     }
 }
 
 /// Pixels for names of rows.
-fn gutter(content: &Content, axis: &Axis, width: f64) -> f64 {
+fn gutter(content: &Content, axis: &TimeAxis, width: f64) -> f64 {
     let names = content
         .rows()
         .iter()
@@ -277,7 +283,7 @@ fn legend_shape(legend: &Legend, width: f64, height: Option<f64>) -> (usize, f64
 }
 
 /// Which rows of the content are shown as one, where there is no room for all.
-fn groups(rows: &[Row], room: f64) -> Vec<std::ops::Range<u32>> {
+fn groups(rows: &[NamedTimeline], room: f64) -> Vec<std::ops::Range<u32>> {
     let capacity = (room / f64::from(ROW.1)).max(1.0) as usize;
     let mut size = rows.len().div_ceil(capacity).max(1);
     loop {
@@ -312,12 +318,12 @@ fn steps(unit: u32) -> (f64, f64, f64) {
 }
 
 fn place_rows(
-    rows: &[Row],
+    rows: &[NamedTimeline],
     groups: Vec<std::ops::Range<u32>>,
-    bands: Vec<Vec<Band>>,
+    bands: Vec<Vec<NestingBand>>,
     room: f64,
     largest: u32,
-) -> Vec<PictureRow> {
+) -> Vec<PictureTimeline> {
     let layer = |group: &std::ops::Range<u32>| rows[group.start as usize].layer;
     let borders = groups
         .windows(2)
@@ -363,14 +369,14 @@ fn place_rows(
             let depth = depth as f64;
             let height = (height - depth * step - depth.min(height / 2.0 - 1.0)).max(2.0);
             let free = if nested { step } else { height };
-            Strip {
+            BandStrip {
                 y: y + depth * step,
                 height,
                 free,
                 band,
             }
         });
-        placed.push(PictureRow {
+        placed.push(PictureTimeline {
             name: if is_named {
                 group_name(rows, &group)
             } else {
@@ -387,7 +393,7 @@ fn place_rows(
 }
 
 /// `rank 3`, `rank 0–39`, `rank 0 AIO 1 – rank 2`.
-fn group_name(rows: &[Row], group: &std::ops::Range<u32>) -> String {
+fn group_name(rows: &[NamedTimeline], group: &std::ops::Range<u32>) -> String {
     let first = &rows[group.start as usize].name;
     let last = &rows[group.end as usize - 1].name;
     if group.len() == 1 {
@@ -404,7 +410,7 @@ fn group_name(rows: &[Row], group: &std::ops::Range<u32>) -> String {
     }
 }
 
-fn titles(content: &Content, look: &Look, width: f64) -> [String; 2] {
+fn titles(content: &Content, look: &PictureStyle, width: f64) -> [String; 2] {
     let TimeBBox { earliest, latest } = content.window;
     let span = latest - earliest;
     let decimals = (3.0 - span.log10().floor()).clamp(0.0, 9.0) as usize;
@@ -428,7 +434,7 @@ fn titles(content: &Content, look: &Look, width: f64) -> [String; 2] {
 }
 
 /// What is not as one may think.
-fn notes(content: &Content, rows: &[PictureRow]) -> Vec<String> {
+fn notes(content: &Content, rows: &[PictureTimeline]) -> Vec<String> {
     let mut notes = Vec::new();
     let largest = rows.iter().map(|row| row.rows.len()).max().unwrap_or(0);
     if largest > 1 {
@@ -474,16 +480,16 @@ fn joined(notes: Vec<String>, room: f64) -> Vec<String> {
 }
 
 /// Rows that have their places.
-struct Placed<'p> {
+struct PlacedTimelines<'p> {
     content: &'p Content,
     depths: &'p [u32],
-    rows: &'p [PictureRow],
-    scale: Scale,
+    rows: &'p [PictureTimeline],
+    scale: PixelScale,
     left: f64,
 }
 
-impl Placed<'_> {
-    fn row(&self, row: u32) -> Option<&PictureRow> {
+impl PlacedTimelines<'_> {
+    fn row(&self, row: u32) -> Option<&PictureTimeline> {
         let at = self.rows.partition_point(|placed| placed.rows.end <= row);
         self.rows.get(at)
     }
@@ -498,7 +504,7 @@ impl Placed<'_> {
         let states = &self.content.states;
         let tolerance = 2e-10 + time.abs() * 1e-15;
         let first = states.partition_point(|s| (s.row, s.start) < (row, time - tolerance));
-        let begins = |s: &&State| s.row == row && s.start <= time + tolerance;
+        let begins = |s: &&DrawnState| s.row == row && s.start <= time + tolerance;
         let count = states[first..].iter().take_while(begins).count();
         let depths = self.depths[first..first + count].iter();
         let depth = if innermost {
@@ -513,7 +519,7 @@ impl Placed<'_> {
         strip.map_or(middle, |strip| strip.y + strip.free.min(strip.height) / 2.0)
     }
 
-    fn ends(&self, arrow: &Arrow) -> [(f64, f64); 2] {
+    fn ends(&self, arrow: &DrawnArrow) -> [(f64, f64); 2] {
         let x = |time| self.left + self.scale.at(time);
         [
             (x(arrow.from.1), self.anchor(arrow.from, false)),
@@ -521,7 +527,7 @@ impl Placed<'_> {
         ]
     }
 
-    fn arrows(&self, theme: Theme) -> (Vec<Arrowed>, Option<String>) {
+    fn arrows(&self, theme: Theme) -> (Vec<PictureArrow>, Option<String>) {
         let content = self.content;
         let coarse = |x: f64| (x / 3.0).floor() as i64;
         let shown = arrows::shown(content, |arrow| {
@@ -534,7 +540,7 @@ impl Placed<'_> {
             let is_dashed = is_trigger(&content.kinds[arrow.kind as usize]);
             let color = content.kinds[arrow.kind as usize].category.color;
             let more = (bundle.count as f64).log2() * 0.4;
-            Arrowed {
+            PictureArrow {
                 from,
                 to,
                 color: theme.line(color.into()),
@@ -549,7 +555,7 @@ impl Placed<'_> {
         (drawn.collect(), shown.note)
     }
 
-    fn markers(&self, theme: Theme) -> (Vec<Marker>, Option<String>) {
+    fn markers(&self, theme: Theme) -> (Vec<EventMarker>, Option<String>) {
         let content = self.content;
         let mut seen = HashSet::new();
         let mut markers = Vec::new();
@@ -565,13 +571,13 @@ impl Placed<'_> {
             if !seen.insert((x as i64, row.rows.start, event.kind)) {
                 continue;
             }
-            if markers.len() == EVENTS {
+            if markers.len() == MAX_EVENTS {
                 more += 1;
                 continue;
             }
             let color = content.kinds[event.kind as usize].category.color;
             let y = row.y + (row.height / 2.0).min(2.0);
-            markers.push(Marker {
+            markers.push(EventMarker {
                 x,
                 y,
                 color: theme.line(color.into()),
@@ -581,7 +587,7 @@ impl Placed<'_> {
         (markers, note)
     }
 
-    fn labels(&self, theme: Theme) -> Vec<Label> {
+    fn labels(&self, theme: Theme) -> Vec<StateLabel> {
         let mut labels = Vec::new();
         for row in self.rows {
             for (depth, strip) in row.strips.iter().enumerate() {
@@ -597,11 +603,11 @@ impl Placed<'_> {
     fn label(
         &self,
         theme: Theme,
-        strip: &Strip,
-        span: &Span,
-        below: Option<&Strip>,
-    ) -> Option<Label> {
-        let Fill::State(nth) = span.fill else {
+        strip: &BandStrip,
+        span: &BandSpan,
+        below: Option<&BandStrip>,
+    ) -> Option<StateLabel> {
+        let SpanFill::DrawnState(nth) = span.fill else {
             return None;
         };
         let room = f64::from(span.to - span.from) - 8.0;
@@ -624,7 +630,7 @@ impl Placed<'_> {
         let state = &self.content.states[nth];
         let kind = &self.content.kinds[state.kind as usize];
         let text = self.words(state, &kind.name, size, room)?;
-        Some(Label {
+        Some(StateLabel {
             x: self.left + f64::from(span.from) + 4.0,
             // Capitals are 0.73 of the size high.
             y: (strip.y + free / 2.0 + size * 0.365).round(),
@@ -635,7 +641,7 @@ impl Placed<'_> {
     }
 
     /// The name and as much of the info as fits, or else the end of the name, or the beginning of that.
-    fn words(&self, state: &State, name: &str, size: f64, room: f64) -> Option<String> {
+    fn words(&self, state: &DrawnState, name: &str, size: f64, room: f64) -> Option<String> {
         if text::width(name, size) > room {
             let short = name.strip_prefix("MPI_").unwrap_or(name);
             return Some(text::fitted(short, size, room)).filter(|text| !text.is_empty());

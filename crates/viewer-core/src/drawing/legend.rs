@@ -9,7 +9,7 @@ use crate::drawing::content::Content;
 
 /// A category that is in the picture.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct LegendEntry {
     /// Its name as it can be shown.
     pub name: String,
     /// What its drawables look like.
@@ -28,7 +28,7 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Legend {
     /// The categories.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LegendEntry>,
 }
 
 impl Legend {
@@ -52,7 +52,7 @@ impl Legend {
         let entries = found.into_iter().map(|(kind, total)| {
             let about = if total.is_estimate { "≈ " } else { "" };
             let topology = kind.category.topology;
-            Entry {
+            LegendEntry {
                 name: kind.name.clone(),
                 topology,
                 is_dashed: topology == Topology::Arrow && is_trigger(kind),

@@ -8,12 +8,12 @@ use trace_formats::io::Actor;
 use trace_model::Line;
 
 use crate::base::text::visible;
-use crate::timelines::selection::Selection;
+use crate::timelines::selection::TimelineSelection;
 use crate::trace::line_subject::{LineSubject, subject_of};
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct NamedTimeline {
     /// Its name: `rank 0`, `rank 0 thread 1`, `rank 0 AIO 1`, `server 0`, `device 0`.
     pub name: String,
     /// Rows of different layers are kept apart in the picture: 0 ranks, 1 servers, 2 data servers, 3 devices, 4 others.
@@ -24,8 +24,8 @@ pub struct Row {
 
 /// The rows of a trace or those of them that were asked for, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
-    rows: Vec<Row>,
+pub struct NamedTimelines {
+    rows: Vec<NamedTimeline>,
     /// Position in `rows` of a line; of a line that is not wanted, none.
     of_line: HashMap<i32, Option<u32>>,
     /// How many rows the trace has.
@@ -34,24 +34,24 @@ pub struct Rows {
     takes_unknown: bool,
 }
 
-impl Rows {
+impl NamedTimelines {
     /// The rows of these lines.
     pub fn new<'l>(lines: impl Iterator<Item = &'l Line>) -> Self {
         let mut by_key: BTreeMap<LineSubject, Vec<i32>> = BTreeMap::new();
         for line in lines {
             by_key.entry(subject_of(line)).or_default().push(line.id);
         }
-        let names = Names::of(by_key.keys());
-        let mut rows = Rows {
+        let names = TimelineNames::of(by_key.keys());
+        let mut rows = NamedTimelines {
             takes_unknown: true,
             total: by_key.len(),
-            ..Rows::default()
+            ..NamedTimelines::default()
         };
         for (number, (key, lines)) in by_key.iter().enumerate() {
             for &line in lines {
                 rows.of_line.insert(line, Some(number as u32));
             }
-            rows.rows.push(Row {
+            rows.rows.push(NamedTimeline {
                 name: names.name(key),
                 layer: layer(key),
                 number,
@@ -62,12 +62,12 @@ impl Rows {
 
     /// Rows that somebody else has put together: names, and the lines that are on them, by id.
     pub fn named(rows: impl IntoIterator<Item = (String, Vec<i32>)>) -> Self {
-        let mut named = Rows::default();
+        let mut named = NamedTimelines::default();
         for (number, (name, lines)) in rows.into_iter().enumerate() {
             for line in lines {
                 named.of_line.insert(line, Some(number as u32));
             }
-            named.rows.push(Row {
+            named.rows.push(NamedTimeline {
                 name,
                 layer: 0,
                 number,
@@ -79,7 +79,7 @@ impl Rows {
 
     /// Those of them that are wanted.
     #[must_use]
-    pub fn selected(mut self, selection: &Selection) -> Self {
+    pub fn selected(mut self, selection: &TimelineSelection) -> Self {
         let mut kept = Vec::new();
         let mut position = Vec::with_capacity(self.rows.len());
         for row in std::mem::take(&mut self.rows) {
@@ -98,7 +98,7 @@ impl Rows {
     }
 
     /// The rows.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[NamedTimeline] {
         &self.rows
     }
 
@@ -109,16 +109,16 @@ impl Rows {
 
     /// The row of a line. Lines that the trace does not define get one when they are first met, up to a bound.
     pub(crate) fn of_line(&mut self, line: i32) -> Option<u32> {
-        const MOST_UNKNOWN: usize = 1 << 14;
+        const MAX_UNKNOWN: usize = 1 << 14;
         if let Some(&row) = self.of_line.get(&line) {
             return row;
         }
-        if !self.takes_unknown || self.rows.len() > self.total + MOST_UNKNOWN {
+        if !self.takes_unknown || self.rows.len() > self.total + MAX_UNKNOWN {
             return None;
         }
         let row = self.rows.len() as u32;
         self.of_line.insert(line, Some(row));
-        self.rows.push(Row {
+        self.rows.push(NamedTimeline {
             name: format!("line {line}"),
             layer: 4,
             number: self.rows.len(),
@@ -129,7 +129,7 @@ impl Rows {
 
 fn layer(key: &LineSubject) -> u8 {
     match key {
-        LineSubject::Named(..) => 4,
+        LineSubject::Name(..) => 4,
         LineSubject::Lane(lane) => match lane.actor {
             Actor::Rank(_) => 0,
             Actor::FrontEnd(_) => 1,
@@ -140,12 +140,12 @@ fn layer(key: &LineSubject) -> u8 {
 }
 
 /// Names that say no more than is needed to tell rows apart.
-struct Names {
+struct TimelineNames {
     /// Actors with more than one thread.
     threaded: HashMap<Actor, bool>,
 }
 
-impl Names {
+impl TimelineNames {
     fn of<'k>(keys: impl Iterator<Item = &'k LineSubject>) -> Self {
         let mut first: HashMap<Actor, u32> = HashMap::new();
         let mut threaded: HashMap<Actor, bool> = HashMap::new();
@@ -155,12 +155,12 @@ impl Names {
                 *threaded.entry(lane.actor).or_default() |= first != lane.thread;
             }
         }
-        Names { threaded }
+        TimelineNames { threaded }
     }
 
     fn name(&self, key: &LineSubject) -> String {
         let lane = match key {
-            LineSubject::Named(_, name) => return visible(name),
+            LineSubject::Name(_, name) => return visible(name),
             LineSubject::Lane(lane) => lane,
         };
         let mut name = match lane.actor {
@@ -197,7 +197,7 @@ mod tests {
         }
     }
 
-    fn names(rows: &Rows) -> Vec<&str> {
+    fn names(rows: &NamedTimelines) -> Vec<&str> {
         rows.rows().iter().map(|row| row.name.as_str()).collect()
     }
 
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn rows_have_the_names_that_tell_them_apart() {
-        let mut rows = Rows::new(lines().iter());
+        let mut rows = NamedTimelines::new(lines().iter());
         let expected = [
             "rank 0",
             "rank 0 AIO 1",
@@ -243,7 +243,8 @@ mod tests {
     #[test]
     fn rows_by_number_and_name() {
         let select = |text: &str| {
-            let mut rows = Rows::new(lines().iter()).selected(&Selection::parse(text).unwrap());
+            let mut rows = NamedTimelines::new(lines().iter())
+                .selected(&TimelineSelection::parse(text).unwrap());
             assert_eq!(rows.of_line(77), None);
             names(&rows).join(", ")
         };
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(select("!rank*,!*server*"), "device 0, GPU 3");
         assert_eq!(select("100"), "");
         for wrong in ["", "1,", "3-1", "1-x", "!"] {
-            assert!(Selection::parse(wrong).is_err(), "{wrong}");
+            assert!(TimelineSelection::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -4,16 +4,16 @@ use trace_formats::slog2::TimeBBox;
 
 /// A window that is spread over columns of pixels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale {
+pub(crate) struct PixelScale {
     earliest: f64,
     duration: f64,
     /// Columns.
     pub columns: u32,
 }
 
-impl Scale {
+impl PixelScale {
     pub fn new(window: TimeBBox, columns: u32) -> Self {
-        Scale {
+        PixelScale {
             earliest: window.earliest,
             duration: window.duration(),
             columns: columns.max(1),

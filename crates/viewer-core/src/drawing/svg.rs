@@ -6,9 +6,9 @@ use trace_formats::slog2::Topology;
 
 use crate::base::color::Rgb;
 use crate::base::text;
-use crate::drawing::band::Fill;
-use crate::drawing::layout::{Arrowed, Picture, SMALL, Strip, TEXT, TITLE};
-use crate::drawing::legend::Entry;
+use crate::drawing::band::SpanFill;
+use crate::drawing::layout::{BandStrip, Picture, PictureArrow, SMALL, TEXT, TITLE};
+use crate::drawing::legend::LegendEntry;
 
 /// Fonts as wide as those that places were reckoned with, then what is there.
 const FONTS: &str = "DejaVu Sans, Verdana, Bitstream Vera Sans, sans-serif";
@@ -18,15 +18,15 @@ const DASHES: &str = " stroke-dasharray=\"4 2\"";
 
 /// The picture as text.
 pub fn write(picture: &Picture<'_>) -> String {
-    let mut out = Out(String::new());
+    let mut out = SvgWriter(String::new());
     out.picture(picture);
     out.0
 }
 
 /// Text in which nothing is markup. XML has no characters but these, not even escaped ones.
-struct Escaped<'t>(&'t str);
+struct EscapedText<'t>(&'t str);
 
-impl fmt::Display for Escaped<'_> {
+impl fmt::Display for EscapedText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for character in self.0.chars() {
             match character {
@@ -46,9 +46,9 @@ impl fmt::Display for Escaped<'_> {
 }
 
 /// A number of pixels, to a tenth.
-struct Px(f64);
+struct Pixels(f64);
 
-impl fmt::Display for Px {
+impl fmt::Display for Pixels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tenths = (self.0 * 10.0).round() as i64;
         let (whole, part) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
@@ -70,71 +70,72 @@ impl fmt::Display for Rgb {
 
 /// Where a text is fixed.
 #[derive(Clone, Copy, PartialEq)]
-enum Anchor {
+enum TextAnchor {
     Start,
     Middle,
     End,
 }
 
-struct Out(String);
+struct SvgWriter(String);
 
-impl Out {
+impl SvgWriter {
     fn put(&mut self, markup: fmt::Arguments<'_>) {
         // Writing to a String cannot fail.
         let _ = self.0.write_fmt(markup);
     }
 
-    fn text(&mut self, x: f64, y: f64, anchor: Anchor, text: &str, more: fmt::Arguments<'_>) {
+    fn text(&mut self, x: f64, y: f64, anchor: TextAnchor, text: &str, more: fmt::Arguments<'_>) {
         if text.is_empty() {
             return;
         }
         let anchor = match anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
+            TextAnchor::Start => "",
+            TextAnchor::Middle => " text-anchor=\"middle\"",
+            TextAnchor::End => " text-anchor=\"end\"",
         };
-        let (x, y, text) = (Px(x), Px(y), Escaped(text));
+        let (x, y, text) = (Pixels(x), Pixels(y), EscapedText(text));
         self.put(format_args!(
             "<text x=\"{x}\" y=\"{y}\"{anchor}{more}>{text}</text>\n"
         ));
     }
 
     fn rect(&mut self, [x, y, width, height]: [f64; 4], more: fmt::Arguments<'_>) {
-        let (x, y, width, height) = (Px(x), Px(y), Px(width), Px(height));
+        let (x, y, width, height) = (Pixels(x), Pixels(y), Pixels(width), Pixels(height));
         self.put(format_args!(
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{more}/>\n"
         ));
     }
 
     fn picture(&mut self, picture: &Picture<'_>) {
-        let (width, height) = (Px(picture.width), Px(picture.height));
+        let (width, height) = (Pixels(picture.width), Pixels(picture.height));
         self.put(format_args!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\" font-family=\"{FONTS}\" font-size=\"{}\">\n",
-            Px(TEXT)
+            Pixels(TEXT)
         ));
         let theme = picture.theme;
         let [title, about] = &picture.titles;
         self.put(format_args!(
             "<title>{}, {}</title>\n",
-            Escaped(title),
-            Escaped(about)
+            EscapedText(title),
+            EscapedText(about)
         ));
         let whole = [0.0, 0.0, picture.width, picture.height];
         self.rect(whole, format_args!(" fill=\"{}\"", theme.ground()));
-        let strong = format_args!(" font-size=\"{}\" font-weight=\"bold\"", Px(TITLE)).to_string();
+        let strong =
+            format_args!(" font-size=\"{}\" font-weight=\"bold\"", Pixels(TITLE)).to_string();
         let (text, faint) = (theme.text(), theme.faint());
         self.text(
             16.0,
             27.0,
-            Anchor::Start,
+            TextAnchor::Start,
             title,
             format_args!("{strong} fill=\"{text}\""),
         );
         self.text(
             16.0,
             46.0,
-            Anchor::Start,
+            TextAnchor::Start,
             about,
             format_args!(" fill=\"{faint}\""),
         );
@@ -169,7 +170,7 @@ impl Out {
         for row in &picture.rows {
             let y = row.y + row.height / 2.0 + 4.0;
             let name = text::fitted(&row.name, TEXT, left - 24.0);
-            self.text(left - 8.0, y, Anchor::End, &name, format_args!(""));
+            self.text(left - 8.0, y, TextAnchor::End, &name, format_args!(""));
         }
         self.put(format_args!("</g>\n"));
         let nothing = picture.rows.iter().all(|row| row.strips.is_empty())
@@ -182,7 +183,7 @@ impl Out {
             self.text(
                 x,
                 y,
-                Anchor::Middle,
+                TextAnchor::Middle,
                 text,
                 format_args!(" fill=\"{faint}\""),
             );
@@ -197,15 +198,15 @@ impl Out {
             let x = picture.x(tick.time).floor() + 0.5;
             self.put(format_args!(
                 "M{} {}v{}",
-                Px(x),
-                Px(top - 5.0),
-                Px(height + 5.0)
+                Pixels(x),
+                Pixels(top - 5.0),
+                Pixels(height + 5.0)
             ));
         }
         self.put(format_args!(
             "\" stroke=\"{}\" fill=\"none\"/>\n<g font-size=\"{}\" fill=\"{}\">\n",
             theme.grid(),
-            Px(SMALL),
+            Pixels(SMALL),
             theme.faint()
         ));
         let unit = picture.axis.unit;
@@ -213,13 +214,25 @@ impl Out {
             Some((_, origin)) => format!("{origin}, + {unit}"),
             None => unit.to_owned(),
         };
-        self.text(left - 8.0, top - 10.0, Anchor::End, &said, format_args!(""));
+        self.text(
+            left - 8.0,
+            top - 10.0,
+            TextAnchor::End,
+            &said,
+            format_args!(""),
+        );
         for tick in &picture.axis.ticks {
             let x = picture.x(tick.time);
             let half = text::width(&tick.label, SMALL) / 2.0;
             let x = x.min(picture.width - 4.0 - half).max(left + half - 2.0);
             if (x - picture.x(tick.time)).abs() <= half + 2.0 {
-                self.text(x, top - 10.0, Anchor::Middle, &tick.label, format_args!(""));
+                self.text(
+                    x,
+                    top - 10.0,
+                    TextAnchor::Middle,
+                    &tick.label,
+                    format_args!(""),
+                );
             }
         }
         self.put(format_args!("</g>\n"));
@@ -235,7 +248,7 @@ impl Out {
     }
 
     /// One path for each colour: columns as pieces of a line as thick as the strip, wide states as boxes with an outline.
-    fn strip(&mut self, picture: &Picture<'_>, strip: &Strip) {
+    fn strip(&mut self, picture: &Picture<'_>, strip: &BandStrip) {
         let (content, theme) = (picture.content, picture.theme);
         let left = picture.plot[0];
         let color = |kind: u32| theme.fill(content.kinds[kind as usize].category.color.into());
@@ -248,26 +261,26 @@ impl Out {
             let (x, width) = (left + f64::from(span.from), f64::from(span.to - span.from));
             let mut line = |color: Rgb, busy: u8| {
                 let path = columns.entry((color, busy)).or_default();
-                let _ = write!(path, "M{} {}h{}", Px(x), Px(middle), Px(width));
+                let _ = write!(path, "M{} {}h{}", Pixels(x), Pixels(middle), Pixels(width));
             };
             match span.fill {
-                Fill::Cells { kind, busy } => line(color(kind), busy),
-                Fill::State(nth) => {
+                SpanFill::Cells { kind, busy } => line(color(kind), busy),
+                SpanFill::DrawnState(nth) => {
                     let color = color(content.states[nth].kind);
                     if width < 3.0 || height < 4.0 {
                         line(color, 4);
                         continue;
                     }
                     let path = boxes.entry(color).or_default();
-                    let (across, down) = (Px(width - 1.0), Px(height - 1.0));
+                    let (across, down) = (Pixels(width - 1.0), Pixels(height - 1.0));
                     let _ = write!(
                         path,
                         "M{} {}h{across}v{down}h-{across}z",
-                        Px(x + 0.5),
-                        Px(y + 0.5)
+                        Pixels(x + 0.5),
+                        Pixels(y + 0.5)
                     );
                 }
-                Fill::Preview(nth) => {
+                SpanFill::DrawnPreview(nth) => {
                     let mut base = y + height;
                     for &(kind, share) in &content.previews[nth].shares {
                         let high = height * share;
@@ -276,8 +289,13 @@ impl Out {
                         }
                         base -= high;
                         let path = shares.entry(color(kind)).or_default();
-                        let (across, down) = (Px(width), Px(high));
-                        let _ = write!(path, "M{} {}h{across}v{down}h-{across}z", Px(x), Px(base));
+                        let (across, down) = (Pixels(width), Pixels(high));
+                        let _ = write!(
+                            path,
+                            "M{} {}h{across}v{down}h-{across}z",
+                            Pixels(x),
+                            Pixels(base)
+                        );
                     }
                 }
             }
@@ -289,7 +307,7 @@ impl Out {
                 3 => " stroke-opacity=\".85\"",
                 _ => "",
             };
-            let height = Px(height);
+            let height = Pixels(height);
             self.put(format_args!(
                 "<path d=\"{path}\" stroke=\"{color}\"{opacity} stroke-width=\"{height}\"/>\n"
             ));
@@ -316,10 +334,10 @@ impl Out {
             let _ = write!(
                 line,
                 "M{} {}L{} {}",
-                Px(from.0),
-                Px(from.1),
-                Px(to.0),
-                Px(to.1)
+                Pixels(from.0),
+                Pixels(from.1),
+                Pixels(to.0),
+                Pixels(to.1)
             );
             write_head(arrow, head);
         }
@@ -330,7 +348,7 @@ impl Out {
             self.put(format_args!("</clipPath>\n<g clip-path=\"url(#plot)\">\n"));
             for ((is_solid, width, color), (line, head)) in lines {
                 let dashes = if is_solid { "" } else { DASHES };
-                let width = Px(width as f64 / 10.0);
+                let width = Pixels(width as f64 / 10.0);
                 self.put(format_args!(
                     "<path d=\"{line}\" stroke=\"{color}\" stroke-width=\"{width}\"{dashes} fill=\"none\"/>\n"
                 ));
@@ -339,7 +357,7 @@ impl Out {
                 }
             }
             for marker in &picture.markers {
-                let (x, y) = (Px(marker.x), Px(marker.y - 3.0));
+                let (x, y) = (Pixels(marker.x), Pixels(marker.y - 3.0));
                 let edge = marker.color.towards(Rgb(0), 0.4);
                 self.put(format_args!(
                     "<path d=\"M{x} {y}l3 3l-3 3l-3 -3z\" fill=\"{}\" stroke=\"{edge}\" stroke-width=\".7\"/>\n",
@@ -353,12 +371,12 @@ impl Out {
     fn labels(&mut self, picture: &Picture<'_>) {
         self.put(format_args!("<g>\n"));
         for label in &picture.labels {
-            let (size, color) = (Px(label.size), label.color);
+            let (size, color) = (Pixels(label.size), label.color);
             let more = format!(" font-size=\"{size}\" fill=\"{color}\"");
             self.text(
                 label.x,
                 label.y,
-                Anchor::Start,
+                TextAnchor::Start,
                 &label.text,
                 format_args!("{more}"),
             );
@@ -373,8 +391,8 @@ impl Out {
         let (strong, faint) = (theme.text(), theme.faint());
         for (nth, note) in picture.notes.iter().enumerate() {
             let y = bottom + 20.0 + 17.0 * nth as f64;
-            let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Px(SMALL));
-            self.text(16.0, y, Anchor::Start, note, format_args!("{more}"));
+            let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Pixels(SMALL));
+            self.text(16.0, y, TextAnchor::Start, note, format_args!("{more}"));
         }
         let (places, column) = &picture.places;
         let (count, time) = (column - 100.0, column - 30.0);
@@ -383,11 +401,11 @@ impl Out {
         for (entry, &(x, y)) in picture.legend.entries.iter().zip(places) {
             if x > head_of {
                 head_of = x;
-                let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Px(SMALL));
+                let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Pixels(SMALL));
                 self.text(
                     x + count,
                     y - 17.0,
-                    Anchor::End,
+                    TextAnchor::End,
                     "count",
                     format_args!("{more}"),
                 );
@@ -396,7 +414,7 @@ impl Out {
                 self.text(
                     x + time,
                     y - 17.0,
-                    Anchor::End,
+                    TextAnchor::End,
                     time_head,
                     format_args!("{more}"),
                 );
@@ -404,21 +422,27 @@ impl Out {
             self.swatch(picture, entry, x, y);
             let room = count - text::width(&entry.count, TEXT) - 30.0;
             let name = text::fitted(&entry.name, TEXT, room);
-            self.text(x + 22.0, y, Anchor::Start, &name, format_args!(""));
-            self.text(x + count, y, Anchor::End, &entry.count, format_args!(""));
-            self.text(x + time, y, Anchor::End, &entry.time, format_args!(""));
+            self.text(x + 22.0, y, TextAnchor::Start, &name, format_args!(""));
+            self.text(
+                x + count,
+                y,
+                TextAnchor::End,
+                &entry.count,
+                format_args!(""),
+            );
+            self.text(x + time, y, TextAnchor::End, &entry.time, format_args!(""));
         }
         self.put(format_args!("</g>\n"));
         let missing = picture.legend.entries.len() - places.len();
         if missing > 0 {
             let y = places.last().map_or(bottom, |place| place.1) + 15.0;
-            let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Px(SMALL));
+            let more = format!(" font-size=\"{}\" fill=\"{faint}\"", Pixels(SMALL));
             let text = format!("and {missing} more categories");
-            self.text(16.0, y, Anchor::Start, &text, format_args!("{more}"));
+            self.text(16.0, y, TextAnchor::Start, &text, format_args!("{more}"));
         }
     }
 
-    fn swatch(&mut self, picture: &Picture<'_>, entry: &Entry, x: f64, y: f64) {
+    fn swatch(&mut self, picture: &Picture<'_>, entry: &LegendEntry, x: f64, y: f64) {
         let (theme, color) = (picture.theme, entry.color);
         match entry.topology {
             Topology::State => {
@@ -430,7 +454,7 @@ impl Out {
             Topology::Arrow => {
                 let color = theme.line(color);
                 let mut head = String::new();
-                let arrow = Arrowed {
+                let arrow = PictureArrow {
                     from: (x, y - 1.0),
                     to: (x + 16.0, y - 8.0),
                     color,
@@ -441,7 +465,7 @@ impl Out {
                 let dashes = if entry.is_dashed { DASHES } else { "" };
                 self.put(format_args!(
                     "<path d=\"M{} {}L{} {}\" stroke=\"{color}\" stroke-width=\"1.3\"{dashes}/><path d=\"{head}\" fill=\"{color}\"/>\n",
-                    Px(x), Px(y - 1.0), Px(x + 16.0), Px(y - 8.0)
+                    Pixels(x), Pixels(y - 1.0), Pixels(x + 16.0), Pixels(y - 8.0)
                 ));
             }
             Topology::Event => {
@@ -449,7 +473,7 @@ impl Out {
                 let edge = color.towards(Rgb(0), 0.4);
                 self.put(format_args!(
                     "<path d=\"M{} {}l3 3l-3 3l-3 -3z\" fill=\"{color}\" stroke=\"{edge}\" stroke-width=\".7\"/>\n",
-                    Px(x + 8.0), Px(y - 7.0)
+                    Pixels(x + 8.0), Pixels(y - 7.0)
                 ));
             }
         }
@@ -457,7 +481,7 @@ impl Out {
 }
 
 /// Adds the head of an arrow to a path, if it is long enough to have one.
-fn write_head(arrow: &Arrowed, path: &mut String) {
+fn write_head(arrow: &PictureArrow, path: &mut String) {
     let (dx, dy) = (arrow.to.0 - arrow.from.0, arrow.to.1 - arrow.from.1);
     let length = dx.hypot(dy);
     if length < 5.0 {
@@ -470,12 +494,12 @@ fn write_head(arrow: &Arrowed, path: &mut String) {
     let _ = write!(
         path,
         "M{} {}L{} {}L{} {}z",
-        Px(arrow.to.0),
-        Px(arrow.to.1),
-        Px(back_x - uy * wide),
-        Px(back_y + ux * wide),
-        Px(back_x + uy * wide),
-        Px(back_y - ux * wide)
+        Pixels(arrow.to.0),
+        Pixels(arrow.to.1),
+        Pixels(back_x - uy * wide),
+        Pixels(back_y + ux * wide),
+        Pixels(back_x + uy * wide),
+        Pixels(back_y - ux * wide)
     );
 }
 
@@ -485,13 +509,13 @@ mod tests {
 
     #[test]
     fn numbers_are_short_and_fixed() {
-        let shown = [0.0, -0.04, 1.0, 1.25, -3.96, 1e6].map(|px| Px(px).to_string());
+        let shown = [0.0, -0.04, 1.0, 1.25, -3.96, 1e6].map(|px| Pixels(px).to_string());
         assert_eq!(shown, ["0", "0", "1", "1.3", "-4", "1000000"]);
     }
 
     #[test]
     fn text_is_text() {
-        let shown = Escaped("</text><script>'\"&\u{1}\u{ffff}").to_string();
+        let shown = EscapedText("</text><script>'\"&\u{1}\u{ffff}").to_string();
         let expected = "&lt;/text&gt;&lt;script&gt;&#39;&quot;&amp;\u{fffd}\u{fffd}";
         assert_eq!(shown, expected);
     }

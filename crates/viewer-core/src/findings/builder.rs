@@ -5,11 +5,11 @@ use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::causes::WaitCauses;
 use super::summary::FindingTarget;
-use crate::statistics::counting::Gathered;
-use crate::timelines::tree::Tree;
+use crate::statistics::counting::WindowStatistics;
+use crate::timelines::tree::LabelTree;
 use crate::trace::Trace;
-use crate::trace::class::Class;
-use crate::trace::states::State;
+use crate::trace::class::ActivityClass;
+use crate::trace::states::TraceState;
 
 /// Items that a finding has at most.
 pub(super) const MAX_ITEMS: usize = 5;
@@ -17,8 +17,8 @@ pub(super) const MAX_ITEMS: usize = 5;
 /// Builds the findings of a trace.
 pub(super) struct FindingBuilder<'d, 'a> {
     pub trace: &'d Trace<'a>,
-    pub trees: &'d [Tree],
-    pub gathered: &'d Gathered,
+    pub trees: &'d [LabelTree],
+    pub gathered: &'d WindowStatistics,
     /// By lane of a rank its rank.
     pub ranks: &'d BTreeMap<u32, i32>,
     pub causes: WaitCauses<'d, 'a>,
@@ -31,7 +31,7 @@ impl FindingBuilder<'_, '_> {
         &self.trace.kinds()[kind as usize].name
     }
 
-    pub(super) fn class(&self, kind: u32) -> Class {
+    pub(super) fn class(&self, kind: u32) -> ActivityClass {
         self.trace.kinds()[kind as usize].class
     }
 
@@ -92,7 +92,7 @@ impl FindingBuilder<'_, '_> {
         }
     }
 
-    pub(super) fn at(&self, state: &State, lines: &[u32]) -> FindingTarget {
+    pub(super) fn at(&self, state: &TraceState, lines: &[u32]) -> FindingTarget {
         FindingTarget {
             rows: self.pinned("", lines),
             sel: state.reference(self.trace),

@@ -4,19 +4,19 @@ use std::cell::Cell;
 use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::pass::{MIN_WAITING_SHARE, can_wait};
-use crate::base::error::Refusal;
-use crate::trace::class::Class;
+use crate::base::error::ApiError;
+use crate::trace::class::ActivityClass;
 use crate::trace::collective::is_same_collective;
-use crate::trace::scan::{Reach, Take, scan};
-use crate::trace::states::State;
-use crate::trace::{Item, Trace};
+use crate::trace::scan::{DrawableSink, ReadBudget, scan};
+use crate::trace::states::TraceState;
+use crate::trace::{Trace, TraceItem};
 
 /// Ranks that are gone behind, one after the other.
-const MOST_STEPS: usize = 8;
+const MAX_CAUSE_STEPS: usize = 8;
 /// Bytes that are read to tell what was around one call.
-const BYTES_AT_ONCE: u64 = 16 << 20;
+const MAX_BYTES_PER_CALL: u64 = 16 << 20;
 /// The same of all calls together.
-const BYTES: u64 = 256 << 20;
+const MAX_BYTES_OF_ALL_CALLS: u64 = 256 << 20;
 
 /// Who was waited for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,38 +32,41 @@ pub struct WaitPartner {
 /// Looks around calls of a trace.
 pub struct WaitCauses<'c, 'a> {
     trace: &'c Trace<'a>,
-    reach: Reach<'c>,
+    budget: ReadBudget<'c>,
     left: Cell<u64>,
 }
 
 impl<'c, 'a> WaitCauses<'c, 'a> {
     /// Of this trace, as far as may be read.
-    pub fn new(trace: &'c Trace<'a>, reach: Reach<'c>) -> Self {
+    pub fn new(trace: &'c Trace<'a>, budget: ReadBudget<'c>) -> Self {
         WaitCauses {
             trace,
-            reach,
-            left: Cell::new(BYTES),
+            budget,
+            left: Cell::new(MAX_BYTES_OF_ALL_CALLS),
         }
     }
 
     /// For whom a call waited, if that can be seen.
-    pub fn partner(&self, state: &State) -> Result<Option<WaitPartner>, Refusal> {
+    pub fn partner(&self, state: &TraceState) -> Result<Option<WaitPartner>, ApiError> {
         let of = self.trace.lines();
         let here = &of[state.line as usize];
         let time = TimeBBox {
             earliest: state.start,
             latest: state.end,
         };
-        let (mut arrived, mut sent, mut received) =
-            (None::<Item<'_>>, None::<Item<'_>>, None::<Item<'_>>);
-        self.look(state.start, state.end, &mut |item: &Item<'a>| {
+        let (mut arrived, mut sent, mut received) = (
+            None::<TraceItem<'_>>,
+            None::<TraceItem<'_>>,
+            None::<TraceItem<'_>>,
+        );
+        self.look(state.start, state.end, &mut |item: &TraceItem<'a>| {
             let is_inside = |time: f64| (state.start..=state.end).contains(&time);
             if is_same_collective(self.trace, state.kind, state.line, time, item)
                 && arrived.is_none_or(|arrived| arrived.start < item.start)
             {
                 arrived = Some(*item);
             }
-            if item.topology != Topology::Arrow || self.class(item.kind) != Class::Message {
+            if item.topology != Topology::Arrow || self.class(item.kind) != ActivityClass::Message {
                 return;
             }
             let (from, to) = (&of[item.line as usize], &of[item.to_line as usize]);
@@ -100,7 +103,10 @@ impl<'c, 'a> WaitCauses<'c, 'a> {
         self.look(received.end, received.end, &mut |item| {
             let is_there = item.topology == Topology::State
                 && of[item.line as usize].lane == lane
-                && matches!(self.class(item.kind), Class::P2p | Class::Wait);
+                && matches!(
+                    self.class(item.kind),
+                    ActivityClass::P2p | ActivityClass::Wait
+                );
             if is_there {
                 begun = Some(begun.map_or(item.start, |begun| begun.max(item.start)));
             }
@@ -120,12 +126,12 @@ impl<'c, 'a> WaitCauses<'c, 'a> {
         &self,
         partner: &WaitPartner,
         since: f64,
-    ) -> Result<Option<(State, WaitPartner)>, Refusal> {
+    ) -> Result<Option<(TraceState, WaitPartner)>, ApiError> {
         let lane = |line: u32| self.trace.lines()[line as usize].lane;
         let mut seen = vec![lane(partner.line)];
-        let mut found: Option<(State, WaitPartner)> = None;
+        let mut found: Option<(TraceState, WaitPartner)> = None;
         let (mut at, mut since) = (*partner, since);
-        while found.is_none() || seen.len() <= MOST_STEPS {
+        while found.is_none() || seen.len() <= MAX_CAUSE_STEPS {
             let Some(wait) = self.waited(lane(at.line), since, at.until)? else {
                 break;
             };
@@ -143,9 +149,9 @@ impl<'c, 'a> WaitCauses<'c, 'a> {
     }
 
     /// The longest call in which a thread waited, if it waited for most of that time.
-    fn waited(&self, lane: u32, from: f64, to: f64) -> Result<Option<State>, Refusal> {
+    fn waited(&self, lane: u32, from: f64, to: f64) -> Result<Option<TraceState>, ApiError> {
         let mut all = 0.0;
-        let mut longest: Option<(f64, State)> = None;
+        let mut longest: Option<(f64, TraceState)> = None;
         self.look(from, to, &mut |item| {
             let is_here = item.topology == Topology::State
                 && self.trace.lines()[item.line as usize].lane == lane
@@ -158,7 +164,7 @@ impl<'c, 'a> WaitCauses<'c, 'a> {
             }
             all += inside;
             if longest.is_none_or(|(most, _)| most < inside) {
-                let state = State {
+                let state = TraceState {
                     line: item.line,
                     kind: item.kind,
                     start: item.start,
@@ -171,33 +177,38 @@ impl<'c, 'a> WaitCauses<'c, 'a> {
         Ok(longest.filter(|_| is_most).map(|(_, state)| state))
     }
 
-    fn class(&self, kind: u32) -> Class {
+    fn class(&self, kind: u32) -> ActivityClass {
         self.trace.kinds()[kind as usize].class
     }
 
     /// Hands on what there is in a stretch of time, as long as bytes are left.
-    fn look(&self, from: f64, to: f64, each: &mut dyn FnMut(&Item<'a>)) -> Result<(), Refusal> {
-        let reach = Reach {
+    fn look(
+        &self,
+        from: f64,
+        to: f64,
+        each: &mut dyn FnMut(&TraceItem<'a>),
+    ) -> Result<(), ApiError> {
+        let budget = ReadBudget {
             window: TimeBBox {
                 earliest: from,
                 latest: to,
             },
-            bytes: self.left.get().min(BYTES_AT_ONCE),
-            ..self.reach
+            bytes: self.left.get().min(MAX_BYTES_PER_CALL),
+            ..self.budget
         };
-        if to < from || reach.bytes == 0 {
+        if to < from || budget.bytes == 0 {
             return Ok(());
         }
-        let scanned = scan(self.trace, reach, &mut Each(each))?;
+        let scanned = scan(self.trace, budget, &mut EachDrawable(each))?;
         self.left.set(self.left.get().saturating_sub(scanned.bytes));
         Ok(())
     }
 }
 
-struct Each<'e, 'a>(&'e mut dyn FnMut(&Item<'a>));
+struct EachDrawable<'e, 'a>(&'e mut dyn FnMut(&TraceItem<'a>));
 
-impl<'a> Take<'a> for Each<'_, 'a> {
-    fn item(&mut self, item: Item<'a>) {
+impl<'a> DrawableSink<'a> for EachDrawable<'_, 'a> {
+    fn item(&mut self, item: TraceItem<'a>) {
         (self.0)(&item);
     }
 }

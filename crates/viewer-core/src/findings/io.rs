@@ -7,7 +7,7 @@ use super::builder::{FindingBuilder, MAX_ITEMS};
 use super::pass::DrawablePass;
 use super::summary::{Finding, FindingItem, FindingTarget};
 use crate::base::units::{bytes, count, seconds};
-use crate::trace::class::Class;
+use crate::trace::class::ActivityClass;
 
 impl FindingBuilder<'_, '_> {
     pub(super) fn io(&self, pass: Option<&DrawablePass>) -> Option<Finding> {
@@ -15,7 +15,7 @@ impl FindingBuilder<'_, '_> {
         let of_io: Vec<_> = self
             .times()
             .into_iter()
-            .filter(|t| self.class(t.0) == Class::Io)
+            .filter(|t| self.class(t.0) == ActivityClass::Io)
             .collect();
         let time: f64 = of_io.iter().map(|t| t.1).sum();
         let calls: u64 = of_io.iter().map(|t| t.2).sum();
@@ -24,7 +24,7 @@ impl FindingBuilder<'_, '_> {
         }
         let moved: u64 = (0..)
             .zip(&self.gathered.bytes)
-            .filter(|(kind, _)| self.class(*kind) == Class::Io)
+            .filter(|(kind, _)| self.class(*kind) == ActivityClass::Io)
             .filter(|(kind, _)| {
                 let kind = &self.trace.kinds()[*kind as usize];
                 kind.category.topology == Topology::State
@@ -41,7 +41,7 @@ impl FindingBuilder<'_, '_> {
         for cell in &self.gathered.found.cells {
             let kind = self.trace.kind(cell.category);
             if let (Some(kind), Ok(lane)) = (kind, u32::try_from(cell.rank))
-                && self.class(kind) == Class::Io
+                && self.class(kind) == ActivityClass::Io
                 && self.ranks.contains_key(&lane)
             {
                 *by_lane.entry(lane).or_default() += cell.tally.total;

@@ -4,12 +4,12 @@ use super::builder::FindingBuilder;
 use super::pass::DrawablePass;
 use super::summary::{Finding, FindingItem, FindingTarget};
 use crate::base::units::{bytes, count, percent, seconds};
-use crate::trace::class::Class;
+use crate::trace::class::ActivityClass;
 
 impl FindingBuilder<'_, '_> {
     pub(super) fn communication(&self) -> Option<Finding> {
         let messages = &self.gathered.found.messages;
-        let is_message = |kind: u32| self.class(kind) == Class::Message;
+        let is_message = |kind: u32| self.class(kind) == ActivityClass::Message;
         let kinds = (0..self.trace.kinds().len() as u32).filter(|&kind| is_message(kind));
         let sent: u64 = kinds
             .clone()

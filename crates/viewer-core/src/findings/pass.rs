@@ -5,24 +5,24 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use trace_formats::slog2::Topology;
 use trace_model::{Drawable, Value, info_values};
 
-use crate::trace::class::Class;
+use crate::trace::class::ActivityClass;
 use crate::trace::info::name_of_key;
-use crate::trace::reference::Reference;
-use crate::trace::states::State;
-use crate::trace::{Kind, Trace};
+use crate::trace::reference::DrawableReference;
+use crate::trace::states::TraceState;
+use crate::trace::{DrawableKind, Trace};
 
 /// A rank has waited itself if it did for so much of the time in which others waited for it.
 pub(super) const MIN_WAITING_SHARE: f64 = 0.5;
 /// Longest ones that are kept of anything.
-pub const LONGEST: usize = 10;
+pub const MAX_LONGEST: usize = 10;
 /// Collective calls that not all have arrive to yet.
 const MAX_OPEN_COLLECTIVES: usize = 1 << 18;
 /// The longest calls that may wait, of which those that waited longest are shown.
-const CANDIDATES: usize = 64;
+const MAX_WAIT_CANDIDATES: usize = 64;
 /// FileAccesses below this many bytes are small.
-pub const SMALL: u64 = 64 << 10;
+pub const SMALL_ACCESS_BYTES: u64 = 64 << 10;
 /// FileAccesses that do not begin at a multiple of this are unaligned.
-const BLOCK: i64 = 4096;
+const ALIGNMENT_BYTES: i64 = 4096;
 
 /// What a thread did outside of MPI.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct ThreadActivity {
     /// Seconds outside of all MPI calls, from its first state to its last.
     pub computing: f64,
     /// The longest of these stretches, and the call behind it.
-    pub longest: Option<(f64, f64, State)>,
+    pub longest: Option<(f64, f64, TraceState)>,
     covered_until: f64,
 }
 
@@ -88,7 +88,7 @@ pub struct CollectiveCall {
     /// When the first one arrived.
     pub first: f64,
     /// The one that arrived last.
-    pub last: State,
+    pub last: TraceState,
     /// Seconds that the others waited for the last one, added up: of those that had not left by then, from when they arrived.
     pub waited: f64,
     /// Whether the last one waited itself meanwhile.
@@ -132,7 +132,7 @@ struct OpenCollective {
 }
 
 impl OpenCollective {
-    fn new(state: State) -> OpenCollective {
+    fn new(state: TraceState) -> OpenCollective {
         OpenCollective {
             collective: CollectiveCall {
                 arrived: 0,
@@ -148,7 +148,7 @@ impl OpenCollective {
 
     /// A rank comes, not before those that arrived earlier. Some may have left meanwhile, as the leaves of a reduction do: they waited
     /// for the one that had arrive last by then, and for nobody after it. Gives the call as it was for them.
-    fn arrive(&mut self, state: State) -> Option<CollectiveCall> {
+    fn arrive(&mut self, state: TraceState) -> Option<CollectiveCall> {
         let before = self.collective;
         let mut waited = 0.0;
         while let Some(first) = self.inside.peek().filter(|own| own.end <= state.start) {
@@ -202,7 +202,7 @@ impl Rhythm {
     }
 
     /// Standard deviation of the intervals as a part of their mean.
-    pub fn spread(&self) -> f64 {
+    pub fn deviation(&self) -> f64 {
         let mean = self.mean();
         let variance = self.squares / (self.count.max(2) - 1) as f64 - mean * mean;
         variance.max(0.0).sqrt() / mean
@@ -214,7 +214,7 @@ impl Rhythm {
 pub struct FileAccesses {
     /// Calls that move bytes.
     pub calls: u64,
-    /// Those of less than [`SMALL`].
+    /// Those of less than [`SMALL_ACCESS_BYTES`].
     pub small: u64,
     /// Those that do not begin at a multiple of 4096.
     pub unaligned: u64,
@@ -233,7 +233,7 @@ pub struct DrawablePass {
     waiting: Vec<WaitHistory>,
     /// The longest calls that can wait: for requests, for messages, for other ranks. The collective call, if it is one; of each
     /// collective call the longest.
-    pub waits: Vec<(State, Option<CollectiveKey>)>,
+    pub waits: Vec<(TraceState, Option<CollectiveKey>)>,
     /// By lane the collective calls that it arrived last to, and did not wait itself meanwhile.
     pub late: BTreeMap<u32, LateArrivals>,
     /// How many others there were, and the seconds that were waited in them.
@@ -245,13 +245,13 @@ pub struct DrawablePass {
     /// By communicator its lines.
     sizes: HashMap<i32, u32>,
     /// The slowest MPI-IO calls.
-    pub io: Vec<(State, Option<()>)>,
+    pub io: Vec<(TraceState, Option<()>)>,
     /// FileAccesses to files.
     pub accesses: FileAccesses,
     /// By kind, on the first line.
     pub rhythms: BTreeMap<u32, Rhythm>,
     /// Arrows that end before they start, the worst first, and how many.
-    pub backward: Vec<(u32, Reference, f64)>,
+    pub backward: Vec<(u32, DrawableReference, f64)>,
     /// How many these are.
     pub backward_count: u64,
     calls_of_line: Vec<u64>,
@@ -290,7 +290,7 @@ impl DrawablePass {
         };
         match drawable.topology {
             Topology::State => {
-                let state = State {
+                let state = TraceState {
                     line,
                     kind,
                     start: first.time.min(last.time),
@@ -300,7 +300,7 @@ impl DrawablePass {
             }
             Topology::Arrow if last.time < first.time => {
                 self.backward_count += 1;
-                let reference = Reference {
+                let reference = DrawableReference {
                     line: first.line,
                     kind,
                     start: first.time,
@@ -317,30 +317,32 @@ impl DrawablePass {
         }
     }
 
-    fn state(&mut self, trace: &Trace<'_>, state: State, info: &[u8]) {
+    fn state(&mut self, trace: &Trace<'_>, state: TraceState, info: &[u8]) {
         let known = &trace.kinds()[state.kind as usize];
         let class = known.class;
         match class {
-            Class::User | Class::Other => {}
-            Class::Disk => self.operation(trace, state.kind, info),
+            ActivityClass::User | ActivityClass::Other => {}
+            ActivityClass::Disk => self.operation(trace, state.kind, info),
             _ => self.call(trace, state),
         }
         match class {
-            Class::Wait | Class::P2p => keep_longest(&mut self.waits, CANDIDATES, (state, None)),
-            Class::Collective => self.meet(trace, state),
-            Class::Io => {
-                keep_longest(&mut self.io, LONGEST, (state, None));
+            ActivityClass::Wait | ActivityClass::P2p => {
+                keep_longest(&mut self.waits, MAX_WAIT_CANDIDATES, (state, None))
+            }
+            ActivityClass::Collective => self.meet(trace, state),
+            ActivityClass::Io => {
+                keep_longest(&mut self.io, MAX_LONGEST, (state, None));
                 if let Some(bytes) = known.bytes_of(info).filter(|&bytes| bytes > 0) {
                     self.accesses.calls += 1;
-                    self.accesses.small += u64::from(bytes < SMALL);
+                    self.accesses.small += u64::from(bytes < SMALL_ACCESS_BYTES);
                     let offset = number(trace, state.kind, info, "offset");
-                    let is_unaligned = offset.is_some_and(|offset| offset % BLOCK != 0);
+                    let is_unaligned = offset.is_some_and(|offset| offset % ALIGNMENT_BYTES != 0);
                     self.accesses.unaligned += u64::from(is_unaligned);
                 }
             }
             _ => {}
         }
-        if state.line == 0 && class != Class::Disk {
+        if state.line == 0 && class != ActivityClass::Disk {
             let rhythm = self.rhythms.entry(state.kind).or_insert(Rhythm {
                 count: 0,
                 first: state.start,
@@ -359,7 +361,7 @@ impl DrawablePass {
     }
 
     /// A call of MPI: what was before it on its thread was the program's own.
-    fn call(&mut self, trace: &Trace<'_>, state: State) {
+    fn call(&mut self, trace: &Trace<'_>, state: TraceState) {
         let lane = trace.lines()[state.line as usize].lane;
         let thread = self.threads[lane as usize].get_or_insert(ThreadActivity {
             line: state.line,
@@ -381,14 +383,14 @@ impl DrawablePass {
     }
 
     /// A rank comes to a collective call: the n-th of its line, so the n-th of the communicator.
-    fn meet(&mut self, trace: &Trace<'_>, state: State) {
+    fn meet(&mut self, trace: &Trace<'_>, state: TraceState) {
         let line = &trace.lines()[state.line as usize];
         let calls = &mut self.calls_of_line[state.line as usize];
         let key = (line.line.comm, *calls);
         *calls += 1;
         if self.collectives.len() >= MAX_OPEN_COLLECTIVES && !self.collectives.contains_key(&key) {
             self.unmatched_calls += 1;
-            return keep_longest(&mut self.waits, CANDIDATES, (state, None));
+            return keep_longest(&mut self.waits, MAX_WAIT_CANDIDATES, (state, None));
         }
         let open = (self.collectives.entry(key)).or_insert_with(|| OpenCollective::new(state));
         let of_those_gone = open.arrive(state);
@@ -403,7 +405,7 @@ impl DrawablePass {
             }
             return;
         }
-        keep_longest(&mut self.waits, CANDIDATES, (state, Some(key)));
+        keep_longest(&mut self.waits, MAX_WAIT_CANDIDATES, (state, Some(key)));
         if let Some(collective) = of_those_gone {
             self.end(trace, &collective);
         }
@@ -472,7 +474,7 @@ impl DrawablePass {
 
     fn file(&mut self, trace: &Trace<'_>, kind: u32, info: &[u8]) {
         let kind = &trace.kinds()[kind as usize];
-        if kind.class != Class::Disk {
+        if kind.class != ActivityClass::Disk {
             return;
         }
         let (mut file, mut path) = (None, None);
@@ -500,9 +502,11 @@ fn number(trace: &Trace<'_>, kind: u32, info: &[u8], name: &str) -> Option<i64> 
 }
 
 /// Whether calls of a kind may have to wait for others.
-pub fn can_wait(kind: &Kind) -> bool {
-    matches!(kind.class, Class::P2p | Class::Wait | Class::Collective)
-        && !is_nonblocking(&kind.name)
+pub fn can_wait(kind: &DrawableKind) -> bool {
+    matches!(
+        kind.class,
+        ActivityClass::P2p | ActivityClass::Wait | ActivityClass::Collective
+    ) && !is_nonblocking(&kind.name)
 }
 
 /// Whether a call only starts something: `MPI_Ibarrier`.
@@ -515,9 +519,9 @@ pub fn is_nonblocking(name: &str) -> bool {
 
 /// Keeps the longest `most` states; of those with the same key only the longest.
 fn keep_longest<K: PartialEq>(
-    kept: &mut Vec<(State, Option<K>)>,
+    kept: &mut Vec<(TraceState, Option<K>)>,
     most: usize,
-    state: (State, Option<K>),
+    state: (TraceState, Option<K>),
 ) {
     let duration = state.0.duration();
     let is_full = kept.len() == most;

@@ -10,7 +10,7 @@ impl FindingBuilder<'_, '_> {
         // The rarest call that comes regularly and all through the run marks the iterations.
         let regular = pass.rhythms.iter().filter(|(_, rhythm)| {
             rhythm.count >= 5
-                && rhythm.spread() < 0.5
+                && rhythm.deviation() < 0.5
                 && rhythm.last - rhythm.first > 0.4 * self.all.duration()
         });
         let (&kind, rhythm) = regular.min_by_key(|(kind, rhythm)| (rhythm.count, **kind))?;

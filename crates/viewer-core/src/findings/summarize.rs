@@ -10,34 +10,34 @@ use super::builder::FindingBuilder;
 use super::causes::WaitCauses;
 use super::pass::DrawablePass;
 use super::summary::{Finding, Summary, TimeShare};
-use crate::base::error::Refusal;
-use crate::statistics::counting::{Also, Gathered, Wanted};
+use crate::base::error::ApiError;
+use crate::statistics::counting::{DrawableObserver, StatisticsScope, WindowStatistics};
 use crate::statistics::estimate::estimate;
 use crate::statistics::gather::gather_all;
-use crate::timelines::tree::Tree;
+use crate::timelines::tree::LabelTree;
 use crate::trace::Trace;
-use crate::trace::class::Class;
-use crate::trace::scan::Reach;
+use crate::trace::class::ActivityClass;
+use crate::trace::scan::ReadBudget;
 
 /// The part of what may be read that the first summary of a large trace is made from, since it is to be there at once.
-const PART_AT_FIRST: u64 = 8;
+const PREVIEW_BUDGET_DIVISOR: u64 = 8;
 
-/// Makes the summary of the window of `reach`: exactly, however much there is to read, or from previews.
+/// Makes the summary of the window of `budget`: exactly, however much there is to read, or from previews.
 ///
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub(crate) fn summarize(
     trace: &Trace<'_>,
-    trees: &[Tree],
-    reach: Reach<'_>,
+    trees: &[LabelTree],
+    budget: ReadBudget<'_>,
     exact: bool,
-) -> Result<Summary, Refusal> {
+) -> Result<Summary, ApiError> {
     let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
     let count = lanes.iter().map(|lane| *lane as usize + 1).max();
     let count = count.unwrap_or(0);
     let row = |line: u32| lanes.get(line as usize).copied();
     let hidden = vec![false; trace.kinds().len()];
-    let wanted = Wanted {
+    let scope = StatisticsScope {
         row: &row,
         hidden: &hidden,
         // A thread does one thing at a time, whatever communicator it is about.
@@ -46,19 +46,19 @@ pub(crate) fn summarize(
     };
     let (gathered, pass) = match exact {
         true => {
-            let mut looking = Looking {
+            let mut looking = PassObserver {
                 trace,
                 pass: DrawablePass::new(trace),
             };
-            let gathered = gather_all(trace, &wanted, count, reach, &mut looking)?;
-            let Looking { mut pass, .. } = looking;
+            let gathered = gather_all(trace, &scope, count, budget, &mut looking)?;
+            let PassObserver { mut pass, .. } = looking;
             pass.finish(trace);
             (gathered, Some(pass))
         }
         false => {
-            let bytes = reach.bytes / PART_AT_FIRST;
+            let bytes = budget.bytes / PREVIEW_BUDGET_DIVISOR;
             (
-                estimate(trace, &wanted, count, Reach { bytes, ..reach })?,
+                estimate(trace, &scope, count, ReadBudget { bytes, ..budget })?,
                 None,
             )
         }
@@ -110,7 +110,7 @@ pub(crate) fn summarize(
         trees,
         gathered: &gathered,
         ranks: &ranks,
-        causes: WaitCauses::new(trace, reach),
+        causes: WaitCauses::new(trace, budget),
         all: trace.bounds(),
     };
     Ok(Summary {
@@ -118,7 +118,7 @@ pub(crate) fn summarize(
         ranks: distinct.len(),
         threads,
         nodes: hosts.len(),
-        duration: reach.window.duration(),
+        duration: budget.window.duration(),
         drawables: gathered.found.drawables,
         exact: gathered.exact,
         pending: false,
@@ -130,7 +130,7 @@ pub(crate) fn summarize(
 
 impl FindingBuilder<'_, '_> {
     /// All findings that have something to say.
-    fn build(&self, pass: Option<&DrawablePass>) -> Result<Vec<Finding>, Refusal> {
+    fn build(&self, pass: Option<&DrawablePass>) -> Result<Vec<Finding>, ApiError> {
         let mut findings = vec![self.top(), self.imbalance(pass)?];
         if let Some(pass) = pass {
             findings.push(self.waits(pass)?);
@@ -146,12 +146,12 @@ impl FindingBuilder<'_, '_> {
 }
 
 /// Looks at the drawables that are counted.
-struct Looking<'l, 'a> {
+struct PassObserver<'l, 'a> {
     trace: &'l Trace<'a>,
     pass: DrawablePass,
 }
 
-impl Also for Looking<'_, '_> {
+impl DrawableObserver for PassObserver<'_, '_> {
     fn begin(&mut self) {
         self.pass = DrawablePass::new(self.trace);
     }
@@ -162,9 +162,13 @@ impl Also for Looking<'_, '_> {
 }
 
 /// Where the time of the ranks' threads went.
-fn bar(trace: &Trace<'_>, gathered: &Gathered, ranks: &BTreeMap<u32, i32>) -> Vec<TimeShare> {
+fn bar(
+    trace: &Trace<'_>,
+    gathered: &WindowStatistics,
+    ranks: &BTreeMap<u32, i32>,
+) -> Vec<TimeShare> {
     let all = gathered.found.span() * ranks.len() as f64;
-    let mut seconds: BTreeMap<Class, f64> = BTreeMap::new();
+    let mut seconds: BTreeMap<ActivityClass, f64> = BTreeMap::new();
     for cell in &gathered.found.cells {
         let is_rank = u32::try_from(cell.rank).is_ok_and(|lane| ranks.contains_key(&lane));
         if let (true, Some(kind)) = (is_rank, trace.kind(cell.category)) {
@@ -173,7 +177,7 @@ fn bar(trace: &Trace<'_>, gathered: &Gathered, ranks: &BTreeMap<u32, i32>) -> Ve
         }
     }
     let in_states: f64 = seconds.values().sum();
-    seconds.insert(Class::Compute, (all - in_states).max(0.0));
+    seconds.insert(ActivityClass::Compute, (all - in_states).max(0.0));
     let mut parts: Vec<TimeShare> = seconds
         .into_iter()
         .filter(|(_, seconds)| *seconds > 0.0)

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use super::builder::{FindingBuilder, MAX_ITEMS};
 use super::pass::{DrawablePass, LateArrivals};
 use super::summary::{Finding, FindingItem, FindingTarget};
-use crate::base::error::Refusal;
+use crate::base::error::ApiError;
 use crate::base::units::{count, percent, seconds};
-use crate::trace::class::Class;
-use crate::trace::states::State;
+use crate::trace::class::ActivityClass;
+use crate::trace::states::TraceState;
 
 /// Ranks that compute longer than the mean by less than this share are not named.
 const MIN_EXCESS: f64 = 0.02;
 
 /// What a thread computed, and the longest stretch of it with the call behind it, where that is known.
-struct Computed {
+struct ComputeTime {
     line: u32,
     seconds: f64,
-    longest: Option<(f64, f64, State)>,
+    longest: Option<(f64, f64, TraceState)>,
 }
 
 impl FindingBuilder<'_, '_> {
@@ -81,11 +81,11 @@ impl FindingBuilder<'_, '_> {
     }
 
     /// What the main threads of ranks computed, the longest first.
-    fn computed(&self, pass: Option<&DrawablePass>) -> Vec<Computed> {
-        let mut all: Vec<Computed> = match pass {
+    fn computed(&self, pass: Option<&DrawablePass>) -> Vec<ComputeTime> {
+        let mut all: Vec<ComputeTime> = match pass {
             Some(pass) => (self.ranks.keys())
                 .filter_map(|&lane| (*pass.threads.get(lane as usize)?).as_ref())
-                .map(|thread| Computed {
+                .map(|thread| ComputeTime {
                     line: thread.line,
                     seconds: thread.computing,
                     longest: thread.longest,
@@ -101,13 +101,13 @@ impl FindingBuilder<'_, '_> {
     }
 
     /// The same from the times in MPI calls, as previews have them.
-    fn computed_of_times(&self) -> Vec<Computed> {
+    fn computed_of_times(&self) -> Vec<ComputeTime> {
         let mut in_calls: BTreeMap<u32, f64> = self.ranks.keys().map(|&lane| (lane, 0.0)).collect();
         for cell in &self.gathered.found.cells {
             let lane = u32::try_from(cell.rank).ok();
             let kind = self.trace.kind(cell.category);
             if let (Some(seconds), Some(kind)) = (lane.and_then(|l| in_calls.get_mut(&l)), kind)
-                && !matches!(self.class(kind), Class::User | Class::Other)
+                && !matches!(self.class(kind), ActivityClass::User | ActivityClass::Other)
             {
                 *seconds += cell.tally.exclusive.max(0.0);
             }
@@ -115,7 +115,7 @@ impl FindingBuilder<'_, '_> {
         let span = self.gathered.found.span();
         (in_calls.into_iter())
             .filter_map(|(lane, seconds)| {
-                Some(Computed {
+                Some(ComputeTime {
                     line: self.line_of(lane)?,
                     seconds: (span - seconds).max(0.0),
                     longest: None,
@@ -127,7 +127,7 @@ impl FindingBuilder<'_, '_> {
     pub(super) fn imbalance(
         &self,
         pass: Option<&DrawablePass>,
-    ) -> Result<Option<Finding>, Refusal> {
+    ) -> Result<Option<Finding>, ApiError> {
         let threads = self.computed(pass);
         let mean = threads.iter().map(|t| t.seconds).sum::<f64>() / threads.len().max(1) as f64;
         let Some(worst) = threads.first().filter(|_| threads.len() > 1 && mean > 0.0) else {

@@ -2,16 +2,16 @@
 
 use super::builder::FindingBuilder;
 use super::causes::WaitPartner;
-use super::pass::{CollectiveCall, DrawablePass, LONGEST};
+use super::pass::{CollectiveCall, DrawablePass, MAX_LONGEST};
 use super::summary::{Finding, FindingItem};
-use crate::base::error::Refusal;
+use crate::base::error::ApiError;
 use crate::base::units::{count, seconds};
-use crate::trace::states::State;
+use crate::trace::states::TraceState;
 
 /// A call in which a rank waited.
-struct Wait<'p> {
+struct WaitForPartner<'p> {
     /// The call, until the one that it waited for was there.
-    state: State,
+    state: TraceState,
     /// The collective call that it is part of.
     collective: Option<&'p CollectiveCall>,
     /// Whom it waited for.
@@ -21,7 +21,10 @@ struct Wait<'p> {
 impl FindingBuilder<'_, '_> {
     /// The calls that waited longest, with the collective call that they belong to and whom they waited for. The rest of such a
     /// call, in which data moves, is no wait; nor is a call of which nobody knows what it waited for.
-    fn longest_waits<'p>(&self, pass: &'p DrawablePass) -> Result<Vec<Wait<'p>>, Refusal> {
+    fn longest_waits<'p>(
+        &self,
+        pass: &'p DrawablePass,
+    ) -> Result<Vec<WaitForPartner<'p>>, ApiError> {
         let mut waits = Vec::new();
         for (state, key) in &pass.waits {
             let collective = key.and_then(|key| pass.collective(key));
@@ -37,19 +40,19 @@ impl FindingBuilder<'_, '_> {
             };
             if let Some(partner) = partner.filter(|partner| partner.until > state.start) {
                 let end = partner.until.min(state.end);
-                waits.push(Wait {
-                    state: State { end, ..*state },
+                waits.push(WaitForPartner {
+                    state: TraceState { end, ..*state },
                     collective,
                     partner,
                 });
             }
         }
         waits.sort_by(|a, b| b.state.duration().total_cmp(&a.state.duration()));
-        waits.truncate(LONGEST);
+        waits.truncate(MAX_LONGEST);
         Ok(waits)
     }
 
-    pub(super) fn waits(&self, pass: &DrawablePass) -> Result<Option<Finding>, Refusal> {
+    pub(super) fn waits(&self, pass: &DrawablePass) -> Result<Option<Finding>, ApiError> {
         let waits = self.longest_waits(pass)?;
         let Some(longest) = waits.first().map(|wait| wait.state) else {
             return Ok(None);

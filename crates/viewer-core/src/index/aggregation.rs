@@ -1,12 +1,13 @@
 //! What the states of a half of the units add up to, batch by batch: cells, and time by line and kind without what is nested.
 
-use super::batch::{Batch, ByLane, State};
-use super::grid::GridWriter;
-use super::shape::Shape;
-use super::sums::{KindFound, Sums};
-use super::sweep::{Cells, Lane, Open};
+use super::batch::{StateBatch, StatesByLane};
+use super::lane_cells::{AggregatedCells, LaneAggregation, OpenState};
+use super::levels::LevelWriter;
+use super::shape::IndexShape;
+use super::sums::{KindAggregate, LineKindSums};
 use crate::base::columns::{COLUMN, Columns};
 use crate::trace::Trace;
+use crate::trace::states::TraceState;
 use std::ops::Range;
 
 /// Bins of the overview, at most.
@@ -14,39 +15,39 @@ const OVERVIEW_BINS: u32 = 1 << 10;
 
 /// What was found of the states that came so far.
 #[derive(Debug)]
-pub struct Taking {
-    shape: Shape,
-    cells: Cells,
+pub struct Aggregation {
+    shape: IndexShape,
+    cells: AggregatedCells,
     /// The units, from the first one of the half on.
-    lanes: Vec<Lane>,
+    lanes: Vec<LaneAggregation>,
     /// By line of the half.
     lane_of: Vec<u32>,
-    by_lane: ByLane,
-    sums: Sums,
-    kinds: Vec<KindFound>,
-    lines: Vec<Busy>,
+    by_lane: StatesByLane,
+    sums: LineKindSums,
+    kinds: Vec<KindAggregate>,
+    lines: Vec<LineActivity>,
     out_of_order: u64,
 }
 
 /// What was found of all states of the units.
 #[derive(Debug)]
-pub struct Taken {
-    pub(super) shape: Shape,
-    pub(super) grid: GridWriter,
+pub struct Aggregated {
+    pub(super) shape: IndexShape,
+    pub(super) levels: LevelWriter,
     /// Time of each kind by bin of the overview, in parts of columns.
     pub(super) overview: Vec<i64>,
     /// Columns to one bin of it.
     pub(super) per_overview: u32,
-    pub(super) sums: Sums,
-    pub(super) kinds: Vec<KindFound>,
+    pub(super) sums: LineKindSums,
+    pub(super) kinds: Vec<KindAggregate>,
     /// By line of the whole trace.
-    pub(super) lines: Vec<Busy>,
+    pub(super) lines: Vec<LineActivity>,
     pub(super) out_of_order: u64,
 }
 
 /// When a line is in some state.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Busy {
+pub(super) struct LineActivity {
     pub first: f64,
     /// The last end, up to which it is known.
     pub last: f64,
@@ -54,34 +55,34 @@ pub(super) struct Busy {
     pub busy: f64,
 }
 
-impl Taking {
-    pub(super) fn new(trace: &Trace<'_>, shape: Shape, half: Range<u32>) -> Self {
+impl Aggregation {
+    pub(super) fn new(trace: &Trace<'_>, shape: IndexShape, half: Range<u32>) -> Self {
         let (lines, kinds) = (trace.lines().len(), trace.kinds().len());
         let (lanes, bins) = (half.len() as u32, shape.bins.max(1));
         let lane_of = |lane: u32| lane.wrapping_sub(half.start);
         let per_overview = (bins / OVERVIEW_BINS).max(1);
         let overview = bins.div_ceil(per_overview) as usize * kinds;
-        Taking {
+        Aggregation {
             shape,
-            cells: Cells {
+            cells: AggregatedCells {
                 columns: Columns::new(shape.window, bins),
                 end: i64::from(bins) * COLUMN,
-                grid: GridWriter::new(lanes, kinds as u32, bins),
+                levels: LevelWriter::new(lanes, kinds as u32, bins),
                 overview: vec![0; overview],
                 per_overview,
                 kinds: kinds as u32,
             },
-            lanes: (0..lanes).map(Lane::new).collect(),
+            lanes: (0..lanes).map(LaneAggregation::new).collect(),
             lane_of: trace
                 .lines()
                 .iter()
                 .map(|line| lane_of(line.lane))
                 .collect(),
-            by_lane: ByLane::default(),
-            sums: Sums::new(lines, kinds),
-            kinds: vec![KindFound::default(); kinds],
+            by_lane: StatesByLane::default(),
+            sums: LineKindSums::new(lines, kinds),
+            kinds: vec![KindAggregate::default(); kinds],
             lines: vec![
-                Busy {
+                LineActivity {
                     first: f64::INFINITY,
                     last: f64::NEG_INFINITY,
                     busy: 0.0,
@@ -93,7 +94,7 @@ impl Taking {
     }
 
     /// Takes the states that come next.
-    pub fn take(&mut self, batch: &Batch) {
+    pub fn take(&mut self, batch: &StateBatch) {
         let mut by_lane = std::mem::take(&mut self.by_lane);
         by_lane.fill(&batch.states, &self.lane_of, self.lanes.len());
         by_lane.for_each(|lane, states| {
@@ -105,8 +106,8 @@ impl Taking {
     }
 
     #[inline]
-    fn state(&mut self, lane: usize, state: &State) {
-        let State {
+    fn state(&mut self, lane: usize, state: &TraceState) {
+        let TraceState {
             start,
             end,
             kind,
@@ -142,7 +143,7 @@ impl Taking {
             }
             busy.last = busy.last.max(end);
         }
-        let open = Open {
+        let open = OpenState {
             start,
             end,
             kind,
@@ -153,19 +154,19 @@ impl Taking {
     }
 
     /// There are no more.
-    pub fn finish(mut self) -> Taken {
+    pub fn finish(mut self) -> Aggregated {
         for lane in &mut self.lanes {
             lane.finish(&mut self.cells);
         }
-        let Cells {
-            grid,
+        let AggregatedCells {
+            levels,
             overview,
             per_overview,
             ..
         } = self.cells;
-        Taken {
+        Aggregated {
             shape: self.shape,
-            grid,
+            levels,
             overview,
             per_overview,
             sums: self.sums,
@@ -176,9 +177,9 @@ impl Taking {
     }
 }
 
-impl Busy {
+impl LineActivity {
     /// Takes over what is known of the same line, of which one of both knows nothing.
-    pub fn join(&mut self, other: Busy) {
+    pub fn join(&mut self, other: LineActivity) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
         self.busy += other.busy;

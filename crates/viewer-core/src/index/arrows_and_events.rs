@@ -2,63 +2,63 @@
 
 use trace_formats::slog2::{Category, Topology};
 
-use super::shape::Shape;
-use super::sums::{KindFound, Sums};
-use super::totals::{MOST_GROUPS, Messages, SizePlace, Volume, size_class};
+use super::shape::IndexShape;
+use super::sums::{KindAggregate, LineKindSums};
+use super::totals::{MAX_LINE_GROUPS, MessageTotals, MessageVolume, SizeField, size_class};
 use crate::base::columns::Columns;
-use crate::trace::{Item, Trace};
+use crate::trace::{Trace, TraceItem};
 
 /// What was found.
 #[derive(Debug)]
-pub(super) struct Others<'t> {
-    shape: Shape,
+pub(super) struct ArrowsAndEvents<'t> {
+    shape: IndexShape,
     columns: Columns,
     lanes: u32,
     lane_of: Vec<u32>,
     /// By kind.
-    sizes: Vec<(&'t Category, SizePlace)>,
+    sizes: Vec<(&'t Category, SizeField)>,
     /// Events by unit and bin; empty as long as there are none.
     pub events: Vec<u16>,
-    pub sums: Sums,
-    pub kinds: Vec<KindFound>,
-    pub lines: Vec<Ends>,
-    pub messages: Messages,
+    pub sums: LineKindSums,
+    pub kinds: Vec<KindAggregate>,
+    pub lines: Vec<LineMessages>,
+    pub messages: MessageTotals,
     pub groups: u32,
     /// By group of the sender and of the receiver.
-    pub flows: Vec<Volume>,
+    pub flows: Vec<MessageVolume>,
 }
 
 /// What begins and ends on a line.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ends {
-    pub sent: Volume,
-    pub received: Volume,
+pub(super) struct LineMessages {
+    pub sent: MessageVolume,
+    pub received: MessageVolume,
 }
 
-impl<'t> Others<'t> {
-    pub fn new(trace: &'t Trace<'_>, shape: Shape) -> Self {
+impl<'t> ArrowsAndEvents<'t> {
+    pub fn new(trace: &'t Trace<'_>, shape: IndexShape) -> Self {
         let lines = trace.lines().len();
-        let group = (lines as u32).div_ceil(MOST_GROUPS).max(1);
+        let group = (lines as u32).div_ceil(MAX_LINE_GROUPS).max(1);
         let groups = (lines as u32).div_ceil(group);
         let kinds = trace.kinds().iter();
-        Others {
+        ArrowsAndEvents {
             shape,
             columns: Columns::new(shape.window, shape.bins.max(1)),
             lanes: trace.lanes() as u32,
             lane_of: trace.lines().iter().map(|line| line.lane).collect(),
             sizes: kinds
-                .map(|kind| (&kind.category, SizePlace::of(&kind.category)))
+                .map(|kind| (&kind.category, SizeField::of(&kind.category)))
                 .collect(),
             events: Vec::new(),
-            sums: Sums::new(lines, trace.kinds().len()),
-            kinds: vec![KindFound::default(); trace.kinds().len()],
-            lines: vec![Ends::default(); lines],
-            messages: Messages {
+            sums: LineKindSums::new(lines, trace.kinds().len()),
+            kinds: vec![KindAggregate::default(); trace.kinds().len()],
+            lines: vec![LineMessages::default(); lines],
+            messages: MessageTotals {
                 group,
-                ..Messages::default()
+                ..MessageTotals::default()
             },
             groups,
-            flows: vec![Volume::default(); groups as usize * groups as usize],
+            flows: vec![MessageVolume::default(); groups as usize * groups as usize],
         }
     }
 
@@ -70,7 +70,7 @@ impl<'t> Others<'t> {
 
     /// An arrow or an event.
     #[inline]
-    pub fn take(&mut self, item: &Item<'_>) {
+    pub fn take(&mut self, item: &TraceItem<'_>) {
         let (earliest, latest) = (item.start.min(item.end), item.start.max(item.end));
         let window = self.shape.window;
         if latest < window.earliest || earliest > window.latest {

@@ -1,57 +1,36 @@
 //! States of a stretch of time, unit by unit: those of one unit are worked on together, so that what is known of it is at hand,
 //! however many units there are.
 
-use crate::trace::Item;
+use crate::trace::states::TraceState;
 
-/// A state.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct State {
-    pub start: f64,
-    pub end: f64,
-    pub kind: u32,
-    pub line: u32,
-}
-
-impl State {
-    /// Of an item that is one.
-    pub fn of(item: &Item<'_>) -> Self {
-        State {
-            start: item.start,
-            end: item.end,
-            kind: item.kind,
-            line: item.line,
-        }
-    }
-
-    /// Whether it comes before another one: by start, the longer one first.
-    #[inline]
-    fn is_before(&self, other: &State) -> bool {
-        self.start < other.start || (self.start == other.start && self.end > other.end)
-    }
+/// Whether a state comes before another one: by start, the longer one first.
+#[inline]
+fn is_before(state: &TraceState, other: &TraceState) -> bool {
+    state.start < other.start || (state.start == other.start && state.end > other.end)
 }
 
 /// States of a half of the units, none of which starts before one of an earlier batch, unless the file is not in order.
 #[derive(Clone, Debug, Default)]
-pub struct Batch {
+pub struct StateBatch {
     /// As they were read.
-    pub(super) states: Vec<State>,
+    pub(super) states: Vec<TraceState>,
 }
 
 /// States unit by unit.
 #[derive(Debug, Default)]
-pub(super) struct ByLane {
-    states: Vec<State>,
+pub(super) struct StatesByLane {
+    states: Vec<TraceState>,
     /// By unit where its states end in `states`.
     ends: Vec<u32>,
 }
 
-impl ByLane {
+impl StatesByLane {
     /// Takes these states; `lane_of` says by line the unit, of which there are `lanes`.
-    pub fn fill(&mut self, read: &[State], lane_of: &[u32], lanes: usize) {
+    pub fn fill(&mut self, state_reader: &[TraceState], lane_of: &[u32], lanes: usize) {
         // First the number of each unit, one place further on; then where each begins, which moves on to where it ends.
         self.ends.clear();
         self.ends.resize(lanes + 1, 0);
-        for state in read {
+        for state in state_reader {
             self.ends[lane_of[state.line as usize] as usize + 1] += 1;
         }
         let mut sum = 0;
@@ -60,10 +39,10 @@ impl ByLane {
             *end = sum;
         }
         // Each place is written to below, in the order of units.
-        if let (Some(any), true) = (read.first(), self.states.len() < read.len()) {
-            self.states.resize(read.len(), *any);
+        if let (Some(any), true) = (state_reader.first(), self.states.len() < state_reader.len()) {
+            self.states.resize(state_reader.len(), *any);
         }
-        for state in read {
+        for state in state_reader {
             let end = &mut self.ends[lane_of[state.line as usize] as usize];
             self.states[*end as usize] = *state;
             *end += 1;
@@ -72,7 +51,7 @@ impl ByLane {
     }
 
     /// Hands on the states of each unit that has some, in order.
-    pub fn for_each(&mut self, mut take: impl FnMut(usize, &[State])) {
+    pub fn for_each(&mut self, mut take: impl FnMut(usize, &[TraceState])) {
         let mut start = 0;
         for (lane, &end) in self.ends.iter().enumerate() {
             let end = end as usize;
@@ -87,13 +66,13 @@ impl ByLane {
 }
 
 /// Sorts states that are nearly in order; equal ones stay as they are.
-fn order(states: &mut [State]) {
+fn order(states: &mut [TraceState]) {
     // Those of inner nodes stand some places from where they belong. Files of other programs may be in no order at all.
     let mut moves = 16 * states.len();
     for next in 1..states.len() {
         let state = states[next];
         let mut at = next;
-        while at > 0 && state.is_before(&states[at - 1]) {
+        while at > 0 && is_before(&state, &states[at - 1]) {
             states[at] = states[at - 1];
             at -= 1;
         }
@@ -112,7 +91,7 @@ mod tests {
 
     #[test]
     fn by_unit_and_start() {
-        let state = |line, start: u32, length: u32| State {
+        let state = |line, start: u32, length: u32| TraceState {
             start: f64::from(start),
             end: f64::from(start + length),
             kind: start,
@@ -120,18 +99,18 @@ mod tests {
         };
         // Lines 1 and 2 are one unit. Many, so that both ways of sorting are gone.
         for count in [3, 40, 2000] {
-            let read: Vec<State> = (0..count)
+            let state_reader: Vec<TraceState> = (0..count)
                 .map(|n| state(n % 3, (n * 7919) % count, n % 5))
                 .collect();
-            let mut by_lane = ByLane::default();
-            by_lane.fill(&read, &[0, 1, 1], 2);
+            let mut by_lane = StatesByLane::default();
+            by_lane.fill(&state_reader, &[0, 1, 1], 2);
             let mut found = 0;
             by_lane.for_each(|lane, states| {
                 assert!(states.iter().all(|s| usize::from(s.line > 0) == lane));
-                assert!(states.is_sorted_by(|a, b| !b.is_before(a)));
+                assert!(states.is_sorted_by(|a, b| !is_before(b, a)));
                 found += states.len();
             });
-            assert_eq!(found, read.len());
+            assert_eq!(found, state_reader.len());
         }
     }
 }

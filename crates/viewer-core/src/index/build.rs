@@ -4,37 +4,37 @@
 use std::sync::OnceLock;
 use trace_formats::slog2::Error;
 
-use super::batch::Batch;
-use super::grid::GridWriter;
-use super::others::Others;
-use super::read::{Done, Reading, halves};
-use super::shape::Shape;
-use super::sums::{KindFound, Sums};
-use super::taking::{Busy, Taken, Taking};
-use super::totals::{Flow, KindTotals, LineTotals, Totals};
-use super::{Events, Index, Overview};
+use super::aggregation::{Aggregated, Aggregation, LineActivity};
+use super::arrows_and_events::ArrowsAndEvents;
+use super::batch::StateBatch;
+use super::levels::LevelWriter;
+use super::shape::IndexShape;
+use super::state_reader::{ReadProgress, StateReader, halves};
+use super::sums::{KindAggregate, LineKindSums};
+use super::totals::{KindTotals, LineTotals, MessageFlow, TraceTotals};
+use super::{EventCounts, Index, KindTimes};
 use crate::base::columns::COLUMN;
 use crate::trace::Trace;
 
 /// Makes an [`Index`].
 #[derive(Debug)]
-pub struct Builder<'t, 'a> {
-    reading: Reading<'t, 'a>,
+pub struct IndexBuilder<'t, 'a> {
+    reader: StateReader<'t, 'a>,
     /// Of each half of the units.
-    takings: [Taking; 2],
-    batches: [Batch; 2],
+    aggregations: [Aggregation; 2],
+    batches: [StateBatch; 2],
     is_more: bool,
 }
 
-impl<'t, 'a> Builder<'t, 'a> {
+impl<'t, 'a> IndexBuilder<'t, 'a> {
     /// Begins; nothing is read yet.
     ///
     /// # Errors
     /// The tree directory is damaged.
-    pub fn new(trace: &'t Trace<'a>, shape: Shape) -> Result<Self, Error> {
-        Ok(Builder {
-            reading: Reading::new(trace, shape.window, Others::new(trace, shape))?,
-            takings: halves(trace.lanes()).map(|half| Taking::new(trace, shape, half)),
+    pub fn new(trace: &'t Trace<'a>, shape: IndexShape) -> Result<Self, Error> {
+        Ok(IndexBuilder {
+            reader: StateReader::new(trace, shape.window, ArrowsAndEvents::new(trace, shape))?,
+            aggregations: halves(trace.lanes()).map(|half| Aggregation::new(trace, shape, half)),
             batches: Default::default(),
             is_more: true,
         })
@@ -47,60 +47,65 @@ impl<'t, 'a> Builder<'t, 'a> {
     pub fn step(&mut self, drawables: u64) -> Result<bool, Error> {
         let until = self.done().drawables.saturating_add(drawables);
         while self.is_more && self.done().drawables < until {
-            self.is_more = self.reading.next(self.batches.each_mut())?;
-            for (taking, batch) in self.takings.iter_mut().zip(&self.batches) {
-                taking.take(batch);
+            self.is_more = self.reader.next(self.batches.each_mut())?;
+            for (aggregation, batch) in self.aggregations.iter_mut().zip(&self.batches) {
+                aggregation.take(batch);
             }
         }
         Ok(self.is_more)
     }
 
     /// What was read so far.
-    pub fn done(&self) -> Done {
-        self.reading.done()
+    pub fn done(&self) -> ReadProgress {
+        self.reader.done()
     }
 
     /// The index, of what was read.
     pub fn finish(self) -> Index<'static> {
-        let index = join(self.reading, self.takings.map(Taking::finish));
+        let index = join_halves(self.reader, self.aggregations.map(Aggregation::finish));
         index.coarsen();
         index
     }
 
     /// What is left to do, in parts: of the batches that the first one gives, each of the others takes those of its half of the
-    /// units, in the same order. Then [`join`] has the index.
-    pub fn parts(self) -> (Reading<'t, 'a>, [Taking; 2]) {
-        (self.reading, self.takings)
+    /// units, in the same order. Then [`join_halves`] has the index.
+    pub fn parts(self) -> (StateReader<'t, 'a>, [Aggregation; 2]) {
+        (self.reader, self.aggregations)
     }
 }
 
 /// The index, of what was read and taken, without its coarser levels ([`Index::coarsen`]).
-pub fn join(reading: Reading<'_, '_>, halves: [Taken; 2]) -> Index<'static> {
-    let done = reading.done();
-    let others = reading.into_others();
-    let [mut taken, second] = halves;
-    let shape = taken.shape;
+pub fn join_halves(reader: StateReader<'_, '_>, halves: [Aggregated; 2]) -> Index<'static> {
+    let done = reader.done();
+    let arrows_and_events = reader.into_others();
+    let [mut aggregated, second] = halves;
+    let shape = aggregated.shape;
     let bins = shape.bins.max(1);
     let part = shape.window.duration() / f64::from(bins) / COLUMN as f64;
-    let sums = taken.overview.iter().zip(&second.overview);
-    let overview = Overview {
-        bins: bins.div_ceil(taken.per_overview),
-        kinds: taken.kinds.len() as u32,
+    let sums = aggregated.overview.iter().zip(&second.overview);
+    let overview = KindTimes {
+        bins: bins.div_ceil(aggregated.per_overview),
+        kinds: aggregated.kinds.len() as u32,
         seconds: sums.map(|(a, b)| (a + b) as f64 * part).collect(),
     };
-    let out_of_order = taken.out_of_order + second.out_of_order;
-    for (kind, second) in taken.kinds.iter_mut().zip(second.kinds) {
+    let out_of_order = aggregated.out_of_order + second.out_of_order;
+    for (kind, second) in aggregated.kinds.iter_mut().zip(second.kinds) {
         kind.join(second);
     }
-    for (line, second) in taken.lines.iter_mut().zip(second.lines) {
+    for (line, second) in aggregated.lines.iter_mut().zip(second.lines) {
         line.join(second);
     }
-    let events = Events::of(bins, &others.events);
-    let totals = shape.totals.then(|| Totals {
+    let events = EventCounts::of(bins, &arrows_and_events.events);
+    let totals = shape.totals.then(|| TraceTotals {
         drawables: done.drawables,
         placeless: done.placeless,
         out_of_order,
-        ..add_up(others, [taken.sums, second.sums], taken.kinds, taken.lines)
+        ..add_up(
+            arrows_and_events,
+            [aggregated.sums, second.sums],
+            aggregated.kinds,
+            aggregated.lines,
+        )
     });
     Index {
         window: shape.window,
@@ -109,22 +114,22 @@ pub fn join(reading: Reading<'_, '_>, halves: [Taken; 2]) -> Index<'static> {
         drawables: done.drawables,
         totals: totals.map_or_else(OnceLock::new, OnceLock::from),
         out_of_order: out_of_order > 0,
-        grid: GridWriter::join(taken.grid, second.grid),
+        detail: LevelWriter::join(aggregated.levels, second.levels),
     }
 }
 
 /// What there is of states and of all else, together.
 fn add_up(
-    others: Others<'_>,
-    states: [Sums; 2],
-    mut kinds: Vec<KindFound>,
-    found: Vec<Busy>,
-) -> Totals {
-    for (kind, other) in kinds.iter_mut().zip(others.kinds) {
+    arrows_and_events: ArrowsAndEvents<'_>,
+    states: [LineKindSums; 2],
+    mut kinds: Vec<KindAggregate>,
+    found: Vec<LineActivity>,
+) -> TraceTotals {
+    for (kind, other) in kinds.iter_mut().zip(arrows_and_events.kinds) {
         kind.join(other);
     }
-    let mut kinds: Vec<KindTotals> = kinds.into_iter().map(KindFound::finish).collect();
-    let ends = found.iter().zip(&others.lines);
+    let mut kinds: Vec<KindTotals> = kinds.into_iter().map(KindAggregate::finish).collect();
+    let ends = found.iter().zip(&arrows_and_events.lines);
     let mut lines: Vec<LineTotals> = ends
         .map(|(busy, ends)| LineTotals {
             kinds: Vec::new(),
@@ -135,8 +140,8 @@ fn add_up(
             received: ends.received,
         })
         .collect();
-    let states = states.iter().flat_map(Sums::iter);
-    for (line, kind, sum) in states.chain(others.sums.iter()) {
+    let states = states.iter().flat_map(LineKindSums::iter);
+    for (line, kind, sum) in states.chain(arrows_and_events.sums.iter()) {
         kinds[kind as usize].sum.join(sum);
         let of_line = &mut lines[line as usize].kinds;
         match of_line.iter_mut().find(|entry| entry.0 == kind) {
@@ -147,17 +152,20 @@ fn add_up(
     for line in &mut lines {
         line.kinds.sort_unstable_by_key(|entry| entry.0);
     }
-    let mut messages = others.messages;
-    for (place, &volume) in (0u32..).zip(&others.flows) {
+    let mut messages = arrows_and_events.messages;
+    for (place, &volume) in (0u32..).zip(&arrows_and_events.flows) {
         if volume.count > 0 {
-            let (from, to) = (place / others.groups, place % others.groups);
-            messages.flows.push(Flow { from, to, volume });
+            let (from, to) = (
+                place / arrows_and_events.groups,
+                place % arrows_and_events.groups,
+            );
+            messages.flows.push(MessageFlow { from, to, volume });
         }
     }
-    Totals {
+    TraceTotals {
         kinds,
         lines,
         messages,
-        ..Totals::default()
+        ..TraceTotals::default()
     }
 }

@@ -1,28 +1,28 @@
 //! The bytes of an index, to be kept beside the trace.
 //!
-//! Little-endian. 8 bytes [`MAGIC`], then what the index is of ([`Identity`]), then values one after the other; the cells last
+//! Little-endian. 8 bytes [`INDEX_MAGIC`], then what the index is of ([`IndexIdentity`]), then values one after the other; the cells last
 //! of all. Whoever reads it trusts nothing: every count is checked against the bytes that are left before memory is taken.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use trace_formats::slog2::TimeBBox;
 
-use super::grid::Grid;
+use super::levels::DetailLevels;
 use super::totals::{
-    DURATION_CLASSES, Flow, KindTotals, LONGEST, LineTotals, Long, Messages, SIZE_CLASSES, Sum,
-    Totals, Volume,
+    DURATION_CLASSES, DurationSum, KindTotals, LineTotals, LongDrawable, MAX_LONGEST, MessageFlow,
+    MessageTotals, MessageVolume, SIZE_CLASSES, TraceTotals,
 };
-use super::{Events, Index, Overview};
+use super::{EventCounts, Index, KindTimes};
 use crate::trace::Trace;
 
 /// The first bytes; the last two are the version.
-pub const MAGIC: [u8; 8] = *b"LTINDX02";
+pub const INDEX_MAGIC: [u8; 8] = *b"LTINDX02";
 /// Levels of a grid, at most.
-const MOST_LEVELS: usize = 8;
+const MAX_LEVELS: usize = 8;
 
 /// What an index is of, by which it is known to be out of date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
+pub struct IndexIdentity {
     /// Bytes of the trace.
     pub bytes: u64,
     /// When it was changed, in nanoseconds since 1970, or whatever else changes with it.
@@ -31,7 +31,7 @@ pub struct Identity {
     pub hash: u64,
 }
 
-impl Identity {
+impl IndexIdentity {
     /// Of a trace of so many bytes, changed then.
     pub fn new(trace: &Trace<'_>, bytes: u64, changed: u64) -> Self {
         // FNV-1a over what places of drawables hang on; it need not withstand those who want it to collide.
@@ -50,7 +50,7 @@ impl Identity {
             add(entry.bounds.earliest.to_bits());
             add(entry.bounds.latest.to_bits());
         }
-        Identity {
+        IndexIdentity {
             bytes,
             changed,
             hash,
@@ -60,8 +60,8 @@ impl Identity {
 
 impl Index<'_> {
     /// Its bytes.
-    pub fn encode(&self, identity: Identity) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.grid.bytes() + (1 << 20));
+    pub fn encode(&self, identity: IndexIdentity) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.detail.bytes() + (1 << 20));
         self.write(identity, |part| {
             bytes.extend_from_slice(part);
             Ok::<(), std::convert::Infallible>(())
@@ -76,11 +76,11 @@ impl Index<'_> {
     /// Those of `put`.
     pub fn write<E>(
         &self,
-        identity: Identity,
+        identity: IndexIdentity,
         mut put: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut out = Out(Vec::new());
-        out.0.extend_from_slice(&MAGIC);
+        let mut out = IndexWriter(Vec::new());
+        out.0.extend_from_slice(&INDEX_MAGIC);
         for number in [identity.bytes, identity.changed, identity.hash] {
             out.u64(number);
         }
@@ -88,8 +88,8 @@ impl Index<'_> {
         out.f64(self.window.latest);
         out.u64(u64::from(self.out_of_order));
         out.u64(self.drawables);
-        out.u64(self.grid.lanes().into());
-        out.u64(self.grid.kinds().into());
+        out.u64(self.detail.lanes().into());
+        out.u64(self.detail.kinds().into());
         out.u64(self.overview.bins.into());
         self.overview.seconds.iter().for_each(|&s| out.f64(s));
         match self.totals() {
@@ -107,8 +107,8 @@ impl Index<'_> {
                 put(&events.classes)?;
             }
         }
-        out.u64(self.grid.levels().count() as u64);
-        for level in self.grid.levels() {
+        out.u64(self.detail.levels().count() as u64);
+        for level in self.detail.levels() {
             out.u64(level.bins().into());
             put(&std::mem::take(&mut out.0))?;
             level.parts().try_for_each(&mut put)?;
@@ -120,10 +120,10 @@ impl Index<'_> {
 impl<'a> Index<'a> {
     /// Reads what [`Index::encode`] wrote of this trace; cells stay where they are. `None` if it is of another trace or of
     /// another version, or damaged.
-    pub fn decode(bytes: &'a [u8], identity: Identity, trace: &Trace<'_>) -> Option<Self> {
-        let mut part = In(bytes.strip_prefix(&MAGIC)?);
+    pub fn decode(bytes: &'a [u8], identity: IndexIdentity, trace: &Trace<'_>) -> Option<Self> {
+        let mut part = IndexReader(bytes.strip_prefix(&INDEX_MAGIC)?);
         let [bytes, changed, hash] = [part.u64()?, part.u64()?, part.u64()?];
-        let found = Identity {
+        let found = IndexIdentity {
             bytes,
             changed,
             hash,
@@ -131,10 +131,10 @@ impl<'a> Index<'a> {
         if found != identity {
             return None;
         }
-        Index::read(&mut part, trace.lines().len(), trace.kinds().len())
+        Index::state_reader(&mut part, trace.lines().len(), trace.kinds().len())
     }
 
-    fn read(part: &mut In<'a>, lines: usize, of_kinds: usize) -> Option<Self> {
+    fn state_reader(part: &mut IndexReader<'a>, lines: usize, of_kinds: usize) -> Option<Self> {
         let window = TimeBBox {
             earliest: part.f64()?,
             latest: part.f64()?,
@@ -151,7 +151,7 @@ impl<'a> Index<'a> {
         let bins = part.u32()?;
         let sums = (bins as usize).checked_mul(of_kinds)?;
         let seconds = part.take(sums.checked_mul(8)?)?;
-        let overview = Overview {
+        let overview = KindTimes {
             bins,
             kinds,
             seconds: (seconds.as_chunks().0.iter())
@@ -166,25 +166,25 @@ impl<'a> Index<'a> {
             0 => None,
             bins => {
                 let size = (bins as usize).checked_mul(lanes as usize)?;
-                Some(Events {
+                Some(EventCounts {
                     bins,
                     classes: Cow::Borrowed(part.take(size)?),
                 })
             }
         };
         let mut levels = Vec::new();
-        let count = part.count(1).filter(|&count| count <= MOST_LEVELS)?;
+        let count = part.count(1).filter(|&count| count <= MAX_LEVELS)?;
         for _ in 0..count {
             let bins = part.u32()?;
             let cells = (bins as usize).checked_mul(lanes as usize)?;
-            let names = cells.checked_mul(Grid::name_bytes(kinds))?;
+            let names = cells.checked_mul(DetailLevels::name_bytes(kinds))?;
             let names = part.take(names)?;
-            let shares = part.take(cells.checked_mul(super::NAMES)?)?;
+            let shares = part.take(cells.checked_mul(super::NAMES_PER_CELL)?)?;
             levels.push((bins, names, shares));
         }
         part.0.is_empty().then_some(Index {
             window,
-            grid: Grid::of(lanes, kinds, levels)?,
+            detail: DetailLevels::of(lanes, kinds, levels)?,
             events,
             overview,
             drawables,
@@ -197,8 +197,8 @@ impl<'a> Index<'a> {
     pub fn into_owned(self) -> Index<'static> {
         Index {
             window: self.window,
-            grid: self.grid.into_owned(),
-            events: self.events.map(|events| Events {
+            detail: self.detail.into_owned(),
+            events: self.events.map(|events| EventCounts {
                 bins: events.bins,
                 classes: Cow::Owned(events.classes.into_owned()),
             }),
@@ -210,9 +210,9 @@ impl<'a> Index<'a> {
     }
 }
 
-struct Out(Vec<u8>);
+struct IndexWriter(Vec<u8>);
 
-impl Out {
+impl IndexWriter {
     fn u64(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
@@ -221,19 +221,19 @@ impl Out {
         self.u64(number.to_bits());
     }
 
-    fn sum(&mut self, sum: &Sum) {
+    fn sum(&mut self, sum: &DurationSum) {
         self.u64(sum.count);
         for number in [sum.inclusive, sum.exclusive, sum.min, sum.max] {
             self.f64(number);
         }
     }
 
-    fn volume(&mut self, volume: Volume) {
+    fn volume(&mut self, volume: MessageVolume) {
         self.u64(volume.count);
         self.u64(volume.bytes);
     }
 
-    fn totals(&mut self, totals: &Totals) {
+    fn totals(&mut self, totals: &TraceTotals) {
         self.u64(totals.drawables);
         self.u64(totals.placeless);
         self.u64(totals.out_of_order);
@@ -277,19 +277,19 @@ impl Out {
     }
 }
 
-struct In<'a>(&'a [u8]);
+struct IndexReader<'a>(&'a [u8]);
 
-impl<'a> In<'a> {
+impl<'a> IndexReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
+        let (aggregated, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
-        Some(taken)
+        Some(aggregated)
     }
 
     fn u64(&mut self) -> Option<u64> {
-        let (taken, rest) = self.0.split_first_chunk()?;
+        let (aggregated, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
-        Some(u64::from_le_bytes(*taken))
+        Some(u64::from_le_bytes(*aggregated))
     }
 
     fn u32(&mut self) -> Option<u32> {
@@ -306,8 +306,8 @@ impl<'a> In<'a> {
         (count <= self.0.len() / least).then_some(count)
     }
 
-    fn sum(&mut self) -> Option<Sum> {
-        Some(Sum {
+    fn sum(&mut self) -> Option<DurationSum> {
+        Some(DurationSum {
             count: self.u64()?,
             inclusive: self.f64()?,
             exclusive: self.f64()?,
@@ -316,8 +316,8 @@ impl<'a> In<'a> {
         })
     }
 
-    fn volume(&mut self) -> Option<Volume> {
-        Some(Volume {
+    fn volume(&mut self) -> Option<MessageVolume> {
+        Some(MessageVolume {
             count: self.u64()?,
             bytes: self.u64()?,
         })
@@ -328,12 +328,12 @@ impl<'a> In<'a> {
         self.u32().filter(|&number| (number as usize) < end)
     }
 
-    fn totals(&mut self, lines: usize, kinds: usize) -> Option<Totals> {
-        let mut totals = Totals {
+    fn totals(&mut self, lines: usize, kinds: usize) -> Option<TraceTotals> {
+        let mut totals = TraceTotals {
             drawables: self.u64()?,
             placeless: self.u64()?,
             out_of_order: self.u64()?,
-            ..Totals::default()
+            ..TraceTotals::default()
         };
         for _ in 0..kinds {
             let mut kind = KindTotals {
@@ -343,8 +343,8 @@ impl<'a> In<'a> {
             for class in 0..DURATION_CLASSES {
                 kind.durations[class] = self.u64()?;
             }
-            for _ in 0..self.count(24).filter(|&count| count <= LONGEST)? {
-                kind.longest.push(Long {
+            for _ in 0..self.count(24).filter(|&count| count <= MAX_LONGEST)? {
+                kind.longest.push(LongDrawable {
                     duration: self.f64()?,
                     start: self.f64()?,
                     line: self.below(lines)?,
@@ -363,12 +363,12 @@ impl<'a> In<'a> {
             line.received = self.volume()?;
             totals.lines.push(line);
         }
-        let mut messages = Messages {
+        let mut messages = MessageTotals {
             group: self.u32()?.max(1),
-            ..Messages::default()
+            ..MessageTotals::default()
         };
         for _ in 0..self.count(32)? {
-            messages.flows.push(Flow {
+            messages.flows.push(MessageFlow {
                 from: self.below(lines)?,
                 to: self.below(lines)?,
                 volume: self.volume()?,

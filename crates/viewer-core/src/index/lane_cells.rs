@@ -1,15 +1,15 @@
 //! The states of a unit, taken in order of their start, as cells: at any moment the one that started last takes the time.
 //!
-//! The same as [`crate::trace::states::sweep`] of states that are all at hand; here one comes after the other, of all units in turn.
+//! The same as [`crate::trace::states::lane_cells`] of states that are all at hand; here one comes after the other, of all units in turn.
 
 use std::ops::Range;
 
-use super::grid::GridWriter;
-use crate::base::columns::{COLUMN, Columns, Fill, Sweeper};
+use super::levels::LevelWriter;
+use crate::base::columns::{COLUMN, ColumnFiller, ColumnSink, Columns};
 
 /// A state that lasts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenState {
     pub start: f64,
     pub end: f64,
     pub kind: u32,
@@ -20,25 +20,25 @@ pub(super) struct Open {
 
 /// A unit on its way through time.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct LaneAggregation {
     lane: u32,
     /// Up to when it is known what the unit did, and where that is among the columns.
     until: f64,
     place: i64,
-    sweeper: Sweeper,
+    sweeper: ColumnFiller,
     /// States that began, the last one at the end. Those that ended under one that did not are not looked for each time.
-    open: Vec<Open>,
+    open: Vec<OpenState>,
     /// Length of `open` from which on they are.
     tidy_at: usize,
 }
 
 /// Where the time of cells goes.
 #[derive(Debug)]
-pub(super) struct Cells {
+pub(super) struct AggregatedCells {
     pub columns: Columns,
     /// The end of the last column.
     pub end: i64,
-    pub grid: GridWriter,
+    pub levels: LevelWriter,
     /// Time of each kind by bin of the overview, in parts of columns.
     pub overview: Vec<i64>,
     /// Columns to one bin of the overview.
@@ -47,12 +47,12 @@ pub(super) struct Cells {
 }
 
 /// The cells of a unit.
-struct OfLane<'c> {
+struct CellsOfLane<'c> {
     lane: u32,
-    cells: &'c mut Cells,
+    cells: &'c mut AggregatedCells,
 }
 
-impl OfLane<'_> {
+impl CellsOfLane<'_> {
     #[inline]
     fn add(&mut self, column: usize, parts: &[(u32, i64)]) {
         let cells = &mut *self.cells;
@@ -67,11 +67,11 @@ impl OfLane<'_> {
     }
 }
 
-impl Fill for OfLane<'_> {
+impl ColumnSink for CellsOfLane<'_> {
     #[inline]
     fn column(&mut self, column: usize, parts: &[(u32, i64)]) {
         self.add(column, parts);
-        self.cells.grid.put(self.lane, column as u32, parts);
+        self.cells.levels.put(self.lane, column as u32, parts);
     }
 
     fn whole(&mut self, columns: Range<usize>, kind: u32) {
@@ -79,17 +79,17 @@ impl Fill for OfLane<'_> {
             self.add(column, &[(kind, COLUMN)]);
         }
         let columns = columns.start as u32..columns.end as u32;
-        self.cells.grid.fill(self.lane, columns, kind);
+        self.cells.levels.fill(self.lane, columns, kind);
     }
 }
 
-impl Lane {
+impl LaneAggregation {
     pub fn new(lane: u32) -> Self {
-        Lane {
+        LaneAggregation {
             lane,
             until: f64::NEG_INFINITY,
             place: 0,
-            sweeper: Sweeper::default(),
+            sweeper: ColumnFiller::default(),
             open: Vec::new(),
             tidy_at: 32,
         }
@@ -102,15 +102,15 @@ impl Lane {
 
     /// The innermost state of a line, of those that began so far, that covers this stretch of time.
     #[inline]
-    pub fn covering(&self, line: u32, start: f64, end: f64) -> Option<Open> {
+    pub fn covering(&self, line: u32, start: f64, end: f64) -> Option<OpenState> {
         let mut open = self.open.iter().rev();
-        let covers = |o: &&Open| o.start <= start && o.end >= end && o.line == line;
+        let covers = |o: &&OpenState| o.start <= start && o.end >= end && o.line == line;
         open.find(covers).copied()
     }
 
-    /// A state begins at the time up to which [`Lane::advance`] went, or before.
+    /// A state begins at the time up to which [`LaneAggregation::advance`] went, or before.
     #[inline]
-    pub fn begin(&mut self, state: Open, cells: &mut Cells) {
+    pub fn begin(&mut self, state: OpenState, cells: &mut AggregatedCells) {
         if state.end <= self.until {
             if state.start == state.end {
                 // It takes no time, but it is there.
@@ -128,8 +128,8 @@ impl Lane {
 
     /// Goes on to a time.
     #[inline]
-    pub fn advance(&mut self, to: f64, cells: &mut Cells) {
-        while let Some(&Open { kind, end, .. }) = self.open.last() {
+    pub fn advance(&mut self, to: f64, cells: &mut AggregatedCells) {
+        while let Some(&OpenState { kind, end, .. }) = self.open.last() {
             if end > to {
                 self.credit(kind, to, cells);
                 return;
@@ -145,7 +145,7 @@ impl Lane {
 
     /// Gives the time up to `to` to a kind.
     #[inline]
-    fn credit(&mut self, kind: u32, to: f64, cells: &mut Cells) {
+    fn credit(&mut self, kind: u32, to: f64, cells: &mut AggregatedCells) {
         if to > self.until {
             self.until = to;
             let place = cells.columns.at(to);
@@ -158,17 +158,17 @@ impl Lane {
     }
 
     #[inline]
-    fn show(&mut self, kind: u32, to: i64, cells: &mut Cells) {
+    fn show(&mut self, kind: u32, to: i64, cells: &mut AggregatedCells) {
         let end = cells.end;
         let lane = self.lane;
-        let mut fill = OfLane { lane, cells };
+        let mut fill = CellsOfLane { lane, cells };
         self.sweeper.add(kind, self.place, to, end, &mut fill);
     }
 
     /// There is nothing more.
-    pub fn finish(&mut self, cells: &mut Cells) {
+    pub fn finish(&mut self, cells: &mut AggregatedCells) {
         self.advance(f64::INFINITY, cells);
         let lane = self.lane;
-        self.sweeper.finish(&mut OfLane { lane, cells });
+        self.sweeper.finish(&mut CellsOfLane { lane, cells });
     }
 }

@@ -1,33 +1,34 @@
 //! The index of a trace: what it takes a pass over the whole file to know, made once and kept.
 //!
 //! Previews in SLOG2 files are by line and node: too coarse in time and too many once there are hundreds of lines. An index
-//! has cells of all units at several resolutions ([`Grid`]), the shares of time of all lines together ([`Overview`]), and
-//! what the trace adds up to ([`Totals`]). A [`Builder`] makes it in steps, in memory that is little more than that of the
-//! index: [`Reading`] gives the states batch by batch, [`Taking`] takes them unit by unit. It is kept as bytes, which need
+//! has cells of all units at several resolutions ([`DetailLevels`]), the shares of time of all lines together ([`KindTimes`]), and
+//! what the trace adds up to ([`TraceTotals`]). A [`IndexBuilder`] makes it in steps, in memory that is little more than that of the
+//! index: [`StateReader`] gives the states batch by batch, [`Aggregation`] takes them unit by unit. It is kept as bytes, which need
 //! not be trusted ([`Index::encode`], [`Index::decode`]).
 
+mod aggregation;
+mod arrows_and_events;
 mod batch;
 mod build;
 mod file;
-pub(crate) mod grid;
-mod others;
-mod read;
+mod lane_cells;
+pub(crate) mod levels;
 mod shape;
+mod state_reader;
 mod sums;
-mod sweep;
-mod taking;
 mod totals;
 
-pub use batch::Batch;
-pub use build::{Builder, join};
-pub use file::{Identity, MAGIC};
-pub use grid::{Grid, Level, NAMES};
-pub use read::{Done, Reading};
-pub use shape::Shape;
-pub use taking::{Taken, Taking};
+pub use aggregation::{Aggregated, Aggregation};
+pub use batch::StateBatch;
+pub use build::{IndexBuilder, join_halves};
+pub use file::{INDEX_MAGIC, IndexIdentity};
+pub use levels::{DetailLevel, DetailLevels, NAMES_PER_CELL};
+pub use shape::IndexShape;
+pub use state_reader::{ReadProgress, StateReader};
 pub use totals::{
-    DURATION_CLASSES, Flow, KindTotals, LONGEST, LineTotals, Long, Messages, SIZE_CLASSES, Sum,
-    Totals, Volume, duration_class, duration_from, size_class, size_from,
+    DURATION_CLASSES, DurationSum, KindTotals, LineTotals, LongDrawable, MAX_LONGEST, MessageFlow,
+    MessageTotals, MessageVolume, SIZE_CLASSES, TraceTotals, duration_class, duration_from,
+    size_class, size_from,
 };
 
 use std::borrow::Cow;
@@ -38,11 +39,11 @@ use trace_formats::slog2::TimeBBox;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index<'a> {
     window: TimeBBox,
-    grid: Grid<'a>,
-    events: Option<Events<'a>>,
-    overview: Overview,
+    detail: DetailLevels<'a>,
+    events: Option<EventCounts<'a>>,
+    overview: KindTimes,
     drawables: u64,
-    totals: OnceLock<Totals>,
+    totals: OnceLock<TraceTotals>,
     out_of_order: bool,
 }
 
@@ -53,38 +54,38 @@ impl<'a> Index<'a> {
     }
 
     /// The cells.
-    pub fn grid(&self) -> &Grid<'a> {
-        &self.grid
+    pub fn detail(&self) -> &DetailLevels<'a> {
+        &self.detail
     }
 
     /// Makes the coarser levels of its cells, unless it has them. Nothing looks different with them, but what is asked of long
     /// stretches of time is answered sooner.
     pub fn coarsen(&self) {
-        self.grid.coarsen();
+        self.detail.coarsen();
     }
 
     /// Events by cell, if there are any.
-    pub fn events(&self) -> Option<&Events<'a>> {
+    pub fn events(&self) -> Option<&EventCounts<'a>> {
         self.events.as_ref()
     }
 
     /// The time of all lines together.
-    pub fn overview(&self) -> &Overview {
+    pub fn overview(&self) -> &KindTimes {
         &self.overview
     }
 
     /// What the whole trace adds up to, once that is known.
-    pub fn totals(&self) -> Option<&Totals> {
+    pub fn totals(&self) -> Option<&TraceTotals> {
         self.totals.get()
     }
 
     /// Takes over what another pass over the trace has found; a second time it is dropped.
-    pub fn set_totals(&self, totals: Totals) {
+    pub fn set_totals(&self, totals: TraceTotals) {
         let _ = self.totals.set(totals);
     }
 
     /// What the whole trace adds up to, if it is known, and nothing else.
-    pub fn into_totals(self) -> Option<Totals> {
+    pub fn into_totals(self) -> Option<TraceTotals> {
         self.totals.into_inner()
     }
 
@@ -101,19 +102,19 @@ impl<'a> Index<'a> {
 
 /// How many events there are, by unit and bin.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Events<'a> {
+pub struct EventCounts<'a> {
     bins: u32,
     /// 0 for none, else 1 and the binary logarithm, rounded down.
     classes: Cow<'a, [u8]>,
 }
 
-impl Events<'_> {
-    fn of(bins: u32, counts: &[u16]) -> Option<Events<'static>> {
+impl EventCounts<'_> {
+    fn of(bins: u32, counts: &[u16]) -> Option<EventCounts<'static>> {
         let classes = counts.iter().map(|&count| match count {
             0 => 0,
             count => 1 + count.ilog2() as u8,
         });
-        (!counts.is_empty()).then(|| Events {
+        (!counts.is_empty()).then(|| EventCounts {
             bins,
             classes: classes.collect(),
         })
@@ -134,13 +135,13 @@ impl Events<'_> {
 
 /// Seconds of all lines that are spent in states of each kind, without what is nested in them, over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overview {
+pub struct KindTimes {
     bins: u32,
     kinds: u32,
     seconds: Vec<f64>,
 }
 
-impl Overview {
+impl KindTimes {
     /// Stretches of time, equal ones.
     pub fn bins(&self) -> u32 {
         self.bins

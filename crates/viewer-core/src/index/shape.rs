@@ -4,35 +4,35 @@ use trace_formats::slog2::TimeBBox;
 
 use crate::trace::Trace;
 
-/// Cells of the finest level at most: with [`super::NAMES`] bytes for names and shares each, some 200 MB.
-const MOST_CELLS: u64 = 24 << 20;
+/// Cells of the finest level at most: with [`super::NAMES_PER_CELL`] bytes for names and shares each, some 200 MB.
+const MAX_CELLS: u64 = 24 << 20;
 /// Bins of the finest level, at most.
-const MOST_BINS: u32 = 1 << 14;
+const MAX_BINS: u32 = 1 << 14;
 /// Bins of the finest level, at least.
-const FEWEST_BINS: u32 = 1 << 6;
+const MIN_BINS: u32 = 1 << 6;
 
 /// What an index is to have.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct IndexShape {
     /// The stretch of time of its cells.
     pub window: TimeBBox,
     /// Bins of the finest level.
     pub bins: u32,
-    /// Whether it has [`Totals`]. Without them it takes little more than half as long, for no arrow is looked at.
+    /// Whether it has [`TraceTotals`]. Without them it takes little more than half as long, for no arrow is looked at.
     pub totals: bool,
 }
 
-impl Shape {
+impl IndexShape {
     /// What suits a trace: as many bins as memory allows, and no more bytes than a small part of the file.
     pub fn of(trace: &Trace<'_>) -> Self {
         let directory = trace.reader().directory();
         let lanes = (trace.lanes() as u64).max(1);
-        let cells = (directory.node_bytes() / 64).clamp(1 << 16, MOST_CELLS);
-        let bins = u32::try_from(cells / lanes).unwrap_or(MOST_BINS).max(1);
+        let cells = (directory.node_bytes() / 64).clamp(1 << 16, MAX_CELLS);
+        let bins = u32::try_from(cells / lanes).unwrap_or(MAX_BINS).max(1);
         let power = 1u32 << bins.ilog2();
-        Shape {
+        IndexShape {
             window: trace.bounds(),
-            bins: power.clamp(FEWEST_BINS, MOST_BINS),
+            bins: power.clamp(MIN_BINS, MAX_BINS),
             totals: true,
         }
     }

@@ -12,13 +12,14 @@ use trace_formats::slog2::{
     DirEntry, Directory, Entries, Error, Found, Plain, Scan, TimeBBox, Topology,
 };
 
-use super::batch::{Batch, State};
-use super::others::Others;
-use crate::trace::{Item, Trace};
+use super::arrows_and_events::ArrowsAndEvents;
+use super::batch::StateBatch;
+use crate::trace::states::TraceState;
+use crate::trace::{Trace, TraceItem};
 
 /// What was read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct ReadProgress {
     /// Drawables.
     pub drawables: u64,
     /// Of those: without a place, for their times are no numbers or nothing defines their lines.
@@ -33,11 +34,11 @@ pub struct Done {
 
 /// Reads the drawables of a window.
 #[derive(Debug)]
-pub struct Reading<'t, 'a> {
+pub struct StateReader<'t, 'a> {
     /// By level the nodes that are not yet open.
     levels: Vec<Peekable<Entries<'a>>>,
-    streams: Vec<Stream<'a>>,
-    from: From<'t, 'a>,
+    streams: Vec<NodeStates<'a>>,
+    from: StateSource<'t, 'a>,
     /// States of a batch, about so many.
     wanted: usize,
     /// What starts before this was read.
@@ -48,28 +49,28 @@ pub struct Reading<'t, 'a> {
 
 /// Where drawables come from and, but for the states of streams, go to.
 #[derive(Debug)]
-struct From<'t, 'a> {
+struct StateSource<'t, 'a> {
     trace: &'t Trace<'a>,
-    done: Done,
+    done: ReadProgress,
     /// By line whether its unit is in the second half.
     half_of: Vec<bool>,
     /// States of both halves that are in no batch yet.
-    states: [Vec<State>; 2],
+    states: [Vec<TraceState>; 2],
     /// Whether some of them may belong to a later one.
     is_mixed: bool,
-    others: Others<'t>,
+    arrows_and_events: ArrowsAndEvents<'t>,
 }
 
 /// The states of a node.
 #[derive(Debug)]
-struct Stream<'a> {
+struct NodeStates<'a> {
     /// The next one does not start before this.
     next: f64,
     rest: Scan<'a>,
 }
 
 /// How far a stream came.
-enum Run {
+enum StreamPosition {
     /// To its end.
     Over,
     /// Before this.
@@ -77,38 +78,38 @@ enum Run {
 }
 
 /// States of a unit in a batch: enough for what is known of it to be fetched once for many.
-const BY_LANE: usize = 64;
+const STATES_PER_LANE: usize = 64;
 /// States of a batch at least and at most.
-const STATES: (usize, usize) = (1 << 15, 1 << 19);
+const BATCH_STATES: (usize, usize) = (1 << 15, 1 << 19);
 
-impl<'t, 'a> Reading<'t, 'a> {
+impl<'t, 'a> StateReader<'t, 'a> {
     /// Of the nodes that reach into a window; what they hold comes all, whether or not in the window.
     pub(super) fn new(
         trace: &'t Trace<'a>,
         window: TimeBBox,
-        others: Others<'t>,
+        arrows_and_events: ArrowsAndEvents<'t>,
     ) -> Result<Self, Error> {
         // Nodes that overlap would be read again and again.
         trace.reader().whole_directory()?;
         let levels = trace.reader().levels_in(window)?;
-        let done = Done {
+        let done = ReadProgress {
             of_bytes: levels.iter().map(Directory::node_bytes).sum(),
-            ..Done::default()
+            ..ReadProgress::default()
         };
         let lanes = trace.lanes();
-        let wanted = (BY_LANE * lanes).clamp(STATES.0, STATES.1);
+        let wanted = (STATES_PER_LANE * lanes).clamp(BATCH_STATES.0, BATCH_STATES.1);
         let [_, second] = halves(lanes);
         let lines = trace.lines().iter();
-        Ok(Reading {
+        Ok(StateReader {
             levels: levels.iter().map(|level| level.iter().peekable()).collect(),
             streams: Vec::new(),
-            from: From {
+            from: StateSource {
                 trace,
                 done,
                 half_of: lines.map(|line| second.contains(&line.lane)).collect(),
                 states: [Vec::new(), Vec::new()],
                 is_mixed: false,
-                others,
+                arrows_and_events,
             },
             wanted,
             until: f64::NEG_INFINITY,
@@ -117,27 +118,27 @@ impl<'t, 'a> Reading<'t, 'a> {
     }
 
     /// What was read.
-    pub fn done(&self) -> Done {
+    pub fn done(&self) -> ReadProgress {
         self.from.done
     }
 
     /// What there is besides states.
-    pub(super) fn into_others(self) -> Others<'t> {
-        self.from.others
+    pub(super) fn into_others(self) -> ArrowsAndEvents<'t> {
+        self.from.arrows_and_events
     }
 
     /// The next states of each half of the units; false if there are none left.
     ///
     /// # Errors
     /// A node is damaged.
-    pub fn next(&mut self, batches: [&mut Batch; 2]) -> Result<bool, Error> {
+    pub fn next(&mut self, batches: [&mut StateBatch; 2]) -> Result<bool, Error> {
         let mut is_more = true;
         while is_more && self.from.waiting() < self.wanted {
             is_more = self.go_on()?;
         }
         // Above some number they go as they are: most of them start together.
         let are_kept = self.from.is_mixed && is_more && self.from.waiting() <= 8 * self.wanted;
-        for (Batch { states }, waiting) in batches.into_iter().zip(&mut self.from.states) {
+        for (StateBatch { states }, waiting) in batches.into_iter().zip(&mut self.from.states) {
             states.clear();
             std::mem::swap(states, waiting);
             if are_kept {
@@ -168,8 +169,8 @@ impl<'t, 'a> Reading<'t, 'a> {
         while let Some(stream) = self.streams.get_mut(nth) {
             let most = self.from.waiting() + 2 * self.wanted;
             match self.from.run(stream, until, (most, first))? {
-                Run::Over => drop(self.streams.remove(nth)),
-                Run::Until(reached) => {
+                StreamPosition::Over => drop(self.streams.remove(nth)),
+                StreamPosition::Until(reached) => {
                     // If there was more than was thought, others need not come as far. What came farther has to wait.
                     self.from.is_mixed |= reached < until;
                     until = reached;
@@ -200,7 +201,7 @@ impl<'t, 'a> Reading<'t, 'a> {
         let mut rest = self.from.trace.reader().scan(node.ptr)?;
         self.from.asides(&mut rest)?;
         let next = before(node.bounds);
-        self.streams.push(Stream { next, rest });
+        self.streams.push(NodeStates { next, rest });
         self.from.done.nodes += 1;
         self.from.done.bytes += u64::from(node.ptr.size.unsigned_abs());
         Ok(())
@@ -221,7 +222,7 @@ fn before(bounds: TimeBBox) -> f64 {
     }
 }
 
-impl<'a> From<'_, 'a> {
+impl<'a> StateSource<'_, 'a> {
     /// How many states are in no batch yet.
     fn waiting(&self) -> usize {
         self.states.iter().map(Vec::len).sum()
@@ -230,16 +231,16 @@ impl<'a> From<'_, 'a> {
     /// Takes what starts before `until`; less, if that makes more than `most` states, but at least what starts at `first`.
     fn run(
         &mut self,
-        stream: &mut Stream<'a>,
+        stream: &mut NodeStates<'a>,
         until: f64,
         (most, first): (usize, f64),
-    ) -> Result<Run, Error> {
+    ) -> Result<StreamPosition, Error> {
         loop {
             let found = self.waiting();
             let (trace, half_of, states) = (self.trace, &self.half_of[..], &mut self.states);
             let (mut count, mut reached) = (found, None);
             stream.rest.for_plain(|plain| {
-                let state = plain_state(trace, plain).or_else(|| odd_state(trace, plain));
+                let state = fast_state(trace, plain).or_else(|| slow_state(trace, plain));
                 let Some(state) = state else {
                     return false;
                 };
@@ -257,11 +258,11 @@ impl<'a> From<'_, 'a> {
             });
             self.done.drawables += (count - found) as u64;
             if let Some(reached) = reached {
-                return Ok(Run::Until(reached));
+                return Ok(StreamPosition::Until(reached));
             }
             match stream.rest.next()? {
                 Some(found) => self.aside(found),
-                None => return Ok(Run::Over),
+                None => return Ok(StreamPosition::Over),
             }
         }
     }
@@ -269,7 +270,7 @@ impl<'a> From<'_, 'a> {
     /// Takes the arrows and events of a node.
     fn asides(&mut self, scan: &mut Scan<'a>) -> Result<(), Error> {
         loop {
-            if !self.others.takes_arrows() {
+            if !self.arrows_and_events.takes_arrows() {
                 let (trace, drawables) = (self.trace, &mut self.done.drawables);
                 scan.for_plain(|plain| {
                     let is_arrow = |kind| trace.topology(kind) == Topology::Arrow;
@@ -307,19 +308,19 @@ impl<'a> From<'_, 'a> {
 
     /// A state; what is none is taken.
     #[inline]
-    fn state(&mut self, item: &Item<'a>) -> Option<State> {
+    fn state(&mut self, item: &TraceItem<'a>) -> Option<TraceState> {
         if item.topology != Topology::State {
-            self.others.take(item);
+            self.arrows_and_events.take(item);
             return None;
         }
-        Some(State::of(item))
+        Some(TraceState::of(item))
     }
 
     /// A drawable in the trace's terms, as [`Trace::item`] has them.
     #[inline]
-    fn item(&mut self, plain: &Plain<'a>) -> Option<Item<'a>> {
+    fn item(&mut self, plain: &Plain<'a>) -> Option<TraceItem<'a>> {
         self.done.drawables += 1;
-        let item = self.trace.place(plain);
+        let item = self.trace.locate(plain);
         self.done.placeless += u64::from(item.is_none());
         item
     }
@@ -327,7 +328,7 @@ impl<'a> From<'_, 'a> {
 
 /// What nearly all drawables in a list of states are: a state of a known category on a known line.
 #[inline]
-fn plain_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<State> {
+fn fast_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<TraceState> {
     let (first, last) = (plain.first, plain.last);
     let kind = trace.kind(plain.category)?;
     let line = trace.line(first.line)?;
@@ -336,7 +337,7 @@ fn plain_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<State> {
         && first.time <= last.time
         && first.time.is_finite()
         && last.time.is_finite();
-    is_plain.then_some(State {
+    is_plain.then_some(TraceState {
         start: first.time,
         end: last.time,
         kind,
@@ -346,7 +347,7 @@ fn plain_state(trace: &Trace<'_>, plain: &Plain<'_>) -> Option<State> {
 
 /// The others: of categories that nothing defines, or that end before they start.
 #[cold]
-fn odd_state<'a>(trace: &Trace<'a>, plain: &Plain<'a>) -> Option<State> {
-    let item = trace.place(plain)?;
-    (item.topology == Topology::State).then(|| State::of(&item))
+fn slow_state<'a>(trace: &Trace<'a>, plain: &Plain<'a>) -> Option<TraceState> {
+    let item = trace.locate(plain)?;
+    (item.topology == Topology::State).then(|| TraceState::of(&item))
 }

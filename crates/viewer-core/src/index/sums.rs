@@ -3,26 +3,26 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::totals::{KindTotals, LONGEST, Long, Sum, duration_class};
+use super::totals::{DurationSum, KindTotals, LongDrawable, MAX_LONGEST, duration_class};
 
 /// Lines times kinds up to which there is a place for each sum.
-const MOST_SUMS: usize = 1 << 20;
+const MAX_DIRECT_SUMS: usize = 1 << 20;
 /// The same up to which places of sums are kept in a table.
-const MOST_PLACES: usize = 1 << 24;
+const MAX_TABLE_SLOTS: usize = 1 << 24;
 
 /// Sums of kinds on lines.
 #[derive(Debug)]
-pub(super) struct Sums {
-    places: Places,
+pub(super) struct LineKindSums {
+    slots: SumSlots,
     kinds: usize,
-    pub sums: Vec<Sum>,
+    pub sums: Vec<DurationSum>,
     /// Of each of `sums` line and kind, if not all have a place.
     owners: Vec<(u32, u32)>,
 }
 
 /// Where the sum of a kind on a line is.
 #[derive(Debug)]
-enum Places {
+enum SumSlots {
     /// All have one, kind by kind: mostly one kind of arrows goes to many lines in turn.
     All {
         lines: u32,
@@ -32,20 +32,20 @@ enum Places {
     Map(HashMap<(u32, u32), u32>),
 }
 
-impl Sums {
+impl LineKindSums {
     pub fn new(lines: usize, kinds: usize) -> Self {
         let count = lines * kinds;
-        Sums {
-            places: if count <= MOST_SUMS {
+        LineKindSums {
+            slots: if count <= MAX_DIRECT_SUMS {
                 let lines = lines as u32;
-                Places::All { lines }
-            } else if count <= MOST_PLACES {
-                Places::Table(vec![u32::MAX; count])
+                SumSlots::All { lines }
+            } else if count <= MAX_TABLE_SLOTS {
+                SumSlots::Table(vec![u32::MAX; count])
             } else {
-                Places::Map(HashMap::new())
+                SumSlots::Map(HashMap::new())
             },
             kinds,
-            sums: vec![Sum::default(); if count <= MOST_SUMS { count } else { 0 }],
+            sums: vec![DurationSum::default(); if count <= MAX_DIRECT_SUMS { count } else { 0 }],
             owners: Vec::new(),
         }
     }
@@ -53,23 +53,23 @@ impl Sums {
     /// Where the sum of a kind on a line is.
     #[inline]
     pub fn slot(&mut self, line: u32, kind: u32) -> u32 {
-        let place = match &mut self.places {
-            Places::All { lines } => return kind * *lines + line,
-            Places::Table(table) => &mut table[line as usize * self.kinds + kind as usize],
-            Places::Map(map) => map.entry((line, kind)).or_insert(u32::MAX),
+        let place = match &mut self.slots {
+            SumSlots::All { lines } => return kind * *lines + line,
+            SumSlots::Table(table) => &mut table[line as usize * self.kinds + kind as usize],
+            SumSlots::Map(map) => map.entry((line, kind)).or_insert(u32::MAX),
         };
         if *place == u32::MAX {
             *place = self.sums.len() as u32;
-            self.sums.push(Sum::default());
+            self.sums.push(DurationSum::default());
             self.owners.push((line, kind));
         }
         *place
     }
 
     /// Line, kind and sum of what there is.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, &Sum)> {
-        let owner = |place: usize| match &self.places {
-            Places::All { lines } => (place as u32 % lines, place as u32 / lines),
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32, &DurationSum)> {
+        let owner = |place: usize| match &self.slots {
+            SumSlots::All { lines } => (place as u32 % lines, place as u32 / lines),
             _ => self.owners[place],
         };
         let sums = self.sums.iter().enumerate();
@@ -80,19 +80,19 @@ impl Sums {
 
 /// What is found of a kind.
 #[derive(Clone, Debug)]
-pub(super) struct KindFound {
+pub(super) struct KindAggregate {
     pub totals: KindTotals,
-    longest: BinaryHeap<Reverse<(u64, Ends)>>,
+    longest: BinaryHeap<Reverse<(u64, LongestKey)>>,
     /// What is shorter is none of the longest.
     floor: f64,
 }
 
 /// Bits of the start, negated so that of equal ones the first are kept, and the line.
-type Ends = (Reverse<u64>, u32);
+type LongestKey = (Reverse<u64>, u32);
 
-impl Default for KindFound {
+impl Default for KindAggregate {
     fn default() -> Self {
-        KindFound {
+        KindAggregate {
             totals: KindTotals::default(),
             longest: BinaryHeap::new(),
             floor: -1.0,
@@ -100,7 +100,7 @@ impl Default for KindFound {
     }
 }
 
-impl KindFound {
+impl KindAggregate {
     #[inline]
     pub fn add(&mut self, duration: f64, start: f64, line: u32) {
         self.totals.durations[duration_class(duration)] += 1;
@@ -113,7 +113,7 @@ impl KindFound {
     fn keep(&mut self, duration: f64, start: f64, line: u32) {
         // Bits of floats that are not negative ascend as their values do; of starts only the order among equals hangs on it.
         let found = (duration.to_bits(), (Reverse(start.to_bits()), line));
-        if self.longest.len() == LONGEST {
+        if self.longest.len() == MAX_LONGEST {
             match self.longest.peek_mut() {
                 Some(mut least) if least.0 < found => *least = Reverse(found),
                 _ => return,
@@ -121,7 +121,7 @@ impl KindFound {
         } else {
             self.longest.push(Reverse(found));
         }
-        if self.longest.len() == LONGEST
+        if self.longest.len() == MAX_LONGEST
             && let Some(Reverse((least, _))) = self.longest.peek()
         {
             self.floor = f64::from_bits(*least);
@@ -129,10 +129,10 @@ impl KindFound {
     }
 
     /// Takes over what another one found.
-    pub fn join(&mut self, other: KindFound) {
+    pub fn join(&mut self, other: KindAggregate) {
         let durations = self.totals.durations.iter_mut();
-        for (count, others) in durations.zip(other.totals.durations) {
-            *count += others;
+        for (count, arrows_and_events) in durations.zip(other.totals.durations) {
+            *count += arrows_and_events;
         }
         self.totals.bytes = self.totals.bytes.saturating_add(other.totals.bytes);
         for Reverse((duration, (Reverse(start), line))) in other.longest {
@@ -144,7 +144,7 @@ impl KindFound {
         let mut totals = self.totals;
         let longest = self.longest.into_sorted_vec().into_iter();
         totals.longest = longest
-            .map(|Reverse((duration, (Reverse(start), line)))| Long {
+            .map(|Reverse((duration, (Reverse(start), line)))| LongDrawable {
                 duration: f64::from_bits(duration),
                 start: f64::from_bits(start),
                 line,

@@ -4,17 +4,17 @@ use trace_formats::slog2::{Category, Topology};
 use trace_model::{Value, info_values};
 
 /// Drawables of a kind that are kept as the longest ones.
-pub const LONGEST: usize = 100;
+pub const MAX_LONGEST: usize = 100;
 /// Classes of durations; see [`duration_class`].
 pub const DURATION_CLASSES: usize = 64;
 /// Classes of sizes: 0, 1, 2 to 3, 4 to 7, … bytes.
 pub const SIZE_CLASSES: usize = 65;
 /// Groups of lines that messages are counted between, at most.
-pub const MOST_GROUPS: u32 = 256;
+pub const MAX_LINE_GROUPS: u32 = 256;
 
 /// Drawables of a kind: their number and durations in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sum {
+pub struct DurationSum {
     /// Number of drawables.
     pub count: u64,
     /// Sum of durations. An arrow's duration is that between its ends, an event has none.
@@ -27,9 +27,9 @@ pub struct Sum {
     pub max: f64,
 }
 
-impl Default for Sum {
+impl Default for DurationSum {
     fn default() -> Self {
-        Sum {
+        DurationSum {
             count: 0,
             inclusive: 0.0,
             exclusive: 0.0,
@@ -39,7 +39,7 @@ impl Default for Sum {
     }
 }
 
-impl Sum {
+impl DurationSum {
     #[inline]
     pub(super) fn add(&mut self, duration: f64) {
         self.count += 1;
@@ -53,7 +53,7 @@ impl Sum {
     }
 
     /// Takes over the drawables of another one.
-    pub fn join(&mut self, other: &Sum) {
+    pub fn join(&mut self, other: &DurationSum) {
         self.count += other.count;
         self.inclusive += other.inclusive;
         self.exclusive += other.exclusive;
@@ -64,14 +64,14 @@ impl Sum {
 
 /// Messages and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Volume {
+pub struct MessageVolume {
     /// Messages.
     pub count: u64,
     /// Bytes of those whose size is known.
     pub bytes: u64,
 }
 
-impl Volume {
+impl MessageVolume {
     #[inline]
     pub(super) fn add(&mut self, bytes: u64) {
         self.count += 1;
@@ -81,7 +81,7 @@ impl Volume {
 
 /// One of the longest drawables of a kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Long {
+pub struct LongDrawable {
     /// Seconds.
     pub duration: f64,
     /// Seconds; of an arrow the time of the send.
@@ -94,11 +94,11 @@ pub struct Long {
 #[derive(Clone, Debug, PartialEq)]
 pub struct KindTotals {
     /// Their durations.
-    pub sum: Sum,
+    pub sum: DurationSum,
     /// By class of their duration ([`duration_class`]) how many there are; of events none.
     pub durations: [u64; DURATION_CLASSES],
-    /// The longest of them, the longest first, at most [`LONGEST`]; of events none.
-    pub longest: Vec<Long>,
+    /// The longest of them, the longest first, at most [`MAX_LONGEST`]; of events none.
+    pub longest: Vec<LongDrawable>,
     /// Bytes of the messages, of arrows that tell them.
     pub bytes: u64,
 }
@@ -106,7 +106,7 @@ pub struct KindTotals {
 impl Default for KindTotals {
     fn default() -> Self {
         KindTotals {
-            sum: Sum::default(),
+            sum: DurationSum::default(),
             durations: [0; DURATION_CLASSES],
             longest: Vec::new(),
             bytes: 0,
@@ -118,7 +118,7 @@ impl Default for KindTotals {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineTotals {
     /// By kind, ascending; kinds that do not occur left out. Arrows count on the line of their send.
-    pub kinds: Vec<(u32, Sum)>,
+    pub kinds: Vec<(u32, DurationSum)>,
     /// Start of the first state; infinite if there are none.
     pub first: f64,
     /// End of the last state; minus infinity if there are none.
@@ -126,9 +126,9 @@ pub struct LineTotals {
     /// Seconds in any state.
     pub busy: f64,
     /// Messages sent.
-    pub sent: Volume,
+    pub sent: MessageVolume,
     /// Messages received.
-    pub received: Volume,
+    pub received: MessageVolume,
 }
 
 impl Default for LineTotals {
@@ -138,44 +138,44 @@ impl Default for LineTotals {
             first: f64::INFINITY,
             last: f64::NEG_INFINITY,
             busy: 0.0,
-            sent: Volume::default(),
-            received: Volume::default(),
+            sent: MessageVolume::default(),
+            received: MessageVolume::default(),
         }
     }
 }
 
 /// What went from lines to lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub struct MessageFlow {
     /// Group of the sender's line.
     pub from: u32,
     /// Group of the receiver's line.
     pub to: u32,
     /// What was sent.
-    pub volume: Volume,
+    pub volume: MessageVolume,
 }
 
 /// All arrows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Messages {
+pub struct MessageTotals {
     /// Neighbouring lines that are one group; 1 if all are told apart.
     pub group: u32,
     /// By sender and receiver, ascending; pairs without messages left out.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<MessageFlow>,
     /// By class of size ([`size_class`]), of those whose size is known.
-    pub sizes: [Volume; SIZE_CLASSES],
+    pub sizes: [MessageVolume; SIZE_CLASSES],
     /// Arrows that end before they start, which clocks that differ make of messages.
     pub backward: u64,
     /// Arrows whose info tells no size.
     pub without_size: u64,
 }
 
-impl Default for Messages {
+impl Default for MessageTotals {
     fn default() -> Self {
-        Messages {
+        MessageTotals {
             group: 1,
             flows: Vec::new(),
-            sizes: [Volume::default(); SIZE_CLASSES],
+            sizes: [MessageVolume::default(); SIZE_CLASSES],
             backward: 0,
             without_size: 0,
         }
@@ -184,7 +184,7 @@ impl Default for Messages {
 
 /// What a whole trace adds up to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Totals {
+pub struct TraceTotals {
     /// Drawables.
     pub drawables: u64,
     /// Drawables that are in no other number here: times that are no numbers, lines that nothing defines.
@@ -197,7 +197,7 @@ pub struct Totals {
     /// By line.
     pub lines: Vec<LineTotals>,
     /// Arrows.
-    pub messages: Messages,
+    pub messages: MessageTotals,
 }
 
 /// Class of a duration: 0 for less than 2⁻³⁰ s (about a nanosecond), then one for each power of two.
@@ -232,46 +232,46 @@ pub fn size_from(class: usize) -> u64 {
 
 /// Where the size of a message stands in the infos of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SizePlace {
+pub(super) enum SizeField {
     /// So many bytes from the start, in 4 bytes.
     Int(usize),
     /// The same in 8.
-    Long(usize),
+    LongDrawable(usize),
     /// Behind a text: to be looked for.
     Somewhere,
     /// Its arrows are no messages.
     Nowhere,
 }
 
-impl SizePlace {
+impl SizeField {
     pub fn of(category: &Category) -> Self {
         let keys = category.info_keys.iter();
         let has = |end: &[u8]| keys.clone().any(|key| key.0.ends_with(end));
         if category.topology != Topology::Arrow || !has(b"msg_tag=") || !has(b"msg_size=") {
-            return SizePlace::Nowhere;
+            return SizeField::Nowhere;
         }
         let mut at = 0;
         for (key, kind) in keys.clone().zip(&category.info_types) {
             let is_it = key.0.ends_with(b"msg_size=");
             at += match kind {
-                b'd' if is_it => return SizePlace::Int(at),
-                b'l' if is_it => return SizePlace::Long(at),
+                b'd' if is_it => return SizeField::Int(at),
+                b'l' if is_it => return SizeField::LongDrawable(at),
                 b'h' => 2,
                 b'd' | b'x' | b'e' => 4,
                 b'l' | b'X' | b'E' => 8,
-                _ => return SizePlace::Somewhere,
+                _ => return SizeField::Somewhere,
             };
         }
-        SizePlace::Somewhere
+        SizeField::Somewhere
     }
 
     #[inline]
     pub fn get(self, category: &Category, info: &[u8]) -> Option<u64> {
         let size = match self {
-            SizePlace::Nowhere => return None,
-            SizePlace::Int(at) => i64::from(i32::from_be_bytes(*info.get(at..)?.first_chunk()?)),
-            SizePlace::Long(at) => i64::from_be_bytes(*info.get(at..)?.first_chunk()?),
-            SizePlace::Somewhere => {
+            SizeField::Nowhere => return None,
+            SizeField::Int(at) => i64::from(i32::from_be_bytes(*info.get(at..)?.first_chunk()?)),
+            SizeField::LongDrawable(at) => i64::from_be_bytes(*info.get(at..)?.first_chunk()?),
+            SizeField::Somewhere => {
                 let mut values = info_values(category, info);
                 values.find_map(|(key, value)| match value {
                     Value::Integer(size) if key.0.ends_with(b"msg_size=") => Some(size),

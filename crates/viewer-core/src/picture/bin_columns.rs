@@ -2,35 +2,35 @@
 
 use trace_formats::slog2::TimeBBox;
 
-use crate::base::columns::{BITS, Columns};
-use crate::index::Level;
+use crate::base::columns::{COLUMN_BITS, Columns};
+use crate::index::DetailLevel;
 
 /// Where the bins of a level are among columns.
-pub(super) struct Spread {
+pub(super) struct BinColumns {
     /// The first bin that reaches into the window, and how many of them do.
     pub first: u32,
     pub count: usize,
     /// What columns have of bins.
-    pub columns: Parts,
+    pub columns: ColumnParts,
     /// Which columns have parts of more than one bin, and what these have.
     pub mixed: Vec<u32>,
-    pub of_mixed: Parts,
+    pub of_mixed: ColumnParts,
     pub is_aligned: bool,
 }
 
 /// What columns have of bins.
-pub(super) struct Parts {
+pub(super) struct ColumnParts {
     /// Bins that a column has parts of, at most.
-    pub reach: usize,
+    pub max_bins: usize,
     /// By column the first bin that it has a part of, counted from the first one.
     pub bins: Vec<u32>,
-    /// By column how much it has of that bin and of those behind it, as many as [`Parts::reach`], in parts of
+    /// By column how much it has of that bin and of those behind it, as many as [`ColumnParts::max_bins`], in parts of
     /// [`crate::base::columns::COLUMN`].
     pub parts: Vec<u32>,
 }
 
-impl Spread {
-    pub fn new(all: TimeBBox, level: &Level<'_>, window: TimeBBox, width: usize) -> Self {
+impl BinColumns {
+    pub fn new(all: TimeBBox, level: &DetailLevel<'_>, window: TimeBBox, width: usize) -> Self {
         let bins = f64::from(level.bins());
         let per_second = bins / all.duration();
         let [from, to] = [window.earliest, window.latest].map(|t| (t - all.earliest) * per_second);
@@ -47,8 +47,8 @@ impl Spread {
         for bin in first..behind {
             let (mut from, to) = (border(bin), border(bin + 1));
             while from < to {
-                let column = (from >> BITS) as usize;
-                let end = to.min((column as i64 + 1) << BITS);
+                let column = (from >> COLUMN_BITS) as usize;
+                let end = to.min((column as i64 + 1) << COLUMN_BITS);
                 while next <= column {
                     begins[next] = (bin - first, parts.len());
                     next += 1;
@@ -60,17 +60,17 @@ impl Spread {
         begins[next..].fill((0, parts.len()));
         let end_of = |column: usize| begins.get(column + 1).map_or(parts.len(), |next| next.1);
         let size = |column: usize| end_of(column) - begins[column].1;
-        let reach = (0..width).map(size).max().unwrap_or(0).max(1);
+        let max_bins = (0..width).map(size).max().unwrap_or(0).max(1);
         let of = |columns: &mut dyn Iterator<Item = usize>| {
-            let mut found = Parts {
-                reach,
+            let mut found = ColumnParts {
+                max_bins,
                 bins: Vec::new(),
                 parts: Vec::new(),
             };
             for column in columns {
                 let (bin, from) = begins[column];
                 found.bins.push(bin);
-                let padded = found.parts.len() + reach;
+                let padded = found.parts.len() + max_bins;
                 found.parts.extend_from_slice(&parts[from..end_of(column)]);
                 found.parts.resize(padded, 0);
             }
@@ -78,7 +78,7 @@ impl Spread {
         };
         let mixed = || (0..width).filter(|&column| size(column) > 1);
         let is_whole = |number: f64| (number - number.round()).abs() < 1e-6;
-        Spread {
+        BinColumns {
             first,
             count: (behind - first) as usize,
             columns: of(&mut (0..width)),
@@ -89,21 +89,21 @@ impl Spread {
     }
 }
 
-impl Parts {
-    /// Puts together sums by bin, behind which stand [`Parts::reach`] more: by column, counted from the first, its sum,
+impl ColumnParts {
+    /// Puts together sums by bin, behind which stand [`ColumnParts::max_bins`] more: by column, counted from the first, its sum,
     /// [`crate::base::columns::COLUMN`] times.
     #[inline]
     pub fn for_each(&self, sums: &[u32], put: impl FnMut(usize, u64)) {
         // Nearly all pictures have few bins to a column, and loops of a fixed length take a third of the time.
-        match self.reach {
+        match self.max_bins {
             1 => self.for_each_of::<1>(sums, put),
             2 => self.for_each_of::<2>(sums, put),
             3 => self.for_each_of::<3>(sums, put),
             4 => self.for_each_of::<4>(sums, put),
             5 => self.for_each_of::<5>(sums, put),
-            reach => {
+            max_bins => {
                 let mut put = put;
-                let parts = self.parts.chunks_exact(reach);
+                let parts = self.parts.chunks_exact(max_bins);
                 for (column, (&bin, parts)) in self.bins.iter().zip(parts).enumerate() {
                     let products = parts.iter().zip(&sums[bin as usize..]);
                     let products = products.map(|(&part, &sum)| u64::from(part) * u64::from(sum));

@@ -8,7 +8,7 @@ use crate::base::columns::Columns;
 
 /// Which of the kinds in a cell gives it its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum ColorMode {
     /// That with most exclusive time.
     #[default]
     Dominant,
@@ -34,7 +34,7 @@ pub struct Cells {
     /// Share of the cell in states, or of the kind in a heat map, of 255; at least 1 if there is anything.
     pub busy: Vec<u8>,
     /// Difference between the units of the row in that, if any row has several.
-    pub spread: Vec<u8>,
+    pub deviation: Vec<u8>,
     /// 0 for no events, else 1 + log2 of their number.
     pub events: Vec<u8>,
     /// The same of hits of a search.
@@ -54,21 +54,31 @@ pub fn share(part: i64, whole: i64) -> u8 {
 
 impl Cells {
     /// Cells with nothing in them; `has_groups` says whether any row has several units.
-    pub(crate) fn blank(rows: Range<usize>, width: usize, mode: Mode, has_groups: bool) -> Self {
+    pub(crate) fn blank(
+        rows: Range<usize>,
+        width: usize,
+        mode: ColorMode,
+        has_groups: bool,
+    ) -> Self {
         let size = width * rows.len();
-        let plane = |wanted: bool| vec![0u8; if wanted { size } else { 0 }];
-        let is_stack = mode == Mode::Stack;
-        let other = || (vec![0u16; if is_stack { size } else { 0 }], plane(is_stack));
+        let channel = |wanted: bool| vec![0u8; if wanted { size } else { 0 }];
+        let is_stack = mode == ColorMode::Stack;
+        let other = || {
+            (
+                vec![0u16; if is_stack { size } else { 0 }],
+                channel(is_stack),
+            )
+        };
         Cells {
             width,
             first: rows.start,
             rows: rows.len(),
             category: vec![0; size],
-            busy: plane(true),
-            spread: plane(has_groups),
+            busy: channel(true),
+            deviation: channel(has_groups),
             events: Vec::new(),
             hits: Vec::new(),
-            share: plane(is_stack),
+            share: channel(is_stack),
             others: [other(), other()],
         }
     }
@@ -78,16 +88,16 @@ impl Cells {
         let before = self.width * self.rows;
         self.rows += below.rows;
         let sizes = (before, self.width * self.rows);
-        append(&mut self.category, below.category, sizes);
-        append(&mut self.busy, below.busy, sizes);
-        append(&mut self.spread, below.spread, sizes);
-        append(&mut self.events, below.events, sizes);
-        append(&mut self.hits, below.hits, sizes);
-        append(&mut self.share, below.share, sizes);
+        append_channel(&mut self.category, below.category, sizes);
+        append_channel(&mut self.busy, below.busy, sizes);
+        append_channel(&mut self.deviation, below.deviation, sizes);
+        append_channel(&mut self.events, below.events, sizes);
+        append_channel(&mut self.hits, below.hits, sizes);
+        append_channel(&mut self.share, below.share, sizes);
         for ((kinds, shares), (more_kinds, more_shares)) in self.others.iter_mut().zip(below.others)
         {
-            append(kinds, more_kinds, sizes);
-            append(shares, more_shares, sizes);
+            append_channel(kinds, more_kinds, sizes);
+            append_channel(shares, more_shares, sizes);
         }
     }
 
@@ -123,17 +133,17 @@ impl Cells {
 
     /// Writes a cell of these parts of a whole. Order of the parts does not matter.
     #[inline]
-    pub(crate) fn set(&mut self, at: usize, parts: &[(u32, i64)], whole: i64, mode: Mode) {
+    pub(crate) fn set(&mut self, at: usize, parts: &[(u32, i64)], whole: i64, mode: ColorMode) {
         let mut sum = 0;
         let mut best: Option<(u32, i64)> = None;
         for &(kind, much) in parts {
             sum += much;
             let is_better = |old: (u32, i64)| match mode {
-                Mode::Rare => (much, kind) < (old.1, old.0),
+                ColorMode::Rare => (much, kind) < (old.1, old.0),
                 _ => much > old.1 || (much == old.1 && kind < old.0),
             };
             let takes = match mode {
-                Mode::Heat(wanted) => kind == wanted,
+                ColorMode::Heat(wanted) => kind == wanted,
                 _ => best.is_none_or(is_better),
             };
             if takes {
@@ -144,13 +154,13 @@ impl Cells {
             return;
         };
         self.category[at] = kind as u16 + 1;
-        let shown = if matches!(mode, Mode::Heat(_)) {
+        let shown = if matches!(mode, ColorMode::Heat(_)) {
             much
         } else {
             sum
         };
         self.busy[at] = share(shown, whole);
-        if mode == Mode::Stack {
+        if mode == ColorMode::Stack {
             self.share[at] = share(much, whole);
             let mut last = (much, kind);
             for (kinds, shares) in &mut self.others {
@@ -171,10 +181,14 @@ impl Cells {
 }
 
 /// Makes a plane longer, if one of both has anything.
-fn append<T: Copy + Default>(plane: &mut Vec<T>, below: Vec<T>, (before, behind): (usize, usize)) {
-    if !(plane.is_empty() && below.is_empty()) {
-        plane.resize(before, T::default());
-        plane.extend(below);
-        plane.resize(behind, T::default());
+fn append_channel<T: Copy + Default>(
+    channel: &mut Vec<T>,
+    below: Vec<T>,
+    (before, behind): (usize, usize),
+) {
+    if !(channel.is_empty() && below.is_empty()) {
+        channel.resize(before, T::default());
+        channel.extend(below);
+        channel.resize(behind, T::default());
     }
 }

@@ -5,7 +5,7 @@
 /// What a frame begins with.
 pub const MAGIC: [u8; 4] = *b"LTV1";
 /// Bytes of the header.
-pub const HEADER: usize = 64;
+pub const HEADER_BYTES: usize = 64;
 
 /// Flags of a frame.
 pub mod flag {
@@ -28,7 +28,7 @@ pub mod section {
     /// Cells: share that is taken, u8.
     pub const BUSY: u32 = 2;
     /// Cells: difference between the units of a row, u8.
-    pub const SPREAD: u32 = 3;
+    pub const DEVIATION: u32 = 3;
     /// Cells: 0 for no events, else 1 + log2 of their number, u8.
     pub const EVENTS: u32 = 4;
     /// Cells: hits of a search, likewise.
@@ -45,7 +45,7 @@ pub mod section {
 
 /// What stands in the header of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Header {
+pub struct FrameHeader {
     /// 1 for a picture.
     pub kind: u32,
     /// Columns of cells.
@@ -68,13 +68,13 @@ pub struct Header {
 
 /// Makes a frame.
 #[derive(Clone, Debug, Default)]
-pub struct Writer {
+pub struct FrameWriter {
     sections: Vec<(u32, u32, u64)>,
     data: Vec<u8>,
 }
 
 /// A number of a section.
-pub trait Element: Copy {
+pub trait FrameElement: Copy {
     /// Its bytes.
     const SIZE: usize;
     /// Appends them.
@@ -83,7 +83,7 @@ pub trait Element: Copy {
 
 macro_rules! elements {
     ($($type:ty)*) => {$(
-        impl Element for $type {
+        impl FrameElement for $type {
             const SIZE: usize = size_of::<$type>();
             #[inline]
             fn put(self, out: &mut Vec<u8>) {
@@ -95,9 +95,13 @@ macro_rules! elements {
 
 elements!(u8 u16 u32 f32);
 
-impl Writer {
+impl FrameWriter {
     /// Adds a section.
-    pub fn section<T: Element>(&mut self, id: u32, elements: impl ExactSizeIterator<Item = T>) {
+    pub fn section<T: FrameElement>(
+        &mut self,
+        id: u32,
+        elements: impl ExactSizeIterator<Item = T>,
+    ) {
         self.sections
             .push((id, T::SIZE as u32, elements.len() as u64));
         self.data.reserve(elements.len() * T::SIZE + 8);
@@ -123,11 +127,11 @@ impl Writer {
     }
 
     /// The bytes of the frame.
-    pub fn finish(self, header: &Header) -> Vec<u8> {
-        let mut out = Vec::with_capacity(HEADER + 16 * self.sections.len() + self.data.len());
+    pub fn finish(self, header: &FrameHeader) -> Vec<u8> {
+        let mut out = Vec::with_capacity(HEADER_BYTES + 16 * self.sections.len() + self.data.len());
         out.extend_from_slice(&MAGIC);
         let sections = self.sections.len() as u32;
-        let Header {
+        let FrameHeader {
             kind,
             columns,
             rows,
@@ -159,7 +163,7 @@ impl Writer {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
     /// What the header says.
-    pub header: Header,
+    pub header: FrameHeader,
     /// Number, bytes of an element, and data of each section.
     pub sections: Vec<(u32, u32, Vec<u8>)>,
 }
@@ -175,7 +179,7 @@ impl Frame {
         if array(0)? != MAGIC {
             return None;
         }
-        let header = Header {
+        let header = FrameHeader {
             kind: u32_at(4)?,
             columns: u32_at(8)?,
             rows: u32_at(12)?,
@@ -187,10 +191,10 @@ impl Frame {
             arrows: u64_at(56)?,
         };
         let count = u32_at(16)? as usize;
-        let mut at = HEADER.checked_add(count.checked_mul(16)?)?;
+        let mut at = HEADER_BYTES.checked_add(count.checked_mul(16)?)?;
         let mut sections = Vec::new();
         for nth in 0..count {
-            let entry = HEADER + 16 * nth;
+            let entry = HEADER_BYTES + 16 * nth;
             let (id, size) = (u32_at(entry)?, u32_at(entry + 4)?);
             let length = usize::try_from(u64_at(entry + 8)?)
                 .ok()?

@@ -6,39 +6,39 @@ use std::sync::Arc;
 use trace_formats::slog2::{TimeBBox, Topology};
 
 use crate::base::columns::Columns;
-use crate::base::error::Refusal;
-use crate::base::parallel::both;
-use crate::picture::cells::{Cells, Mode};
-use crate::picture::wire::{Header, Writer, flag, section};
-use crate::search::hits::Hit;
-use crate::search::plan::Plan;
-use crate::timelines::layout::Layout;
-use crate::trace::reference::Reference;
-use crate::trace::scan::{Preview, Reach, Take, scan_both};
-use crate::trace::states::{State, States, sweep};
-use crate::trace::{Item, Trace};
+use crate::base::error::ApiError;
+use crate::base::parallel::run_parallel;
+use crate::picture::cells::{Cells, ColorMode};
+use crate::picture::frame::{FrameHeader, FrameWriter, flag, section};
+use crate::search::hits::SearchHit;
+use crate::search::plan::SearchPlan;
+use crate::timelines::layout::TimelineLayout;
+use crate::trace::reference::DrawableReference;
+use crate::trace::scan::{DrawableSink, ReadBudget, StatePreview, scan_parallel};
+use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
+use crate::trace::{Trace, TraceItem};
 
 /// What is asked of a picture.
 #[derive(Clone, Debug)]
-pub struct Question<'l> {
+pub struct PictureRequest<'l> {
     /// What is searched for: hits are counted by cell.
-    pub hits: Option<Arc<Plan>>,
+    pub hits: Option<Arc<SearchPlan>>,
     /// All hits, for a picture that is not made of drawables.
-    pub places: Option<Arc<Vec<Hit>>>,
+    pub places: Option<Arc<Vec<SearchHit>>>,
     /// The window; of some length.
     pub window: TimeBBox,
     /// Columns.
     pub width: usize,
     /// The rows of the page.
-    pub layout: &'l Layout,
+    pub layout: &'l TimelineLayout,
     /// Which of them.
     pub rows: Range<usize>,
     /// By kind whether it is left out.
     pub hidden: Vec<bool>,
     /// Colour of cells.
-    pub mode: Mode,
+    pub mode: ColorMode,
     /// Which arrows.
-    pub arrows: Arrows,
+    pub arrows: ArrowSelection,
     /// States, events and arrows are given one by one if they are not more than this.
     pub most: usize,
     /// A number that comes back.
@@ -47,7 +47,7 @@ pub struct Question<'l> {
 
 /// Which arrows are given.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Arrows {
+pub enum ArrowSelection {
     /// None.
     #[default]
     None,
@@ -56,7 +56,7 @@ pub enum Arrows {
     /// All, or bundles of those that go the same way.
     All,
     /// This one.
-    One(Reference),
+    One(DrawableReference),
     /// Those that begin or end on a line of this lane in this time.
     Of {
         /// Number of the lane.
@@ -70,7 +70,7 @@ pub enum Arrows {
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Event {
+pub struct PointEvent {
     /// Seconds.
     pub time: f64,
     /// Row.
@@ -81,7 +81,7 @@ pub struct Event {
 
 /// An arrow between two rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arrow {
+pub struct TimelineArrow {
     /// When it begins, in seconds.
     pub from: f64,
     /// When it ends, which may be before.
@@ -97,28 +97,28 @@ pub struct Arrow {
 }
 
 /// Arrows above which those with the longest flight are given only.
-const WORST: usize = 200;
+const MAX_WORST_ARROWS: usize = 200;
 /// Arrows above which bundles are given.
-const MOST_ARROWS: usize = 3000;
+const MAX_ARROWS: usize = 3000;
 /// States and previews from which on it is worth it that two threads share the rows.
-const MANY: usize = 1 << 16;
+const MIN_PARALLEL_STATES: usize = 1 << 16;
 /// Bundles, and parts of the window that have bundles of their own.
-const MOST_BUNDLES: usize = 400;
+const MAX_BUNDLES: usize = 400;
 const BUNDLE_PARTS: u32 = 8;
 /// Arrows that are held while the longest are looked for, and bundles.
-const MOST_HELD: usize = 1 << 20;
+const MAX_HELD_ARROWS: usize = 1 << 20;
 
 /// What there is on some rows in a window.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct WindowDrawables {
     /// States, by who found them.
-    pub states: Vec<Vec<State>>,
+    pub states: Vec<Vec<TraceState>>,
     /// States that were not read.
-    pub previews: Vec<Preview>,
+    pub previews: Vec<StatePreview>,
     /// Events.
-    pub events: Vec<Event>,
+    pub events: Vec<PointEvent>,
     /// Arrows.
-    pub arrows: Vec<Arrow>,
+    pub arrows: Vec<TimelineArrow>,
     /// Hits of the search: row and time.
     pub hits: Vec<(u32, f64)>,
     /// Arrows of which there was no room.
@@ -129,33 +129,33 @@ pub struct Found {
     pub exact: bool,
 }
 
-struct Taker<'q, 'l, 't, 'a> {
-    question: &'q Question<'l>,
+struct WindowCollector<'q, 'l, 't, 'a> {
+    request: &'q PictureRequest<'l>,
     trace: &'t Trace<'a>,
-    states: Vec<State>,
-    found: Found,
+    states: Vec<TraceState>,
+    found: WindowDrawables,
 }
 
-impl<'a> Take<'a> for Taker<'_, '_, '_, 'a> {
+impl<'a> DrawableSink<'a> for WindowCollector<'_, '_, '_, 'a> {
     #[inline]
-    fn item(&mut self, item: Item<'a>) {
-        let question = self.question;
-        if question.hidden.get(item.kind as usize) == Some(&true) {
+    fn item(&mut self, item: TraceItem<'a>) {
+        let request = self.request;
+        if request.hidden.get(item.kind as usize) == Some(&true) {
             return;
         }
-        let row = question.layout.row(item.line);
+        let row = request.layout.row(item.line);
         let is_in =
-            |row: Option<u32>| row.is_some_and(|row| question.rows.contains(&(row as usize)));
-        if let (Some(plan), Some(row), true) = (&question.hits, row, is_in(row))
-            && inside(item.start, question.window)
+            |row: Option<u32>| row.is_some_and(|row| request.rows.contains(&(row as usize)));
+        if let (Some(plan), Some(row), true) = (&request.hits, row, is_in(row))
+            && inside(item.start, request.window)
             && plan.fits(self.trace, &item)
         {
             self.found.hits.push((row, item.start));
         }
         match item.topology {
-            Topology::State if is_in(row) && takes_part(&item, question.window) => {
+            Topology::State if is_in(row) && takes_part(&item, request.window) => {
                 self.found.drawables += 1;
-                self.states.push(State {
+                self.states.push(TraceState {
                     start: item.start,
                     end: item.end,
                     line: item.line,
@@ -165,7 +165,7 @@ impl<'a> Take<'a> for Taker<'_, '_, '_, 'a> {
             Topology::Event if is_in(row) => {
                 self.found.drawables += 1;
                 if let Some(row) = row {
-                    self.found.events.push(Event {
+                    self.found.events.push(PointEvent {
                         time: item.start,
                         row,
                         kind: item.kind,
@@ -173,7 +173,7 @@ impl<'a> Take<'a> for Taker<'_, '_, '_, 'a> {
                 }
             }
             Topology::Arrow => {
-                let row_to = question.layout.row(item.to_line);
+                let row_to = request.layout.row(item.to_line);
                 if is_in(row) || is_in(row_to) {
                     self.found.drawables += 1;
                     self.arrow(&item, row, row_to);
@@ -183,29 +183,29 @@ impl<'a> Take<'a> for Taker<'_, '_, '_, 'a> {
         }
     }
 
-    fn preview(&mut self, preview: Preview) {
-        let row = self.question.layout.row(preview.line);
-        if row.is_some_and(|row| self.question.rows.contains(&(row as usize))) {
+    fn preview(&mut self, preview: StatePreview) {
+        let row = self.request.layout.row(preview.line);
+        if row.is_some_and(|row| self.request.rows.contains(&(row as usize))) {
             let mut preview = preview;
             self.found.drawables += preview.count;
             preview
                 .shares
-                .retain(|share| self.question.hidden.get(share.0 as usize) != Some(&true));
+                .retain(|share| self.request.hidden.get(share.0 as usize) != Some(&true));
             self.found.previews.push(preview);
         }
     }
 }
 
-impl Taker<'_, '_, '_, '_> {
-    fn arrow(&mut self, item: &Item<'_>, row: Option<u32>, row_to: Option<u32>) {
+impl WindowCollector<'_, '_, '_, '_> {
+    fn arrow(&mut self, item: &TraceItem<'_>, row: Option<u32>, row_to: Option<u32>) {
         let is_at = |line: u32, time: f64, lane: u32, from: f64, to: f64| {
             self.trace.lines()[line as usize].lane == lane && from <= time && time <= to
         };
-        let is_wanted = match self.question.arrows {
-            Arrows::None => false,
-            Arrows::Worst | Arrows::All => true,
-            Arrows::One(reference) => reference.names(self.trace, item),
-            Arrows::Of { lane, from, to } => {
+        let is_wanted = match self.request.arrows {
+            ArrowSelection::None => false,
+            ArrowSelection::Worst | ArrowSelection::All => true,
+            ArrowSelection::One(reference) => reference.names(self.trace, item),
+            ArrowSelection::Of { lane, from, to } => {
                 is_at(item.line, item.start, lane, from, to)
                     || is_at(item.to_line, item.end, lane, from, to)
             }
@@ -216,13 +216,13 @@ impl Taker<'_, '_, '_, '_> {
         if !is_wanted {
             return;
         }
-        if self.found.arrows.len() >= MOST_HELD {
+        if self.found.arrows.len() >= MAX_HELD_ARROWS {
             self.found.cut_arrows += 1;
             return;
         }
         let kind = &self.trace.kinds()[item.kind as usize];
         let message = trace_model::message(&kind.category, item.info);
-        self.found.arrows.push(Arrow {
+        self.found.arrows.push(TimelineArrow {
             from: item.start,
             to: item.end,
             row_from,
@@ -234,7 +234,7 @@ impl Taker<'_, '_, '_, '_> {
 }
 
 /// Whether a state has some of its time in a window, or none at all and lies there.
-fn takes_part(item: &Item<'_>, window: TimeBBox) -> bool {
+fn takes_part(item: &TraceItem<'_>, window: TimeBBox) -> bool {
     if item.start == item.end {
         return window.earliest <= item.start && item.end <= window.latest;
     }
@@ -247,20 +247,20 @@ fn takes_part(item: &Item<'_>, window: TimeBBox) -> bool {
 /// The file is damaged.
 pub fn find(
     trace: &Trace<'_>,
-    question: &Question<'_>,
-    reach: Reach<'_>,
-) -> Result<Found, Refusal> {
-    let (takers, scanned) = scan_both(trace, reach, || Taker {
-        question,
+    request: &PictureRequest<'_>,
+    budget: ReadBudget<'_>,
+) -> Result<WindowDrawables, ApiError> {
+    let (takers, scanned) = scan_parallel(trace, budget, || WindowCollector {
+        request,
         trace,
         states: Vec::new(),
-        found: Found::default(),
+        found: WindowDrawables::default(),
     })?;
-    let mut all = Found {
+    let mut all = WindowDrawables {
         exact: scanned.exact,
-        ..Found::default()
+        ..WindowDrawables::default()
     };
-    for Taker { states, found, .. } in takers {
+    for WindowCollector { states, found, .. } in takers {
         all.states.push(states);
         all.previews.extend(found.previews);
         all.events.extend(found.events);
@@ -269,41 +269,46 @@ pub fn find(
         all.cut_arrows += found.cut_arrows;
         all.drawables += found.drawables;
     }
-    let too_many = all.arrows.len().saturating_sub(MOST_HELD);
+    let too_many = all.arrows.len().saturating_sub(MAX_HELD_ARROWS);
     all.cut_arrows += too_many as u64;
-    all.arrows.truncate(MOST_HELD);
+    all.arrows.truncate(MAX_HELD_ARROWS);
     Ok(all)
 }
 
 /// Makes the frame of what was found. `flags` is added to what follows from that.
-pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u32) -> Vec<u8> {
-    let Question {
+pub fn frame(
+    trace: &Trace<'_>,
+    request: &PictureRequest<'_>,
+    found: WindowDrawables,
+    flags: u32,
+) -> Vec<u8> {
+    let PictureRequest {
         window,
         width,
         layout,
         ref rows,
         mode,
         ..
-    } = *question;
+    } = *request;
     let columns = Columns::new(window, width as u32);
-    let is_real = found.exact && found.drawables <= question.most as u64;
+    let is_real = found.exact && found.drawables <= request.most as u64;
     let drawn = |rows: Range<usize>| {
         let unit_of = |line: u32| layout.unit(line);
         let units = layout.units(rows.clone());
-        let states = States::new(&found.states, trace.kinds(), units, unit_of);
+        let states = StatesByUnit::new(&found.states, trace.kinds(), units, unit_of);
         let previews = &found.previews;
         let cells = Cells::new(layout, rows, &columns, width, mode, &states, previews);
         (cells, states)
     };
     let count: usize = found.states.iter().map(Vec::len).sum();
-    let (mut cells, states) = if is_real || count + found.previews.len() < MANY {
+    let (mut cells, states) = if is_real || count + found.previews.len() < MIN_PARALLEL_STATES {
         drawn(rows.clone())
     } else {
         let middle = rows.start + rows.len() / 2;
         let upper = || drawn(rows.start..middle);
-        let ((mut cells, _), below) = both(upper, || drawn(middle..rows.end).0);
+        let ((mut cells, _), below) = run_parallel(upper, || drawn(middle..rows.end).0);
         cells.extend(below);
-        (cells, States::default())
+        (cells, StatesByUnit::default())
     };
     let times = found.events.iter().filter(|e| inside(e.time, window));
     cells.count_events(&columns, times.map(|event| (event.row, event.time)));
@@ -314,7 +319,7 @@ pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u3
         } else {
             flag::COARSE
         };
-    let mut writer = Writer::default();
+    let mut writer = FrameWriter::default();
     write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
     if is_real {
         flags |= flag::STATES;
@@ -326,13 +331,13 @@ pub fn frame(trace: &Trace<'_>, question: &Question<'_>, found: Found, flags: u3
         flags |= flag::ARROWS_CUT;
     }
     let arrows = found.arrows.len() as u64 + found.cut_arrows;
-    flags |= write_arrows(&mut writer, question, found.arrows);
-    writer.finish(&Header {
+    flags |= write_arrows(&mut writer, request, found.arrows);
+    writer.finish(&FrameHeader {
         kind: 1,
         columns: width as u32,
         rows: rows.len() as u32,
         flags,
-        seq: question.seq,
+        seq: request.seq,
         first_row: rows.start as u32,
         window: [window.earliest, window.latest],
         drawables: found.drawables,
@@ -345,16 +350,16 @@ fn inside(time: f64, window: TimeBBox) -> bool {
 }
 
 /// Writes the planes of cells.
-pub fn write_cells(writer: &mut Writer, cells: &Cells, are_few: bool) {
+pub fn write_cells(writer: &mut FrameWriter, cells: &Cells, are_few: bool) {
     writer.kinds(section::CATEGORY, &cells.category, are_few);
     writer.bytes(section::BUSY, &cells.busy);
-    for (id, plane) in [
-        (section::SPREAD, &cells.spread),
+    for (id, channel) in [
+        (section::DEVIATION, &cells.deviation),
         (section::EVENTS, &cells.events),
         (section::HITS, &cells.hits),
     ] {
-        if !plane.is_empty() {
-            writer.bytes(id, plane);
+        if !channel.is_empty() {
+            writer.bytes(id, channel);
         }
     }
     if !cells.share.is_empty() {
@@ -368,10 +373,10 @@ pub fn write_cells(writer: &mut Writer, cells: &Cells, are_few: bool) {
 }
 
 fn write_states(
-    writer: &mut Writer,
-    states: &States,
+    writer: &mut FrameWriter,
+    states: &StatesByUnit,
     units: Range<u32>,
-    layout: &Layout,
+    layout: &TimelineLayout,
     window: TimeBBox,
 ) {
     // Far outside of the window nothing is seen, and f32 would not tell pixels apart any more.
@@ -394,7 +399,7 @@ fn write_states(
             kinds.push(state.kind as u16);
         }
         let depth = |_, depth: usize| depths.push(depth.min(usize::from(u16::MAX)) as u16);
-        sweep(of_unit, &mut running, |_, _, _| {}, depth);
+        for_each_shown(of_unit, &mut running, |_, _, _| {}, depth);
     }
     let [start, duration, row, kind, depth] = section::STATES;
     writer.section(start, starts.into_iter());
@@ -404,7 +409,7 @@ fn write_states(
     writer.section(depth, depths.into_iter());
 }
 
-fn write_events(writer: &mut Writer, events: &[Event], window: TimeBBox) {
+fn write_events(writer: &mut FrameWriter, events: &[PointEvent], window: TimeBBox) {
     let [time, row, kind] = section::POINTS;
     writer.section(
         time,
@@ -415,25 +420,29 @@ fn write_events(writer: &mut Writer, events: &[Event], window: TimeBBox) {
 }
 
 /// Backward in time.
-const BACKWARD: u16 = 1;
+const ARROW_IS_BACKWARD: u16 = 1;
 /// Stands for several.
-const BUNDLE: u16 = 2;
+const ARROW_IS_BUNDLE: u16 = 2;
 
-fn write_arrows(writer: &mut Writer, question: &Question<'_>, mut arrows: Vec<Arrow>) -> u32 {
+fn write_arrows(
+    writer: &mut FrameWriter,
+    request: &PictureRequest<'_>,
+    mut arrows: Vec<TimelineArrow>,
+) -> u32 {
     let mut flags = 0;
-    let flight = |arrow: &Arrow| (arrow.to - arrow.from).abs();
-    let longest_first = |a: &Arrow, b: &Arrow| flight(b).total_cmp(&flight(a));
+    let flight = |arrow: &TimelineArrow| (arrow.to - arrow.from).abs();
+    let longest_first = |a: &TimelineArrow, b: &TimelineArrow| flight(b).total_cmp(&flight(a));
     let mut bundles = Vec::new();
-    if question.arrows == Arrows::All && arrows.len() > MOST_ARROWS {
-        bundles = bundled(question, &arrows);
+    if request.arrows == ArrowSelection::All && arrows.len() > MAX_ARROWS {
+        bundles = bundled(request, &arrows);
         flags |= flag::ARROWS_CUT;
-    } else if question.arrows == Arrows::Worst && arrows.len() > WORST {
+    } else if request.arrows == ArrowSelection::Worst && arrows.len() > MAX_WORST_ARROWS {
         arrows.sort_by(longest_first);
-        arrows.truncate(WORST);
+        arrows.truncate(MAX_WORST_ARROWS);
         flags |= flag::ARROWS_CUT;
-    } else if arrows.len() > MOST_ARROWS {
+    } else if arrows.len() > MAX_ARROWS {
         arrows.sort_by(longest_first);
-        arrows.truncate(MOST_ARROWS);
+        arrows.truncate(MAX_ARROWS);
         flags |= flag::ARROWS_CUT;
     }
     let arrows = if bundles.is_empty() {
@@ -449,9 +458,10 @@ fn write_arrows(writer: &mut Writer, question: &Question<'_>, mut arrows: Vec<Ar
         return flags;
     }
     let all = || bundles.iter();
-    let offset = |time: f64| (time - question.window.earliest) as f32;
-    let flags_of = |arrow: &Arrow, count: u32| {
-        u16::from(arrow.to < arrow.from) * BACKWARD + u16::from(count > 1) * BUNDLE
+    let offset = |time: f64| (time - request.window.earliest) as f32;
+    let flags_of = |arrow: &TimelineArrow, count: u32| {
+        u16::from(arrow.to < arrow.from) * ARROW_IS_BACKWARD
+            + u16::from(count > 1) * ARROW_IS_BUNDLE
     };
     let [from, to, row_from, row_to, kind, flag, count, bytes] = section::ARROWS;
     writer.section(from, all().map(|(a, _)| offset(a.from)));
@@ -469,7 +479,7 @@ fn write_arrows(writer: &mut Writer, question: &Question<'_>, mut arrows: Vec<Ar
 
 /// Arrows that go the same way at about the same time.
 #[derive(Clone, Copy, Default)]
-struct Bundle {
+struct ArrowSum {
     /// Sums of their times after the begin of the window, and of their rows.
     times: [f64; 2],
     rows: [u64; 2],
@@ -477,8 +487,8 @@ struct Bundle {
     count: u32,
 }
 
-impl Bundle {
-    fn add(&mut self, other: &Bundle) {
+impl ArrowSum {
+    fn add(&mut self, other: &ArrowSum) {
         for end in 0..2 {
             self.times[end] += other.times[end];
             self.rows[end] += other.rows[end];
@@ -490,20 +500,20 @@ impl Bundle {
 
 /// Arrows as bundles: those of the same kind from the same rows to the same rows in the same part of the window, with as many
 /// neighbouring rows together as it takes until they are few. Bundles begin and end at the average times and rows.
-fn bundled(question: &Question<'_>, arrows: &[Arrow]) -> Vec<(Arrow, u32)> {
-    let window = question.window;
-    let pinned = question.layout.pinned as u32;
+fn bundled(request: &PictureRequest<'_>, arrows: &[TimelineArrow]) -> Vec<(TimelineArrow, u32)> {
+    let window = request.window;
+    let pinned = request.layout.pinned as u32;
     let together = |row: u32, power: u32| match row.checked_sub(pinned) {
         Some(below) => pinned + (below >> power),
         None => row,
     };
     type Key = (u32, [u32; 2], u32);
-    let mut bundles: BTreeMap<Key, Bundle> = BTreeMap::new();
+    let mut bundles: BTreeMap<Key, ArrowSum> = BTreeMap::new();
     for arrow in arrows {
         let middle = (arrow.from + arrow.to) / 2.0 - window.earliest;
         let part = (middle / window.duration()).clamp(0.0, 1.0) * f64::from(BUNDLE_PARTS);
         let key = (part as u32, [arrow.row_from, arrow.row_to], arrow.kind);
-        bundles.entry(key).or_default().add(&Bundle {
+        bundles.entry(key).or_default().add(&ArrowSum {
             times: [arrow.from, arrow.to].map(|time| time - window.earliest),
             rows: [arrow.row_from, arrow.row_to].map(u64::from),
             bytes: arrow.bytes,
@@ -511,10 +521,10 @@ fn bundled(question: &Question<'_>, arrows: &[Arrow]) -> Vec<(Arrow, u32)> {
         });
     }
     for power in 1..u32::BITS {
-        if bundles.len() <= MOST_BUNDLES {
+        if bundles.len() <= MAX_BUNDLES {
             break;
         }
-        let mut fewer: BTreeMap<Key, Bundle> = BTreeMap::new();
+        let mut fewer: BTreeMap<Key, ArrowSum> = BTreeMap::new();
         for ((part, _, kind), bundle) in &bundles {
             let rows = bundle.rows.map(|sum| {
                 let row = sum / u64::from(bundle.count.max(1));
@@ -530,7 +540,7 @@ fn bundled(question: &Question<'_>, arrows: &[Arrow]) -> Vec<(Arrow, u32)> {
         }
         bundles = fewer;
     }
-    let mut bundles: Vec<(Arrow, u32)> = bundles
+    let mut bundles: Vec<(TimelineArrow, u32)> = bundles
         .into_iter()
         .map(|((_, _, kind), bundle)| {
             let count = bundle.count.max(1);
@@ -538,7 +548,7 @@ fn bundled(question: &Question<'_>, arrows: &[Arrow]) -> Vec<(Arrow, u32)> {
                 .times
                 .map(|sum| window.earliest + sum / f64::from(count));
             let [row_from, row_to] = bundle.rows.map(|sum| (sum / u64::from(count)) as u32);
-            let arrow = Arrow {
+            let arrow = TimelineArrow {
                 from,
                 to,
                 row_from,
@@ -551,6 +561,6 @@ fn bundled(question: &Question<'_>, arrows: &[Arrow]) -> Vec<(Arrow, u32)> {
         .collect();
     bundles
         .sort_by_key(|(arrow, count)| (std::cmp::Reverse(arrow.bytes), std::cmp::Reverse(*count)));
-    bundles.truncate(MOST_BUNDLES);
+    bundles.truncate(MAX_BUNDLES);
     bundles
 }

@@ -6,20 +6,20 @@
 use std::ops::Range;
 use trace_formats::slog2::TimeBBox;
 
-use super::bin_columns::Spread;
+use super::bin_columns::BinColumns;
 use crate::base::columns::{COLUMN, Columns};
-use crate::base::parallel::{Stop, both_until};
-use crate::index::grid::{NAMES, Stretch};
-use crate::index::{Index, Level};
-use crate::picture::cells::{Cells, Mode, share};
-use crate::picture::from_drawables::{Question, write_cells};
-use crate::picture::wire::{Header, Writer, flag};
-use crate::search::hits::Hit;
-use crate::timelines::layout::Layout;
+use crate::base::parallel::{Cancel, run_parallel_cancellable};
+use crate::index::levels::{CellStretch, NAMES_PER_CELL};
+use crate::index::{DetailLevel, Index};
+use crate::picture::cells::{Cells, ColorMode, share};
+use crate::picture::frame::{FrameHeader, FrameWriter, flag};
+use crate::picture::from_drawables::{PictureRequest, write_cells};
+use crate::search::hits::SearchHit;
+use crate::timelines::layout::TimelineLayout;
 use crate::trace::Trace;
 
 /// Cells of units from which on it is worth it that two threads share the rows.
-const MANY: usize = 1 << 19;
+const MIN_PARALLEL_CELLS: usize = 1 << 19;
 
 impl Index<'_> {
     /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index cannot tell, for
@@ -27,22 +27,22 @@ impl Index<'_> {
     pub fn frame(
         &self,
         trace: &Trace<'_>,
-        question: &Question<'_>,
-        stop: Stop<'_>,
+        request: &PictureRequest<'_>,
+        cancel: Cancel<'_>,
     ) -> Option<(Vec<u8>, bool)> {
-        let (cells, exact) = self.cells(trace, question, stop)?;
-        let mut writer = Writer::default();
+        let (cells, exact) = self.cells(trace, request, cancel)?;
+        let mut writer = FrameWriter::default();
         write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
         let kind = if exact { flag::EXACT } else { flag::COARSE };
-        let part = question.window.duration() / self.window().duration();
-        let frame = writer.finish(&Header {
+        let part = request.window.duration() / self.window().duration();
+        let frame = writer.finish(&FrameHeader {
             kind: 1,
-            columns: question.width as u32,
-            rows: question.rows.len() as u32,
+            columns: request.width as u32,
+            rows: request.rows.len() as u32,
             flags: flag::FROM_INDEX | kind,
-            seq: question.seq,
-            first_row: question.rows.start as u32,
-            window: [question.window.earliest, question.window.latest],
+            seq: request.seq,
+            first_row: request.rows.start as u32,
+            window: [request.window.earliest, request.window.latest],
             drawables: (self.drawables() as f64 * part.clamp(0.0, 1.0)) as u64,
             // None are in an index.
             arrows: 0,
@@ -54,39 +54,39 @@ impl Index<'_> {
     fn cells(
         &self,
         trace: &Trace<'_>,
-        question: &Question<'_>,
-        stop: Stop<'_>,
+        request: &PictureRequest<'_>,
+        cancel: Cancel<'_>,
     ) -> Option<(Cells, bool)> {
-        let Question { window, width, .. } = *question;
-        let lanes_of = lanes(trace, question.layout, question.rows.clone())?;
+        let PictureRequest { window, width, .. } = *request;
+        let lanes_of = lanes(trace, request.layout, request.rows.clone())?;
         let bins = width as f64 * self.window().duration() / window.duration();
-        let level = self.grid().level(bins);
-        let spread = Spread::new(self.window(), level, window, width);
-        let is_aligned = spread.is_aligned;
-        let sketch = Sketch {
+        let level = self.detail().level(bins);
+        let bin_columns = BinColumns::new(self.window(), level, window, width);
+        let is_aligned = bin_columns.is_aligned;
+        let picture = IndexPicture {
             level,
-            slots: Slot::all(self.grid(), level, question),
-            spread,
+            slots: NameSlot::all(self.detail(), level, request),
+            bin_columns,
             width,
-            mode: question.mode,
+            mode: request.mode,
             has_groups: lanes_of.iter().any(|lanes| lanes.len() > 1),
         };
-        let mut cells = sketch.draw_all(&lanes_of, stop)?;
-        cells.first = question.rows.start;
+        let mut cells = picture.draw_all(&lanes_of, cancel)?;
+        cells.first = request.rows.start;
         self.add_events(&mut cells, &lanes_of, window);
         // The index knows no single drawables: where hits are was found beside it.
-        if let Some(places) = &question.places {
-            let items = places.iter().map(Hit::item);
+        if let Some(places) = &request.places {
+            let items = places.iter().map(SearchHit::item);
             let items = items.filter(|item| {
                 window.earliest <= item.start
                     && item.start <= window.latest
-                    && question.hidden.get(item.kind as usize) != Some(&true)
+                    && request.hidden.get(item.kind as usize) != Some(&true)
             });
-            let row = |line| question.layout.row(line);
+            let row = |line| request.layout.row(line);
             let marks = items.filter_map(|item| Some((row(item.line)?, item.start)));
             cells.count_hits(&Columns::new(window, width as u32), marks);
         }
-        let is_plain = !question.hidden.contains(&true) && !self.is_out_of_order();
+        let is_plain = !request.hidden.contains(&true) && !self.is_out_of_order();
         Some((cells, is_aligned && is_plain && self.events().is_none()))
     }
 
@@ -124,7 +124,7 @@ impl Index<'_> {
 }
 
 /// The units of each row; `None` if a row has but a part of one's lines, for cells are of whole units.
-fn lanes(trace: &Trace<'_>, layout: &Layout, rows: Range<usize>) -> Option<Vec<Vec<u32>>> {
+fn lanes(trace: &Trace<'_>, layout: &TimelineLayout, rows: Range<usize>) -> Option<Vec<Vec<u32>>> {
     let mut sizes: Vec<usize> = Vec::new();
     for line in trace.lines() {
         let lane = line.lane as usize;
@@ -150,7 +150,7 @@ fn lanes(trace: &Trace<'_>, layout: &Layout, rows: Range<usize>) -> Option<Vec<V
 
 /// Where shares go that stand behind a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Slot {
+struct NameSlot {
     /// Where the sums of the kind begin.
     place: u32,
     /// All bits if it counts as busy, none if not.
@@ -158,50 +158,54 @@ struct Slot {
 }
 
 /// Sums of what is left out, and of shares without a name.
-const NOTHING: Slot = Slot { place: 0, mask: 0 };
+const NO_SLOT: NameSlot = NameSlot { place: 0, mask: 0 };
 /// A bit that no place has.
-const NOWHERE: u32 = 1 << 31;
+const NO_PLACE: u32 = 1 << 31;
 
-impl Slot {
+impl NameSlot {
     /// By name as it stands in the cells, before anything has a place.
-    fn all(grid: &crate::index::Grid<'_>, level: &Level<'_>, question: &Question<'_>) -> Vec<Slot> {
-        let mut slots = vec![NOTHING; level.names_end()];
-        let others = slots.len() - 1;
-        let kinds = grid.kinds().min(others as u32 - 1);
+    fn all(
+        levels: &crate::index::DetailLevels<'_>,
+        level: &DetailLevel<'_>,
+        request: &PictureRequest<'_>,
+    ) -> Vec<NameSlot> {
+        let mut slots = vec![NO_SLOT; level.names_end()];
+        let arrows_and_events = slots.len() - 1;
+        let kinds = levels.kinds().min(arrows_and_events as u32 - 1);
         for kind in 0..kinds {
-            let is_shown = match question.mode {
-                Mode::Heat(wanted) => wanted == kind,
+            let is_shown = match request.mode {
+                ColorMode::Heat(wanted) => wanted == kind,
                 _ => true,
             };
-            if question.hidden.get(kind as usize) != Some(&true) {
-                slots[kind as usize + 1] = Slot::of(is_shown);
+            if request.hidden.get(kind as usize) != Some(&true) {
+                slots[kind as usize + 1] = NameSlot::of(is_shown);
             }
         }
-        slots[others] = Slot::of(!matches!(question.mode, Mode::Heat(_)));
+        slots[arrows_and_events] = NameSlot::of(!matches!(request.mode, ColorMode::Heat(_)));
         slots
     }
 
-    fn of(is_shown: bool) -> Slot {
-        Slot {
-            place: NOWHERE,
+    fn of(is_shown: bool) -> NameSlot {
+        NameSlot {
+            place: NO_PLACE,
             mask: if is_shown { u32::MAX } else { 0 },
         }
     }
 }
 
 /// A name as it stands in the cells.
-trait Named: Copy {
+trait CellName: Copy {
     fn number(self) -> usize;
 }
 
-impl Named for u8 {
+impl CellName for u8 {
     #[inline]
     fn number(self) -> usize {
         self.into()
     }
 }
 
-impl Named for [u8; 2] {
+impl CellName for [u8; 2] {
     #[inline]
     fn number(self) -> usize {
         u16::from_le_bytes(self).into()
@@ -209,22 +213,22 @@ impl Named for [u8; 2] {
 }
 
 /// What is the same for all rows of a picture.
-struct Sketch<'s> {
-    level: &'s Level<'s>,
-    slots: Vec<Slot>,
-    spread: Spread,
+struct IndexPicture<'s> {
+    level: &'s DetailLevel<'s>,
+    slots: Vec<NameSlot>,
+    bin_columns: BinColumns,
     width: usize,
-    mode: Mode,
+    mode: ColorMode,
     /// Whether any row has several units.
     has_groups: bool,
 }
 
-impl Sketch<'_> {
+impl IndexPicture<'_> {
     /// The cells of rows with these units, half of the units on each of two threads; `None` if it was stopped.
-    fn draw_all(&self, lanes_of: &[Vec<u32>], stop: Stop<'_>) -> Option<Cells> {
+    fn draw_all(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<Cells> {
         let units: usize = lanes_of.iter().map(Vec::len).sum();
-        if units * self.spread.count < MANY {
-            return self.draw(lanes_of, stop);
+        if units * self.bin_columns.count < MIN_PARALLEL_CELLS {
+            return self.draw(lanes_of, cancel);
         }
         let mut above = 0;
         let is_above = |lanes: &&Vec<u32>| {
@@ -233,20 +237,20 @@ impl Sketch<'_> {
         };
         let middle = lanes_of.iter().take_while(is_above).count();
         let (upper, lower) = lanes_of.split_at(middle);
-        let draw = |rows| move |stop: Stop<'_>| self.draw(rows, stop);
-        let (above, below) = both_until(stop, draw(upper), draw(lower));
+        let draw = |rows| move |cancel: Cancel<'_>| self.draw(rows, cancel);
+        let (above, below) = run_parallel_cancellable(cancel, draw(upper), draw(lower));
         let mut cells = above?;
         cells.extend(below?);
         Some(cells)
     }
 
     /// The cells of rows with these units.
-    fn draw(&self, lanes_of: &[Vec<u32>], stop: Stop<'_>) -> Option<Cells> {
+    fn draw(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<Cells> {
         let rows = 0..lanes_of.len();
         let mut cells = Cells::blank(rows, self.width, self.mode, self.has_groups);
-        let mut row = Row::new(self);
+        let mut row = TimelineSum::new(self);
         for (nth, lanes) in lanes_of.iter().enumerate() {
-            if stop() {
+            if cancel() {
                 return None;
             }
             for &lane in lanes {
@@ -259,62 +263,62 @@ impl Sketch<'_> {
 }
 
 /// Sums over the units of a row. Units are added bin by bin, and all of them spread over columns at once.
-struct Row<'s> {
-    sketch: &'s Sketch<'s>,
-    slots: Vec<Slot>,
+struct TimelineSum<'s> {
+    picture: &'s IndexPicture<'s>,
+    slots: Vec<NameSlot>,
     /// Names that have a place, in the order of their places.
     names: Vec<usize>,
-    /// By place and bin the sum of shares. The first place is that of [`NOTHING`]. Behind each some more, which stay 0.
+    /// By place and bin the sum of shares. The first place is that of [`NO_SLOT`]. Behind each some more, which stay 0.
     sums: Vec<u32>,
     /// The same of the unit that is added: all that is busy.
     unit: Vec<u32>,
     /// By place and column the sums over its bins, 255 times how much of it.
     columns: Vec<u64>,
     /// Of the units the least and the most, by bin and by mixed column, the latter [`COLUMN`] times.
-    of_bins: Extremes,
-    of_mixed: Extremes,
+    of_bins: RangeByPlace,
+    of_mixed: RangeByPlace,
     parts: Vec<(u32, i64)>,
 }
 
 /// What the whole is of shares in the grid.
-const SHARES: u32 = 255;
+const WHOLE_SHARE: u32 = 255;
 
-impl<'s> Row<'s> {
-    fn new(sketch: &'s Sketch<'s>) -> Self {
-        let length = sketch.spread.count + sketch.spread.columns.reach;
-        Row {
-            sketch,
-            slots: sketch.slots.clone(),
+impl<'s> TimelineSum<'s> {
+    fn new(picture: &'s IndexPicture<'s>) -> Self {
+        let length = picture.bin_columns.count + picture.bin_columns.columns.max_bins;
+        TimelineSum {
+            picture,
+            slots: picture.slots.clone(),
             names: Vec::new(),
             sums: vec![0; length],
             unit: vec![0; length],
             columns: Vec::new(),
-            of_bins: Extremes::new(sketch.spread.count),
-            of_mixed: Extremes::new(sketch.spread.mixed.len()),
+            of_bins: RangeByPlace::new(picture.bin_columns.count),
+            of_mixed: RangeByPlace::new(picture.bin_columns.mixed.len()),
             parts: Vec::new(),
         }
     }
 
     fn add(&mut self, lane: u32, is_group: bool) {
-        let spread = &self.sketch.spread;
-        let end = spread.first + spread.count as u32;
-        match self.sketch.level.stretch(lane, spread.first, end) {
-            Stretch::Narrow(names, shares) => self.add_all::<{ 1 << 8 }, _>(names, shares),
-            Stretch::Wide(names, shares) => self.add_all::<{ 1 << 16 }, _>(names, shares),
+        let bin_columns = &self.picture.bin_columns;
+        let end = bin_columns.first + bin_columns.count as u32;
+        match self.picture.level.stretch(lane, bin_columns.first, end) {
+            CellStretch::Narrow(names, shares) => self.add_all::<{ 1 << 8 }, _>(names, shares),
+            CellStretch::Wide(names, shares) => self.add_all::<{ 1 << 16 }, _>(names, shares),
         }
         if is_group {
-            let bins = self.unit[..spread.count].iter().enumerate();
+            let bins = self.unit[..bin_columns.count].iter().enumerate();
             bins.for_each(|(bin, &busy)| self.of_bins.add(bin, busy.into()));
             let of_mixed = &mut self.of_mixed;
-            (spread.of_mixed).for_each(&self.unit, |nth, busy| of_mixed.add(nth, busy));
+            (bin_columns.of_mixed).for_each(&self.unit, |nth, busy| of_mixed.add(nth, busy));
         }
     }
 
     /// Adds the cells of a unit. `NAMES_END` is how many names there can be.
-    fn add_all<const NAMES_END: usize, N: Named>(
+    fn add_all<const NAMES_END: usize, N: CellName>(
         &mut self,
-        names: &[[N; NAMES]],
-        shares: &[[u8; NAMES]],
+        names: &[[N; NAMES_PER_CELL]],
+        shares: &[[u8; NAMES_PER_CELL]],
     ) {
         let mut done = 0;
         loop {
@@ -332,11 +336,11 @@ impl<'s> Row<'s> {
 
     /// The same from a bin on, up to a name that has no place yet; says how many it were.
     #[inline]
-    fn add_known<const NAMES_END: usize, N: Named>(
+    fn add_known<const NAMES_END: usize, N: CellName>(
         &mut self,
         from: usize,
-        names: &[[N; NAMES]],
-        shares: &[[u8; NAMES]],
+        names: &[[N; NAMES_PER_CELL]],
+        shares: &[[u8; NAMES_PER_CELL]],
     ) -> usize {
         let Some(slots) = self.slots.first_chunk::<NAMES_END>() else {
             return names.len();
@@ -344,7 +348,7 @@ impl<'s> Row<'s> {
         let unit = &mut self.unit[from..];
         for (bin, ((names, shares), unit)) in names.iter().zip(shares).zip(unit).enumerate() {
             let slots = names.map(|name| slots[name.number() % NAMES_END]);
-            if slots.iter().fold(0, |bits, slot| bits | slot.place) & NOWHERE != 0 {
+            if slots.iter().fold(0, |bits, slot| bits | slot.place) & NO_PLACE != 0 {
                 return bin;
             }
             let mut busy = 0;
@@ -354,7 +358,7 @@ impl<'s> Row<'s> {
                 busy += u32::from(share) & slot.mask;
             }
             // More than all is what rounding makes.
-            *unit = busy.min(SHARES);
+            *unit = busy.min(WHOLE_SHARE);
         }
         names.len()
     }
@@ -362,7 +366,7 @@ impl<'s> Row<'s> {
     #[cold]
     fn give_place(&mut self, name: usize) {
         let slot = &mut self.slots[name];
-        if slot.place == NOWHERE {
+        if slot.place == NO_PLACE {
             slot.place = self.sums.len() as u32;
             self.names.push(name);
             self.sums.resize(self.sums.len() + self.unit.len(), 0);
@@ -371,29 +375,29 @@ impl<'s> Row<'s> {
 
     /// Writes what was added, and starts anew.
     fn write(&mut self, cells: &mut Cells, offset: usize, units: usize) {
-        let Sketch {
-            spread,
+        let IndexPicture {
+            bin_columns,
             mode,
             width,
             ..
-        } = self.sketch;
-        let others = self.slots.len() - 1;
+        } = self.picture;
+        let arrows_and_events = self.slots.len() - 1;
         let whole = units as i64 * COLUMN;
         self.columns.resize(self.names.len() * width, 0);
-        let planes = self.sums.chunks_exact(self.unit.len()).skip(1);
-        for (plane, sums) in planes.zip(self.columns.chunks_exact_mut(*width)) {
-            (spread.columns).for_each(plane, |column, sum| sums[column] = sum);
+        let channels = self.sums.chunks_exact(self.unit.len()).skip(1);
+        for (channel, sums) in channels.zip(self.columns.chunks_exact_mut(*width)) {
+            (bin_columns.columns).for_each(channel, |column, sum| sums[column] = sum);
         }
-        let mut mixed = (0..).zip(&spread.mixed).peekable();
+        let mut mixed = (0..).zip(&bin_columns.mixed).peekable();
         for column in 0..*width {
             self.parts.clear();
             let (mut sum, mut rest) = (0, 0);
             for (nth, &name) in self.names.iter().enumerate() {
                 let found = self.columns[nth * width + column];
-                let much = (found / u64::from(SHARES)) as i64;
+                let much = (found / u64::from(WHOLE_SHARE)) as i64;
                 match found {
                     0 => {}
-                    _ if name == others => rest = much,
+                    _ if name == arrows_and_events => rest = much,
                     _ => {
                         self.parts.push((name as u32 - 1, much));
                         sum += much;
@@ -401,24 +405,24 @@ impl<'s> Row<'s> {
                 }
             }
             cells.set(offset + column, &self.parts, whole, *mode);
-            if rest > 0 && !matches!(mode, Mode::Heat(_)) && !self.parts.is_empty() {
+            if rest > 0 && !matches!(mode, ColorMode::Heat(_)) && !self.parts.is_empty() {
                 cells.busy[offset + column] = share(sum + rest, whole);
             }
             let difference = match mixed.next_if(|(_, mixed)| **mixed as usize == column) {
                 Some((nth, _)) => self.of_mixed.difference(nth),
                 None => {
-                    let bin = spread.columns.bins[column] as usize;
-                    let part = spread.columns.parts[column * spread.columns.reach];
+                    let bin = bin_columns.columns.bins[column] as usize;
+                    let part = bin_columns.columns.parts[column * bin_columns.columns.max_bins];
                     self.of_bins.difference(bin) * u64::from(part)
                 }
             };
-            let difference = (difference / u64::from(SHARES)) as i64;
+            let difference = (difference / u64::from(WHOLE_SHARE)) as i64;
             if units > 1 && difference > 0 {
-                cells.spread[offset + column] = share(difference, COLUMN);
+                cells.deviation[offset + column] = share(difference, COLUMN);
             }
         }
         for name in self.names.drain(..) {
-            self.slots[name] = self.sketch.slots[name];
+            self.slots[name] = self.picture.slots[name];
         }
         self.sums.truncate(self.unit.len());
         self.sums.fill(0);
@@ -428,14 +432,14 @@ impl<'s> Row<'s> {
 }
 
 /// The least and the most of numbers by place.
-struct Extremes(Vec<(u64, u64)>);
+struct RangeByPlace(Vec<(u64, u64)>);
 
 /// Those of no numbers.
-const NONE: (u64, u64) = (u64::MAX, 0);
+const EMPTY_RANGE: (u64, u64) = (u64::MAX, 0);
 
-impl Extremes {
+impl RangeByPlace {
     fn new(places: usize) -> Self {
-        Extremes(vec![NONE; places])
+        RangeByPlace(vec![EMPTY_RANGE; places])
     }
 
     #[inline]
@@ -446,11 +450,11 @@ impl Extremes {
     }
 
     fn difference(&self, place: usize) -> u64 {
-        let (least, most) = self.0.get(place).copied().unwrap_or(NONE);
+        let (least, most) = self.0.get(place).copied().unwrap_or(EMPTY_RANGE);
         most.saturating_sub(least)
     }
 
     fn clear(&mut self) {
-        self.0.fill(NONE);
+        self.0.fill(EMPTY_RANGE);
     }
 }

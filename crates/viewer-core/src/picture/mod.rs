@@ -2,8 +2,8 @@
 
 mod bin_columns;
 pub(crate) mod cells;
+pub mod frame;
 pub(crate) mod from_drawables;
 pub(crate) mod from_index;
-mod group;
 mod states_as_cells;
-pub mod wire;
+mod units_sum;

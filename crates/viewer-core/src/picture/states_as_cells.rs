@@ -2,61 +2,61 @@
 
 use std::ops::Range;
 
-use super::cells::{Cells, Mode};
-use super::group::Group;
-use crate::base::columns::{COLUMN, Columns, Fill, Sweeper};
-use crate::timelines::layout::Layout;
-use crate::trace::scan::Preview;
-use crate::trace::states::{States, sweep};
+use super::cells::{Cells, ColorMode};
+use super::units_sum::UnitsSum;
+use crate::base::columns::{COLUMN, ColumnFiller, ColumnSink, Columns};
+use crate::timelines::layout::TimelineLayout;
+use crate::trace::scan::StatePreview;
+use crate::trace::states::{StatesByUnit, for_each_shown};
 
 impl Cells {
     /// Cells of these states.
     pub fn new(
-        layout: &Layout,
+        layout: &TimelineLayout,
         rows: Range<usize>,
         columns: &Columns,
         width: usize,
-        mode: Mode,
-        states: &States,
-        previews: &[Preview],
+        mode: ColorMode,
+        states: &StatesByUnit,
+        previews: &[StatePreview],
     ) -> Self {
         let units = |row: usize| layout.units(row..row + 1);
         let drawn = layout.units(rows.clone());
         let has_groups = rows.clone().any(|row| units(row).len() > 1);
         let mut cells = Cells::blank(rows.clone(), width, mode, has_groups);
-        let mut previews: Vec<(u32, &Preview)> = previews
+        let mut previews: Vec<(u32, &StatePreview)> = previews
             .iter()
             .filter_map(|preview| Some((layout.unit(preview.line)?, preview)))
             .filter(|preview| drawn.contains(&preview.0))
             .collect();
         previews.sort_by_key(|preview| preview.0);
-        let (mut work, mut group) = (Work::default(), Group::default());
+        let (mut painter, mut units_sum) = (UnitPainter::default(), UnitsSum::default());
         for row in rows.clone() {
             let units = units(row);
             let from = previews.partition_point(|preview| preview.0 < units.start);
             let to = previews.partition_point(|preview| preview.0 < units.end);
             let (previews, offset) = (&previews[from..to], (row - rows.start) * width);
             if units.len() == 1 && previews.is_empty() {
-                let mut out = Direct {
+                let mut out = SingleUnitCells {
                     cells: &mut cells,
                     offset,
                     mode,
                 };
-                work.unit(states, units.start, columns, width, &mut out);
+                painter.unit(states, units.start, columns, width, &mut out);
                 continue;
             }
-            group.begin(width, mode);
+            units_sum.begin(width, mode);
             let mut previews = previews.iter().peekable();
             for unit in units.clone() {
                 let is_previewed = previews.peek().is_some_and(|preview| preview.0 == unit);
-                group.begin_unit(is_previewed);
-                work.unit(states, unit, columns, width, &mut group);
+                units_sum.begin_unit(is_previewed);
+                painter.unit(states, unit, columns, width, &mut units_sum);
                 while let Some((_, preview)) = previews.next_if(|preview| preview.0 == unit) {
-                    group.preview(preview, columns);
+                    units_sum.preview(preview, columns);
                 }
-                group.end_unit();
+                units_sum.end_unit();
             }
-            group.write(&mut cells, offset, units.len() as u32);
+            units_sum.write(&mut cells, offset, units.len() as u32);
         }
         cells
     }
@@ -64,19 +64,19 @@ impl Cells {
 
 /// What is used again from row to row.
 #[derive(Default)]
-struct Work {
-    sweeper: Sweeper,
+struct UnitPainter {
+    sweeper: ColumnFiller,
     running: Vec<u32>,
 }
 
-impl Work {
+impl UnitPainter {
     fn unit(
         &mut self,
-        states: &States,
+        states: &StatesByUnit,
         unit: u32,
         columns: &Columns,
         width: usize,
-        fill: &mut impl Fill,
+        fill: &mut impl ColumnSink,
     ) {
         let of_unit = states.of(unit);
         let end = (width as i64) * COLUMN;
@@ -88,19 +88,19 @@ impl Work {
                 sweeper.add(of_unit[nth].kind, a, b, end, fill);
             }
         };
-        sweep(of_unit, &mut self.running, shown, |_, _| {});
+        for_each_shown(of_unit, &mut self.running, shown, |_, _| {});
         self.sweeper.finish(fill);
     }
 }
 
 /// Cells of a row with one unit.
-struct Direct<'c> {
+struct SingleUnitCells<'c> {
     cells: &'c mut Cells,
     offset: usize,
-    mode: Mode,
+    mode: ColorMode,
 }
 
-impl Fill for Direct<'_> {
+impl ColumnSink for SingleUnitCells<'_> {
     #[inline]
     fn column(&mut self, column: usize, parts: &[(u32, i64)]) {
         self.cells
@@ -109,10 +109,10 @@ impl Fill for Direct<'_> {
 
     fn whole(&mut self, columns: Range<usize>, kind: u32) {
         let range = self.offset + columns.start..self.offset + columns.end;
-        if !matches!(self.mode, Mode::Heat(wanted) if wanted != kind) {
+        if !matches!(self.mode, ColorMode::Heat(wanted) if wanted != kind) {
             self.cells.category[range.clone()].fill(kind as u16 + 1);
             self.cells.busy[range.clone()].fill(255);
-            if self.mode == Mode::Stack {
+            if self.mode == ColorMode::Stack {
                 self.cells.share[range].fill(255);
             }
         }

@@ -8,15 +8,15 @@ use trace_formats::slog2::{
     Drawable, FileBlockPtr, Layout, Primitive, Shadow, Stub, TimeBBox, VisitNode,
 };
 
-use super::plan::Plan;
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
-use crate::trace::scan::Reach;
-use crate::trace::{Item, Trace};
+use super::plan::SearchPlan;
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
+use crate::trace::scan::ReadBudget;
+use crate::trace::{Trace, TraceItem};
 
 /// How many drawables fit, and where they start.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hits {
+pub struct HitCounts {
     /// Drawables that fit and start in the window.
     pub count: u64,
     /// Whether that is all of them.
@@ -33,11 +33,11 @@ pub struct Hits {
 /// The file is damaged.
 pub fn count(
     trace: &Trace<'_>,
-    plan: &Plan,
+    plan: &SearchPlan,
     bins: usize,
-    reach: Reach<'_>,
-) -> Result<Hits, Refusal> {
-    let mut hits = Hits::none(bins);
+    budget: ReadBudget<'_>,
+) -> Result<HitCounts, ApiError> {
+    let mut hits = HitCounts::none(bins);
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
         return Ok(hits);
     };
@@ -46,16 +46,16 @@ pub fn count(
     let mut bytes = 0;
     while let Some((ptr, depth, previews)) = queue.pop_front() {
         let size = u64::from(ptr.size.unsigned_abs());
-        if bytes > 0 && (bytes + size > reach.bytes || (reach.stop)()) {
+        if bytes > 0 && (bytes + size > budget.bytes || (budget.cancel)()) {
             for (bounds, count) in previews {
-                hits.spread(reach.window, bounds, count, counted);
+                hits.add_preview(budget.window, bounds, count, counted);
             }
             continue;
         }
         bytes += size;
-        let count = Count {
+        let count = HitCounter {
             counted,
-            ..Count::new(trace, plan, reach.window, depth, &mut hits)
+            ..HitCounter::new(trace, plan, budget.window, depth, &mut hits)
         };
         queue.extend(count.node(ptr)?);
     }
@@ -64,22 +64,22 @@ pub fn count(
 
 /// A hit, with all that it takes to show it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
-    item: Item<'static>,
+pub struct SearchHit {
+    item: TraceItem<'static>,
     info: Box<[u8]>,
 }
 
-impl Hit {
-    fn new(item: &Item<'_>) -> Self {
-        Hit {
-            item: Item { info: &[], ..*item },
+impl SearchHit {
+    fn new(item: &TraceItem<'_>) -> Self {
+        SearchHit {
+            item: TraceItem { info: &[], ..*item },
             info: item.info.into(),
         }
     }
 
     /// What was found.
-    pub fn item(&self) -> Item<'_> {
-        Item {
+    pub fn item(&self) -> TraceItem<'_> {
+        TraceItem {
             info: &self.info,
             ..self.item
         }
@@ -87,38 +87,42 @@ impl Hit {
 }
 
 /// Hits that are told one by one of traces that are too large to be read, and bytes that are read to find them.
-const MOST_PLACES: u64 = 5000;
-const PLACES_BYTES: u64 = 150 << 20;
+const MAX_LISTED_HITS: u64 = 5000;
+const MAX_BYTES_FOR_LISTED_HITS: u64 = 150 << 20;
 
 /// All hits of the trace; `None` if they are so many, or so far apart, that it would take too long.
 ///
 /// # Errors
 /// The file is damaged.
-pub fn places(trace: &Trace<'_>, plan: &Plan, stop: Stop<'_>) -> Result<Option<Vec<Hit>>, Refusal> {
+pub fn places(
+    trace: &Trace<'_>,
+    plan: &SearchPlan,
+    cancel: Cancel<'_>,
+) -> Result<Option<Vec<SearchHit>>, ApiError> {
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
         return Ok(Some(Vec::new()));
     };
-    let reach = Reach {
+    let budget = ReadBudget {
         window: root.bounds,
-        bytes: PLACES_BYTES,
-        stop,
+        bytes: MAX_BYTES_FOR_LISTED_HITS,
+        cancel,
     };
     // Where previews count, the root knows how many there are.
-    if plan.is_counted() && count(trace, plan, 1, reach)?.count > MOST_PLACES {
+    if plan.is_counted() && count(trace, plan, 1, budget)?.count > MAX_LISTED_HITS {
         return Ok(None);
     }
-    let mut hits = Hits::none(1);
+    let mut hits = HitCounts::none(1);
     let mut places = Vec::new();
     let mut queue = VecDeque::from([(root.ptr, root.id.depth)]);
     let mut bytes = 0;
     while let Some((ptr, depth)) = queue.pop_front() {
         bytes += u64::from(ptr.size.unsigned_abs());
-        if bytes > PLACES_BYTES || places.len() as u64 > MOST_PLACES || stop() {
+        if bytes > MAX_BYTES_FOR_LISTED_HITS || places.len() as u64 > MAX_LISTED_HITS || cancel() {
             return Ok(None);
         }
-        let count = Count {
+        let count = HitCounter {
             places: Some(&mut places),
-            ..Count::new(trace, plan, root.bounds, depth, &mut hits)
+            ..HitCounter::new(trace, plan, root.bounds, depth, &mut hits)
         };
         let below = count.node(ptr)?.into_iter();
         queue.extend(below.map(|(ptr, depth, _)| (ptr, depth)));
@@ -126,9 +130,9 @@ pub fn places(trace: &Trace<'_>, plan: &Plan, stop: Stop<'_>) -> Result<Option<V
     Ok(Some(places))
 }
 
-impl Hits {
+impl HitCounts {
     fn none(bins: usize) -> Self {
-        Hits {
+        HitCounts {
             count: 0,
             is_count_exact: true,
             bins: vec![0.0; bins.max(1)],
@@ -142,7 +146,7 @@ impl Hits {
     }
 
     /// Counts what was not read.
-    fn spread(&mut self, window: TimeBBox, bounds: TimeBBox, count: u64, counted: bool) {
+    fn add_preview(&mut self, window: TimeBBox, bounds: TimeBBox, count: u64, counted: bool) {
         let inside = TimeBBox {
             earliest: bounds.earliest.max(window.earliest),
             latest: bounds.latest.min(window.latest),
@@ -172,32 +176,32 @@ impl Hits {
 }
 
 /// A node to read: its place, its depth, and what previews say is in it.
-type Below = (FileBlockPtr, i16, Vec<(TimeBBox, u64)>);
+type ChildNode = (FileBlockPtr, i16, Vec<(TimeBBox, u64)>);
 
-struct Count<'p, 'a> {
+struct HitCounter<'p, 'a> {
     trace: &'p Trace<'a>,
-    plan: &'p Plan,
+    plan: &'p SearchPlan,
     window: TimeBBox,
     counted: bool,
-    hits: &'p mut Hits,
+    hits: &'p mut HitCounts,
     /// Where hits are kept one by one.
-    places: Option<&'p mut Vec<Hit>>,
+    places: Option<&'p mut Vec<SearchHit>>,
     child: Option<Stub>,
     previews: Vec<(TimeBBox, u64)>,
-    below: Vec<Below>,
+    below: Vec<ChildNode>,
     depth: i16,
 }
 
-impl<'p, 'a> Count<'p, 'a> {
+impl<'p, 'a> HitCounter<'p, 'a> {
     /// In a node of this depth, of which no preview counts and no hit is kept.
     fn new(
         trace: &'p Trace<'a>,
-        plan: &'p Plan,
+        plan: &'p SearchPlan,
         window: TimeBBox,
         depth: i16,
-        hits: &'p mut Hits,
+        hits: &'p mut HitCounts,
     ) -> Self {
-        Count {
+        HitCounter {
             trace,
             plan,
             window,
@@ -212,7 +216,7 @@ impl<'p, 'a> Count<'p, 'a> {
     }
 
     /// Counts what is in the node. Gives those below it in which there may be more.
-    fn node(mut self, ptr: FileBlockPtr) -> Result<Vec<Below>, Refusal> {
+    fn node(mut self, ptr: FileBlockPtr) -> Result<Vec<ChildNode>, ApiError> {
         self.trace.reader().visit_node(ptr, &mut self)?;
         self.end_child();
         Ok(self.below)
@@ -235,7 +239,7 @@ impl<'p, 'a> Count<'p, 'a> {
         };
         if self.plan.fits(self.trace, &item) {
             if let Some(places) = &mut self.places {
-                places.push(Hit::new(&item));
+                places.push(SearchHit::new(&item));
             }
             self.hits.count += 1;
             let bin = self.hits.bin(self.window, time);
@@ -269,7 +273,7 @@ impl<'p, 'a> Count<'p, 'a> {
     }
 }
 
-impl<'a> VisitNode<'a> for Count<'_, 'a> {
+impl<'a> VisitNode<'a> for HitCounter<'_, 'a> {
     fn drawable(&mut self, drawable: Drawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));

@@ -11,43 +11,43 @@
 //! | `callid:0x12` | everything with this CallID |
 //! | `!` before any of them | not so |
 
-use crate::base::error::Refusal;
-use crate::trace::class::Class;
+use crate::base::error::ApiError;
+use crate::trace::class::ActivityClass;
 use trace_formats::slog2::Topology;
 
 /// Terms of a query at most.
-const MOST_TERMS: usize = 64;
+const MAX_TERMS: usize = 64;
 
 /// A search as it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Terms(pub Vec<Term>);
+pub struct SearchTerms(pub Vec<SearchTerm>);
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Term {
+pub struct SearchTerm {
     /// Whether it must not hold.
     pub not: bool,
     /// What it says.
-    pub says: Says,
+    pub condition: Condition,
 }
 
 /// What a condition says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Says {
+pub enum Condition {
     /// The name is or contains one of these.
     Name(Vec<String>),
     /// Seconds.
-    Duration(Compare, f64),
+    Duration(Comparison, f64),
     /// Start, seconds.
-    Time(Compare, f64),
+    Time(Comparison, f64),
     /// Ranges of ranks, threads or communicators.
-    Line(Of, Vec<(i64, i64)>),
+    Line(LineNumber, Vec<(i64, i64)>),
     /// What it is.
     Is(Topology),
     /// Class of the kind.
-    Class(Class),
+    ActivityClass(ActivityClass),
     /// A number in the info.
-    Number(String, Compare, f64),
+    Number(String, Comparison, f64),
     /// A text in the info, or a number that was written as one.
     Text(String, String),
     /// A CallID.
@@ -56,7 +56,7 @@ pub enum Says {
 
 /// What a number of a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum LineNumber {
     /// Rank in MPI_COMM_WORLD.
     Rank,
     /// Thread.
@@ -67,7 +67,7 @@ pub enum Of {
 
 /// How two numbers are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compare {
+pub enum Comparison {
     /// `<`
     Less,
     /// `<=`
@@ -82,45 +82,45 @@ pub enum Compare {
     More,
 }
 
-impl Compare {
+impl Comparison {
     /// Whether it holds.
     pub fn holds(self, left: f64, right: f64) -> bool {
         match self {
-            Compare::Less => left < right,
-            Compare::AtMost => left <= right,
-            Compare::Equal => left == right,
-            Compare::Other => left != right,
-            Compare::AtLeast => left >= right,
-            Compare::More => left > right,
+            Comparison::Less => left < right,
+            Comparison::AtMost => left <= right,
+            Comparison::Equal => left == right,
+            Comparison::Other => left != right,
+            Comparison::AtLeast => left >= right,
+            Comparison::More => left > right,
         }
     }
 }
 
-const OPERATORS: [(&str, Compare); 7] = [
-    (">=", Compare::AtLeast),
-    ("<=", Compare::AtMost),
-    ("!=", Compare::Other),
-    (">", Compare::More),
-    ("<", Compare::Less),
-    ("=", Compare::Equal),
-    (":", Compare::Equal),
+const OPERATORS: [(&str, Comparison); 7] = [
+    (">=", Comparison::AtLeast),
+    ("<=", Comparison::AtMost),
+    ("!=", Comparison::Other),
+    (">", Comparison::More),
+    ("<", Comparison::Less),
+    ("=", Comparison::Equal),
+    (":", Comparison::Equal),
 ];
 
-impl Terms {
+impl SearchTerms {
     /// Reads a query.
     ///
     /// # Errors
     /// What was expected, and at which character.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
+    pub fn parse(text: &str) -> Result<Self, ApiError> {
         let mut terms = Vec::new();
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             let at = text.len() - rest.len();
             let wrong = |at: usize, expected: &str| {
                 let place = text.get(..at).unwrap_or(text).chars().count() + 1;
-                Refusal::wrong(format!("q: expected {expected} at character {place}"))
+                ApiError::bad_request(format!("q: expected {expected} at character {place}"))
             };
-            if terms.len() == MOST_TERMS {
+            if terms.len() == MAX_TERMS {
                 return Err(wrong(at, "at most 64 conditions"));
             }
             let (not, body) = match rest.strip_prefix('!') {
@@ -129,7 +129,7 @@ impl Terms {
             };
             let key = body.len() - body.trim_start_matches(is_key).len();
             let operator = OPERATORS.iter().find(|(o, _)| body[key..].starts_with(o));
-            let (says, behind) = match operator {
+            let (condition, behind) = match operator {
                 Some((sign, compare)) if key > 0 => {
                     let from = &body[key + sign.len()..];
                     let at = text.len() - from.len();
@@ -137,9 +137,9 @@ impl Terms {
                     if value.is_empty() {
                         return Err(wrong(at, "a value"));
                     }
-                    let says = condition(&body[..key].to_lowercase(), *compare, &value)
+                    let condition = condition(&body[..key].to_lowercase(), *compare, &value)
                         .map_err(|expected| wrong(at, expected))?;
-                    (says, behind)
+                    (condition, behind)
                 }
                 _ => {
                     let at = text.len() - body.len();
@@ -148,17 +148,17 @@ impl Terms {
                     if words.iter().any(String::is_empty) {
                         return Err(wrong(at, "a name"));
                     }
-                    (Says::Name(words), behind)
+                    (Condition::Name(words), behind)
                 }
             };
-            terms.push(Term { not, says });
+            terms.push(SearchTerm { not, condition });
             rest = behind.trim_start();
         }
         if terms.is_empty() {
             let expected = "q: expected a name, or a condition such as dur>1ms or rank:0-63";
-            return Err(Refusal::wrong(expected));
+            return Err(ApiError::bad_request(expected));
         }
-        Ok(Terms(terms))
+        Ok(SearchTerms(terms))
     }
 }
 
@@ -176,26 +176,26 @@ fn token(text: &str) -> Option<(String, &str)> {
     Some((text[..end].to_owned(), &text[end..]))
 }
 
-fn condition(key: &str, compare: Compare, value: &str) -> Result<Says, &'static str> {
-    let equal = compare == Compare::Equal;
+fn condition(key: &str, compare: Comparison, value: &str) -> Result<Condition, &'static str> {
+    let equal = compare == Comparison::Equal;
     Ok(match key {
-        "dur" | "duration" => Says::Duration(compare, seconds(value)?),
-        "t" | "time" => Says::Time(compare, seconds(value)?),
+        "dur" | "duration" => Condition::Duration(compare, seconds(value)?),
+        "t" | "time" => Condition::Time(compare, seconds(value)?),
         "rank" | "thread" | "comm" => {
             let of = match key {
-                "rank" => Of::Rank,
-                "thread" => Of::Thread,
-                _ => Of::Comm,
+                "rank" => LineNumber::Rank,
+                "thread" => LineNumber::Thread,
+                _ => LineNumber::Comm,
             };
             let numbers = match compare {
-                Compare::Equal => ranges(value)?,
+                Comparison::Equal => ranges(value)?,
                 _ => {
                     let number: i64 = value.parse().map_err(|_| "a number")?;
                     match compare {
-                        Compare::Less => vec![(i64::MIN, number.saturating_sub(1))],
-                        Compare::AtMost => vec![(i64::MIN, number)],
-                        Compare::AtLeast => vec![(number, i64::MAX)],
-                        Compare::More => vec![(number.saturating_add(1), i64::MAX)],
+                        Comparison::Less => vec![(i64::MIN, number.saturating_sub(1))],
+                        Comparison::AtMost => vec![(i64::MIN, number)],
+                        Comparison::AtLeast => vec![(number, i64::MAX)],
+                        Comparison::More => vec![(number.saturating_add(1), i64::MAX)],
                         _ => vec![
                             (i64::MIN, number.saturating_sub(1)),
                             (number.saturating_add(1), i64::MAX),
@@ -203,28 +203,32 @@ fn condition(key: &str, compare: Compare, value: &str) -> Result<Says, &'static 
                     }
                 }
             };
-            Says::Line(of, numbers)
+            Condition::Line(of, numbers)
         }
         "is" | "type" if equal => match value {
-            "state" => Says::Is(Topology::State),
-            "event" => Says::Is(Topology::Event),
-            "arrow" => Says::Is(Topology::Arrow),
+            "state" => Condition::Is(Topology::State),
+            "event" => Condition::Is(Topology::Event),
+            "arrow" => Condition::Is(Topology::Arrow),
             _ => return Err("state, event or arrow"),
         },
         "class" if equal => {
-            let found = Class::ALL.into_iter().find(|class| class.name() == value);
-            Says::Class(found.ok_or("a class, such as p2p, collective, wait, io, rma or user")?)
+            let found = ActivityClass::ALL
+                .into_iter()
+                .find(|class| class.name() == value);
+            Condition::ActivityClass(
+                found.ok_or("a class, such as p2p, collective, wait, io, rma or user")?,
+            )
         }
         "callid" if equal => {
             let found = match value.strip_prefix("0x").or(value.strip_prefix("0X")) {
                 Some(digits) => u64::from_str_radix(digits, 16),
                 None => value.parse(),
             };
-            Says::CallId(found.map_err(|_| "a CallID, such as 0x12")?)
+            Condition::CallId(found.map_err(|_| "a CallID, such as 0x12")?)
         }
         _ => match (size(value), compare) {
-            (Some(number), _) => Says::Number(key.to_owned(), compare, number),
-            (None, Compare::Equal) => Says::Text(key.to_owned(), value.to_owned()),
+            (Some(number), _) => Condition::Number(key.to_owned(), compare, number),
+            (None, Comparison::Equal) => Condition::Text(key.to_owned(), value.to_owned()),
             (None, _) => return Err("a number, such as 1M"),
         },
     })
@@ -288,42 +292,57 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn parse(text: &str) -> Vec<Term> {
-        Terms::parse(text).unwrap().0
+    fn parse(text: &str) -> Vec<SearchTerm> {
+        SearchTerms::parse(text).unwrap().0
     }
 
-    fn one(text: &str) -> Says {
+    fn one(text: &str) -> Condition {
         let mut terms = parse(text);
         assert_eq!(terms.len(), 1, "{text}");
-        terms.remove(0).says
+        terms.remove(0).condition
     }
 
     #[test]
     fn conditions() {
-        assert_eq!(one("dur>1ms"), Says::Duration(Compare::More, 1e-3));
-        assert_eq!(one("dur<=3µs"), Says::Duration(Compare::AtMost, 3e-6));
-        assert_eq!(one("t>=1e-3"), Says::Time(Compare::AtLeast, 1e-3));
+        assert_eq!(one("dur>1ms"), Condition::Duration(Comparison::More, 1e-3));
+        assert_eq!(
+            one("dur<=3µs"),
+            Condition::Duration(Comparison::AtMost, 3e-6)
+        );
+        assert_eq!(one("t>=1e-3"), Condition::Time(Comparison::AtLeast, 1e-3));
         let ranges = vec![(0, 63), (70, 70)];
-        assert_eq!(one("rank:0-63,70"), Says::Line(Of::Rank, ranges));
-        assert_eq!(one("comm=2"), Says::Line(Of::Comm, vec![(2, 2)]));
-        assert_eq!(one("thread>0"), Says::Line(Of::Thread, vec![(1, i64::MAX)]));
+        assert_eq!(
+            one("rank:0-63,70"),
+            Condition::Line(LineNumber::Rank, ranges)
+        );
+        assert_eq!(
+            one("comm=2"),
+            Condition::Line(LineNumber::Comm, vec![(2, 2)])
+        );
+        assert_eq!(
+            one("thread>0"),
+            Condition::Line(LineNumber::Thread, vec![(1, i64::MAX)])
+        );
         let million = f64::from(1 << 20);
-        let size = |sign| Says::Number("size".into(), sign, million);
-        assert_eq!(one("size>=1M"), size(Compare::AtLeast));
-        assert_eq!(one("size!=1MiB"), size(Compare::Other));
+        let size = |sign| Condition::Number("size".into(), sign, million);
+        assert_eq!(one("size>=1M"), size(Comparison::AtLeast));
+        assert_eq!(one("size!=1MiB"), size(Comparison::Other));
         assert_eq!(
             one("tag=7"),
-            Says::Number("tag".into(), Compare::Equal, 7.0)
+            Condition::Number("tag".into(), Comparison::Equal, 7.0)
         );
-        let text = Says::Text("file".into(), "a b*.h5".into());
+        let text = Condition::Text("file".into(), "a b*.h5".into());
         assert_eq!(one("file:\"a b*.h5\""), text);
-        assert_eq!(one("CallID:0x1f"), Says::CallId(31));
-        assert_eq!(one("is:arrow"), Says::Is(Topology::Arrow));
-        assert_eq!(one("class:io"), Says::Class(Class::Io));
-        assert_eq!(one("\"I/O access\""), Says::Name(vec!["I/O access".into()]));
+        assert_eq!(one("CallID:0x1f"), Condition::CallId(31));
+        assert_eq!(one("is:arrow"), Condition::Is(Topology::Arrow));
+        assert_eq!(one("class:io"), Condition::ActivityClass(ActivityClass::Io));
+        assert_eq!(
+            one("\"I/O access\""),
+            Condition::Name(vec!["I/O access".into()])
+        );
         assert_eq!(
             one("send|recv"),
-            Says::Name(vec!["send".into(), "recv".into()])
+            Condition::Name(vec!["send".into(), "recv".into()])
         );
         let terms = parse("  !MPI_Send !rank:1  dur>0 ");
         assert_eq!(
@@ -349,9 +368,9 @@ mod tests {
             ("callid:0xg", "character 8"),
             ("dur>1mm", "character 5"),
         ] {
-            let refusal = Terms::parse(text).unwrap_err();
-            assert_eq!(refusal.status, 400);
-            assert!(refusal.message.ends_with(at), "{text}: {refusal}");
+            let error = SearchTerms::parse(text).unwrap_err();
+            assert_eq!(error.status, 400);
+            assert!(error.message.ends_with(at), "{text}: {error}");
         }
     }
 
@@ -359,9 +378,9 @@ mod tests {
         #[test]
         fn nothing_makes_it_panic(text in "\\PC*", near in "[a-z!\"<>=:|,*0-9km. éµ-]{0,40}") {
             for text in [text, near] {
-                match Terms::parse(&text) {
+                match SearchTerms::parse(&text) {
                     Ok(terms) => prop_assert!(!terms.0.is_empty()),
-                    Err(refusal) => prop_assert!(refusal.message.starts_with("q: expected")),
+                    Err(error) => prop_assert!(error.message.starts_with("q: expected")),
                 }
             }
         }

@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 use trace_formats::slog2::{PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Shadow, Topology};
 use trace_model::{Value, info_values};
 
-use super::language::{Compare, Of, Says, Term, Terms};
+use super::language::{Comparison, Condition, LineNumber, SearchTerm, SearchTerms};
 use crate::base::pattern::matches;
 use crate::trace::info::name_of_key;
-use crate::trace::{Item, Kind, Trace};
+use crate::trace::{DrawableKind, Trace, TraceItem};
 
 /// Sums of durations in previews are those of 32-bit floats: so much longer a drawable may be.
-const SLACK: f64 = 1.05;
+const PREVIEW_SLACK: f64 = 1.05;
 
 /// A search in a trace and on the rows of a page.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SearchPlan {
     /// By kind whether it may fit.
     kinds: Vec<bool>,
     /// By line whether it may fit.
@@ -24,15 +24,15 @@ pub struct Plan {
     /// Nor those that start outside of this.
     starts: (f64, f64),
     /// What only the drawable itself can tell.
-    rest: Vec<Term>,
+    rest: Vec<SearchTerm>,
     /// Files, by their numbers in the trace, of the term at this place in `rest`.
     files: Vec<BTreeSet<i64>>,
 }
 
-impl Plan {
+impl SearchPlan {
     /// Makes a search ready. Lines that are not shown do not fit.
-    pub fn new(trace: &Trace<'_>, is_shown: &dyn Fn(u32) -> bool, terms: &Terms) -> Self {
-        let mut plan = Plan {
+    pub fn new(trace: &Trace<'_>, is_shown: &dyn Fn(u32) -> bool, terms: &SearchTerms) -> Self {
+        let mut plan = SearchPlan {
             kinds: vec![true; trace.kinds().len()],
             lines: (0..trace.lines().len() as u32).map(is_shown).collect(),
             least: f64::NEG_INFINITY,
@@ -47,43 +47,43 @@ impl Plan {
         plan
     }
 
-    fn add(&mut self, trace: &Trace<'_>, term: &Term) {
+    fn add(&mut self, trace: &Trace<'_>, term: &SearchTerm) {
         let not = term.not;
         let kinds = &mut self.kinds;
-        let mut only = |fits: &dyn Fn(&Kind) -> bool| {
+        let mut only = |fits: &dyn Fn(&DrawableKind) -> bool| {
             for (wanted, kind) in kinds.iter_mut().zip(trace.kinds()) {
                 *wanted &= fits(kind);
             }
         };
-        match &term.says {
-            Says::Name(words) => only(&|kind| words.iter().any(|w| is_named(kind, w)) != not),
-            Says::Is(topology) => only(&|kind| (kind.category.topology == *topology) != not),
-            Says::Class(class) => only(&|kind| (kind.class == *class) != not),
-            Says::Line(of, ranges) => {
+        match &term.condition {
+            Condition::Name(words) => only(&|kind| words.iter().any(|w| is_named(kind, w)) != not),
+            Condition::Is(topology) => only(&|kind| (kind.category.topology == *topology) != not),
+            Condition::ActivityClass(class) => only(&|kind| (kind.class == *class) != not),
+            Condition::Line(of, ranges) => {
                 for (wanted, line) in self.lines.iter_mut().zip(trace.lines()) {
                     let number = match of {
-                        Of::Rank => line.line.rank,
-                        Of::Thread => line.line.thread,
-                        Of::Comm => line.line.comm,
+                        LineNumber::Rank => line.line.rank,
+                        LineNumber::Thread => line.line.thread,
+                        LineNumber::Comm => line.line.comm,
                     };
                     let number = i64::from(number);
                     let fits = ranges.iter().any(|(a, b)| (*a..=*b).contains(&number));
                     *wanted &= fits != not;
                 }
             }
-            Says::Duration(..) | Says::Time(..) => {
+            Condition::Duration(..) | Condition::Time(..) => {
                 if !not {
-                    self.bound(&term.says);
+                    self.bound(&term.condition);
                 }
                 self.rest.push(term.clone());
             }
-            Says::Number(key, ..) | Says::Text(key, _) => {
+            Condition::Number(key, ..) | Condition::Text(key, _) => {
                 if !not {
                     only(&|kind| has_key(kind, key));
                 }
                 self.rest.push(term.clone());
             }
-            Says::CallId(_) => {
+            Condition::CallId(_) => {
                 if !not {
                     only(&|kind| has_key(kind, "callid"));
                 }
@@ -93,17 +93,26 @@ impl Plan {
     }
 
     /// Keeps what a condition says about parts of the tree.
-    fn bound(&mut self, says: &Says) {
-        match *says {
-            Says::Duration(Compare::More | Compare::AtLeast | Compare::Equal, least) => {
+    fn bound(&mut self, condition: &Condition) {
+        match *condition {
+            Condition::Duration(
+                Comparison::More | Comparison::AtLeast | Comparison::Equal,
+                least,
+            ) => {
                 self.least = self.least.max(least);
             }
-            Says::Time(compare, time) => {
+            Condition::Time(compare, time) => {
                 let (first, last) = &mut self.starts;
-                if matches!(compare, Compare::More | Compare::AtLeast | Compare::Equal) {
+                if matches!(
+                    compare,
+                    Comparison::More | Comparison::AtLeast | Comparison::Equal
+                ) {
                     *first = first.max(time);
                 }
-                if matches!(compare, Compare::Less | Compare::AtMost | Compare::Equal) {
+                if matches!(
+                    compare,
+                    Comparison::Less | Comparison::AtMost | Comparison::Equal
+                ) {
                     *last = last.min(time);
                 }
             }
@@ -115,8 +124,8 @@ impl Plan {
     pub fn file_patterns(&self) -> Vec<(usize, String)> {
         let terms = self.rest.iter().enumerate();
         terms
-            .filter_map(|(at, term)| match &term.says {
-                Says::Text(key, pattern) if key == "file" => Some((at, pattern.clone())),
+            .filter_map(|(at, term)| match &term.condition {
+                Condition::Text(key, pattern) if key == "file" => Some((at, pattern.clone())),
                 _ => None,
             })
             .collect()
@@ -149,22 +158,28 @@ impl Plan {
     }
 
     /// Whether a drawable fits.
-    pub fn fits(&self, trace: &Trace<'_>, item: &Item<'_>) -> bool {
+    pub fn fits(&self, trace: &Trace<'_>, item: &TraceItem<'_>) -> bool {
         self.kinds[item.kind as usize]
             && (self.lines[item.line as usize] || self.lines[item.to_line as usize])
             && (0..).zip(&self.rest).all(|(at, term)| {
                 let kind = &trace.kinds()[item.kind as usize];
-                self.holds(at, &term.says, kind, item) != term.not
+                self.holds(at, &term.condition, kind, item) != term.not
             })
     }
 
-    fn holds(&self, at: usize, says: &Says, kind: &Kind, item: &Item<'_>) -> bool {
-        match says {
-            Says::Duration(compare, seconds) => {
+    fn holds(
+        &self,
+        at: usize,
+        condition: &Condition,
+        kind: &DrawableKind,
+        item: &TraceItem<'_>,
+    ) -> bool {
+        match condition {
+            Condition::Duration(compare, seconds) => {
                 compare.holds((item.end - item.start).abs(), *seconds)
             }
-            Says::Time(compare, seconds) => compare.holds(item.start, *seconds),
-            Says::Number(key, compare, number) => {
+            Condition::Time(compare, seconds) => compare.holds(item.start, *seconds),
+            Condition::Number(key, compare, number) => {
                 values(kind, key, item.info).any(|value| match value {
                     Value::Integer(value) => compare.holds(value as f64, *number),
                     Value::Hex(value) => compare.holds(value as f64, *number),
@@ -172,15 +187,17 @@ impl Plan {
                     Value::Text(_) => false,
                 })
             }
-            Says::Text(key, pattern) => values(kind, key, item.info).any(|value| match value {
-                Value::Text(text) => is_text(pattern, &String::from_utf8_lossy(text)),
-                Value::Integer(number) if key == "file" => self
-                    .files
-                    .get(at)
-                    .is_some_and(|files| files.contains(&number)),
-                _ => false,
-            }),
-            Says::CallId(id) => values(kind, "callid", item.info).any(|value| match value {
+            Condition::Text(key, pattern) => {
+                values(kind, key, item.info).any(|value| match value {
+                    Value::Text(text) => is_text(pattern, &String::from_utf8_lossy(text)),
+                    Value::Integer(number) if key == "file" => self
+                        .files
+                        .get(at)
+                        .is_some_and(|files| files.contains(&number)),
+                    _ => false,
+                })
+            }
+            Condition::CallId(id) => values(kind, "callid", item.info).any(|value| match value {
                 Value::Hex(value) => value == *id,
                 Value::Integer(value) => value as u64 == *id,
                 _ => false,
@@ -216,7 +233,7 @@ impl Plan {
                 continue;
             }
             // All of them together are not longer than this, so one is not. Not a number: nothing is known.
-            let together = f64::from(weight.ratios.inclusive) * length * SLACK;
+            let together = f64::from(weight.ratios.inclusive) * length * PREVIEW_SLACK;
             if together < self.least {
                 continue;
             }
@@ -231,7 +248,7 @@ impl Plan {
     }
 }
 
-fn is_named(kind: &Kind, word: &str) -> bool {
+fn is_named(kind: &DrawableKind, word: &str) -> bool {
     match word.contains('*') {
         true => matches(word, &kind.name),
         false => kind.name.to_lowercase().contains(&word.to_lowercase()),
@@ -259,12 +276,16 @@ fn is_meant(name: &str, wanted: &str) -> bool {
     }
 }
 
-fn has_key(kind: &Kind, wanted: &str) -> bool {
+fn has_key(kind: &DrawableKind, wanted: &str) -> bool {
     let mut keys = kind.category.info_keys.iter();
     keys.any(|key| is_meant(&name_of_key(&key.0), wanted))
 }
 
-fn values<'a>(kind: &'a Kind, wanted: &'a str, info: &'a [u8]) -> impl Iterator<Item = Value<'a>> {
+fn values<'a>(
+    kind: &'a DrawableKind,
+    wanted: &'a str,
+    info: &'a [u8],
+) -> impl Iterator<Item = Value<'a>> {
     let pairs = info_values(&kind.category, info);
     pairs
         .filter(move |(key, _)| is_meant(&name_of_key(&key.0), wanted))

@@ -2,37 +2,40 @@
 
 use trace_model::{Value, info_values};
 
-use super::language::{Says, Term, Terms};
-use super::plan::Plan;
-use super::walk::{Place, find};
-use crate::base::error::Refusal;
-use crate::timelines::layout::Layout;
+use super::language::{Condition, SearchTerm, SearchTerms};
+use super::plan::SearchPlan;
+use super::walk::{SearchPosition, find};
+use crate::base::error::ApiError;
+use crate::timelines::layout::TimelineLayout;
 use crate::trace::Trace;
 use crate::trace::info::name_of_key;
-use crate::trace::reference::Reference;
-use crate::trace::scan::Reach;
+use crate::trace::reference::DrawableReference;
+use crate::trace::scan::ReadBudget;
 
 /// Events that name files, of which so many are looked at for a condition on files.
-const MOST_FILES: usize = 10_000;
+const MAX_FILE_EVENTS: usize = 10_000;
 /// Makes a search ready, also what it says about files, which other drawables name by number only.
 ///
 /// # Errors
 /// The query cannot be read, or the trace not.
 pub fn plan(
     trace: &Trace<'_>,
-    layout: &Layout,
+    layout: &TimelineLayout,
     query: &str,
-    reach: Reach<'_>,
-) -> Result<Plan, Refusal> {
+    budget: ReadBudget<'_>,
+) -> Result<SearchPlan, ApiError> {
     let is_shown = |line: u32| layout.row(line).is_some();
-    let mut plan = Plan::new(trace, &is_shown, &Terms::parse(query)?);
+    let mut plan = SearchPlan::new(trace, &is_shown, &SearchTerms::parse(query)?);
     for (at, pattern) in plan.file_patterns() {
-        let says = Says::Text("path".into(), pattern);
-        let named = Terms(vec![Term { not: false, says }]);
-        let naming = Plan::new(trace, &|_| true, &named);
-        let mut from = Place::at(f64::NEG_INFINITY);
-        for _ in 0..MOST_FILES {
-            let found = find(trace, &naming, from, true, reach)?;
+        let condition = Condition::Text("path".into(), pattern);
+        let named = SearchTerms(vec![SearchTerm {
+            not: false,
+            condition,
+        }]);
+        let naming = SearchPlan::new(trace, &|_| true, &named);
+        let mut from = SearchPosition::at(f64::NEG_INFINITY);
+        for _ in 0..MAX_FILE_EVENTS {
+            let found = find(trace, &naming, from, true, budget)?;
             let Some(item) = found.item else {
                 break;
             };
@@ -42,7 +45,7 @@ pub fn plan(
                     plan.add_file(at, number);
                 }
             }
-            from = Place::of(&Reference::of(trace, &item, 0));
+            from = SearchPosition::of(&DrawableReference::of(trace, &item, 0));
         }
     }
     Ok(plan)

@@ -10,39 +10,40 @@ use trace_formats::slog2::{
     DirEntry, Drawable, FileBlockPtr, Primitive, Shadow, Stub, TimeBBox, VisitNode,
 };
 
-use super::plan::Plan;
-use crate::base::error::Refusal;
-use crate::trace::reference::Reference;
-use crate::trace::scan::Reach;
-use crate::trace::{Item, Trace};
+use super::plan::SearchPlan;
+use crate::base::error::ApiError;
+use crate::trace::reference::DrawableReference;
+use crate::trace::scan::ReadBudget;
+use crate::trace::{Trace, TraceItem};
 
 /// A place among all drawables: by start, then line, kind and, of arrows, the end.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct SearchPosition {
     start: f64,
     /// Line and kind, and line and time of an arrow's end. `None`: before everything that starts then.
     what: Option<(i32, u32, i32, f64)>,
 }
 
-impl Place {
+impl SearchPosition {
     /// Before everything that starts at this time.
     pub fn at(start: f64) -> Self {
-        Place { start, what: None }
+        SearchPosition { start, what: None }
     }
 
     /// That of a drawable.
-    pub fn of(reference: &Reference) -> Self {
+    pub fn of(reference: &DrawableReference) -> Self {
         let (to_line, to) = reference.to.unwrap_or((i32::MIN, f64::NEG_INFINITY));
-        Place {
+        SearchPosition {
             start: reference.start,
             what: Some((reference.line, reference.kind, to_line, to)),
         }
     }
 
-    fn cmp(&self, other: &Place) -> Ordering {
+    fn cmp(&self, other: &SearchPosition) -> Ordering {
         self.start.total_cmp(&other.start).then_with(|| {
-            let key = |place: &Place| place.what.map(|(line, kind, to, _)| (line, kind, to));
-            let time = |place: &Place| place.what.map_or(f64::NEG_INFINITY, |what| what.3);
+            let key =
+                |place: &SearchPosition| place.what.map(|(line, kind, to, _)| (line, kind, to));
+            let time = |place: &SearchPosition| place.what.map_or(f64::NEG_INFINITY, |what| what.3);
             let key = key(self).cmp(&key(other));
             key.then(time(self).total_cmp(&time(other)))
         })
@@ -51,9 +52,9 @@ impl Place {
 
 /// What a search found.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Found<'a> {
+pub struct SearchStep<'a> {
     /// The hit.
-    pub item: Option<Item<'a>>,
+    pub item: Option<TraceItem<'a>>,
     /// Nodes that were read.
     pub nodes: u64,
     /// Bytes of them.
@@ -68,36 +69,36 @@ pub struct Found<'a> {
 /// The file is damaged, or the answer is not wanted any more.
 pub fn find<'a>(
     trace: &Trace<'a>,
-    plan: &Plan,
-    from: Place,
+    plan: &SearchPlan,
+    from: SearchPosition,
     is_forward: bool,
-    reach: Reach<'_>,
-) -> Result<Found<'a>, Refusal> {
-    let mut found = Found::default();
+    budget: ReadBudget<'_>,
+) -> Result<SearchStep<'a>, ApiError> {
+    let mut found = SearchStep::default();
     let (Some(root), true) = (trace.reader().root(), plan.is_possible()) else {
         return Ok(found);
     };
     // From here on times are mirrored for searches backwards, so that there is one direction only.
     let sign = if is_forward { 1.0 } else { -1.0 };
     let start = sign * from.start;
-    let mut queue = BinaryHeap::from([Pending::root(root)]);
-    let mut best: Option<(Place, Item<'a>)> = None;
+    let mut queue = BinaryHeap::from([PendingNode::root(root)]);
+    let mut best: Option<(SearchPosition, TraceItem<'a>)> = None;
     while let Some(node) = queue.pop() {
         if best.is_some_and(|(place, _)| sign * place.start < node.from) {
             break;
         }
-        let is_over = (reach.stop)();
-        if (is_over || found.bytes > reach.bytes) && node.from > start {
+        let is_over = (budget.cancel)();
+        if (is_over || found.bytes > budget.bytes) && node.from > start {
             found.resume = Some(sign * node.from);
             best = None;
             break;
         }
         if is_over {
-            return Err(Refusal::stopped());
+            return Err(ApiError::cancelled());
         }
         found.nodes += 1;
         found.bytes += u64::from(node.ptr.size.unsigned_abs());
-        let mut look = Look {
+        let mut look = NodeSearch {
             trace,
             plan,
             from,
@@ -119,16 +120,16 @@ pub fn find<'a>(
 
 /// A node that may have a hit.
 #[derive(Clone, Copy, Debug)]
-struct Pending {
+struct PendingNode {
     /// Hits in it do not start before this.
     from: f64,
     ptr: FileBlockPtr,
     depth: i16,
 }
 
-impl Pending {
+impl PendingNode {
     fn root(root: DirEntry) -> Self {
-        Pending {
+        PendingNode {
             from: f64::NEG_INFINITY,
             ptr: root.ptr,
             depth: root.id.depth,
@@ -136,7 +137,7 @@ impl Pending {
     }
 }
 
-impl Ord for Pending {
+impl Ord for PendingNode {
     /// The earliest is the greatest; of those the deepest, where it is likelier to be decided.
     fn cmp(&self, other: &Self) -> Ordering {
         let from = other.from.total_cmp(&self.from);
@@ -145,33 +146,33 @@ impl Ord for Pending {
     }
 }
 
-impl PartialOrd for Pending {
+impl PartialOrd for PendingNode {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Pending {
+impl PartialEq for PendingNode {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Pending {}
+impl Eq for PendingNode {}
 
-struct Look<'p, 'a> {
+struct NodeSearch<'p, 'a> {
     trace: &'p Trace<'a>,
-    plan: &'p Plan,
-    from: Place,
+    plan: &'p SearchPlan,
+    from: SearchPosition,
     sign: f64,
-    best: Option<(Place, Item<'a>)>,
+    best: Option<(SearchPosition, TraceItem<'a>)>,
     child: Option<Stub>,
     child_from: f64,
-    below: Vec<Pending>,
+    below: Vec<PendingNode>,
     depth: i16,
 }
 
-impl<'a> Look<'_, 'a> {
+impl<'a> NodeSearch<'_, 'a> {
     fn primitive(&mut self, primitive: &Primitive<'a>) {
         if !self.plan.takes_category(self.trace, primitive.category) {
             return;
@@ -180,8 +181,8 @@ impl<'a> Look<'_, 'a> {
             return;
         };
         // The place costs less than the conditions, so it is looked at first.
-        let place = Place::of(&Reference::of(self.trace, &item, 0));
-        let order = |a: &Place, b: &Place| match self.sign > 0.0 {
+        let place = SearchPosition::of(&DrawableReference::of(self.trace, &item, 0));
+        let order = |a: &SearchPosition, b: &SearchPosition| match self.sign > 0.0 {
             true => a.cmp(b),
             false => b.cmp(a),
         };
@@ -199,7 +200,7 @@ impl<'a> Look<'_, 'a> {
             && child_from < f64::INFINITY
             && child.id.depth < self.depth
         {
-            self.below.push(Pending {
+            self.below.push(PendingNode {
                 from: child_from,
                 ptr: child.ptr,
                 depth: child.id.depth,
@@ -208,7 +209,7 @@ impl<'a> Look<'_, 'a> {
     }
 }
 
-impl<'a> VisitNode<'a> for Look<'_, 'a> {
+impl<'a> VisitNode<'a> for NodeSearch<'_, 'a> {
     fn drawable(&mut self, drawable: Drawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));

@@ -7,10 +7,10 @@ use trace_model::{Category, Definitions, Line, Text};
 
 use crate::base::window::takes_part;
 use crate::trace::Trace;
-use crate::trace::scan::Reach;
+use crate::trace::scan::ReadBudget;
 
 /// What is to be counted.
-pub struct Wanted<'w> {
+pub struct StatisticsScope<'w> {
     /// The row of a line, or `None` if it does not count.
     pub row: &'w dyn Fn(u32) -> Option<u32>,
     /// By kind whether it does not count.
@@ -23,7 +23,7 @@ pub struct Wanted<'w> {
 
 /// What was counted.
 #[derive(Debug)]
-pub struct Gathered {
+pub struct WindowStatistics {
     /// The statistics. The rank of rows, cells and pairs is the row, −1 for arrows' ends on none; the thread is the lane.
     pub found: Statistics,
     /// By kind the bytes of messages and accesses; with [`gather`], of calls those of the messages that begin or end in them.
@@ -39,7 +39,7 @@ pub struct Gathered {
 }
 
 /// Who looks at the drawables as well while they are counted.
-pub trait Also {
+pub trait DrawableObserver {
     /// All begins, or begins again.
     fn begin(&mut self) {}
     /// A drawable of the window, on whatever row; they come by start.
@@ -47,7 +47,7 @@ pub trait Also {
 }
 
 /// Nobody.
-impl Also for () {}
+impl DrawableObserver for () {}
 
 /// The categories, with CallIDs as numbers like any other: nobody here asks how often each occurs, which costs a quarter of
 /// all counting.
@@ -66,8 +66,8 @@ fn categories_of(trace: &Trace<'_>) -> Vec<Category> {
 }
 
 /// By line its row.
-pub(super) fn rows_of(trace: &Trace<'_>, wanted: &Wanted<'_>) -> Vec<Option<u32>> {
-    (0..trace.lines().len() as u32).map(wanted.row).collect()
+pub(super) fn rows_of(trace: &Trace<'_>, scope: &StatisticsScope<'_>) -> Vec<Option<u32>> {
+    (0..trace.lines().len() as u32).map(scope.row).collect()
 }
 
 /// Whether an arrow is one of those between two rows, if only these are wanted.
@@ -79,20 +79,20 @@ pub(super) fn is_of_pair(
     topology != Topology::Arrow || pair.is_none_or(|(from, to)| rows == [Some(from), Some(to)])
 }
 
-pub(super) struct Gathering {
+pub(super) struct StatisticsBuilder {
     pub collector: Collector,
     pub bytes: Vec<u64>,
     pub lengths: Vec<[u64; 64]>,
     pub ends: Vec<f64>,
 }
 
-impl Gathering {
+impl StatisticsBuilder {
     pub fn new(
         trace: &Trace<'_>,
-        wanted: &Wanted<'_>,
+        scope: &StatisticsScope<'_>,
         row_of: &[Option<u32>],
         rows: usize,
-        reach: Reach<'_>,
+        budget: ReadBudget<'_>,
     ) -> Self {
         let definitions = Definitions {
             categories: categories_of(trace),
@@ -105,11 +105,11 @@ impl Gathering {
             ..Definitions::default()
         };
         let options = Options {
-            window: Some(reach.window),
-            nesting: wanted.nesting,
+            window: Some(budget.window),
+            nesting: scope.nesting,
         };
         let kinds = trace.kinds().len();
-        Gathering {
+        StatisticsBuilder {
             collector: Collector::new(&definitions, options),
             bytes: vec![0; kinds],
             lengths: vec![[0; 64]; kinds],

@@ -8,68 +8,68 @@ use trace_formats::slog2::{
 use trace_formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
 use trace_model as model;
 
-use super::counting::{Gathered, Gathering, Wanted, is_of_pair, rows_of};
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
+use super::counting::{StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair, rows_of};
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
 use crate::base::window::takes_part;
 use crate::trace::Trace;
-use crate::trace::scan::{BETWEEN, Reach};
-use crate::trace::states::{State, States, sweep};
+use crate::trace::scan::{DRAWABLES_PER_CHECK, ReadBudget};
+use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
 
-/// Estimates what is in the window of `reach`.
+/// Estimates what is in the window of `budget`.
 ///
 /// # Errors
 /// The file is damaged, or the answer is not wanted any more.
 pub fn estimate(
     trace: &Trace<'_>,
-    wanted: &Wanted<'_>,
+    scope: &StatisticsScope<'_>,
     rows: usize,
-    reach: Reach<'_>,
-) -> Result<Gathered, Refusal> {
-    let row_of = rows_of(trace, wanted);
-    let mut estimate = Estimate {
+    budget: ReadBudget<'_>,
+) -> Result<WindowStatistics, ApiError> {
+    let row_of = rows_of(trace, scope);
+    let mut estimate = StatisticsEstimate {
         trace,
-        wanted,
+        scope,
         row_of: &row_of,
-        window: reach.window,
-        gathering: Gathering::new(trace, wanted, &row_of, rows, reach),
+        window: budget.window,
+        builder: StatisticsBuilder::new(trace, scope, &row_of, rows, budget),
         states: Vec::new(),
         shares: vec![Vec::new(); trace.lines().len()],
         stretches: Vec::new(),
-        stop: reach.stop,
-        left: BETWEEN,
-        is_stopped: false,
+        cancel: budget.cancel,
+        left: DRAWABLES_PER_CHECK,
+        is_cancelled: false,
     };
-    let depth = Depth::Bytes(reach.bytes);
-    (trace.reader()).visit_window(reach.window, depth, &mut estimate)?;
-    if estimate.is_stopped {
-        return Err(Refusal::stopped());
+    let depth = Depth::Bytes(budget.bytes);
+    (trace.reader()).visit_window(budget.window, depth, &mut estimate)?;
+    if estimate.is_cancelled {
+        return Err(ApiError::cancelled());
     }
     Ok(estimate.finish())
 }
 
 /// What previews and the drawables above them tell.
-struct Estimate<'e, 'a> {
+struct StatisticsEstimate<'e, 'a> {
     trace: &'e Trace<'a>,
-    wanted: &'e Wanted<'e>,
+    scope: &'e StatisticsScope<'e>,
     row_of: &'e [Option<u32>],
     window: TimeBBox,
-    gathering: Gathering,
+    builder: StatisticsBuilder,
     /// States that were read.
-    states: Vec<State>,
+    states: Vec<TraceState>,
     /// By line, of each kind what its previews say.
     shares: Vec<Vec<(u32, Tally)>>,
     /// Where previews stand for states.
-    stretches: Vec<Stretch>,
-    stop: Stop<'e>,
+    stretches: Vec<PreviewedStretch>,
+    cancel: Cancel<'e>,
     /// Drawables and previews until it is asked again whether to stop.
     left: u32,
-    is_stopped: bool,
+    is_cancelled: bool,
 }
 
 /// What a preview takes of the states around it.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct PreviewedStretch {
     line: u32,
     /// Seconds.
     from: f64,
@@ -82,14 +82,14 @@ struct Stretch {
 /// By row, lane and category.
 type Cells = BTreeMap<(i32, i32, i32), Cell>;
 
-impl Estimate<'_, '_> {
-    fn finish(mut self) -> Gathered {
+impl StatisticsEstimate<'_, '_> {
+    fn finish(mut self) -> WindowStatistics {
         let (states, stretches) = (
             std::mem::take(&mut self.states),
             std::mem::take(&mut self.stretches),
         );
         let exclusive = self.exclusive(states, stretches);
-        let mut found = self.gathering.collector.finish();
+        let mut found = self.builder.collector.finish();
         let mut cells = Cells::new();
         for mut cell in found.cells.drain(..) {
             // States came level by level, so the collector could not tell how they are nested.
@@ -119,11 +119,11 @@ impl Estimate<'_, '_> {
         }
         found.cells = cells.into_values().collect();
         add_up(self.trace, &mut found);
-        Gathered {
+        WindowStatistics {
             found,
-            bytes: self.gathering.bytes,
-            lengths: self.gathering.lengths,
-            ends: self.gathering.ends,
+            bytes: self.builder.bytes,
+            lengths: self.builder.lengths,
+            ends: self.builder.ends,
             exact: false,
             has_extremes: false,
         }
@@ -131,14 +131,18 @@ impl Estimate<'_, '_> {
 
     /// By line and kind the exclusive time of the states that were read: without that of those nested in them, and without
     /// what previews stand for, which is thought to be spread evenly.
-    fn exclusive(&self, states: Vec<State>, mut stretches: Vec<Stretch>) -> Vec<Vec<(u32, Tally)>> {
+    fn exclusive(
+        &self,
+        states: Vec<TraceState>,
+        mut stretches: Vec<PreviewedStretch>,
+    ) -> Vec<Vec<(u32, Tally)>> {
         let trace = self.trace;
-        let unit_of = |line: u32| match self.wanted.nesting {
+        let unit_of = |line: u32| match self.scope.nesting {
             Nesting::Line => line,
             Nesting::Thread => trace.lines()[line as usize].lane,
         };
         let lines = trace.lines().len() as u32;
-        let states = States::new(&[states], trace.kinds(), 0..lines, |line| {
+        let states = StatesByUnit::new(&[states], trace.kinds(), 0..lines, |line| {
             Some(unit_of(line))
         });
         stretches.sort_by(|a, b| {
@@ -160,8 +164,8 @@ impl Estimate<'_, '_> {
                     stretches = after;
                 }
                 for stretch in stretches.iter().take_while(|stretch| stretch.from < to) {
-                    let both = stretch.to.min(to) - stretch.from.max(from);
-                    seconds -= stretch.part * both.max(0.0);
+                    let overlap = stretch.to.min(to) - stretch.from.max(from);
+                    seconds -= stretch.part * overlap.max(0.0);
                 }
                 let state = &of_unit[nth];
                 let of_line: &mut Vec<(u32, Tally)> = &mut found[state.line as usize];
@@ -171,19 +175,19 @@ impl Estimate<'_, '_> {
                 };
                 add(of_line, state.kind, &tally);
             };
-            sweep(of_unit, &mut running, shown, |_, _| {});
+            for_each_shown(of_unit, &mut running, shown, |_, _| {});
         }
         found
     }
 
     /// Whether it is told to stop; asked for each drawable.
-    fn is_told(&mut self) -> bool {
+    fn is_cancelled_now(&mut self) -> bool {
         self.left -= 1;
         if self.left == 0 {
-            self.left = BETWEEN;
-            self.is_stopped |= (self.stop)();
+            self.left = DRAWABLES_PER_CHECK;
+            self.is_cancelled |= (self.cancel)();
         }
-        self.is_stopped
+        self.is_cancelled
     }
 
     fn primitive(&mut self, primitive: &Primitive<'_>) {
@@ -195,15 +199,15 @@ impl Estimate<'_, '_> {
         };
         let ends: Vec<_> = primitive.vertices().collect();
         let is_defined = self.trace.kind(primitive.category).is_some();
-        if !is_defined || self.wanted.hidden[item.kind as usize] || ends.len() > 2 {
+        if !is_defined || self.scope.hidden[item.kind as usize] || ends.len() > 2 {
             return;
         }
         let row_to = self.row_of[item.to_line as usize];
-        if !is_of_pair(item.topology, [Some(row), row_to], self.wanted.pair) {
+        if !is_of_pair(item.topology, [Some(row), row_to], self.scope.pair) {
             return;
         }
         if item.topology == Topology::State && takes_part(primitive.bounds, self.window) {
-            self.states.push(State {
+            self.states.push(TraceState {
                 start: item.start,
                 end: item.end,
                 line: item.line,
@@ -216,7 +220,7 @@ impl Estimate<'_, '_> {
             info: primitive.info,
             vertices: &ends,
         };
-        (self.gathering).put(self.trace, &drawable, Some(item.kind), row, self.window);
+        (self.builder).put(self.trace, &drawable, Some(item.kind), row, self.window);
     }
 }
 
@@ -228,13 +232,13 @@ fn add(of_line: &mut Vec<(u32, Tally)>, kind: u32, tally: &Tally) {
     }
 }
 
-impl<'a> Visit<'a> for Estimate<'_, 'a> {
+impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
     fn is_over(&self) -> bool {
-        self.is_stopped
+        self.is_cancelled
     }
 
     fn drawable(&mut self, drawable: Drawable<'a>) {
-        if self.is_told() {
+        if self.is_cancelled_now() {
             return;
         }
         let primitives = drawable.primitives().iter();
@@ -247,7 +251,7 @@ impl<'a> Visit<'a> for Estimate<'_, 'a> {
         let Some(line) = line.filter(|&line| self.row_of[line as usize].is_some()) else {
             return;
         };
-        if !previews.contains(&shadow.primitive.category) || self.is_told() {
+        if !previews.contains(&shadow.primitive.category) || self.is_cancelled_now() {
             return;
         }
         let TimeBBox { earliest, latest } = shadow.bounds;
@@ -261,7 +265,7 @@ impl<'a> Visit<'a> for Estimate<'_, 'a> {
         let mut taken = 0.0;
         for weight in shadow.weights() {
             let kind = self.trace.kind(weight.category);
-            let Some(kind) = kind.filter(|&kind| !self.wanted.hidden[kind as usize]) else {
+            let Some(kind) = kind.filter(|&kind| !self.scope.hidden[kind as usize]) else {
                 continue;
             };
             let seconds = |ratio: f32| f64::from(ratio.max(0.0)) * inside.max(0.0);
@@ -279,7 +283,7 @@ impl<'a> Visit<'a> for Estimate<'_, 'a> {
             add(&mut self.shares[line as usize], kind, &tally);
         }
         if taken > 0.0 {
-            self.stretches.push(Stretch {
+            self.stretches.push(PreviewedStretch {
                 line,
                 from: earliest,
                 to: latest,

@@ -6,24 +6,24 @@ use trace_formats::stats::{
     CallIds, CategoryStatistics, Cell, Histogram, Messages, Nesting, Row, Statistics, Tally, Untold,
 };
 
-use super::counting::{Gathered, Wanted};
-use crate::index::{Sum, Totals};
+use super::counting::{StatisticsScope, WindowStatistics};
+use crate::index::{DurationSum, TraceTotals};
 use crate::trace::Trace;
 
 /// The numbers of a window that all of the trace is in; `None` if the totals have not what is wanted. All are those that
 /// reading gives, but for bytes of calls, which are missing, and what is about messages.
 pub(crate) fn of_totals(
     trace: &Trace<'_>,
-    wanted: &Wanted<'_>,
+    scope: &StatisticsScope<'_>,
     rows: usize,
     window: TimeBBox,
-    totals: &Totals,
-) -> Option<Gathered> {
+    totals: &TraceTotals,
+) -> Option<WindowStatistics> {
     let all = trace.reader().root()?.bounds;
     let is_all = window.earliest <= all.earliest && all.latest <= window.latest;
-    let is_plain = wanted.nesting == Nesting::Line
-        && wanted.pair.is_none()
-        && !wanted.hidden.contains(&true)
+    let is_plain = scope.nesting == Nesting::Line
+        && scope.pair.is_none()
+        && !scope.hidden.contains(&true)
         && totals.placeless == 0
         && totals.out_of_order == 0;
     // What lines of one thread do at the same time counts once, and is not known.
@@ -41,7 +41,7 @@ pub(crate) fn of_totals(
     }
     let shown = totals.lines.iter().zip(trace.lines()).zip(0u32..);
     let shown = shown.filter_map(|((totals, line), number)| {
-        let row = (wanted.row)(number)?;
+        let row = (scope.row)(number)?;
         Some((row, line.lane, totals))
     });
     let shown: Vec<_> = shown.collect();
@@ -105,7 +105,7 @@ pub(crate) fn of_totals(
         }
     });
     let categories: Vec<CategoryStatistics> = categories.collect();
-    Some(Gathered {
+    Some(WindowStatistics {
         found: Statistics {
             window,
             drawables: categories.iter().map(|c| c.tally.count).sum(),
@@ -126,7 +126,7 @@ pub(crate) fn of_totals(
     })
 }
 
-fn tally(sum: &Sum) -> Tally {
+fn tally(sum: &DurationSum) -> Tally {
     Tally {
         count: sum.count,
         total: sum.inclusive,

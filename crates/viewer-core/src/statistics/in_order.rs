@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use trace_formats::slog2::{Depth, InModel, InOrder, Primitive};
 use trace_model as model;
 
-use crate::base::error::Refusal;
+use crate::base::error::ApiError;
 use crate::trace::Trace;
-use crate::trace::scan::{BETWEEN, Reach};
+use crate::trace::scan::{DRAWABLES_PER_CHECK, ReadBudget};
 
 /// Gives all drawables of a window by start; `begin` is called before the first, perhaps twice: a file that turns out not to
 /// be in order is begun again, sorted.
@@ -16,10 +16,10 @@ use crate::trace::scan::{BETWEEN, Reach};
 /// The file is damaged, or the answer is not wanted any more.
 pub(crate) fn in_order(
     trace: &Trace<'_>,
-    reach: Reach<'_>,
+    budget: ReadBudget<'_>,
     begin: &mut dyn FnMut(),
     put: &mut dyn FnMut(&model::Drawable<'_>),
-) -> Result<(), Refusal> {
+) -> Result<(), ApiError> {
     let reader = trace.reader();
     let real = reader.categories().iter().filter(|c| c.index >= 0);
     let primitives = InModel::new(&real.cloned().collect::<Vec<_>>());
@@ -27,7 +27,7 @@ pub(crate) fn in_order(
     let mut until_asked = 0_u32;
     let mut give = |primitive: &Primitive<'_>| {
         until_asked = until_asked.wrapping_add(1);
-        if until_asked.is_multiple_of(BETWEEN) && (reach.stop)() {
+        if until_asked.is_multiple_of(DRAWABLES_PER_CHECK) && (budget.cancel)() {
             return ControlFlow::Break(());
         }
         let given = primitives.put(primitive, &mut losses, |drawable| {
@@ -38,13 +38,13 @@ pub(crate) fn in_order(
         ControlFlow::Continue(())
     };
     begin();
-    match reader.for_each_in_order(reach.window, &mut give)? {
+    match reader.for_each_in_order(budget.window, &mut give)? {
         InOrder::Complete { .. } => return Ok(()),
-        InOrder::Stopped => return Err(Refusal::stopped()),
+        InOrder::Stopped => return Err(ApiError::cancelled()),
         InOrder::Disordered => begin(),
     }
     let mut sorted: Vec<Primitive<'_>> = Vec::new();
-    for drawable in reader.window(reach.window, Depth::Lowest(0))?.drawables {
+    for drawable in reader.window(budget.window, Depth::Lowest(0))?.drawables {
         sorted.extend(drawable.primitives());
     }
     sorted.sort_by(|a, b| {
@@ -53,6 +53,6 @@ pub(crate) fn in_order(
     });
     match sorted.iter().try_for_each(give) {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(Refusal::stopped()),
+        ControlFlow::Break(()) => Err(ApiError::cancelled()),
     }
 }

@@ -5,38 +5,38 @@ use std::collections::BinaryHeap;
 use trace_formats::slog2::{TimeBBox, Topology};
 use trace_model as model;
 
-use super::counting::{Also, Wanted};
+use super::counting::{DrawableObserver, StatisticsScope};
 use crate::trace::Trace;
-use crate::trace::class::Class;
+use crate::trace::class::ActivityClass;
 
 /// Follows the messages of a window to the calls that count.
-pub(crate) struct Moved<'w, 'a> {
+pub(crate) struct MessageBytes<'w, 'a> {
     trace: &'w Trace<'a>,
-    wanted: &'w Wanted<'w>,
+    scope: &'w StatisticsScope<'w>,
     window: TimeBBox,
-    moves: Moves,
+    by_call: MessageBytesByCall,
 }
 
-impl<'w, 'a> Moved<'w, 'a> {
-    pub fn new(trace: &'w Trace<'a>, wanted: &'w Wanted<'w>, window: TimeBBox) -> Self {
-        let moves = Moves::new(trace);
-        Moved {
+impl<'w, 'a> MessageBytes<'w, 'a> {
+    pub fn new(trace: &'w Trace<'a>, scope: &'w StatisticsScope<'w>, window: TimeBBox) -> Self {
+        let by_call = MessageBytesByCall::new(trace);
+        MessageBytes {
             trace,
-            wanted,
+            scope,
             window,
-            moves,
+            by_call,
         }
     }
 
     /// What was moved, by kind.
     pub fn finish(self) -> Vec<u64> {
-        self.moves.finish()
+        self.by_call.finish()
     }
 }
 
-impl Also for Moved<'_, '_> {
+impl DrawableObserver for MessageBytes<'_, '_> {
     fn begin(&mut self) {
-        self.moves = Moves::new(self.trace);
+        self.by_call = MessageBytesByCall::new(self.trace);
     }
 
     fn put(&mut self, drawable: &model::Drawable<'_>) {
@@ -53,17 +53,17 @@ impl Also for Moved<'_, '_> {
         match drawable.topology {
             Topology::State => {
                 let times = [first.time.min(last.time), first.time.max(last.time)];
-                let is_hidden = |kind: &u32| self.wanted.hidden[*kind as usize];
+                let is_hidden = |kind: &u32| self.scope.hidden[*kind as usize];
                 let counted = kind.filter(|kind| !is_hidden(kind));
-                let counted = counted.filter(|_| (self.wanted.row)(from).is_some());
-                self.moves.state(lane(from), times, counted);
+                let counted = counted.filter(|_| (self.scope.row)(from).is_some());
+                self.by_call.state(lane(from), times, counted);
             }
             Topology::Arrow => {
                 let kind = kind.map(|kind| &self.trace.kinds()[kind as usize]);
-                if let Some(kind) = kind.filter(|kind| kind.class == Class::Message) {
+                if let Some(kind) = kind.filter(|kind| kind.class == ActivityClass::Message) {
                     let bytes = kind.bytes_of(drawable.info).unwrap_or(0);
                     let (lanes, times) = ([lane(from), lane(to)], [first.time, last.time]);
-                    self.moves.message(lanes, times, bytes, self.window);
+                    self.by_call.message(lanes, times, bytes, self.window);
                 }
             }
             Topology::Event => {}
@@ -73,7 +73,7 @@ impl Also for Moved<'_, '_> {
 
 /// A state that may still be running.
 #[derive(Clone, Copy, Debug)]
-struct Running {
+struct RunningCall {
     start: f64,
     end: f64,
     /// Its kind, if it counts.
@@ -82,14 +82,14 @@ struct Running {
 
 /// The end of an arrow that waits until all states around it are known.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct PendingEnd {
     time: f64,
     is_send: bool,
     lane: u32,
     bytes: u64,
 }
 
-impl Ord for Waiting {
+impl Ord for PendingEnd {
     /// Of those at one time receives come first: they end what has begun before.
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |one: &Self| (one.is_send, one.lane, one.bytes);
@@ -97,38 +97,38 @@ impl Ord for Waiting {
     }
 }
 
-impl PartialOrd for Waiting {
+impl PartialOrd for PendingEnd {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Waiting {
+impl PartialEq for PendingEnd {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Waiting {}
+impl Eq for PendingEnd {}
 
 /// Takes states and messages in order of their first times.
 #[derive(Debug)]
-struct Moves {
+struct MessageBytesByCall {
     /// By lane, the outermost first.
-    running: Vec<Vec<Running>>,
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    running: Vec<Vec<RunningCall>>,
+    waiting: BinaryHeap<Reverse<PendingEnd>>,
     /// By kind.
     bytes: Vec<u64>,
 }
 
-impl Moves {
+impl MessageBytesByCall {
     fn new(trace: &Trace<'_>) -> Self {
         let lanes = trace.lines().iter().map(|line| line.lane as usize + 1);
-        Moves::of(lanes.max().unwrap_or(0), trace.kinds().len())
+        MessageBytesByCall::of(lanes.max().unwrap_or(0), trace.kinds().len())
     }
 
     fn of(lanes: usize, kinds: usize) -> Self {
-        Moves {
+        MessageBytesByCall {
             running: vec![Vec::new(); lanes],
             waiting: BinaryHeap::new(),
             bytes: vec![0; kinds],
@@ -140,7 +140,7 @@ impl Moves {
         self.until(start);
         let running = &mut self.running[lane as usize];
         running.retain(|state| state.end >= start);
-        running.push(Running { start, end, kind });
+        running.push(RunningCall { start, end, kind });
     }
 
     /// A message from one lane to another; what it does outside of the window does not count.
@@ -151,7 +151,7 @@ impl Moves {
             if time < window.earliest || time > window.latest {
                 continue;
             }
-            self.waiting.push(Reverse(Waiting {
+            self.waiting.push(Reverse(PendingEnd {
                 time,
                 is_send,
                 lane,
@@ -182,7 +182,7 @@ impl Moves {
                 false => state.start < end.time && end.time <= state.end,
             });
             // Calls without length send and receive in their only moment.
-            let touches = |state: &&Running| state.start <= end.time && end.time <= state.end;
+            let touches = |state: &&RunningCall| state.start <= end.time && end.time <= state.end;
             if let Some(kind) = around.or(states().find(touches)).and_then(|s| s.kind) {
                 let sum = &mut self.bytes[kind as usize];
                 *sum = sum.saturating_add(end.bytes);
@@ -193,30 +193,30 @@ impl Moves {
 
 #[cfg(test)]
 mod tests {
-    use super::Moves;
+    use super::MessageBytesByCall;
     use trace_formats::slog2::TimeBBox;
 
     #[test]
     fn bytes_are_those_of_the_innermost_call_at_either_end() {
-        let mut moves = Moves::of(2, 4);
+        let mut by_call = MessageBytesByCall::of(2, 4);
         let window = TimeBBox {
             earliest: 0.0,
             latest: 8.0,
         };
-        moves.state(0, [0.0, 9.0], Some(3));
-        moves.state(1, [0.5, 2.0], Some(1));
+        by_call.state(0, [0.0, 9.0], Some(3));
+        by_call.state(1, [0.5, 2.0], Some(1));
         // Given before the call that it begins in, in the same moment; it ends with the receive.
-        moves.message([0, 1], [1.0, 2.0], 10, window);
-        moves.state(0, [1.0, 1.5], Some(0));
+        by_call.message([0, 1], [1.0, 2.0], 10, window);
+        by_call.state(0, [1.0, 1.5], Some(0));
         // The next call begins where the receive ends.
-        moves.state(1, [2.0, 3.0], Some(2));
+        by_call.state(1, [2.0, 3.0], Some(2));
         // Sent from the outer state, received in no state at all.
-        moves.message([0, 1], [4.0, 5.0], 100, window);
+        by_call.message([0, 1], [4.0, 5.0], 100, window);
         // One that ends before it begins, in a state that does not count.
-        moves.state(1, [6.0, 7.0], None);
-        moves.message([0, 1], [6.5, 6.25], 1000, window);
+        by_call.state(1, [6.0, 7.0], None);
+        by_call.message([0, 1], [6.5, 6.25], 1000, window);
         // Received behind the window.
-        moves.message([1, 0], [7.5, 8.5], 10_000, window);
-        assert_eq!(moves.finish(), [10, 10, 0, 1100]);
+        by_call.message([1, 0], [7.5, 8.5], 10_000, window);
+        assert_eq!(by_call.finish(), [10, 10, 0, 1100]);
     }
 }

@@ -1,18 +1,18 @@
 //! Rows that behave alike become one: k-means over what each line does when, without chance, so that the same trace always
 //! gives the same rows.
 
-use super::measure::Measures;
-use crate::timelines::tree::Tree;
+use super::measure::LineMeasures;
+use crate::timelines::tree::LabelTree;
 
 /// Rounds at most; it nearly always settles in fewer than ten.
-const MOST_ROUNDS: usize = 32;
+const MAX_ROUNDS: usize = 32;
 
 /// Groups of these leaves with a label each, the largest first.
 pub(crate) fn clusters(
-    tree: &Tree,
+    tree: &LabelTree,
     leaves: &[u32],
     clusters: u32,
-    measures: &Measures,
+    measures: &LineMeasures,
 ) -> Vec<(String, Vec<u32>)> {
     let points: Vec<Vec<f32>> = leaves
         .iter()
@@ -47,7 +47,7 @@ pub(crate) fn clusters(
 }
 
 /// The mean of the lines of a leaf.
-fn behaviour(tree: &Tree, leaf: u32, measures: &Measures) -> Vec<f32> {
+fn behaviour(tree: &LabelTree, leaf: u32, measures: &LineMeasures) -> Vec<f32> {
     let mut sum = vec![0.0; measures.dimensions];
     let lines = &tree.lines[leaf as usize];
     for &line in lines {
@@ -89,7 +89,7 @@ fn k_means(points: &[Vec<f32>], clusters: usize) -> (Vec<usize>, Vec<Vec<f32>>) 
         centres.push(centre);
     }
     centres.remove(0);
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut changed = false;
         for (point, of) in points.iter().zip(&mut of) {
             let near = (0..centres.len()).min_by(|&a, &b| {

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::measure::Measures;
-use super::selection::Selection;
-use super::spec::{By, Key, Spec, text_of};
-use crate::base::error::Refusal;
-use crate::timelines::tree::Tree;
+use super::measure::LineMeasures;
+use super::selection::TimelineSelection;
+use super::spec::{SortBy, TimelineKey, TimelineSpec, text_of};
+use crate::base::error::ApiError;
+use crate::timelines::tree::LabelTree;
 use crate::trace::Trace;
 
 /// In place of the row of a line that is on none.
@@ -33,7 +33,7 @@ pub struct Row {
 
 /// The rows of the page, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub struct TimelineLayout {
     /// The canonical spec.
     pub spec: String,
     /// The rows.
@@ -55,39 +55,39 @@ pub struct Layout {
 
 /// Leaves that are one row, or a heading.
 #[derive(Clone, Debug)]
-struct Piece {
+struct TimelineDraft {
     node: u32,
     leaves: Vec<u32>,
     open: bool,
 }
 
-impl Layout {
+impl TimelineLayout {
     /// Lays out rows.
     ///
     /// # Errors
     /// There is no such map.
     pub fn new(
         trace: &Trace<'_>,
-        trees: &[Tree],
-        spec: &Spec,
-        measures: &Measures,
-    ) -> Result<Self, Refusal> {
+        trees: &[LabelTree],
+        spec: &TimelineSpec,
+        measures: &LineMeasures,
+    ) -> Result<Self, ApiError> {
         let lines = trace.lines().len();
         let tree = trees.get(spec.map).ok_or_else(|| {
             let last = trees.len().saturating_sub(1);
-            Refusal::missing(format!(
+            ApiError::not_found(format!(
                 "rows: there is no map {}, only 0 to {last}",
                 spec.map
             ))
         })?;
-        let mut plan = Plan::new(tree, spec, measures)?;
+        let mut plan = LayoutPlan::new(tree, spec, measures)?;
         let pinned = plan.take_pins();
-        let mut layout = Layout {
+        let mut layout = TimelineLayout {
             spec: spec.to_string(),
             pinned: pinned.len(),
             row_of: vec![NO_ROW; lines],
             starts: vec![0],
-            ..Layout::default()
+            ..TimelineLayout::default()
         };
         for piece in &pinned {
             layout.add_piece(tree, piece, true);
@@ -174,7 +174,7 @@ impl Layout {
         row.filter(|&row| row != NO_ROW)
     }
 
-    fn add_piece(&mut self, tree: &Tree, piece: &Piece, is_flat: bool) {
+    fn add_piece(&mut self, tree: &LabelTree, piece: &TimelineDraft, is_flat: bool) {
         let node = &tree.nodes[piece.node as usize];
         let label = match is_flat {
             true => tree.full_label(piece.node),
@@ -199,7 +199,7 @@ impl Layout {
         self.add(tree, row, &piece.leaves);
     }
 
-    fn add_group(&mut self, tree: &Tree, label: String, key: String, leaves: &[u32]) {
+    fn add_group(&mut self, tree: &LabelTree, label: String, key: String, leaves: &[u32]) {
         let row = Row {
             label,
             key,
@@ -209,7 +209,7 @@ impl Layout {
         self.add(tree, row, leaves);
     }
 
-    fn add(&mut self, tree: &Tree, mut row: Row, leaves: &[u32]) {
+    fn add(&mut self, tree: &LabelTree, mut row: Row, leaves: &[u32]) {
         let number = self.rows.len() as u32;
         for &leaf in leaves {
             let lines = &tree.lines[leaf as usize];
@@ -229,7 +229,7 @@ impl Layout {
     }
 }
 
-fn rest_of(pieces: &[Piece]) -> Vec<u32> {
+fn rest_of(pieces: &[TimelineDraft]) -> Vec<u32> {
     pieces
         .iter()
         .flat_map(|piece| piece.leaves.iter().copied())
@@ -238,35 +238,39 @@ fn rest_of(pieces: &[Piece]) -> Vec<u32> {
 
 /// Leaves as a list of keys, short if they follow each other.
 fn key_of(leaves: &[u32]) -> String {
-    let mut keys: Vec<Key> = Vec::new();
+    let mut keys: Vec<TimelineKey> = Vec::new();
     for &leaf in leaves {
         match keys.last_mut() {
-            Some(Key::Leaves(_, last)) if *last + 1 == leaf => *last = leaf,
-            _ => keys.push(Key::Leaves(leaf, leaf)),
+            Some(TimelineKey::Leaves(_, last)) if *last + 1 == leaf => *last = leaf,
+            _ => keys.push(TimelineKey::Leaves(leaf, leaf)),
         }
     }
     text_of(&keys)
 }
 
 /// Which leaves are left to be placed.
-struct Plan<'t> {
-    tree: &'t Tree,
-    spec: &'t Spec,
-    measures: &'t Measures,
+struct LayoutPlan<'t> {
+    tree: &'t LabelTree,
+    spec: &'t TimelineSpec,
+    measures: &'t LineMeasures,
     /// By leaf whether it still is to become a row.
     wanted: Vec<bool>,
 }
 
-impl<'t> Plan<'t> {
-    fn new(tree: &'t Tree, spec: &'t Spec, measures: &'t Measures) -> Result<Self, Refusal> {
+impl<'t> LayoutPlan<'t> {
+    fn new(
+        tree: &'t LabelTree,
+        spec: &'t TimelineSpec,
+        measures: &'t LineMeasures,
+    ) -> Result<Self, ApiError> {
         let mut wanted = vec![true; tree.leaves.len()];
         if !spec.only.is_empty() {
-            let selection = Selection::parse(&spec.only).map_err(Refusal::wrong)?;
+            let selection = TimelineSelection::parse(&spec.only).map_err(ApiError::bad_request)?;
             for (leaf, wanted) in wanted.iter_mut().enumerate() {
                 *wanted = selection.takes(leaf, &tree.full_label(tree.leaves[leaf]));
             }
         }
-        let mut plan = Plan {
+        let mut plan = LayoutPlan {
             tree,
             spec,
             measures,
@@ -279,14 +283,14 @@ impl<'t> Plan<'t> {
     }
 
     /// The leaves that a key names, and its node if it names one.
-    fn leaves(&self, key: &Key) -> (std::ops::Range<usize>, Option<u32>) {
+    fn leaves(&self, key: &TimelineKey) -> (std::ops::Range<usize>, Option<u32>) {
         let all = self.tree.leaves.len();
         match *key {
-            Key::Leaves(first, last) => {
+            TimelineKey::Leaves(first, last) => {
                 let end = (last as usize).saturating_add(1).min(all);
                 ((first as usize).min(end)..end, None)
             }
-            Key::Inner(inner) => match self.tree.inner.get(inner as usize) {
+            TimelineKey::Inner(inner) => match self.tree.inner.get(inner as usize) {
                 Some(&node) => {
                     let [from, to] = self.tree.nodes[node as usize].leaves;
                     (from as usize..to as usize, Some(node))
@@ -297,14 +301,14 @@ impl<'t> Plan<'t> {
     }
 
     /// The leaves of a key that are left, which are left no more.
-    fn take(&mut self, key: &Key) -> Vec<u32> {
+    fn take(&mut self, key: &TimelineKey) -> Vec<u32> {
         let (range, _) = self.leaves(key);
         let left = range.filter(|&leaf| std::mem::take(&mut self.wanted[leaf]));
         left.map(|leaf| leaf as u32).collect()
     }
 
-    fn leaf(&self, leaf: u32) -> Piece {
-        Piece {
+    fn leaf(&self, leaf: u32) -> TimelineDraft {
+        TimelineDraft {
             node: self.tree.leaves[leaf as usize],
             leaves: vec![leaf],
             open: false,
@@ -312,13 +316,13 @@ impl<'t> Plan<'t> {
     }
 
     /// The rows of these keys: a row for each leaf, and one for an inner node.
-    fn take_rows(&mut self, keys: &[Key]) -> Vec<Piece> {
+    fn take_rows(&mut self, keys: &[TimelineKey]) -> Vec<TimelineDraft> {
         let mut pieces = Vec::new();
         for key in keys {
             let (_, node) = self.leaves(key);
             let leaves = self.take(key);
             match node {
-                Some(node) if !leaves.is_empty() => pieces.push(Piece {
+                Some(node) if !leaves.is_empty() => pieces.push(TimelineDraft {
                     node,
                     leaves,
                     open: false,
@@ -329,12 +333,12 @@ impl<'t> Plan<'t> {
         pieces
     }
 
-    fn take_pins(&mut self) -> Vec<Piece> {
+    fn take_pins(&mut self) -> Vec<TimelineDraft> {
         self.take_rows(&self.spec.pin)
     }
 
     /// The rows of what is left.
-    fn pieces(&mut self) -> Vec<Piece> {
+    fn pieces(&mut self) -> Vec<TimelineDraft> {
         let first = self.take_rows(&self.spec.order);
         let mut rest = self.tree_rows();
         if self.spec.is_flat() {
@@ -348,8 +352,8 @@ impl<'t> Plan<'t> {
         pieces
     }
 
-    fn tree_rows(&self) -> Vec<Piece> {
-        let names = |keys: &[Key], inner: u32| keys.contains(&Key::Inner(inner));
+    fn tree_rows(&self) -> Vec<TimelineDraft> {
+        let names = |keys: &[TimelineKey], inner: u32| keys.contains(&TimelineKey::Inner(inner));
         let mut pieces = Vec::new();
         let mut at = 0;
         while let Some(node) = self.tree.nodes.get(at) {
@@ -365,7 +369,7 @@ impl<'t> Plan<'t> {
                 at = node.end as usize;
                 continue;
             }
-            pieces.push(Piece {
+            pieces.push(TimelineDraft {
                 node: at as u32,
                 leaves,
                 open,
@@ -375,14 +379,14 @@ impl<'t> Plan<'t> {
         pieces
     }
 
-    fn sort(&self, pieces: &mut [Piece], by: By, is_descending: bool) {
-        if by == By::Label {
+    fn sort(&self, pieces: &mut [TimelineDraft], by: SortBy, is_descending: bool) {
+        if by == SortBy::Label {
             if is_descending {
                 pieces.reverse();
             }
             return;
         }
-        let value = |piece: &Piece| {
+        let value = |piece: &TimelineDraft| {
             let lines = piece
                 .leaves
                 .iter()
@@ -392,10 +396,10 @@ impl<'t> Plan<'t> {
                 values.get(line as usize).copied().unwrap_or(none)
             };
             match by {
-                By::Busy | By::Label => lines.map(|&line| of(&m.busy, line, 0.0)).sum(),
-                By::First => lines.fold(f64::INFINITY, |a, &line| a.min(of(&m.first, line, a))),
-                By::End => lines.fold(f64::NEG_INFINITY, |a, &line| a.max(of(&m.end, line, a))),
-                By::Kind(kind) => {
+                SortBy::Busy | SortBy::Label => lines.map(|&line| of(&m.busy, line, 0.0)).sum(),
+                SortBy::First => lines.fold(f64::INFINITY, |a, &line| a.min(of(&m.first, line, a))),
+                SortBy::End => lines.fold(f64::NEG_INFINITY, |a, &line| a.max(of(&m.end, line, a))),
+                SortBy::DrawableKind(kind) => {
                     let at = |line: u32| (line as usize * m.kinds).checked_add(kind as usize);
                     let found = |line: u32| m.exclusive.get(at(line)?).copied();
                     let is_kind = (kind as usize) < m.kinds;
@@ -404,7 +408,8 @@ impl<'t> Plan<'t> {
                 }
             }
         };
-        let mut valued: Vec<(f64, Piece)> = pieces.iter().map(|p| (value(p), p.clone())).collect();
+        let mut valued: Vec<(f64, TimelineDraft)> =
+            pieces.iter().map(|p| (value(p), p.clone())).collect();
         valued.sort_by(|a, b| match is_descending {
             true => b.0.total_cmp(&a.0),
             false => a.0.total_cmp(&b.0),

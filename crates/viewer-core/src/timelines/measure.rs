@@ -3,23 +3,23 @@
 use trace_formats::slog2::{TimeBBox, Topology};
 
 use crate::base::columns::{COLUMN, Columns};
-use crate::base::error::Refusal;
-use crate::base::parallel::Stop;
-use crate::trace::scan::{Preview, Reach, Take, scan};
-use crate::trace::states::{State, States, sweep};
-use crate::trace::{Item, Trace};
+use crate::base::error::ApiError;
+use crate::base::parallel::Cancel;
+use crate::trace::scan::{DrawableSink, ReadBudget, StatePreview, scan};
+use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
+use crate::trace::{Trace, TraceItem};
 
 /// Stretches of the trace in which behaviours are compared.
-const STRETCHES: usize = 64;
+const BEHAVIOUR_STRETCHES: usize = 64;
 /// Kinds that behaviours are made of: those that take most time.
-const KINDS: usize = 6;
+const BEHAVIOUR_KINDS: usize = 6;
 
 /// Numbers that are kept at most.
-const MOST: usize = 1 << 26;
+const MAX_MEASURES: usize = 1 << 26;
 
 /// What is known of each line over the whole trace, by number.
 #[derive(Clone, Debug, Default)]
-pub struct Measures {
+pub struct LineMeasures {
     /// Seconds in states, nested ones once.
     pub busy: Vec<f64>,
     /// Start of the first state; infinite where there is none.
@@ -40,32 +40,36 @@ pub struct Measures {
 ///
 /// # Errors
 /// The file is damaged, or it was told to stop.
-pub fn measure(trace: &Trace<'_>, bytes: u64, stop: Stop<'_>) -> Result<Measures, Refusal> {
+pub fn measure(
+    trace: &Trace<'_>,
+    bytes: u64,
+    cancel: Cancel<'_>,
+) -> Result<LineMeasures, ApiError> {
     let (lines, kinds) = (trace.lines().len(), trace.kinds().len());
-    if lines.saturating_mul(kinds.max(STRETCHES * KINDS)) > MOST {
+    if lines.saturating_mul(kinds.max(BEHAVIOUR_STRETCHES * BEHAVIOUR_KINDS)) > MAX_MEASURES {
         let message =
             format!("{lines} lines of {kinds} kinds are too many to be sorted by what they do");
-        return Err(Refusal::too_much(message));
+        return Err(ApiError::too_large(message));
     }
-    let mut measures = Measures {
+    let mut measures = LineMeasures {
         busy: vec![0.0; lines],
         first: vec![f64::INFINITY; lines],
         end: vec![f64::NEG_INFINITY; lines],
         exclusive: vec![0.0; lines * kinds],
         kinds,
         behaviour: Vec::new(),
-        dimensions: STRETCHES * KINDS,
+        dimensions: BEHAVIOUR_STRETCHES * BEHAVIOUR_KINDS,
     };
-    let mut found = Found::default();
-    let reach = Reach {
+    let mut found = AllStates::default();
+    let budget = ReadBudget {
         window: trace.bounds(),
         bytes,
-        stop,
+        cancel,
     };
-    if scan(trace, reach, &mut found)?.stopped {
-        return Err(Refusal::stopped());
+    if scan(trace, budget, &mut found)?.cancelled {
+        return Err(ApiError::cancelled());
     }
-    let states = States::new(&[found.states], trace.kinds(), 0..lines as u32, Some);
+    let states = StatesByUnit::new(&[found.states], trace.kinds(), 0..lines as u32, Some);
     let mut running = Vec::new();
     for line in 0..lines {
         let of_line = states.of(line as u32);
@@ -73,13 +77,13 @@ pub fn measure(trace: &Trace<'_>, bytes: u64, stop: Stop<'_>) -> Result<Measures
             measures.busy[line] += to - from;
             measures.exclusive[line * kinds + of_line[nth].kind as usize] += (to - from) as f32;
         };
-        sweep(of_line, &mut running, shown, |_, _| {});
+        for_each_shown(of_line, &mut running, shown, |_, _| {});
         for state in of_line {
             measures.first[line] = measures.first[line].min(state.start);
             measures.end[line] = measures.end[line].max(state.end);
         }
     }
-    for Preview {
+    for StatePreview {
         line,
         bounds,
         shares,
@@ -102,15 +106,15 @@ pub fn measure(trace: &Trace<'_>, bytes: u64, stop: Stop<'_>) -> Result<Measures
 }
 
 #[derive(Default)]
-struct Found {
-    states: Vec<State>,
-    previews: Vec<Preview>,
+struct AllStates {
+    states: Vec<TraceState>,
+    previews: Vec<StatePreview>,
 }
 
-impl<'a> Take<'a> for Found {
-    fn item(&mut self, item: Item<'a>) {
+impl<'a> DrawableSink<'a> for AllStates {
+    fn item(&mut self, item: TraceItem<'a>) {
         if item.topology == Topology::State {
-            self.states.push(State {
+            self.states.push(TraceState {
                 start: item.start,
                 end: item.end,
                 line: item.line,
@@ -119,7 +123,7 @@ impl<'a> Take<'a> for Found {
         }
     }
 
-    fn preview(&mut self, preview: Preview) {
+    fn preview(&mut self, preview: StatePreview) {
         self.previews.push(preview);
     }
 }
@@ -127,9 +131,9 @@ impl<'a> Take<'a> for Found {
 /// By line, stretch and kind the share of the stretch.
 fn behaviour(
     trace: &Trace<'_>,
-    measures: &Measures,
-    states: &States,
-    previews: &[Preview],
+    measures: &LineMeasures,
+    states: &StatesByUnit,
+    previews: &[StatePreview],
 ) -> Vec<f32> {
     let mut totals: Vec<(f32, usize)> = (0..measures.kinds).map(|kind| (0.0, kind)).collect();
     for line in measures.exclusive.chunks_exact(measures.kinds.max(1)) {
@@ -139,10 +143,10 @@ fn behaviour(
     }
     totals.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut place = vec![None; measures.kinds];
-    for (nth, &(_, kind)) in totals.iter().take(KINDS).enumerate() {
+    for (nth, &(_, kind)) in totals.iter().take(BEHAVIOUR_KINDS).enumerate() {
         place[kind] = Some(nth);
     }
-    let columns = Columns::new(trace.bounds(), STRETCHES as u32);
+    let columns = Columns::new(trace.bounds(), BEHAVIOUR_STRETCHES as u32);
     let mut shares = vec![0.0f32; trace.lines().len() * measures.dimensions];
     let mut add = |line: usize, kind: u32, bounds: TimeBBox, share: f32| {
         let Some(nth) = place[kind as usize] else {
@@ -152,7 +156,7 @@ fn behaviour(
         while from < to {
             let column = from / COLUMN;
             let border = to.min((column + 1) * COLUMN);
-            let at = line * measures.dimensions + column as usize * KINDS + nth;
+            let at = line * measures.dimensions + column as usize * BEHAVIOUR_KINDS + nth;
             shares[at] += (border - from) as f32 / COLUMN as f32 * share;
             from = border;
         }
@@ -163,7 +167,7 @@ fn behaviour(
         let shown = |nth: usize, earliest: f64, latest: f64| {
             add(line, of_line[nth].kind, TimeBBox { earliest, latest }, 1.0);
         };
-        sweep(of_line, &mut running, shown, |_, _| {});
+        for_each_shown(of_line, &mut running, shown, |_, _| {});
     }
     for preview in previews {
         for &(kind, ratios) in &preview.shares {

@@ -5,7 +5,7 @@
 //! | item | |
 //! |---|---|
 //! | `map:N` | the line map whose labels are the rows; 0 is the first |
-//! | `only:FILTER` | these leaves, as [`Selection`] has it: `0-63,!5,server*` |
+//! | `only:FILTER` | these leaves, as [`TimelineSelection`] has it: `0-63,!5,server*` |
 //! | `hide:KEYS` | not these |
 //! | `pin:KEYS` | these on top, in this order |
 //! | `fold:LEVEL` | inner nodes of this level are one row each; 0 is the top |
@@ -20,12 +20,12 @@
 
 use std::fmt::Write;
 
-use super::selection::Selection;
-use crate::base::error::Refusal;
+use super::selection::TimelineSelection;
+use crate::base::error::ApiError;
 
 /// Leaves or an inner node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub enum TimelineKey {
     /// From this leaf to this one.
     Leaves(u32, u32),
     /// An inner node by number.
@@ -34,7 +34,7 @@ pub enum Key {
 
 /// What rows are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum SortBy {
     /// The order of the tree.
     Label,
     /// Seconds in states.
@@ -44,30 +44,30 @@ pub enum By {
     /// Start of the first state.
     First,
     /// Exclusive seconds in a kind.
-    Kind(u32),
+    DrawableKind(u32),
 }
 
 /// What was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spec {
+pub struct TimelineSpec {
     /// Number of the line map.
     pub map: usize,
     /// Which leaves, as it was written.
     pub only: String,
     /// Not these.
-    pub hide: Vec<Key>,
+    pub hide: Vec<TimelineKey>,
     /// On top.
-    pub pin: Vec<Key>,
+    pub pin: Vec<TimelineKey>,
     /// Level whose inner nodes are closed.
     pub fold: Option<u16>,
     /// Inner nodes that are closed.
-    pub shut: Vec<Key>,
+    pub shut: Vec<TimelineKey>,
     /// Inner nodes that are open.
-    pub open: Vec<Key>,
+    pub open: Vec<TimelineKey>,
     /// Order, and whether the largest come first.
-    pub sort: Option<(By, bool)>,
+    pub sort: Option<(SortBy, bool)>,
     /// First in this order.
-    pub order: Vec<Key>,
+    pub order: Vec<TimelineKey>,
     /// Neighbours in a row; less than 2 for none.
     pub block: u32,
     /// Number of clusters; 0 for none.
@@ -75,27 +75,27 @@ pub struct Spec {
 }
 
 /// Clusters at most.
-const MOST_CLUSTERS: u32 = 256;
+const MAX_CLUSTERS: u32 = 256;
 
-impl Spec {
+impl TimelineSpec {
     /// Reads a spec.
     ///
     /// # Errors
     /// The item that is none, and what was expected.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let mut spec = Spec::default();
+    pub fn parse(text: &str) -> Result<Self, ApiError> {
+        let mut spec = TimelineSpec::default();
         for item in text.split(';').filter(|item| !item.trim().is_empty()) {
             let (name, value) = item.split_once(':').unwrap_or((item, ""));
             let value = value.trim();
             let expected = |what: &str| {
                 let item: String = item.chars().take(60).collect();
-                Refusal::wrong(format!("rows={item}: expected {what}"))
+                ApiError::bad_request(format!("rows={item}: expected {what}"))
             };
             let number = || value.parse::<u32>().map_err(|_| expected("a number"));
             match name.trim() {
                 "map" => spec.map = number()? as usize,
                 "only" => {
-                    Selection::parse(value).map_err(|message| expected(&message))?;
+                    TimelineSelection::parse(value).map_err(|message| expected(&message))?;
                     spec.only = value.to_owned();
                 }
                 "hide" => spec.hide = keys(value)?,
@@ -105,19 +105,19 @@ impl Spec {
                 "open" => spec.open = keys(value)?,
                 "order" => spec.order = keys(value)?,
                 "block" => spec.block = number()?,
-                "cluster" => spec.cluster = number()?.min(MOST_CLUSTERS),
+                "cluster" => spec.cluster = number()?.min(MAX_CLUSTERS),
                 "sort" => {
                     let (by, is_descending) = match value.strip_prefix('-') {
                         Some(by) => (by, true),
                         None => (value, false),
                     };
                     let by = match by.split_once(':') {
-                        None if by == "label" => By::Label,
-                        None if by == "busy" => By::Busy,
-                        None if by == "end" => By::End,
-                        None if by == "first" => By::First,
+                        None if by == "label" => SortBy::Label,
+                        None if by == "busy" => SortBy::Busy,
+                        None if by == "end" => SortBy::End,
+                        None if by == "first" => SortBy::First,
                         Some(("kind", kind)) if kind.parse::<u32>().is_ok() => {
-                            By::Kind(kind.parse().unwrap_or_default())
+                            SortBy::DrawableKind(kind.parse().unwrap_or_default())
                         }
                         _ => return Err(expected("label, busy, end, first or kind:N")),
                     };
@@ -135,18 +135,18 @@ impl Spec {
 
     /// Whether rows have no headings.
     pub(super) fn is_flat(&self) -> bool {
-        let is_sorted = self.sort.is_some_and(|sort| sort != (By::Label, false));
+        let is_sorted = self.sort.is_some_and(|sort| sort != (SortBy::Label, false));
         is_sorted || !self.order.is_empty() || self.block > 1 || self.cluster > 0
     }
 
     /// What is sorted by or clustered needs to be measured over the whole trace.
     pub fn needs_measures(&self) -> bool {
-        let is_measured = |sort: (By, bool)| sort.0 != By::Label;
+        let is_measured = |sort: (SortBy, bool)| sort.0 != SortBy::Label;
         self.cluster > 0 || self.sort.is_some_and(is_measured)
     }
 }
 
-impl std::fmt::Display for Spec {
+impl std::fmt::Display for TimelineSpec {
     /// The canonical text: what says the same is the same.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut items: Vec<String> = Vec::new();
@@ -156,7 +156,7 @@ impl std::fmt::Display for Spec {
         if !self.only.is_empty() {
             items.push(format!("only:{}", self.only));
         }
-        let mut listed = |name: &str, keys: &[Key]| {
+        let mut listed = |name: &str, keys: &[TimelineKey]| {
             if !keys.is_empty() {
                 items.push(format!("{name}:{}", text_of(keys)));
             }
@@ -169,13 +169,14 @@ impl std::fmt::Display for Spec {
         if let Some(level) = self.fold {
             items.push(format!("fold:{level}"));
         }
-        if let Some((by, is_descending)) = self.sort.filter(|&sort| sort != (By::Label, false)) {
+        if let Some((by, is_descending)) = self.sort.filter(|&sort| sort != (SortBy::Label, false))
+        {
             let by = match by {
-                By::Label => "label".to_owned(),
-                By::Busy => "busy".to_owned(),
-                By::End => "end".to_owned(),
-                By::First => "first".to_owned(),
-                By::Kind(kind) => format!("kind:{kind}"),
+                SortBy::Label => "label".to_owned(),
+                SortBy::Busy => "busy".to_owned(),
+                SortBy::End => "end".to_owned(),
+                SortBy::First => "first".to_owned(),
+                SortBy::DrawableKind(kind) => format!("kind:{kind}"),
             };
             items.push(format!("sort:{}{by}", if is_descending { "-" } else { "" }));
         }
@@ -189,7 +190,7 @@ impl std::fmt::Display for Spec {
     }
 }
 
-fn keys(text: &str) -> Result<Vec<Key>, Refusal> {
+fn keys(text: &str) -> Result<Vec<TimelineKey>, ApiError> {
     let mut keys = Vec::new();
     for part in text
         .split(',')
@@ -198,15 +199,15 @@ fn keys(text: &str) -> Result<Vec<Key>, Refusal> {
     {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let key = match part.strip_prefix('n') {
-            Some(inner) => inner.parse().ok().map(Key::Inner),
+            Some(inner) => inner.parse().ok().map(TimelineKey::Inner),
             None => match (first.parse(), last.parse()) {
-                (Ok(first), Ok(last)) if first <= last => Some(Key::Leaves(first, last)),
+                (Ok(first), Ok(last)) if first <= last => Some(TimelineKey::Leaves(first, last)),
                 _ => None,
             },
         };
         keys.push(key.ok_or_else(|| {
             let part: String = part.chars().take(40).collect();
-            Refusal::wrong(format!(
+            ApiError::bad_request(format!(
                 "rows: {part} is no key; expected such as 3,7-9 or n12"
             ))
         })?);
@@ -214,16 +215,16 @@ fn keys(text: &str) -> Result<Vec<Key>, Refusal> {
     Ok(keys)
 }
 
-pub(super) fn text_of(keys: &[Key]) -> String {
+pub(super) fn text_of(keys: &[TimelineKey]) -> String {
     let mut text = String::new();
     for key in keys {
         if !text.is_empty() {
             text.push(',');
         }
         let _ = match key {
-            Key::Inner(inner) => write!(text, "n{inner}"),
-            Key::Leaves(first, last) if first == last => write!(text, "{first}"),
-            Key::Leaves(first, last) => write!(text, "{first}-{last}"),
+            TimelineKey::Inner(inner) => write!(text, "n{inner}"),
+            TimelineKey::Leaves(first, last) if first == last => write!(text, "{first}"),
+            TimelineKey::Leaves(first, last) => write!(text, "{first}-{last}"),
         };
     }
     text

@@ -12,11 +12,11 @@ use crate::base::text::visible;
 use crate::trace::Trace;
 
 /// Levels of a tree; no trace has more columns than five.
-const MOST_LEVELS: usize = 16;
+const MAX_LEVELS: usize = 16;
 
 /// A node of a tree of labels. Nodes stand in a list, each before what is below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct LabelNode {
     /// Its own label, without those above.
     pub label: String,
     /// 0 for those at the top.
@@ -33,13 +33,13 @@ pub struct Node {
 
 /// The tree of a line map.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
+pub struct LabelTree {
     /// Title of the map.
     pub name: String,
     /// Labels of its columns.
     pub columns: Vec<String>,
     /// The nodes.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<LabelNode>,
     /// Position of each leaf among the nodes.
     pub leaves: Vec<u32>,
     /// Position of each inner node among the nodes.
@@ -52,27 +52,27 @@ pub struct Tree {
 
 /// A label and what it is sorted by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
+struct LabelPart {
     order: (u8, i64, u32),
     label: String,
     /// Whether nothing is lost without it: the first thread or lane.
     is_plain: bool,
 }
 
-impl Tree {
+impl LabelTree {
     /// The trees of all line maps of a trace; of one without line maps a single one, of its lines.
-    pub fn all(trace: &Trace<'_>) -> Vec<Tree> {
+    pub fn all(trace: &Trace<'_>) -> Vec<LabelTree> {
         let maps = trace.reader().line_id_maps();
         let identity = LineIdMap::new("Lines", &["LineID"]);
         let maps = match maps {
             [] => std::slice::from_ref(&identity),
             maps => maps,
         };
-        maps.iter().map(|map| Tree::new(trace, map)).collect()
+        maps.iter().map(|map| LabelTree::new(trace, map)).collect()
     }
 
-    fn new(trace: &Trace<'_>, map: &LineIdMap) -> Tree {
-        let labels = map.column_labels.iter().take(MOST_LEVELS);
+    fn new(trace: &Trace<'_>, map: &LineIdMap) -> LabelTree {
+        let labels = map.column_labels.iter().take(MAX_LEVELS);
         let columns: Vec<String> = labels.map(|l| visible(&l.to_str())).collect();
         let title = map.title.to_str();
         let names = numbered_names(&title);
@@ -80,7 +80,7 @@ impl Tree {
         for row in map.rows() {
             rows.entry(row[0]).or_insert(row);
         }
-        let mut paths: Vec<(Vec<Part>, u32)> = (0u32..)
+        let mut paths: Vec<(Vec<LabelPart>, u32)> = (0u32..)
             .zip(trace.lines())
             .map(|(number, line)| {
                 let path = match rows.get(&line.line.id) {
@@ -95,10 +95,10 @@ impl Tree {
             })
             .collect();
         paths.sort();
-        let mut tree = Tree {
+        let mut tree = LabelTree {
             name: visible(&title),
             columns,
-            ..Tree::default()
+            ..LabelTree::default()
         };
         tree.add(&paths, 0, None, String::new());
         tree.leaf_of = vec![0; trace.lines().len()];
@@ -113,7 +113,7 @@ impl Tree {
     /// Adds the nodes for these paths, of which the first `level` parts are the same.
     fn add(
         &mut self,
-        paths: &[(Vec<Part>, u32)],
+        paths: &[(Vec<LabelPart>, u32)],
         level: usize,
         parent: Option<u32>,
         above: String,
@@ -140,7 +140,7 @@ impl Tree {
             }
             let at = self.nodes.len() as u32;
             let leaf = self.leaves.len() as u32;
-            self.nodes.push(Node {
+            self.nodes.push(LabelNode {
                 label,
                 depth: parent.map_or(0, |p| self.nodes[p as usize].depth + 1),
                 parent,
@@ -189,7 +189,7 @@ impl Tree {
     }
 }
 
-/// The names in a title such as `Node View (0 alpha, 1 beta, ...)`.
+/// The names in a title such as `LabelNode View (0 alpha, 1 beta, ...)`.
 fn numbered_names(title: &str) -> Vec<String> {
     let list = title
         .split_once('(')
@@ -203,24 +203,24 @@ fn numbered_names(title: &str) -> Vec<String> {
 }
 
 /// A line that a map does not have.
-fn unmapped(line: &Line) -> Part {
+fn unmapped(line: &Line) -> LabelPart {
     let label = line.name.as_ref().map(|name| visible(name));
-    Part {
+    LabelPart {
         order: (u8::MAX, i64::from(line.id), 0),
         label: label.unwrap_or_else(|| format!("line {}", line.id)),
         is_plain: false,
     }
 }
 
-fn part(column: &str, number: i32, line: &Line, names: &[String]) -> Part {
+fn part(column: &str, number: i32, line: &Line, names: &[String]) -> LabelPart {
     let order = (0, i64::from(number), 0);
-    let plain = |what: &str| Part {
+    let plain = |what: &str| LabelPart {
         order,
         label: format!("{what} {number}"),
         is_plain: false,
     };
     if number < 0 {
-        return Part {
+        return LabelPart {
             order: (u8::MAX - 1, i64::from(number), 0),
             label: format!("no {}", word(column)),
             is_plain: false,
@@ -230,11 +230,11 @@ fn part(column: &str, number: i32, line: &Line, names: &[String]) -> Part {
     match column {
         "world_rank" => actor(lane),
         "thread" | "layer_thread" => thread(lane, number, column == "thread"),
-        "lane" => Part {
+        "lane" => LabelPart {
             is_plain: number == 0,
             ..plain("lane")
         },
-        "layer" => Part {
+        "layer" => LabelPart {
             label: match number {
                 0 => "ranks".to_owned(),
                 1 => "servers".to_owned(),
@@ -247,7 +247,7 @@ fn part(column: &str, number: i32, line: &Line, names: &[String]) -> Part {
         "number" => actor(lane),
         "node" | "program" => {
             let name = usize::try_from(number).ok().and_then(|nth| names.get(nth));
-            Part {
+            LabelPart {
                 label: name.map_or_else(|| format!("{column} {number}"), Clone::clone),
                 ..plain("")
             }
@@ -266,14 +266,14 @@ fn word(column: &str) -> &str {
     }
 }
 
-fn actor(lane: Lane) -> Part {
+fn actor(lane: Lane) -> LabelPart {
     let (layer, what, number) = match lane.actor {
         Actor::Rank(n) => (0, "rank", n),
         Actor::FrontEnd(n) => (1, "server", n),
         Actor::DataServer(n) => (2, "data server", n),
         Actor::Device(n) => (3, "device", n),
     };
-    Part {
+    LabelPart {
         order: (layer, i64::from(number), 0),
         label: format!("{what} {number}"),
         is_plain: false,
@@ -281,9 +281,9 @@ fn actor(lane: Lane) -> Part {
 }
 
 /// Lanes are numbered as threads in views that have no column for them.
-fn thread(lane: Lane, number: i32, has_lanes: bool) -> Part {
+fn thread(lane: Lane, number: i32, has_lanes: bool) -> LabelPart {
     if !has_lanes || lane.lane == 0 {
-        return Part {
+        return LabelPart {
             order: (0, i64::from(number), 0),
             label: format!("thread {number}"),
             is_plain: number == 0,
@@ -297,7 +297,7 @@ fn thread(lane: Lane, number: i32, has_lanes: bool) -> Part {
         0 => String::new(),
         thread => format!("thread {thread} "),
     };
-    Part {
+    LabelPart {
         order: (0, i64::from(lane.thread), lane.lane),
         label: format!("{of_thread}{what} {}", lane.lane),
         is_plain: false,

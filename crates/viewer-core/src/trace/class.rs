@@ -6,7 +6,7 @@ use trace_formats::slog2::{Category, Topology};
 
 /// What the time of a category is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
+pub enum ActivityClass {
     /// No state at all: the program itself.
     Compute,
     /// Point-to-point calls but for those that wait.
@@ -31,42 +31,42 @@ pub enum Class {
     Other,
 }
 
-impl Class {
+impl ActivityClass {
     /// All of them, in the order in which pictures and tables show them.
-    pub const ALL: [Class; 11] = [
-        Class::Compute,
-        Class::P2p,
-        Class::Collective,
-        Class::Wait,
-        Class::Io,
-        Class::Rma,
-        Class::Mpi,
-        Class::User,
-        Class::Disk,
-        Class::Message,
-        Class::Other,
+    pub const ALL: [ActivityClass; 11] = [
+        ActivityClass::Compute,
+        ActivityClass::P2p,
+        ActivityClass::Collective,
+        ActivityClass::Wait,
+        ActivityClass::Io,
+        ActivityClass::Rma,
+        ActivityClass::Mpi,
+        ActivityClass::User,
+        ActivityClass::Disk,
+        ActivityClass::Message,
+        ActivityClass::Other,
     ];
 
     /// Its name in answers.
     pub fn name(self) -> &'static str {
         match self {
-            Class::Compute => "compute",
-            Class::P2p => "p2p",
-            Class::Collective => "collective",
-            Class::Wait => "wait",
-            Class::Io => "io",
-            Class::Rma => "rma",
-            Class::Mpi => "mpi",
-            Class::User => "user",
-            Class::Disk => "disk",
-            Class::Message => "message",
-            Class::Other => "other",
+            ActivityClass::Compute => "compute",
+            ActivityClass::P2p => "p2p",
+            ActivityClass::Collective => "collective",
+            ActivityClass::Wait => "wait",
+            ActivityClass::Io => "io",
+            ActivityClass::Rma => "rma",
+            ActivityClass::Mpi => "mpi",
+            ActivityClass::User => "user",
+            ActivityClass::Disk => "disk",
+            ActivityClass::Message => "message",
+            ActivityClass::Other => "other",
         }
     }
 }
 
-/// The MPI functions of each class but [`Class::Mpi`], with blanks between them: from the table that the wrappers are made of.
-const FUNCTIONS: &[(Class, &str)] = include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+/// The MPI functions of each class but [`ActivityClass::Mpi`], with blanks between them: from the table that the wrappers are made of.
+const FUNCTIONS: &[(ActivityClass, &str)] = include!(concat!(env!("OUT_DIR"), "/functions.rs"));
 
 /// The calls below MPI-IO that the recorder sees, without `64`, `_chk` and `_2`. They carry a CallID in traces; a state of the
 /// program's own that is named `read` does not.
@@ -87,7 +87,7 @@ fn is_system_call(name: &str) -> bool {
 
 /// Finds classes.
 pub(crate) struct Classes {
-    functions: HashMap<&'static str, Class>,
+    functions: HashMap<&'static str, ActivityClass>,
 }
 
 impl Classes {
@@ -101,16 +101,16 @@ impl Classes {
         }
     }
 
-    pub fn of(&self, category: &Category) -> Class {
+    pub fn of(&self, category: &Category) -> ActivityClass {
         match shows(category) {
-            Some(Shows::Access) => return Class::Io,
-            Some(_) => return Class::Disk,
+            Some(Shows::Access) => return ActivityClass::Io,
+            Some(_) => return ActivityClass::Disk,
             None => {}
         }
         if category.topology == Topology::Arrow {
             return match is_message(category) {
-                true => Class::Message,
-                false => Class::Disk,
+                true => ActivityClass::Message,
+                false => ActivityClass::Disk,
             };
         }
         let name = category.name.to_str();
@@ -118,10 +118,10 @@ impl Classes {
         let name = &name[..end.unwrap_or(name.len())];
         match self.functions.get(name) {
             Some(&class) => class,
-            None if name.starts_with("MPI_File_") => Class::Io,
-            None if name.starts_with("MPI_") || name.starts_with("MPIX_") => Class::Mpi,
-            None if is_system_call(name) && has_callid(category) => Class::Disk,
-            None => Class::User,
+            None if name.starts_with("MPI_File_") => ActivityClass::Io,
+            None if name.starts_with("MPI_") || name.starts_with("MPIX_") => ActivityClass::Mpi,
+            None if is_system_call(name) && has_callid(category) => ActivityClass::Disk,
+            None => ActivityClass::User,
         }
     }
 }
@@ -144,19 +144,19 @@ mod tests {
             classes.of(&Category::new(1, name.into(), topology, Color::WHITE))
         };
         let state = |name| of(name, Topology::State);
-        assert_eq!(state("MPI_Send"), Class::P2p);
-        assert_eq!(state("MPI_Waitall"), Class::Wait);
-        assert_eq!(state("MPI_Barrier"), Class::Collective);
-        assert_eq!(state("MPI_File_write_at_all"), Class::Io);
-        assert_eq!(state("MPI_Win_fence"), Class::Rma);
-        assert_eq!(state("MPI_Comm_rank"), Class::Mpi);
-        assert_eq!(state("MPI_Not_yet"), Class::Mpi);
-        assert_eq!(state("step"), Class::User);
-        assert_eq!(of("message", Topology::Arrow), Class::Message);
+        assert_eq!(state("MPI_Send"), ActivityClass::P2p);
+        assert_eq!(state("MPI_Waitall"), ActivityClass::Wait);
+        assert_eq!(state("MPI_Barrier"), ActivityClass::Collective);
+        assert_eq!(state("MPI_File_write_at_all"), ActivityClass::Io);
+        assert_eq!(state("MPI_Win_fence"), ActivityClass::Rma);
+        assert_eq!(state("MPI_Comm_rank"), ActivityClass::Mpi);
+        assert_eq!(state("MPI_Not_yet"), ActivityClass::Mpi);
+        assert_eq!(state("step"), ActivityClass::User);
+        assert_eq!(of("message", Topology::Arrow), ActivityClass::Message);
         let mut write = Category::new(1, "pwrite64".into(), Topology::State, Color::WHITE);
-        assert_eq!(classes.of(&write), Class::User);
+        assert_eq!(classes.of(&write), ActivityClass::User);
         write.info_keys = vec!["CallID=".into(), ", bytes=".into()];
-        assert_eq!(classes.of(&write), Class::Disk);
+        assert_eq!(classes.of(&write), ActivityClass::Disk);
         for name in [
             "__open64_2",
             "__pread64_chk",

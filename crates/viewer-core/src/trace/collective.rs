@@ -2,11 +2,11 @@
 
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use crate::trace::{Item, Trace};
+use crate::trace::{Trace, TraceItem};
 
 /// Collective calls that nobody leaves before all have come, by how their names begin. Of others two may overlap that do not
 /// belong together.
-const MEETINGS: [&str; 5] = [
+const SYNCHRONIZING_CALLS: [&str; 5] = [
     "MPI_Barrier",
     "MPI_Allreduce",
     "MPI_Allgather",
@@ -20,13 +20,15 @@ pub fn is_same_collective(
     kind: u32,
     line: u32,
     time: TimeBBox,
-    other: &Item<'_>,
+    other: &TraceItem<'_>,
 ) -> bool {
     let name = &trace.kinds()[kind as usize].name;
     let [own, theirs] = [line, other.line].map(|line| &trace.lines()[line as usize]);
     other.kind == kind
         && other.topology == Topology::State
-        && MEETINGS.iter().any(|meeting| name.starts_with(meeting))
+        && SYNCHRONIZING_CALLS
+            .iter()
+            .any(|meeting| name.starts_with(meeting))
         && own.line.comm == theirs.line.comm
         && own.lane != theirs.lane
         && other.start < time.latest

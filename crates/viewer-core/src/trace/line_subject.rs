@@ -8,7 +8,7 @@ use trace_model::lane_of;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LineSubject {
     Lane(Lane),
-    Named(i32, String),
+    Name(i32, String),
 }
 
 /// What a line is about. The name of a line that is no lane of a rank, server or device is all that is known of it.
@@ -19,7 +19,7 @@ pub(crate) fn subject_of(line: &Line) -> LineSubject {
         ..line.clone()
     };
     match &line.name {
-        Some(name) if lane == lane_of(&unnamed) => LineSubject::Named(line.id, name.clone()),
+        Some(name) if lane == lane_of(&unnamed) => LineSubject::Name(line.id, name.clone()),
         _ => LineSubject::Lane(lane),
     }
 }

@@ -13,7 +13,7 @@ use trace_model::{Line, Value, info_values, message};
 use crate::base::color::Rgb;
 use crate::base::text::visible;
 use crate::base::window::{EMPTY, with_length};
-use class::{Class, Classes};
+use class::{ActivityClass, Classes};
 use info::{is_bytes, is_callid};
 use line_subject::subject_of;
 
@@ -27,19 +27,19 @@ pub mod scan;
 pub mod states;
 
 /// Kinds that are told apart at most: cells name them by 16 bits, and the last three are for what is not defined.
-const MOST_KINDS: usize = 65_000;
+const MAX_KINDS: usize = 65_000;
 /// Lines that the file does not define are told apart up to this many.
-const MOST_UNDEFINED: usize = 1 << 14;
+const MAX_UNDEFINED_LINES: usize = 1 << 14;
 
 /// A kind of drawables: a category of the file, or one of three for what has none.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub struct DrawableKind {
     /// Its definition.
     pub category: Category,
     /// Its name as it can be shown.
     pub name: String,
     /// What it is about.
-    pub class: Class,
+    pub class: ActivityClass,
     /// Drawables of it in the whole file, if the file tells.
     pub count: Option<u64>,
     /// Which of the values of its infos is the CallID.
@@ -48,7 +48,7 @@ pub struct Kind {
     pub bytes: Option<usize>,
 }
 
-impl Kind {
+impl DrawableKind {
     /// Its colour.
     pub fn color(&self) -> Rgb {
         self.category.color.into()
@@ -85,19 +85,19 @@ pub struct TraceLine {
 pub struct Trace<'a> {
     reader: Reader<'a>,
     bounds: TimeBBox,
-    kinds: Vec<Kind>,
+    kinds: Vec<DrawableKind>,
     /// Of the kinds, side by side: asked for each drawable.
     topologies: Vec<Topology>,
-    kind_of: Numbers,
+    kind_of: IdNumbers,
     /// Kinds of events, states and arrows without a category, if there are such.
     undefined: Option<u32>,
     lines: Vec<TraceLine>,
-    line_of: Numbers,
+    line_of: IdNumbers,
 }
 
 /// A drawable as the viewer has it: kind and lines by number, times in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Item<'a> {
+pub struct TraceItem<'a> {
     /// Its kind.
     pub kind: u32,
     /// What it is.
@@ -130,12 +130,12 @@ impl<'a> Trace<'a> {
     pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
         let classes = Classes::new();
         let has_counts = reader.layout() == Layout::V206;
-        let mut kinds: Vec<Kind> = Vec::new();
+        let mut kinds: Vec<DrawableKind> = Vec::new();
         let mut numbers: HashMap<i32, u32> = HashMap::new();
         for category in reader.categories().iter().filter(|c| c.index >= 0) {
-            if kinds.len() < MOST_KINDS && !numbers.contains_key(&category.index) {
+            if kinds.len() < MAX_KINDS && !numbers.contains_key(&category.index) {
                 numbers.insert(category.index, kinds.len() as u32);
-                kinds.push(Kind {
+                kinds.push(DrawableKind {
                     name: match category.name.is_empty() {
                         true => format!("category {}", category.index),
                         false => visible(&category.name.to_str()),
@@ -151,7 +151,7 @@ impl<'a> Trace<'a> {
             }
         }
         let mut lines = reader.lines();
-        let mut named = Named::default();
+        let mut named = RootNames::default();
         if let Some(root) = reader.root() {
             reader.visit_window(root.bounds, Depth::Lowest(root.id.depth), &mut named)?;
         }
@@ -162,7 +162,7 @@ impl<'a> Trace<'a> {
         });
         let defined: Vec<i32> = lines.keys().copied().collect();
         for &line in &named.lines {
-            if lines.len() < defined.len() + MOST_UNDEFINED {
+            if lines.len() < defined.len() + MAX_UNDEFINED_LINES {
                 lines.entry(line).or_insert_with(|| Line {
                     name: Some(format!("line {line}")),
                     ..Line::of_thread(line, line, 0)
@@ -185,8 +185,8 @@ impl<'a> Trace<'a> {
         let bounds = reader.root().map_or(EMPTY, |root| root.bounds);
         Ok(Trace {
             bounds: with_length(bounds),
-            kind_of: Numbers::new(numbers.into_iter()),
-            line_of: Numbers::new(line_of),
+            kind_of: IdNumbers::new(numbers.into_iter()),
+            line_of: IdNumbers::new(line_of),
             undefined,
             topologies: kinds.iter().map(|kind| kind.category.topology).collect(),
             kinds,
@@ -206,7 +206,7 @@ impl<'a> Trace<'a> {
     }
 
     /// The kinds, by number.
-    pub fn kinds(&self) -> &[Kind] {
+    pub fn kinds(&self) -> &[DrawableKind] {
         &self.kinds
     }
 
@@ -253,13 +253,13 @@ impl<'a> Trace<'a> {
 
     /// A primitive in these terms. `None` for what can be placed nowhere: times that are no numbers, lines and categories
     /// that neither definitions nor root name.
-    pub fn item(&self, primitive: &Primitive<'a>) -> Option<Item<'a>> {
-        self.place(&Plain::of(primitive))
+    pub fn item(&self, primitive: &Primitive<'a>) -> Option<TraceItem<'a>> {
+        self.locate(&Plain::of(primitive))
     }
 
     /// The same of one that was found by a [`trace_formats::slog2::Scan`].
     #[inline]
-    pub fn place(&self, plain: &Plain<'a>) -> Option<Item<'a>> {
+    pub fn locate(&self, plain: &Plain<'a>) -> Option<TraceItem<'a>> {
         let Plain {
             category,
             info,
@@ -283,7 +283,7 @@ impl<'a> Trace<'a> {
             _ if first.time <= last.time => (line, [first.time, last.time]),
             _ => (line, [last.time, first.time]),
         };
-        Some(Item {
+        Some(TraceItem {
             kind: match known {
                 Some(kind) => kind,
                 None => self.kind_or_undefined(category, topology)?,
@@ -314,11 +314,11 @@ const UNDEFINED: [(Topology, &str); 3] = [
     (Topology::Arrow, "undefined arrow"),
 ];
 
-fn undefined_kind((topology, name): (Topology, &str)) -> Kind {
-    Kind {
+fn undefined_kind((topology, name): (Topology, &str)) -> DrawableKind {
+    DrawableKind {
         category: Category::new(i32::MAX, name.into(), topology, Color::PINK),
         name: name.to_owned(),
-        class: Class::Other,
+        class: ActivityClass::Other,
         count: None,
         callid: None,
         bytes: None,
@@ -327,25 +327,25 @@ fn undefined_kind((topology, name): (Topology, &str)) -> Kind {
 
 /// The categories and lines that the root's drawables and previews name.
 #[derive(Default)]
-struct Named {
+struct RootNames {
     categories: BTreeSet<i32>,
     lines: BTreeSet<i32>,
     last: [Option<i32>; 2],
 }
 
-impl Named {
+impl RootNames {
     /// Bounds what a damaged file can make of this.
-    const MOST: usize = 1 << 20;
+    const MAX_NAMES: usize = 1 << 20;
 
     fn line(&mut self, line: i32) {
-        if self.last[0] != Some(line) && self.lines.len() < Self::MOST {
+        if self.last[0] != Some(line) && self.lines.len() < Self::MAX_NAMES {
             self.last[0] = Some(line);
             self.lines.insert(line);
         }
     }
 
     fn category(&mut self, category: i32) {
-        if self.last[1] != Some(category) && self.categories.len() < Self::MOST {
+        if self.last[1] != Some(category) && self.categories.len() < Self::MAX_NAMES {
             self.last[1] = Some(category);
             self.categories.insert(category);
         }
@@ -358,7 +358,7 @@ impl Named {
     }
 }
 
-impl<'a> Visit<'a> for Named {
+impl<'a> Visit<'a> for RootNames {
     fn drawable(&mut self, drawable: Drawable<'a>) {
         let primitives = drawable.primitives().iter();
         primitives.for_each(|primitive| self.primitive(primitive));
@@ -378,36 +378,36 @@ impl<'a> Visit<'a> for Named {
 
 /// Small numbers for numbers of any size.
 #[derive(Clone, Debug)]
-enum Numbers {
+enum IdNumbers {
     /// By distance from the first; `u32::MAX` where there is none.
     Dense(i32, Vec<u32>),
     Sparse(HashMap<i32, u32>),
 }
 
-impl Numbers {
+impl IdNumbers {
     fn new(pairs: impl Iterator<Item = (i32, u32)>) -> Self {
         let pairs: Vec<(i32, u32)> = pairs.collect();
         let first = pairs.iter().map(|pair| pair.0).min().unwrap_or(0);
         let last = pairs.iter().map(|pair| pair.0).max().unwrap_or(0);
         let span = i64::from(last) - i64::from(first) + 1;
         if span > 8 * pairs.len() as i64 + (1 << 16) {
-            return Numbers::Sparse(pairs.into_iter().collect());
+            return IdNumbers::Sparse(pairs.into_iter().collect());
         }
         let mut table = vec![u32::MAX; span as usize];
         for (key, number) in pairs {
             table[(i64::from(key) - i64::from(first)) as usize] = number;
         }
-        Numbers::Dense(first, table)
+        IdNumbers::Dense(first, table)
     }
 
     #[inline]
     fn get(&self, key: i32) -> Option<u32> {
         match self {
-            Numbers::Dense(first, table) => {
+            IdNumbers::Dense(first, table) => {
                 let at = usize::try_from(i64::from(key) - i64::from(*first)).ok()?;
                 table.get(at).copied().filter(|&number| number != u32::MAX)
             }
-            Numbers::Sparse(map) => map.get(&key).copied(),
+            IdNumbers::Sparse(map) => map.get(&key).copied(),
         }
     }
 }

@@ -3,19 +3,19 @@
 use std::cmp::Ordering;
 use trace_formats::slog2::{TimeBBox, Topology};
 
-use super::reference::Reference;
-use crate::base::error::Refusal;
-use crate::trace::scan::{Reach, Scanned, Take, scan};
-use crate::trace::{Item, Trace};
+use super::reference::DrawableReference;
+use crate::base::error::ApiError;
+use crate::trace::scan::{DrawableSink, ReadBudget, ScanResult, scan};
+use crate::trace::{Trace, TraceItem};
 
 /// Takes those that are wanted.
-struct Taker<'f, 'a> {
-    wanted: &'f dyn Fn(&Item<'a>) -> bool,
-    items: Vec<Item<'a>>,
+struct ItemCollector<'f, 'a> {
+    wanted: &'f dyn Fn(&TraceItem<'a>) -> bool,
+    items: Vec<TraceItem<'a>>,
 }
 
-impl<'a> Take<'a> for Taker<'_, 'a> {
-    fn item(&mut self, item: Item<'a>) {
+impl<'a> DrawableSink<'a> for ItemCollector<'_, 'a> {
+    fn item(&mut self, item: TraceItem<'a>) {
         if (self.wanted)(&item) {
             self.items.push(item);
         }
@@ -28,20 +28,20 @@ impl<'a> Take<'a> for Taker<'_, 'a> {
 /// The file is damaged.
 pub fn collect<'a>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
-    wanted: &dyn Fn(&Item<'a>) -> bool,
-) -> Result<(Vec<Item<'a>>, Scanned), Refusal> {
-    let mut taker = Taker {
+    budget: ReadBudget<'_>,
+    wanted: &dyn Fn(&TraceItem<'a>) -> bool,
+) -> Result<(Vec<TraceItem<'a>>, ScanResult), ApiError> {
+    let mut taker = ItemCollector {
         wanted,
         items: Vec::new(),
     };
-    let scanned = scan(trace, reach, &mut taker)?;
+    let scanned = scan(trace, budget, &mut taker)?;
     Ok((taker.items, scanned))
 }
 
 /// The order of states: by start, the longer one first, then by number of the category.
-pub fn order(trace: &Trace<'_>, a: &Item<'_>, b: &Item<'_>) -> Ordering {
-    let index = |item: &Item<'_>| trace.kinds()[item.kind as usize].category.index;
+pub fn order(trace: &Trace<'_>, a: &TraceItem<'_>, b: &TraceItem<'_>) -> Ordering {
+    let index = |item: &TraceItem<'_>| trace.kinds()[item.kind as usize].category.index;
     (a.start.total_cmp(&b.start))
         .then_with(|| b.end.total_cmp(&a.end))
         .then_with(|| index(a).cmp(&index(b)))
@@ -51,15 +51,15 @@ pub fn order(trace: &Trace<'_>, a: &Item<'_>, b: &Item<'_>) -> Ordering {
 fn same<'a>(
     trace: &Trace<'a>,
     at: f64,
-    reach: Reach<'_>,
-    reference: &Reference,
-) -> Result<Vec<Item<'a>>, Refusal> {
-    let point = Reach {
+    budget: ReadBudget<'_>,
+    reference: &DrawableReference,
+) -> Result<Vec<TraceItem<'a>>, ApiError> {
+    let point = ReadBudget {
         window: TimeBBox {
             earliest: at,
             latest: at,
         },
-        ..reach
+        ..budget
     };
     let (mut items, _) = collect(trace, point, &|item| reference.names(trace, item))?;
     items.sort_by(|a, b| order(trace, a, b));
@@ -72,12 +72,12 @@ fn same<'a>(
 /// There is none, or the file is damaged.
 pub fn resolve<'a>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
-    reference: &Reference,
-) -> Result<Item<'a>, Refusal> {
-    let items = same(trace, reference.start, reach, reference)?;
+    budget: ReadBudget<'_>,
+    reference: &DrawableReference,
+) -> Result<TraceItem<'a>, ApiError> {
+    let items = same(trace, reference.start, budget, reference)?;
     let found = items.get(reference.nth as usize).copied();
-    found.ok_or_else(|| Refusal::missing(format!("there is no drawable {reference}")))
+    found.ok_or_else(|| ApiError::not_found(format!("there is no drawable {reference}")))
 }
 
 /// The reference of a drawable.
@@ -86,14 +86,15 @@ pub fn resolve<'a>(
 /// The file is damaged.
 pub fn refer<'a>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
-    item: &Item<'a>,
-) -> Result<Reference, Refusal> {
-    let reference = Reference::of(trace, item, 0);
-    let same = same(trace, item.start, reach, &reference)?;
-    let is_it = |other: &&Item<'_>| other.end == item.end && std::ptr::eq(other.info, item.info);
+    budget: ReadBudget<'_>,
+    item: &TraceItem<'a>,
+) -> Result<DrawableReference, ApiError> {
+    let reference = DrawableReference::of(trace, item, 0);
+    let same = same(trace, item.start, budget, &reference)?;
+    let is_it =
+        |other: &&TraceItem<'_>| other.end == item.end && std::ptr::eq(other.info, item.info);
     let nth = same.iter().position(|other| is_it(&other)).unwrap_or(0);
-    Ok(Reference {
+    Ok(DrawableReference {
         nth: nth as u32,
         ..reference
     })
@@ -105,20 +106,20 @@ pub fn refer<'a>(
 /// The file is damaged.
 pub fn running<'a>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
+    budget: ReadBudget<'_>,
     lines: &dyn Fn(u32) -> bool,
-) -> Result<Vec<Item<'a>>, Refusal> {
-    let is_state = |item: &Item<'a>| item.topology == Topology::State && lines(item.line);
-    let (mut items, _) = collect(trace, reach, &is_state)?;
+) -> Result<Vec<TraceItem<'a>>, ApiError> {
+    let is_state = |item: &TraceItem<'a>| item.topology == Topology::State && lines(item.line);
+    let (mut items, _) = collect(trace, budget, &is_state)?;
     items.sort_by(|a, b| order(trace, a, b));
     Ok(items)
 }
 
 /// Where to look for the state before or behind.
 #[derive(Clone, Copy, Debug)]
-pub enum From<'i, 'a> {
+pub enum StartPoint<'i, 'a> {
     /// A state, and which of those that are the same.
-    State(&'i Item<'a>, Reference),
+    TraceState(&'i TraceItem<'a>, DrawableReference),
     /// A time in seconds.
     Time(f64),
 }
@@ -129,19 +130,19 @@ pub enum From<'i, 'a> {
 /// The file is damaged, or too much would have to be read.
 pub fn next<'a>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
-    from: From<'_, 'a>,
+    budget: ReadBudget<'_>,
+    from: StartPoint<'_, 'a>,
     is_forward: bool,
     lines: &dyn Fn(u32) -> bool,
-) -> Result<Option<Item<'a>>, Refusal> {
+) -> Result<Option<TraceItem<'a>>, ApiError> {
     let all = trace.bounds();
     let at = match from {
-        From::State(item, _) => item.start,
-        From::Time(time) => time.clamp(all.earliest, all.latest),
+        StartPoint::TraceState(item, _) => item.start,
+        StartPoint::Time(time) => time.clamp(all.earliest, all.latest),
     };
     let nodes = trace.reader().directory().len().max(1);
     let mut step = all.duration() / nodes as f64;
-    let mut left = reach.bytes;
+    let mut left = budget.bytes;
     loop {
         let window = match is_forward {
             true => TimeBBox {
@@ -153,17 +154,17 @@ pub fn next<'a>(
                 latest: at,
             },
         };
-        let reach = Reach {
+        let budget = ReadBudget {
             window,
             bytes: left,
-            ..reach
+            ..budget
         };
-        let is_state = |item: &Item<'a>| item.topology == Topology::State && lines(item.line);
-        let (mut states, scanned) = collect(trace, reach, &is_state)?;
+        let is_state = |item: &TraceItem<'a>| item.topology == Topology::State && lines(item.line);
+        let (mut states, scanned) = collect(trace, budget, &is_state)?;
         states.sort_by(|a, b| order(trace, a, b));
         let found = beside(trace, &states, from, is_forward);
         // What began outside may not be the nearest: others may have begun and ended since.
-        let is_sure = |item: &Item<'_>| is_forward || item.start >= window.earliest;
+        let is_sure = |item: &TraceItem<'_>| is_forward || item.start >= window.earliest;
         let is_all = match is_forward {
             true => window.latest >= all.latest,
             false => window.earliest <= all.earliest,
@@ -174,13 +175,13 @@ pub fn next<'a>(
         if is_all {
             return Ok(None);
         }
-        if scanned.stopped {
-            return Err(Refusal::stopped());
+        if scanned.cancelled {
+            return Err(ApiError::cancelled());
         }
         left = left.saturating_sub(scanned.bytes);
         if !scanned.exact || left == 0 {
             let message = format!("no state within {step} s, and no more may be read to find one");
-            return Err(Refusal::too_much(message));
+            return Err(ApiError::too_large(message));
         }
         step *= 4.0;
     }
@@ -189,17 +190,17 @@ pub fn next<'a>(
 /// The neighbour among states in order.
 fn beside<'a>(
     trace: &Trace<'_>,
-    states: &[Item<'a>],
-    from: From<'_, 'a>,
+    states: &[TraceItem<'a>],
+    from: StartPoint<'_, 'a>,
     is_forward: bool,
-) -> Option<Item<'a>> {
+) -> Option<TraceItem<'a>> {
     let (before, behind) = match from {
-        From::Time(time) => {
+        StartPoint::Time(time) => {
             let before = states.partition_point(|state| state.start < time);
             (before, states.partition_point(|state| state.start <= time))
         }
-        From::State(_, reference) => {
-            let named = |state: &&Item<'_>| reference.names(trace, state);
+        StartPoint::TraceState(_, reference) => {
+            let named = |state: &&TraceItem<'_>| reference.names(trace, state);
             let all = states.iter().enumerate().filter(|(_, state)| named(state));
             let at = all.map(|(at, _)| at).nth(reference.nth as usize)?;
             (at, at + 1)

@@ -5,13 +5,13 @@
 
 use std::fmt;
 
-use crate::base::error::Refusal;
-use crate::trace::{Item, Trace};
+use crate::base::error::ApiError;
+use crate::trace::{Trace, TraceItem};
 use trace_formats::slog2::Topology;
 
 /// What a reference says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reference {
+pub struct DrawableReference {
     /// The line, as the file numbers it.
     pub line: i32,
     /// The kind.
@@ -24,12 +24,12 @@ pub struct Reference {
     pub nth: u32,
 }
 
-impl Reference {
+impl DrawableReference {
     /// Reads a reference.
     ///
     /// # Errors
     /// It is none.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
+    pub fn parse(text: &str) -> Result<Self, ApiError> {
         let parsed = || {
             let (rest, nth) = text.split_once('!').unwrap_or((text, "0"));
             let (rest, to) = match rest.split_once('~') {
@@ -39,7 +39,7 @@ impl Reference {
             let (line, rest) = rest.split_once('.')?;
             let (kind, start) = rest.split_once('.')?;
             let time = |text: &str| text.parse().ok().filter(|time: &f64| time.is_finite());
-            Some(Reference {
+            Some(DrawableReference {
                 line: line.parse().ok()?,
                 kind: kind.parse().ok()?,
                 start: time(start)?,
@@ -53,14 +53,14 @@ impl Reference {
         parsed().ok_or_else(|| {
             let text: String = text.chars().take(60).collect();
             let message = format!("{text:?} names no drawable: expected LINE.KIND.START, of an arrow with ~LINE.END behind");
-            Refusal::wrong(message)
+            ApiError::bad_request(message)
         })
     }
 
     /// The reference of a drawable.
-    pub fn of(trace: &Trace<'_>, item: &Item<'_>, nth: u32) -> Self {
+    pub fn of(trace: &Trace<'_>, item: &TraceItem<'_>, nth: u32) -> Self {
         let id = |line: u32| trace.lines()[line as usize].line.id;
-        Reference {
+        DrawableReference {
             line: id(item.line),
             kind: item.kind,
             start: item.start,
@@ -70,12 +70,12 @@ impl Reference {
     }
 
     /// Whether it names this drawable, or one that is the same but for its number.
-    pub fn names(&self, trace: &Trace<'_>, item: &Item<'_>) -> bool {
-        Reference::of(trace, item, self.nth) == *self
+    pub fn names(&self, trace: &Trace<'_>, item: &TraceItem<'_>) -> bool {
+        DrawableReference::of(trace, item, self.nth) == *self
     }
 }
 
-impl fmt::Display for Reference {
+impl fmt::Display for DrawableReference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{:?}", self.line, self.kind, self.start)?;
         if let Some((line, end)) = self.to {
@@ -100,12 +100,16 @@ mod tests {
             "7.12.1e22~-8.0.25",
             "0.0.3.0~1.4.0!1",
         ] {
-            assert_eq!(Reference::parse(text).unwrap().to_string(), text);
+            assert_eq!(DrawableReference::parse(text).unwrap().to_string(), text);
         }
         for wrong in [
             "", "1", "1.2", "1.2.x", "1.2.NaN", "1.2.3~4", "1.2.3!x", "a.b.c",
         ] {
-            assert_eq!(Reference::parse(wrong).unwrap_err().status, 400, "{wrong}");
+            assert_eq!(
+                DrawableReference::parse(wrong).unwrap_err().status,
+                400,
+                "{wrong}"
+            );
         }
     }
 }

@@ -6,29 +6,29 @@ use trace_formats::slog2::{
     TimeBBox, Visit,
 };
 
-use crate::base::error::Refusal;
-use crate::base::parallel::{Stop, both_until};
-use crate::trace::{Item, Trace};
+use crate::base::error::ApiError;
+use crate::base::parallel::{Cancel, run_parallel_cancellable};
+use crate::trace::{Trace, TraceItem};
 
 /// Drawables between two questions whether to stop.
-pub(crate) const BETWEEN: u32 = 4096;
+pub(crate) const DRAWABLES_PER_CHECK: u32 = 4096;
 /// Bytes of nodes that one of two threads reads at a time.
-const PIECE: u64 = 2 << 20;
+const PIECE_BYTES: u64 = 2 << 20;
 
 /// A stretch of time, how much of the tree may be read to tell what is in it, and when to give up.
 #[derive(Clone, Copy)]
-pub struct Reach<'s> {
+pub struct ReadBudget<'s> {
     /// The window.
     pub window: TimeBBox,
     /// Bytes of the tree.
     pub bytes: u64,
     /// Whether the answer is not wanted any more.
-    pub stop: Stop<'s>,
+    pub cancel: Cancel<'s>,
 }
 
 /// A preview of states: what a line did in a part of the tree that was not read.
 #[derive(Clone, Debug)]
-pub struct Preview {
+pub struct StatePreview {
     /// The line.
     pub line: u32,
     /// Where what it stands for begins and ends, in seconds.
@@ -40,21 +40,21 @@ pub struct Preview {
 }
 
 /// Takes what there is.
-pub trait Take<'a> {
+pub trait DrawableSink<'a> {
     /// A drawable; composites come as their primitives.
-    fn item(&mut self, item: Item<'a>);
+    fn item(&mut self, item: TraceItem<'a>);
 
     /// States that were not read.
-    fn preview(&mut self, _preview: Preview) {}
+    fn preview(&mut self, _preview: StatePreview) {}
 }
 
 /// How far a scan came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scanned {
+pub struct ScanResult {
     /// Whether all was read.
     pub exact: bool,
     /// Whether it was stopped.
-    pub stopped: bool,
+    pub cancelled: bool,
     /// Drawables that can be placed nowhere.
     pub lost: u64,
     /// Bytes that were read.
@@ -67,12 +67,12 @@ pub struct Scanned {
 /// The file is damaged.
 pub fn scan<'a>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
-    take: &mut dyn Take<'a>,
-) -> Result<Scanned, Refusal> {
-    match nodes(trace, reach)? {
-        Some(nodes) => whole(trace, &nodes, reach.window, reach.stop, take),
-        None => parts(trace, reach, take),
+    budget: ReadBudget<'_>,
+    take: &mut dyn DrawableSink<'a>,
+) -> Result<ScanResult, ApiError> {
+    match nodes(trace, budget)? {
+        Some(nodes) => whole(trace, &nodes, budget.window, budget.cancel, take),
+        None => parts(trace, budget, take),
     }
 }
 
@@ -81,19 +81,19 @@ pub fn scan<'a>(
 ///
 /// # Errors
 /// The file is damaged.
-pub fn scan_both<'a, T: Take<'a> + Send>(
+pub fn scan_parallel<'a, T: DrawableSink<'a> + Send>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
+    budget: ReadBudget<'_>,
     new: impl Fn() -> T + Sync,
-) -> Result<(Vec<T>, Scanned), Refusal> {
-    let Some(nodes) = nodes(trace, reach)? else {
+) -> Result<(Vec<T>, ScanResult), ApiError> {
+    let Some(nodes) = nodes(trace, budget)? else {
         let mut take = new();
-        let scanned = parts(trace, reach, &mut take)?;
+        let scanned = parts(trace, budget, &mut take)?;
         return Ok((vec![take], scanned));
     };
     let pieces = pieces(&nodes);
     let next = AtomicUsize::new(0);
-    let work = |stop: Stop<'_>| -> Result<Vec<(usize, T, Scanned)>, Refusal> {
+    let work = |cancel: Cancel<'_>| -> Result<Vec<(usize, T, ScanResult)>, ApiError> {
         let mut taken = Vec::new();
         loop {
             let nth = next.fetch_add(1, Ordering::Relaxed);
@@ -101,24 +101,24 @@ pub fn scan_both<'a, T: Take<'a> + Send>(
                 return Ok(taken);
             };
             let mut take = new();
-            let scanned = whole(trace, piece, reach.window, stop, &mut take)?;
+            let scanned = whole(trace, piece, budget.window, cancel, &mut take)?;
             taken.push((nth, take, scanned));
         }
     };
     let (here, there) = match pieces.len() {
-        0 | 1 => (work(reach.stop), Ok(Vec::new())),
-        _ => both_until(reach.stop, work, work),
+        0 | 1 => (work(budget.cancel), Ok(Vec::new())),
+        _ => run_parallel_cancellable(budget.cancel, work, work),
     };
     let mut taken = here?;
     taken.extend(there?);
     taken.sort_by_key(|&(nth, ..)| nth);
-    let mut all = Scanned {
+    let mut all = ScanResult {
         exact: true,
-        ..Scanned::default()
+        ..ScanResult::default()
     };
     for (_, _, scanned) in &taken {
         all.exact &= scanned.exact;
-        all.stopped |= scanned.stopped;
+        all.cancelled |= scanned.cancelled;
         all.lost += scanned.lost;
         all.bytes += scanned.bytes;
     }
@@ -130,7 +130,7 @@ fn pieces(nodes: &[DirEntry]) -> Vec<&[DirEntry]> {
     let mut bytes = 0;
     let pieces = nodes.chunk_by(|node, _| {
         bytes += u64::from(node.ptr.size.unsigned_abs());
-        let is_enough = bytes >= PIECE;
+        let is_enough = bytes >= PIECE_BYTES;
         if is_enough {
             bytes = 0;
         }
@@ -140,10 +140,10 @@ fn pieces(nodes: &[DirEntry]) -> Vec<&[DirEntry]> {
 }
 
 /// The nodes that overlap the window, if all of them may be read.
-fn nodes(trace: &Trace<'_>, reach: Reach<'_>) -> Result<Option<Vec<DirEntry>>, Refusal> {
-    let levels = trace.reader().levels_in(reach.window)?;
+fn nodes(trace: &Trace<'_>, budget: ReadBudget<'_>) -> Result<Option<Vec<DirEntry>>, ApiError> {
+    let levels = trace.reader().levels_in(budget.window)?;
     let bytes = levels.iter().map(Directory::node_bytes);
-    if bytes.fold(0, u64::saturating_add) > reach.bytes {
+    if bytes.fold(0, u64::saturating_add) > budget.bytes {
         return Ok(None);
     }
     let root = levels.first().and_then(|level| level.get(0));
@@ -156,19 +156,19 @@ fn whole<'a>(
     trace: &Trace<'a>,
     nodes: &[DirEntry],
     window: TimeBBox,
-    stop: Stop<'_>,
-    take: &mut dyn Take<'a>,
-) -> Result<Scanned, Refusal> {
-    let mut scanned = Scanned {
+    cancel: Cancel<'_>,
+    take: &mut dyn DrawableSink<'a>,
+) -> Result<ScanResult, ApiError> {
+    let mut scanned = ScanResult {
         exact: true,
-        ..Scanned::default()
+        ..ScanResult::default()
     };
-    let mut put = |plain: &Plain<'a>| match trace.place(plain) {
-        Some(item) if reaches(&item, window) => take.item(item),
+    let mut put = |plain: &Plain<'a>| match trace.locate(plain) {
+        Some(item) if touches_window(&item, window) => take.item(item),
         Some(_) => {}
         None => scanned.lost += 1,
     };
-    let mut left = BETWEEN;
+    let mut left = DRAWABLES_PER_CHECK;
     'nodes: for node in nodes {
         let mut scan = trace.reader().scan(node.ptr)?;
         for _list in ["arrows and events", "states"] {
@@ -182,11 +182,11 @@ fn whole<'a>(
                     !is_time
                 });
                 if left == 0 {
-                    if stop() {
-                        scanned.stopped = true;
+                    if cancel() {
+                        scanned.cancelled = true;
                         break 'nodes;
                     }
-                    left = BETWEEN;
+                    left = DRAWABLES_PER_CHECK;
                     continue;
                 }
                 match scan.next()? {
@@ -203,7 +203,7 @@ fn whole<'a>(
         }
         scanned.bytes += scan.offset() - node.ptr.offset.unsigned_abs();
     }
-    scanned.exact = !scanned.stopped;
+    scanned.exact = !scanned.cancelled;
     Ok(scanned)
 }
 
@@ -218,7 +218,7 @@ fn filled<'a>(primitive: &Primitive<'a>, category: i32, info: &'a [u8]) -> Primi
 
 /// Whether a drawable has a point in common with the window.
 #[inline]
-fn reaches(item: &Item<'_>, window: TimeBBox) -> bool {
+fn touches_window(item: &TraceItem<'_>, window: TimeBBox) -> bool {
     let (earliest, latest) = (item.start.min(item.end), item.start.max(item.end));
     window.overlaps(TimeBBox { earliest, latest })
 }
@@ -226,39 +226,39 @@ fn reaches(item: &Item<'_>, window: TimeBBox) -> bool {
 /// Hands on what there is as far down the tree as may be read, and previews of what lies deeper.
 fn parts<'a>(
     trace: &Trace<'a>,
-    reach: Reach<'_>,
-    take: &mut dyn Take<'a>,
-) -> Result<Scanned, Refusal> {
-    let mut scan = Scan {
+    budget: ReadBudget<'_>,
+    take: &mut dyn DrawableSink<'a>,
+) -> Result<ScanResult, ApiError> {
+    let mut scan = WindowScan {
         trace,
         take,
-        stop: reach.stop,
-        left: BETWEEN,
-        stopped: false,
+        cancel: budget.cancel,
+        left: DRAWABLES_PER_CHECK,
+        cancelled: false,
         lost: 0,
     };
-    let depth = Depth::Bytes(reach.bytes);
+    let depth = Depth::Bytes(budget.bytes);
     let reading = trace
         .reader()
-        .visit_window(reach.window, depth, &mut scan)?;
-    Ok(Scanned {
-        exact: reading.depth == 0 && !scan.stopped,
-        stopped: scan.stopped,
+        .visit_window(budget.window, depth, &mut scan)?;
+    Ok(ScanResult {
+        exact: reading.depth == 0 && !scan.cancelled,
+        cancelled: scan.cancelled,
         lost: scan.lost,
         bytes: reading.bytes,
     })
 }
 
-struct Scan<'t, 'a, 's> {
+struct WindowScan<'t, 'a, 's> {
     trace: &'t Trace<'a>,
-    take: &'t mut dyn Take<'a>,
-    stop: Stop<'s>,
+    take: &'t mut dyn DrawableSink<'a>,
+    cancel: Cancel<'s>,
     left: u32,
-    stopped: bool,
+    cancelled: bool,
     lost: u64,
 }
 
-impl<'a> Scan<'_, 'a, '_> {
+impl<'a> WindowScan<'_, 'a, '_> {
     #[inline]
     fn primitive(&mut self, primitive: &Primitive<'a>) {
         match self.trace.item(primitive) {
@@ -268,14 +268,14 @@ impl<'a> Scan<'_, 'a, '_> {
     }
 }
 
-impl<'a> Visit<'a> for Scan<'_, 'a, '_> {
+impl<'a> Visit<'a> for WindowScan<'_, 'a, '_> {
     fn drawable(&mut self, drawable: Drawable<'a>) {
         self.left -= 1;
         if self.left == 0 {
-            self.left = BETWEEN;
-            self.stopped = self.stopped || (self.stop)();
+            self.left = DRAWABLES_PER_CHECK;
+            self.cancelled = self.cancelled || (self.cancel)();
         }
-        if self.stopped {
+        if self.cancelled {
             return;
         }
         match drawable {
@@ -302,7 +302,7 @@ impl<'a> Visit<'a> for Scan<'_, 'a, '_> {
             let kind = self.trace.kind_or_undefined(weight.category, topology)?;
             Some((kind, weight.ratios))
         });
-        self.take.preview(Preview {
+        self.take.preview(StatePreview {
             line,
             bounds: shadow.bounds,
             count: u64::try_from(shadow.count).unwrap_or(0),
@@ -311,6 +311,6 @@ impl<'a> Visit<'a> for Scan<'_, 'a, '_> {
     }
 
     fn is_over(&self) -> bool {
-        self.stopped
+        self.cancelled
     }
 }

@@ -6,12 +6,12 @@
 
 use std::cmp::Ordering;
 
-use super::reference::Reference;
-use super::{Item, Kind, Trace};
+use super::reference::DrawableReference;
+use super::{DrawableKind, Trace, TraceItem};
 
 /// A state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct State {
+pub struct TraceState {
     /// Seconds.
     pub start: f64,
     /// Seconds, not before the start.
@@ -22,10 +22,10 @@ pub struct State {
     pub kind: u32,
 }
 
-impl State {
+impl TraceState {
     /// The state of an item that is one.
-    pub fn of(item: &Item<'_>) -> Self {
-        State {
+    pub fn of(item: &TraceItem<'_>) -> Self {
+        TraceState {
             start: item.start,
             end: item.end,
             line: item.line,
@@ -40,7 +40,7 @@ impl State {
 
     /// By which URLs name it.
     pub fn reference(&self, trace: &Trace<'_>) -> String {
-        let reference = Reference {
+        let reference = DrawableReference {
             line: trace.lines()[self.line as usize].line.id,
             kind: self.kind,
             start: self.start,
@@ -53,22 +53,22 @@ impl State {
 
 /// States by unit.
 #[derive(Clone, Debug, Default)]
-pub struct States {
-    states: Vec<State>,
+pub struct StatesByUnit {
+    states: Vec<TraceState>,
     /// By unit, counted from the first one, where its states begin, and behind all of them.
     starts: Vec<u32>,
     first: u32,
 }
 
-impl States {
+impl StatesByUnit {
     /// Sorts those states that are of `units`, given the unit of each line.
     pub fn new(
-        found: &[Vec<State>],
-        kinds: &[Kind],
+        found: &[Vec<TraceState>],
+        kinds: &[DrawableKind],
         units: std::ops::Range<u32>,
         unit_of: impl Fn(u32) -> Option<u32>,
     ) -> Self {
-        let unit = |state: &State| match unit_of(state.line) {
+        let unit = |state: &TraceState| match unit_of(state.line) {
             Some(unit) if units.contains(&unit) => Some((unit - units.start) as usize),
             _ => None,
         };
@@ -81,12 +81,12 @@ impl States {
             starts[nth] += starts[nth - 1];
         }
         let mut next = starts.clone();
-        let mut states = vec![State::default(); starts[units.len()] as usize];
+        let mut states = vec![TraceState::default(); starts[units.len()] as usize];
         for state in all() {
             if let Some(unit) = unit(state) {
-                let place = &mut next[unit];
-                states[*place as usize] = *state;
-                *place += 1;
+                let locate = &mut next[unit];
+                states[*locate as usize] = *state;
+                *locate += 1;
             }
         }
         let mut merged = Vec::new();
@@ -97,7 +97,7 @@ impl States {
                 &mut merged,
             );
         }
-        States {
+        StatesByUnit {
             states,
             starts,
             first: units.start,
@@ -105,7 +105,7 @@ impl States {
     }
 
     /// The states of a unit, by start, of those that start together the longer one first.
-    pub fn of(&self, unit: u32) -> &[State] {
+    pub fn of(&self, unit: u32) -> &[TraceState] {
         let at = unit.wrapping_sub(self.first) as usize;
         let ends = self.starts.get(at).zip(self.starts.get(at + 1));
         let states = ends.and_then(|(&from, &to)| self.states.get(from as usize..to as usize));
@@ -125,8 +125,8 @@ impl States {
 
 /// Puts the states of a unit in order. They come by node of the tree, from the root downwards and from left to right: those
 /// of the leaves, which are most, are in order already, so what is left is a merge.
-fn sort(states: &mut [State], kinds: &[Kind], merged: &mut Vec<State>) {
-    let is_before = |a: &State, b: &State| order(kinds, a, b).is_lt();
+fn sort(states: &mut [TraceState], kinds: &[DrawableKind], merged: &mut Vec<TraceState>) {
+    let is_before = |a: &TraceState, b: &TraceState| order(kinds, a, b).is_lt();
     let pairs = states.windows(2).rev();
     let sorted = 1 + pairs
         .take_while(|pair| !is_before(&pair[1], &pair[0]))
@@ -150,8 +150,8 @@ fn sort(states: &mut [State], kinds: &[Kind], merged: &mut Vec<State>) {
 }
 
 /// By start, the longer one first, then the older category: a call comes before the operation in it that takes as long.
-pub fn order(kinds: &[Kind], a: &State, b: &State) -> Ordering {
-    let index = |state: &State| {
+pub fn order(kinds: &[DrawableKind], a: &TraceState, b: &TraceState) -> Ordering {
+    let index = |state: &TraceState| {
         kinds
             .get(state.kind as usize)
             .map(|kind| kind.category.index)
@@ -164,8 +164,8 @@ pub fn order(kinds: &[Kind], a: &State, b: &State) -> Ordering {
 /// Goes over the states of a unit, which must be in order. Says of each stretch of time which state is shown in it
 /// (its position, from when, until when), stretches in order; a state without duration is shown in a stretch without any.
 /// Says of each state on how many that still run it lies.
-pub fn sweep(
-    states: &[State],
+pub fn for_each_shown(
+    states: &[TraceState],
     running: &mut Vec<u32>,
     mut shown: impl FnMut(usize, f64, f64),
     mut depth: impl FnMut(usize, usize),
@@ -193,7 +193,7 @@ pub fn sweep(
 
 /// Ends those states on top that end until `now`.
 fn finish(
-    states: &[State],
+    states: &[TraceState],
     running: &mut Vec<u32>,
     now: f64,
     until: &mut f64,
@@ -218,18 +218,18 @@ fn finish(
 mod tests {
     use super::*;
 
-    fn state(start: f64, end: f64) -> State {
-        State {
+    fn state(start: f64, end: f64) -> TraceState {
+        TraceState {
             start,
             end,
-            ..State::default()
+            ..TraceState::default()
         }
     }
 
-    fn swept(states: &[State]) -> (Vec<(usize, f64, f64)>, Vec<usize>) {
+    fn swept(states: &[TraceState]) -> (Vec<(usize, f64, f64)>, Vec<usize>) {
         let (mut shown, mut depths) = (Vec::new(), Vec::new());
         let mut running = Vec::new();
-        sweep(
+        for_each_shown(
             states,
             &mut running,
             |nth, from, to| shown.push((nth, from, to)),

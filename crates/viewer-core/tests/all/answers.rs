@@ -2,22 +2,22 @@
 
 use crate::common::{Simple, file, of_states};
 use trace_formats::slog2::Vertex;
-use viewer_core::picture::wire::Frame;
-use viewer_core::{Answer, Body, Limits, Refusal, Viewer};
+use viewer_core::picture::frame::Frame;
+use viewer_core::{Answer, AnswerBody, AnswerLimits, ApiError, Viewer};
 
-fn ask(viewer: &Viewer<'_>, question: &str) -> Result<Answer, Refusal> {
+fn ask(viewer: &Viewer<'_>, question: &str) -> Result<Answer, ApiError> {
     viewer.answer(question, &|| false)
 }
 
 fn json(viewer: &Viewer<'_>, question: &str) -> serde_json::Value {
     let answer = ask(viewer, question).unwrap();
-    assert_eq!(answer.kind, Body::Json);
+    assert_eq!(answer.kind, AnswerBody::Json);
     serde_json::from_slice(&answer.body).unwrap()
 }
 
 fn picture(viewer: &Viewer<'_>, question: &str) -> Frame {
     let answer = ask(viewer, question).unwrap();
-    assert_eq!(answer.kind, Body::Frame);
+    assert_eq!(answer.kind, AnswerBody::Frame);
     Frame::read(&answer.body).unwrap()
 }
 
@@ -53,7 +53,7 @@ fn many_arrows_are_bundles() {
         }
     }
     let file = file(&crate::common::categories(), 64, &mut drawables);
-    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
     let worst = picture(&viewer, "picture?w=80&arrows=worst");
     assert_eq!((worst.reals(40).len(), worst.header.arrows), (200, 6400));
     for rows in ["", "pin:5"] {
@@ -89,7 +89,7 @@ fn many_arrows_are_bundles() {
 #[test]
 fn a_small_trace() {
     let file = sample();
-    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
     let meta = json(&viewer, "meta");
     assert_eq!(meta["t0"], 0.0);
     assert_eq!(meta["t1"], 8.0);
@@ -114,7 +114,7 @@ fn a_small_trace() {
     let frame = picture(&viewer, "picture?w=8&q=t%3E1%20t%3C5");
     let hits = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0];
     assert_eq!(frame.numbers(5), hits);
-    let status = |question: &str| ask(&viewer, question).map_err(|refusal| refusal.status);
+    let status = |question: &str| ask(&viewer, question).map_err(|error| error.status);
     assert_eq!(status("picture?w=8&q=dur%3Efast"), Err(400));
     // An event is found where it stands, though a state runs there; beside it the state is.
     let at = |t: &str| json(&viewer, &format!("at?t={t}&row=0&dt=0.25"))["name"].clone();
@@ -131,8 +131,8 @@ fn a_small_trace() {
 #[test]
 fn refusals() {
     let file = of_states(2, &[(0, 0, 0.0, 1.0)]);
-    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
-    let status = |question: &str| ask(&viewer, question).map_err(|refusal| refusal.status);
+    let viewer = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
+    let status = |question: &str| ask(&viewer, question).map_err(|error| error.status);
     for (question, expected) in [
         ("", 404),
         ("nothing", 404),
@@ -169,9 +169,9 @@ fn what_a_state_takes_alone_is_right_or_not_told() {
     let file = of_states(1, &states);
     let (mut known, mut unknown) = (0, 0);
     for tree_bytes in (0..file.len() as u64).step_by(16) {
-        let limits = Limits {
+        let limits = AnswerLimits {
             tree_bytes,
-            ..Limits::default()
+            ..AnswerLimits::default()
         };
         let viewer = Viewer::new("a", &file, limits).unwrap();
         for second in [100, 101] {
@@ -239,7 +239,7 @@ fn with_details() -> Vec<u8> {
 #[test]
 fn details() {
     let file = with_details();
-    let viewer = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
     let names = json(&viewer, "meta");
     let kind = |name: &str| {
         let all = names["categories"].as_array().unwrap();
@@ -336,10 +336,10 @@ fn a_call_of_a_large_trace_is_found_by_its_arrows() {
     }
     drawables.push((9, vec![at(930.0, 1), at(930.1, 1)], id(6)));
     let file = file(&categories, 2, &mut drawables);
-    let whole = Viewer::new("a.slog2", &file, Limits::default()).unwrap();
-    let limits = Limits {
+    let whole = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
+    let limits = AnswerLimits {
         tree_bytes: file.len() as u64 * 3 / 4,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let large = Viewer::new("a.slog2", &file, limits).unwrap();
     assert!(whole.is_small() && !large.is_small());

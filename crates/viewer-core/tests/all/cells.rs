@@ -4,8 +4,8 @@ use crate::common::{Simple, categories, file};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace_formats::slog2::{Depth, Drawable, Primitive, Reader, TimeBBox, Topology, Vertex};
-use viewer_core::picture::wire::Frame;
-use viewer_core::{Limits, Query, Viewer};
+use viewer_core::picture::frame::Frame;
+use viewer_core::{AnswerLimits, Query, Viewer};
 
 /// Parts of a column, as the module `columns` has them.
 const COLUMN: i64 = 1 << 24;
@@ -116,7 +116,7 @@ fn byte(part: i64, whole: i64) -> u32 {
 
 /// Compares an answer with what the painter says.
 fn check(file: &[u8], asked: &Asked) {
-    let viewer = Viewer::new("x", file, Limits::default()).unwrap();
+    let viewer = Viewer::new("x", file, AnswerLimits::default()).unwrap();
     let hide: Vec<String> = asked.hide.iter().map(usize::to_string).collect();
     let TimeBBox { earliest, latest } = asked.window;
     let (width, mode) = (asked.width, asked.mode);

@@ -5,7 +5,7 @@ use crate::common::{Simple, content, of_states};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
-use viewer_core::{Content, Fill, Look, Picture, PictureRow};
+use viewer_core::{Content, Picture, PictureStyle, PictureTimeline, SpanFill};
 
 /// States that are nested as calls are, from steps: how long until the next, and what begins there or 6 for the end of the
 /// innermost one.
@@ -44,15 +44,15 @@ fn depth(states: &[Simple], nth: usize) -> usize {
         .count()
 }
 
-fn shown(content: &Content, row: &PictureRow, depth: usize, column: u32) -> Option<i32> {
+fn shown(content: &Content, row: &PictureTimeline, depth: usize, column: u32) -> Option<i32> {
     let spans = &row.strips.get(depth)?.band.spans;
     let span = spans
         .iter()
         .find(|span| (span.from..span.to).contains(&column))?;
     let kind = match span.fill {
-        Fill::State(nth) => content.states[nth].kind,
-        Fill::Cells { kind, .. } => kind,
-        Fill::Preview(_) => panic!("nothing was previewed"),
+        SpanFill::DrawnState(nth) => content.states[nth].kind,
+        SpanFill::Cells { kind, .. } => kind,
+        SpanFill::DrawnPreview(_) => panic!("nothing was previewed"),
     };
     Some(content.kinds[kind as usize].category.index)
 }
@@ -119,7 +119,7 @@ proptest! {
         let from = all.earliest + all.duration() * part.0;
         let window = TimeBBox { earliest: from, latest: from + (all.latest - from) * part.1.max(0.01) };
         let content = content(&file, zoomed.then_some(window));
-        let look = Look { width: 400, ..Look::default() };
+        let look = PictureStyle { width: 400, ..PictureStyle::default() };
         let picture = Picture::new(&content, &look);
         check(&states, &content, &picture);
     }
@@ -135,7 +135,7 @@ proptest! {
         prop_assume!(!states.is_empty());
         let file = of_states(lines, &states);
         let content = content(&file, None);
-        let look = Look { width: 400, height: Some(200), ..Look::default() };
+        let look = PictureStyle { width: 400, height: Some(200), ..PictureStyle::default() };
         let picture = Picture::new(&content, &look);
         prop_assert!(picture.rows.len() < 60);
         check(&states, &content, &picture);
@@ -146,7 +146,7 @@ proptest! {
 fn a_state_without_length_is_not_lost() {
     let file = of_states(1, &[(0, 0, 0.0, 0.0), (0, 1, 0.5, 0.5), (0, 2, 1.0, 1.0)]);
     let content = content(&file, None);
-    let picture = Picture::new(&content, &Look::default());
+    let picture = Picture::new(&content, &PictureStyle::default());
     let columns = picture.plot[2] as u32;
     let row = &picture.rows[0];
     let there: Vec<_> = (0..columns)

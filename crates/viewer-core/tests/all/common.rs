@@ -6,7 +6,7 @@ use trace_formats::slog2::{
     Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, TimeBBox, Topology, Vertex,
 };
 use trace_model::Line;
-use viewer_core::{Content, Rows, Wanted};
+use viewer_core::{Content, ContentRequest, NamedTimelines};
 
 /// A state: line, category, start and end.
 pub type Simple = (i32, i32, f64, f64);
@@ -86,6 +86,6 @@ pub fn content(file: &[u8], window: Option<TimeBBox>) -> Content {
     let reader = Reader::new(file).unwrap();
     let lines: Vec<Line> = reader.lines().into_values().collect();
     let window = window.unwrap_or(reader.root().unwrap().bounds);
-    let rows = Rows::new(lines.iter());
-    Content::read(&reader, rows, window, &Wanted::default()).unwrap()
+    let rows = NamedTimelines::new(lines.iter());
+    Content::read(&reader, rows, window, &ContentRequest::default()).unwrap()
 }

@@ -4,7 +4,7 @@ use crate::common::{categories, file};
 use proptest::prelude::*;
 use std::io::Cursor;
 use trace_formats::slog2::{Category, Color, LineIdMap, NewDrawable, Options, Topology, Vertex};
-use viewer_core::{Limits, Viewer};
+use viewer_core::{AnswerLimits, Viewer};
 
 const QUESTIONS: &[&str] = &[
     "meta",
@@ -40,7 +40,7 @@ fn sample() -> Vec<u8> {
     file(&categories(), 3, &mut drawables)
 }
 
-fn ask_all(file: &[u8], limits: Limits) {
+fn ask_all(file: &[u8], limits: AnswerLimits) {
     if let Ok(viewer) = Viewer::new("x", file, limits) {
         for question in QUESTIONS {
             let _ = viewer.answer(question, &|| false);
@@ -65,13 +65,13 @@ proptest! {
         if let Some(cut) = cut {
             file.truncate(cut.index(file.len()));
         }
-        ask_all(&file, Limits { tree_bytes: bytes, ..Limits::default() });
+        ask_all(&file, AnswerLimits { tree_bytes: bytes, ..AnswerLimits::default() });
     }
 
     #[test]
     fn odd_questions(question in "(picture|rows|at|next|ref|follow|call)\\?(rows=[a-z0-9:;,n-]{0,30}|ref=[0-9.~!e-]{0,20}|t0=[0-9e-]{0,8}&t1=[0-9e-]{0,8}|w=[0-9]{0,12}&y0=[0-9]{0,12}&y1=[0-9]{0,12}|row=[0-9]{0,12}|%[0-9a-f]{0,3})") {
         let file = sample();
-        let viewer = Viewer::new("x", &file, Limits::default()).unwrap();
+        let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
         let _ = viewer.answer(&question, &|| false);
     }
 }
@@ -102,7 +102,7 @@ fn what_is_not_defined() {
     let tree = builder.close().unwrap();
     let (out, _) = tree.finish(&[known], &[map]).unwrap();
     let file = out.into_inner();
-    let viewer = Viewer::new("x", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
     let json = |question: &str| -> serde_json::Value {
         let answer = viewer.answer(question, &|| false).unwrap();
         serde_json::from_slice(&answer.body).unwrap()
@@ -113,7 +113,7 @@ fn what_is_not_defined() {
         serde_json::json!(["line 0", "line -2147483648", "line 2147483647"])
     );
     let answer = viewer.answer("picture?w=3", &|| false).unwrap();
-    let frame = viewer_core::picture::wire::Frame::read(&answer.body).unwrap();
+    let frame = viewer_core::picture::frame::Frame::read(&answer.body).unwrap();
     let undefined = 1 + 2;
     assert_eq!(frame.numbers(1), [1, 0, 0, 0, 0, undefined, 0, 1, 0]);
     let found = json("at?t=2.5&row=1");
@@ -131,7 +131,7 @@ fn what_is_not_defined() {
 
 /// An answer that is given up says so.
 #[test]
-fn stopped() {
+fn cancelled() {
     let mut drawables = Vec::new();
     for nth in 0..20_000 {
         let start = f64::from(nth);
@@ -139,10 +139,10 @@ fn stopped() {
         drawables.push((0, ends.to_vec(), Vec::new()));
     }
     let file = file(&categories(), 1, &mut drawables);
-    let viewer = Viewer::new("x", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
     let answer = viewer.answer("picture?w=100", &|| true).unwrap();
     assert!(!answer.exact);
-    let frame = viewer_core::picture::wire::Frame::read(&answer.body).unwrap();
+    let frame = viewer_core::picture::frame::Frame::read(&answer.body).unwrap();
     assert_eq!(frame.header.flags & 3, 2, "coarse, not exact");
     assert_eq!(
         viewer
@@ -162,13 +162,13 @@ fn stopped() {
     let seconds = stats["categories"][0]["incl"].as_f64().unwrap();
     assert!((9_900.0..10_100.0).contains(&seconds), "{seconds}");
     // With hardly anything that may be read, previews tell: half of the time is in states.
-    let limits = Limits {
+    let limits = AnswerLimits {
         tree_bytes: 1,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let viewer = Viewer::new("x", &file, limits).unwrap();
     let answer = viewer.answer("picture?w=10", &|| false).unwrap();
-    let frame = viewer_core::picture::wire::Frame::read(&answer.body).unwrap();
+    let frame = viewer_core::picture::frame::Frame::read(&answer.body).unwrap();
     assert_eq!(frame.header.flags & 3, 2);
     assert_eq!(frame.header.drawables, 20_000);
     for busy in frame.numbers(2) {

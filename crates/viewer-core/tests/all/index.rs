@@ -5,18 +5,18 @@ use proptest::prelude::*;
 use trace_formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
 use trace_formats::stats::{Collector, Options};
 use trace_model::Source as _;
-use viewer_core::index::{Builder, Identity, Index, Shape};
-use viewer_core::picture::wire::Frame;
+use viewer_core::index::{Index, IndexBuilder, IndexIdentity, IndexShape};
+use viewer_core::picture::frame::Frame;
 use viewer_core::trace::Trace;
-use viewer_core::{Limits, Viewer};
+use viewer_core::{AnswerLimits, Viewer};
 
 fn build(trace: &Trace<'_>, window: TimeBBox, bins: u32, step: u64) -> Index<'static> {
-    let shape = Shape {
+    let shape = IndexShape {
         window,
         bins,
         totals: true,
     };
-    let mut builder = Builder::new(trace, shape).unwrap();
+    let mut builder = IndexBuilder::new(trace, shape).unwrap();
     while builder.step(step).unwrap() {}
     assert_eq!(builder.done().bytes, builder.done().of_bytes);
     builder.finish()
@@ -68,11 +68,11 @@ fn check_totals(bytes: &[u8], step: u64) {
 /// Where columns are bins, a picture of the index is that of the tree.
 fn check_picture(bytes: &[u8], width: usize, bins: u32, mode: &str, rows: &str) {
     let question = format!("picture?w={width}&mode={mode}&rows={rows}&max=0");
-    let exact = Viewer::new("x", bytes, Limits::default()).unwrap();
+    let exact = Viewer::new("x", bytes, AnswerLimits::default()).unwrap();
     let expected = exact.answer(&question, &|| false).unwrap();
-    let limits = Limits {
+    let limits = AnswerLimits {
         tree_bytes: 0,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let indexed = Viewer::new("x", bytes, limits).unwrap();
     let index = build(indexed.trace(), indexed.trace().bounds(), bins, 7);
@@ -110,19 +110,19 @@ fn as_bytes() {
     let bytes = of_states(4, &states);
     let trace = Trace::new(&bytes).unwrap();
     let index = build(&trace, trace.bounds(), 64, 5);
-    let identity = Identity::new(&trace, bytes.len() as u64, 7);
+    let identity = IndexIdentity::new(&trace, bytes.len() as u64, 7);
     let kept = index.encode(identity);
     let found = Index::decode(&kept, identity, &trace).unwrap();
     assert_eq!(found, index);
     assert_eq!(found.into_owned(), index);
-    let later = Identity {
+    let later = IndexIdentity {
         changed: 8,
         ..identity
     };
     assert!(Index::decode(&kept, later, &trace).is_none());
     let other = of_states(4, &states[1..]);
     let other = Trace::new(&other).unwrap();
-    assert_ne!(Identity::new(&other, bytes.len() as u64, 7), identity);
+    assert_ne!(IndexIdentity::new(&other, bytes.len() as u64, 7), identity);
     for end in 0..kept.len() {
         assert!(Index::decode(&kept[..end], identity, &trace).is_none());
     }
@@ -135,9 +135,9 @@ fn as_bytes() {
         let viewer = Viewer::new(
             "x",
             &bytes,
-            Limits {
+            AnswerLimits {
                 tree_bytes: 0,
-                ..Limits::default()
+                ..AnswerLimits::default()
             },
         );
         let viewer = viewer.unwrap();
@@ -177,12 +177,12 @@ fn totals_may_come_later() {
     let trace = Trace::new(&bytes).unwrap();
     let pass = |bins, totals| {
         let window = trace.bounds();
-        let shape = Shape {
+        let shape = IndexShape {
             window,
             bins,
             totals,
         };
-        let mut builder = Builder::new(&trace, shape).unwrap();
+        let mut builder = IndexBuilder::new(&trace, shape).unwrap();
         while builder.step(11).unwrap() {}
         builder.finish()
     };

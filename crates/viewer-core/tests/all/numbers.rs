@@ -6,12 +6,12 @@ use std::path::Path;
 use trace_formats::slog2::{Reader, TimeBBox, Vertex};
 use trace_formats::stats::{Options, collect_slog2};
 use trace_model::{Category, InfoWriter};
-use viewer_core::index::{Builder, Shape};
-use viewer_core::{Limits, Viewer};
+use viewer_core::index::{IndexBuilder, IndexShape};
+use viewer_core::{AnswerLimits, Viewer};
 
 fn ask(viewer: &Viewer<'_>, question: &str) -> Value {
     let answer = viewer.answer(question, &|| false);
-    let answer = answer.unwrap_or_else(|refusal| panic!("{question}: {refusal}"));
+    let answer = answer.unwrap_or_else(|error| panic!("{question}: {error}"));
     serde_json::from_slice(&answer.body).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn trace() -> Vec<u8> {
 
 /// Compares all that the two have in common, digit by digit.
 fn compare(file: &[u8], name: &str) {
-    let viewer = Viewer::new(name, file, Limits::default()).unwrap();
+    let viewer = Viewer::new(name, file, AnswerLimits::default()).unwrap();
     let reader = Reader::new(file).unwrap();
     let all = reader.root().unwrap().bounds;
     let at = |part: f64| all.earliest + part * all.duration();
@@ -111,7 +111,7 @@ fn windows_have_the_numbers_of_the_statistics() {
 #[test]
 fn rows_pairs_and_sizes_are_those_that_were_made() {
     let file = trace();
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let stats = ask(&viewer, "stats?t0=0&t1=200");
     assert_eq!(stats["rows"]["busy"], Value::from(vec![37.5; 4]));
     assert_eq!(
@@ -156,7 +156,7 @@ fn rows_pairs_and_sizes_are_those_that_were_made() {
 #[test]
 fn calls_have_the_bytes_of_their_messages() {
     let file = trace();
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let bytes = |question: &str| {
         let stats = ask(&viewer, question);
         let categories = stats["categories"].as_array().unwrap().iter();
@@ -179,7 +179,7 @@ fn calls_have_the_bytes_of_their_messages() {
 #[test]
 fn a_table_of_hits_has_what_the_search_counts() {
     let file = trace();
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     for query in ["state%203%20rank:1", "size%3E=1", "is:event%20t%3E150"] {
         let hits = ask(&viewer, &format!("hits?t0=0&t1=200&q={query}"));
         let table = ask(&viewer, &format!("events?t0=0&t1=200&limit=1000&q={query}"));
@@ -192,7 +192,7 @@ fn a_table_of_hits_has_what_the_search_counts() {
 #[test]
 fn tables_are_sorted_and_cut() {
     let file = trace();
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let all = ask(&viewer, "events?t0=0&t1=200&limit=5000");
     assert_eq!(
         (&all["total"], all["t0"].as_array().unwrap().len()),
@@ -220,10 +220,10 @@ fn tables_are_sorted_and_cut() {
         ask(&viewer, &format!("ref?ref={reference}"))["t0"],
         part["t0"][0]
     );
-    let refusal = viewer
+    let error = viewer
         .answer("events?limit=1000000", &|| false)
         .unwrap_err();
-    assert_eq!(refusal.status, 413);
+    assert_eq!(error.status, 413);
     // For other programs all of it, unless less is wanted.
     for (question, lines) in [
         ("csv?what=events", 801),
@@ -243,7 +243,7 @@ fn tables_for_other_programs() {
     categories[0].name = "=cmd|'\"/C calc\"".into();
     let at = |time: f64| Vertex { time, line: 0 };
     let file = file(&categories, 1, &mut [(0, vec![at(0.5), at(1.5)], vec![])]);
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let csv = |what: &str| {
         let answer = viewer
             .answer(&format!("csv?what={what}&q=cmd"), &|| false)
@@ -268,14 +268,14 @@ fn tables_for_other_programs() {
 #[test]
 fn what_is_too_much_is_estimated_and_says_so() {
     let file = trace();
-    let limits = Limits {
+    let limits = AnswerLimits {
         tree_bytes: 6000,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let viewer = Viewer::new("own", &file, limits).unwrap();
     let found = ask(&viewer, "stats");
     assert_eq!(found["exact"], false);
-    let exact = Viewer::new("own", &file, Limits::default()).unwrap();
+    let exact = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let exact = ask(&exact, "stats");
     let (found, exact) = (&found["categories"], &exact["categories"]);
     for (found, exact) in found
@@ -303,16 +303,16 @@ fn what_is_too_much_is_estimated_and_says_so() {
 #[test]
 fn everything_is_known_to_the_index() {
     let file = trace();
-    let limits = Limits {
+    let limits = AnswerLimits {
         tree_bytes: 6000,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let viewer = Viewer::new("own", &file, limits).unwrap();
-    let shape = Shape::of(viewer.trace());
-    let mut builder = Builder::new(viewer.trace(), shape).unwrap();
+    let shape = IndexShape::of(viewer.trace());
+    let mut builder = IndexBuilder::new(viewer.trace(), shape).unwrap();
     while builder.step(1 << 20).unwrap() {}
     viewer.set_index(builder.finish());
-    let exact = Viewer::new("own", &file, Limits::default()).unwrap();
+    let exact = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     for question in [
         "stats",
         "stats?t0=-5&t1=1000",

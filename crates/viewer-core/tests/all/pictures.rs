@@ -3,15 +3,15 @@
 use crate::common::{categories, content, file, of_states};
 use std::path::Path;
 use trace_formats::slog2::{Category, Color, Reader, TimeBBox, Topology, Vertex};
-use viewer_core::{Content, Look, Picture, Rows, Theme, Wanted, svg};
+use viewer_core::{Content, ContentRequest, NamedTimelines, Picture, PictureStyle, Theme, svg};
 
 fn svg_of(content: &Content) -> String {
     let title = "own.slog2".to_owned();
     svg::write(&Picture::new(
         content,
-        &Look {
+        &PictureStyle {
             title,
-            ..Look::default()
+            ..PictureStyle::default()
         },
     ))
 }
@@ -83,9 +83,9 @@ fn hostile_names_stay_text() {
     let title = "<b>&\u{7}.slog2".to_owned();
     let svg = svg::write(&Picture::new(
         &content,
-        &Look {
+        &PictureStyle {
             title,
-            ..Look::default()
+            ..PictureStyle::default()
         },
     ));
     let texts = texts(&svg);
@@ -118,7 +118,7 @@ fn one_drawable() {
     let mut event = vec![(7, vec![Vertex { time: 1.0, line: 0 }], Vec::new())];
     let file = crate::common::file(&categories(), 1, &mut event);
     let content = content(&file, None);
-    let picture = Picture::new(&content, &Look::default());
+    let picture = Picture::new(&content, &PictureStyle::default());
     assert_eq!(picture.markers.len(), 1);
     let middle = picture.plot[0] + picture.plot[2] / 2.0;
     assert!((picture.markers[0].x - middle).abs() < 1.0);
@@ -152,7 +152,7 @@ fn ten_thousand_rows_are_all_in_the_picture() {
         .collect();
     let file = of_states(10_000, &states);
     let content = content(&file, None);
-    let picture = Picture::new(&content, &Look::default());
+    let picture = Picture::new(&content, &PictureStyle::default());
     let covered: Vec<u32> = picture
         .rows
         .iter()
@@ -193,10 +193,10 @@ fn arrows_are_drawn_from_end_to_end_or_their_number_is_said() {
         content(&file(&categories(), 2, &mut drawables), None)
     };
     let few = with(10);
-    let picture = Picture::new(&few, &Look::default());
+    let picture = Picture::new(&few, &PictureStyle::default());
     assert_eq!((picture.arrows.len(), picture.notes.len()), (10, 0));
     let many = with(20_000);
-    let picture = Picture::new(&many, &Look::default());
+    let picture = Picture::new(&many, &PictureStyle::default());
     let note = picture.notes.join(" ");
     assert!(note.starts_with("20 000 arrows drawn as "), "{note}");
     assert!((100..1500).contains(&picture.arrows.len()));
@@ -218,10 +218,10 @@ fn previews_stand_for_what_is_not_read() {
     let file = of_states(3, &states);
     let reader = Reader::new(&file).unwrap();
     let window = reader.root().unwrap().bounds;
-    let rows = Rows::new(reader.lines().values());
-    let wanted = Wanted {
+    let rows = NamedTimelines::new(reader.lines().values());
+    let wanted = ContentRequest {
         bytes: 50_000,
-        ..Wanted::default()
+        ..ContentRequest::default()
     };
     let content = Content::read(&reader, rows, window, &wanted).unwrap();
     assert!(content.reading.bytes < 200_000, "{:?}", content.reading);
@@ -230,7 +230,7 @@ fn previews_stand_for_what_is_not_read() {
     let seconds: f64 = content.totals.iter().map(|total| total.seconds).sum();
     assert_eq!(count, 20_000);
     assert!((seconds - 20_000.0).abs() < 20.0, "{seconds}");
-    let picture = Picture::new(&content, &Look::default());
+    let picture = Picture::new(&content, &PictureStyle::default());
     for row in &picture.rows {
         let shown: u32 = row.strips[0]
             .band

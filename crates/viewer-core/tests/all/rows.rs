@@ -4,7 +4,7 @@ use crate::common::categories;
 use serde_json::{Value, json};
 use std::io::Cursor;
 use trace_formats::slog2::{Builder, LineIdMap, NewDrawable, Options, Topology, Vertex};
-use viewer_core::{Limits, Viewer};
+use viewer_core::{AnswerLimits, Viewer};
 
 /// Ranks 0 to 3, rank 1 with two threads, on two nodes. Lines 10 and 11 are those of ranks 0 and 1 in another communicator. Rank
 /// 2 is in state 0 nearly always, the others in state 1 now and then, rank 3 from later on.
@@ -74,7 +74,7 @@ fn rows(viewer: &Viewer<'_>, spec: &str) -> Value {
 #[test]
 fn every_item() {
     let file = sample();
-    let viewer = Viewer::new("x", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
     let labels = |spec: &str| rows(&viewer, spec)["label"].clone();
     let plain = json!([
         "rank 0", "rank 1", "thread 0", "thread 1", "rank 2", "rank 3"
@@ -166,11 +166,11 @@ fn every_item() {
 #[test]
 fn groups() {
     let file = sample();
-    let viewer = Viewer::new("x", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("x", &file, AnswerLimits::default()).unwrap();
     let picture = |spec: &str| {
         let question = format!("picture?w=4&t0=0&t1=0.2&rows={spec}");
         let answer = viewer.answer(&question, &|| false).unwrap();
-        viewer_core::picture::wire::Frame::read(&answer.body).unwrap()
+        viewer_core::picture::frame::Frame::read(&answer.body).unwrap()
     };
     let open = picture("");
     assert_eq!(open.numbers(1)[4..8], [0, 0, 0, 0]);

@@ -4,11 +4,11 @@ use crate::common::{categories, file};
 use serde_json::Value;
 use trace_formats::slog2::{Depth, Drawable, Vertex};
 use trace_model::{Category, Color, InfoWriter, Topology};
-use viewer_core::index::{Builder, Shape};
-use viewer_core::picture::wire::Frame;
-use viewer_core::search::language::Terms;
-use viewer_core::search::plan::Plan;
-use viewer_core::{Limits, Viewer};
+use viewer_core::index::{IndexBuilder, IndexShape};
+use viewer_core::picture::frame::Frame;
+use viewer_core::search::language::SearchTerms;
+use viewer_core::search::plan::SearchPlan;
+use viewer_core::{AnswerLimits, Viewer};
 
 type Simple = (i32, Vec<Vertex>, Vec<u8>);
 
@@ -76,14 +76,14 @@ fn trace() -> Vec<u8> {
 
 fn ask(viewer: &Viewer<'_>, question: &str) -> Value {
     let answer = viewer.answer(question, &|| false);
-    let answer = answer.unwrap_or_else(|refusal| panic!("{question}: {refusal}"));
+    let answer = answer.unwrap_or_else(|error| panic!("{question}: {error}"));
     serde_json::from_slice(&answer.body).unwrap()
 }
 
 /// Starts of the drawables that fit, in order.
 fn expected(viewer: &Viewer<'_>, query: &str) -> Vec<(f64, i32)> {
     let trace = viewer.trace();
-    let plan = Plan::new(trace, &|_| true, &Terms::parse(query).unwrap());
+    let plan = SearchPlan::new(trace, &|_| true, &SearchTerms::parse(query).unwrap());
     let window = trace
         .reader()
         .window(trace.bounds(), Depth::Lowest(0))
@@ -119,18 +119,18 @@ const QUERIES: [(&str, bool); 9] = [
 #[test]
 fn hits_of_a_large_trace_are_told_one_by_one() {
     let file = trace();
-    let small = Viewer::new("own", &file, Limits::default()).unwrap();
-    let limits = Limits {
+    let small = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
+    let limits = AnswerLimits {
         tree_bytes: 0,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let large = Viewer::new("own", &file, limits).unwrap();
-    let shape = Shape {
+    let shape = IndexShape {
         window: large.trace().bounds(),
         bins: 64,
         totals: true,
     };
-    let mut builder = Builder::new(large.trace(), shape).unwrap();
+    let mut builder = IndexBuilder::new(large.trace(), shape).unwrap();
     while builder.step(1000).unwrap() {}
     large.set_index(builder.finish());
     let frame = |viewer: &Viewer<'_>, question: &str| {
@@ -161,7 +161,7 @@ fn hits_of_a_large_trace_are_told_one_by_one() {
 #[test]
 fn every_hit_is_found_once_in_both_directions() {
     let file = trace();
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     for (query, some) in QUERIES {
         let mut expected = expected(&viewer, query);
         assert_eq!(!expected.is_empty(), some, "{query}");
@@ -210,7 +210,7 @@ fn every_hit_is_found_once_in_both_directions() {
 #[test]
 fn a_single_state_is_found_in_few_nodes() {
     let file = trace();
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let depth = viewer.trace().reader().root().unwrap().id.depth as u64;
     assert!(depth > 5);
     for from in ["", "1.5", "0.1"] {
@@ -235,9 +235,9 @@ fn a_single_state_is_found_in_few_nodes() {
 #[test]
 fn a_search_goes_on_where_its_budget_ended() {
     let file = trace();
-    let limits = Limits {
+    let limits = AnswerLimits {
         tree_bytes: 20_000,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let viewer = Viewer::new("own", &file, limits).unwrap();
     // The last message of its tag: previews cannot tell where it is.
@@ -270,11 +270,11 @@ fn a_search_goes_on_where_its_budget_ended() {
 #[test]
 fn wrong_queries_are_refused_with_the_place() {
     let file = trace();
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     for route in ["search", "hits"] {
-        let refusal = viewer.answer(&format!("{route}?q=dur>1x"), &|| false);
-        let refusal = refusal.unwrap_err();
-        assert_eq!(refusal.status, 400);
-        assert!(refusal.message.contains("character 5"), "{refusal}");
+        let error = viewer.answer(&format!("{route}?q=dur>1x"), &|| false);
+        let error = error.unwrap_err();
+        assert_eq!(error.status, 400);
+        assert!(error.message.contains("character 5"), "{error}");
     }
 }

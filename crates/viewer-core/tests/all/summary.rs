@@ -4,11 +4,11 @@ use crate::common::file;
 use serde_json::Value;
 use trace_formats::slog2::Vertex;
 use trace_model::{Category, Color, InfoWriter, Topology};
-use viewer_core::{Limits, Viewer};
+use viewer_core::{AnswerLimits, Viewer};
 
 type Simple = (i32, Vec<Vertex>, Vec<u8>);
 
-fn summary(file: &[u8], limits: Limits) -> Value {
+fn summary(file: &[u8], limits: AnswerLimits) -> Value {
     let viewer = Viewer::new("own", file, limits).unwrap();
     let answer = viewer.answer("summary", &|| false).unwrap();
     let summary: Value = serde_json::from_slice(&answer.body).unwrap();
@@ -96,7 +96,7 @@ fn late_rank() -> Vec<u8> {
 
 #[test]
 fn the_late_rank_is_named() {
-    let found = summary(&late_rank(), Limits::default());
+    let found = summary(&late_rank(), AnswerLimits::default());
     assert_eq!(
         (&found["ranks"], &found["exact"]),
         (&8.into(), &true.into())
@@ -172,7 +172,7 @@ fn a_late_sender_is_named() {
         // One that was sent backwards in time.
         (2, vec![at(3.0, 1), at(2.0, 2)], info.bytes().to_vec()),
     ];
-    let found = summary(&file(&categories, 3, &mut all), Limits::default());
+    let found = summary(&file(&categories, 3, &mut all), AnswerLimits::default());
     let waits = card(&found, "waits");
     assert_eq!(
         waits["items"][0]["text"],
@@ -235,7 +235,7 @@ fn a_rank_that_waits_itself_is_not_blamed() {
         ],
         &[(0, 9.0, 1, 9.2)],
     );
-    let found = summary(&file, Limits::default());
+    let found = summary(&file, AnswerLimits::default());
     let waits = card(&found, "waits");
     assert_eq!(
         waits["items"][0]["text"],
@@ -255,7 +255,7 @@ fn a_rank_that_waits_itself_is_not_blamed() {
         "{sentence}"
     );
     // Back from a collective call leads to the call that it waited for, and from there nowhere.
-    let viewer = Viewer::new("own", &file, Limits::default()).unwrap();
+    let viewer = Viewer::new("own", &file, AnswerLimits::default()).unwrap();
     let back = |reference: &str| -> Value {
         let question = format!("follow?ref={reference}&dir=-1");
         let answer = viewer.answer(&question, &|| false).unwrap();
@@ -276,7 +276,10 @@ fn told_of(name: &str, calls: &[(i32, f64, f64)]) -> (Option<String>, Vec<(Strin
     let states: Vec<_> = (calls.iter())
         .flat_map(|&(rank, from, to)| [(2, rank, from, to), (0, rank, 20.0, 20.001)])
         .collect();
-    let found = summary(&with_collective(name, &states, &[]), Limits::default());
+    let found = summary(
+        &with_collective(name, &states, &[]),
+        AnswerLimits::default(),
+    );
     let cards = found["cards"].as_array().unwrap();
     let of = |id: &str| cards.iter().find(|card| card["id"] == id);
     let blamed = of("imbalance").and_then(|card| {
@@ -337,7 +340,7 @@ fn many_waits_before_a_call_are_waits_as_well() {
             messages.push((0, sent, 1, from + 0.95 * step));
         }
         states.extend([(2, 0, 9.0, 10.0), (2, 1, 9.1, 10.0), (2, 2, 0.5, 10.0)]);
-        let found = summary(&small(&states, &messages), Limits::default());
+        let found = summary(&small(&states, &messages), AnswerLimits::default());
         let sentence = text(&card(&found, "imbalance")["sentence"]);
         assert!(!sentence.contains("rank 1 comes last"), "{n}: {sentence}");
         assert!(sentence.contains("but waited itself"), "{n}: {sentence}");
@@ -357,7 +360,7 @@ fn start_and_end_stand_apart() {
         (1, vec![at(6.0, 0), at(7.0, 0)], vec![]),
         (2, vec![at(8.0, 0), at(11.0, 0)], vec![]),
     ];
-    let found = summary(&file(&categories, 1, &mut all), Limits::default());
+    let found = summary(&file(&categories, 1, &mut all), AnswerLimits::default());
     let top = card(&found, "top");
     assert!(
         text(&top["sentence"]).starts_with("MPI_Send takes the most time"),
@@ -375,7 +378,7 @@ fn a_late_receiver_is_named() {
         &[(0, 0, 1.0, 6.0), (1, 2, 5.0, 6.1), (2, 1, 0.0, 0.5)],
         &[(0, 1.0, 2, 6.1)],
     );
-    let found = summary(&file, Limits::default());
+    let found = summary(&file, AnswerLimits::default());
     let waits = card(&found, "waits");
     assert_eq!(
         waits["items"][0]["text"],
@@ -386,12 +389,12 @@ fn a_late_receiver_is_named() {
 #[test]
 fn what_is_too_large_is_summed_up_from_previews() {
     let file = late_rank();
-    let limits = Limits {
+    let limits = AnswerLimits {
         tree_bytes: 1500,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let found = summary(&file, limits);
-    let exact = summary(&file, Limits::default());
+    let exact = summary(&file, AnswerLimits::default());
     assert_eq!(found["exact"], false);
     assert!(text(&found["lost"][0]).contains('≈'));
     assert!(text(&card(&found, "top")["sentence"]).contains('≈'));
@@ -418,9 +421,9 @@ fn what_is_too_large_is_summed_up_from_previews() {
 #[test]
 fn what_is_too_large_is_summed_up_exactly_once_somebody_has_read_it() {
     let file = late_rank();
-    let limits = Limits {
+    let limits = AnswerLimits {
         tree_bytes: 1500,
-        ..Limits::default()
+        ..AnswerLimits::default()
     };
     let viewer = Viewer::new("own", &file, limits).unwrap();
     let ask = || -> Value {
@@ -440,5 +443,8 @@ fn what_is_too_large_is_summed_up_exactly_once_somebody_has_read_it() {
         (&then["exact"], &then["pending"]),
         (&true.into(), &false.into())
     );
-    assert_eq!(then["cards"], summary(&file, Limits::default())["cards"]);
+    assert_eq!(
+        then["cards"],
+        summary(&file, AnswerLimits::default())["cards"]
+    );
 }

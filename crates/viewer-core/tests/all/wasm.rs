@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use trace_formats::slog2::Vertex;
-use viewer_core::{Limits, Viewer};
+use viewer_core::{AnswerLimits, Viewer};
 
 /// States nested in each other on 40 lines, with messages and events.
 fn sample() -> Vec<u8> {
@@ -88,12 +88,12 @@ fn the_same_answers_as_from_a_server() {
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success());
     let output = String::from_utf8(output.stdout).unwrap();
-    let viewer = Viewer::new("a.slog2", &sample, Limits::default()).unwrap();
+    let viewer = Viewer::new("a.slog2", &sample, AnswerLimits::default()).unwrap();
     assert_eq!(output.lines().count(), QUESTIONS.len());
     for (question, line) in QUESTIONS.iter().zip(output.lines()) {
         let (status, body) = match viewer.answer(question, &|| false) {
             Ok(answer) => (200, answer.body),
-            Err(refusal) => (refusal.status, refusal.message.into_bytes()),
+            Err(error) => (error.status, error.message.into_bytes()),
         };
         let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(line == format!("{status} {hex}"), "{question}: {status}");

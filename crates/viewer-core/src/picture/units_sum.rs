@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-use super::cells::{Cells, Mode, share};
-use crate::base::columns::{COLUMN, Columns, Fill};
-use crate::trace::scan::Preview;
+use super::cells::{Cells, ColorMode, share};
+use crate::base::columns::{COLUMN, ColumnSink, Columns};
+use crate::trace::scan::StatePreview;
 
 /// Sums over the units of a row.
 #[derive(Default)]
-pub(super) struct Group {
+pub(super) struct UnitsSum {
     width: usize,
-    mode: Mode,
+    mode: ColorMode,
     /// By kind its plane, one more than the position; 0 for none.
-    plane_of: Vec<u32>,
+    channel_of: Vec<u32>,
     /// Kinds of the planes.
     kinds: Vec<u32>,
     /// By plane and column, over all units; below 0 where the kind is not.
-    planes: Vec<i64>,
+    channels: Vec<i64>,
     /// By plane and column how much more is taken of whole columns than of the column before, over all units, and by how
     /// many more: what covers many columns costs as much as what covers one.
     rises: Vec<(i64, i32)>,
@@ -27,12 +27,12 @@ pub(super) struct Group {
     partly: Vec<u32>,
     /// By column how many more units are busy as a whole than in the column before.
     wholly: Vec<i32>,
-    previewed: Previewed,
+    previewed: PreviewedUnit,
 }
 
 /// A unit of which some parts were not read: where there are previews, states have to make room for them.
 #[derive(Default)]
-struct Previewed {
+struct PreviewedUnit {
     is_it: bool,
     /// By column the parts of states.
     states: Vec<Vec<(u32, i64)>>,
@@ -46,13 +46,13 @@ struct Previewed {
 
 const ABSENT: i64 = -1;
 
-impl Group {
-    pub fn begin(&mut self, width: usize, mode: Mode) {
+impl UnitsSum {
+    pub fn begin(&mut self, width: usize, mode: ColorMode) {
         (self.width, self.mode) = (width, mode);
         for kind in self.kinds.drain(..) {
-            self.plane_of[kind as usize] = 0;
+            self.channel_of[kind as usize] = 0;
         }
-        self.planes.clear();
+        self.channels.clear();
         self.rises.clear();
         self.least.clear();
         self.least.resize(width, i64::MAX);
@@ -69,7 +69,7 @@ impl Group {
     }
 
     /// Adds what a preview says of a part of a unit that was not read.
-    pub fn preview(&mut self, preview: &Preview, columns: &Columns) {
+    pub fn preview(&mut self, preview: &StatePreview, columns: &Columns) {
         let ratio = |ratio: f32| match ratio.is_finite() {
             true => f64::from(ratio).clamp(0.0, 1.0),
             false => 0.0,
@@ -148,8 +148,8 @@ impl Group {
             if self.is_shown(kind) {
                 busy += much;
             }
-            let place = self.plane(kind) * self.width + column;
-            let sum = &mut self.planes[place];
+            let place = self.channel(kind) * self.width + column;
+            let sum = &mut self.channels[place];
             *sum = (*sum).max(0) + much;
         }
         busy
@@ -158,7 +158,7 @@ impl Group {
     /// So much of each of these columns is of a kind.
     #[inline]
     fn rise(&mut self, kind: u32, columns: Range<usize>, much: i64) {
-        let row = self.plane(kind) * (self.width + 1);
+        let row = self.channel(kind) * (self.width + 1);
         for (column, sign) in [(columns.start, 1), (columns.end, -1)] {
             let (rise, count) = &mut self.rises[row + column];
             *rise += i64::from(sign) * much;
@@ -178,35 +178,35 @@ impl Group {
 
     /// Whether a kind counts as busy.
     fn is_shown(&self, kind: u32) -> bool {
-        !matches!(self.mode, Mode::Heat(wanted) if wanted != kind)
+        !matches!(self.mode, ColorMode::Heat(wanted) if wanted != kind)
     }
 
-    fn plane(&mut self, kind: u32) -> usize {
-        match self.plane_of.get(kind as usize) {
-            Some(&plane) if plane > 0 => plane as usize - 1,
-            _ => self.new_plane(kind),
+    fn channel(&mut self, kind: u32) -> usize {
+        match self.channel_of.get(kind as usize) {
+            Some(&channel) if channel > 0 => channel as usize - 1,
+            _ => self.new_channel(kind),
         }
     }
 
     #[cold]
-    fn new_plane(&mut self, kind: u32) -> usize {
-        let kinds = self.plane_of.len().max(kind as usize + 1);
-        self.plane_of.resize(kinds, 0);
+    fn new_channel(&mut self, kind: u32) -> usize {
+        let kinds = self.channel_of.len().max(kind as usize + 1);
+        self.channel_of.resize(kinds, 0);
         self.kinds.push(kind);
-        let planes = self.kinds.len();
-        self.planes.resize(planes * self.width, ABSENT);
-        self.rises.resize(planes * (self.width + 1), (0, 0));
-        self.plane_of[kind as usize] = planes as u32;
-        planes - 1
+        let channels = self.kinds.len();
+        self.channels.resize(channels * self.width, ABSENT);
+        self.rises.resize(channels * (self.width + 1), (0, 0));
+        self.channel_of[kind as usize] = channels as u32;
+        channels - 1
     }
 
     /// Writes the row of so many units.
     pub fn write(&mut self, cells: &mut Cells, offset: usize, units: u32) {
-        for (plane, rises) in (self.planes.chunks_exact_mut(self.width.max(1)))
+        for (channel, rises) in (self.channels.chunks_exact_mut(self.width.max(1)))
             .zip(self.rises.chunks_exact(self.width + 1))
         {
             let (mut much, mut count) = (0, 0);
-            for (sum, rise) in plane.iter_mut().zip(rises) {
+            for (sum, rise) in channel.iter_mut().zip(rises) {
                 (much, count) = (much + rise.0, count + rise.1);
                 if count > 0 {
                     *sum = (*sum).max(0) + much;
@@ -217,7 +217,7 @@ impl Group {
         for column in 0..self.width {
             parts.clear();
             for (nth, &kind) in self.kinds.iter().enumerate() {
-                let much = self.planes[nth * self.width + column];
+                let much = self.channels[nth * self.width + column];
                 if much != ABSENT {
                     parts.push((kind, much));
                 }
@@ -237,13 +237,13 @@ impl Group {
                 least = 0;
             }
             if units > 1 && most > least {
-                cells.spread[offset + column] = share(most - least, COLUMN);
+                cells.deviation[offset + column] = share(most - least, COLUMN);
             }
         }
     }
 }
 
-impl Fill for Group {
+impl ColumnSink for UnitsSum {
     #[inline]
     fn column(&mut self, column: usize, parts: &[(u32, i64)]) {
         if self.previewed.is_it {
@@ -269,7 +269,7 @@ impl Fill for Group {
     }
 }
 
-impl Previewed {
+impl PreviewedUnit {
     fn begin(&mut self, is_it: bool, width: usize) {
         for column in self.touched.drain(..) {
             self.states[column as usize].clear();
