@@ -22,17 +22,13 @@ pub use compile::Program;
 pub use mpi::Mpi;
 pub use paths::{mpitrace, root, target};
 pub use process::{Finished, Folder};
+pub use test_support::skip;
 pub use trace::{Run, traced};
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-
-/// Prints why a test, or a part of one, was not run; `ci/test` counts these lines.
-pub fn skip(reason: &str) {
-    println!("SKIPPED: {reason}");
-}
 
 /// The functions that a library exports.
 #[track_caller]

@@ -15,7 +15,7 @@ fn spec(name: &str) -> Option<String> {
         .join(name);
     let text = std::fs::read_to_string(&path).ok();
     if text.is_none() {
-        eprintln!("skipped: no {}", path.display());
+        test_support::skip(&format!("no {}", path.display()));
     }
     text
 }

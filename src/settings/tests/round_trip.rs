@@ -137,11 +137,7 @@ fn each_value_of_each_option_survives_the_dump() {
 
 #[test]
 fn the_configuration_files_of_the_golden_traces_are_read_as_sst_dumpi_reads_them() {
-    let folder = root().join("../shared/golden/dumpi/conf");
-    if !folder.is_dir() {
-        println!("skipped: no golden configuration files");
-        return;
-    }
+    let folder = test_support::golden::path("dumpi/conf");
     let conf = |name: &str| {
         let (settings, complaints) = load(
             &[],

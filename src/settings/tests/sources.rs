@@ -317,7 +317,7 @@ fn a_file_that_others_may_have_written_is_left_out() {
         );
         assert!(read_file(&path, Asked::ByName).is_ok(), "it is an order");
     } else {
-        println!("SKIPPED: only root can make files of another user");
+        test_support::skip("only root can make files of another user");
     }
     fs::remove_dir_all(&folder).expect("own folder");
 }

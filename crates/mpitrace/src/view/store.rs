@@ -323,7 +323,7 @@ mod tests {
 
         // One with the right key that somebody else has made; whose the trace is may make it.
         if files::user() != 0 {
-            println!("SKIPPED: files of another user: only root can act as two users");
+            test_support::skip("files of another user: only root can act as two users");
             return;
         }
         write(&a, b"false").unwrap();

@@ -48,9 +48,9 @@ impl Disk {
     fn new(kind: &str, part: Option<u64>) -> Option<Disk> {
         let made = Disk::try_new(kind, part);
         if made.is_none() {
-            println!(
-                "SKIPPED: {kind}: needs root, losetup, mkfs.{kind}, mount and, for partitions, addpart"
-            );
+            test_support::skip(&format!(
+                "{kind}: needs root, losetup, mkfs.{kind}, mount and, for partitions, addpart"
+            ));
         }
         made
     }
@@ -105,7 +105,7 @@ impl Disk {
                     .any(|why| said.contains(why)),
                 "{said}"
             );
-            println!("SKIPPED: {said}");
+            test_support::skip(&said);
             return None;
         }
         Some(())

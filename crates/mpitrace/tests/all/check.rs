@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use test_support::golden;
 use trace_formats::clog2::{
     Body, CommEvent, CommKind, CommTable, EventDef, FixedText, Gid, Msg, Preamble, Record,
     RecordHeader, StateDef, Writer, comm_etype, msg_etype,
@@ -74,26 +75,12 @@ fn data(name: &str) -> PathBuf {
 
 #[test]
 fn goldens_of_the_original_tools_are_good() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    if !golden.exists() {
-        println!("SKIPPED: no {}", golden.display());
-        return;
-    }
-    let mut folders = vec![golden];
     let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("goldens") {
-            let path = entry.expect("entry").path();
-            let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-            let formats = [
-                "slog2", "clog2", "bin", "meta", "alog", "log", "clog", "slog", "trace",
-            ];
-            if path.is_dir() {
-                folders.push(path);
-            } else if formats.contains(&ending) {
-                files.push(path.display().to_string());
-            }
-        }
+    for ending in [
+        ".slog2", ".clog2", ".bin", ".meta", ".alog", ".clog", ".slog", ".trace",
+    ] {
+        let found = golden::files("", ending);
+        files.extend(found.iter().map(|path| path.display().to_string()));
     }
     assert!(files.len() > 180, "{}", files.len());
     let mut arguments = vec!["--quiet"];

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use test_support::golden;
 
 fn mpitrace(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
@@ -56,11 +57,6 @@ impl Drop for Folder {
 /// The counts that clog2TOslog2 printed are ours, for each tree shape of the goldens.
 #[test]
 fn golden_counts() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    if !golden.is_dir() {
-        println!("skipped: {} is not there", golden.display());
-        return;
-    }
     let folder = Folder::new("golden");
     let out = folder.path("x.slog2");
     for (name, shape, options) in [
@@ -77,10 +73,10 @@ fn golden_counts() {
             &["--leaf", "600", "--children", "3"],
         ),
     ] {
-        let input = golden.join(format!("{name}.clog2"));
+        let input = golden::path(format!("mpe/{name}.clog2"));
         let output = run(&[options, &["--force", input.to_str().unwrap(), &out]].concat());
         assert!(output.status.success(), "{}", stderr(&output));
-        let text = fs::read_to_string(golden.join(format!("{name}{shape}.conv.txt"))).unwrap();
+        let text = golden::text(format!("mpe/{name}{shape}.conv.txt"));
         let number = |title: &str| {
             text.split(title)
                 .nth(1)
@@ -101,10 +97,8 @@ fn golden_counts() {
             )
         );
         // The bytes are compared where the converter is; here it is enough that it is that converter.
-        let theirs = fs::metadata(golden.join(format!("{name}{shape}.slog2")))
-            .unwrap()
-            .len();
-        assert_eq!(fs::metadata(&out).unwrap().len(), theirs);
+        let theirs = golden::read(format!("mpe/{name}{shape}.slog2"));
+        assert_eq!(fs::metadata(&out).unwrap().len(), theirs.len() as u64);
     }
 }
 

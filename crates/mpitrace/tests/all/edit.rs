@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use test_support::golden;
 
 use trace_formats::slog2::{
     Builder, Category, Color, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
@@ -143,16 +144,6 @@ fn counts(path: &str) -> Vec<(String, i64)> {
     counts
 }
 
-fn golden(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    if path.is_dir() {
-        Some(path.join(name))
-    } else {
-        println!("SKIPPED: {} is not there", path.display());
-        None
-    }
-}
-
 /// From two traces to one with arrows, as the thesis did it with MergeSlog2 and Slog2ToArrowSlog2.
 #[test]
 fn from_call_to_disk() {
@@ -284,9 +275,8 @@ fn filter_from_stdin_to_stdout() {
 
 #[test]
 fn filter_as_the_originals() {
-    let Some(golden) = golden("") else { return };
     let folder = Folder::new("originals");
-    let slog2 = golden.join("mpe/nonblk_n5.slog2");
+    let slog2 = golden::path("mpe/nonblk_n5.slog2");
     let out = folder.path("out.slog2");
     ok(&[
         "filter",
@@ -297,14 +287,11 @@ fn filter_as_the_originals() {
         slog2.to_str().unwrap(),
         &out,
     ]);
-    let expected = fs::read(golden.join("mpe/nonblk_n5.filter.slog2")).unwrap();
+    let expected = golden::read("mpe/nonblk_n5.filter.slog2");
     assert!(fs::read(&out).unwrap() == expected);
 
-    let run = golden.join("dumpi/coll-n2-default");
-    for entry in fs::read_dir(&run).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        fs::copy(&path, folder.path(name)).unwrap();
+    for (name, content) in golden::contents("dumpi/coll-n2-default", "") {
+        fs::write(folder.path(&name), content).unwrap();
     }
     let meta = folder.path("dumpi-2026.11.20.05.42.28.meta");
     let root = folder.path("red");
@@ -322,11 +309,11 @@ fn filter_as_the_originals() {
     let said = ok(&call);
     assert!(said.contains("24 calls kept, 104 removed"), "{said}");
     for rank in ["0000", "0001"] {
-        let expected = fs::read(golden.join(format!("dumpi/tools/d2d/red-{rank}.bin"))).unwrap();
+        let expected = golden::read(format!("dumpi/tools/d2d/red-{rank}.bin"));
         assert!(fs::read(format!("{root}-{rank}.bin")).unwrap() == expected);
     }
     let text = fs::read_to_string(format!("{root}.meta")).unwrap();
-    let golden_text = fs::read_to_string(golden.join("dumpi/tools/d2d/red.meta")).unwrap();
+    let golden_text = golden::text("dumpi/tools/d2d/red.meta");
     assert_eq!(text.replace(&root, "../tools/d2d/red"), golden_text);
 
     // In the order of the options, and by category as well.

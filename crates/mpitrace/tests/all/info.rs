@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use test_support::golden;
 
 fn info(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
@@ -25,15 +26,6 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../trace-formats/tests/data")
         .join(name)
-}
-
-fn golden() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden");
-    if !path.exists() {
-        println!("SKIPPED: no {}", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 fn number(value: &Value, name: &str) -> u64 {
@@ -92,30 +84,11 @@ fn the_same_trace_in_two_formats() {
 
 #[test]
 fn every_golden_is_whole() {
-    let Some(golden) = golden() else {
-        return;
-    };
     let mut files = 0;
-    let mut folders = vec![golden.join("mpe"), golden.join("paje")];
-    for parent in ["dumpi", "legacy"] {
-        let inner = fs::read_dir(golden.join(parent)).expect("goldens");
-        folders.extend(
-            inner
-                .map(|entry| entry.expect("entry").path())
-                .filter(|path| path.is_dir()),
-        );
-    }
-    for folder in folders {
-        for entry in fs::read_dir(&folder).expect("goldens") {
-            let path = entry.expect("entry").path();
-            let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-            if ![
-                "slog2", "clog2", "bin", "meta", "alog", "log", "clog", "slog", "trace",
-            ]
-            .contains(&ending)
-            {
-                continue;
-            }
+    for ending in [
+        ".slog2", ".clog2", ".bin", ".meta", ".alog", ".clog", ".slog", ".trace",
+    ] {
+        for path in golden::files("", ending) {
             let (found, code) = json(&path);
             assert_eq!(code, Some(0), "{}: {}", path.display(), found["problems"]);
             files += 1;
@@ -131,12 +104,9 @@ fn every_golden_is_whole() {
 
 #[test]
 fn numbers_of_the_goldens() {
-    let Some(golden) = golden() else {
-        return;
-    };
     // As the original converter says: 57 drawables of 2 ranks.
-    let (found, _) = json(&golden.join("mpe/ring_n2.slog2"));
-    let said = fs::read_to_string(golden.join("mpe/ring_n2.conv.txt")).expect("golden");
+    let (found, _) = json(&golden::path("mpe/ring_n2.slog2"));
+    let said = golden::text("mpe/ring_n2.conv.txt");
     let said = said
         .lines()
         .find_map(|line| line.strip_prefix("Number of Drawables = "));
@@ -145,20 +115,14 @@ fn numbers_of_the_goldens() {
         Some(number(&found, "drawables"))
     );
     assert_eq!(number(&found, "ranks"), 2);
-    let (found, _) = json(&golden.join("mpe/threads_n2.clog2"));
+    let (found, _) = json(&golden::path("mpe/threads_n2.clog2"));
     assert_eq!(
         (number(&found, "threads"), number(&found, "sends")),
         (6, 16)
     );
     assert_eq!(found["clock_shifts"].as_array().map(Vec::len), Some(2));
-    let folder = golden.join("dumpi/ring-n4-default");
-    let metas = fs::read_dir(folder)
-        .expect("golden")
-        .map(|entry| entry.expect("entry").path());
-    let meta = metas
-        .into_iter()
-        .find(|path| path.extension().is_some_and(|e| e == "meta"));
-    let (found, _) = json(&meta.expect("metafile"));
+    let meta = &golden::files("dumpi/ring-n4-default", ".meta")[0];
+    let (found, _) = json(meta);
     assert_eq!((number(&found, "ranks"), number(&found, "calls")), (4, 163));
     assert_eq!(found["files"][2]["calls"], 41);
 }
@@ -199,11 +163,8 @@ fn of_cut_files_what_is_left() {
 
 #[test]
 fn a_tree_without_its_end() {
-    let Some(golden) = golden() else {
-        return;
-    };
     let folder = tempfile::tempdir().expect("folder");
-    let whole = fs::read(golden.join("mpe/nonblk_n5.ls1k.slog2")).expect("golden");
+    let whole = golden::read("mpe/nonblk_n5.ls1k.slog2");
     let cut = folder.path().join("cut.slog2");
     fs::write(&cut, &whole[..20000]).expect("file");
     let (found, code) = json(&cut);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use test_support::golden;
 
 fn mpitrace(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
@@ -69,14 +70,8 @@ fn join_puts_files_together() {
     };
     // Preamble and table: 16 lines and those of the communicators, of which there are five different ones.
     assert_eq!(lines(&out) - 16 - 5, 2 * (lines(&small) - 16 - 6));
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    if !golden.is_dir() {
-        println!("SKIPPED: {} is not there", golden.display());
-        return;
-    }
     let name = |rank: &str| {
-        golden
-            .join(format!("flush_n2.{rank}.clog2"))
+        golden::path(format!("mpe/flush_n2.{rank}.clog2"))
             .to_str()
             .expect("a name")
             .to_owned()
@@ -89,7 +84,7 @@ fn join_puts_files_together() {
         &name("local1"),
         &out,
     ]);
-    assert!(fs::read(&out).expect("made") == fs::read(name("joined")).expect("a golden"));
+    assert!(fs::read(&out).expect("made") == golden::read(name("joined")));
 }
 
 #[test]

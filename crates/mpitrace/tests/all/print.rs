@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use test_support::golden;
 
 fn mpitrace(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mpitrace"));
@@ -25,33 +26,6 @@ fn small(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../trace-formats/tests/data/clog2")
         .join(name)
-}
-
-/// The folder of goldens, or `None` with a message when it is not there.
-fn golden(folder: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/golden")
-        .join(folder);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: {} is not there", folder.display());
-    None
-}
-
-/// All files with this extension below a folder.
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files(&path, extension));
-        } else if path.extension().is_some_and(|found| found == extension) {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }
 
 /// Fails with the first line that differs.
@@ -98,23 +72,22 @@ fn clog2() {
 
 #[test]
 fn clog2_golden() {
-    let Some(folder) = golden("mpe") else { return };
-    for path in files(&folder, "clog2") {
+    for path in golden::files("mpe", ".clog2") {
         let path = path.to_str().unwrap();
-        assert_prints(&[path], &fs::read(format!("{path}.txt")).unwrap());
+        assert_prints(&[path], &golden::read(format!("{path}.txt")));
     }
 }
 
 #[test]
 fn slog2_golden() {
-    let Some(folder) = golden("mpe") else { return };
     let mut compared = [0; 2];
-    for path in files(&folder, "slog2") {
+    for path in golden::files("mpe", ".slog2") {
         let path = path.to_str().unwrap();
-        assert_prints(&[path], &fs::read(format!("{path}.txt")).unwrap());
+        assert_prints(&[path], &golden::read(format!("{path}.txt")));
         compared[0] += 1;
-        if let Ok(text) = fs::read(path.replace(".slog2", ".recur.txt")) {
-            assert_prints(&["--recursive", path], &text);
+        let recursive = path.replace(".slog2", ".recur.txt");
+        if golden::exists(&recursive) {
+            assert_prints(&["--recursive", path], &golden::read(recursive));
             compared[1] += 1;
         }
     }
@@ -126,8 +99,7 @@ fn slog2_golden() {
 
 #[test]
 fn slog2_options() {
-    let Some(folder) = golden("mpe") else { return };
-    let path = folder.join("nonblk_n2.slog2");
+    let path = golden::path("mpe/nonblk_n2.slog2");
     let path = path.to_str().unwrap();
     let text = |arguments: &[&str]| {
         let output = run(&[arguments, &[path]].concat());
@@ -181,29 +153,18 @@ fn slog2_options() {
 
 #[test]
 fn dumpi_golden() {
-    let Some(folder) = golden("dumpi") else {
-        return;
-    };
     let mut compared = 0;
-    for path in files(&folder, "bin") {
-        let text = path.with_extension("txt");
-        if text.is_file() {
-            assert_prints(&["-a", path.to_str().unwrap()], &fs::read(text).unwrap());
-            compared += 1;
-        }
+    for path in golden::files("dumpi", ".bin") {
+        let text = golden::read(path.with_extension("txt"));
+        assert_prints(&["-a", path.to_str().unwrap()], &text);
+        compared += 1;
     }
     assert!(compared > 40, "only {compared} files with a text");
 }
 
 #[test]
 fn dumpi_sections() {
-    let Some(folder) = golden("dumpi") else {
-        return;
-    };
-    let path = files(&folder, "bin")
-        .into_iter()
-        .find(|path| path.with_extension("txt").is_file())
-        .unwrap();
+    let path = &golden::files("dumpi", ".bin")[0];
     let path = path.to_str().unwrap();
     let text = |arguments: &[&str]| run(&[arguments, &[path]].concat()).stdout;
     assert_eq!(text(&[]), text(&["-S"]));

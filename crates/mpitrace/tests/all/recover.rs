@@ -752,6 +752,6 @@ fn what_others_have_put_into_a_folder_is_left_out() {
         assert!(told.status.success(), "{}", stderr(&told));
         assert!(stdout(&told).contains("MPI_Send=3"));
     } else {
-        println!("SKIPPED: files of another user: only root can act as two users");
+        test_support::skip("files of another user: only root can act as two users");
     }
 }

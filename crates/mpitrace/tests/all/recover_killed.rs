@@ -28,7 +28,7 @@ fn installed() -> Vec<Mpi> {
             command.arg("--version").output().is_ok()
         };
         if !starts(&format!("mpicc.{name}")) || !starts(launcher) {
-            println!("SKIPPED: {name} is not installed");
+            test_support::skip(&format!("{name} is not installed"));
         } else if let Ok(library) = library.canonicalize() {
             found.push(Mpi {
                 name,
@@ -36,7 +36,7 @@ fn installed() -> Vec<Mpi> {
                 library,
             });
         } else {
-            println!("SKIPPED: {} is not there: ci/build", library.display());
+            test_support::skip(&format!("{} is not there: ci/build", library.display()));
         }
     }
     found

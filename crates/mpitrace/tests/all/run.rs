@@ -65,7 +65,7 @@ fn installed(program: &str) -> bool {
     let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
         .any(|folder| folder.join(program).is_file());
     if !found {
-        println!("skipped: {program} is not installed");
+        test_support::skip(&format!("{program} is not installed"));
     }
     found
 }

@@ -1,25 +1,15 @@
 //! `mpitrace stats` as users call it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
+use test_support::golden;
 
 fn mpitrace(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mpitrace"))
         .args(arguments)
         .output()
         .expect("mpitrace")
-}
-
-fn golden(folder: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/golden")
-        .join(folder);
-    if !path.exists() {
-        println!("SKIPPED: no {}", path.display());
-        return None;
-    }
-    Some(path)
 }
 
 /// The tables of dumpistats that lie among the goldens: name, case and options.
@@ -129,9 +119,7 @@ fn tables(folder: &Path, prefix: &str) -> Vec<(String, String)> {
 
 #[test]
 fn the_tables_of_dumpistats() {
-    let Some(folder) = golden("dumpi") else {
-        return;
-    };
+    let folder = golden::path("dumpi");
     let out = tempfile::tempdir().expect("folder");
     let mut compared = 0;
     for (name, case, options) in TABLES {

@@ -431,18 +431,11 @@ fn an_instant_at_the_end_of_the_window() {
     }
 }
 
-/// The files that the original wrote, where they are at hand.
+/// The files that the original wrote.
 #[test]
 fn pictures_of_the_original_files() {
-    let folder =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    let Ok(files) = std::fs::read_dir(folder) else {
-        return;
-    };
-    let paths = files.map(|file| file.unwrap().path());
-    let slog2 = paths.filter(|path| path.extension().is_some_and(|e| e == "slog2"));
-    for (nth, path) in slog2.enumerate() {
-        let file = std::fs::read(&path).unwrap();
+    let files = test_support::golden::contents("mpe", ".slog2");
+    for (nth, (_, file)) in files.into_iter().enumerate() {
         let reader = Reader::new(&file).unwrap();
         let Some(root) = reader.root() else {
             continue;

@@ -2,7 +2,6 @@
 
 use crate::common::{categories, file};
 use serde_json::Value;
-use std::path::Path;
 use trace_formats::slog2::{Reader, TimeBBox, Vertex};
 use trace_formats::stats::{Options, collect_slog2};
 use trace_model::{Category, InfoWriter};
@@ -89,21 +88,9 @@ fn compare(file: &[u8], name: &str) {
 #[test]
 fn windows_have_the_numbers_of_the_statistics() {
     compare(&trace(), "own");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/mpe");
-    if !folder.exists() {
-        println!("SKIPPED: no {}", folder.display());
-        return;
-    }
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|e| e.unwrap().path())
-        .collect();
-    files.retain(|path| path.extension().is_some_and(|e| e == "slog2"));
-    assert!(files.len() > 5);
-    for path in files {
-        let bytes = std::fs::read(&path).unwrap();
+    for (name, bytes) in test_support::golden::contents("mpe", ".slog2") {
         if Reader::new(&bytes).is_ok_and(|reader| reader.root().is_some()) {
-            compare(&bytes, &path.display().to_string());
+            compare(&bytes, &name);
         }
     }
 }

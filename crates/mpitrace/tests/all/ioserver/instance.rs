@@ -41,7 +41,7 @@ impl Instance {
             let possible = fs::File::options().read(true).write(true).open("/dev/fuse");
             let permitted = !why.contains("permitted") && !why.contains("needs root");
             assert!(possible.is_err() || !permitted, "{why}");
-            println!("SKIPPED: {why}");
+            test_support::skip(&why);
             return None;
         }
         let text = String::from_utf8(output.stdout).unwrap();

@@ -79,7 +79,7 @@ fn has_capability(file: &Path) -> bool {
 pub fn as_in_a_plain_directory(name: &str, options: &[&str], base: &str) {
     // SAFETY: asks for a number.
     if unsafe { libc::geteuid() } != 0 {
-        println!("SKIPPED: only root's server writes for others");
+        test_support::skip("only root's server writes for others");
         return;
     }
     let Some(instance) = Instance::start(name, options) else {

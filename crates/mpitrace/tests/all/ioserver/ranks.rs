@@ -35,12 +35,12 @@ fn library(mpi: &str) -> Option<PathBuf> {
         .output()
         .is_err()
     {
-        println!("SKIPPED: {mpi} is not installed");
+        test_support::skip(&format!("{mpi} is not installed"));
         return None;
     }
     let found = library.canonicalize().ok();
     if found.is_none() {
-        println!("SKIPPED: {} is not there: ci/build", library.display());
+        test_support::skip(&format!("{} is not there: ci/build", library.display()));
     }
     found
 }

@@ -182,7 +182,7 @@ fn nothing_is_done_for_who_has_no_secret() {
 fn other_users_are_refused_at_a_socket() {
     // SAFETY: asks for a number.
     if unsafe { libc::geteuid() } != 0 {
-        println!("SKIPPED: only root can be another user");
+        test_support::skip("only root can be another user");
         return;
     }
     let server = DataServer::start("unix");
@@ -226,7 +226,7 @@ fn strangers_are_few_and_short_lived() {
 fn the_server_survives_a_limit_of_threads() {
     // SAFETY: asks for a number.
     if unsafe { libc::geteuid() } != 0 {
-        println!("SKIPPED: only root can have another user's server, whose threads are limited");
+        test_support::skip("only root can have another user's server, whose threads are limited");
         return;
     }
     let user = [

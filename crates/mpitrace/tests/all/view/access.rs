@@ -257,7 +257,7 @@ fn answers_are_made_smaller_on_a_long_way_only() {
 #[test]
 fn refusals_as_curl_sees_them() {
     if Command::new("curl").arg("--version").output().is_err() {
-        println!("SKIPPED: no curl here");
+        test_support::skip("no curl here");
         return;
     }
     let server = Server::start(&[&sample(), "-q"]);

@@ -97,7 +97,7 @@ fn a_page_of_its_own_has_the_part_of_the_trace_and_all_that_shows_it() {
     );
     let reply = server.get(&question);
     if reply.status == 404 && reply.text().contains("built without view.wasm") {
-        println!("SKIPPED: mpitrace was built without viewer/dist/view.wasm (ci/build-wasm)");
+        test_support::skip("mpitrace was built without viewer/dist/view.wasm (ci/build-wasm)");
         return;
     }
     assert_eq!(reply.status, 200, "{}", reply.text());

@@ -1,11 +1,12 @@
 //! The programs of the golden DUMPI traces, traced by our recorder on MPICH: same calls, arguments, handle numbers and
 //! sizes as the reference's text, rank by rank, but for what [`trace_formats::project::dumpi`] names as different on purpose.
 //!
-//! Needs the golden traces beside the repository, MPICH, and a recorder built by `ci/build`; is skipped where one is missing.
+//! Needs MPICH and a recorder built by `ci/build`; is skipped where one is missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use test_support::golden;
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::Reader;
 
@@ -102,10 +103,9 @@ const CASES: &[Case] = &[
     same("thr-n2-bare"),
 ];
 
-/// Where things are; `None` with a printed reason where one is missing.
-fn places() -> Option<(PathBuf, PathBuf)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let golden = root.join("../../../shared/golden/dumpi");
+/// The recorder for MPICH; `None` with a printed reason where it or MPICH is missing.
+fn recorder() -> Option<PathBuf> {
+    let root = test_support::root();
     let target = std::env::var_os("TRACE_TESTS_TARGET").map_or(root.join("target"), PathBuf::from);
     let library = target.join("lib/mpich/libtrace.so");
     let mpich = |name: &str| {
@@ -113,7 +113,6 @@ fn places() -> Option<(PathBuf, PathBuf)> {
             .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(name).is_file()))
     };
     let missing = [
-        (!golden.is_dir(), "no golden traces beside the repository"),
         (!library.is_file(), "no recorder for MPICH: run ci/build"),
         (
             !mpich("mpicc.mpich") || !mpich("mpiexec.mpich"),
@@ -121,17 +120,16 @@ fn places() -> Option<(PathBuf, PathBuf)> {
         ),
     ];
     if let Some((_, why)) = missing.into_iter().find(|(gone, _)| *gone) {
-        println!("SKIPPED: {why}");
+        test_support::skip(why);
         return None;
     }
-    Some((golden.canonicalize().ok()?, library.canonicalize().ok()?))
+    library.canonicalize().ok()
 }
 
 #[test]
 fn same_calls_as_the_reference() {
-    let Some((golden, library)) = places() else {
-        return;
-    };
+    let Some(library) = recorder() else { return };
+    let golden = golden::path("dumpi");
     let dir = std::env::temp_dir().join(format!("project-dumpi-golden-{}", std::process::id()));
     let mut wrong = Vec::new();
     for case in CASES {
@@ -154,8 +152,8 @@ fn same_calls_as_the_reference() {
         for rank in 0..ranks.parse().unwrap() {
             let suffix = format!("-{rank:04}.");
             let ours = fs::read(find(&here, &format!("{suffix}bin"))).unwrap();
-            let theirs =
-                fs::read_to_string(find(&golden.join(case.name), &format!("{suffix}txt"))).unwrap();
+            let theirs = golden::files(golden.join(case.name), &format!("{suffix}txt"));
+            let theirs = golden::text(&theirs[0]);
             for difference in differences(&lines(&theirs), &lines(&text(&ours)), case) {
                 wrong.push(format!("{} rank {rank}: {difference}", case.name));
             }
