@@ -12,31 +12,31 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use trace_formats::edit::Arrows;
 
-/// Draw arrows from calls to what carries their CallID
+/// Add arrows from each call to the operations with its CallID
 ///
-/// Of all drawables with one CallID the first is the call, such as an MPI-IO function of a client; from its start an arrow
-/// goes to the start of each other one, such as the disk operations of a server. Arrows have the colour of what they
-/// point to, and the category "triggers NAME". Then says how many there are.
+/// The first drawable with a CallID is the call, such as an MPI-IO function of a client. An arrow goes from its start
+/// to the start of each other drawable with that CallID, such as the disk operations of a server. An arrow has the
+/// colour of its target and the category "triggers NAME". The command prints how many arrows there are.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace merge client.slog2 server.slog2 both.slog2
   mpitrace arrows both.slog2 arrows.slog2
   mpitrace arrows run.clog2 arrows.slog2")]
 pub struct Arguments {
-    /// The trace; - is stdin
+    /// The trace to read; - is stdin
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The file to write; - is stdout
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// Format of the output [default: by its name]
+    /// Format of the output [default: from the file extension]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }

@@ -12,9 +12,10 @@ use trace_formats::edit::Forwarded;
 
 /// Find messages that arrive before they were sent, and correct their times
 ///
-/// Clocks of different machines are compared by the recorder, and what is left is at most half the round trip of a probe. Where
-/// that is more than a message takes, it may seem to arrive before it was sent. With --forward such receives are put behind
-/// their sends, and what follows in their processes is moved along (a controlled logical clock): times only grow.
+/// The recorder compares the clocks of different machines. The remaining error is at most half the round trip of a
+/// probe. A message that takes less time than that may seem to arrive before it was sent. With --forward, such a
+/// receive is moved after its send, and later records of its process move with it (a controlled logical clock): times
+/// only grow.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace clock job.clog2                              how many there are
@@ -22,7 +23,7 @@ use trace_formats::edit::Forwarded;
 pub struct Arguments {
     /// The CLOG2 file; - is stdin
     input: PathBuf,
-    /// The file to write, with corrected times
+    /// Write a file with corrected times
     #[arg(long, value_name = "OUT.clog2")]
     forward: Option<PathBuf>,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use std::io::{self, Write};
   mpitrace completions bash >~/.local/share/bash-completion/completions/mpitrace
   mpitrace completions zsh >~/.zfunc/_mpitrace")]
 pub struct Arguments {
-    /// The shell
+    /// Shell to complete for
     shell: Shell,
 }
 

@@ -13,35 +13,35 @@ use crate::trace_files::write::Counted;
 use std::path::PathBuf;
 use trace_formats::edit::{CategoryPattern, Composites, Together};
 
-/// Put drawables that belong together into composites
+/// Combine drawables that belong together into composites
 ///
-/// Each state becomes one with the states and events within it on its line, or, by CallID, each call with everything that
-/// carries its CallID, on any line. The composite is of a category of its own, named after the state or call that it
-/// begins with. Viewers show its parts, and in the last view of the file ("…, composites") boxes for the whole.
+/// A composite is a state with the states and events within it on its timeline, or a call with every drawable that has
+/// its CallID, on any timeline. It has a category of its own, named after its first state or call. Viewers show its
+/// parts; the last view of the file ("…, composites") shows one box per composite.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace composite run.slog2 out.slog2                      outermost states with what is in them
   mpitrace composite --head 'MPI_File_*' run.slog2 out.slog2
   mpitrace composite --by call-id run.clog2 out.slog2")]
 pub struct Arguments {
-    /// The trace; - is stdin
+    /// The trace to read; - is stdin
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The SLOG2 file to write; - is stdout
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// What belongs together
+    /// Which drawables belong together
     #[arg(long, value_enum, default_value_t = By::Nested)]
     by: By,
-    /// Only what begins with drawables of this category: a name, * and ? in it for any text and character, or an index.
-    /// May be given several times [default: all]
+    /// Make only composites that begin with a drawable of this category: an index, or a name in which * matches any
+    /// text and ? any character. May be given several times [default: all]
     #[arg(long, value_name = "CATEGORY")]
     head: Vec<String>,
     #[command(flatten)]
     tree: TreeArguments,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }
@@ -51,7 +51,7 @@ pub struct Arguments {
 enum By {
     /// A state, and the states and events within it on its line
     Nested,
-    /// All that carries one CallID
+    /// All drawables with one CallID
     CallId,
 }
 

@@ -28,9 +28,9 @@ use trace_model::Losses;
 
 /// Convert a trace to another format
 ///
-/// What the input is, its content decides; what the output is to be, its name or --to. Says on stderr what came out,
-/// what was odd in the input, and how much of what the output's format cannot hold. The output gets its name when it is
-/// complete.
+/// The input format is detected from content; the output format from the file extension or `--to`. Stderr shows what
+/// was written, what was unusual in the input, and how much the output format could not hold. The output gets its name
+/// only when it is complete.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace convert run.clog2 run.slog2            as clog2TOslog2, to the byte
@@ -48,36 +48,36 @@ pub struct Arguments {
     /// The files of the trace, then the file to write; - is stdin or stdout
     #[arg(required = true, value_name = "IN... OUT")]
     files: Vec<PathBuf>,
-    /// Format of the output [default: by its name]
+    /// Format of the output [default: from the file extension]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
     #[command(flatten)]
     frames: FrameArguments,
-    /// Bytes of a block of a CLOG2 file [default: 65536; from CLOG2 to CLOG2 those of the input]
+    /// Size of a block of a CLOG2 file in bytes [default: 65536; from CLOG2 to CLOG2 that of the input]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(192..=1 << 30))]
     block_size: Option<u32>,
-    /// ALOG as MPE writes it: no names of program and processes, texts of at most 15 bytes
+    /// Write ALOG as MPE does: without names of the program and the processes, with texts of at most 15 bytes
     #[arg(long)]
     mpe: bool,
-    /// An annotation file: SLOG2 without its leaves, which are read from the CLOG2 file that must stay beside it. The
-    /// ending .slog2a asks for it, too (from CLOG2 to SLOG2)
+    /// Write an annotation file: an SLOG2 file without leaves. Readers take the leaves from the CLOG2 file, which must
+    /// stay beside it. The file extension .slog2a asks for it, too (from CLOG2 to SLOG2)
     #[arg(long)]
     annotation: bool,
-    /// Make the bytes of ascii2dumpi, with what it leaves out (from DUMPI text to DUMPI)
+    /// Write the bytes that ascii2dumpi writes, with its omissions (from DUMPI text to DUMPI)
     #[arg(long)]
     like_original: bool,
-    /// Tell of drawables that do not come in order of increasing end time (from CLOG2 to SLOG2)
+    /// Report drawables that are not in order of increasing end time (from CLOG2 to SLOG2)
     #[arg(long)]
     check: bool,
-    /// Names of the fields in a Pajé trace: of 2012 and later, or of the first report [default: new; from Pajé to Pajé
-    /// those of the input]
+    /// Names of the fields in a Pajé trace: those of 2012 and later, or those of the first report [default: new; from
+    /// Pajé to Pajé those of the input]
     #[arg(long, value_enum, value_name = "DIALECT")]
     dialect: Option<Dialect>,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }

@@ -29,34 +29,35 @@ const STACK: usize = 512 << 10;
 
 /// Keep stripes of files for mpitrace ioserver
 ///
-/// An I/O server with --data-server ADDRESS splits what programs read and write over its data servers. Each piece is recorded
-/// from its receipt to its answer, with the calls for this server's disk nested in it and the CallID of the MPI call it is
-/// done for. Ends on SIGINT or SIGTERM.
+/// An I/O server with --data-server ADDRESS distributes reads and writes over its data servers. Each piece is recorded
+/// from its receipt to its answer, with the disk calls of this server nested in it and the CallID of the MPI call that
+/// caused it. The command ends on SIGINT or SIGTERM.
 ///
-/// Who may use the store: at a Unix socket processes of the same user (and root); by TCP those who have the secret that this
-/// server has. Contents go over the network as they are: who can read or change packets there can read or change them.
+/// At a Unix socket, processes of the same user and root may use the store. By TCP, everyone with the secret of this
+/// server may. Contents cross the network unencrypted: whoever can read or change packets there can read or change
+/// them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   node1$ mpitrace dataserver --listen tcp:node1:4711 --trace data0.blocks /scratch/store
   node2$ mpitrace dataserver --listen tcp:node2:4711 --number 1 --trace data1.blocks /scratch/store
   node0$ mpitrace ioserver --data-server tcp:node1:4711 --data-server tcp:node2:4711 base mnt")]
 pub struct Arguments {
-    /// The directory for the stripes
+    /// Folder of the stripes
     store: PathBuf,
-    /// Where to listen: unix:PATH or tcp:HOST:PORT; with port 0 the system chooses one, which is told
+    /// Where to listen: unix:PATH or tcp:HOST:PORT. With port 0 the system chooses a port, which is printed
     #[arg(long, value_name = "ADDRESS")]
     listen: Address,
-    /// The server's number, from 0 on
+    /// Number of the server, from 0 on
     #[arg(long, value_name = "N", default_value_t = 0)]
     number: u32,
-    /// The block file to record to [default: dataserver.NUMBER.PID.blocks]
+    /// Block file to record to [default: dataserver.NUMBER.PID.blocks]
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Record nothing
     #[arg(long, conflicts_with = "trace")]
     no_trace: bool,
-    /// The secret by which askers are known by TCP: a file of 16 bytes or more that only its owner may read, the same for all
-    /// servers of a file system [default: ~/.config/mpitrace/secret, which is made if it is not there]
+    /// File with the secret that clients by TCP must have: at least 16 bytes, readable by its owner only, equal for all
+    /// servers of a file system [default: ~/.config/mpitrace/secret, which is created if missing]
     #[arg(long, value_name = "FILE")]
     secret: Option<PathBuf>,
     /// End with the process that holds the other end of stdin

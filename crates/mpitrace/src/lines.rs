@@ -14,27 +14,27 @@ use trace_formats::edit::{Split, View, view};
 use trace_formats::slog2::LineIdMap;
 use trace_model::Source;
 
-/// Make views (line ID maps) of a trace, and sub-lines for what overlaps on a line
+/// Make views (line ID maps) of a trace, and sub-lines for states that overlap on a timeline
 ///
-/// A view names each line by numbers; lines that it names alike share a row in a viewer. The first one is what a viewer
-/// opens. With --split, states that overlap without being nested, such as the requests of a server, go to lines of
-/// their own, which two more views name by line and sub-line.
+/// A view names each timeline by numbers; timelines with the same name share a row in a viewer. A viewer opens the
+/// first view. With --split, states that overlap without being nested, such as the requests of a server, move to
+/// timelines of their own. Two more views name these by timeline and sub-line.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace lines --by node,process run.slog2 nodes.slog2
   mpitrace lines --by node --ranks-per-node 64 run.slog2 nodes.slog2
   mpitrace lines --split server.slog2 requests.slog2")]
 pub struct Arguments {
-    /// The trace; - is stdin
+    /// The trace to read; - is stdin
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// The SLOG2 file to write; - is stdout
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The views, in this order [default: those of the trace with --split, else all that are possible]
+    /// The views, in this order [default: with --split those of the trace, else all that are possible]
     #[arg(long, value_enum, value_name = "VIEWS", value_delimiter = ',')]
     by: Vec<By>,
-    /// Ranks 0 to N-1 ran on the first node, the next N on the second and so on
+    /// Ranks per node: ranks 0 to N-1 ran on the first node, the next N on the second, and so on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     ranks_per_node: Option<i32>,
     /// Move overlapping states to sub-lines
@@ -44,7 +44,7 @@ pub struct Arguments {
     tree: TreeArguments,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }
@@ -60,7 +60,7 @@ enum By {
     Communicator,
     /// Node, rank and thread
     Node,
-    /// The line's number
+    /// Number of the timeline
     Line,
 }
 

@@ -1,7 +1,7 @@
 //! `mpitrace`: runs programs under the recorder, and reads, writes and converts traces of every format.
 //!
-//! Every subcommand ends with 0 when all went well, 1 when a file is bad, 2 when the call is. `run` ends as the program
-//! it starts.
+//! Every subcommand ends with exit code 0 if all went well, 1 if a file is bad, 2 if the command line is. `run` ends with the
+//! exit code of the program it starts.
 
 // The subcommands, each in the module of its name.
 mod arrows;
@@ -36,17 +36,18 @@ mod window;
 // What they share.
 mod block_files;
 mod failure;
+mod groups;
 mod journal;
 mod system;
 mod terminal;
 mod trace_files;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Runs MPI programs under libtrace; prints, converts, checks and edits traces of every format.
+/// Runs MPI programs under libtrace; prints, converts, checks, edits and shows traces of every format.
 #[derive(Parser)]
 #[command(name = "mpitrace", version)]
 struct Arguments {
@@ -57,66 +58,73 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Arguments),
-    Blk(blk::Arguments),
+    Status(status::Arguments),
+    Recover(recover::Arguments),
+    View(Box<view::Arguments>),
+    Draw(draw::Arguments),
+    Info(info::Arguments),
+    Stats(stats::Arguments),
+    Io(io::Arguments),
     Print(print::Arguments),
+    Window(window::Arguments),
+    Navigate(navigate::Arguments),
     Convert(convert::Arguments),
     Filter(Box<filter::Arguments>),
     Merge(merge::Arguments),
+    Join(join::Arguments),
+    Clock(clock::Arguments),
     Arrows(arrows::Arguments),
     Lines(lines::Arguments),
-    Navigate(navigate::Arguments),
-    Window(window::Arguments),
-    Draw(draw::Arguments),
-    View(Box<view::Arguments>),
-    Recover(recover::Arguments),
-    Info(info::Arguments),
-    Check(check::Arguments),
-    Clock(clock::Arguments),
-    Stats(stats::Arguments),
-    Status(status::Arguments),
-    Io(io::Arguments),
-    Synth(synth::Arguments),
-    Join(join::Arguments),
-    Repair(repair::Arguments),
     Composite(composite::Arguments),
     Ioserver(Box<ioserver::Arguments>),
     Dataserver(dataserver::Arguments),
+    Blk(blk::Arguments),
+    Check(check::Arguments),
+    Repair(repair::Arguments),
     Updates(updates::Arguments),
+    Synth(synth::Arguments),
     Man(man::Arguments),
     Completions(completions::Arguments),
 }
 
+/// The command line with its subcommands in groups.
+fn command_line() -> clap::Command {
+    groups::show_in_help(Arguments::command())
+}
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse_from(spell_out(std::env::args_os().collect()));
+    let arguments = spell_out(std::env::args_os().collect());
+    let matches = command_line().get_matches_from(arguments);
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::Blk(arguments) => blk::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Recover(arguments) => recover::run(&arguments),
+        Command::View(arguments) => view::run(&arguments),
+        Command::Draw(arguments) => draw::run(&arguments),
+        Command::Info(arguments) => info::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Io(arguments) => io::run(&arguments),
         Command::Print(arguments) => print::run(&arguments),
+        Command::Window(arguments) => window::run(&arguments),
+        Command::Navigate(arguments) => navigate::run(&arguments),
         Command::Convert(arguments) => convert::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::Join(arguments) => join::run(&arguments),
+        Command::Clock(arguments) => clock::run(&arguments),
         Command::Arrows(arguments) => arrows::run(&arguments),
         Command::Lines(arguments) => lines::run(&arguments),
-        Command::Navigate(arguments) => navigate::run(&arguments),
-        Command::Window(arguments) => window::run(&arguments),
-        Command::Draw(arguments) => draw::run(&arguments),
-        Command::View(arguments) => view::run(&arguments),
-        Command::Recover(arguments) => recover::run(&arguments),
-        Command::Info(arguments) => info::run(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Clock(arguments) => clock::run(&arguments),
-        Command::Stats(arguments) => stats::run(&arguments),
-        Command::Status(arguments) => status::run(&arguments),
-        Command::Io(arguments) => io::run(&arguments),
-        Command::Synth(arguments) => synth::run(&arguments),
-        Command::Join(arguments) => join::run(&arguments),
-        Command::Repair(arguments) => repair::run(&arguments),
         Command::Composite(arguments) => composite::run(&arguments),
         Command::Ioserver(arguments) => ioserver::run(&arguments),
         Command::Dataserver(arguments) => dataserver::run(&arguments),
+        Command::Blk(arguments) => blk::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Repair(arguments) => repair::run(&arguments),
         Command::Updates(arguments) => updates::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments, Arguments::command()),
-        Command::Completions(arguments) => completions::run(&arguments, Arguments::command()),
+        Command::Synth(arguments) => synth::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments, command_line()),
+        Command::Completions(arguments) => completions::run(&arguments, command_line()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -132,7 +140,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says on stderr what went wrong.
+/// Prints on stderr what went wrong.
 fn complain(message: &str) {
     let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     match is_terminal {
@@ -141,7 +149,7 @@ fn complain(message: &str) {
     }
 }
 
-/// Makes the two-letter options that slog2print spells with one dash long ones, which is all clap knows.
+/// Gives a second dash to the two-letter options of slog2print (`-is`), because clap has no such options.
 fn spell_out(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_some_and(|command| command == "print") {
         for argument in &mut arguments {

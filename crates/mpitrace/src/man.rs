@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 /// Write the man pages
 ///
-/// One page for mpitrace and one for each subcommand, made from what --help shows.
+/// There is one page for mpitrace and one per subcommand, with the text of --help.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace man ~/.local/share/man/man1      then: man mpitrace-convert")]
 pub struct Arguments {
-    /// The folder they go to
+    /// Folder of the man pages
     folder: PathBuf,
 }
 

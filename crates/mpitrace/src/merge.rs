@@ -15,11 +15,11 @@ use trace_formats::edit::{
 };
 use trace_model::Source;
 
-/// Put traces together, the lines of each under those of the one before
+/// Merge traces into one; the timelines of each follow those of the previous one
 ///
-/// The traces may be of different formats. What they call a line, their views still say, behind the number of the trace.
-/// Categories that are equal become one. Times are shifted to those of the first trace as asked for; otherwise, if the
-/// traces share CallIDs and the calls of one are not around what they caused in the other, so that they are.
+/// The traces may have different formats. Their views still name each timeline, after the number of the trace. Equal
+/// categories become one. The options say how the times of a trace are shifted to those of the first one. Without them,
+/// traces that share CallIDs are shifted if a call does not enclose the operations that it caused, so that it does.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace merge client.slog2 server.slog2 both.slog2
@@ -30,23 +30,25 @@ pub struct Arguments {
     /// The traces, then the file to write; - is stdin or stdout
     #[arg(required = true, value_name = "IN... OUT")]
     files: Vec<PathBuf>,
-    /// Seconds to add to the times of the second trace; given again, of the third and so on
+    /// Seconds to add to the times of the second trace. The next --shift is for the third trace, and so on
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = seconds)]
     shift: Vec<f64>,
-    /// Find the shift of each trace: by CallIDs it shares with the first one, or so that both start at once
+    /// How to find the shift of each trace: from the CallIDs that it shares with the first one, or so that both start
+    /// at the same time
     #[arg(long, value_enum, value_name = "HOW", conflicts_with = "shift")]
     align: Option<Align>,
-    /// Let the first drawable of category A in the first trace and the first of B (without it, A) in each other start at once
+    /// Shift each trace so that its first drawable of category B (default: A) starts with the first drawable of
+    /// category A in the first trace
     #[arg(long, value_name = "A[=B]", conflicts_with_all = ["shift", "align"])]
     align_by: Option<String>,
-    /// Format of the output [default: by its name]
+    /// Format of the output [default: from the file extension]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }
@@ -54,11 +56,11 @@ pub struct Arguments {
 /// How traces are aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Align {
-    /// By the CallIDs that the traces share
+    /// From the CallIDs that the traces share
     Callid,
-    /// By the first time of each
+    /// From the first time of each trace
     Start,
-    /// Not at all
+    /// No shift
     None,
 }
 

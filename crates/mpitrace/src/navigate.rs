@@ -8,8 +8,8 @@ use trace_formats::slog2::{Error, ErrorKind, Navigator, Reader};
 
 /// Walk through the tree of an SLOG2 file
 ///
-/// Reads lines from stdin and answers each with what is in memory then: of a window of time, the nodes down to a depth.
-/// The text is that of slog2navigator. Ends with the input.
+/// The command reads lines from stdin. Each line moves a window of time or sets a depth; the answer is the nodes of the
+/// tree in that window, down to that depth. The text is that of slog2navigator. The command ends with its input.
 #[derive(clap::Args)]
 #[command(after_help = "Commands, several of them in a line:
   s          print the stubs of the nodes: place, bounds, bytes, number of objects
@@ -25,12 +25,12 @@ Examples:
   mpitrace navigate run.slog2
   printf 'd=2\\na +=0.25\\n>\\n' | mpitrace navigate run.slog2")]
 pub struct Arguments {
-    /// The file
+    /// The file to read
     file: PathBuf,
-    /// Print all drawables from the beginning
+    /// Print all drawables from the start
     #[arg(short, long, overrides_with = "stub")]
     all: bool,
-    /// Print the stubs of nodes, the default
+    /// Print the stubs of nodes (the default)
     #[arg(short, long, overrides_with = "all")]
     stub: bool,
 }

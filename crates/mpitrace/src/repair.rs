@@ -12,8 +12,8 @@ use trace_formats::clog2::{self, ErrorKind, Reader, Repair, Writer, repair};
 
 /// Complete a CLOG2 file that was cut off
 ///
-/// Keeps every sound record, block for block, ends the log and makes the communicator table that is missing; says what
-/// was lost. The local files of the ranks of a crashed run are repaired so, and then put together by mpitrace join.
+/// The command keeps every sound record, block by block, ends the log, rebuilds a missing communicator table, and
+/// prints what was lost. After a crash, repair the local files of the ranks and then join them with `mpitrace join`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace repair cut.clog2 whole.clog2
@@ -24,12 +24,12 @@ pub struct Arguments {
     /// The file to write; - is stdout
     #[arg(required_unless_present = "in_place", conflicts_with = "in_place")]
     output: Option<PathBuf>,
-    /// Put the repaired file in the place of the old one, if there was anything to repair
+    /// Replace the file by the repaired one, if there is anything to repair
     #[arg(long)]
     in_place: bool,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if the file was sound
+    /// Print nothing if the file is sound
     #[arg(short, long)]
     quiet: bool,
 }

@@ -15,23 +15,25 @@ use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use wrappers::Table;
 
-/// Tell in which MPI calls a running program is
+/// Show which MPI calls a running program is in
 ///
-/// A line for each thread of each rank: in which call, for how long, with which CallID. It is read from the block files, which
-/// are memory shared with the program: no signal, no debugger, and it works on a program that hangs.
+/// Each thread of each rank has one line: the call it is in, for how long, and the CallID. The command reads the block
+/// files, which are memory shared with the program. It sends no signal and needs no debugger, and it works on a program
+/// that hangs.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace status                                 what was started from here
   mpitrace status /tmp                            all ranks on this machine whose block files are there
   mpitrace status 4711                            one process")]
 pub struct Arguments {
-    /// Folders with block files, block files, or process IDs [default: where a program that is started here has its block files]
+    /// Folders with block files, block files, or process IDs [default: the folders in which a program started here puts
+    /// its block files]
     #[arg(value_name = "DIR|FILE.blocks|PID")]
     inputs: Vec<PathBuf>,
-    /// Also those of processes that have ended
+    /// Also show processes that have ended
     #[arg(long)]
     ended: bool,
-    /// Also those of other users, where they are found in a folder
+    /// Also show processes of other users whose block files are in a folder
     #[arg(long)]
     any_owner: bool,
 }

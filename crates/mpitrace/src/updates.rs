@@ -10,10 +10,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use trace_formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
 
-/// Bring an SLOG2 file of version 2.0.5 to 2.0.6
+/// Convert an SLOG2 file of version 2.0.5 to 2.0.6
 ///
-/// The tree is built anew of the drawables in order of increasing end time, with the counts and summaries that 2.0.5 does
-/// not have. Unlike slog2updater nothing is left out that ends where the log begins, and the summaries are right.
+/// The tree is rebuilt from the drawables in order of increasing end time, with the counts and summaries that version
+/// 2.0.5 lacks. Unlike slog2updater, the command keeps drawables that end where the log begins, and its summaries are
+/// correct.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace updates old.slog2                  writes old.slog2.slog2, as slog2updater
@@ -22,13 +23,13 @@ use trace_formats::slog2::{Error, ErrorKind, Layout, Options, Reader, update};
 pub struct Arguments {
     /// The file of version 2.0.5; - is stdin
     input: PathBuf,
-    /// The file to write; - is stdout [default: named as slog2updater does]
+    /// The file to write; - is stdout [default: the name that slog2updater gives]
     output: Option<PathBuf>,
     #[command(flatten)]
     tree: TreeArguments,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }

@@ -29,9 +29,9 @@ use std::process::{Command, Stdio};
 
 /// Follow the transfers of block devices (root; files on ext4 or xfs)
 ///
-/// From `start` to `stop`, each transfer of the devices on which the named files lie is recorded: what, where on the device,
-/// from when to when, and which thread asked for it. Together with the block files of the ranks that tells which MPI-IO calls
-/// reached the disk, when, and whose data a transfer carried.
+/// Between `start` and `stop`, every transfer of the devices that hold the named files is recorded: its kind, its place
+/// on the device, its start and end, and the thread that asked for it. Together with the block files of the ranks, this
+/// shows which MPI-IO calls reached the disk, when, and whose data a transfer carried.
 #[derive(Args)]
 #[command(after_help = "Examples:
   mpitrace blk start --output disk.blocks /scratch/out
@@ -55,7 +55,7 @@ enum What {
     Reader(ReaderArguments),
 }
 
-/// Begin to follow, in the background
+/// Start following, in the background
 #[derive(Args)]
 struct StartArguments {
     /// Block file to write; for each further device one more, with a number in its name
@@ -77,7 +77,7 @@ struct StartArguments {
     paths: Vec<PathBuf>,
 }
 
-/// Write the followed files out, take their places, and end
+/// Write the followed files to disk, record where they are on the device, and end
 #[derive(Args)]
 struct StopArguments {
     /// Where the session is noted
@@ -91,13 +91,13 @@ struct StopArguments {
     quiet: bool,
 }
 
-/// Say what a session has seen so far; exit code 1 if there is none
+/// Print what the session has seen so far; the exit code is 1 if there is no session
 #[derive(Args)]
 struct StatusArguments {
     /// Where the session is noted
     #[arg(long, value_name = "FILE", default_value = state::USUAL)]
     state: PathBuf,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

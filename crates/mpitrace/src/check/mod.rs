@@ -15,30 +15,30 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Check that files are what their formats demand
+/// Check that files conform to their formats
 ///
-/// Structure, offsets and order; of trees that children and previews agree with what is below them, of logs that states
-/// close and messages match. Errors make a file bad; warnings tell of what is odd, as in logs of programs that went wrong,
-/// or known of the original tools. The exit code is 0 if all files are good and 1 if not.
+/// The command checks structure, offsets and order. In a tree, children and previews must agree with the level below;
+/// in a log, states must end and messages must match. An error makes a file bad. A warning reports something unusual
+/// that a failed program or an original tool may write. The exit code is 0 if all files are good and 1 otherwise.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace check run.slog2
   mpitrace check --quiet *.clog2 && echo all good
   mpitrace check --strict --json dumpi-2026.11.20.meta")]
 pub struct Arguments {
-    /// The files; - is stdin
+    /// The files to read; - is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show so many findings of each sort
+    /// Maximum number of findings to show of each kind
     #[arg(long, value_name = "N", default_value_t = 10)]
     most: u64,
-    /// Warnings make a file bad, too
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// As JSON: an array with an object for each file
+    /// Print JSON: an array with one object per file
     #[arg(long)]
     json: bool,
-    /// Say nothing of good files, nor of warnings, and show no progress
+    /// Print nothing about good files and warnings, and do not show progress
     #[arg(short, long)]
     quiet: bool,
 }

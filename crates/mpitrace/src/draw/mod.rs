@@ -23,10 +23,10 @@ use viewer_core::{
 
 /// Draw a picture of a trace
 ///
-/// A row for each rank, thread, server and device; states as boxes, nested ones below the name of what they are in;
-/// arrows for messages and from MPI-IO calls to the disk operations they caused. Where states are smaller than a pixel,
-/// it has the colour of the category that takes most of its time. Reads no more of an SLOG2 file than the picture shows;
-/// other formats are converted first. The legend counts what is in the window.
+/// Each rank, thread, server and device has a timeline. States are boxes; nested ones are drawn below the name of the
+/// state around them. Arrows show messages, and lead from MPI-IO calls to the disk operations they caused. A pixel with
+/// several states has the colour of the category that takes most of its time. Of an SLOG2 file only the shown part is
+/// read; other formats are converted first. The legend counts the drawables in the window.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace draw run.slog2 run.svg
@@ -35,30 +35,31 @@ use viewer_core::{
   mpitrace draw run.slog2 first.png --rows 0-63 --size 2400x1200 --theme dark
   mpitrace draw run.slog2 servers.svg --rows 'server*,device*'")]
 pub struct Arguments {
-    /// The trace, of any format; - is stdin
+    /// The trace, in any format; - is stdin
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// The picture: its name ends in .svg or .png; - is SVG on stdout
+    /// The picture: a name that ends in .svg or .png; - is SVG on stdout
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// From when to when: seconds, or with % parts of the log [default: all of it]
+    /// Time window to draw: seconds, or parts of the log such as 25% [default: the whole log]
     #[arg(long, num_args = 2, value_names = ["T0", "T1"], allow_negative_numbers = true, value_parser = time_position)]
     window: Option<Vec<TimePosition>>,
-    /// Which rows: numbers from 0 as the whole picture has them, names, * for any text, ! before what to leave out
+    /// Timelines to draw: numbers from 0 on (top to bottom in the whole picture) or names, in which * matches any text.
+    /// A ! leaves timelines out
     #[arg(long, value_name = "0-63,!5,server*", value_parser = TimelineSelection::parse)]
     rows: Option<TimelineSelection>,
-    /// Pixels [default: 1600 wide, and as high as it takes]
+    /// Size in pixels [default: 1600 wide, as high as needed]
     #[arg(long, value_name = "WxH", value_parser = size)]
     size: Option<(u32, u32)>,
-    /// Only these categories, by name; * for any text
+    /// Draw only these categories, by name; * matches any text
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     categories: Vec<String>,
-    /// Colours of everything but the categories
+    /// Colours of everything except the categories
     #[arg(long, value_enum, default_value_t = ThemeName::Light)]
     theme: ThemeName,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 /// Write a part of a trace
 ///
-/// What is kept must meet all conditions. SLOG2 gets a new tree with right previews and summaries, and views of the
-/// lines that are left; DUMPI files and CLOG2 files keep their records as they are; everything else goes through drawables. Without an
-/// option the whole trace is written anew.
+/// A drawable or call is kept if it meets all conditions. SLOG2 gets a new tree with correct previews and summaries,
+/// and views of the timelines that are left. DUMPI and CLOG2 files keep their records as they are. Everything else is
+/// converted through drawables. Without an option, the whole trace is rewritten.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace filter --no-category 'MPI_Comm_*' run.slog2 less.slog2
@@ -21,27 +21,29 @@ use std::path::PathBuf;
   mpitrace filter -F -m MPI_Send -m MPI_Recv -i rank0.bin -o messages.bin
   mpitrace filter --no-category 'MPI_*probe' dumpi-2026.11.20.meta newroot")]
 pub struct Arguments {
-    /// The trace and the file to write; - is stdin or stdout. Of a DUMPI run its .meta and the root of the new names
+    /// The trace and the file to write; - is stdin or stdout. For a DUMPI run: its .meta file and the root of the new
+    /// names
     #[arg(num_args = 0..=2, value_name = "IN OUT")]
     pub files: Vec<PathBuf>,
-    /// The file to write, instead of a second argument
+    /// The file to write, instead of the second argument
     #[arg(short, long = "output", visible_alias = "outfile", value_name = "OUT")]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub selection: SelectionArguments,
-    /// Format of the output [default: by its name]
+    /// Format of the output [default: from the file extension]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Option<Format>,
     #[command(flatten)]
     pub tree: TreeArguments,
-    /// SLOG2: the same bytes as slog2filter, which loses what ends at the very start of the log, doubles counts and ratios and keeps empty lines
+    /// SLOG2: write the bytes that slog2filter writes. slog2filter loses drawables that end at the very start of the
+    /// log, doubles counts and ratios, and keeps empty timelines
     #[arg(long)]
     pub as_slog2filter: bool,
     #[command(flatten)]
     pub dumpi: PartArguments,
     #[command(flatten)]
     pub overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     pub quiet: bool,
 }

@@ -13,40 +13,41 @@ const HEADING: &str = "DUMPI, as dumpi2dumpi";
 pub struct PartArguments {
     #[command(flatten)]
     rules: Rules,
-    /// Write wall times; the default
+    /// Write wall times (the default)
     #[arg(short = 'w', long, help_heading = HEADING, overrides_with = "skip_wall_time")]
     output_wall_time: bool,
     /// Leave out wall times
     #[arg(short = 'W', long, help_heading = HEADING, overrides_with = "output_wall_time")]
     skip_wall_time: bool,
-    /// Write cpu times; the default
+    /// Write CPU times (the default)
     #[arg(short = 'c', long, help_heading = HEADING, overrides_with = "skip_cpu_time")]
     output_cpu_time: bool,
-    /// Leave out cpu times
+    /// Leave out CPU times
     #[arg(short = 'C', long, help_heading = HEADING, overrides_with = "output_cpu_time")]
     skip_cpu_time: bool,
-    /// Write performance counters; the default but with --as-dumpi2dumpi
+    /// Write performance counters (the default, except with --as-dumpi2dumpi)
     #[arg(short = 'p', long, help_heading = HEADING, overrides_with = "skip_perfctrs")]
     output_perfctrs: bool,
     /// Leave out performance counters
     #[arg(short = 'P', long, help_heading = HEADING, overrides_with = "output_perfctrs")]
     skip_perfctrs: bool,
-    /// Leave out statuses (the original always does)
+    /// Leave out statuses (dumpi2dumpi always does)
     #[arg(short = 'S', long, help_heading = HEADING)]
     skip_statuses: bool,
-    /// Write functions that are not MPI's, and address labels; the default
+    /// Write functions that are not part of MPI, and address labels (the default)
     #[arg(short = 'u', long, help_heading = HEADING, overrides_with = "without_user_functions")]
     with_user_functions: bool,
-    /// Leave them out
+    /// Leave out functions that are not part of MPI, and address labels
     #[arg(short = 'U', long, help_heading = HEADING, overrides_with = "with_user_functions")]
     without_user_functions: bool,
-    /// The same bytes as dumpi2dumpi: without statuses, counters only with -p, clocks that are missing as zeros, its order of sections, its totals
+    /// Write the bytes that dumpi2dumpi writes: no statuses, counters only with -p, missing clocks as zeros, its order
+    /// of sections, its totals
     #[arg(long, help_heading = HEADING)]
     as_dumpi2dumpi: bool,
-    /// The file to filter
+    /// The .bin file to filter
     #[arg(short, long, value_name = "BIN", help_heading = HEADING, conflicts_with_all = ["metafile", "files"])]
     pub infile: Option<PathBuf>,
-    /// The run to filter
+    /// The .meta file of the run to filter
     #[arg(short = 'I', long, value_name = "META", help_heading = HEADING, conflicts_with = "files")]
     pub metafile: Option<PathBuf>,
 }

@@ -9,43 +9,43 @@ const REMOVE: &str = "Remove";
 /// What to keep and what to remove.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SelectionArguments {
-    /// Categories (DUMPI: functions) by index or by name, in which * stands for any text and ? for any character
+    /// Categories (DUMPI: functions) by index or by name. In a name, * matches any text and ? any character
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = KEEP, allow_negative_numbers = true)]
     category: Vec<String>,
-    /// What is on lines of these ranks in MPI_COMM_WORLD, as in 0,4-7,12-; an arrow if both its ends are
+    /// Drawables on timelines of these ranks in MPI_COMM_WORLD, such as 0,4-7,12-. An arrow needs both ends there
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
     rank: Vec<Numbers>,
-    /// What is on lines of these threads
+    /// Drawables on timelines of these threads
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
     thread: Vec<Numbers>,
-    /// What is on lines of these communicators, by their number in the trace
+    /// Drawables on timelines of these communicators, by their number in the trace
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
     comm: Vec<Numbers>,
-    /// What carries one of these CallIDs, decimal or 0x
+    /// Drawables with one of these CallIDs, decimal or hexadecimal (0x)
     #[arg(long, value_name = "LIST", help_heading = KEEP)]
     callid: Vec<Numbers>,
-    /// What has a time in common with T0 to T1, in seconds (DUMPI: since the first call of the run)
+    /// Drawables that overlap the time from T0 to T1, in seconds (DUMPI: since the first call of the run)
     #[arg(long, num_args = 2, value_names = ["T0", "T1"], help_heading = KEEP, allow_negative_numbers = true)]
     window: Vec<f64>,
-    /// Categories, as above; -r as slog2filter has it
+    /// Categories, as in --category; -r is the option of slog2filter
     #[arg(short = 'r', long, value_name = "LIST", value_delimiter = ',', help_heading = REMOVE, allow_negative_numbers = true)]
     no_category: Vec<String>,
-    /// Ranks, as above; an arrow if one of its ends is on such a line
+    /// Ranks, as in --rank. An arrow needs one end there
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
     no_rank: Vec<Numbers>,
-    /// Threads, as above
+    /// Threads, as in --thread
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
     no_thread: Vec<Numbers>,
-    /// Communicators, as above
+    /// Communicators, as in --comm
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
     no_comm: Vec<Numbers>,
-    /// CallIDs, as above
+    /// CallIDs, as in --callid
     #[arg(long, value_name = "LIST", help_heading = REMOVE)]
     no_callid: Vec<Numbers>,
-    /// Stretches of time, as above
+    /// Time windows, as in --window
     #[arg(long, num_args = 2, value_names = ["T0", "T1"], help_heading = REMOVE, allow_negative_numbers = true)]
     no_window: Vec<f64>,
-    /// Keep what would be removed, and remove what would be kept
+    /// Keep what would be removed and remove what would be kept
     #[arg(long)]
     invert: bool,
 }

@@ -17,23 +17,24 @@ use serde_json::Value;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Tell what is in traces
+/// Describe traces
 ///
-/// Format and version, ranks, threads and hosts, span of time, numbers of calls, drawables and categories, shape of the tree,
-/// clock corrections, and what was lost. Of damaged files what can be read, and what is missing; the exit code is 1 then.
+/// The description has format and version, ranks, threads and hosts, time span, numbers of calls, drawables and
+/// categories, shape of the tree, clock corrections, and lost records. For a damaged file it has everything that can be
+/// read, and what is missing; the exit code is 1 then.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace info run.slog2
   mpitrace info dumpi-2026.11.20.meta          the run; its .bin files are looked for
   mpitrace info --json *.clog2 | jq '.[].ranks'")]
 pub struct Arguments {
-    /// The files; - is stdin
+    /// The files to read; - is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// As JSON: an array with an object for each file
+    /// Print JSON: an array with one object per file
     #[arg(long)]
     json: bool,
-    /// Show no progress
+    /// Do not show progress
     #[arg(short, long)]
     quiet: bool,
 }

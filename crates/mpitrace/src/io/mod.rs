@@ -21,10 +21,11 @@ use trace_formats::io::report::{Collector, Options};
 
 /// Report on I/O, from the MPI-IO call to the disk
 ///
-/// Of block files (or the folder with them) or of the SLOG2 file of a run: what was asked for and what was
-/// moved for it, operations per call, sizes, aggregators, locks and waiting, servers and devices, the slowest calls with
-/// the operations that they caused, and how exactly all this is known. An operation that carries data of several calls
-/// counts with each of them where it says per call. Percentiles of times are right to within 0.8 %.
+/// The input is the block files of a run (or their folder) or its SLOG2 file. The report shows the bytes that calls
+/// asked for and the bytes that were moved, operations per call, sizes, aggregators, locks and waiting, servers and
+/// devices, the slowest calls with the operations that they caused, and how exactly all this is known. In figures per
+/// call, an operation that carries data of several calls counts for each of them. Percentiles of times are accurate to
+/// 0.8 %.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace io run.slog2                          the report
@@ -34,33 +35,33 @@ use trace_formats::io::report::{Collector, Options};
   mpitrace io --csv waited-for run.slog2         who waited for whom in collective calls
   mpitrace io --json run.slog2 | jq .slowest")]
 pub struct Arguments {
-    /// The block files of a run or folders with them, or an SLOG2 file; - is stdin
+    /// The block files of a run, folders with them, or an SLOG2 file; - is stdin
     #[arg(required = true, value_name = "TRACE")]
     files: Vec<PathBuf>,
-    /// One call with all that it caused, as a tree
+    /// Print one call with everything that it caused, as a tree
     #[arg(long, value_name = "CALLID", value_parser = callid, conflicts_with_all = ["csv", "rank", "file"])]
     call: Option<u64>,
-    /// Only calls of this rank, and what was done for them
+    /// Report only calls of this rank and the operations for them
     #[arg(long, value_name = "N")]
     rank: Option<u32>,
-    /// Only files with this in their names
+    /// Report only files whose names contain this text
     #[arg(long, value_name = "NAME")]
     file: Option<String>,
-    /// How many of the slowest calls to show
+    /// Number of the slowest calls to show
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
-    /// All columns, also those for which the terminal has no room
+    /// Print all columns, even if the terminal is too narrow
     #[arg(long)]
     wide: bool,
-    /// Everything as JSON; times in seconds
+    /// Print everything as JSON; times in seconds
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// One table as CSV; times in seconds
+    /// Print one table as CSV; times in seconds
     #[arg(long, value_enum, value_name = "TABLE")]
     csv: Option<tables::Name>,
     #[command(flatten)]
     cells: Cells,
-    /// Show no progress
+    /// Do not show progress
     #[arg(short, long)]
     quiet: bool,
 }

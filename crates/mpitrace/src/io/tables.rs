@@ -11,9 +11,9 @@ use trace_formats::stats::Histogram;
 pub enum Name {
     /// MPI-IO functions: calls, bytes, operations, time
     Functions,
-    /// The same by file
+    /// Calls, bytes, operations and time by file
     Files,
-    /// The same by rank
+    /// Calls, bytes, operations and time by rank
     Ranks,
     /// Operations per call, by function and kind
     PerCall,
@@ -23,13 +23,13 @@ pub enum Name {
     CallSizes,
     /// Transfers by the bytes they move, in powers of two
     TransferSizes,
-    /// Ranks that moved data of others, and for whom
+    /// Ranks that moved data of other ranks, and of which
     Aggregators,
     /// Where the time of blocking collective calls went, by rank
     Waits,
     /// Which rank waited while operations of which other rank ran
     WaitedFor,
-    /// Disk or page cache, as the kernel charged the ranks
+    /// Disk or page cache, as the kernel accounted for the ranks
     Cache,
     /// The slowest calls with the operations that they caused
     Slowest,
@@ -37,7 +37,7 @@ pub enum Name {
     Servers,
     /// Block devices
     Devices,
-    /// How exactly it is known whose data were moved
+    /// How exactly the owners of the moved data are known
     Exactness,
 }
 

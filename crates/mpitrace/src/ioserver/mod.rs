@@ -33,17 +33,18 @@ use std::sync::Arc;
 /// How programs reach the server's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Each read and write of a program is a request at once, of its own size
+    /// Each read and write of a program is one request of the same size, at once
     Direct,
-    /// Through the page cache: writes are requests at once, cut at pages; reads are ahead, and from the cache
+    /// Through the page cache: writes are requests at once, cut at pages; reads come from the cache, which reads ahead
     Through,
 }
 
-/// Show a directory at another place and record the requests that programs make there
+/// Show a folder at another place and record the requests that programs make there
 ///
-/// Every request is recorded from its arrival to its answer, with the server's own calls for its disk nested in it, and with
-/// the CallID of the MPI call that caused it, which ranks under libtrace tell through the file that TRACE_TIDS names. Ends
-/// when the file system is unmounted, or on SIGINT or SIGTERM. It costs some 20 microseconds a request.
+/// Every request is recorded from its arrival to its answer, with the disk calls of the server nested in it and the
+/// CallID of the MPI call that caused it. Ranks under libtrace tell the CallID through the file that TRACE_TIDS names.
+/// The command ends when the file system is unmounted, or on SIGINT or SIGTERM. A request costs about 20 microseconds
+/// more than without the server.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace ioserver --background --trace io.blocks /data/base /mnt/x >started
@@ -52,55 +53,55 @@ pub enum Mode {
   umount /mnt/x               # fusermount3 -u /mnt/x, as a user
   mpitrace ioserver --servers 3 --stripe 64K /data/base /mnt/x")]
 pub struct Arguments {
-    /// The directory
+    /// The folder to show
     base: PathBuf,
-    /// Where it is to be seen: an empty directory
+    /// Where to show it: an empty folder
     mount: PathBuf,
     /// How programs reach the files
     #[arg(long, value_enum, default_value = "direct")]
     mode: Mode,
-    /// Most bytes of a write request; the kernel may allow less (usually 1 MB)
+    /// Maximum size of a write request in bytes; the kernel may allow less (usually 1 MB)
     #[arg(long, value_name = "BYTES", default_value = "1M", value_parser = bytes)]
     max_write: u64,
-    /// Requests that are worked on at a time
+    /// Number of requests that are served at a time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: u32,
-    /// Let several writes to one file be under way at a time; overlapping ones are then in no order
+    /// Allow several writes to one file at a time. The order of overlapping writes is then undefined
     #[arg(long)]
     parallel: bool,
-    /// The block file to record to [default: ioserver.PID.blocks]
+    /// Block file to record to [default: ioserver.PID.blocks]
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Record nothing
     #[arg(long, conflicts_with = "trace")]
     no_trace: bool,
-    /// Make a link to the table by which ranks tell their calls, and name that in TRACE_TIDS [default: no link]
+    /// Make a link to the table in which ranks tell their calls, and put its name into TRACE_TIDS [default: no link]
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Stripe files over N data servers, which are started; BASE is then theirs alone
+    /// Start N data servers and stripe files over them. BASE then belongs to them alone
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     servers: Option<u32>,
-    /// Bytes of a stripe
+    /// Size of a stripe in bytes
     #[arg(long, value_name = "BYTES", default_value = "64K", value_parser = bytes)]
     stripe: u64,
-    /// How data servers that are started are connected to: unix, tcp or tcp:HOST
+    /// How to connect to the data servers of --servers: unix, tcp or tcp:HOST
     #[arg(long, value_name = "HOW", default_value = "unix")]
     listen: servers::Listen,
-    /// Stripe files over data servers that run already (mpitrace dataserver), in this order
+    /// Stripe files over data servers that are running already (mpitrace dataserver), in this order
     #[arg(
         long = "data-server",
         value_name = "ADDRESS",
         conflicts_with = "servers"
     )]
     data_servers: Vec<address::Address>,
-    /// The secret that data servers at tcp: addresses have (see mpitrace dataserver) [default: ~/.config/mpitrace/secret, which
-    /// is made if it is not there; servers that are started have one of their own]
+    /// File with the secret of data servers at tcp: addresses (see mpitrace dataserver) [default:
+    /// ~/.config/mpitrace/secret, which is created if missing; the servers of --servers have a secret of their own]
     #[arg(long, value_name = "FILE", requires = "data_servers")]
     secret: Option<PathBuf>,
-    /// Go to the background once it is mounted
+    /// Go to the background after mounting
     #[arg(long)]
     background: bool,
-    /// Write to this file what is written to stdout once it is mounted: the file appears when it is complete
+    /// Also write the text that goes to stdout after mounting to this file. The file appears when it is complete
     #[arg(long, value_name = "FILE")]
     ready: Option<PathBuf>,
     /// Part of --background: close stdout and stderr once it is mounted

@@ -4,15 +4,15 @@ use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use std::path::PathBuf;
 
-/// Put several CLOG2 files together
+/// Join several CLOG2 files into one
 ///
-/// The local files that the ranks of a run left behind, or the merged logs of several MPI_COMM_WORLDs, become one merged
-/// log: records by time, communicators numbered anew. The output is that of clog2_join to the byte. Of damaged files what
-/// can be read is taken, and the rest is said.
+/// The inputs are the local files that the ranks of a run left, or the merged logs of several MPI_COMM_WORLDs. They
+/// become one merged log: records are sorted by time, communicators are renumbered. The output is that of clog2_join to
+/// the byte. From a damaged file, everything that can be read is taken, and a warning reports the rest.
 ///
-/// With --worlds they are logs of libtrace, of a program that started others with MPI_Comm_spawn or met them with
-/// MPI_Comm_connect: all come on one clock, with lines of their own and arrows for the messages between them, as CLOG2 or
-/// SLOG2 as the name of the output says.
+/// With --worlds, the inputs are logs of libtrace for a program that started others with MPI_Comm_spawn or met them
+/// with MPI_Comm_connect. All times are put on one clock; each world has its own timelines, and arrows show the
+/// messages between worlds. The output is CLOG2 or SLOG2, from its file extension.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace join /tmp/clog2_taskID=* run.clog2      the local files of a run, made one
@@ -22,12 +22,12 @@ pub struct Arguments {
     /// The CLOG2 files, then the file to write; - is stdin or stdout
     #[arg(required = true, value_name = "IN... OUT")]
     pub files: Vec<PathBuf>,
-    /// The files are of several MPI_COMM_WORLDs
+    /// The files are logs of several MPI_COMM_WORLDs
     #[arg(long)]
     pub worlds: bool,
     #[command(flatten)]
     pub overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     pub quiet: bool,
     /// The tree of an SLOG2 file

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 /// Print a trace as text
 ///
-/// What the file is, its content decides. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print, slog_print
-/// or pj_dump; of an ALOG file, which is text, the file itself, checked; of a block file (libtrace.*.blocks), a line for
-/// each record.
+/// The input format is detected from content. The text is that of clog2_print, slog2print, dumpi2ascii, clog_print,
+/// slog_print or pj_dump. An ALOG file is text already: it is checked and copied. A block file (libtrace.*.blocks)
+/// gives one line per record.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace print run.clog2 | less
@@ -15,84 +15,84 @@ use std::path::PathBuf;
   mpitrace print -ie -ts 0.5 run.slog2            by end time, the second half
   mpitrace print -a dumpi-2026.11.20-0000.bin     all sections, not only the calls")]
 pub struct Arguments {
-    /// The file; - is stdin
+    /// The file to read; - is stdin
     pub file: PathBuf,
-    /// The text of the Java clog2print
+    /// Print the text of the Java clog2print
     #[arg(long, help_heading = CLOG2)]
     pub java: bool,
-    /// Header and categories only, unless -s, -a or an order is given
+    /// Print only header and categories; -s, -a or an order adds drawables
     #[arg(short, long, help_heading = SLOG2, overrides_with_all = ["directory", "ycoordmap"])]
     pub category: bool,
-    /// Header and tree directory only, likewise
+    /// Print only header and tree directory; -s, -a or an order adds drawables
     #[arg(short, long, help_heading = SLOG2, overrides_with_all = ["category", "ycoordmap"])]
     pub directory: bool,
-    /// Header and line maps only, likewise
+    /// Print only header and line ID maps; -s, -a or an order adds drawables
     #[arg(short, long, help_heading = SLOG2, overrides_with_all = ["category", "directory"])]
     pub ycoordmap: bool,
-    /// Only states
+    /// Print only states
     #[arg(short, long, help_heading = SLOG2, overrides_with = "a")]
     pub state: bool,
-    /// SLOG2: only arrows and events. DUMPI: all sections
+    /// SLOG2: print only arrows and events. DUMPI: print all sections
     #[arg(short, long = "arrow", visible_alias = "all", help_heading = BOTH, overrides_with = "state")]
     pub a: bool,
-    /// In order of increasing start time, the default; also -is
+    /// Order by increasing start time (the default); also -is
     #[arg(long = "is", help_heading = SLOG2, overrides_with_all = ["ds", "ie", "de"])]
     pub is: bool,
-    /// In order of decreasing start time; also -ds
+    /// Order by decreasing start time; also -ds
     #[arg(long = "ds", help_heading = SLOG2, overrides_with_all = ["is", "ie", "de"])]
     pub ds: bool,
-    /// In order of increasing end time; also -ie
+    /// Order by increasing end time; also -ie
     #[arg(long = "ie", help_heading = SLOG2, overrides_with_all = ["is", "ds", "de"])]
     pub ie: bool,
-    /// In order of decreasing end time; also -de
+    /// Order by decreasing end time; also -de
     #[arg(long = "de", help_heading = SLOG2, overrides_with_all = ["is", "ds", "ie"])]
     pub de: bool,
-    /// Begin here, as a factor 0 to 1 of the time axis; also -ts
+    /// Start at this part of the time axis, 0 to 1; also -ts
     #[arg(long, value_name = "FACTOR", value_parser = factor, help_heading = SLOG2)]
     pub ts: Option<f64>,
-    /// End here, as a factor 0 to 1 of the time axis; also -tf
+    /// End at this part of the time axis, 0 to 1; also -tf
     #[arg(long, value_name = "FACTOR", value_parser = factor, help_heading = SLOG2)]
     pub tf: Option<f64>,
-    /// Node by node with previews, the text of PrintRecursively
+    /// Print node by node with previews, as PrintRecursively does
     #[arg(long, help_heading = SLOG2)]
     pub recursive: bool,
-    /// With --recursive: one list of the drawables in the window, as PrintRecursively -time
+    /// With --recursive: print one list of the drawables in the window, as PrintRecursively -time does
     #[arg(long, requires = "recursive", help_heading = SLOG2)]
     pub merged: bool,
-    /// With --recursive: the lowest level of the tree to print
+    /// With --recursive: lowest level of the tree to print
     #[arg(long, value_name = "LEVEL", requires = "recursive", help_heading = SLOG2)]
     pub depth: Option<i16>,
-    /// DUMPI: the header record. Pajé: begin with the names of the columns
+    /// DUMPI: print the header record. Pajé: print the names of the columns first
     #[arg(short = 'H', long, help_heading = DUMPI_PAJE)]
     pub header: bool,
-    /// The stream of calls; the default
+    /// Print the stream of calls (the default)
     #[arg(short = 'S', long, help_heading = DUMPI)]
     pub stream: bool,
-    /// The keyval records
+    /// Print the keyval records
     #[arg(short = 'K', long, help_heading = DUMPI)]
     pub keyvals: bool,
-    /// The footer's counters
+    /// Print the counters of the footer
     #[arg(short = 'F', long, help_heading = DUMPI)]
     pub footer: bool,
-    /// The labels of performance counters
+    /// Print the labels of performance counters
     #[arg(short = 'P', long, help_heading = DUMPI)]
     pub perf: bool,
-    /// The labels of function addresses
+    /// Print the labels of function addresses
     #[arg(short = 'A', long, help_heading = DUMPI)]
     pub addresses: bool,
-    /// The sizes of datatypes
+    /// Print the sizes of datatypes
     #[arg(short = 'X', long, help_heading = DUMPI)]
     pub sizes: bool,
-    /// The fields of the user's own behind each line
+    /// Print user-defined fields at the end of each line
     #[arg(short, long, help_heading = PAJE)]
     pub user_defined: bool,
-    /// Links without their other end are no error
+    /// Accept links without their other end
     #[arg(short = 'z', long, help_heading = PAJE)]
     pub ignore_incomplete_links: bool,
-    /// Decimals of times and values
+    /// Number of decimals of times and values
     #[arg(short = 'l', long, value_name = "DECIMALS", help_heading = PAJE)]
     pub float_precision: Option<u16>,
-    /// Take old field names, too, as is always done
+    /// Accept old field names. They are always accepted; the option exists because pj_dump has it
     #[arg(short, long, hide = true, help_heading = PAJE)]
     pub no_strict: bool,
 }

@@ -5,24 +5,25 @@ use std::path::PathBuf;
 
 /// Make the trace of a run that did not reach its merge
 ///
-/// A run that was killed, that exited without MPI_Finalize or that has MPI sessions only leaves one block file per process,
-/// libtrace.*.blocks. They are sorted by run, and of each run DUMPI, CLOG2 and SLOG2 files are made. The exit code is 1 when
-/// a block file is damaged or that of a rank is not there; what can be read comes into the trace all the same.
+/// A run leaves one block file per process (libtrace.*.blocks) if it was killed, exited without MPI_Finalize, or used
+/// only MPI sessions. The command sorts block files by run and makes DUMPI, CLOG2 and SLOG2 files of each run. The exit
+/// code is 1 if a block file is damaged or missing; everything that can be read is in the trace anyway.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace recover --count .                      what is there
   mpitrace recover --dir traces /scratch/job17")]
 pub struct Arguments {
-    /// Block files, or folders with block files [default: where a program that is started here has its block files]
+    /// Block files, or folders with block files [default: the folders in which a program started here puts its block
+    /// files]
     #[arg(value_name = "DIR|FILE.blocks")]
     pub inputs: Vec<PathBuf>,
-    /// Where the trace goes
+    /// Folder of the trace
     #[arg(long, value_name = "OUT", default_value = ".")]
     pub dir: PathBuf,
-    /// Name of the CLOG2 and SLOG2 files without ending [default: the program's]
+    /// Name of the CLOG2 and SLOG2 files without extension [default: name of the program]
     #[arg(long, value_name = "NAME")]
     pub output: Option<String>,
-    /// What is made
+    /// Formats to write
     #[arg(
         long,
         value_name = "FORMAT,...",
@@ -30,19 +31,19 @@ pub struct Arguments {
         default_value = "dumpi,clog2,slog2"
     )]
     pub formats: Vec<Kind>,
-    /// Only tell how many calls there are: a line for each rank, with the functions it called
+    /// Only print the number of calls: one line per rank, with the functions it called
     #[arg(long)]
     pub count: bool,
-    /// Make a trace of what a run that still goes on has recorded so far
+    /// Also make the trace of a run that still goes on, from what it has recorded so far
     #[arg(long)]
     pub force: bool,
-    /// Leave the block files where they are; the default
+    /// Keep the block files (the default)
     #[arg(long, overrides_with = "remove")]
     pub keep: bool,
-    /// Remove the block files of which all came into a trace
+    /// Remove block files whose content is completely in a trace
     #[arg(long, overrides_with = "keep", conflicts_with = "count")]
     pub remove: bool,
-    /// Also block files of other users, where they are found in a folder
+    /// Also take block files of other users from a folder
     #[arg(long)]
     pub any_owner: bool,
     /// The tree; a leaf is of the size that suits the number of lines unless it is said here
@@ -53,7 +54,7 @@ pub struct Arguments {
 /// What can be made of block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
-    /// A file for each rank and a metafile.
+    /// One file per rank and a metafile.
     Dumpi,
     /// One file.
     Clog2,

@@ -16,7 +16,7 @@ pub enum Family {
     Mpich,
     /// Open MPI.
     Openmpi,
-    /// The standard ABI of MPI 5, libmpi_abi.so, whoever's that is.
+    /// Standard ABI of MPI 5 (libmpi_abi.so) of any vendor.
     Abi,
 }
 

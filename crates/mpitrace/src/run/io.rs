@@ -27,22 +27,23 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The options of `--io`.
 #[derive(clap::Args)]
 pub struct IoArguments {
-    /// Draw the operations below MPI-IO: file calls of the ranks, and what --ioserver and --blk tell. One SLOG2 file has it all
+    /// Draw the operations below MPI-IO: file calls of the ranks, requests of --ioserver, transfers of --blk. One SLOG2
+    /// file contains them all
     #[arg(long)]
     pub io: bool,
-    /// Show the directory BASE at MOUNT by an I/O server of its own while the program runs
+    /// Start an I/O server that shows the folder BASE at MOUNT while the program runs
     #[arg(long, value_name = "BASE:MOUNT", requires = "io", value_parser = pair)]
     pub ioserver: Option<(PathBuf, PathBuf)>,
-    /// Stripe the files of --ioserver over so many data servers
+    /// Stripe the files of --ioserver over this number of data servers
     #[arg(long, value_name = "N", requires = "ioserver")]
     pub servers: Option<u32>,
-    /// Bytes of a stripe
+    /// Size of a stripe in bytes
     #[arg(long, value_name = "BYTES", requires = "servers")]
     pub stripe: Option<String>,
-    /// Follow the block devices of these files or directories [default: BASE of --ioserver, else this directory]
+    /// Follow the block devices of these files or folders [default: BASE of --ioserver, else this folder]
     #[arg(long, value_name = "PATH", requires = "io", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub blk: Vec<PathBuf>,
-    /// Leave the block files of ranks, servers and devices, and say where
+    /// Keep the block files of ranks, servers and devices, and print where they are
     #[arg(long, requires = "io")]
     pub keep: bool,
 }

@@ -21,8 +21,9 @@ use std::path::{Path, PathBuf};
 
 /// Run a program under the recorder
 ///
-/// The launcher (mpiexec, mpirun, srun, …) is told to preload libtrace.so into the ranks. Without one the program is
-/// started directly. `run` ends as the command does. If block files are left then, it says how the trace is made of them.
+/// `run` makes the launcher (mpiexec, mpirun, srun, …) preload libtrace.so into the ranks. A program without a launcher
+/// is started directly. The exit code is that of the command. If the command leaves block files, `run` prints how to
+/// make the trace from them.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace run -- mpiexec -n 4 ./app input.dat
@@ -30,10 +31,11 @@ use std::path::{Path, PathBuf};
   mpitrace run --io --ioserver /data/store:/mnt/x -- mpiexec -n 4 ./app /mnt/x/file
   mpitrace run --io --blk=/scratch -- mpiexec -n 4 ./app /scratch/file")]
 pub struct Arguments {
-    /// libtrace.so, or a directory that holds it or folders with one each, of which the one is taken that fits
+    /// libtrace.so, or a folder that contains it. If the folder contains subfolders with one libtrace.so each, the one
+    /// that fits the program is taken
     #[arg(long, value_name = "PATH", env = "TRACE_LIB")]
     lib: Option<PathBuf>,
-    /// The MPI the program uses, if it cannot be seen from its libraries
+    /// MPI that the program uses. Needed only if the libraries of the program do not show it
     #[arg(long, value_name = "FAMILY")]
     mpi: Option<Family>,
     /// Settings file of the recorder (TRACE_CONF)
@@ -42,10 +44,10 @@ pub struct Arguments {
     /// Name of the output files (TRACE_OUTPUT)
     #[arg(short, long, value_name = "NAME")]
     output: Option<OsString>,
-    /// Directory of the output files (TRACE_DIR)
+    /// Folder of the output files (TRACE_DIR)
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Any other setting of the recorder (TRACE_KEY), or of one MPI function; may be repeated
+    /// Any other setting of the recorder (TRACE_KEY) or of one MPI function. May be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     #[command(flatten)]
@@ -53,7 +55,7 @@ pub struct Arguments {
     /// Print the command instead of running it
     #[arg(long)]
     dry_run: bool,
-    /// Do not say which library is preloaded
+    /// Do not print which library is preloaded
     #[arg(short, long)]
     quiet: bool,
     /// The command to run, usually after `--`

@@ -23,10 +23,10 @@ use trace_model::{Definitions, TimeBBox};
 
 /// Statistics of a trace
 ///
-/// Times have units for people and are in seconds for programs; shares are parts of the time that all threads with drawables had together. The exclusive time of
-/// a state is its time without the states that are nested directly in it. Percentiles are right to within 0.8 %.
-/// In a window, drawables that reach into it count with the time that they spend there.
-/// Where calls have values of performance counters, their sums are columns, too; calls that reach into a window count whole.
+/// Tables for people have times with units; CSV and JSON have seconds. A share is a part of the total time of all
+/// threads with drawables. The exclusive time of a state is its time without the states nested directly in it.
+/// Percentiles are accurate to 0.8 %. In a window, a drawable counts with the time that it spends there. If calls have
+/// values of performance counters, the sums are columns, too; a call that reaches into a window counts as a whole.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace stats run.slog2                                  a summary: categories, messages, CallIDs
@@ -39,16 +39,16 @@ pub struct Arguments {
     /// The files of the trace; - is stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Only what lies between these times, in seconds
+    /// Count only what lies between these times, in seconds
     #[arg(long, num_args = 2, value_names = ["FROM", "TO"], allow_negative_numbers = true)]
     window: Option<Vec<f64>>,
-    /// Which table; rank,category and thread,category are tables, too [default: a summary; in JSON all]
+    /// Table to print; rank,category and thread,category are tables, too [default: a summary; JSON has all tables]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "BY")]
     by: Vec<By>,
-    /// How to show it
+    /// Output format
     #[arg(long, value_enum, default_value_t = Form::Table, value_name = "FORM")]
     format: Form,
-    /// All columns, also those for which the terminal has no room
+    /// Print all columns, even if the terminal is too narrow
     #[arg(long)]
     wide: bool,
     #[command(flatten)]
@@ -56,12 +56,12 @@ pub struct Arguments {
     /// Which states nest in each other
     #[arg(long, value_enum, default_value_t = Nests::Line, value_name = "WHERE")]
     nesting: Nests,
-    /// Do not say what was left out, nor show progress
+    /// Do not print what was left out, and do not show progress
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Make the tables of dumpistats of a DUMPI run (its .meta file): ROOT-bin*.tbl
+    /// Write the tables of dumpistats for a DUMPI run (its .meta file): ROOT-bin*.tbl
     #[arg(long, value_name = "ROOT", help_heading = dumpi::HEADING,
         conflicts_with_all = ["window", "by", "format", "nesting"])]
     dumpistats: Option<PathBuf>,
@@ -74,15 +74,15 @@ pub struct Arguments {
 enum By {
     /// Count, time and distribution of durations of each category
     Category,
-    /// Time in and out of states, messages of each rank
+    /// Time in and out of states, and messages, of each rank
     Rank,
-    /// The same of each thread
+    /// Time in and out of states, and messages, of each thread
     Thread,
     /// Messages from rank to rank
     Pair,
     /// Messages by size
     Size,
-    /// Operations that calls brought about, by their CallIDs
+    /// Operations that calls caused, by CallID
     Callid,
 }
 
@@ -100,7 +100,7 @@ enum Form {
 /// What states nest in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Nests {
-    /// States of the same line: those of one communicator, as in the ratios of SLOG2
+    /// States of the same timeline, that is of one communicator, as in the ratios of SLOG2
     Line,
     /// States of the same thread
     Thread,

@@ -20,10 +20,10 @@ use trace_model::{Order, Source};
 
 /// Make a synthetic trace
 ///
-/// Its processes compute, exchange messages with both neighbours (MPI_Irecv, MPI_Isend, MPI_Waitall), sum up
-/// (MPI_Allreduce) and every twentieth time write a checkpoint (MPI_File_write_at_all with the system calls in it, which
-/// carry its CallID). They are not equally loaded, and one is late. The same options make the same trace, bit by bit.
-/// It is made as it is written, in memory that does not grow with its length.
+/// Its processes compute, exchange messages with both neighbours (MPI_Irecv, MPI_Isend, MPI_Waitall) and sum up
+/// (MPI_Allreduce). In every twentieth iteration they write a checkpoint (MPI_File_write_at_all, with system calls that
+/// carry its CallID). The load is uneven, and one process is late. Equal options make equal bytes. The memory in use
+/// does not grow with the length of the trace.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace synth --ranks 16 --drawables 1000000 run.slog2
@@ -31,25 +31,26 @@ use trace_model::{Order, Source};
   mpitrace synth --ranks 1024 --drawables 4000000 run.clog2
   mpitrace synth --ranks 8 --drawables 100000 run.meta      DUMPI: run-0000.bin … run-0007.bin, run.meta")]
 pub struct Arguments {
-    /// The file to write; - is stdout. Of DUMPI the .meta file, beside which those of the ranks are written
+    /// The file to write; - is stdout. For DUMPI: the .meta file; the files of the ranks are written beside it
     output: PathBuf,
-    /// Processes
+    /// Number of processes
     #[arg(long, value_name = "R", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     ranks: u32,
-    /// States, messages and events together; the last iteration is made whole. DUMPI gets the calls of the same trace
+    /// Number of states, messages and events together. The last iteration is always complete. DUMPI gets the calls of
+    /// the same trace
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     drawables: u64,
-    /// Where the random numbers begin
+    /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
-    /// Format of the output [default: by its name]
+    /// Format of the output [default: from the file extension]
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
     #[command(flatten)]
     tree: TreeArguments,
     #[command(flatten)]
     overwrite: Overwrite,
-    /// Say nothing if all went well
+    /// Print nothing if all goes well
     #[arg(short, long)]
     quiet: bool,
 }

@@ -101,8 +101,8 @@ impl Width {
 /// How cells of CSV are written.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Cells {
-    /// Leave texts in CSV that begin with = + - @ as they are: otherwise an apostrophe is put in front, so that no spreadsheet takes
-    /// a name in the trace for a formula
+    /// Leave CSV texts that begin with = + - @ as they are. By default they get a leading apostrophe, so that no
+    /// spreadsheet takes a name for a formula
     #[arg(long)]
     raw_cells: bool,
 }

@@ -13,17 +13,17 @@ pub enum Format {
     Clog2,
     /// Drawables in a tree over time, for viewers (.slog2)
     Slog2,
-    /// Calls with all arguments: a run's .meta, or one rank's .bin
+    /// Calls with all arguments: the .meta file of a run, or the .bin file of one rank
     Dumpi,
-    /// The text of dumpi2ascii (.txt)
+    /// Text of dumpi2ascii (.txt)
     DumpiText,
-    /// The recorder's own block files (.blocks)
+    /// Block files of the recorder (.blocks)
     Blocks,
     /// Text events of p4, upshot and MPE1 (.alog)
     Alog,
     /// Binary events of MPE1 (.clog)
     Clog1,
-    /// Intervals in frames, of Jumpshot-3 (.slog)
+    /// Intervals in frames, for Jumpshot-3 (.slog)
     Slog1,
     /// Text of containers, states and links, for ViTE and pajeng (.trace, .paje)
     Paje,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The option of every command that writes files which the user names.
 #[derive(clap::Args, Clone, Copy, Debug, Default)]
 pub struct Overwrite {
-    /// Write over files that are there; never over what is read
+    /// Overwrite existing files. An input file is never overwritten
     #[arg(long)]
     force: bool,
 }

@@ -13,7 +13,8 @@ pub struct TreeArguments {
     /// Children of each inner node of the tree [default: 2]
     #[arg(long, help_heading = TREE, value_name = "N", value_parser = RangedI64ValueParser::<i16>::new().range(2..))]
     pub children: Option<i16>,
-    /// Bytes of a leaf of the tree; with k or m, that many KiB or MiB; auto for what suits the number of lines
+    /// Size of a leaf of the tree in bytes; suffixes k and m mean KiB and MiB. `auto` chooses a size that suits the
+    /// number of timelines
     #[arg(long, help_heading = TREE, value_name = "auto|BYTES", value_parser = leaf)]
     pub leaf: Option<Leaf>,
 }
@@ -50,10 +51,10 @@ impl TreeArguments {
 /// Frames of an SLOG-1 file.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct FrameArguments {
-    /// Bytes of a frame; with k or m, that many KiB or MiB [default: 64k, and twice as much until all fits]
+    /// Size of a frame in bytes; suffixes k and m mean KiB and MiB [default: 64k, doubled until everything fits]
     #[arg(long, help_heading = FRAMES, value_name = "BYTES", value_parser = size)]
     pub frame: Option<i32>,
-    /// Frames in a directory [default: as many as are needed]
+    /// Frames in a directory [default: as many as needed]
     #[arg(long, help_heading = FRAMES, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub frames: Option<u32>,
 }

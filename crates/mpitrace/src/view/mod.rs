@@ -35,12 +35,12 @@ use std::time::Duration;
 
 /// Show traces in the browser
 ///
-/// Starts a server for this user on this machine, prints its address, and opens it in the browser if there is a screen.
-/// Reads no more of an SLOG2 file than is looked at; other formats are converted first, to a temporary file. Ends with
-/// Ctrl-C.
+/// The command starts a server for this user on this machine, prints its address, and opens the address in the browser
+/// if there is a screen. Of an SLOG2 file only the visible part is read; other formats are converted first, to a
+/// temporary file. Ctrl-C ends the command.
 ///
-/// Nobody else can look: the address ends in a token that is new each time, without which no question is answered. On a
-/// machine that was logged in to by ssh, the line that leads there is printed as well.
+/// Nobody else can look: the address ends in a token that is new each time, and the server answers only requests with
+/// that token. After a login by ssh, the command also prints the ssh command that leads to the server.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace view run.slog2
@@ -51,37 +51,38 @@ use std::time::Duration;
   mpitrace view --socket ~/view.sock run.slog2    then: ssh -L 8000:/home/me/view.sock login3
   mpitrace view --auth proxy --base-path /user/me/proxy/8000/ --port 8000 --allow-host hub.example.org run.slog2")]
 pub struct Arguments {
-    /// The traces, of any format; - is stdin. Block files of one run are one trace, so are its DUMPI files
+    /// The traces, in any format; - is stdin. The block files of one run are one trace, and so are its DUMPI files
     #[arg(value_name = "TRACE", required = true)]
     traces: Vec<PathBuf>,
-    /// The port on 127.0.0.1 [default: one that is free]
+    /// Port on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "N")]
     port: Option<u16>,
-    /// Listen on a socket in the file system, which no other user can connect to, in place of a port
+    /// Listen on a socket in the file system instead of a port. No other user can connect to it
     #[arg(long, value_name = "PATH", conflicts_with = "port")]
     socket: Option<PathBuf>,
-    /// Print the summary of each trace as text, and end
+    /// Print the summary of each trace as text, and exit
     #[arg(long)]
     summary: bool,
-    /// Open no browser
+    /// Do not open a browser
     #[arg(long)]
     no_open: bool,
-    /// The path under which a proxy shows the page
+    /// Path under which a proxy shows the page
     #[arg(long, value_name = "/PATH/", default_value = "/", value_parser = base_path)]
     base_path: String,
-    /// Another name that requests may come under, as of a proxy, with or without :PORT. May be given several times
+    /// Accept requests to this host name, too, for example that of a proxy; with or without :PORT. May be given several
+    /// times
     #[arg(long, value_name = "HOST")]
     allow_host: Vec<String>,
-    /// Who asks who somebody is
+    /// Who checks the identity of a visitor
     #[arg(long, value_enum, default_value_t = Auth::Token, value_name = "HOW")]
     auth: Auth,
-    /// End when nobody has looked for so long: 90s, 30m, 8h
+    /// Exit when nobody has looked for this long: 90s, 30m, 8h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     idle: Option<Duration>,
-    /// Take the files of the page from this folder, to work on them
+    /// Take the files of the page from this folder, for work on the page itself
     #[arg(long, value_name = "DIR")]
     dev: Option<PathBuf>,
-    /// Say nothing but the address if all goes well
+    /// Print only the address if all goes well
     #[arg(short, long)]
     quiet: bool,
 }
@@ -89,9 +90,9 @@ pub struct Arguments {
 /// Who asks who somebody is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Auth {
-    /// This server: by a token in the address that it prints
+    /// This server checks the token in the address that it prints
     Token,
-    /// A proxy in front of it: whoever can connect can look
+    /// A proxy in front of the server does; everyone who can connect can look
     Proxy,
 }
 

@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use trace_formats::slog2::{Depth, Error, Reader, TimeBBox};
 use view::View;
 
-/// Show what is in a window of an SLOG2 file
+/// Show the drawables in a time window of an SLOG2 file
 ///
-/// Reads only the nodes of the tree that the window touches, so that it takes no longer in a large file than in a small
-/// one. States, arrows and events that reach into the window come by start, then the previews of what lies deeper in the
-/// tree than was read. Times are in seconds.
+/// Only the nodes of the tree that touch the window are read, so a large file takes no longer than a small one. States,
+/// arrows and events that reach into the window come first, by start; previews of the levels that were not read come
+/// after them. Times are in seconds.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   mpitrace window run.slog2 1.5 1.75
@@ -25,19 +25,19 @@ use view::View;
   mpitrace window run.slog2 1.5 1.75 --depth 0   every drawable, however many there are
   mpitrace window --json run.slog2 1.5 1.75")]
 pub struct Arguments {
-    /// The file; - is stdin
+    /// The file to read; - is stdin
     file: PathBuf,
-    /// Where the window begins: seconds, or with % a part of the log
+    /// Start of the window: seconds, or a part of the log such as 25%
     #[arg(value_name = "T0", allow_negative_numbers = true, value_parser = time_position)]
     from: TimePosition,
-    /// Where it ends
+    /// End of the window: seconds, or a part of the log such as 30%
     #[arg(value_name = "T1", allow_negative_numbers = true, value_parser = time_position)]
     to: TimePosition,
-    /// The lowest level of the tree to read; 0 is that of the leaves, so that nothing is previewed [default: as deep as
-    /// a screen can show]
+    /// Lowest level of the tree to read. Level 0 is the leaves: every drawable and no preview [default: as deep as a
+    /// screen can show]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(i16).range(0..))]
     depth: Option<i16>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

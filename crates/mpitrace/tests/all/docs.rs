@@ -17,31 +17,43 @@ fn mpitrace(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The subcommands, in the order in which `mpitrace --help` lists them, without `help`.
-fn subcommands() -> Vec<String> {
+/// The subcommands with the headings of their groups, in the order in which `mpitrace --help` lists them.
+fn groups() -> Vec<(String, Vec<String>)> {
     let help = mpitrace(&["--help"]);
-    let list = help.split("Commands:\n").nth(1).unwrap();
-    let names = list
-        .lines()
-        .map_while(|line| line.split_whitespace().next());
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    names.into_iter().filter(|name| name != "help").collect()
+    let list = help.split("\n\n").skip(2);
+    let group = |text: &str| {
+        let mut lines = text.lines();
+        let heading = lines.next()?.strip_suffix(':')?.to_owned();
+        let names = lines.filter_map(|line| line.split_whitespace().next());
+        Some((heading, names.map(str::to_owned).collect()))
+    };
+    list.map_while(group)
+        .take_while(|(heading, _)| heading != "Options")
+        .collect()
+}
+
+fn subcommands() -> Vec<String> {
+    let groups = groups().into_iter();
+    groups.flat_map(|(_, names)| names).collect()
 }
 
 #[test]
 fn commands_are_described_as_help_describes_them() {
     let mut text = String::from(
         "# The commands of mpitrace\n\n\
-         What `mpitrace COMMAND --help` says; a test keeps it so. `mpitrace man FOLDER` makes man pages of the same,\n\
-         `mpitrace completions SHELL` completions. Every command ends with 0 when all went well, 1 when a file is bad, 2 when the\n\
-         call is; `run` ends as the program it starts. `-` is standard input or output where that makes sense. Work of over a\n\
-         second shows a progress bar if a terminal is there.\n",
+         This page is the text of `mpitrace COMMAND --help`; a test keeps it so. `mpitrace man FOLDER` makes man pages of the same\n\
+         text, and `mpitrace completions SHELL` completions. The exit code is 0 if all went well, 1 if a file is bad, and 2 if the\n\
+         command line is; `run` ends with the exit code of the program it starts. `-` is standard input or output where that makes\n\
+         sense. Work of more than a second shows a progress bar on a terminal.\n",
     );
-    for name in subcommands() {
-        let help = mpitrace(&[&name, "--help"]);
-        let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
-        let help = lines.join("\n");
-        write!(text, "\n## {name}\n\n```text\n{help}\n```\n").unwrap();
+    for (heading, names) in groups() {
+        writeln!(text, "\n# {heading}").unwrap();
+        for name in names {
+            let help = mpitrace(&[&name, "--help"]);
+            let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+            let help = lines.join("\n");
+            write!(text, "\n## {name}\n\n```text\n{help}\n```\n").unwrap();
+        }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/user/commands.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {

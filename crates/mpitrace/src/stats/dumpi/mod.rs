@@ -45,19 +45,19 @@ const BINS: [(&str, char, &str, &str); 3] = [
         "bin",
         'b',
         "RANGE",
-        "Bin of a range of time: all, mpi or A to B, with by T in bins of that width [default: all]",
+        "Time range of a bin: all, mpi, or A to B; `by T` divides it into bins of that width [default: all]",
     ),
     (
         "mark",
         'm',
         "/START/END/",
-        "A bin for each interval between annotations that match; /START/END/i whatever the case",
+        "One bin for each interval between matching annotations; /START/END/i ignores case",
     ),
     (
         "gather",
         'g',
         "/START/END/",
-        "One bin for all these intervals of a rank",
+        "One bin for all such intervals of a rank",
     ),
 ];
 
@@ -73,7 +73,7 @@ const COLUMNS: [(&str, char, Kind, &str); 7] = [
         "time",
         't',
         Kind::Time,
-        "Time in and out of these functions, by both clocks [default: mpi]",
+        "Time in and out of these functions, wall and CPU [default: mpi]",
     ),
     ("sent", 's', Kind::Sent, "Bytes sent by these functions"),
     (
