@@ -8,6 +8,7 @@ use crate::settings::{Names, expand};
 use std::ffi::{CStr, c_char, c_int};
 use std::io::Write;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use trace_model::glob::matches_path;
 
 /// Most bytes of a name that are kept; as much as Linux takes.
 const MOST: usize = 4096;
@@ -94,12 +95,12 @@ impl Path {
         let Some(choice) = (unsafe { CHOICE.load(Relaxed).as_ref() }) else {
             return true;
         };
-        let any = |patterns: &[Vec<u8>]| patterns.iter().any(|p| matches(p, path));
+        let any = |patterns: &[Vec<u8>]| patterns.iter().any(|p| matches_path(p, path));
         (choice.include.is_empty() || any(&choice.include)) && !any(&choice.exclude)
     }
 }
 
-/// Patterns of names.
+/// Patterns of absolute names of files, as [`matches_path`] takes them.
 struct Choice {
     include: Vec<Vec<u8>>,
     exclude: Vec<Vec<u8>>,
@@ -135,67 +136,9 @@ pub fn choose(include: &[String], exclude: &[String]) {
     CHOICE.store(choice, Relaxed);
 }
 
-/// Whether `path` is what `pattern` says: `*` stands for any characters, `?` for one, and what ends with `/` is meant with
-/// everything below it.
-fn matches(pattern: &[u8], path: &[u8]) -> bool {
-    let below = pattern.ends_with(b"/");
-    // Where to go on after a mismatch: behind the last star, one character later.
-    let (mut p, mut s, mut again) = (0, 0, None);
-    loop {
-        if p == pattern.len() && (below || s == path.len()) {
-            return true;
-        }
-        match pattern.get(p) {
-            Some(b'*') => {
-                again = Some((p + 1, s));
-                p += 1;
-                continue;
-            }
-            Some(&c) if s < path.len() && (c == b'?' || c == path[s]) => {
-                p += 1;
-                s += 1;
-                continue;
-            }
-            _ => {}
-        }
-        match again {
-            Some((star, from)) if from < path.len() => {
-                again = Some((star, from + 1));
-                p = star;
-                s = from + 1;
-            }
-            _ => return false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patterns() {
-        for (pattern, path, is) in [
-            ("/a/b", "/a/b", true),
-            ("/a/b", "/a/bc", false),
-            ("*.nc", "/x/y.nc", true),
-            ("*.nc", "/x/y.nc4", false),
-            ("/a/", "/a/b/c", true),
-            ("/a/", "/ab", false),
-            ("/*/c?", "/a/b/c1", true),
-            ("*a*b", "/a/a/c", false),
-            ("*", "/anything", true),
-            ("", "/a", false),
-            ("*/", "/a/b", true),
-            ("/a?/", "/ab/", true),
-        ] {
-            assert_eq!(
-                matches(pattern.as_bytes(), path.as_bytes()),
-                is,
-                "{pattern} {path}"
-            );
-        }
-    }
 
     #[test]
     fn names_are_absolute() {

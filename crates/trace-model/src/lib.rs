@@ -15,6 +15,7 @@ mod drawable;
 pub mod fault;
 #[cfg(unix)]
 pub mod files;
+pub mod glob;
 pub mod hash;
 mod info;
 mod lane;

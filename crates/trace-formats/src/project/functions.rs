@@ -5,6 +5,7 @@ use crate::clog2::states::function_start;
 use blockfile::define::Module;
 use blockfile::function::Step;
 use std::collections::BTreeMap;
+use trace_model::glob;
 use trace_model::hash::Map;
 
 /// Modules and addresses that a process's records name.
@@ -42,9 +43,9 @@ impl Found {
 /// Which functions are shown (settings `functions-include` and `functions-exclude`), and how names become readable.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// Only functions whose names match one of these patterns, if there are any: `*` stands for any characters, `?` for one.
+    /// Show only functions whose names match one of these patterns ([`glob`]); all functions if there is no pattern.
     pub include: Vec<String>,
-    /// Not those that match one of these.
+    /// Do not show functions whose names match one of these patterns.
     pub exclude: Vec<String>,
     /// Makes C++ and Rust names readable.
     pub demangle: Option<Demangle>,
@@ -62,38 +63,11 @@ impl Choice {
 
     fn takes(&self, name: &str) -> bool {
         let any = |patterns: &[String]| {
-            let matched = |p: &String| matches(p.as_bytes(), name.as_bytes());
+            let matched = |p: &String| glob::matches(p.as_bytes(), name.as_bytes());
             patterns.iter().any(matched)
         };
         (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
     }
-}
-
-/// Whether a name is one of those that a pattern stands for.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n) = (0, 0);
-    // Where to go on when it does not fit: behind the last `*`, one more character being its.
-    let mut back: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                back = Some((p + 1, n));
-                p += 1;
-            }
-            Some(&c) if c == b'?' || c == name[n] => {
-                p += 1;
-                n += 1;
-            }
-            _ => match &mut back {
-                Some((star, from)) => {
-                    *from += 1;
-                    (p, n) = (*star, *from);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|&c| c == b'*')
 }
 
 /// Names of a process's functions.
@@ -264,6 +238,10 @@ mod tests {
         let some = choice(&["Solver::*", "ma?n"], &["*::get*"]);
         assert!(some.takes("Solver::step(int)") && some.takes("main"));
         assert!(!some.takes("Solver::get_x() const") && !some.takes("remain"));
-        assert!(matches(b"*a*b", b"xaaab") && !matches(b"*a*b", b"xaaabc") && matches(b"", b""));
+        assert!(
+            glob::matches(b"*a*b", b"xaaab")
+                && !glob::matches(b"*a*b", b"xaaabc")
+                && glob::matches(b"", b"")
+        );
     }
 }

@@ -4,7 +4,6 @@ pub(crate) mod color;
 pub(crate) mod columns;
 pub(crate) mod error;
 pub(crate) mod parallel;
-pub(crate) mod pattern;
 pub(crate) mod query;
 pub(crate) mod text;
 pub(crate) mod units;

@@ -9,10 +9,10 @@ use trace_formats::slog2::{
 use trace_model::info_values;
 
 use super::named::{NamedTimeline, NamedTimelines};
-use crate::base::pattern::matches;
 use crate::base::text::visible;
 use crate::base::window::with_length;
 use crate::trace::info::value_after_key;
+use trace_model::glob::matches_ignoring_case;
 
 /// What is to be read.
 #[derive(Clone, Debug)]
@@ -156,7 +156,8 @@ impl Content {
         for category in reader.categories().iter().filter(|c| c.index >= 0) {
             let name = category.name.to_str();
             let patterns = &wanted.categories;
-            let takes = patterns.is_empty() || patterns.iter().any(|p| matches(p, &name));
+            let takes =
+                patterns.is_empty() || patterns.iter().any(|p| matches_ignoring_case(p, &name));
             let kind = takes.then(|| content.add_kind(category.clone()));
             kind_of.entry(category.index).or_insert(kind);
         }

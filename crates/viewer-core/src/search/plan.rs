@@ -5,9 +5,9 @@ use trace_formats::slog2::{PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Shadow, 
 use trace_model::{Value, info_values};
 
 use super::language::{Comparison, Condition, LineNumber, SearchTerm, SearchTerms};
-use crate::base::pattern::matches;
 use crate::trace::info::name_of_key;
 use crate::trace::{DrawableKind, Trace, TraceItem};
+use trace_model::glob::matches_ignoring_case;
 
 /// Sums of durations in previews are those of 32-bit floats: so much longer a drawable may be.
 const PREVIEW_SLACK: f64 = 1.05;
@@ -250,18 +250,18 @@ impl SearchPlan {
 
 fn is_named(kind: &DrawableKind, word: &str) -> bool {
     match word.contains('*') {
-        true => matches(word, &kind.name),
+        true => matches_ignoring_case(word, &kind.name),
         false => kind.name.to_lowercase().contains(&word.to_lowercase()),
     }
 }
 
 /// Whether a text is what a pattern says, or its last part between slashes.
 pub(super) fn is_text(pattern: &str, text: &str) -> bool {
-    matches(pattern, text)
+    matches_ignoring_case(pattern, text)
         || text
             .rsplit('/')
             .next()
-            .is_some_and(|name| matches(pattern, name))
+            .is_some_and(|name| matches_ignoring_case(pattern, name))
 }
 
 /// Whether the user means this value: by its name, the end of it, or a word for several.

@@ -1,6 +1,6 @@
 //! Which timelines are wanted, by number and by name.
 
-use crate::base::pattern::matches;
+use trace_model::glob::matches_ignoring_case;
 
 /// Which rows: `0-63,!5,device*`. Numbers count the rows from 0, words are names, `*` in them is any text, and what
 /// follows a `!` is left out. If all are left out, the rest is meant.
@@ -20,7 +20,7 @@ impl SelectionTerm {
     fn fits(&self, number: usize, name: &str) -> bool {
         match self {
             SelectionTerm::Numbers(first, last) => (*first..=*last).contains(&number),
-            SelectionTerm::Name(pattern) => matches(pattern, name),
+            SelectionTerm::Name(pattern) => matches_ignoring_case(pattern, name),
         }
     }
 }
