@@ -43,7 +43,7 @@ impl SettingsOption {
 
     /// Whether `key` in a file means this option.
     pub fn answers_to(&self, key: &str) -> bool {
-        // Every key that begins with PAPI names a counter (spec/dumpi-conf.md section 3).
+        // Every key that begins with PAPI names a counter (`spec/dumpi-conf.md` section 3).
         key == self.key
             || self.synonyms.contains(&key)
             || (self.key == "PAPI" && key.starts_with("PAPI"))

@@ -1,23 +1,16 @@
-//! The table against itself and against the format specifications beside the repository (skipped where they are not).
+//! The table against itself and against the descriptions in `spec/`.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
 use wrappers::{CType, Class, Kind, Len, Table};
 
 fn table() -> Table {
     wrappers::table().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A file of the specifications, or `None` with a message.
-fn spec(name: &str) -> Option<String> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/spec")
-        .join(name);
-    let text = std::fs::read_to_string(&path).ok();
-    if text.is_none() {
-        test_support::skip(&format!("no {}", path.display()));
-    }
-    text
+/// A file of `spec/`.
+fn spec(name: &str) -> String {
+    let path = test_support::spec_folder().join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// The cells of the rows of Markdown tables whose first cell is a number.
@@ -159,7 +152,7 @@ fn dumpi_ids() {
         .collect();
     let expected: Vec<u16> = (0..=281).filter(|&id| id != 128).collect();
     assert_eq!(ours.keys().copied().collect::<Vec<_>>(), expected);
-    let Some(text) = spec("dumpi.md") else { return };
+    let text = spec("dumpi.md");
     let rows: BTreeMap<u16, &str> = (numbered_rows(&text).into_iter())
         .filter(|(_, cells)| cells.len() >= 4 && matches!(cells[2], "W" | "D"))
         .map(|(id, cells)| (id, cells[1]))
@@ -171,7 +164,7 @@ fn dumpi_ids() {
 #[test]
 fn mpe_states() {
     let table = table();
-    let Some(text) = spec("clog2.md") else { return };
+    let text = spec("clog2.md");
     let mut seen = 0;
     for (id, cells) in numbered_rows(&text) {
         let [_, events, name, color, _, _, comm, logged, ..] = cells[..] else {
@@ -205,9 +198,7 @@ fn mpe_states() {
 #[test]
 fn functions_of_the_libraries() {
     let table = table();
-    let Some(text) = spec("mpi-functions.tsv") else {
-        return;
-    };
+    let text = spec("mpi-functions.tsv");
     let mut seen = 0;
     for row in text.lines().skip(1) {
         let cells: Vec<&str> = row.split('\t').collect();

@@ -32,7 +32,7 @@ impl std::fmt::Debug for Text {
     }
 }
 
-/// Share of a category in a stretch of time (sections 8.5 and 8.7).
+/// Share of a category in a stretch of time (`spec/slog2.md` sections 8.5 and 8.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ratios {
     /// Time in the category divided by the time of the whole.
@@ -43,7 +43,7 @@ pub struct Ratios {
     pub count: i64,
 }
 
-/// What drawables of one kind have in common (section 6.1).
+/// What drawables of one kind have in common (`spec/slog2.md` section 6.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Category {
     /// Its number, by which drawables name it; negative for previews.
@@ -60,7 +60,7 @@ pub struct Category {
     pub width: i8,
     /// Texts before the values of the info, one or none more than there are values.
     pub info_keys: Vec<Text>,
-    /// Types of the values, one character each (clog2.md section 8).
+    /// Types of the values, one character each (`spec/clog2.md` section 8).
     pub info_types: Vec<u8>,
     /// Methods; none are known.
     pub method_ids: Vec<i32>,
@@ -106,7 +106,7 @@ impl Category {
         }
     }
 
-    /// The category of messages: index 0 of every converted log (section 7.1).
+    /// The category of messages: index 0 of every converted log (`spec/slog2.md` section 7.1).
     pub fn message() -> Self {
         let mut message = Category::new(0, "message".into(), Topology::Arrow, Color::WHITE);
         message.width = 3;
@@ -115,7 +115,8 @@ impl Category {
         message
     }
 
-    /// Sets keys and types of the info from a format string of CLOG2, such as `CallID=0x%X, bytes=%l` (section 7.1).
+    /// Sets keys and types of the info from a format string of CLOG2, such as `CallID=0x%X, bytes=%l` (`spec/slog2.md`
+    /// section 7.1).
     ///
     /// A bare `%` at the end, which stops the original, is ignored.
     pub fn set_info_format(&mut self, format: &[u8]) {

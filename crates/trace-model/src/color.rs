@@ -1,5 +1,5 @@
-//! Colours: X11 names of CLOG2 definitions to ARGB (section 10), and the colours of categories that nobody described
-//! (section 7.1).
+//! Colours: X11 names of CLOG2 definitions to ARGB (`spec/slog2.md` section 10), and the colours of categories that
+//! nobody described (`spec/slog2.md` section 7.1).
 
 use super::x11_names::NAMES;
 

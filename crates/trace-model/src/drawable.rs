@@ -48,7 +48,7 @@ impl TimeBBox {
 pub struct Vertex {
     /// Seconds since the log's time zero.
     pub time: f64,
-    /// The line it is on (section 7.2).
+    /// The line it is on (`spec/slog2.md` section 7.2).
     pub line: i32,
 }
 
@@ -92,7 +92,7 @@ impl Topology {
         }
     }
 
-    /// True for states, which are listed apart from arrows and events (section 5).
+    /// True for states, which are listed apart from arrows and events (`spec/slog2.md` section 5).
     pub fn is_nestable(self) -> bool {
         self == Topology::State
     }

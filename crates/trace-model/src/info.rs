@@ -1,4 +1,4 @@
-//! The info of a drawable: big-endian values, one for each type of its category (clog2.md section 8).
+//! The info of a drawable: big-endian values, one for each type of its category (`spec/clog2.md` section 8).
 
 use super::{Category, Text};
 

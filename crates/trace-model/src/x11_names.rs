@@ -1,4 +1,5 @@
-//! The colour names of MPE logs: X11's `rgb.txt` with the changes of section 10, without the numbered grays.
+//! The colour names of MPE logs: X11's `rgb.txt` with the changes of `spec/slog2.md` section 10, without the numbered
+//! grays.
 
 /// Name and 0xRRGGBB, ascending by the bytes of the name.
 #[rustfmt::skip] // One name per line reads better than wrapped tuples.

@@ -16,7 +16,7 @@ const USUAL: &str = "/sys/kernel/tracing";
 const NAME: &str = "mpitrace";
 /// Most memory that the ring buffers of all processors take, KB.
 const MOST_KB: usize = 256 * 1024;
-/// Ring buffer of a processor, KB (spec io-chain.md section 6).
+/// Ring buffer of a processor, KB (`spec/io-chain.md` section 6).
 const USUAL_KB: usize = 8192;
 
 /// An instance, which is removed when this is dropped.

@@ -609,7 +609,7 @@ impl Tree<'_, '_, '_> {
     }
 }
 
-/// By start, then the longer one first, category, lines (section 8.6).
+/// By start, then the longer one first, category, lines (`spec/slog2.md` section 8.6).
 fn compare(a: &Drawable<'_>, b: &Drawable<'_>) -> Ordering {
     let (x, y) = (a.bounds(), b.bounds());
     let times = x

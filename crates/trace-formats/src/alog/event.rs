@@ -1,9 +1,9 @@
-//! A line: six numbers and perhaps a text (section 1).
+//! A line: six numbers and perhaps a text (`spec/alog.md` section 1).
 
 use std::fmt;
 use std::io::{self, Write};
 
-/// Event types that are no program's (sections 2 and 3).
+/// Event types that are no program's (`spec/alog.md` sections 2 and 3).
 pub mod etype {
     /// Creator and date of creation.
     pub const CREATOR: i32 = -1;

@@ -1,4 +1,4 @@
-//! CLOG-1 to ALOG, byte for byte as MPE's `clog2alog` (section 4).
+//! CLOG-1 to ALOG, byte for byte as MPE's `clog2alog` (`spec/alog.md` section 4).
 
 use super::error::{Error, ErrorKind};
 use crate::clog1::{Body, ENDLOG_TIME, Reader, Record};

@@ -1,4 +1,4 @@
-//! What the lines of types -1 to -100 say about a file (section 3).
+//! What the lines of types -1 to -100 say about a file (`spec/alog.md` section 3).
 
 use super::error::{Error, ErrorKind};
 use super::event::{Event, etype};

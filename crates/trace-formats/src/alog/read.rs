@@ -1,4 +1,4 @@
-//! Reads ALOG files that are in memory (or mapped), as upshot and nupshot do (section 1).
+//! Reads ALOG files that are in memory (or mapped), as upshot and nupshot do (`spec/alog.md` section 1).
 
 use super::error::{Error, ErrorKind};
 use super::event::{Event, etype};

@@ -1,4 +1,4 @@
-//! Makes an ALOG file of drawables from any source (section 7).
+//! Makes an ALOG file of drawables from any source (`spec/alog.md` section 7).
 
 use super::error::Error;
 use super::event::{Event, Timestamp, etype};

@@ -12,7 +12,7 @@ use trace_model::{Definitions, Drawable, Losses, Order, Stop};
 /// other events as they are.
 ///
 /// States pair with the latest start that is still open on their process, messages of a sender, receiver and tag in
-/// their order (section 3). What has no partner is lost, and counted.
+/// their order (`spec/alog.md` section 3). What has no partner is lost, and counted.
 #[derive(Debug)]
 pub struct Source<'a> {
     reader: Reader<'a>,

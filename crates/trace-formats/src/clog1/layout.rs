@@ -1,4 +1,4 @@
-//! How the records of a file are laid out, found out from its bytes (sections 6 and 7).
+//! How the records of a file are laid out, found out from its bytes (`spec/clog1.md` sections 6 and 7).
 
 use super::codec::{Ints, peek};
 use super::error::{Error, ErrorKind};

@@ -1,4 +1,4 @@
-//! The text of the original `clog_print`, byte for byte (section 8).
+//! The text of the original `clog_print`, byte for byte (`spec/clog1.md` section 8).
 
 use super::Reader;
 use super::error::Error;

@@ -1,4 +1,4 @@
-//! Records: the header and the eleven bodies (sections 2 and 3).
+//! Records: the header and the eleven bodies (`spec/clog1.md` sections 2 and 3).
 
 use crate::clog2::FixedText;
 
@@ -11,7 +11,7 @@ pub const MAX_RECORD_SIZE: usize = 80;
 /// The time MPE stamps ENDLOG with, "later than all times", in seconds.
 pub const ENDLOG_TIME: f64 = 1_000_000.0;
 
-/// Record types (section 3).
+/// Record types (`spec/clog1.md` section 3).
 #[allow(missing_docs)]
 pub mod rectype {
     pub const ENDLOG: i32 = -2;

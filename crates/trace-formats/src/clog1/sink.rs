@@ -1,4 +1,4 @@
-//! Makes a CLOG-1 file of drawables from any source (section 9).
+//! Makes a CLOG-1 file of drawables from any source (`spec/clog1.md` section 9).
 
 use super::error::Error;
 use super::layout::Layout;

@@ -6,7 +6,7 @@ use super::read::RawRecord;
 use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
 use std::io::Write;
 
-/// A block is closed when fewer bytes than this, or just as many, are left (section 4).
+/// A block is closed when fewer bytes than this, or just as many, are left (`spec/clog1.md` section 4).
 const RESERVE: usize = 160;
 
 /// Writes a file record by record.

@@ -1,4 +1,4 @@
-//! Records as bytes (section 4): what files hold and what ranks send each other while they merge.
+//! Records as bytes (`spec/clog2.md` section 4): what files hold and what ranks send each other while they merge.
 
 use super::comm::Gid;
 use super::error::{Error, ErrorKind};

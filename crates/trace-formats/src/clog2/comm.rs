@@ -1,4 +1,4 @@
-//! Communicators: their global ids and the table at the end of a file (section 5).
+//! Communicators: their global ids and the table at the end of a file (`spec/clog2.md` section 5).
 
 use super::codec::{get_f64, get_i32};
 use super::error::{Error, ErrorKind};
@@ -15,8 +15,8 @@ pub const UNKNOWN_LID: i32 = -999_999_999;
 
 /// The global id of a communicator, 32 bytes in the byte order of a merged file (big-endian).
 ///
-/// Two communicators are the same if all bytes are. Layout (section 5.2): a random int, the unshifted `MPI_Wtime` of
-/// the creation in seconds, 20 bytes of processor name.
+/// Two communicators are the same if all bytes are. Layout (`spec/clog2.md` section 5.2): a random int, the unshifted
+/// `MPI_Wtime` of the creation in seconds, 20 bytes of processor name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Gid(pub [u8; 32]);
 
@@ -133,7 +133,8 @@ impl CommEntry {
     pub const SIZE: usize = 40;
 }
 
-/// The communicator table at the end of a file; the index is the one local files use as icomm (section 5.3).
+/// The communicator table at the end of a file; the index is the one local files use as icomm (`spec/clog2.md`
+/// section 5.3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommTable(pub Vec<CommEntry>);
 

@@ -12,8 +12,8 @@ use std::io::{self, Write};
 /// Prints a file as the Java `clog2print` does.
 ///
 /// Like that tool it refuses little-endian files ([`ErrorKind::LittleEndian`]). Unlike it, it stops at ENDLOG, so a
-/// communicator table larger than a block is not taken for records (section 14). A damaged file is printed as far as it
-/// can be read before the error is given.
+/// communicator table larger than a block is not taken for records (`spec/clog2.md` section 14). A damaged file is
+/// printed as far as it can be read before the error is given.
 pub fn print(reader: &Reader<'_>, out: &mut impl Write) -> Result<(), Error> {
     if reader.preamble().endian == Endian::Little {
         return Err(Error::new(0, ErrorKind::LittleEndian));

@@ -1,5 +1,5 @@
-//! Several files as one, as `clog2_join` puts them together (section 14): the local files of a crashed run, or the merged
-//! ones of several MPI_COMM_WORLDs.
+//! Several files as one, as `clog2_join` puts them together (`spec/clog2.md` section 14): the local files of a crashed
+//! run, or the merged ones of several MPI_COMM_WORLDs.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{Seek, Write};

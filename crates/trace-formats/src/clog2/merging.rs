@@ -1,5 +1,5 @@
 //! The records of any file as they stand in a merged one: communicators by their numbers in one table for all, times on
-//! root's clock (sections 5.4, 11.1 and 14).
+//! root's clock (`spec/clog2.md` sections 5.4, 11.1 and 14).
 
 use super::comm::{CommKind, CommTable, UNKNOWN_LID};
 use super::preamble::Preamble;
@@ -60,7 +60,7 @@ impl Merging {
             return record;
         };
         let lid = |index: i32| self.comm(index).map(|(lid, _)| lid);
-        // The two sides of an intercommunicator are the entries behind it (section 5.3).
+        // The two sides of an intercommunicator are the entries behind it (`spec/clog2.md` section 5.3).
         let (local, remote) = if is_inter {
             (own.saturating_add(1), own.saturating_add(2))
         } else {

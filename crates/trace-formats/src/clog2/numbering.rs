@@ -1,5 +1,5 @@
 //! The numbers that lines and categories of any trace get in a CLOG2 file: communicator, rank and thread of a line
-//! (section 5.4), events of a category (section 6).
+//! (`spec/clog2.md` section 5.4), events of a category (`spec/clog2.md` section 6).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -306,7 +306,7 @@ impl Numbering {
     }
 }
 
-/// Whether readers take these numbers for what they are (section 6.1).
+/// Whether readers take these numbers for what they are (`spec/clog2.md` section 6.1).
 fn fits(topology: Topology, (start, end): (i32, i32)) -> bool {
     match topology {
         Topology::State => (0..SOLO_ETYPES).contains(&start) && start % 2 == 0 && end == start + 1,

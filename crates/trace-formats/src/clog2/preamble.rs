@@ -1,4 +1,4 @@
-//! The preamble: 1024 bytes of text in front of the blocks (section 2).
+//! The preamble: 1024 bytes of text in front of the blocks (`spec/clog2.md` section 2).
 
 use super::error::{Error, ErrorKind};
 use super::record::Endian;

@@ -2,7 +2,7 @@
 //!
 //! That tool shows a file as `clog2_join` would merge it: communicator numbers go through the table, times of a local
 //! file are shifted to root's clock. So the partner's communicator of a message is lost on intercommunicators of merged
-//! files (section 14); [`super::java`] shows it as it is.
+//! files (`spec/clog2.md` section 14); [`super::java`] shows it as it is.
 
 use super::Reader;
 use super::comm::{CommEntry, CommKind, Gid};

@@ -1,4 +1,4 @@
-//! Records: the header and the twelve bodies (section 4).
+//! Records: the header and the twelve bodies (`spec/clog2.md` section 4).
 
 use super::comm::Gid;
 use super::text::FixedText;
@@ -12,7 +12,7 @@ pub const MAX_RECORD_SIZE: usize = 136;
 /// Bytes of data in a CARGO record.
 pub const CARGO_SIZE: usize = 32;
 
-/// The time MPE stamps ENDLOG with; later than any event, in seconds (section 11.1).
+/// The time MPE stamps ENDLOG with; later than any event, in seconds (`spec/clog2.md` section 11.1).
 pub const ENDLOG_TIME: f64 = 1e8;
 
 /// Start events from here on are those of states that nest: an end event ends the state of its kind that began last on its line, where
@@ -23,7 +23,7 @@ pub const NESTED: i32 = 1 << 30;
 /// the stream that CLOG2 and SLOG2 files are made of, never in a CLOG2 file.
 pub(crate) const COUNTED: i32 = i32::MIN;
 
-/// Record types (section 4.2).
+/// Record types (`spec/clog2.md` section 4.2).
 #[allow(missing_docs)]
 pub mod rectype {
     pub const ENDLOG: i32 = 0;
@@ -54,7 +54,7 @@ pub mod constdef_etype {
     pub const MPI_CONST: i32 = -201;
 }
 
-/// Values of [`CommEvent::etype`] (section 5.1).
+/// Values of [`CommEvent::etype`] (`spec/clog2.md` section 5.1).
 pub mod comm_etype {
     /// MPI_COMM_WORLD, at start.
     pub const WORLD_CREATE: i32 = 0;
@@ -107,7 +107,7 @@ pub struct StateDef {
     pub color: FixedText<24>,
     /// Name.
     pub name: FixedText<32>,
-    /// Format of the data (section 8).
+    /// Format of the data (`spec/clog2.md` section 8).
     pub format: FixedText<40>,
 }
 
@@ -120,7 +120,7 @@ pub struct EventDef {
     pub color: FixedText<24>,
     /// Name.
     pub name: FixedText<32>,
-    /// Format of the data (section 8).
+    /// Format of the data (`spec/clog2.md` section 8).
     pub format: FixedText<40>,
 }
 
@@ -140,7 +140,7 @@ pub struct ConstDef {
 pub struct Msg {
     /// See [`msg_etype`].
     pub etype: i32,
-    /// LID of the partner's communicator (section 5.4).
+    /// LID of the partner's communicator (`spec/clog2.md` section 5.4).
     pub icomm: i32,
     /// The partner's rank in that communicator.
     pub rank: i32,
@@ -191,7 +191,7 @@ pub enum Body {
     Cargo {
         /// Number of the event.
         etype: i32,
-        /// The data, big-endian, laid out as the format of the definition says (section 8).
+        /// The data, big-endian, laid out as the format of the definition says (`spec/clog2.md` section 8).
         bytes: [u8; CARGO_SIZE],
     },
     /// One end of a message.

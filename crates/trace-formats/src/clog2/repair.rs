@@ -1,5 +1,5 @@
-//! Completes a file that a crash cut off, as `clog2_repair` was meant to (section 14), and one that is damaged: every
-//! sound record stays, an ENDLOG ends them, the communicator table follows from the COMM records.
+//! Completes a file that a crash cut off, as `clog2_repair` was meant to (`spec/clog2.md` section 14), and one that is
+//! damaged: every sound record stays, an ENDLOG ends them, the communicator table follows from the COMM records.
 
 use std::io::{Seek, Write};
 

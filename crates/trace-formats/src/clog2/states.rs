@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use wrappers::{Class, Function, Kind, Table};
 
-/// First user state (section 6.1). The events of state i are 2 i and 2 i + 1, for known and for user states.
+/// First user state (`spec/clog2.md` section 6.1). The events of state i are 2 i and 2 i + 1, for known and for user
+/// states.
 pub const USER_STATES: i32 = 300;
-/// The solo event of annotations, the first that users have (section 6.1); behind those of the program's own.
+/// The solo event of annotations, the first that users have (`spec/clog2.md` section 6.1); behind those of the program's
+/// own.
 const ANNOTATION: i32 = 5000;
 /// Start event of the program's first function: far from what MPE gives out, so that there is room for any number of them. The end
 /// event is the next number. Converters nest states from [`NESTED`] on.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// A text field of `N` bytes as it stands in a record: at most `N − 1` characters, a NUL, and bytes without meaning
-/// behind it (section 4.2).
+/// behind it (`spec/clog2.md` section 4.2).
 ///
 /// Two texts are equal when they are equal up to the NUL.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use trace_model::PendingFile;
 
-/// Bytes kept free in each block for its ENDBLOCK record (section 3).
+/// Bytes kept free in each block for its ENDBLOCK record (`spec/clog2.md` section 3).
 const RESERVE: usize = HEADER_SIZE;
 
 /// Whose files a [`Writer`] writes.

@@ -1,4 +1,4 @@
-//! Functions and their fields: what each record of the stream consists of (spec sections 3 and 8).
+//! Functions and their fields: what each record of the stream consists of (`spec/dumpi.md` sections 3 and 8).
 //!
 //! The table itself is `table.rs`, one line of text per function in the notation of the specification. It is
 //! parsed at compile time (`notation.rs`), so a misspelt code or bound does not compile.
@@ -22,7 +22,8 @@ pub const FUNCTION_EXIT: u16 = 292;
 /// Most fields that one function has.
 pub const MAX_FIELDS: usize = 11;
 
-/// What a field holds, hence its size in the stream and how it is shown (spec section 3, dumpi-tools 2.1).
+/// What a field holds, hence its size in the stream and how it is shown (`spec/dumpi.md` section 3,
+/// `spec/dumpi-tools.md` section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     /// Plain i32.
@@ -149,7 +150,7 @@ pub struct Field {
     pub root_only: bool,
 }
 
-/// How the reference library gets hold of a function (spec section 8).
+/// How the reference library gets hold of a function (`spec/dumpi.md` section 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// Wrapped by its default build.
@@ -186,7 +187,7 @@ impl Function {
     }
 
     /// The positions of the fields in the order dumpi2ascii shows them, where that is not the stream order
-    /// (dumpi-tools 2.1).
+    /// (`spec/dumpi-tools.md` section 2.1).
     pub fn display_order(&self) -> Option<&'static [u8]> {
         match self.id {
             54 => Some(&[0, 1, 2, 5, 6, 3, 4]),

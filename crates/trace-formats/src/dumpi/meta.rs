@@ -1,4 +1,4 @@
-//! The `.meta` file of a run, and the names of its files (spec section 1, dumpi-tools 1).
+//! The `.meta` file of a run, and the names of its files (`spec/dumpi.md` section 1, `spec/dumpi-tools.md` section 1).
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! The names dumpi2ascii puts behind numbers (spec section 7, dumpi-tools 2.1).
+//! The names dumpi2ascii puts behind numbers (`spec/dumpi.md` section 7, `spec/dumpi-tools.md` section 2.1).
 
 use super::functions::Code;
 

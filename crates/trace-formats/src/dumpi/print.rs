@@ -1,4 +1,4 @@
-//! The text of dumpi2ascii, byte for byte (dumpi-tools section 2), its slips included where a trace shows them.
+//! The text of dumpi2ascii, byte for byte (`spec/dumpi-tools.md` section 2), its slips included where a trace shows them.
 
 use std::fmt;
 use std::io::{self, Write};

@@ -214,7 +214,7 @@ fn check_magic(bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// The index and its own offset. Newer versions added words behind the magic: 8 since 0.6.6, before that 7, 6 and 5
-/// (spec section 10).
+/// (`spec/dumpi.md` section 10).
 fn find_index(bytes: &[u8]) -> Result<(Index, usize), Error> {
     for words in [8usize, 7, 6, 5] {
         let Some(start) = bytes.len().checked_sub(8 * words) else {

@@ -1,4 +1,4 @@
-//! The function table of the DUMPI format (spec section 8): one line per function id, fields in stream order.
+//! The function table of the DUMPI format (`spec/dumpi.md` section 8): one line per function id, fields in stream order.
 //!
 //! A field reads `name:code`, with these additions:
 //!

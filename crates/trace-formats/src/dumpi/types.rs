@@ -1,4 +1,4 @@
-//! What a DUMPI file is made of: times, records and the sections behind the stream (spec sections 3 to 5).
+//! What a DUMPI file is made of: times, records and the sections behind the stream (`spec/dumpi.md` sections 3 to 5).
 
 use std::fmt;
 
@@ -89,7 +89,7 @@ impl Mask {
     }
 }
 
-/// The version of the library that wrote a file; decides details of the layout (spec section 10).
+/// The version of the library that wrote a file; decides details of the layout (`spec/dumpi.md` section 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     /// Version.
@@ -421,7 +421,7 @@ pub struct Trailer {
     pub address_labels: Vec<AddressLabel>,
 }
 
-/// Offsets of the sections, 0 = absent (spec 2.1).
+/// Offsets of the sections, 0 = absent (`spec/dumpi.md` section 2.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// Datatype sizes.

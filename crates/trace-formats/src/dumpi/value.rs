@@ -38,7 +38,7 @@ pub enum Arg<'a> {
     Statuses(Statuses<'a>),
 }
 
-/// A status as recorded (spec section 3).
+/// A status as recorded (`spec/dumpi.md` section 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// Bytes received.

@@ -108,7 +108,7 @@ enum Role {
     Solo,
 }
 
-/// How lines are numbered (slog2.md section 7.2).
+/// How lines are numbered (`spec/slog2.md` section 7.2).
 #[derive(Clone, Copy, Debug)]
 struct Numbering {
     ranks: i32,

@@ -1,5 +1,5 @@
-//! DUMPI files without some of their calls, clocks, counters or statuses: what dumpi2dumpi does (dumpi-tools 4), and
-//! selection by thread, communicator and time besides.
+//! DUMPI files without some of their calls, clocks, counters or statuses: what dumpi2dumpi does (`spec/dumpi-tools.md`
+//! section 4), and selection by thread, communicator and time besides.
 
 use std::fmt;
 use std::io::Write;

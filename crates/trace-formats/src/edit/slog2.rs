@@ -19,8 +19,9 @@ pub struct Slog2Filter {
     pub selection: Selection,
     /// The shape of the new tree; without one, that of the file.
     pub tree: Option<Options>,
-    /// Write what slog2filter writes, its defects included (slog2-tools.md section 7): what ends at the very start of
-    /// the log is lost, counts and ratios of categories are added to those of the file, lines without drawables stay.
+    /// Write what slog2filter writes, its defects included (`spec/slog2-tools.md` section 7): what ends at the very
+    /// start of the log is lost, counts and ratios of categories are added to those of the file, lines without drawables
+    /// stay.
     pub like_original: bool,
 }
 
@@ -176,7 +177,7 @@ pub(super) fn topologies(categories: &[Category]) -> BTreeMap<i32, Topology> {
     topologies.collect()
 }
 
-/// Categories and lines of a file, the latter from its views (section 6.2).
+/// Categories and lines of a file, the latter from its views (`spec/slog2.md` section 6.2).
 pub(super) fn definitions(reader: &Reader<'_>) -> Definitions {
     Definitions {
         categories: reader.categories().to_vec(),

@@ -1,4 +1,4 @@
-//! The states of MPE-1's MPI wrappers and their fixed event numbers (clog1.md section 5).
+//! The states of MPE-1's MPI wrappers and their fixed event numbers (`spec/clog1.md` section 5).
 
 use std::collections::HashMap;
 

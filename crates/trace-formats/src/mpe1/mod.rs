@@ -1,5 +1,5 @@
 //! What ALOG and CLOG-1 have in common: events with numbers, which definitions pair to states, and messages whose two
-//! ends are events -101 and -102 (alog.md section 3).
+//! ends are events -101 and -102 (`spec/alog.md` section 3).
 //!
 //! [`Survey`] and [`Pairing`] make drawables of events, in two passes: definitions may stand behind what they define.
 //! [`Emitter`] makes events of drawables.

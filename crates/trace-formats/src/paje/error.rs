@@ -96,7 +96,7 @@ pub enum Problem {
     Io(io::Error),
 }
 
-/// Rules of Pajé that a trace may break and still be read (section 5): `pj_dump` stops at each.
+/// Rules of Pajé that a trace may break and still be read (`spec/paje.md` section 5): `pj_dump` stops at each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// An event earlier than what came before of its type on its container.

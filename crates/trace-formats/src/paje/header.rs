@@ -1,4 +1,4 @@
-//! The first part of a trace that we write: event definitions, types and values (sections 3 and 7).
+//! The first part of a trace that we write: event definitions, types and values (`spec/paje.md` sections 3 and 7).
 
 use std::collections::HashMap;
 use std::io::{self, Write};

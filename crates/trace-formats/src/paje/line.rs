@@ -1,4 +1,4 @@
-//! Lines and the values on them (section 1).
+//! Lines and the values on them (`spec/paje.md` section 1).
 
 use super::error::Problem;
 

@@ -1,4 +1,4 @@
-//! The names of events, fields and field types, in both dialects (sections 2 and 3).
+//! The names of events, fields and field types, in both dialects (`spec/paje.md` sections 2 and 3).
 
 use std::fmt;
 

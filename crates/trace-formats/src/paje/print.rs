@@ -1,4 +1,4 @@
-//! The text of `pj_dump` 1.3.6 (section 6): what was on each container, from the root down.
+//! The text of `pj_dump` 1.3.6 (`spec/paje.md` section 6): what was on each container, from the root down.
 //!
 //! As the text is by container and the trace by time, what is printed is kept in memory until the end: 24 bytes for a
 //! state. Two oddities of the original are kept: of what starts at the very end of the trace only the first of each type

@@ -1,4 +1,4 @@
-//! From events to what they tell of: containers, states, values of variables, events, links (section 5).
+//! From events to what they tell of: containers, states, values of variables, events, links (`spec/paje.md` section 5).
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! Writes drawables as a Pajé trace that pj_dump and ViTE take without a complaint (section 7).
+//! Writes drawables as a Pajé trace that pj_dump and ViTE take without a complaint (`spec/paje.md` section 7).
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufWriter, Write};

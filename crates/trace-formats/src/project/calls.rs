@@ -402,7 +402,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Records of a new communicator (section 5.1).
+    /// Records of a new communicator (`spec/clog2.md` section 5.1).
     fn create(&mut self, id: CommId, on: Place, thread: i32) {
         let place = self.places.get(id);
         let Some(comm) = self.scan.comms.get(id) else {

@@ -3,9 +3,9 @@
 //! States and events of MPE's API are the same on all ranks if their numbers are, as with MPE: all ranks take the same numbers in
 //! the same order. Regions and markers are the same if their names are. All ranks get the same list and number it alike.
 //!
-//! Numbers that MPE hands out are kept (section 6): pairs from 600 on, which are states 300 on, and solo events from 5000 on.
-//! All others get numbers behind these: what old programs made up themselves, pairs that are crossed, regions and markers.
-//! The states of functions come after them.
+//! Numbers that MPE hands out are kept (`spec/clog2.md` section 6): pairs from 600 on, which are states 300 on, and solo
+//! events from 5000 on. All others get numbers behind these: what old programs made up themselves, pairs that are
+//! crossed, regions and markers. The states of functions come after them.
 
 use crate::clog2::states::USER_STATES;
 use crate::clog2::{EventDef, FixedText, StateDef};

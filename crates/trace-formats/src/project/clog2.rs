@@ -1,4 +1,4 @@
-//! The second walk over a process: its CLOG2 records in order of time (sections 9 and 16).
+//! The second walk over a process: its CLOG2 records in order of time (`spec/clog2.md` sections 9 and 16).
 //!
 //! Every recorded call becomes a state, on the communicator it names or else on MPI_COMM_WORLD. Messages are two records each,
 //! which the converter to SLOG2 pairs by communicator, ranks and tag: the send stands behind the start event of the call
@@ -103,8 +103,8 @@ pub struct Settings<'s> {
 /// What could not be shown as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Communicators drawn on MPI_COMM_WORLD, because their lines would have numbers above 2^31 (section 16.6) or they have
-    /// more members than MPI_COMM_WORLD.
+    /// Communicators drawn on MPI_COMM_WORLD, because their lines would have numbers above 2^31 (`spec/clog2.md`
+    /// section 16.6) or they have more members than MPI_COMM_WORLD.
     pub folded_comms: u64,
     /// Messages left out because their communicator or partner is not known.
     pub unknown_messages: u64,

@@ -1,4 +1,5 @@
-//! The communicator table of a merged file: how the ranks' communicators get one numbering (sections 5.3 and 12.1).
+//! The communicator table of a merged file: how the ranks' communicators get one numbering (`spec/clog2.md` sections 5.3
+//! and 12.1).
 
 use crate::clog2::{CommEntry, CommKind, CommTable, Gid};
 use trace_model::hash::Map;

@@ -1,6 +1,7 @@
 //! The block files of several ranks on one machine, merged: what MPI_Finalize does over MPI, done in one process.
 //!
-//! The records come out as from the binary tree of MPI_Finalize (section 12.2), in which the parent of rank r is (r − 1) / 2.
+//! The records come out as from the binary tree of MPI_Finalize (`spec/clog2.md` section 12.2), in which the parent of
+//! rank r is (r − 1) / 2.
 
 use super::categories::Categories;
 use super::clog2::{Notes, Schema, Settings, Stream};
@@ -384,7 +385,7 @@ fn turns(ranks: u32) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// The merge of section 12.2 itself, on streams of (time, rank).
+    /// The merge of `spec/clog2.md` section 12.2 itself, on streams of (time, rank).
     fn tree(rank: usize, streams: &[Vec<(u32, usize)>]) -> Vec<(u32, usize)> {
         let Some(local) = streams.get(rank) else {
             return Vec::new();

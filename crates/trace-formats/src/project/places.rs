@@ -1,4 +1,4 @@
-//! Where the events of a communicator are drawn: its numbers in the merged file (section 5.4).
+//! Where the events of a communicator are drawn: its numbers in the merged file (`spec/clog2.md` section 5.4).
 
 use super::comms::{CommId, Comms};
 

@@ -279,8 +279,8 @@ impl Scan {
         self.ticks.map(|(_, last)| last)
     }
 
-    /// The rank's communicator table (section 5.3): its communicators in order of creation, an intercommunicator as itself,
-    /// its local and its remote side.
+    /// The rank's communicator table (`spec/clog2.md` section 5.3): its communicators in order of creation, an
+    /// intercommunicator as itself, its local and its remote side.
     pub fn gids(&self) -> Vec<(Gid, CommKind)> {
         let mut gids = Vec::with_capacity(self.comms.all().len());
         for comm in self.comms.all() {

@@ -1,4 +1,4 @@
-//! CLOG-1 to SLOG-1 as `clog2slog` does it, byte for byte (section 9).
+//! CLOG-1 to SLOG-1 as `clog2slog` does it, byte for byte (`spec/slog1.md` section 9).
 
 use super::error::{Error, ErrorKind};
 use super::record::{ARROW, Arguments, Record, STATE, Task, Words};

@@ -1,4 +1,4 @@
-//! The text of `slog_print` (section 10).
+//! The text of `slog_print` (`spec/slog1.md` section 10).
 
 use super::error::{Error, ErrorKind};
 use super::read::{Reader, Sector};

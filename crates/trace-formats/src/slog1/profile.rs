@@ -1,4 +1,4 @@
-//! The display profile: a table whose entries are text in fields of a fixed width (section 4).
+//! The display profile: a table whose entries are text in fields of a fixed width (`spec/slog1.md` section 4).
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};

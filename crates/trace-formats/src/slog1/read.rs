@@ -318,7 +318,7 @@ impl<'a, 'r> Iterator for Frames<'a, 'r> {
     }
 }
 
-/// The parts of a frame (section 6).
+/// The parts of a frame (`spec/slog1.md` section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sector {
     /// Begin and end in the frame.

@@ -1,4 +1,4 @@
-//! Records as bytes (section 6).
+//! Records as bytes (`spec/slog1.md` section 6).
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};

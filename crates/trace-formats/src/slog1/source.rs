@@ -349,7 +349,7 @@ impl Tally {
 }
 
 /// The real records of a frame in order of time: those of the current sector and those of the other sector that has no
-/// copies, which depends on the order of the file (section 6).
+/// copies, which depends on the order of the file (`spec/slog1.md` section 6).
 struct Merged<'a, 'r> {
     sources: [(Records<'a, 'r>, Option<Result<Record<'a>, Error>>); 2],
     by_start: bool,

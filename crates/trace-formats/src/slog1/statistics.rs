@@ -1,4 +1,4 @@
-//! Preview statistics: how much of each stretch of time is spent in each kind of interval (section 7).
+//! Preview statistics: how much of each stretch of time is spent in each kind of interval (`spec/slog1.md` section 7).
 
 use super::cursor::Cursor;
 use super::error::Error;

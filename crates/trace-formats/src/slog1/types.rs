@@ -1,5 +1,5 @@
-//! The small types of SLOG-1: keys of the tables, the header, threads, definitions, directory entries (sections 1, 3,
-//! 4 and 5).
+//! The small types of SLOG-1: keys of the tables, the header, threads, definitions, directory entries (`spec/slog1.md`
+//! sections 1, 3, 4 and 5).
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
@@ -132,7 +132,8 @@ impl fmt::Display for Key {
     }
 }
 
-/// The header of a file (section 3). Pointers are bytes from the start of the file, 0 where there is no such part.
+/// The header of a file (`spec/slog1.md` section 3). Pointers are bytes from the start of the file, 0 where there is no
+/// such part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Main and sub version; 0 and 9.
@@ -212,7 +213,7 @@ impl Header {
     }
 }
 
-/// A thread of a process (section 4). Records name it by node and number.
+/// A thread of a process (`spec/slog1.md` section 4). Records name it by node and number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
     /// Node; of an MPI program often the rank.
@@ -251,7 +252,7 @@ impl Thread {
     }
 }
 
-/// What records of a key look like and mean: an entry of the display profile (section 4).
+/// What records of a key look like and mean: an entry of the display profile (`spec/slog1.md` section 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Display {
     /// Which records.
@@ -266,7 +267,7 @@ pub struct Display {
     pub arguments: Option<Vec<Text>>,
 }
 
-/// How many numbers records of a key carry: an entry of the record definitions (section 4).
+/// How many numbers records of a key carry: an entry of the record definitions (`spec/slog1.md` section 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Which records.
@@ -294,7 +295,7 @@ impl Definition {
     }
 }
 
-/// An entry of the frame directory (section 5).
+/// An entry of the frame directory (`spec/slog1.md` section 5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// The frame, in bytes from the start of the file.

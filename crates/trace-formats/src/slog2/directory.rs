@@ -1,4 +1,4 @@
-//! The tree directory, read where it stands (section 6.3).
+//! The tree directory, read where it stands (`spec/slog2.md` section 6.3).
 //!
 //! It has 34 bytes for each node, root first, then level by level downwards, from left to right in each. So whoever looks
 //! for a node, or for those of a stretch of time, finds them in place, and a file of any size opens at once.

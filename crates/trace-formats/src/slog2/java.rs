@@ -3,11 +3,11 @@
 use std::io::Write;
 
 /// The order in which a Java `HashMap` lists keys with these hash codes, given in the order of their insertion, as
-/// indices (section 6.1). Equal keys must have been removed.
+/// indices (`spec/slog2.md` section 6.1). Equal keys must have been removed.
 ///
-/// Beside the growth that section 6.1 describes, a table of less than 64 buckets also doubles when a ninth key falls into
-/// one bucket. In a larger table Java turns such a bucket into a tree, whose order is not followed here: the bucket stays
-/// in the order of insertion.
+/// Beside the growth that `spec/slog2.md` section 6.1 describes, a table of less than 64 buckets also doubles when a
+/// ninth key falls into one bucket. In a larger table Java turns such a bucket into a tree, whose order is not followed
+/// here: the bucket stays in the order of insertion.
 pub(super) fn hash_map_order(hashes: impl IntoIterator<Item = u32>) -> Vec<usize> {
     const LONG_CHAIN: usize = 8;
     const SMALLEST_WITH_TREES: usize = 64;
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn hash_map_of_sixteen_and_more() {
-        // -1 goes to bucket 0, -2 to 1, -3 to 2 (section 6.1).
+        // -1 goes to bucket 0, -2 to 1, -3 to 2 (`spec/slog2.md` section 6.1).
         let keys = [-1i32, -3, -2, 0, 64, 65, 6];
         let order = hash_map_order(keys.map(|key| key as u32));
         let listed: Vec<i32> = order.into_iter().map(|index| keys[index]).collect();

@@ -1,4 +1,4 @@
-//! Nodes of the tree and the drawables and shadows (previews) in them, read in place (sections 4 and 5).
+//! Nodes of the tree and the drawables and shadows (previews) in them, read in place (`spec/slog2.md` sections 4 and 5).
 //!
 //! Everything borrows the bytes of the file: a drawable costs a few words in its list and no allocation.
 
@@ -15,7 +15,7 @@ const VERTEX_SIZE: usize = 12;
 /// Bytes of a primitive without info and vertices.
 const PRIMITIVE_SIZE: usize = 8;
 
-/// A state, an arrow or an event (section 4.1).
+/// A state, an arrow or an event (`spec/slog2.md` section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Primitive<'a> {
     /// Index of its category.
@@ -89,7 +89,7 @@ fn vertex(bytes: &[u8]) -> Vertex {
     }
 }
 
-/// Several primitives that belong together (section 4.2). No log of MPI calls has them.
+/// Several primitives that belong together (`spec/slog2.md` section 4.2). No log of MPI calls has them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Composite<'a> {
     /// Index of its category.
@@ -226,7 +226,7 @@ impl<'a> Drawable<'a> {
     }
 }
 
-/// What a category contributes to a shadow (section 4.3).
+/// What a category contributes to a shadow (`spec/slog2.md` section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weight {
     /// Index of the category.
@@ -259,7 +259,8 @@ impl Weight {
     }
 }
 
-/// A preview: stands for all drawables of one topology on one line, or between two, in a subtree (section 4.3).
+/// A preview: stands for all drawables of one topology on one line, or between two, in a subtree (`spec/slog2.md`
+/// section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadow<'a> {
     /// Preview category, no info, and vertices at the average times of the real ones. Its bounds are those of the averages.
@@ -306,7 +307,7 @@ impl<'a> Shadow<'a> {
             })
     }
 
-    /// The order of section 8.6.
+    /// The order of `spec/slog2.md` section 8.6.
     pub fn compare(&self, other: &Self) -> Ordering {
         let key = |shadow: &Self| {
             let primitive = &shadow.primitive;
@@ -378,7 +379,7 @@ impl Stub {
     }
 }
 
-/// The preview of a child (section 5).
+/// The preview of a child (`spec/slog2.md` section 5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShadowBuffer<'a> {
     /// Of the child.
@@ -403,14 +404,14 @@ impl ShadowBuffer<'_> {
     }
 }
 
-/// A node of the tree (section 5).
+/// A node of the tree (`spec/slog2.md` section 5).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node<'a> {
     /// Bounds, place in the tree, place in the file.
     pub stub: Stub,
-    /// Arrows and events, in the order of section 8.6.
+    /// Arrows and events, in the order of `spec/slog2.md` section 8.6.
     pub nestless: Vec<Drawable<'a>>,
-    /// States, in the order of section 8.6.
+    /// States, in the order of `spec/slog2.md` section 8.6.
     pub nestable: Vec<Drawable<'a>>,
     /// One for each child.
     pub shadows: Vec<ShadowBuffer<'a>>,

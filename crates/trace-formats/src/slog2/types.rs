@@ -1,17 +1,18 @@
-//! The small types of SLOG2: places in the file and in the tree, line maps, the header (sections 1, 3 and 6).
+//! The small types of SLOG2: places in the file and in the tree, line maps, the header (`spec/slog2.md` sections 1, 3
+//! and 6).
 
 use trace_model::{Text, TimeBBox};
 
 /// Version string this crate writes.
 pub const VERSION: &str = "SLOG 2.0.6";
 
-/// The version before, which can be read too (section 11).
+/// The version before, which can be read too (`spec/slog2.md` section 11).
 pub const VERSION_2_0_5: &str = "SLOG 2.0.5";
 
 /// Bytes of the header.
 pub const HEADER_SIZE: usize = 108;
 
-/// How categories and weights are laid out, which the version string tells (section 11).
+/// How categories and weights are laid out, which the version string tells (`spec/slog2.md` section 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// `SLOG 2.0.5`: neither counts nor summaries.
@@ -45,7 +46,8 @@ pub struct TreeNodeId {
     pub xpos: i32,
 }
 
-/// A view: which numbers name each line; the path to it in the tree of labels that a viewer shows (section 6.2).
+/// A view: which numbers name each line; the path to it in the tree of labels that a viewer shows (`spec/slog2.md`
+/// section 6.2).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineIdMap {
     /// Title of the view.
@@ -107,7 +109,7 @@ impl LineIdMap {
     }
 }
 
-/// An entry of the tree directory (section 6.3).
+/// An entry of the tree directory (`spec/slog2.md` section 6.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirEntry {
     /// The node.
@@ -118,7 +120,7 @@ pub struct DirEntry {
     pub ptr: FileBlockPtr,
 }
 
-/// The header of a file (section 3).
+/// The header of a file (`spec/slog2.md` section 3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
     /// Version string, such as [`VERSION`].

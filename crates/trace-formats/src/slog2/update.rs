@@ -85,7 +85,7 @@ impl<W: Write + Seek> Builder<W> {
 /// Builds a file of version 2.0.6 of one of any version: the drawables in order of increasing end time, the categories
 /// with summaries that are counted anew, the views as they are. Gives the output, the header and the number of drawables.
 ///
-/// The original leaves out drawables that end where the log begins (section 9.2); here none is.
+/// The original leaves out drawables that end where the log begins (`spec/slog2.md` section 9.2); here none is.
 ///
 /// # Errors
 /// What is wrong with the file, [`super::ErrorKind::NoDrawables`] if it holds none, and what of the output.

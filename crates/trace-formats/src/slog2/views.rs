@@ -1,4 +1,5 @@
-//! Lines and the views that name them: line ID maps from what the model knows of a line, and the way back (section 6.2).
+//! Lines and the views that name them: line ID maps from what the model knows of a line, and the way back
+//! (`spec/slog2.md` section 6.2).
 
 use std::collections::BTreeMap;
 

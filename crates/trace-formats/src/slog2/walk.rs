@@ -2,7 +2,7 @@
 //!
 //! The nodes of a level follow each other in time: what is in one does not end after what is in the next. So each level,
 //! read from left to right with the drawables of a node sorted, is in order, and merging the levels gives the whole. Unlike
-//! the lists of the original (section 9.2) nothing is left out.
+//! the lists of the original (`spec/slog2.md` section 9.2) nothing is left out.
 //!
 //! [`super::Source`] goes by start. Nodes hold their drawables in that order, so it need not keep nodes and sort them.
 
@@ -20,8 +20,8 @@ const ORDER: Order = Order::IncreasingEnd;
 
 /// Iterator over all drawables of a file. After an error it ends.
 ///
-/// In a file that was built from drawables out of order (section 8.9) the order is broken in places; each drawable
-/// comes once all the same.
+/// In a file that was built from drawables out of order (`spec/slog2.md` section 8.9) the order is broken in places;
+/// each drawable comes once all the same.
 #[derive(Debug)]
 pub struct Walk<'r, 'a> {
     reader: &'r Reader<'a>,

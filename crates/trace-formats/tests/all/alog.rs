@@ -34,7 +34,7 @@ fn files_are_copied_byte_for_byte() {
     }
 }
 
-/// Section 3: -2 counts the lines that are no header, -5 their types where the writer knows it.
+/// `spec/alog.md` section 3: -2 counts the lines that are no header, -5 their types where the writer knows it.
 #[test]
 fn files_count_their_events() {
     for (name, file) in alog_files() {
@@ -123,7 +123,7 @@ fn clog2alog_has_its_odd_times() {
     );
 }
 
-/// Section 1: what upshot and nupshot take.
+/// `spec/alog.md` section 1: what upshot and nupshot take.
 #[test]
 fn lines_are_read_with_tolerance() {
     let file = b"# made by hand\n\n  -11  0 0 0 0 4294967295   \n-13 0 1 2 0 0 light sky\n1\t0 0 7 1 12.5e3   two words  \n";

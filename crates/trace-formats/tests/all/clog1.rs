@@ -125,7 +125,7 @@ fn an_empty_log_is_one_block_with_endlog() {
     );
 }
 
-/// Section 4: ENDBLOCK stands where fewer than 161 bytes are left.
+/// `spec/clog1.md` section 4: ENDBLOCK stands where fewer than 161 bytes are left.
 #[test]
 fn blocks_end_where_mpe_ends_them() {
     let records: Vec<Record> = (0..40)

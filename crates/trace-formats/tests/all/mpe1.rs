@@ -88,7 +88,7 @@ fn to_alog(source: &dyn trace_model::Source, is_mpe: bool) -> (Vec<u8>, Losses) 
     (file.bytes(), losses)
 }
 
-/// Alog.md section 3: states close the latest open one, messages pair in both orders, the rest is counted.
+/// `spec/alog.md` section 3: states close the latest open one, messages pair in both orders, the rest is counted.
 #[test]
 fn events_are_paired() {
     use Topology::{Arrow, Event, State};

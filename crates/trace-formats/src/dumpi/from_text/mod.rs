@@ -1,5 +1,5 @@
-//! Text of dumpi2ascii back to a `.bin` file (dumpi-tools sections 2 and 3): all sections in any order, every function,
-//! counters, statuses and strings with quotes and line breaks in them. Printing the result gives the text again.
+//! Text of dumpi2ascii back to a `.bin` file (`spec/dumpi-tools.md` sections 2 and 3): all sections in any order, every
+//! function, counters, statuses and strings with quotes and line breaks in them. Printing the result gives the text again.
 //!
 //! What a text does not tell is filled in: records get status bits and a thread number, as the reference library always
 //! writes them; a clock that shows 0.000000000 at both ends was not recorded; sections that the text lacks are made from

@@ -9,7 +9,7 @@ use trace_model::{COUNTER_SIGN, InfoWriter};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shown {
     parts: Vec<Part>,
-    /// Format of the info (clog2.md section 8).
+    /// Format of the info (`spec/clog2.md` section 8).
     pub(super) format: String,
 }
 

@@ -1,7 +1,8 @@
 //! Composites: drawables that belong together made one, in SLOG2, the only format that has them.
 //!
 //! A composite has a head, whose info and colour it gets, and a category named after the head's. Its parts stay what they
-//! are; previews and summaries count them and not the composite (slog2.md section 4.2 and the original's tree builder).
+//! are; previews and summaries count them and not the composite (`spec/slog2.md` section 4.2 and the original's tree
+//! builder).
 
 mod bundle;
 mod nested;
@@ -23,7 +24,7 @@ use trace_model::{
 
 /// Most parts of a composite: their number has 16 bits.
 const MOST_PARTS: usize = i16::MAX as usize;
-/// The method of a view in which viewers draw composites as one (slog2.md section 6.2).
+/// The method of a view in which viewers draw composites as one (`spec/slog2.md` section 6.2).
 const CONNECT_COMPOSITE_STATE: i32 = 1;
 
 /// What belongs together.

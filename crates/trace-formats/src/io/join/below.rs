@@ -1,8 +1,9 @@
 //! What happens below the ranks: requests at servers, their pieces and disk calls, transfers of devices.
 //!
 //! A request names the thread that asked. The operation of a rank that was running on that thread at that time has caused it
-//! (section 4); a thread that nobody knows is glibc's, at work on an asynchronous transfer, and is found by the bytes. All
-//! else at servers bears the number of the request. What a device does is found by thread, or by pages.
+//! (`spec/io-chain.md` section 4); a thread that nobody knows is glibc's, at work on an asynchronous transfer, and is
+//! found by the bytes. All else at servers bears the number of the request. What a device does is found by thread, or by
+//! pages.
 
 use super::Put;
 use super::link::{Link, Resolved};

@@ -1,4 +1,4 @@
-//! Constants of the traced MPI library and what DUMPI writes for them (spec sections 7.1 and 7.4).
+//! Constants of the traced MPI library and what DUMPI writes for them (`spec/dumpi.md` sections 7.1 and 7.4).
 //!
 //! Enumerations have DUMPI's own values. Ranks and tags have DUMPI's values for MPI_ANY_SOURCE, MPI_ROOT and MPI_ANY_TAG;
 //! every other special value stands in existing traces as MPICH has it, so MPICH's values are written whatever the library.

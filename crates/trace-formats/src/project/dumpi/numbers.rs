@@ -1,6 +1,6 @@
-//! DUMPI's small numbers for handles (spec section 6): one space of numbers for each kind of handle, in the order in which
-//! records name them, predefined handles fixed. Numbers are never taken back, so a handle value that the MPI library uses
-//! again keeps its number.
+//! DUMPI's small numbers for handles (`spec/dumpi.md` section 6): one space of numbers for each kind of handle, in the
+//! order in which records name them, predefined handles fixed. Numbers are never taken back, so a handle value that the
+//! MPI library uses again keeps its number.
 //!
 //! One exception: a datatype whose handle value comes back with another size gets a new number. The reference keeps the old
 //! number and the old size, which gives every later message of that type a wrong size.

@@ -1,5 +1,5 @@
 //! Finds out how large frames must be, and how much of each the first pass must leave free, so that the copies of the
-//! second pass fit (section 8).
+//! second pass fit (`spec/slog1.md` section 8).
 
 use super::super::error::{Error, ErrorKind};
 use super::super::from_clog1::Options;

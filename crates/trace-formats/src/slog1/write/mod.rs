@@ -1,5 +1,6 @@
-//! Writes SLOG-1 files as the original library does (section 8): frames in a first pass, in which records come by end or
-//! by start time, then, for those by end time, the copies of records in the frames they reach into, and the statistics.
+//! Writes SLOG-1 files as the original library does (`spec/slog1.md` section 8): frames in a first pass, in which
+//! records come by end or by start time, then, for those by end time, the copies of records in the frames they reach
+//! into, and the statistics.
 //!
 //! Memory holds two frames, the records that reach out of the last one, and the directory.
 

@@ -367,7 +367,7 @@ impl Replay<'_> {
             info,
             vertices,
         };
-        // The rule of section 8.3.
+        // The rule of `spec/slog2.md` section 8.3.
         if self
             .earliest
             .is_none_or(|leaf| leaf <= drawable.bounds().earliest)

@@ -1,4 +1,5 @@
-//! The real drawables of one open node, already encoded, and their order and nesting (sections 8.2, 8.5 and 8.6).
+//! The real drawables of one open node, already encoded, and their order and nesting (`spec/slog2.md` sections 8.2, 8.5
+//! and 8.6).
 
 use std::cmp::Ordering;
 
@@ -11,15 +12,15 @@ const PRIMITIVE_KIND: u8 = 0;
 /// The byte before a composite.
 const COMPOSITE_KIND: u8 = 1;
 
-/// Drawables that belong together, to add to the tree as one (section 4.2). It is listed among the states. In previews
-/// and summaries its primitives count, each for its own category, and it does not.
+/// Drawables that belong together, to add to the tree as one (`spec/slog2.md` section 4.2). It is listed among the
+/// states. In previews and summaries its primitives count, each for its own category, and it does not.
 #[derive(Clone, Copy, Debug)]
 pub struct NewComposite<'a> {
     /// Index of its category.
     pub category: i32,
     /// Values, laid out as the category's types say; at most 32767 bytes.
     pub info: &'a [u8],
-    /// What it is made of, in the order of section 8.6; 1 to 32767.
+    /// What it is made of, in the order of `spec/slog2.md` section 8.6; 1 to 32767.
     pub primitives: &'a [NewDrawable<'a>],
 }
 
@@ -38,7 +39,7 @@ impl NewComposite<'_> {
         bounds
     }
 
-    /// Whether its primitives are in the order of section 8.6.
+    /// Whether its primitives are in the order of `spec/slog2.md` section 8.6.
     pub(super) fn is_sorted(&self) -> bool {
         self.primitives
             .is_sorted_by(|a, b| NewDrawable::order(a, b).is_le())
@@ -64,7 +65,7 @@ pub(in super::super) trait FileDrawable {
     fn encode(&self, out: &mut Vec<u8>);
     /// Lines of the first and the last vertex.
     fn lines(&self) -> Lines;
-    /// The order of section 8.6.
+    /// The order of `spec/slog2.md` section 8.6.
     fn order(&self, other: &Self) -> Ordering;
 }
 
@@ -127,7 +128,7 @@ pub(super) struct Drawables {
 /// Memory that closing a node needs for a while.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Items in the order of section 8.6.
+    /// Items in the order of `spec/slog2.md` section 8.6.
     order: Vec<u32>,
     /// Their start times and indices.
     keys: Vec<u64>,
@@ -301,7 +302,7 @@ impl Drawables {
         self.shadows.merge(&mut self.index, child);
     }
 
-    /// Brings `scratch.order` into the order of section 8.6.
+    /// Brings `scratch.order` into the order of `spec/slog2.md` section 8.6.
     fn sort(&self, scratch: &mut Scratch) {
         let Scratch { order, keys, .. } = scratch;
         order.clear();
@@ -459,7 +460,7 @@ impl Lists {
         self.sides.iter().map(Drawables::byte_size).sum()
     }
 
-    /// Appends both lists in the order of section 8.6.
+    /// Appends both lists in the order of `spec/slog2.md` section 8.6.
     pub(in super::super) fn write(&mut self, out: &mut Vec<u8>) {
         let mut scratch = Scratch::default();
         for side in &mut self.sides {

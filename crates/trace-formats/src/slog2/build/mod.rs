@@ -1,4 +1,4 @@
-//! Builds the tree of an SLOG2 file from a stream of drawables (section 8), in one pass.
+//! Builds the tree of an SLOG2 file from a stream of drawables (`spec/slog2.md` section 8), in one pass.
 //!
 //! In memory are only the open nodes, one per level, and one shadow per line (or pair of lines) for each of their
 //! children; everything else is in the file already.
@@ -144,7 +144,7 @@ impl<W: Write + Seek> Builder<W> {
         self.count
     }
 
-    /// Adds a drawable (section 8.3).
+    /// Adds a drawable (`spec/slog2.md` section 8.3).
     ///
     /// # Errors
     /// [`ErrorKind::VertexCount`] and [`ErrorKind::TooLarge`] for one that the format cannot hold, which is then left
@@ -301,7 +301,7 @@ impl<W: Write + Seek> Builder<W> {
         Error::new(self.position, kind)
     }
 
-    /// Closes the leaf and every node above it that is full, and opens their successors (section 8.4).
+    /// Closes the leaf and every node above it that is full, and opens their successors (`spec/slog2.md` section 8.4).
     #[cold]
     fn switch_branch(&mut self) -> Result<(), Error> {
         let leaf = self.open[0].id;
@@ -406,7 +406,7 @@ impl<W: Write + Seek> Builder<W> {
         Ok(())
     }
 
-    /// Writes all nodes that are still open; the tree is then complete (sections 8.4 and 8.7).
+    /// Writes all nodes that are still open; the tree is then complete (`spec/slog2.md` sections 8.4 and 8.7).
     ///
     /// # Errors
     /// [`ErrorKind::NoDrawables`] if nothing was added.

@@ -1,4 +1,5 @@
-//! Shadows (previews) of one node: averages over its real drawables and those of its children (section 8.5).
+//! Shadows (previews) of one node: averages over its real drawables and those of its children (`spec/slog2.md`
+//! section 8.5).
 
 use std::cmp::Ordering;
 
@@ -297,7 +298,8 @@ impl Shadows {
             out.extend_from_slice(&shadow.count.to_be_bytes());
             weights.clear();
             weights.extend(self.weights_of(shadow));
-            // Stable: equal ratios, whose order is free (section 8.8), stay in order of arrival. NaN goes last.
+            // Stable: equal ratios, whose order is free (`spec/slog2.md` section 8.8), stay in order of arrival. NaN
+            // goes last.
             weights.sort_by(|a, b| {
                 let (a, b) = (a.ratios.inclusive, b.ratios.inclusive);
                 a.partial_cmp(&b)
@@ -322,7 +324,7 @@ pub(super) fn vertex_count(topology: Topology) -> usize {
     }
 }
 
-/// The first two keys of the order of section 8.6: ascending start, then descending end.
+/// The first two keys of the order of `spec/slog2.md` section 8.6: ascending start, then descending end.
 pub(super) fn drawable_order(a: TimeBBox, b: TimeBBox) -> Ordering {
     let start = time_key(a.earliest).cmp(&time_key(b.earliest));
     start.then_with(|| time_key(b.latest).cmp(&time_key(a.latest)))

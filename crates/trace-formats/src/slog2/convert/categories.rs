@@ -1,4 +1,4 @@
-//! Which category an event number belongs to, and what is known about the categories (section 7.1).
+//! Which category an event number belongs to, and what is known about the categories (`spec/slog2.md` section 7.1).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -359,7 +359,8 @@ impl Categories {
         &mut self.slots[slot as usize]
     }
 
-    /// Unmatched events as the original counts them: once for each definition record of the category (section 7.7).
+    /// Unmatched events as the original counts them: once for each definition record of the category (`spec/slog2.md`
+    /// section 7.7).
     pub(super) fn unmatched(&self) -> u64 {
         self.slots
             .iter()

@@ -72,7 +72,7 @@ impl Counted {
     }
 }
 
-/// Bytes of values of these types (clog2.md section 8), if that is always the same.
+/// Bytes of values of these types (`spec/clog2.md` section 8), if that is always the same.
 fn length_of(types: &[u8]) -> Option<usize> {
     types.iter().try_fold(0, |sum, kind| {
         Some(

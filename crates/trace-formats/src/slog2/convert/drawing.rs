@@ -1,4 +1,5 @@
-//! Records to drawables, one record at a time (sections 7.3 and 7.4): what FromClog2 and the source of CLOG2 share.
+//! Records to drawables, one record at a time (`spec/slog2.md` sections 7.3 and 7.4): what FromClog2 and the source of
+//! CLOG2 share.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Lines and the views that name them (section 7.2).
+//! Lines and the views that name them (`spec/slog2.md` section 7.2).
 
 use super::super::types::LineIdMap;
 use super::super::views::process_and_comm_views;

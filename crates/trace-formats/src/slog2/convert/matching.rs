@@ -1,4 +1,5 @@
-//! Matches starts with ends and sends with receives, first in, first out (sections 7.3 and 7.4), in constant time.
+//! Matches starts with ends and sends with receives, first in, first out (`spec/slog2.md` sections 7.3 and 7.4), in
+//! constant time.
 
 use std::collections::hash_map::Entry;
 

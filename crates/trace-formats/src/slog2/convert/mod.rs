@@ -1,4 +1,4 @@
-//! CLOG2 to SLOG2: records to drawables, in one pass over the records in file order (section 7).
+//! CLOG2 to SLOG2: records to drawables, in one pass over the records in file order (`spec/slog2.md` section 7).
 //!
 //! [`FromClog2`] takes the records one at a time, so that the recorder can feed it the stream it writes to a CLOG2 file;
 //! [`convert`] feeds it a whole file.
@@ -49,8 +49,8 @@ pub struct Conversion {
     pub header: Header,
     /// Number of drawables.
     pub drawables: u64,
-    /// Number of unmatched events, as the original counts them (section 7.7): a state described n times counts n times,
-    /// a never described one not at all.
+    /// Number of unmatched events, as the original counts them (`spec/slog2.md` section 7.7): a state described n times
+    /// counts n times, a never described one not at all.
     pub unmatched_events: u64,
     /// Bytes of all records taken, ENDBLOCK and ENDLOG included.
     pub record_bytes: u64,

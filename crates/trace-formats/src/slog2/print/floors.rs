@@ -1,4 +1,4 @@
-//! Lists all drawables of a file in order, with a leaf and its ancestors in memory at a time (section 9.2).
+//! Lists all drawables of a file in order, with a leaf and its ancestors in memory at a time (`spec/slog2.md` section 9.2).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

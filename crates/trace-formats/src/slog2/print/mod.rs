@@ -1,5 +1,5 @@
 //! SLOG2 as text: that of slog2print, one list of all drawables, and that of PrintRecursively, node by node with previews
-//! (slog2-tools.md sections 4 and 5).
+//! (`spec/slog2-tools.md` sections 4 and 5).
 
 mod floors;
 mod navigate;
@@ -67,7 +67,7 @@ impl Default for PrintOptions {
 
 /// Writes what slog2print writes.
 ///
-/// Drawables that start exactly at the end of the log are missing, as in the original (section 9.2).
+/// Drawables that start exactly at the end of the log are missing, as in the original (`spec/slog2.md` section 9.2).
 pub fn print(
     reader: &Reader<'_>,
     options: &PrintOptions,
@@ -110,7 +110,7 @@ pub fn print(
 /// Gives the drawables that slog2print lists, in its order.
 ///
 /// Those that start exactly at the end of the log (end at its start, by end time) are missing, as in the original
-/// (section 9.2); [`super::Walk`] leaves nothing out.
+/// (`spec/slog2.md` section 9.2); [`super::Walk`] leaves nothing out.
 ///
 /// # Errors
 /// Those of the file and of `put`.

@@ -1,4 +1,4 @@
-//! A walk through the tree, as text, led by lines of commands: slog2navigator (slog2-tools.md section 6).
+//! A walk through the tree, as text, led by lines of commands: slog2navigator (`spec/slog2-tools.md` section 6).
 
 use std::io::Write;
 

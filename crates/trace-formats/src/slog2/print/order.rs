@@ -34,7 +34,7 @@ impl Order {
     }
 
     /// True if this border time lies before the place where a box begins or ends. By start time boxes contain their
-    /// beginning, by end time their end (section 9.2).
+    /// beginning, by end time their end (`spec/slog2.md` section 9.2).
     pub(super) fn is_before(self, border: f64, edge: f64) -> bool {
         match self {
             Order::IncreasingStart | Order::DecreasingStart => border < edge,

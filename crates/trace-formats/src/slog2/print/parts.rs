@@ -359,7 +359,7 @@ impl Printer {
         }
     }
 
-    /// A value of this type (clog2.md section 8); nothing where the data are too short or the type is unknown.
+    /// A value of this type (`spec/clog2.md` section 8); nothing where the data are too short or the type is unknown.
     fn value(&mut self, kind: u8, rest: &mut &[u8]) {
         match kind {
             b's' => {

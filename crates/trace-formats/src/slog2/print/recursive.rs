@@ -1,4 +1,4 @@
-//! PrintRecursively: the tree level by level, with all previews (slog2-tools.md section 5).
+//! PrintRecursively: the tree level by level, with all previews (`spec/slog2-tools.md` section 5).
 
 use std::collections::HashSet;
 use std::io::Write;

@@ -1,5 +1,5 @@
 //! The part of the tree that a walk through it has in memory: the root and, floor by floor, the nodes of a window
-//! (slog2.md section 9.3, slog2-tools.md section 6).
+//! (`spec/slog2.md` section 9.3, `spec/slog2-tools.md` section 6).
 //!
 //! Floors are counted from the leaves: floor 0. Which nodes are kept when the window moves is that of the original, so that
 //! the texts are.

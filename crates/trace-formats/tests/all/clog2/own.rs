@@ -52,7 +52,8 @@ fn reading_gives_what_was_written() {
     assert_eq!(types.len(), 12, "the log has every record type");
 }
 
-/// Section 3: a record goes into the block only if used + size + 24 < block size; the ENDBLOCK has its time.
+/// `spec/clog2.md` section 3: a record goes into the block only if used + size + 24 < block size; the ENDBLOCK has its
+/// time.
 #[test]
 fn blocks_are_closed_where_mpe_closes_them() {
     let bare = |time| Record {

@@ -38,8 +38,9 @@ fn conversions() -> Vec<(PathBuf, PathBuf, Options)> {
         .collect()
 }
 
-/// Compares two files and accepts what section 8.8 excepts and nothing else: the last bits of the two floats of category
-/// summaries, and the order of weights with equal inclusive ratios, or next to a NaN. Gives how often it had to.
+/// Compares two files and accepts what `spec/slog2.md` section 8.8 excepts and nothing else: the last bits of the two
+/// floats of category summaries, and the order of weights with equal inclusive ratios, or next to a NaN. Gives how often
+/// it had to.
 fn assert_same_log(name: &str, ours: &[u8], theirs: &[u8]) -> [usize; 2] {
     if ours == theirs {
         return [0, 0];
@@ -122,8 +123,8 @@ fn bits(weight: &Weight) -> (i32, u32, u32, i64) {
     )
 }
 
-/// Checks that the weights of all shadows are the same, in an order that may differ only where section 8.8 lets it.
-/// Gives the number of shadows in which it does.
+/// Checks that the weights of all shadows are the same, in an order that may differ only where `spec/slog2.md`
+/// section 8.8 lets it. Gives the number of shadows in which it does.
 fn same_weights(name: &str, ours: &ShadowBuffer<'_>, theirs: &ShadowBuffer<'_>) -> usize {
     let shadows = |buffer: &ShadowBuffer<'_>| {
         let all = buffer.nestless.iter().chain(&buffer.nestable);
