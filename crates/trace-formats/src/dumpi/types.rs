@@ -58,7 +58,7 @@ pub struct Offsets {
     pub wall: i32,
 }
 
-/// Which parts a record has (spec 4.1).
+/// Which parts a record has (`spec/dumpi.md` section 4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask(pub u8);
 

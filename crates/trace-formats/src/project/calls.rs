@@ -430,7 +430,7 @@ impl<'a> Core<'a> {
                     place.rank,
                     gid,
                 );
-                // Announced again, lines of other threads would count as unused (slog2.md 7.2).
+                // Announced again, lines of other threads would count as unused (`spec/slog2.md` section 7.2).
                 if self.sides.insert(place.line) {
                     let etype = comm_etype::INTRA_LOCAL;
                     self.announce(on, thread, etype, place.line, place.rank, local);

@@ -80,7 +80,7 @@ const COMPUTED: &[(&str, Action, &[&str])] = &[
     ("nneigh", Action::Length, &["neighbors"]),
     ("numaddresses", Action::Length, &["array_of_addresses"]),
     ("numdatatypes", Action::Length, &["array_of_datatypes"]),
-    // The reference takes the last element of the edges for their number (spec 9.2).
+    // The reference takes the last element of the edges for their number (`spec/dumpi.md` section 9.2).
     ("numedges", Action::Length, &["edges"]),
     ("numintegers", Action::Length, &["array_of_integers"]),
     ("oldcommrank", Action::CommRank, &["comm"]),
@@ -182,7 +182,7 @@ pub(super) struct Plan {
     pub steps: Vec<Step>,
     /// Positions of the parameters root and communicator, if fields depend on who the root is.
     pub root: Option<(u8, u8)>,
-    /// Datatype that the root converts before all others (MPI_Scatter, spec 6).
+    /// Datatype that the root converts before all others (MPI_Scatter, `spec/dumpi.md` section 6).
     pub first_type: Option<u8>,
     /// Parameters of a `_c` form that must fit 32 bits, or be empty, for the call to have a record of its base.
     pub narrow: Vec<u8>,
@@ -342,7 +342,7 @@ fn action(function: &Function, field: &Field, param: usize) -> Option<Action> {
     })
 }
 
-/// Which datatypes have their size registered (spec 5, "Datatype sizes").
+/// Which datatypes have their size registered (`spec/dumpi.md` section 5, "Datatype sizes").
 fn datatype(function: &Function, field: &Field) -> Action {
     const NOT_ASKED: [&str; 5] = [
         "MPI_Type_free",

@@ -112,7 +112,7 @@ const FIXED: &[(Space, &[(&str, i32)])] = &[
     (Space::Request, &[("MPI_REQUEST_NULL", 1)]),
 ];
 
-/// Fixed numbers of datatypes (spec 7.2). Both names of long long are one handle in every MPI library; the reference
+/// Fixed numbers of datatypes (`spec/dumpi.md` section 7.2). Both names of long long are one handle in every MPI library; the reference
 /// gives it the number of the second.
 const FIXED_TYPES: &[(&str, i32)] = &[
     ("MPI_DATATYPE_NULL", 1),
