@@ -4,7 +4,6 @@
 //! Where only the newest calls are kept, blocks are used again. Definitions that later records may need stand twice then, in
 //! their thread's blocks and in pinned ones: those are given first whose block is gone.
 
-use crate::define::Definition;
 use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, Clock, FILE_MAGIC, Family, PINNED_MAGIC, VERSION, at,
 };
@@ -390,39 +389,12 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Adds definitions to those that the file has, in front of its records. `block` is what [`block_of`] gave.
+    /// Adds definitions to those that the file has, in front of its records. `block` is what [`definitions_block`](crate::definitions_block) gave.
     pub fn add(&mut self, block: &'a [u8]) {
         if let Some(thread) = self.threads.first_mut() {
             thread.blocks.front.insert(0, block);
         }
     }
-}
-
-/// A block of these definitions, as a thread of the recorder would have written it. Those for which there is no room are left
-/// out.
-pub fn block_of(definitions: &[Definition]) -> Vec<u8> {
-    let mut block = vec![0; BLOCK_HEADER];
-    for definition in definitions {
-        let payload = definition.encode();
-        let size = (record::HEAD + payload.len()).next_multiple_of(4);
-        let Ok(units) = u16::try_from(size / 4) else {
-            continue;
-        };
-        if block.len() + size > BLOCK_SIZE {
-            continue;
-        }
-        let end = block.len() + size;
-        block.extend_from_slice(&definition.number().to_ne_bytes());
-        block.extend_from_slice(&units.to_ne_bytes());
-        block.extend_from_slice(&[0; record::HEAD - 4]);
-        block.extend_from_slice(&payload);
-        block.resize(end, 0);
-    }
-    let committed = (block.len() - BLOCK_HEADER) as u32;
-    block.resize(BLOCK_SIZE, 0);
-    block[..4].copy_from_slice(&BLOCK_MAGIC.to_ne_bytes());
-    block[at::B_COMMITTED..at::B_COMMITTED + 4].copy_from_slice(&committed.to_ne_bytes());
-    block
 }
 
 fn block_records(block: &[u8]) -> Records<'_> {

@@ -5,14 +5,16 @@
 //! signature, packed without padding ([`encode`] writes them, [`args`] reads them back with the function table as schema).
 //! What the reader needs besides calls (communicators, datatype sizes, constants of the MPI library, clock readings) stands
 //! in the same blocks as definition records ([`define`]). What a call does below MPI, its file operations, are records as
-//! well ([`operation`]), which bytes of a file a view shows is told by [`runs`], and so are what the program tells of itself ([`user`]), values of performance counters ([`counts`]) and
-//! functions that the program enters and leaves ([`mod@function`]).
+//! well ([`operation`]); so are the program's own events ([`user`]), values of performance counters ([`counts`]) and functions that
+//! the program enters and leaves ([`mod@function`]). [`runs`] describes which bytes of a file a view shows.
 //!
-//! Because the file is a shared mapping, what was recorded survives the death of the process; [`mod@file`] reads it, whether
-//! the process finished or not. How blocks pass from thread to thread is in [`handover`].
+//! Because the file is a shared mapping, what was recorded survives the death of the process. [`mod@file`] reads it, whether the
+//! process finished or not. [`handover`] passes blocks from thread to thread in the recorder; `writer` writes the files of all
+//! other processes.
 #![deny(missing_docs)]
 
 pub mod args;
+mod block;
 pub mod counts;
 pub mod define;
 pub mod encode;
@@ -20,6 +22,8 @@ pub mod file;
 pub mod function;
 pub mod handover;
 pub mod layout;
+#[cfg(unix)]
+pub mod machine;
 mod numbers;
 pub mod operation;
 mod payload;
@@ -28,5 +32,8 @@ mod rewrite;
 pub mod runs;
 pub mod tids;
 pub mod user;
+#[cfg(all(unix, not(loom)))]
+pub mod writer;
 
+pub use block::definitions_block;
 pub use rewrite::rewrite;

@@ -1,20 +1,23 @@
-//! Block files of processes that are no ranks: I/O servers, and what follows block devices. They have the recorder's format
-//! ([`blockfile::layout`]), with rank −1, times in ns of CLOCK_MONOTONIC, and a SERVER definition.
+//! Writing the block file of a process that is no rank: an I/O server, a data server, what follows block devices. Such a file
+//! has rank −1, times in ns of CLOCK_MONOTONIC, and a SERVER definition.
 //!
-//! Each thread fills mapped blocks of its own, one after the other, so that what was recorded is in the file at any moment,
-//! also when the process is killed. When the disk is full, records are counted and not kept, and the process works on.
+//! Each thread fills mapped blocks of its own, one after the other. Every record is in the file as soon as it is written, also
+//! if the process is killed then. When the disk is full, records are counted as lost, and the process works on.
+//!
+//! The recorder does not use this writer: its hot path fills blocks that go round among threads ([`crate::handover`]).
 
-use blockfile::define::{ClockReading, Definition, FRAGMENT, Process, Server, TIME_BASE};
-use blockfile::encode::Head;
-use blockfile::layout::{
+use crate::block::{put_record, record_size};
+use crate::define::{Definition, FRAGMENT, Server, TIME_BASE};
+use crate::encode::Head;
+use crate::layout::{
     BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader, Clock, FILE_MAGIC, Family, FileHeader,
     VERSION,
 };
-use blockfile::operation::{self, Operation};
-use blockfile::record;
+use crate::machine::{monotonic_reading, now, process};
+use crate::operation::{self, Operation};
+use crate::record;
 use memmap2::{MmapMut, MmapOptions};
 use parking_lot::Mutex;
-use std::ffi::c_char;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -25,19 +28,19 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Bits of a CallID that count calls, as the recorder has them.
 pub const COUNTER_BITS: u32 = 40;
-/// Records that are lost before the next look whether there is room again.
-const PATIENCE: u64 = 1024;
-/// Room for the records that set a new time.
-const BASE_RECORD: usize = record::HEAD + 16;
-/// Most bytes of a definition that is not cut into parts.
-const WHOLE: usize = 32 * 1024;
+/// Records that are lost before the writer tries again whether there is room.
+const RETRY_AFTER_LOST_RECORDS: u64 = 1024;
+/// Bytes of the record that sets a new time base.
+const BASE_RECORD_BYTES: usize = record::HEAD + 16;
+/// Maximum size of a definition, or of a part of one that is cut.
+const MAX_PART_BYTES: usize = 32 * 1024;
 
-/// A block file that this process writes. Dropping it without [`Journal::finish`] leaves the file of a process that ended
-/// early.
-pub struct Journal {
+/// A block file that this process writes. Dropping it without [`finish`](BlockFileWriter::finish) leaves the file of a process
+/// that ended early.
+pub struct BlockFileWriter {
     shared: Arc<Shared>,
     /// Thread 0: what is known about the process as a whole.
-    own: Mutex<JournalThread>,
+    own: Mutex<ThreadWriter>,
 }
 
 struct Shared {
@@ -47,8 +50,8 @@ struct Shared {
     next_thread: AtomicU32,
 }
 
-/// What one thread writes, in blocks of its own.
-pub struct JournalThread {
+/// The part of a [`BlockFileWriter`] that one thread writes, in blocks of its own.
+pub struct ThreadWriter {
     shared: Arc<Shared>,
     number: u32,
     tid: u64,
@@ -62,12 +65,12 @@ pub struct JournalThread {
     lost: u64,
 }
 
-impl Journal {
-    /// Makes the file, which must not be there yet, with the definitions PROCESS, `server`, and a first CLOCK.
+impl BlockFileWriter {
+    /// Creates the file, which must not exist yet, with the definitions PROCESS, `server`, and a first CLOCK.
     ///
     /// # Errors
-    /// What the system says when the file cannot be made; this machine's function table when it cannot be read.
-    pub fn create(path: &Path, server: Server) -> io::Result<Journal> {
+    /// The error of the system if the file cannot be created; an error of the function table if it cannot be read.
+    pub fn create(path: &Path, server: Server) -> io::Result<BlockFileWriter> {
         let table = wrappers::table().map_err(io::Error::other)?.fingerprint();
         let file = OpenOptions::new()
             .read(true)
@@ -107,15 +110,15 @@ impl Journal {
         let mut own = thread(&shared);
         own.define(&Definition::Process(process()));
         own.define(&Definition::Server(server));
-        own.define(&Definition::Clock(reading()));
-        Ok(Journal {
+        own.define(&Definition::Clock(monotonic_reading()));
+        Ok(BlockFileWriter {
             shared,
             own: Mutex::new(own),
         })
     }
 
-    /// A place for a thread to write to. Whoever calls this is the thread that the file names.
-    pub fn thread(&self) -> JournalThread {
+    /// A writer for the calling thread, whose ID stands in the file.
+    pub fn thread(&self) -> ThreadWriter {
         thread(&self.shared)
     }
 
@@ -124,15 +127,17 @@ impl Journal {
         self.own.lock().define(definition);
     }
 
-    /// Records that could not be kept so far.
+    /// Records that were lost so far.
     pub fn lost(&self) -> u64 {
         self.shared.lost().load(Relaxed)
     }
 
-    /// Completes the file: a last CLOCK, and that the process has ended as it should. Records that threads write later are
-    /// kept nevertheless.
+    /// Completes the file with a last CLOCK and the mark that the process has ended as it should. Records that threads write
+    /// after that are kept, too.
     pub fn finish(&self) {
-        self.own.lock().define(&Definition::Clock(reading()));
+        self.own
+            .lock()
+            .define(&Definition::Clock(monotonic_reading()));
         // SAFETY: mapped for the life of `shared`; the field is atomic.
         unsafe { (*self.shared.header()).ended.store(1, Relaxed) };
     }
@@ -161,8 +166,8 @@ impl Shared {
     }
 }
 
-fn thread(shared: &Arc<Shared>) -> JournalThread {
-    JournalThread {
+fn thread(shared: &Arc<Shared>) -> ThreadWriter {
+    ThreadWriter {
         shared: Arc::clone(shared),
         number: shared.next_thread.fetch_add(1, Relaxed),
         // SAFETY: asks for a number.
@@ -175,7 +180,7 @@ fn thread(shared: &Arc<Shared>) -> JournalThread {
     }
 }
 
-impl JournalThread {
+impl ThreadWriter {
     /// Writes an operation that took place from `start` to `stop` (ns of CLOCK_MONOTONIC) and failed with `errno`, or 0.
     /// Operations must come in the order in which they end: what is nested in another one before that.
     pub fn put(&mut self, function: u16, start: u64, stop: u64, errno: i32, operation: &Operation) {
@@ -207,16 +212,16 @@ impl JournalThread {
     pub fn define(&mut self, definition: &Definition) {
         let payload = definition.encode();
         let now = now();
-        if payload.len() <= WHOLE {
+        if payload.len() <= MAX_PART_BYTES {
             self.append(definition.number(), now, 0, &payload);
             return;
         }
         let mut whole = definition.number().to_ne_bytes().to_vec();
         whole.extend_from_slice(&0i32.to_ne_bytes());
         whole.extend_from_slice(&payload);
-        for (i, part) in whole.chunks(WHOLE).enumerate() {
+        for (i, part) in whole.chunks(MAX_PART_BYTES).enumerate() {
             let mut fragment = (whole.len() as u32).to_ne_bytes().to_vec();
-            fragment.extend_from_slice(&((i * WHOLE) as u32).to_ne_bytes());
+            fragment.extend_from_slice(&((i * MAX_PART_BYTES) as u32).to_ne_bytes());
             fragment.extend_from_slice(part);
             self.append(FRAGMENT, now, 0, &fragment);
         }
@@ -224,8 +229,8 @@ impl JournalThread {
 
     /// Appends a record; false when there is no room for it.
     fn append(&mut self, word: u16, start: u64, duration: u32, body: &[u8]) -> bool {
-        let size = (record::HEAD + body.len()).next_multiple_of(4);
-        if self.used + size + BASE_RECORD > BLOCK_SIZE && !self.change_block(start) {
+        let size = record_size(body.len());
+        if self.used + size + BASE_RECORD_BYTES > BLOCK_SIZE && !self.change_block(start) {
             return false;
         }
         if u32::try_from(start.wrapping_sub(self.time_base)).is_err() {
@@ -244,20 +249,16 @@ impl JournalThread {
         let Some(block) = &mut self.block else {
             return;
         };
-        let size = (record::HEAD + body.len()).next_multiple_of(4);
-        let Some(place) = block.get_mut(self.used..self.used + size) else {
-            return;
-        };
         let head = Head {
             word,
             start,
             duration,
             call: 0,
         };
-        // SAFETY: `place` has at least the bytes of a head.
-        unsafe { head.write(place.as_mut_ptr(), size) };
-        place[record::HEAD..record::HEAD + body.len()].copy_from_slice(body);
-        self.used += size;
+        let Some(used) = put_record(block, self.used, head, body) else {
+            return;
+        };
+        self.used = used;
         let header = block.as_ptr().cast::<BlockHeader>();
         // SAFETY: the block begins with its header, and the field is atomic.
         let committed = unsafe { &(*header).committed };
@@ -266,7 +267,7 @@ impl JournalThread {
 
     /// Goes on in a new block.
     fn change_block(&mut self, now: u64) -> bool {
-        if self.block.is_none() && !self.lost.is_multiple_of(PATIENCE) {
+        if self.block.is_none() && !self.lost.is_multiple_of(RETRY_AFTER_LOST_RECORDS) {
             return false;
         }
         self.block = self.shared.block().ok();
@@ -330,69 +331,10 @@ fn map(file: &File, offset: u64) -> io::Result<MmapMut> {
     }
 }
 
-/// CLOCK_MONOTONIC in ns: the time of all records.
-pub fn now() -> u64 {
-    clock(libc::CLOCK_MONOTONIC)
-}
-
-fn clock(id: libc::clockid_t) -> u64 {
-    let mut t = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `t` is a valid place for the result.
-    unsafe { libc::clock_gettime(id, &mut t) };
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
-}
-
-fn reading() -> ClockReading {
-    let monotonic = now();
-    ClockReading {
-        ticks: monotonic,
-        monotonic,
-        realtime: clock(libc::CLOCK_REALTIME),
-        cpu: clock(libc::CLOCK_PROCESS_CPUTIME_ID),
-    }
-}
-
-fn process() -> Process {
-    let file_name = |path: std::path::PathBuf| {
-        let name = path.file_name()?;
-        Some(name.to_string_lossy().into_owned())
-    };
-    Process {
-        host: host(),
-        program: std::env::current_exe()
-            .ok()
-            .and_then(file_name)
-            .unwrap_or_default(),
-        user: std::env::var("LOGNAME").unwrap_or_default(),
-        boot: boot_id(),
-    }
-}
-
-/// What identifies this start of the kernel: processes with the same one read the same clocks.
-pub fn boot_id() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    id.trim().to_owned()
-}
-
-/// Name of this host.
-pub fn host() -> String {
-    let mut name = [0 as c_char; 256];
-    // SAFETY: the buffer is one byte longer than what may be written, and zero.
-    unsafe {
-        libc::gethostname(name.as_mut_ptr(), name.len() - 1);
-        std::ffi::CStr::from_ptr(name.as_ptr())
-            .to_string_lossy()
-            .into_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blockfile::define::{Extents, Role};
+    use crate::define::{Extents, Role};
     use std::path::PathBuf;
     use std::process::Command;
 
@@ -409,7 +351,7 @@ mod tests {
 
     impl Name {
         fn new(name: &str) -> Name {
-            let name = format!("mpitrace-journal-{name}-{}.blocks", std::process::id());
+            let name = format!("blockfile-writer-{name}-{}.blocks", std::process::id());
             let path = std::env::temp_dir().join(name);
             drop(std::fs::remove_file(&path));
             Name(path)
@@ -422,7 +364,7 @@ mod tests {
         }
     }
 
-    fn write(thread: &mut JournalThread, count: u64) {
+    fn write(thread: &mut ThreadWriter, count: u64) {
         for i in 0..count {
             let operation = Operation {
                 fd: 3,
@@ -445,7 +387,7 @@ mod tests {
 
     /// Numbers of the operations of thread `thread` in `bytes`, each checked, and the definitions of all threads.
     fn read(bytes: &[u8], thread: u32) -> (u64, Vec<Definition>) {
-        let file = blockfile::file::File::new(bytes).unwrap();
+        let file = crate::file::File::new(bytes).unwrap();
         assert_eq!(file.damage(), []);
         assert_eq!(
             (file.info().rank, file.info().clock),
@@ -476,19 +418,19 @@ mod tests {
     #[test]
     fn records_come_back() {
         let name = Name::new("back");
-        let journal = Journal::create(&name.0, server()).unwrap();
-        let mut thread = journal.thread();
+        let writer = BlockFileWriter::create(&name.0, server()).unwrap();
+        let mut thread = writer.thread();
         // The first part goes to thread 1, and another one writes at the same time what is larger than a block.
         let extents = Definition::Extents(Extents {
             extents: (0..9000).map(|i| (i, i, i)).collect(),
             ..Extents::default()
         });
         std::thread::scope(|scope| {
-            let mut other = journal.thread();
+            let mut other = writer.thread();
             scope.spawn(move || write(&mut thread, 20_000));
             other.define(&extents);
         });
-        journal.finish();
+        writer.finish();
         let bytes = std::fs::read(&name.0).unwrap();
         let (count, definitions) = read(&bytes, 1);
         assert_eq!(count, 20_000);
@@ -496,23 +438,23 @@ mod tests {
         assert!(definitions.contains(&Definition::Server(server())));
         let clocks = |d: &&Definition| matches!(d, Definition::Clock(_));
         assert_eq!(definitions.iter().filter(clocks).count(), 2);
-        let info = blockfile::file::File::new(&bytes).unwrap().info();
+        let info = crate::file::File::new(&bytes).unwrap().info();
         assert_eq!((info.ended, info.lost), (1, 0));
         assert!(
-            Journal::create(&name.0, server()).is_err(),
+            BlockFileWriter::create(&name.0, server()).is_err(),
             "the file exists"
         );
     }
 
-    const CHILD: &str = "MPITRACE_TEST_JOURNAL";
+    const CHILD: &str = "BLOCKFILE_TEST_WRITER";
 
     /// What [`killed`] runs in a process of its own.
     #[test]
     #[ignore = "part of another test"]
     fn child() {
         let path = std::env::var_os(CHILD).unwrap();
-        let journal = Journal::create(Path::new(&path), server()).unwrap();
-        write(&mut journal.thread(), 5_000);
+        let writer = BlockFileWriter::create(Path::new(&path), server()).unwrap();
+        write(&mut writer.thread(), 5_000);
         // SAFETY: ends this process, which was started for that.
         unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
     }
@@ -528,23 +470,26 @@ mod tests {
         };
         // SAFETY: plain calls.
         unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit(10 * BLOCK_SIZE as u64)) };
-        let journal = Journal::create(Path::new(&path), server()).unwrap();
-        let mut thread = journal.thread();
+        let writer = BlockFileWriter::create(Path::new(&path), server()).unwrap();
+        let mut thread = writer.thread();
         write(&mut thread, 20_000);
-        assert!(journal.lost() > 10_000);
+        assert!(writer.lost() > 10_000);
         // SAFETY: as above.
         unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit(libc::RLIM_INFINITY)) };
-        let lost = journal.lost();
-        for _ in 0..PATIENCE {
+        let lost = writer.lost();
+        for _ in 0..RETRY_AFTER_LOST_RECORDS {
             thread.put(operation::READ, 1, 2, 0, &Operation::default());
         }
-        assert!(journal.lost() < lost + PATIENCE, "it records again");
-        journal.finish();
+        assert!(
+            writer.lost() < lost + RETRY_AFTER_LOST_RECORDS,
+            "it records again"
+        );
+        writer.finish();
     }
 
     fn run(test: &str, name: &Name) -> std::process::ExitStatus {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", &format!("journal::tests::{test}"), "--ignored"])
+            .args(["--exact", &format!("writer::tests::{test}"), "--ignored"])
             .env(CHILD, &name.0)
             .stdout(std::process::Stdio::null())
             .status()
@@ -560,7 +505,7 @@ mod tests {
         let (count, definitions) = read(&bytes, 1);
         assert_eq!(count, 5_000);
         assert_eq!(definitions.len(), 3);
-        assert_eq!(blockfile::file::File::new(&bytes).unwrap().info().ended, 0);
+        assert_eq!(crate::file::File::new(&bytes).unwrap().info().ended, 0);
     }
 
     #[test]
@@ -568,7 +513,7 @@ mod tests {
         let name = Name::new("full");
         assert!(run("child_without_room", &name).success());
         let bytes = std::fs::read(&name.0).unwrap();
-        let file = blockfile::file::File::new(&bytes).unwrap();
+        let file = crate::file::File::new(&bytes).unwrap();
         assert_eq!(file.damage(), []);
         assert!(file.info().lost > 10_000);
         let mut records = file.threads()[1].records();

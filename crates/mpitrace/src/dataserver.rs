@@ -8,10 +8,10 @@ use crate::ioserver::recording::{Recorder, Result, Work};
 use crate::ioserver::secret::Secret;
 use crate::ioserver::visitors::{Visitor, Visitors};
 use crate::ioserver::wire::{self, Action, DATA_ONLY, NEW, Question, Until};
-use crate::journal::now;
 use crate::system::absolute;
 use crate::system::signals::Signals;
 use blockfile::define::{Definition, OpenFile, Role, Server};
+use blockfile::machine::now;
 use blockfile::operation::{
     self, STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE,
 };

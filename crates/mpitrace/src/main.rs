@@ -37,7 +37,6 @@ mod window;
 mod block_files;
 mod failure;
 mod groups;
-mod journal;
 mod system;
 mod terminal;
 mod trace_files;

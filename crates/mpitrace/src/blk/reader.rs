@@ -11,8 +11,9 @@ use super::state::{Order, State};
 use super::tracefs::Instance;
 use super::transfers::{Done, Transfers};
 use super::{ring, state};
-use crate::journal::{self, Journal, JournalThread};
 use blockfile::define::{Definition, Role, Server};
+use blockfile::machine;
+use blockfile::writer::{BlockFileWriter, ThreadWriter};
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -110,8 +111,8 @@ struct Processor {
 
 struct Output {
     path: PathBuf,
-    journal: Journal,
-    thread: JournalThread,
+    writer: BlockFileWriter,
+    thread: ThreadWriter,
     last: u64,
 }
 
@@ -274,7 +275,7 @@ impl Reader {
     /// Reads what is in the buffers, and takes the events up to the time up to which those of all processors are there; all
     /// of them when nothing more will come.
     fn round(&mut self, last: bool) {
-        let mut horizon = journal::now().saturating_sub(MARGIN);
+        let mut horizon = machine::now().saturating_sub(MARGIN);
         let mut missed = false;
         for processor in &mut self.processors {
             let mut empty = false;
@@ -370,7 +371,7 @@ impl Reader {
             }
         }
         for output in &self.outputs {
-            output.journal.finish();
+            output.writer.finish();
         }
         let mut report = self.report();
         if let Some(all) = report.get_mut("notes").and_then(Value::as_array_mut) {
@@ -420,7 +421,7 @@ impl Reader {
             "bytes_written": self.sums.written,
             "under_way": self.transfers.under_way(),
             "events_lost": self.lost(),
-            "records_lost": self.outputs.iter().map(|o| o.journal.lost()).sum::<u64>(),
+            "records_lost": self.outputs.iter().map(|o| o.writer.lost()).sum::<u64>(),
             "unknown": counts.unknown,
             "unfinished": counts.unfinished,
             "notes": self.follow.notes().collect::<Vec<_>>(),
@@ -455,12 +456,12 @@ fn output(path: PathBuf, number: usize, device: &Device) -> Result<Output, Strin
         number: number as u32,
         name: device.name.clone(),
     };
-    let journal =
-        Journal::create(&path, server).map_err(|error| format!("{}: {error}", path.display()))?;
-    let thread = journal.thread();
+    let writer = BlockFileWriter::create(&path, server)
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let thread = writer.thread();
     Ok(Output {
         path,
-        journal,
+        writer,
         thread,
         last: 0,
     })
@@ -468,7 +469,7 @@ fn output(path: PathBuf, number: usize, device: &Device) -> Result<Output, Strin
 
 fn define(outputs: &mut [Output], device: usize, definition: &Definition) {
     if let Some(output) = outputs.get(device) {
-        output.journal.define(definition);
+        output.writer.define(definition);
     }
 }
 

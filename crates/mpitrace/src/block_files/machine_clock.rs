@@ -2,8 +2,10 @@
 //! counter follows from that and from a reading made at any later time, as long as the machine has not been started again.
 
 use blockfile::define::{ClockReading, Definition, Process};
-use blockfile::file::{File, block_of};
+use blockfile::definitions_block;
+use blockfile::file::File;
 use blockfile::layout::Clock;
+use blockfile::machine;
 use std::time::Duration;
 use trace_formats::project::timeline::Timeline;
 
@@ -24,13 +26,13 @@ const DOUBT: f64 = 1e-2;
 
 /// Reads the clocks; `None` where there is no time-stamp counter.
 pub fn notes() -> Option<Notes> {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let boot = Some(machine::boot_id()).filter(|boot| !boot.is_empty())?;
     let first = reading()?;
     std::thread::sleep(Duration::from_millis(5));
     let reading = reading()?;
     Some(Notes {
-        block: block_of(&[Definition::Clock(reading)]),
-        boot: boot.trim().to_owned(),
+        block: definitions_block(&[Definition::Clock(reading)]),
+        boot,
         rate: rate(&first, &reading),
         reading,
     })
@@ -105,7 +107,7 @@ fn reading() -> Option<ClockReading> {
     let ticks = || unsafe { std::arch::x86_64::_rdtsc() };
     let one = || {
         let before = ticks();
-        let monotonic = posix(libc::CLOCK_MONOTONIC);
+        let monotonic = machine::posix_clock(libc::CLOCK_MONOTONIC);
         (ticks().wrapping_sub(before), before, monotonic)
     };
     // Of several tries the one that was interrupted least.
@@ -113,7 +115,7 @@ fn reading() -> Option<ClockReading> {
     Some(ClockReading {
         ticks: before + width / 2,
         monotonic,
-        realtime: posix(libc::CLOCK_REALTIME),
+        realtime: machine::posix_clock(libc::CLOCK_REALTIME),
         cpu: 0,
     })
 }
@@ -121,18 +123,6 @@ fn reading() -> Option<ClockReading> {
 #[cfg(not(target_arch = "x86_64"))]
 fn reading() -> Option<ClockReading> {
     None
-}
-
-/// A POSIX clock, ns.
-#[cfg(target_arch = "x86_64")]
-fn posix(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `time` is a valid place for the result.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 #[cfg(test)]

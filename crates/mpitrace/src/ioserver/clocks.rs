@@ -4,8 +4,8 @@
 use super::address::Stream;
 use super::recording::Recorder;
 use super::wire::{self, Action, Question};
-use crate::journal::{boot_id, now};
 use blockfile::define::{Definition, Sync};
+use blockfile::machine::{boot_id, now};
 use std::io;
 
 /// Readings of which the one with the shortest way counts.
@@ -72,16 +72,16 @@ pub fn note(question: &Question, boot: &[u8], recorder: &Recorder) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Journal;
     use blockfile::define::Server;
+    use blockfile::writer::BlockFileWriter;
     use std::os::unix::net::UnixStream;
 
     #[test]
     fn a_shift_is_recorded_for_another_kernel_only() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("blocks");
-        let journal = Journal::create(&path, Server::default()).unwrap();
-        let recorder = Recorder::new(Some(journal), None);
+        let writer = BlockFileWriter::create(&path, Server::default()).unwrap();
+        let recorder = Recorder::new(Some(writer), None);
         let (front, server) = UnixStream::pair().unwrap();
         let (mut front, mut server) = (Stream::Unix(front), Stream::Unix(server));
         // The server's clock is a second behind: this machine may have started a short time ago.

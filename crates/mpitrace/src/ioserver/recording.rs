@@ -4,9 +4,10 @@
 
 use super::tids::Tids;
 use crate::failure::Failure;
-use crate::journal::{Journal, JournalThread, now};
 use blockfile::define::{Definition, Server};
+use blockfile::machine::now;
 use blockfile::operation::{self, Operation, Request};
+use blockfile::writer::{BlockFileWriter, ThreadWriter};
 use rustix::io::Errno;
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, RawFd};
@@ -17,12 +18,12 @@ pub type Result<T> = std::result::Result<T, Errno>;
 
 /// What a process records. It is one per process, because threads keep their place in its file.
 pub struct Recorder {
-    journal: Option<Journal>,
+    file: Option<BlockFileWriter>,
     tids: Option<Tids>,
 }
 
 thread_local! {
-    static WRITER: RefCell<Option<JournalThread>> = const { RefCell::new(None) };
+    static WRITER: RefCell<Option<ThreadWriter>> = const { RefCell::new(None) };
 }
 
 impl Recorder {
@@ -35,16 +36,18 @@ impl Recorder {
         server: Server,
         tids: Option<Tids>,
     ) -> std::result::Result<Recorder, Failure> {
-        let journal = match trace {
+        let file = match trace {
             None => None,
-            Some(path) => Some(Journal::create(path, server).map_err(|e| Failure::file(path, e))?),
+            Some(path) => {
+                Some(BlockFileWriter::create(path, server).map_err(|e| Failure::file(path, e))?)
+            }
         };
-        Ok(Recorder::new(journal, tids))
+        Ok(Recorder::new(file, tids))
     }
 
-    /// Records to `journal`, if there is one, with the CallIDs that `tids` tells.
-    pub fn new(journal: Option<Journal>, tids: Option<Tids>) -> Recorder {
-        Recorder { journal, tids }
+    /// Records to `file`, if there is one, with the CallIDs that `tids` tells.
+    pub fn new(file: Option<BlockFileWriter>, tids: Option<Tids>) -> Recorder {
+        Recorder { file, tids }
     }
 
     /// Begins work on a request of thread `tid` that has just arrived.
@@ -89,21 +92,21 @@ impl Recorder {
 
     /// Completes the file.
     pub fn finish(&self) {
-        if let Some(journal) = &self.journal {
-            journal.finish();
+        if let Some(file) = &self.file {
+            file.finish();
         }
     }
 
     /// Records that there was no room for.
     pub fn lost(&self) -> u64 {
-        self.journal.as_ref().map_or(0, Journal::lost)
+        self.file.as_ref().map_or(0, BlockFileWriter::lost)
     }
 
-    fn with_writer(&self, write: impl FnOnce(&mut JournalThread)) {
-        let Some(journal) = &self.journal else {
+    fn with_writer(&self, write: impl FnOnce(&mut ThreadWriter)) {
+        let Some(file) = &self.file else {
             return;
         };
-        WRITER.with_borrow_mut(|writer| write(writer.get_or_insert_with(|| journal.thread())));
+        WRITER.with_borrow_mut(|writer| write(writer.get_or_insert_with(|| file.thread())));
     }
 }
 
@@ -199,7 +202,7 @@ impl Work<'_> {
     }
 
     fn put<T: Moved>(&self, kind: u16, start: u64, operation: Operation, result: &Result<T>) {
-        if self.recorder.journal.is_none() {
+        if self.recorder.file.is_none() {
             return;
         }
         let stop = now();

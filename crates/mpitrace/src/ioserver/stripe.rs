@@ -12,7 +12,7 @@ use super::secret::Secret;
 use super::store::{OpenFile, Store, resize_here, sync_here};
 use super::wire::{self, Action, DATA_ONLY, NEW, Question};
 use crate::failure::Failure;
-use crate::journal::now;
+use blockfile::machine::now;
 use blockfile::operation::{STRIPE_OTHER, STRIPE_READ, STRIPE_RESIZE, STRIPE_SYNC, STRIPE_WRITE};
 use parking_lot::MutexGuard;
 use rustix::fs::{self, FallocateFlags};
