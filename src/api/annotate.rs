@@ -5,10 +5,13 @@
 //! program may mean none of this by its levels. So nothing is taken for text that is not ([`crate::api::printf`]).
 
 use crate::api::printf::{self, Arguments};
-use crate::blocks::fill;
-use crate::blocks::thread::{self, Thread};
+use crate::call::modes;
+use crate::lifecycle::open;
 use crate::platform::say;
-use crate::process;
+use crate::thread::current;
+use crate::thread::records;
+use crate::thread::state::Thread;
+use crate::thread::within::inside;
 use blockfile::define::Definition;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -28,7 +31,7 @@ const LONGEST_TEXT: usize = 32 << 10;
 pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
     let t = running_thread();
     // SAFETY: the state of the running thread.
-    if t.is_null() || unsafe { (*t).depth } != 0 || !process::wanted() {
+    if t.is_null() || unsafe { (*t).depth } != 0 || !modes::wanted() {
         return;
     }
     // SAFETY: the arguments by the caller, the state of the running thread.
@@ -50,15 +53,15 @@ pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
             ));
         }
         let key = given.unwrap_or_else(|| NEXT_KEY.fetch_add(1, Relaxed));
-        fill::put_moment(&mut *t, &Definition::Annotation { key, text });
+        records::put_moment(&mut *t, &Definition::Annotation { key, text });
     }
 }
 
 /// The running thread's state, made if need be; null when nothing can be recorded.
 fn running_thread() -> *mut Thread {
-    let t = thread::current();
-    if t.is_null() && !process::inside() {
-        return process::start_thread();
+    let t = current();
+    if t.is_null() && !inside() {
+        return open::start_thread();
     }
     t
 }

@@ -1,47 +1,25 @@
 //! libdumpi's API under its own names (`spec/dumpi-conf.md` section 4): settings by calls of the program. They hold over those
 //! of files and variables, also when called before MPI_Init; what holds for all ranks is what rank 0 says.
 
+use crate::blocks::own;
+use crate::call::modes;
+use crate::lifecycle::apply::apply_again;
+use crate::lifecycle::asked::{self, AskedSettings};
+use crate::lifecycle::state;
 use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
 use crate::mpi::table::table;
-use crate::process;
-use crate::settings::{Setting, Settings};
+use crate::settings::Setting;
+use crate::thread::registry;
+use crate::thread::within::within;
 use blockfile::file::File;
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use trace_formats::dumpi::functions::{self, ALL_FUNCTIONS};
 
-/// What the program has set.
-static SET: Mutex<Set> = Mutex::new(Set {
-    functions: BTreeMap::new(),
-    root: None,
-    statuses: None,
-});
-
-struct Set {
-    functions: BTreeMap<String, Setting>,
-    root: Option<String>,
-    statuses: Option<Setting>,
-}
-
 /// Calls by DUMPI's numbers, the sum of all at the end.
 static COUNTS: [AtomicU32; ALL_FUNCTIONS as usize + 1] =
     [const { AtomicU32::new(0) }; ALL_FUNCTIONS as usize + 1];
-
-/// Puts what the program has set into `settings`.
-pub fn add_to(settings: &mut Settings) {
-    let set = SET.lock();
-    for (name, setting) in &set.functions {
-        settings.functions.insert(name.clone(), *setting);
-    }
-    if let Some(root) = &set.root {
-        settings.fileroot = root.clone();
-    }
-    if let Some(statuses) = set.statuses {
-        settings.statuses = statuses;
-    }
-}
 
 /// DUMPI_DISABLE, DUMPI_SUCCESS; DUMPI_ALWAYS and DUMPI_ENABLE.
 fn setting(number: c_int) -> Setting {
@@ -52,23 +30,23 @@ fn setting(number: c_int) -> Setting {
     }
 }
 
-fn change(change: impl FnOnce(&mut Set)) {
-    process::within(|| {
-        change(&mut SET.lock());
-        process::apply_again();
+fn change(change: impl FnOnce(&mut AskedSettings)) {
+    within(|| {
+        asked::change(change);
+        apply_again();
     });
 }
 
 /// Switches recording off: calls are counted only.
 #[unsafe(no_mangle)]
 pub extern "C" fn libdumpi_disable_profiling() {
-    process::want(false);
+    modes::want(false);
 }
 
 /// Switches recording on; settings of single functions stay.
 #[unsafe(no_mangle)]
 pub extern "C" fn libdumpi_enable_profiling() {
-    process::want(true);
+    modes::want(true);
 }
 
 /// The setting of the function with this number in DUMPI files; 290 is the master switch.
@@ -78,7 +56,7 @@ pub extern "C" fn libdumpi_set_profiling(function: c_int, what: c_int) {
         return;
     };
     if id == ALL_FUNCTIONS {
-        process::want(setting(what) != Setting::Disable);
+        modes::want(setting(what) != Setting::Disable);
     } else if let Some(function) = functions::by_id(id).filter(|_| id < ALL_FUNCTIONS) {
         let name = function.name.to_owned();
         change(|set| {
@@ -93,7 +71,7 @@ pub extern "C" fn libdumpi_set_profiling(function: c_int, what: c_int) {
 /// `root` is NULL or a string that ends with NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libdumpi_set_output(root: *const c_char) {
-    if root.is_null() || crate::process::life::is_running() {
+    if root.is_null() || state::is_running() {
         return;
     }
     // SAFETY: by the caller.
@@ -113,17 +91,17 @@ pub extern "C" fn libdumpi_set_status_output(what: c_int) {
 /// what has been recorded.
 #[unsafe(no_mangle)]
 pub extern "C" fn libdumpi_call_counts() -> *const u32 {
-    process::within(count);
+    within(count);
     COUNTS.as_ptr().cast()
 }
 
 /// Counts the calls of all threads so far.
 fn count() {
     let mut calls = vec![0u64; usize::from(blockfile::record::FUNCTION) + 1];
-    for (index, ignored) in process::ignored().into_iter().enumerate() {
+    for (index, ignored) in registry::ignored().into_iter().enumerate() {
         calls[usize::from(NUMBERS[index])] += ignored;
     }
-    if let Some(store) = process::store()
+    if let Some(store) = own::store()
         && let Ok(file) = std::fs::File::open(store.path())
         // SAFETY: as in MPI_Finalize: only what threads have committed is read.
         && let Ok(bytes) = unsafe { memmap2::Mmap::map(&file) }

@@ -4,37 +4,27 @@
 //! while the recorder itself is busy on the thread. Names are looked up after the run; [`crate::define::modules`] says where the code
 //! came from.
 
-use crate::blocks::fill;
-use crate::blocks::thread::{self, Thread};
 use crate::define::modules;
+use crate::lifecycle::open;
 use crate::mpi::library;
 use crate::platform::clock;
+use crate::platform::errno::{errno, set_errno};
 use crate::posix;
-use crate::process;
-use crate::settings::Settings;
+use crate::thread::current;
+use crate::thread::program_functions::{LEAST, LIMIT, OFF, ON, STATE, UNDECIDED};
+use crate::thread::records;
+use crate::thread::registry;
+use crate::thread::state::Thread;
+use crate::thread::within::inside;
+use crate::thread::within::within;
 use blockfile::define::{Definition, ENTER, EXIT};
 use blockfile::encode::{Cursor, Head, SLACK};
 use blockfile::function::{INLINED, PAYLOAD};
 use blockfile::record::HEAD;
 use std::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU64,
     Ordering::{Relaxed, SeqCst},
     compiler_fence,
 };
-
-/// Whether steps are recorded now.
-static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
-/// Nothing has been entered yet.
-const UNDECIDED: u8 = 0;
-const OFF: u8 = 1;
-const ON: u8 = 2;
-
-/// What the settings say.
-static WANTED: AtomicBool = AtomicBool::new(true);
-/// Most functions that a thread records.
-static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
-/// Functions that take less and call no others are left out, ticks.
-static LEAST: AtomicU64 = AtomicU64::new(0);
 
 /// Bytes of a record.
 const SIZE: usize = HEAD + PAYLOAD;
@@ -42,84 +32,16 @@ const SIZE: usize = HEAD + PAYLOAD;
 /// The call that tells of a function's entry stands among its first bytes, unless the function was inlined.
 const PROLOGUE: u64 = 256;
 
-/// What a thread keeps.
-#[derive(Debug)]
-pub struct Functions {
-    /// Functions entered and recorded.
-    pub recorded: u64,
-    /// Functions not recorded because there are too many.
-    pub beyond: u64,
-    /// Those of them that have not been left.
-    open_beyond: u64,
-    /// Number of the block that the following are about.
-    block: u64,
-    /// Functions that have been entered in it and not left, as far as no frame was thrown away.
-    open: usize,
-    /// Where the records of their entries end, the latest ones.
-    entries: [usize; ENTRIES],
-}
-
-/// Nested functions that can be taken back.
-const ENTRIES: usize = 64;
-
-impl Default for Functions {
-    fn default() -> Self {
-        Functions {
-            recorded: 0,
-            beyond: 0,
-            open_beyond: 0,
-            block: u64::MAX,
-            open: 0,
-            entries: [0; ENTRIES],
-        }
-    }
-}
-
-impl Functions {
-    /// The record of an entry ends at `end` in block number `block`.
-    fn note(&mut self, block: u64, end: usize) {
-        if self.block != block {
-            self.block = block;
-            self.open = 0;
-        }
-        self.entries[self.open % ENTRIES] = end;
-        self.open += 1;
-    }
-
-    /// Where the record of the entry ends that belongs to the next exit; 0 if that is not known.
-    fn latest(&mut self, block: u64) -> usize {
-        if self.block != block || self.open == 0 {
-            return 0;
-        }
-        self.open -= 1;
-        self.entries[self.open % ENTRIES]
-    }
-}
-
-/// Takes what the settings say.
-pub fn apply(settings: &Settings) {
-    WANTED.store(settings.program_functions, Relaxed);
-    LIMIT.store(u64::from(settings.functions_limit), Relaxed);
-    LEAST.store(clock::ticks_of(settings.functions_min.into()), Relaxed);
-    switch(process::wanted());
-}
-
-/// Recording is switched on or off.
-pub fn switch(on: bool) {
-    let state = if on && WANTED.load(Relaxed) { ON } else { OFF };
-    STATE.store(state, Relaxed);
-}
-
 /// What must be known of functions besides, at the end.
 pub fn last_words(t: &mut Thread) {
-    let (recorded, beyond) = process::functions();
+    let (recorded, beyond) = registry::functions();
     if recorded > 0 {
         modules::look(t);
     }
     if beyond > 0 {
         let reason = "functions beyond the setting functions-limit".to_owned();
         let count = beyond;
-        fill::put_definition(t, &Definition::Lost { count, reason });
+        records::put_definition(t, &Definition::Lost { count, reason });
     }
 }
 
@@ -191,7 +113,7 @@ unsafe extern "C" fn exit(function: u64, stack: *const u64) {
 /// The running thread, if what it does is recorded now.
 #[inline(always)]
 fn running() -> Option<&'static mut Thread> {
-    let t = thread::current();
+    let t = current();
     if t.is_null() || STATE.load(Relaxed) != ON {
         return first(t);
     }
@@ -204,13 +126,12 @@ fn running() -> Option<&'static mut Thread> {
 #[cold]
 #[inline(never)]
 fn first(t: *mut Thread) -> Option<&'static mut Thread> {
-    if process::inside() {
+    if inside() {
         return None;
     }
     if STATE.load(Relaxed) == UNDECIDED {
         // Until MPI is there, nobody asks for a trace.
-        let usable =
-            process::within(|| library::is_loaded() && library::is_usable(std::ptr::null()));
+        let usable = within(|| library::is_loaded() && library::is_usable(std::ptr::null()));
         if !usable {
             let _ = STATE.compare_exchange(UNDECIDED, OFF, Relaxed, Relaxed);
             return None;
@@ -220,11 +141,7 @@ fn first(t: *mut Thread) -> Option<&'static mut Thread> {
         }
     }
     let kept = errno();
-    let t = if t.is_null() {
-        process::start_thread()
-    } else {
-        t
-    };
+    let t = if t.is_null() { open::start_thread() } else { t };
     // SAFETY: the state of the running thread.
     let t = unsafe { t.as_mut() };
     let mut t = t.filter(|t| STATE.load(Relaxed) == ON && t.depth == 0 && t.busy == 0);
@@ -271,9 +188,9 @@ fn record(t: &mut Thread, number: u16, function: u64, stack: *const u64, now: u6
 fn make_room(t: &mut Thread, now: u64) {
     let kept = errno();
     let room = SIZE + SLACK;
-    fill::make_room(t, room, now, t.next_call);
+    records::make_room(t, room, now, t.next_call);
     modules::look(t);
-    fill::make_room(t, room, now, t.next_call);
+    records::make_room(t, room, now, t.next_call);
     set_errno(kept);
 }
 
@@ -296,14 +213,4 @@ fn taken_back(t: &mut Thread, function: u64, now: u64, least: u64) -> bool {
     }
     t.functions.recorded -= 1;
     true
-}
-
-fn errno() -> i32 {
-    // SAFETY: the thread's own.
-    unsafe { *libc::__errno_location() }
-}
-
-fn set_errno(value: i32) {
-    // SAFETY: the thread's own.
-    unsafe { *libc::__errno_location() = value };
 }

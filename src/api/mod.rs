@@ -5,14 +5,21 @@ pub(crate) mod dumpi;
 pub(crate) mod fortran;
 pub(crate) mod functions;
 pub(crate) mod mpe;
+pub(crate) mod pcontrol;
 pub(crate) mod printf;
 pub(crate) mod user;
 
 use crate::api::user::names::Name;
+use crate::call::modes;
 use crate::mpi::functions::BUILT_FOR;
-use crate::process;
+use crate::posix;
+use crate::thread::callids::callid;
+use crate::thread::current::running_call;
 use blockfile::user::{Kind, what};
 use std::ffi::{c_char, c_int, c_uint};
+
+/// Version of the interface in `include/trace.h`.
+const INTERFACE: c_uint = 2;
 
 /// All functions of `trace.h`.
 pub static ALL: &[Function] = &[
@@ -31,6 +38,11 @@ pub static ALL: &[Function] = &[
     Function(libtrace_text as *const ()),
 ];
 
+/// Calls and events that should have been recorded and could not be: how many, and why.
+pub fn lost_calls() -> impl Iterator<Item = (u64, &'static str)> {
+    posix::left_out().into_iter().chain(user::left_out())
+}
+
 /// Address of a function.
 #[derive(Clone, Copy)]
 pub struct Function(#[allow(dead_code, reason = "its address is all that is wanted")] *const ());
@@ -41,35 +53,35 @@ unsafe impl Sync for Function {}
 /// the others (40 unless configured). Before MPI_Init the rank counts as 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn trace_callid() -> u64 {
-    let number = process::running_call();
+    let number = running_call();
     if number == 0 {
         return 0;
     }
-    process::callid(number)
+    callid(number)
 }
 
 /// Switches recording on.
 #[unsafe(no_mangle)]
 pub extern "C" fn trace_on() {
-    process::want(true);
+    modes::want(true);
 }
 
 /// Switches recording off; calls are then counted only.
 #[unsafe(no_mangle)]
 pub extern "C" fn trace_off() {
-    process::want(false);
+    modes::want(false);
 }
 
 /// Whether recording is switched on.
 #[unsafe(no_mangle)]
 pub extern "C" fn trace_is_on() -> c_int {
-    c_int::from(process::wanted())
+    c_int::from(modes::wanted())
 }
 
 /// Version of this interface; a header of a later version may declare more.
 #[unsafe(no_mangle)]
 pub extern "C" fn trace_version() -> c_uint {
-    crate::process::life::INTERFACE
+    INTERFACE
 }
 
 /// What this library was built for; `mpitrace run` looks for it in the file.

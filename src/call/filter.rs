@@ -5,14 +5,12 @@
 
 use crate::call::arg;
 use crate::call::arg::{Number, is_address, length};
-use crate::call::hidden;
-use crate::call::{FILTERED, HIDDEN, MODE, OFF};
+use crate::call::mode::{FILTERED, HIDDEN, MODE};
 use crate::mpi::constants;
-use crate::mpi::functions::{COUNT, MOVES_MESSAGES};
+use crate::mpi::functions::COUNT;
 use crate::mpi::header::{MPI_Comm, MPI_Count, MPI_Datatype};
 use crate::mpi::pmpi;
 use crate::platform::clock;
-use crate::process;
 use crate::settings::Settings;
 use blockfile::encode::Status;
 use std::sync::atomic::{
@@ -144,47 +142,56 @@ pub fn has_enough(index: usize) -> bool {
 /// Fewest and most bytes of one piece of data that a call moves; more than one where only the bound is known.
 pub type Amount = (u64, u64);
 
-/// Whether the call of function `index` is left out: call number `number`, on a communicator if it names one, with these
-/// pieces of data.
+/// What the filters say of a call that has returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The call is recorded.
+    Record,
+    /// The call is recorded, and no other call of its function.
+    RecordLast,
+    /// The call is left out.
+    LeaveOut,
+    /// The call is left out, as are all later ones of its function.
+    LeaveOutFromNow,
+    /// The call is left out, and the part of the run that is to be recorded has come to its end.
+    WindowOver,
+}
+
+/// What becomes of a call of function `index`: call number `number`, on a communicator if it names one, with these pieces of
+/// data.
 #[cold]
-#[inline(never)]
-pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Amount]) -> bool {
+pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Amount]) -> Verdict {
     if MODE[index].load(Relaxed) & HIDDEN != 0 || CALLS.excludes(number) {
-        return true;
+        return Verdict::LeaveOut;
     }
     if let Some((first, last)) = BYTES.get() {
         let mut data = data.iter().filter(|&&amount| amount != NOTHING).peekable();
         if data.peek().is_some() && data.all(|&(least, most)| most < first || last < least) {
-            return true;
+            return Verdict::LeaveOut;
         }
     }
     if let (Some(comm), true) = (comm, MEMBERS.get().is_some())
         && MEMBERS.excludes(members(comm))
     {
-        return true;
+        return Verdict::LeaveOut;
     }
     if TIME.excludes(clock::posix(libc::CLOCK_MONOTONIC)) {
         WINDOW.store(window(), Relaxed);
-        process::set_modes();
-        return true;
+        return Verdict::WindowOver;
     }
     let limit = FIRST.load(Relaxed);
     if limit == u32::MAX {
-        return false;
+        return Verdict::Record;
     }
     let before = RECORDED[index].fetch_add(1, Relaxed);
-    if before.saturating_add(1) >= limit {
-        let off = match hidden::is_on() && MOVES_MESSAGES[index] {
-            true => HIDDEN | FILTERED,
-            false => OFF,
-        };
-        MODE[index].store(off, Relaxed);
-    }
     if before >= limit {
         RECORDED[index].store(limit, Relaxed);
-        return true;
+        return Verdict::LeaveOutFromNow;
     }
-    false
+    if before.saturating_add(1) >= limit {
+        return Verdict::RecordLast;
+    }
+    Verdict::Record
 }
 
 /// Members of both groups.

@@ -11,85 +11,36 @@
 //! w.publish();                          // the record is there
 //! ```
 //!
-//! No lock, no allocation, no system call on this way; what is rare is out of line in [`crate::process`].
+//! No lock, no allocation, no system call on this way; what is rare is out of line in [`slow`].
 
 pub(crate) mod arg;
+pub(crate) mod counted;
 pub(crate) mod filter;
-pub(crate) mod hidden;
+pub(crate) mod hooks;
 pub(crate) mod lengths;
+pub(crate) mod matching_only;
+pub(crate) mod mode;
+pub(crate) mod modes;
+pub(crate) mod path;
 pub(crate) mod poll;
+pub(crate) mod slow;
 
-use crate::blocks::fill::{self, OddCall};
-use crate::blocks::thread::{self, Thread};
-use crate::counters;
-use crate::mpi::functions::COUNT;
 use crate::platform::clock;
-use crate::process;
+use crate::thread::current::current;
+use crate::thread::records;
+use crate::thread::state::Thread;
+use crate::thread::within::{inside, within};
 use blockfile::encode::{Cursor, Head, SLACK};
-use blockfile::layout::{BlockHeader, Clock};
+use blockfile::layout::BlockHeader;
 use blockfile::record;
+use mode::{FILTERED, HIDDEN, MODE, OFF, SAMPLED, SUCCESS};
+use path::NEEDS_SLOW_PATH;
+use slow::SlowCall;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{
-    AtomicBool, AtomicU8,
     Ordering::{Relaxed, SeqCst},
     compiler_fence,
 };
-
-/// Calls of the function are counted only.
-pub const OFF: u8 = 0;
-/// Calls of the function are recorded.
-pub const ON: u8 = 1;
-/// Calls are recorded unless they failed, or tested for something that was not there.
-pub const SUCCESS: u8 = 2;
-/// Besides: the filters have to be asked.
-pub const FILTERED: u8 = 4;
-/// Besides: of polls only the first, the last and the number are kept.
-pub const SAMPLED: u8 = 8;
-
-/// Calls are left out, but stand hidden in the blocks, because messages hang on them.
-pub const HIDDEN: u8 = 16;
-
-/// What to do with calls of each function. All `OFF` while recording is switched off.
-pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];
-/// Whether CPU time is read as well.
-pub static CPU_TIME: AtomicBool = AtomicBool::new(false);
-
-/// Whether anything else is read round a call than ticks of the time-stamp counter.
-static UNUSUAL: AtomicBool = AtomicBool::new(true);
-
-/// Notes what is read round calls, once it is known.
-pub fn set_unusual() {
-    UNUSUAL.store(
-        CPU_TIME.load(Relaxed)
-            || counters::is_on()
-            || clock::source() != Clock::Tsc
-            || hidden::is_on(),
-        Relaxed,
-    );
-}
-
-#[cold]
-fn unusual_start(t: &mut Thread) -> u64 {
-    if CPU_TIME.load(Relaxed) {
-        t.cpu = clock::cpu();
-    }
-    if counters::is_on() {
-        counters::before(t);
-    }
-    if filter::begins() {
-        process::within(process::set_modes);
-    }
-    clock::now()
-}
-
-#[cold]
-fn unusual_stop(t: &mut Thread) -> u64 {
-    let now = clock::now();
-    if counters::is_on() {
-        counters::after(t);
-    }
-    now
-}
 
 /// A call that has begun. One pointer, so that it stays in a register; everything else is in the thread's state.
 #[repr(transparent)]
@@ -122,7 +73,7 @@ impl Call {
     /// Begins a call of the function with this index among the declared ones, made through its MPI_ name or its PMPI_ name.
     #[inline(always)]
     pub fn enter(index: u16, by_mpi_name: bool) -> Call {
-        let t = thread::current();
+        let t = current();
         // SAFETY: the state of the running thread, which nobody else writes.
         unsafe {
             if t.is_null() || MODE[usize::from(index)].load(Relaxed) == OFF || (*t).depth != 0 {
@@ -133,7 +84,7 @@ impl Call {
             (*t).busy = 1;
             compiler_fence(SeqCst);
             if (*t).next_call == (*t).call_limit {
-                fill::reserve_calls(&mut *t);
+                records::reserve_calls(&mut *t);
             }
             (*t).next_call += 1;
         }
@@ -151,7 +102,7 @@ impl Call {
     #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
     pub fn outermost(&self) -> Option<&mut Thread> {
         // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
-        unsafe { thread::current().as_mut() }.filter(|t| t.depth == 1)
+        unsafe { current().as_mut() }.filter(|t| t.depth == 1)
     }
 
     /// Ends a call without a record.
@@ -185,8 +136,8 @@ impl Call {
             let number = (*t).next_call - 1;
             header.open_call.store(number, Relaxed);
             (*t).seen.store((*t).rank.load(Relaxed) | number, Relaxed);
-            let start = if UNUSUAL.load(Relaxed) {
-                unusual_start(&mut *t)
+            let start = if NEEDS_SLOW_PATH.load(Relaxed) {
+                slow::start(&mut *t)
             } else {
                 clock::ticks()
             };
@@ -203,7 +154,7 @@ impl Call {
 impl Drop for Call {
     #[cold]
     fn drop(&mut self) {
-        let t = thread::current();
+        let t = current();
         if !t.is_null() {
             // SAFETY: the state of the running thread.
             unsafe {
@@ -233,7 +184,7 @@ impl Drop for Running {
 
 /// Whether the running thread is inside another MPI call than the one that is being passed through.
 pub fn is_nested() -> bool {
-    let t = thread::current();
+    let t = current();
     // SAFETY: the state of the running thread.
     !t.is_null() && unsafe { (*t).depth } > 1
 }
@@ -248,9 +199,9 @@ impl Running {
         unsafe { (*thread).busy = 1 };
         // A signal handler of this thread must see it before anything of the record.
         compiler_fence(SeqCst);
-        let now = if UNUSUAL.load(Relaxed) {
+        let now = if NEEDS_SLOW_PATH.load(Relaxed) {
             // SAFETY: the state of the running thread.
-            unusual_stop(unsafe { &mut *thread })
+            slow::stop(unsafe { &mut *thread })
         } else {
             clock::ticks()
         };
@@ -273,13 +224,18 @@ impl Stopped {
     #[cold]
     pub fn hides(&self, index: u16) -> bool {
         // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
-        hidden::wants(unsafe { &mut *self.thread }, index)
+        matching_only::wants(unsafe { &mut *self.thread }, index)
     }
 
     /// Whether the filters have to be asked.
     #[inline(always)]
     pub fn filtered(&self, index: u16) -> bool {
         MODE[usize::from(index)].load(Relaxed) & FILTERED != 0
+    }
+
+    /// Whether a call of function `index`, which names no communicator and moves no data, is left out by filters.
+    pub fn is_filtered_out(&self, index: usize) -> bool {
+        self.filtered(index as u16) && modes::leaves_out(index, self.number(), None, &[])
     }
 
     /// Whether of polls only some are kept.
@@ -327,16 +283,17 @@ impl Stopped {
         unsafe {
             let at = (*t).at;
             let start = self.start.wrapping_sub((*t).time_base);
-            let odd = (start | self.duration) >> 32 != 0 || code != 0 || UNUSUAL.load(Relaxed);
-            let args = if odd || total > ((*t).end as usize) - (at as usize) {
-                let call = OddCall {
+            let is_slow =
+                (start | self.duration) >> 32 != 0 || code != 0 || NEEDS_SLOW_PATH.load(Relaxed);
+            let args = if is_slow || total > ((*t).end as usize) - (at as usize) {
+                let call = SlowCall {
                     word,
                     start: self.start,
                     duration: self.duration,
                     code,
                     total,
                 };
-                fill::begin_oddly(&mut *t, call)
+                slow::begin(&mut *t, call)
             } else {
                 Head {
                     word,
@@ -371,7 +328,7 @@ impl Writer {
                 let committed = at as usize + size - block.start() as usize;
                 (*block.header()).committed.publish(committed as u32);
             } else {
-                fill::publish_large(&mut *t, self.args.position());
+                records::publish_large(&mut *t, self.args.position());
             }
             (*(*t).block.header()).open_function.store(0, Relaxed);
             (*t).seen.store(0, Relaxed);
@@ -386,9 +343,9 @@ impl Writer {
 #[cold]
 #[inline(never)]
 fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
-    let mut t = thread::current();
-    if t.is_null() && !process::inside() {
-        t = process::start_thread();
+    let mut t = current();
+    if t.is_null() && !inside() {
+        t = hooks::start_thread();
     }
     // Made only where it is returned: dropping one ends a call.
     let ignored = || Call {
@@ -401,7 +358,7 @@ fn enter_rarely(index: u16, by_mpi_name: bool) -> Call {
     unsafe {
         if (*t).depth == 0 {
             if filter::begins() {
-                process::within(process::set_modes);
+                within(modes::set);
             }
             if MODE[usize::from(index)].load(Relaxed) != OFF {
                 return Call::enter(index, by_mpi_name);

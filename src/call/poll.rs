@@ -5,60 +5,16 @@
 //! what stands in the block is right at any moment, also when the process is killed, and nothing need be done when a row ends:
 //! whatever is recorded stands behind. Calls that take turns (a probe, a test, and again) are counted each for itself.
 
-use crate::blocks::fill;
-use crate::blocks::thread::Thread;
 use crate::call::arg;
+use crate::thread::polls::{MAX_TURNS, Turn};
+use crate::thread::records;
+use crate::thread::state::Thread;
 use blockfile::define::{SKIPPED, Skipped};
 use blockfile::record::{self, Base};
 use std::ptr::null_mut;
 
-/// Most different calls that take turns in one row.
-const MOST: usize = 8;
 /// Room that must be left for a record of the row: what is counted is taken back only if there is.
 const ROOM: usize = record::HEAD + Skipped::SIZE + 4;
-
-/// One of the calls that take turns.
-#[derive(Clone, Copy)]
-struct Turn {
-    index: u16,
-    key: u64,
-    number: u16,
-    /// The record that counts those between the first and the last; null before there is one.
-    skipped: *mut u8,
-}
-
-/// The row that a thread is in.
-pub struct Row {
-    turns: [Turn; MOST],
-    used: usize,
-    /// Where the record of the latest poll begins, and which of the turns it is.
-    tail: *mut u8,
-    turn: usize,
-    /// Whether it may be taken back: the first of its kind may not.
-    counts: bool,
-    /// The block it is in.
-    sequence: u64,
-}
-
-impl Row {
-    /// No row.
-    pub const fn new() -> Row {
-        let turn = Turn {
-            index: 0,
-            key: 0,
-            number: 0,
-            skipped: null_mut(),
-        };
-        Row {
-            turns: [turn; MOST],
-            used: 0,
-            tail: null_mut(),
-            turn: 0,
-            counts: false,
-            sequence: 0,
-        }
-    }
-}
 
 /// What tells a call from others of the same function: a hash of its arguments (FNV-1a by words).
 #[derive(Clone, Copy)]
@@ -123,7 +79,7 @@ pub fn again(t: &mut Thread, index: u16, number: u16, Key(key): Key) {
         }
         None => {
             let row = &mut t.row;
-            if row.used == MOST {
+            if row.used == MAX_TURNS {
                 row.used = 0;
             }
             row.turn = row.used;
@@ -171,7 +127,7 @@ unsafe fn take_back(t: &mut Thread) {
     let (start, stop) = (poll.start, poll.stop());
     let turn = t.row.turns[t.row.turn];
     if turn.skipped.is_null() {
-        fill::truncate(t, tail);
+        records::truncate(t, tail);
         let skipped = Skipped {
             function: turn.number,
             calls: 1,
@@ -179,10 +135,10 @@ unsafe fn take_back(t: &mut Thread) {
             last: stop,
         };
         t.row.turns[t.row.turn].skipped = t.at;
-        fill::put_at(t, SKIPPED, &skipped.encode(), start);
+        records::put_at(t, SKIPPED, &skipped.encode(), start);
     } else {
         // SAFETY: the SKIPPED record that this row has written into this block.
         unsafe { Skipped::count(turn.skipped.add(record::HEAD), stop) };
-        fill::truncate(t, tail);
+        records::truncate(t, tail);
     }
 }

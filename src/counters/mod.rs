@@ -8,12 +8,8 @@ mod names;
 mod perf;
 mod usage;
 
-use crate::blocks::fill;
-use crate::blocks::thread::{self, Thread};
 use crate::platform::launcher;
-use crate::process;
 use blockfile::counts::PAIR;
-use blockfile::define::Definition;
 use names::{Event, SOFTWARE};
 use parking_lot::Mutex;
 use perf::Group;
@@ -114,26 +110,14 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-thread_local! {
-    /// Gives the thread's descriptors back when it ends.
-    static OWN: Guard = const { Guard };
-}
-
-struct Guard;
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        // SAFETY: the state of the running thread.
-        if let Some(t) = unsafe { thread::current().as_mut() } {
-            t.counters = None;
-            t.counters_ended = true;
-        }
-    }
+/// Number of the latest choice of counters; 0 before the first one.
+pub fn latest_choice() -> u64 {
+    LATEST.load(Relaxed)
 }
 
 impl Counters {
     /// Opens those that are wanted now for the running thread; `None` if not all can be counted any more.
-    fn open() -> Option<Box<Counters>> {
+    pub fn open() -> Option<Box<Counters>> {
         let wanted = WANTED.lock().clone()?;
         let mut counters = Counters {
             groups: Vec::new(),
@@ -181,52 +165,39 @@ impl Counters {
         }
         groups.iter().all(|group| group.read(values))
     }
-}
 
-/// A call of the running thread begins.
-pub fn before(t: &mut Thread) {
-    let latest = LATEST.load(Relaxed);
-    if t.counters.as_ref().map_or(0, |c| c.wanted.number) != latest {
-        t.counters = None;
-        if t.counters_ended || !ON.load(Relaxed) {
-            return;
+    /// Number of the choice of counters that these are of.
+    pub fn choice(&self) -> u64 {
+        self.wanted.number
+    }
+
+    /// The names of the counters, once in a process: for their definition in the block file.
+    pub fn names_to_define(&self) -> Option<Vec<String>> {
+        (!self.wanted.defined.swap(true, Relaxed)).then(|| self.wanted.names.clone())
+    }
+
+    /// A call of the running thread begins.
+    pub fn begin(&mut self) {
+        self.ended = false;
+        self.begun = Counters::read(&self.groups, &self.usage, &mut self.before);
+    }
+
+    /// The call has returned.
+    pub fn end(&mut self) {
+        self.ended = self.begun && Counters::read(&self.groups, &self.usage, &mut self.after);
+        self.begun = false;
+    }
+
+    /// Payload of the record of the call that has just returned, if it has one.
+    pub fn payload(&mut self) -> Option<Vec<u8>> {
+        if !std::mem::take(&mut self.ended) || self.choice() != latest_choice() {
+            return None;
         }
-        process::within(|| {
-            t.counters = Counters::open();
-            // Where a thread that is ending has no place for it any more, the descriptors stay.
-            let _ = OWN.try_with(|_| ());
-        });
+        let mut bytes = Vec::with_capacity(self.before.len() * PAIR);
+        for (before, after) in self.before.iter().zip(&self.after) {
+            bytes.extend_from_slice(&before.to_ne_bytes());
+            bytes.extend_from_slice(&after.to_ne_bytes());
+        }
+        Some(bytes)
     }
-    let Some(c) = &mut t.counters else { return };
-    let wanted = (!c.wanted.defined.swap(true, Relaxed)).then(|| c.wanted.clone());
-    if let Some(wanted) = wanted {
-        let names = wanted.names.clone();
-        fill::put_definition(t, &Definition::Counters { names });
-    }
-    if let Some(c) = &mut t.counters {
-        c.ended = false;
-        c.begun = Counters::read(&c.groups, &c.usage, &mut c.before);
-    }
-}
-
-/// It has returned.
-pub fn after(t: &mut Thread) {
-    if let Some(c) = &mut t.counters {
-        c.ended = c.begun && Counters::read(&c.groups, &c.usage, &mut c.after);
-        c.begun = false;
-    }
-}
-
-/// Payload of the record of the call that has just returned, if it has one.
-pub fn payload(t: &mut Thread) -> Option<Vec<u8>> {
-    let c = t.counters.as_mut()?;
-    if !std::mem::take(&mut c.ended) || c.wanted.number != LATEST.load(Relaxed) {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(c.before.len() * PAIR);
-    for (before, after) in c.before.iter().zip(&c.after) {
-        bytes.extend_from_slice(&before.to_ne_bytes());
-        bytes.extend_from_slice(&after.to_ne_bytes());
-    }
-    Some(bytes)
 }

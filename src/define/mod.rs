@@ -2,10 +2,10 @@
 //! communicator and datatype when it is made.
 
 pub(crate) mod modules;
+#[cfg(sessions)]
+pub(crate) mod process_set;
 pub(crate) mod views;
 
-use crate::blocks::fill::put_definition;
-use crate::blocks::thread::Thread;
 use crate::mpi::constants::{self, UNDEFINED, predefined};
 use crate::mpi::functions::{NAMES, NUMBERS, UNKNOWN};
 use crate::mpi::handles::{self, bits};
@@ -16,6 +16,8 @@ use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;
 use crate::settings::Settings;
+use crate::thread::records::put_definition;
+use crate::thread::state::Thread;
 use blockfile::define::{Comm, CommKind, Definition, Origin, Predefined, Process, Type};
 use parking_lot::Mutex;
 use std::ffi::c_int;
@@ -88,14 +90,9 @@ pub fn clocks(t: &mut Thread) {
     put_definition(t, &Definition::Clock(clock::reading()));
 }
 
-/// File calls and events that should have been recorded and could not be. `t` may be null.
-pub fn left_out(t: *mut Thread) {
-    // SAFETY: the state of the running thread.
-    let Some(t) = (unsafe { t.as_mut() }) else {
-        return;
-    };
-    let all = crate::posix::left_out().into_iter();
-    for (count, reason) in all.chain(crate::api::user::left_out()) {
+/// File calls and events that should have been recorded and could not be: how many, and why.
+pub fn left_out(t: &mut Thread, calls: impl Iterator<Item = (u64, &'static str)>) {
+    for (count, reason) in calls {
         if count > 0 {
             let reason = reason.to_owned();
             put_definition(t, &Definition::Lost { count, reason });
@@ -218,7 +215,7 @@ fn members(mut group: MPI_Group) -> Vec<i32> {
 }
 
 #[cfg(sessions)]
-use crate::process::process_set::with_world as with_process_set;
+use crate::define::process_set::with_world as with_process_set;
 
 /// Nothing, without sessions.
 #[cfg(not(sessions))]

@@ -1,8 +1,8 @@
 //! Where code comes from: the program and its shared objects, with their places in memory.
 
-use crate::blocks::fill;
-use crate::blocks::thread::Thread;
-use crate::process;
+use crate::thread::records;
+use crate::thread::state::Thread;
+use crate::thread::within::within;
 use blockfile::define::{Definition, Module};
 use parking_lot::Mutex;
 use std::ffi::{CStr, c_int, c_void};
@@ -20,7 +20,7 @@ pub fn look(t: &mut Thread) {
         loaded: 0,
         modules: Vec::new(),
     };
-    process::within(|| {
+    within(|| {
         // SAFETY: the callback fits, and what it is given outlives the call.
         unsafe { libc::dl_iterate_phdr(Some(one), (&raw mut found).cast()) };
     });
@@ -32,7 +32,7 @@ pub fn look(t: &mut Thread) {
     for module in found.modules {
         let key = (module.base, module.path.clone());
         if !known.contains(&key) {
-            fill::put_definition(t, &Definition::Module(module));
+            records::put_definition(t, &Definition::Module(module));
             known.push(key);
         }
     }

@@ -1,8 +1,10 @@
 //! What the ranks must agree on before anything is merged: one numbering of communicators, the functions used, the zero of
 //! time. Each rank's part goes up the tree and is joined with its children's; rank 0's answer comes down again.
 
-use super::exchange::{Exchange, Failure};
-use super::merge::{children, parent};
+use crate::exchange::failure::Failure;
+use crate::exchange::line::Exchange;
+use crate::exchange::spread::{UP, spread};
+use crate::exchange::tree::{children, parent};
 use blockfile::args::Bytes;
 use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
@@ -10,9 +12,6 @@ use trace_formats::clog2::counters;
 use trace_formats::clog2::{CommKind, Gid};
 use trace_formats::project::categories::Categories;
 use trace_formats::project::function_set::FunctionSet;
-
-const UP: i32 = 701;
-const DOWN: i32 = 702;
 
 /// What a rank, then a part of the tree, then the whole run is made of.
 #[derive(Clone, Debug, Default)]
@@ -244,37 +243,6 @@ pub fn join(line: &Exchange, rank: i32, size: i32, mut part: Part) -> Result<Par
     }
     let whole = spread(line, rank, size, part.encode())?;
     Part::decode(&whole).ok_or(Failure::Nonsense(0))
-}
-
-/// Gives every rank what rank 0 has. Collective.
-pub fn spread(line: &Exchange, rank: i32, size: i32, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
-    let bytes = match parent(rank) {
-        None => bytes,
-        Some(up) => line.receive_all(up, DOWN)?,
-    };
-    for child in children(rank, size) {
-        line.send_all(child, DOWN, &bytes)?;
-    }
-    Ok(bytes)
-}
-
-/// Gives every rank the list of the ranks for which `is_one` holds, in ascending order. Collective.
-pub fn ranks(line: &Exchange, rank: i32, size: i32, is_one: bool) -> Result<Vec<i32>, Failure> {
-    let mut all: Vec<u8> = Vec::new();
-    if is_one {
-        all.extend(rank.to_ne_bytes());
-    }
-    for child in children(rank, size) {
-        all.extend(line.receive_all(child, UP)?);
-    }
-    if let Some(up) = parent(rank) {
-        line.send_all(up, UP, &all)?;
-    }
-    let all = spread(line, rank, size, all)?;
-    let (numbers, _) = all.as_chunks::<4>();
-    let mut ranks: Vec<i32> = numbers.iter().map(|n| i32::from_ne_bytes(*n)).collect();
-    ranks.sort_unstable();
-    Ok(ranks)
 }
 
 /// Rank 0's clock readings, so that ranks that read the same clock turn it into time by the same rate.

@@ -3,12 +3,13 @@
 
 use super::agree::Part;
 use super::outputs::{Ended, Outputs};
+use super::own_blocks::of_mapping;
+use super::plan::{call_ids, choice, names, plan};
 use super::report::{self, Written};
 use super::zero::dumpi_options;
-use super::{call_ids, names, plan};
 use crate::mpi::table::table;
+use crate::mpi::world::World;
 use crate::platform::folder;
-use crate::process::start::World;
 use crate::settings::Settings;
 use blockfile::file::File;
 use memmap2::Mmap;
@@ -38,13 +39,13 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
     }
     let mut files = Vec::new();
     for (path, bytes) in paths.iter().zip(&mapped) {
-        files.push(super::of_mapping(bytes).map_err(|e| format!("{}: {e}", path.display()))?);
+        files.push(of_mapping(bytes).map_err(|e| format!("{}: {e}", path.display()))?);
     }
     let options = Options {
         call_ids: call_ids(settings),
         // A thread may still be in a call.
         recover: true,
-        functions: super::choice(settings),
+        functions: choice(settings),
     };
     let merge = Merge::new(&files, table, options).map_err(|e| e.to_string())?;
     let (root, stamp, base, claim) = names(world, settings);

@@ -2,8 +2,8 @@
 //! files, and goes on when there are as many as ranks on this host. So a rank that never comes leaves no request of ours pending
 //! in MPI, of which some libraries complain. The file is a hint: what it says wrongly shows when the ranks meet.
 
-use super::exchange::Failure;
-use super::meeting::pause;
+use crate::exchange::failure::Failure;
+use crate::exchange::line::pause;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::Path;

@@ -2,10 +2,11 @@
 //! those that it has on each channel, the counts go up the tree in the order of the channels, and which of them are drawn comes
 //! down again.
 
-use super::agree;
-use super::exchange::{Exchange, Failure};
-use super::merge::{self, Records, Sink};
-use crate::process::start::World;
+use super::tree_merge::{self, Records, Sink};
+use crate::exchange::failure::Failure;
+use crate::exchange::line::Exchange;
+use crate::exchange::spread::spread;
+use crate::mpi::world::World;
 use trace_formats::project::clog2::Stream;
 use trace_formats::project::halves::{Chosen, Comparison, Counts, Halves, Item};
 
@@ -52,10 +53,10 @@ pub fn agree(line: &Exchange, world: &World, all: Stream<'_>) -> Result<(Halves,
     };
     // Whoever is here is in MPI_Finalize.
     let mut whole = Whole(Comparison::new(true));
-    merge::take_part::<Channels>(line, world.rank, world.size, next, &mut whole)?;
+    tree_merge::take_part::<Channels>(line, world.rank, world.size, next, &mut whole)?;
     let (answer, left_out) = whole.0.finish();
     let message: Vec<u8> = answer.into_iter().flat_map(Item::encode).collect();
-    let message = agree::spread(line, world.rank, world.size, message)?;
+    let message = spread(line, world.rank, world.size, message)?;
     let items = message.chunks_exact(Item::SIZE).map_while(Item::decode);
     Ok((Halves::Chosen(Chosen::new(items, left_out)), left_out))
 }

@@ -7,9 +7,9 @@
 
 use crate::blocks::Store;
 use crate::finalize::alone;
+use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
-use crate::process::start::World;
 use crate::say;
 use crate::settings::Settings;
 use std::fs::File;

@@ -5,10 +5,11 @@
 //! When that fails, the trace is made without operations. The ranks go on sending, so that nobody waits for a message that does
 //! not come.
 
-use super::exchange::{Exchange, Failure, PART};
-use super::merge::{self, Records, Sink};
 use super::outputs::Outputs;
-use crate::process::start::World;
+use super::tree_merge::{self, Records, Sink};
+use crate::exchange::failure::Failure;
+use crate::exchange::line::{Exchange, PART};
+use crate::mpi::world::World;
 use crate::say;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -77,7 +78,7 @@ impl Operations<'_> {
             });
         }
         let next = |buffer: &mut Vec<u8>| own.next(buffer);
-        merge::take_part::<Items>(self.line, rank, size, next, &mut joining)?;
+        tree_merge::take_part::<Items>(self.line, rank, size, next, &mut joining)?;
         if let Some(why) = own.trouble {
             say!("trace: rank {rank}: not all operations below MPI are in the trace: {why}");
         }

@@ -1,7 +1,7 @@
 //! The files that rank 0 writes from the merged stream.
 
-use super::exchange::Failure;
-use super::merge::Sink;
+use super::tree_merge::Sink;
+use crate::exchange::failure::Failure;
 pub use trace_formats::project::outputs::{Ended, Finished, Outputs, Plan, numbered};
 
 impl Sink for Outputs {

@@ -2,10 +2,10 @@
 
 use super::agree::Part;
 use super::outputs::Finished;
+use crate::mpi::world::World;
 use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::own_file;
-use crate::process::start::World;
 use crate::say;
 use crate::settings::{Debug, Settings};
 use blockfile::file::File;

@@ -1,12 +1,15 @@
 //! What rank 0 tells the others when all have met: settings, names and time stamp of the files, and its clock.
 
-use super::agree::{self, ZeroClock};
-use super::exchange::{Exchange, Failure};
-use super::{Wrong, choice, names, said};
+use super::agree::ZeroClock;
+use super::plan::{choice, names};
+use super::trouble::{Trouble, said};
+use crate::blocks::own;
+use crate::exchange::failure::Failure;
+use crate::exchange::line::Exchange;
+use crate::exchange::spread::spread;
+use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
-use crate::process;
-use crate::process::start::World;
 use crate::settings::Settings;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -51,7 +54,7 @@ pub fn dumpi_options(root: PathBuf, stamp: String, settings: &Settings) -> dumpi
 }
 
 /// Rank 0's clock, settings and names. Collective: nobody goes on before rank 0 is in MPI_Finalize.
-pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<FromZero, Wrong> {
+pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<FromZero, Trouble> {
     let mut message = Vec::new();
     let mut claim = None;
     if own.rank == 0 {
@@ -73,7 +76,7 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
         }
         message.extend_from_slice(&clock.encode());
     }
-    let message = agree::spread(line, own.rank, own.size, message).map_err(said)?;
+    let message = spread(line, own.rank, own.size, message).map_err(said)?;
     let b = &mut blockfile::args::Bytes::new(&message);
     let text = |b: &mut blockfile::args::Bytes<'_>| {
         let text = b.string().flatten();
@@ -113,7 +116,7 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
     };
     let mut zero = decoded().ok_or_else(|| said(Failure::Nonsense(0)))?;
     zero.claim = claim;
-    if let Some(store) = process::store() {
+    if let Some(store) = own::store() {
         // The block files of a merge that fails are put together by it.
         store.header().run.store(zero.world.run, Relaxed);
     }

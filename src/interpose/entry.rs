@@ -4,21 +4,46 @@
 //! argument registers and the stack as they are, so that a function that is only passed through cannot be disturbed,
 //! whatever its arguments.
 
+use crate::api;
 use crate::interpose::fortran;
 use crate::interpose::wrappers::WRAPPERS;
+use crate::lifecycle::open;
 use crate::mpi::functions::CONVERSIONS;
 use crate::mpi::library;
 use crate::mpi::slots::{self, Code, ENTRY, find_real, is_fortran, missing};
-use crate::process;
+use crate::platform::environment;
+use crate::posix;
+use crate::settings::{Conversions, in_force};
+
+/// Runs when the library is loaded: a private MPI library must be made global before anybody looks for one.
+extern "C" fn at_load() {
+    posix::at_load();
+    library::configured();
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = at_load;
+
+/// Whether handle conversions are recorded; asked before there may be settings.
+fn records_conversions() -> bool {
+    in_force::with(|settings| match settings {
+        Some(settings) => settings.conversions == Conversions::Record,
+        None => environment::var("TRACE_CONVERSIONS").is_some_and(|v| v == "record"),
+    })
+}
 
 /// Decides where the calls of slot `index` go. Called by the stubs below at a function's first call.
 extern "C" fn resolve(index: usize, caller: Code) -> Code {
+    open::register_hooks();
+    // Programs refer to these weakly, which alone would not take them out of an archive.
+    std::hint::black_box(api::ALL);
     let real = find_real(index, caller);
     let wanted = if is_fortran(index) {
         // A library that has no more of MPI than Fortran's names (a serial stand-in) is none.
         real != missing::nothing as Code && library::is_there(caller)
     } else {
-        !CONVERSIONS.contains(&(index / 2)) || process::records_conversions()
+        !CONVERSIONS.contains(&(index / 2)) || records_conversions()
     };
     let target = if wanted && library::is_usable(caller) && !slots::is_bypassed() {
         fortran::guard(index).unwrap_or(WRAPPERS[index])

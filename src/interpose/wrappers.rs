@@ -16,21 +16,24 @@
     reason = "generated: one pattern for all functions"
 )]
 
+use crate::api::pcontrol;
 use crate::call::Call;
 use crate::call::arg;
 use crate::call::filter;
 use crate::call::lengths;
+use crate::call::modes;
 use crate::call::poll;
+#[cfg(sessions)]
+use crate::define::process_set;
 use crate::define::views;
 use crate::define::{self, Made};
+use crate::finalize::ends;
+use crate::lifecycle::init;
 use crate::mpi::constants::UNDEFINED;
 use crate::mpi::functions::{FAMILY, HANDLE, SLOTS};
 use crate::mpi::header::*;
 use crate::mpi::pmpi;
 use crate::mpi::slots::{self, Addresses, Code, missing};
-use crate::process::life;
-#[cfg(sessions)]
-use crate::process::process_set;
 use blockfile::layout::{Family, POINTER_BYTES};
 use std::ffi::{CStr, c_char, c_void};
 

@@ -14,3 +14,4 @@ pub(crate) mod status;
 pub(crate) mod symbol;
 pub(crate) mod table;
 pub(crate) mod values;
+pub(crate) mod world;

@@ -98,6 +98,9 @@ pub fn posix(clock: libc::clockid_t) -> u64 {
     ns
 }
 
+/// Whether records have CPU times (setting `timestamp`).
+pub static READS_CPU_TIME: AtomicBool = AtomicBool::new(false);
+
 /// CPU time of the process in ns (some 370 ns per reading).
 #[cold]
 pub fn cpu() -> u64 {

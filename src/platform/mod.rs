@@ -2,6 +2,7 @@
 
 pub(crate) mod clock;
 pub(crate) mod environment;
+pub(crate) mod errno;
 pub(crate) mod floating;
 pub(crate) mod folder;
 pub(crate) mod host;

@@ -4,8 +4,8 @@
 
 use super::calls::watched;
 use super::record::{self, Said};
-use super::system::errno;
 use crate::platform::clock;
+use crate::platform::errno::errno;
 use blockfile::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};
 use libc::aiocb;
 use std::ffi::c_int;

@@ -5,9 +5,10 @@
 use super::descriptors::{self, DIRECT, Description, OF_MPI};
 use super::paths::Path;
 use super::record::{self, Said};
-use super::system::{self, errno};
+use super::system;
 use super::watch::{COUNTERS, Now};
 use crate::platform::clock;
+use crate::platform::errno::errno;
 use blockfile::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOCK, SENDFILE};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;

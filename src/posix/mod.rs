@@ -18,9 +18,7 @@ mod real;
 mod record;
 mod stdio;
 mod system;
-pub mod tids;
 mod watch;
 
 pub use exports::at_load;
-pub use system::{errno, set_errno};
-pub use watch::{apply, is_alone, is_wanted, left_out, start, switch};
+pub use watch::{apply, is_alone, left_out, start, switch};

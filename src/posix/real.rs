@@ -4,9 +4,9 @@
 //! runs [`resolve_all`], but other libraries' constructors may call before that. `dlsym` itself may lead to calls (an
 //! allocator of the program's that opens a file); these are made as raw system calls.
 
-use super::system::{errno, set_errno};
 use crate::mpi::library::Code;
 use crate::mpi::symbol;
+use crate::platform::errno::{errno, set_errno};
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 

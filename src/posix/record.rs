@@ -1,10 +1,10 @@
 //! Records of operations and definitions of files, written into the running thread's block.
 
 use super::paths::Path;
-use super::system::{errno, set_errno};
 use super::watch::Now;
-use crate::blocks::fill;
-use crate::blocks::thread::{Busy, Thread};
+use crate::platform::errno::{errno, set_errno};
+use crate::thread::records;
+use crate::thread::{Busy, Thread};
 use blockfile::define::FILE;
 use blockfile::encode::{Cursor, Head, SLACK};
 use blockfile::operation::{self, CONTROL, PEER, SECTORS};
@@ -70,7 +70,7 @@ pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
         let at = if is_far || ROOM > (t.end as usize) - (t.at as usize) {
             // A block that is written out takes calls of ours.
             let saved = errno();
-            let at = fill::make_room(t, ROOM, start, now.call);
+            let at = records::make_room(t, ROOM, start, now.call);
             set_errno(saved);
             at
         } else {
@@ -140,6 +140,6 @@ pub fn file(now: &Now, time: u64, fd: c_int, flags: c_int, status: &libc::stat, 
     // SAFETY: the state of the running thread.
     let t = unsafe { &mut *now.thread };
     let saved = errno();
-    fill::put_encoded(t, FILE, &payload[..FIXED + name.len()], time);
+    records::put_encoded(t, FILE, &payload[..FIXED + name.len()], time);
     set_errno(saved);
 }

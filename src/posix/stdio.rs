@@ -3,7 +3,7 @@
 
 use super::calls::{self, closing};
 use super::descriptors;
-use super::system::{errno, set_errno};
+use crate::platform::errno::{errno, set_errno};
 use blockfile::operation::OPEN;
 use libc::FILE;
 use std::cell::Cell;

@@ -1,22 +1,8 @@
-//! System calls of the recorder itself, not through libc, whose functions are ours, and without touching errno; and errno.
+//! System calls of the recorder itself, not through libc, whose functions are ours, and without touching errno.
 
 use std::arch::asm;
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::mem::MaybeUninit;
-
-/// errno of this thread, which the recorder leaves as the real function left it.
-#[inline(always)]
-pub fn errno() -> c_int {
-    // SAFETY: the place of errno of this thread.
-    unsafe { *libc::__errno_location() }
-}
-
-/// Sets it.
-#[inline(always)]
-pub fn set_errno(value: c_int) {
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = value };
-}
 
 /// Makes system call `number`; gives the kernel's answer, -errno where it failed.
 ///

@@ -7,12 +7,14 @@
 //! Nothing inside MPI calls that are not recorded themselves, in forked children, and while the recorder is busy on the thread.
 
 use super::paths::Path;
-use super::system::{errno, set_errno};
 use super::{descriptors, paths};
-use crate::blocks::thread::{self, Thread};
 use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
-use crate::process;
+use crate::platform::errno::{errno, set_errno};
 use crate::settings::{Posix, Settings};
+use crate::thread::begin;
+use crate::thread::current;
+use crate::thread::state::Thread;
+use crate::thread::within::inside;
 use blockfile::operation::{DEFERRED, OUTSIDE};
 use blockfile::record::FUNCTION;
 use std::ffi::{c_char, c_int};
@@ -82,8 +84,8 @@ static CLASSES: [Class; FUNCTION as usize + 1] = {
     classes
 };
 
-/// Takes what the settings say.
-pub fn apply(settings: &Settings) {
+/// Takes what the settings say; `on` is whether recording is switched on.
+pub fn apply(settings: &Settings, on: bool) {
     let level = match settings.posix {
         Posix::Off => NOTHING,
         Posix::Mpiio => MPI_FILE,
@@ -92,12 +94,7 @@ pub fn apply(settings: &Settings) {
     WANTED.store(level, Relaxed);
     COUNTERS.store(settings.rusage, Relaxed);
     paths::choose(&settings.posix_include, &settings.posix_exclude);
-    switch(process::wanted());
-}
-
-/// Whether operations on files are recorded at all while recording is on.
-pub fn is_wanted() -> bool {
-    WANTED.load(Relaxed) != NOTHING
+    switch(on);
 }
 
 /// Recording is switched on or off.
@@ -175,7 +172,7 @@ impl Now {
     #[inline(always)]
     pub fn of(fd: c_int) -> Option<Now> {
         let level = LEVEL.load(Relaxed);
-        let t = thread::current();
+        let t = current();
         if level == NOTHING {
             return None;
         }
@@ -227,11 +224,11 @@ impl Now {
     #[cold]
     #[inline(never)]
     fn of_new_thread(level: u8, is_wanted: impl Fn() -> bool) -> Option<Now> {
-        if level != EVERYTHING || !is_alone() || process::inside() || !is_wanted() {
+        if level != EVERYTHING || !is_alone() || inside() || !is_wanted() {
             return None;
         }
         let saved = errno();
-        let t = process::adopt_thread();
+        let t = begin::adopt();
         set_errno(saved);
         if t.is_null() { None } else { Now::of(-1) }
     }
@@ -239,7 +236,7 @@ impl Now {
     /// As [`Now::of`], for a call on the file of this name, which may be no address at all.
     #[inline(always)]
     pub fn of_name(directory: c_int, name: *const c_char) -> Option<Now> {
-        if thread::current().is_null() {
+        if current().is_null() {
             let is_wanted = || Path::may_be_wanted(directory, name);
             return Now::of_new_thread(LEVEL.load(Relaxed), is_wanted);
         }

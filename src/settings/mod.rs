@@ -27,6 +27,7 @@ mod complaint;
 #[cfg(test)]
 mod docs;
 mod filters;
+pub(crate) mod in_force;
 mod names;
 mod options;
 mod read;

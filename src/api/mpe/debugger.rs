@@ -1,12 +1,16 @@
 //! Helpers of `mpe_misc.h` that start a debugger (`spec/clog2.md` section 17.4). None is started: libmpe opens dbx in a window
 //! of X11. The process says where it waits for one, and what is wrong ends the program as without these helpers.
 
-use crate::interpose::exports;
 use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
 use crate::platform::launcher;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+unsafe extern "C" {
+    /// The exported function, as the program calls it: it is recorded.
+    fn MPI_Abort(comm: MPI_Comm, code: c_int) -> c_int;
+}
 
 fn here() -> String {
     let rank = launcher::rank().map_or_else(String::new, |rank| format!(" of rank {rank}"));
@@ -77,8 +81,6 @@ pub unsafe extern "C" fn MPE_Errors_to_dbx(comm: *mut MPI_Comm, code: *mut c_int
         pmpi::MPI_Error_string(*code, text.as_mut_ptr(), &mut length);
         let text = CStr::from_ptr(text.as_ptr()).to_string_lossy();
         crate::say!("trace: {}: {text}", here());
-        std::mem::transmute::<unsafe extern "C" fn(), unsafe extern "C" fn(MPI_Comm, c_int) -> c_int>(
-            exports::MPI_Abort,
-        )(*comm, *code);
+        MPI_Abort(*comm, *code);
     }
 }

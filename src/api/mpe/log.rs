@@ -5,17 +5,17 @@
 
 use super::{FINISHED, MERGED, NOT_INITIALIZED, OK, PREFIX, api, is_logging, merged, string};
 use crate::api::user;
-use crate::blocks::fill::put_definition;
-use crate::blocks::thread;
-use crate::finalize::clocks;
-use crate::interpose::exports;
+use crate::call::modes;
+use crate::exchange::clocks;
+use crate::lifecycle::state;
 use crate::mpi::handles::bits;
 use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
+use crate::mpi::world;
 use crate::platform::environment;
-use crate::process;
-use crate::process::life;
-use crate::process::start;
+use crate::thread::current;
+use crate::thread::records::put_definition;
+use crate::thread::within::within;
 use blockfile::define::Definition;
 use blockfile::user::{CARGO, CARGO_SIZE, Category, Kind, what};
 use std::ffi::{c_char, c_int};
@@ -49,9 +49,9 @@ fn describe(category: Category) -> c_int {
     if !is_logging() {
         return NOT_INITIALIZED;
     }
-    process::within(|| {
+    within(|| {
         // SAFETY: the state of the running thread; no record of it is half written, as this is no signal handler's.
-        if let Some(t) = unsafe { thread::current().as_mut() } {
+        if let Some(t) = unsafe { current().as_mut() } {
             put_definition(t, &Definition::UserCategory(category));
         }
     });
@@ -108,6 +108,11 @@ fn message(what: u32, comm: Option<u64>, partner: c_int, tag: c_int, size: c_int
     OK
 }
 
+unsafe extern "C" {
+    /// The exported function, as the program calls it: it is recorded.
+    fn MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char) -> c_int;
+}
+
 api! {
     /// Begins to log. MPI_Init does it for traced programs; before it, this calls MPI_Init.
     fn MPE_Init_log() -> c_int {
@@ -116,24 +121,19 @@ api! {
         unsafe { pmpi::MPI_Initialized(&mut initialized) };
         if initialized == 0 {
             crate::say!("trace: MPE_Init_log before MPI_Init: MPI is initialized now");
-            // SAFETY: our own MPI_Init, as the program would call it.
-            unsafe {
-                std::mem::transmute::<
-                    unsafe extern "C" fn(),
-                    unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char) -> c_int,
-                >(exports::MPI_Init)(std::ptr::null_mut(), std::ptr::null_mut());
-            }
+            // SAFETY: called as the program would call it; MPI allows NULL for both.
+            unsafe { MPI_Init(std::ptr::null_mut(), std::ptr::null_mut()) };
         }
-        process::want(true);
+        modes::want(true);
         OK
     }
 
     /// 0 before MPI_Init, 1 while events are logged, 2 after MPE_Finish_log.
     fn MPE_Initialized_logging() -> c_int {
-        if FINISHED.load(Relaxed) || life::is_over() {
+        if FINISHED.load(Relaxed) || state::is_over() {
             2
         } else {
-            c_int::from(life::is_running())
+            c_int::from(state::is_running())
         }
     }
 
@@ -142,7 +142,7 @@ api! {
         if !is_logging() {
             NOT_INITIALIZED
         } else {
-            process::want(true);
+            modes::want(true);
             OK
         }
     }
@@ -152,17 +152,17 @@ api! {
         if !is_logging() {
             NOT_INITIALIZED
         } else {
-            process::want(false);
+            modes::want(false);
             OK
         }
     }
 
     /// Compares clocks once more. Collective over MPI_COMM_WORLD.
     fn MPE_Log_sync_clocks() -> c_int {
-        if let Some(world) = start::known().filter(|_| is_logging()) {
-            process::within(|| {
+        if let Some(world) = world::known().filter(|_| is_logging()) {
+            within(|| {
                 // SAFETY: the state of the running thread. A comparison that fails is missed, nothing else.
-                let t = unsafe { thread::current().as_mut() };
+                let t = unsafe { current().as_mut() };
                 let _ = clocks::compare_now(t, &world);
             });
         }

@@ -14,8 +14,8 @@ mod log;
 mod misc;
 mod pack;
 
-use crate::process;
-use crate::process::life;
+use crate::lifecycle::state;
+use crate::thread::within::within;
 use parking_lot::Mutex;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ static MERGED: AtomicPtr<c_char> = AtomicPtr::new(c"0".as_ptr().cast_mut());
 
 /// Whether events are logged: between MPI_Init and MPE_Finish_log.
 fn is_logging() -> bool {
-    life::is_running() && !FINISHED.load(Relaxed)
+    state::is_running() && !FINISHED.load(Relaxed)
 }
 
 /// The name that the program has given the log, relative to the directory of the files.
@@ -68,7 +68,7 @@ impl Next {
     fn get(&self, name: &CStr) -> Option<*mut c_void> {
         let mut found = self.0.load(Acquire);
         if found.is_null() {
-            found = process::within(|| {
+            found = within(|| {
                 // SAFETY: a valid name.
                 unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
             });

@@ -6,12 +6,17 @@
 
 pub mod names;
 
-use crate::blocks::fill;
-use crate::blocks::thread::{self, Busy, Thread};
-use crate::call::CPU_TIME;
+use crate::call::modes;
+use crate::lifecycle::open;
 use crate::platform::clock;
+use crate::platform::errno::errno;
+use crate::platform::errno::set_errno;
 use crate::posix;
-use crate::process;
+use crate::thread::current;
+use crate::thread::records;
+use crate::thread::state::Thread;
+use crate::thread::within::Busy;
+use crate::thread::within::inside;
 use blockfile::define::USER_EVENT;
 use blockfile::encode::{Cursor, Head, SLACK};
 use blockfile::record::{CPU, HEAD, HEAD_EXTRA};
@@ -43,10 +48,10 @@ pub fn left_out() -> [(u64, &'static str); 2] {
 /// The running thread, if it may record an event now.
 #[inline(always)]
 fn ready() -> Option<*mut Thread> {
-    if !process::wanted() {
+    if !modes::wanted() {
         return None;
     }
-    let mut t = thread::current();
+    let mut t = current();
     if t.is_null() {
         t = first_event()?;
     }
@@ -61,10 +66,10 @@ fn ready() -> Option<*mut Thread> {
 /// Makes the thread's state, at its first event.
 #[cold]
 fn first_event() -> Option<*mut Thread> {
-    if process::inside() {
+    if inside() {
         return None;
     }
-    let t = process::start_thread();
+    let t = open::start_thread();
     (!t.is_null()).then_some(t)
 }
 
@@ -122,7 +127,7 @@ unsafe fn write(
         };
         let mut out = Cursor::new(at.add(HEAD));
         let mut head = USER_EVENT;
-        if CPU_TIME.load(Relaxed) {
+        if clock::READS_CPU_TIME.load(Relaxed) {
             head |= CPU;
             let cpu = clock::cpu() as i64;
             out.i64(cpu);
@@ -151,8 +156,8 @@ unsafe fn write(
 /// A block that is written out takes calls of ours: the program's errno stays as it is.
 #[cold]
 fn make_room(t: &mut Thread, room: usize, now: u64, call: u64) -> *mut u8 {
-    let saved = posix::errno();
-    let at = fill::make_room(t, room, now, call);
-    posix::set_errno(saved);
+    let saved = errno();
+    let at = records::make_room(t, room, now, call);
+    set_errno(saved);
     at
 }

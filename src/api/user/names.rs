@@ -4,9 +4,11 @@
 //! place belongs to whoever takes it first; while its name is being written, others that look for the same name take another
 //! place: a name may have several numbers, the ranks agree on names anyway.
 
-use crate::blocks::fill;
-use crate::blocks::thread::Thread;
 use crate::platform::clock;
+use crate::platform::errno::errno;
+use crate::platform::errno::set_errno;
+use crate::thread::records;
+use crate::thread::state::Thread;
 use blockfile::define::USER_CATEGORY;
 use blockfile::user::Kind;
 use std::cell::UnsafeCell;
@@ -159,9 +161,9 @@ impl Name {
             put(&(text.len() as u32).to_ne_bytes());
             put(text);
         }
-        let saved = crate::posix::errno();
-        fill::put_encoded(t, USER_CATEGORY, &payload[..at], clock::now());
-        crate::posix::set_errno(saved);
+        let saved = errno();
+        records::put_encoded(t, USER_CATEGORY, &payload[..at], clock::now());
+        set_errno(saved);
         place.defined.store(true, Relaxed);
     }
 }

@@ -4,14 +4,14 @@
 mod contents;
 mod flatten;
 
-use crate::blocks::fill::put_definition;
-use crate::blocks::thread::Thread;
 use crate::call::Call;
 use crate::mpi::constants::{self, SEEK_CUR, SEEK_SET};
 use crate::mpi::handles::bits;
 use crate::mpi::header::{MPI_Count, MPI_Datatype, MPI_File, MPI_Offset, MPI_Status};
 use crate::mpi::pmpi;
-use crate::posix;
+use crate::settings::{Posix, Settings};
+use crate::thread::records::put_definition;
+use crate::thread::state::Thread;
 use blockfile::define::{Definition, View};
 use parking_lot::Mutex;
 use std::ffi::{CStr, c_char, c_int};
@@ -36,6 +36,14 @@ struct Open {
 static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 /// Whether collective accesses were left out of any file: else none has to look.
 static LEFT_OUT: AtomicBool = AtomicBool::new(false);
+
+/// Whether views and positions are written down: only where operations on files are recorded.
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Takes what the settings say.
+pub fn apply(settings: &Settings) {
+    WANTED.store(settings.posix != Posix::Off, Relaxed);
+}
 
 /// Changes what is known of an open file.
 fn with<T>(file: MPI_File, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
@@ -130,7 +138,7 @@ pub fn sought(file: MPI_File, ok: bool, offset: MPI_Offset, whence: c_int) {
 /// Writes down where the individual pointer of `file` stands, before an access by it.
 #[inline(never)]
 pub fn position(call: &Call, file: MPI_File) {
-    if !posix::is_wanted() {
+    if !WANTED.load(Relaxed) {
         return;
     }
     let Some(known) = with(file, |open| open.position) else {
@@ -163,7 +171,7 @@ pub enum Done {
 /// # Safety
 /// The arguments are those of that call.
 pub unsafe fn accessed(file: MPI_File, ok: bool, count: i64, datatype: MPI_Datatype, done: Done) {
-    if !posix::is_wanted() {
+    if !WANTED.load(Relaxed) {
         return;
     }
     if !ok {
@@ -205,7 +213,7 @@ pub unsafe fn set(
     filetype: MPI_Datatype,
     datarep: *const c_char,
 ) {
-    if !posix::is_wanted() {
+    if !WANTED.load(Relaxed) {
         return;
     }
     let displacement = if displacement == constants::DISPLACEMENT_CURRENT {

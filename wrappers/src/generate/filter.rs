@@ -28,8 +28,8 @@ impl Wrapper<'_> {
         let data = self.data().join(", ");
         put!(
             s,
-            "    if stopped.filtered({index}) && (if {condition} {{ filter::leaves_out({index}, stopped.number(), {named}, &[{data}]) }} \
-             else {{ filter::leaves_out({index}, stopped.number(), if ok {{ {named} }} else {{ None }}, &[]) }}) {{"
+            "    if stopped.filtered({index}) && (if {condition} {{ modes::leaves_out({index}, stopped.number(), {named}, &[{data}]) }} \
+             else {{ modes::leaves_out({index}, stopped.number(), if ok {{ {named} }} else {{ None }}, &[]) }}) {{"
         );
         self.leave(s, self.brings_nothing().as_deref());
         put!(s, "    }}");

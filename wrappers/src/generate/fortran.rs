@@ -192,7 +192,7 @@ impl Procedure<'_> {
         };
         put!(
             s,
-            "    if stopped.filtered({index}) && filter::leaves_out({index}, stopped.number(), {comm}, &[]) {{"
+            "    if stopped.filtered({index}) && modes::leaves_out({index}, stopped.number(), {comm}, &[]) {{"
         );
         put!(s, "        stopped.leave_out({index});");
         put!(s, "        return r;");

@@ -2,7 +2,7 @@
 //!
 //! A wrapper keeps what the call will overwrite, runs the real function between two time stamps, and writes the arguments in
 //! the order of the signature, each in the form that [`Carrier`] says. What it calls (`Call`, `arg::…`, `lengths::…`,
-//! `define::…`, `life::…`) is the recorder's, written by hand. Functions that the table does not know are wrapped without
+//! `define::…`, `init::…`) is the recorder's, written by hand. Functions that the table does not know are wrapped without
 //! arguments.
 
 /// Writes to a string, which cannot fail.
@@ -25,6 +25,15 @@ use std::fmt::Write;
 
 /// Functions whose wrapper is written by hand in the recorder, because they end or switch recording.
 pub const BY_HAND: &[&str] = &["MPI_Finalize", "MPI_Abort", "MPI_Pcontrol"];
+
+/// Path of a wrapper that is written by hand.
+fn by_hand(name: &str) -> String {
+    let module = match name {
+        "MPI_Pcontrol" => "pcontrol",
+        _ => "ends",
+    };
+    format!("{module}::{}", rust_name(name))
+}
 
 /// Number of the first function that the table does not know (`blockfile::record::FIRST_UNKNOWN`).
 const FIRST_UNKNOWN: usize = 0x0E00;
@@ -263,7 +272,7 @@ fn wrapper_table(s: &mut String, exported: &[Entry], count: usize, procedures: &
     put!(s, "pub static WRAPPERS: Addresses<SLOTS> = Addresses([");
     for (declared, _) in exported {
         let path = if BY_HAND.contains(&declared.name.as_str()) {
-            format!("life::{}", rust_name(&declared.name))
+            by_hand(&declared.name)
         } else {
             rust_name(&declared.name)
         };

@@ -49,7 +49,7 @@ impl Wrapper<'_> {
             .function
             .is_some_and(|f| f.class == Class::Init || f.name == "MPI_Session_init")
         {
-            put!(s, "    life::beginning();");
+            put!(s, "    init::beginning();");
         }
         if d.name == "MPI_Session_finalize" && self.function.is_some() {
             put!(s, "    process_set::closing(a0);");
@@ -424,11 +424,11 @@ impl Wrapper<'_> {
     fn definitions(&self, s: &mut String, ignored: bool) {
         let Some(f) = self.function else { return };
         match f.class {
-            Class::Init => put!(s, "    if r == 0 {{ life::initialized(); }}"),
+            Class::Init => put!(s, "    if r == 0 {{ init::initialized(); }}"),
             Class::Session if f.name == "MPI_Session_init" => {
                 put!(
                     s,
-                    "    if r == 0 {{ process_set::opened(a2); life::session_started(); }}"
+                    "    if r == 0 {{ process_set::opened(a2); init::session_started(); }}"
                 );
             }
             _ => {}

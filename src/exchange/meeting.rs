@@ -6,7 +6,8 @@
 //! Nothing is sent over the program's own communicators before all ranks have met: a receive from any source with any tag could
 //! take it.
 
-use super::exchange::Failure;
+use super::failure::Failure;
+use super::line::{Comm, pause};
 use super::neighbours::Neighbours;
 use crate::mpi::constants::predefined;
 use crate::mpi::header::{MPI_Comm, MPI_Errhandler, MPI_Request, MPI_Status};
@@ -15,12 +16,6 @@ use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
-
-/// A communicator handle.
-#[derive(Clone, Copy, Debug)]
-pub struct Comm(pub MPI_Comm);
-// SAFETY: a handle, valid in every thread.
-unsafe impl Send for Comm {}
 
 /// The recorder's duplicate of MPI_COMM_WORLD, once the ranks have met.
 static COMM: Mutex<Option<Comm>> = Mutex::new(None);
@@ -175,15 +170,6 @@ pub fn meet<T>(
     unsafe { pmpi::MPI_Comm_set_errhandler(comm, predefined("MPI_ERRORS_RETURN")) };
     *COMM.lock() = Some(Comm(comm));
     Ok(Comm(comm))
-}
-
-/// Waits a little, the longer the more often it was in vain, and leaves the processor to the others.
-pub fn pause(turn: u32) {
-    match turn {
-        0..64 => std::hint::spin_loop(),
-        64..256 => std::thread::yield_now(),
-        _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turn.min(1000)))),
-    }
 }
 
 /// Frees the recorder's communicator. Collective.

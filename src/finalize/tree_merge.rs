@@ -5,7 +5,10 @@
 //! records, as MPE has it. Each stream keeps two messages under way, so that a node computes while the next message comes;
 //! memory is these few messages, whatever the size of the trace.
 
-use super::exchange::{Exchange, Failure, PART, Pending};
+use crate::exchange::failure::Failure;
+use crate::exchange::line::{Exchange, PART};
+use crate::exchange::messages::Pending;
+use crate::exchange::tree::{children, parent};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use trace_formats::clog2::{peek_size, peek_time};
@@ -41,18 +44,6 @@ impl Records for Clog2 {
     fn key(record: &[u8]) -> f64 {
         peek_time(record)
     }
-}
-
-/// The children of a rank.
-pub fn children(rank: i32, size: i32) -> impl Iterator<Item = i32> {
-    [2 * rank + 1, 2 * rank + 2]
-        .into_iter()
-        .filter(move |&c| c < size)
-}
-
-/// The parent of a rank; `None` for rank 0.
-pub fn parent(rank: i32) -> Option<i32> {
-    (rank > 0).then(|| (rank - 1) / 2)
 }
 
 /// Where merged records go.
@@ -293,19 +284,4 @@ pub fn take_part<R: Records>(
     let mut up = Outgoing::<R>::new(line, up);
     merge::<R>(line, rank, size, own, &mut up)?;
     up.end()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_rank_but_the_first_is_the_child_of_its_parent() {
-        for size in 1..40 {
-            for rank in 1..size {
-                let up = parent(rank).expect("only rank 0 has none");
-                assert!(children(up, size).any(|c| c == rank));
-            }
-        }
-    }
 }

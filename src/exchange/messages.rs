@@ -1,65 +1,20 @@
 //! Messages between the recorders of the ranks, on their own communicator. Nothing waits forever: every wait has a patience,
-//! after which the exchange is given up and the buffers are left to MPI; it ends before if a neighbour gives up ([`giving_up`]).
+//! after which the exchange is given up and the buffers are left to MPI; it ends before if a neighbour gives up ([`super::giving_up`]).
 //!
 //! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
 
-use super::giving_up;
-use super::meeting::Comm;
+use super::failure::Failure;
+use super::heard;
+use super::line::{Exchange, PART};
 use super::under_way;
 use crate::mpi::constants::{self, predefined};
 use crate::mpi::handles::bits;
 use crate::mpi::header::{MPI_Datatype, MPI_Request, MPI_Status};
 use crate::mpi::pmpi;
 use crate::mpi::status;
-use crate::process::start::World;
 use std::ffi::c_int;
-use std::fmt;
 use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
-
-/// Bytes of a message that carries part of something longer.
-pub const PART: usize = 64 * 1024;
-
-/// Why an exchange failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// The other rank did not answer in time.
-    Silence(i32),
-    /// Not all ranks came to MPI_Finalize in time.
-    Absent,
-    /// MPI returned this error code.
-    Mpi(c_int),
-    /// The other rank sent something unexpected.
-    Nonsense(i32),
-    /// This neighbour said that it has given up.
-    GivenUp(i32),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Silence(rank) => write!(f, "no answer from rank {rank} within the deadline"),
-            Failure::Absent => {
-                write!(f, "not all ranks came to MPI_Finalize within the deadline")
-            }
-            Failure::Mpi(code) => write!(f, "MPI error {code}"),
-            Failure::Nonsense(rank) => write!(f, "unexpected message from rank {rank}"),
-            Failure::GivenUp(rank) => write!(f, "rank {rank} has given up"),
-        }
-    }
-}
-
-/// The recorders' line to each other.
-#[derive(Debug, Clone, Copy)]
-pub struct Exchange {
-    /// The recorder's own communicator.
-    pub comm: Comm,
-    /// This rank.
-    pub rank: i32,
-    /// Number of ranks.
-    pub size: i32,
-    patience: Option<Duration>,
-}
 
 /// A message under way. Its buffer stays where it is until the message is complete; if that never happens, for good.
 pub struct Pending {
@@ -105,16 +60,6 @@ fn check(code: c_int) -> Result<(), Failure> {
 }
 
 impl Exchange {
-    /// On `comm`, which has the ranks of `world`; a wait ends after `patience`.
-    pub fn new(comm: Comm, world: &World, patience: Option<Duration>) -> Exchange {
-        Exchange {
-            comm,
-            rank: world.rank,
-            size: world.size,
-            patience,
-        }
-    }
-
     /// Starts to send `buffer`.
     pub fn start_send(&self, to: i32, tag: i32, buffer: Vec<u8>) -> Result<Pending, Failure> {
         let mut pending = Pending {
@@ -184,7 +129,7 @@ impl Exchange {
                 _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turns.min(1000)))),
             }
             if turns.is_multiple_of(64) {
-                if let Some(failure) = giving_up::heard(self) {
+                if let Some(failure) = heard::heard(self) {
                     return Err(failure);
                 }
                 if self.patience.is_some_and(|p| begun.elapsed() > p) {

@@ -1,53 +1,30 @@
 //! What happens in MPI_Init, after the real one: this process learns its rank. Nothing is sent and nothing is made that MPI would
 //! notice: a rank without a recorder makes no call with which the others' could meet. What the ranks must agree on waits for
-//! MPI_Finalize ([`crate::finalize::meeting`]).
+//! MPI_Finalize ([`crate::exchange::meeting`]).
 
-use crate::blocks::thread::Thread;
+use crate::blocks::own;
 use crate::define;
-use crate::finalize::clocks;
+use crate::exchange::clocks;
+use crate::lifecycle::apply::rank_is_known;
 use crate::mpi::constants::{self, predefined};
 use crate::mpi::handles::bits;
 use crate::mpi::header::{MPI_Comm, MPI_Group};
 use crate::mpi::pmpi;
+use crate::mpi::world::{self, World};
 use crate::platform::clock;
 use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::job;
 use crate::platform::own_file;
-use crate::process;
 use crate::say;
+use crate::settings::in_force;
 use crate::settings::{ClockSync, Names, Settings, expand};
-use parking_lot::Mutex;
+use crate::thread::state::Thread;
 use std::ffi::c_int;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// What this rank knows of its MPI_COMM_WORLD.
-#[derive(Clone, Copy, Debug)]
-pub struct World {
-    /// Rank in MPI_COMM_WORLD.
-    pub rank: i32,
-    /// Size of MPI_COMM_WORLD.
-    pub size: i32,
-    /// Wall-clock second at which this rank came out of MPI_Init, since the epoch. That of rank 0 is part of the names of DUMPI
-    /// files.
-    pub started: i64,
-    /// Process ID of this rank; that of rank 0 stands for `%j` in names.
-    pub job: u32,
-    /// Identity of the run, the same on all ranks; 0 where the launcher tells nothing.
-    pub run: u64,
-    /// Whether this MPI_COMM_WORLD was spawned by another one.
-    pub spawned: bool,
-}
-
-static WORLD: Mutex<Option<World>> = Mutex::new(None);
-
-/// What MPI_Init has told; `None` without MPI_Init.
-pub fn known() -> Option<World> {
-    *WORLD.lock()
-}
-
 /// MPI_COMM_WORLD is there.
-pub fn world(t: *mut Thread) {
+pub fn begin(t: *mut Thread) {
     crate::memory::hold();
     let all: MPI_Comm = predefined("MPI_COMM_WORLD");
     let (mut rank, mut size): (c_int, c_int) = (0, 1);
@@ -61,7 +38,7 @@ pub fn world(t: *mut Thread) {
         define::set_world_group(group);
         pmpi::MPI_Comm_get_parent(&mut parent);
     }
-    let settings = process::settings();
+    let settings = in_force::copy();
     if rank == 0 {
         dump_settings(&settings);
     }
@@ -73,14 +50,14 @@ pub fn world(t: *mut Thread) {
         run: job::identity().unwrap_or(0),
         spawned: bits(parent) != constants::handle("MPI_COMM_NULL"),
     };
-    if let Some(store) = process::store() {
+    if let Some(store) = own::store() {
         let header = store.header();
         header.rank.store(rank as u32, Relaxed);
         header.size.store(size as u32, Relaxed);
         header.run.store(world.run, Relaxed);
-        process::rank_is_known();
+        rank_is_known();
     }
-    *WORLD.lock() = Some(world);
+    world::set(world);
     // SAFETY: the state of the running thread, which is inside MPI_Init.
     let mut t = unsafe { t.as_mut() };
     if let Some(t) = t.as_deref_mut() {

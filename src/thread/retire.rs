@@ -4,9 +4,11 @@
 //! One that ends inside an MPI call (cancelled, or left by pthread_exit in a callback) keeps its state for good: what it was
 //! doing shows as unfinished. So does the thread that called first, whose line is that of the process.
 
-use crate::blocks::thread::{self, Thread};
-use crate::posix;
-use crate::process;
+use crate::thread::current;
+use crate::thread::current::set_current;
+use crate::thread::state::Thread;
+use crate::thread::tids;
+use crate::thread::within::within;
 use parking_lot::Mutex;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -64,13 +66,13 @@ unsafe extern "C" fn ended(t: *mut c_void) {
     };
     // SAFETY: the state of the running thread, which nobody else touches.
     let t = unsafe { state.as_mut() };
-    if t.depth != 0 || t.number == 0 || thread::current() != state.as_ptr() {
+    if t.depth != 0 || t.number == 0 || current() != state.as_ptr() {
         return;
     }
     // From here on a call of this thread, in another key's destructor, is that of a new one.
-    thread::set_current(std::ptr::null_mut());
-    process::within(|| {
-        if posix::tids::in_use() {
+    set_current(std::ptr::null_mut());
+    within(|| {
+        if tids::in_use() {
             // Who asks from outside knows the thread by its number in the system: it must not stand for two.
             if !t.discarding {
                 t.store.put_full(t.block);

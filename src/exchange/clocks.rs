@@ -6,18 +6,19 @@
 //! takes microseconds, so a thousand ranks are done in less than a tenth of a second. Ranks that run under the same kernel
 //! as rank 0 read the same clock: they are not probed unless the settings demand it.
 
-use super::agree;
-use super::exchange::{Exchange, Failure};
+use super::failure::Failure;
+use super::line::Exchange;
 use super::meeting;
+use super::spread::{ranks, spread};
 use super::under_way;
-use crate::blocks::fill::put_definition;
-use crate::blocks::thread::Thread;
+use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::platform::job;
-use crate::process;
-use crate::process::start::World;
 use crate::settings::ClockSync;
+use crate::settings::in_force;
+use crate::thread::records::put_definition;
+use crate::thread::state::Thread;
 use blockfile::define::{Definition, Sync};
 
 const TAG: i32 = 801;
@@ -30,13 +31,13 @@ const ENOUGH: u64 = u64::MAX;
 
 /// Agrees on the ranks whose clocks are compared with rank 0's. Collective.
 fn probed(line: &Exchange, world: &World) -> Result<Vec<i32>, Failure> {
-    let zero = agree::spread(line, world.rank, world.size, boot().to_ne_bytes().to_vec())?;
-    let is_probed = match process::settings().clock_sync {
+    let zero = spread(line, world.rank, world.size, boot().to_ne_bytes().to_vec())?;
+    let is_probed = match in_force::copy().clock_sync {
         ClockSync::Yes => true,
         ClockSync::No => false,
         ClockSync::Auto | ClockSync::Twice => zero != boot().to_ne_bytes(),
     };
-    agree::ranks(line, world.rank, world.size, is_probed)
+    ranks(line, world.rank, world.size, is_probed)
 }
 
 /// A number for the kernel that this process runs under, and for the clock it reads.
@@ -53,7 +54,7 @@ fn boot() -> u64 {
 /// # Errors
 /// The ranks have not met, or one does not answer.
 pub fn compare_now(t: Option<&mut Thread>, world: &World) -> Result<(), Failure> {
-    let deadline = process::settings().deadline;
+    let deadline = in_force::copy().deadline;
     let comm = meeting::meet(deadline, || None::<()>).map_err(|missed| missed.failure())?;
     let compared = compare(t, &Exchange::new(comm, world, deadline), world);
     under_way::release();
@@ -63,7 +64,7 @@ pub fn compare_now(t: Option<&mut Thread>, world: &World) -> Result<(), Failure>
 /// Compares this rank's clock with rank 0's and writes the result into the thread's block. Collective.
 pub fn compare(t: Option<&mut Thread>, line: &Exchange, world: &World) -> Result<(), Failure> {
     let probed = probed(line, world)?;
-    let rounds = process::settings().sync_probes.max(1);
+    let rounds = in_force::copy().sync_probes.max(1);
     if world.rank != 0 {
         let sync = if probed.contains(&world.rank) {
             answer(line)?

@@ -6,37 +6,19 @@
 //! a launcher that tells how many they are and what they have in common. Elsewhere the block files stay and are named:
 //! `mpitrace recover` does the same later.
 
+use super::first;
+use super::last_words::own_last_words;
+use crate::api::lost_calls;
 use crate::blocks::Store;
-use crate::blocks::thread::{self, Thread};
 use crate::define;
-use crate::finalize;
 use crate::finalize::leaving::{self, Leaving, Left};
 use crate::platform::host;
-use crate::platform::job;
 use crate::platform::launcher::Environment;
-use crate::process;
-use crate::process::first;
 use crate::say;
+use crate::settings::in_force;
+use crate::thread::current;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// The first session is there.
-#[allow(dead_code, reason = "called where mpi.h declares sessions")]
-pub fn begin(t: *mut Thread) {
-    // SAFETY: the state of the running thread.
-    if let Some(t) = unsafe { t.as_mut() } {
-        define::library(t);
-    }
-    if let Some(store) = process::store() {
-        let header = store.header();
-        let rank = Environment::Own.rank().unwrap_or(0);
-        header.rank.store(rank, Relaxed);
-        let size = Environment::Own.size();
-        header.size.store(size.unwrap_or(1), Relaxed);
-        header.run.store(job::identity().unwrap_or(0), Relaxed);
-        process::rank_is_known();
-    }
-}
 
 /// Whether all processes of the run are on this host.
 fn all_are_here(size: u32) -> bool {
@@ -46,15 +28,15 @@ fn all_are_here(size: u32) -> bool {
 /// The process exits.
 pub fn leave(store: &Store) {
     // SAFETY: the state of the running thread.
-    if let Some(t) = unsafe { thread::current().as_mut() } {
-        define::left_out(t);
-        finalize::own_last_words(t);
+    if let Some(t) = unsafe { current().as_mut() } {
+        define::left_out(t, lost_calls());
+        own_last_words(t);
     }
     store.write_out();
     let header = store.header();
     let (rank, size) = (header.rank.load(Relaxed), header.size.load(Relaxed));
     let run = header.run.load(Relaxed);
-    let settings = process::settings();
+    let settings = in_force::copy();
     let left = if run == 0 || !all_are_here(size) {
         Err("the ranks are not all on one host".to_owned())
     } else {

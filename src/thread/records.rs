@@ -1,26 +1,21 @@
-//! What happens to a thread's block when it is full, and to records that are not of the usual kind: those of calls that took
-//! long or failed, those larger than a block, and definitions. All of it is off the hot path, which is in [`crate::call`].
+//! Records in a thread's block: room for them, a new block when it is full, and those that are larger than a block. All of it is
+//! off the hot path, which is in [`crate::call`].
 
-use crate::blocks::thread::{Busy, Thread};
-use crate::blocks::{self, Block};
-use crate::call::CPU_TIME;
-use crate::call::hidden;
-use crate::counters;
+use crate::blocks::{Block, memory};
 use crate::platform::clock;
-use crate::process;
+use crate::thread::callids;
+use crate::thread::state::Thread;
+use crate::thread::within::Busy;
 use blockfile::args::Bytes;
-use blockfile::define::{
-    COUNTS, Definition, ENTER, FRAGMENT, HIDDEN, HIDDEN_HEAD, Skipped, TIME_BASE, USER_EVENT,
-    is_lasting,
-};
-use blockfile::encode::{Cursor, Head};
+use blockfile::define::{Definition, ENTER, FRAGMENT, Skipped, TIME_BASE, USER_EVENT, is_lasting};
+use blockfile::encode::Head;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_MAGIC, BLOCK_SIZE, BlockHeader};
 use blockfile::record::{self, Base};
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// CallIDs that a thread reserves at a time.
-const CALLS: u64 = 1024;
+const CALLIDS_RESERVED: u64 = 1024;
 /// Room at the end of a block for the records that set new bases.
 const BASE_RECORD: usize = record::HEAD + 16;
 
@@ -58,9 +53,9 @@ pub fn begin_block(t: &mut Thread, now: u64, call: u64, open: Open) {
 /// Gives `t` the next numbers for CallIDs.
 #[cold]
 pub fn reserve_calls(t: &mut Thread) {
-    t.next_call = process::next_calls(CALLS);
-    t.call_limit = t.next_call + CALLS;
-    t.reserved += CALLS;
+    t.next_call = callids::next_calls(CALLIDS_RESERVED);
+    t.call_limit = t.next_call + CALLIDS_RESERVED;
+    t.reserved += CALLIDS_RESERVED;
     if t.next_call.wrapping_sub(t.call_base) > u64::from(u32::MAX / 2) && t.sequence > 0 {
         set_base(t, t.time_base, t.next_call);
     }
@@ -102,11 +97,11 @@ fn change_block(t: &mut Thread, now: u64, call: u64) {
 /// Memory of the thread's own to write to when the file cannot grow; what is in it is lost.
 pub fn private_block(t: &mut Thread) -> Block {
     *t.private.get_or_insert_with(|| {
-        let memory = blocks::memory(BLOCK_SIZE).unwrap_or_else(|| {
+        let memory = memory(BLOCK_SIZE).unwrap_or_else(|| {
             let memory: Box<[u64]> = vec![0; BLOCK_SIZE / 8].into_boxed_slice();
             NonNull::from(Box::leak(memory)).cast()
         });
-        Block::private(memory.cast::<BlockHeader>())
+        Block::at(memory.cast::<BlockHeader>())
     })
 }
 
@@ -134,101 +129,6 @@ fn is_last_part(r: &record::Record<'_>) -> bool {
     let b = &mut Bytes::new(r.payload);
     let (total, offset) = (b.u32().unwrap_or(0), b.u32().unwrap_or(0));
     r.function == FRAGMENT && offset as usize + b.rest().len() >= total as usize
-}
-
-/// Begins a record for which there is no room in the block, or whose head is not the usual one: of a call that took long or
-/// failed, or that has CPU times. Gives the place for the arguments.
-#[cold]
-#[inline(never)]
-pub fn begin_oddly(t: &mut Thread, call: OddCall) -> *mut u8 {
-    let number = t.next_call - 1;
-    if std::mem::take(&mut t.hides) {
-        return begin_hidden(t, &call);
-    }
-    if let Some(payload) = counters::payload(t) {
-        put_in_front(t, COUNTS, &call, &payload);
-    }
-    let at = make_room(t, call.total, call.start, number);
-    let mut word = call.word;
-    let mut duration = call.duration as u32;
-    // SAFETY: make_room gave room for a head with everything, and the arguments.
-    unsafe {
-        let mut args = Cursor::new(at.add(record::HEAD));
-        if call.duration > u64::from(u32::MAX) {
-            word |= record::LONG;
-            duration = 0;
-            args.i64(call.duration as i64);
-        }
-        if call.code != 0 {
-            word |= record::ERROR;
-            args.i32(call.code);
-        }
-        if CPU_TIME.load(Relaxed) {
-            word |= record::CPU;
-            args.i64(t.cpu as i64);
-            args.i64(clock::cpu() as i64);
-        }
-        Head {
-            word,
-            start: call.start.wrapping_sub(t.time_base) as u32,
-            duration,
-            call: number.wrapping_sub(t.call_base) as u32,
-        }
-        .write(at, record::HEAD);
-        args.position()
-    }
-}
-
-/// As [`begin_oddly`], of a call that is left out: what its record would be stands in the payload of another one.
-fn begin_hidden(t: &mut Thread, call: &OddCall) -> *mut u8 {
-    let number = t.next_call - 1;
-    hidden::uses(call.total + HIDDEN_HEAD);
-    let at = make_room(t, call.total + HIDDEN_HEAD, call.start, number);
-    let long = call.duration > u64::from(u32::MAX);
-    // SAFETY: make_room gave room for a head with everything, and the arguments.
-    unsafe {
-        let mut args = Cursor::new(at.add(record::HEAD));
-        if long {
-            args.i64(call.duration as i64);
-        }
-        args.u32(call.word.into());
-        args.i32(call.code);
-        Head {
-            word: if long { HIDDEN | record::LONG } else { HIDDEN },
-            start: call.start.wrapping_sub(t.time_base) as u32,
-            duration: if long { 0 } else { call.duration as u32 },
-            call: number.wrapping_sub(t.call_base) as u32,
-        }
-        .write(at, record::HEAD);
-        args.position()
-    }
-}
-
-/// Writes a record that belongs to the one of a call that follows.
-fn put_in_front(t: &mut Thread, word: u16, call: &OddCall, payload: &[u8]) {
-    let number = t.next_call - 1;
-    make_room(t, record::HEAD + payload.len() + 4, call.start, number);
-    let head = Head {
-        word,
-        start: 0,
-        duration: 0,
-        call: number.wrapping_sub(t.call_base) as u32,
-    };
-    put_any(t, head, call.start, 0, payload);
-}
-
-/// What a record is begun with.
-pub struct OddCall {
-    /// Function number and flags.
-    pub word: u16,
-    /// Start, ticks.
-    pub start: u64,
-    /// Duration, ticks.
-    pub duration: u64,
-    /// What the call returned.
-    pub code: i32,
-    /// Most bytes of the record.
-    pub total: usize,
 }
 
 /// Makes room for a record of at most `total` bytes of call `call` that started at `start`. Gives the place for it: in the
@@ -308,7 +208,7 @@ pub fn truncate(t: &mut Thread, at: *mut u8) {
 }
 
 /// Appends a record of any size, in parts if need be. `word` holds function and flags.
-fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[u8]) {
+pub fn put_any(t: &mut Thread, mut head: Head, time: u64, code: i32, payload: &[u8]) {
     let call = t.call_base + u64::from(head.call);
     let room = BLOCK_SIZE - BLOCK_HEADER - 2 * record::HEAD - record::HEAD_EXTRA - 64;
     let place = |t: &mut Thread, head: &mut Head, bytes: usize| {
@@ -395,7 +295,7 @@ pub fn put_moment(t: &mut Thread, definition: &Definition) {
     let now = clock::now();
     let mut word = definition.number();
     let mut payload = Vec::new();
-    if CPU_TIME.load(Relaxed) {
+    if clock::READS_CPU_TIME.load(Relaxed) {
         word |= record::CPU;
         payload.extend_from_slice(&clock::cpu().to_ne_bytes().repeat(2));
     }

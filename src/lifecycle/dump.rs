@@ -2,11 +2,12 @@
 //! hang. The handler makes system calls that a handler may make, and takes no lock: a list that is in use just now is not
 //! looked at.
 
-use crate::blocks::thread;
+use crate::blocks::own;
 use crate::mpi::functions::{NAMES, NUMBERS};
 use crate::platform::clock;
-use crate::process;
 use crate::settings::DumpSignal;
+use crate::thread::all;
+use crate::thread::callids::callid;
 use std::ffi::c_int;
 use std::fmt::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
@@ -91,7 +92,7 @@ extern "C" fn handler(_: c_int) {
 
 /// A line for each thread.
 fn say() {
-    let Some(header) = process::store().map(|store| store.header()) else {
+    let Some(header) = own::store().map(|store| store.header()) else {
         return;
     };
     // A child has its parent's handler and nothing to say.
@@ -108,7 +109,7 @@ fn say() {
     let now = clock::reading();
     let rate = now.monotonic.wrapping_sub(first.monotonic) as f64
         / now.ticks.wrapping_sub(first.ticks).max(1) as f64;
-    for thread in thread::all() {
+    for thread in all() {
         // SAFETY: states live until the process ends; of this one only what is atomic or never changes is read.
         let thread = unsafe { thread.as_ref() };
         let mut line = Line::new();
@@ -137,7 +138,7 @@ fn say() {
         };
         if function.is_some() {
             let seconds = now.ticks.saturating_sub(open.1) as f64 * rate / 1e9;
-            let call = process::callid(open.2);
+            let call = callid(open.2);
             let _ = write!(line, " for {seconds:.3} s (CallID {call:#x})");
         }
         line.say();

@@ -1,0 +1,20 @@
+//! What becomes of the calls of each function: the one thing that the hot path looks at.
+
+use crate::mpi::functions::COUNT;
+use std::sync::atomic::AtomicU8;
+
+/// Calls of the function are counted only.
+pub const OFF: u8 = 0;
+/// Calls of the function are recorded.
+pub const ON: u8 = 1;
+/// Calls are recorded unless they failed, or tested for something that was not there.
+pub const SUCCESS: u8 = 2;
+/// Flag: the filters have to be asked.
+pub const FILTERED: u8 = 4;
+/// Flag: of a run of unsuccessful polls, record only the first and the last, plus a count.
+pub const SAMPLED: u8 = 8;
+/// Flag: calls are left out of the trace but recorded for matching, because messages depend on them.
+pub const HIDDEN: u8 = 16;
+
+/// What to do with calls of each function. All `OFF` while recording is switched off.
+pub static MODE: [AtomicU8; COUNT] = [const { AtomicU8::new(ON) }; COUNT];

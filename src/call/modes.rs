@@ -1,0 +1,118 @@
+//! Sets what becomes of the calls of each function, by settings, filters, and what the program has switched.
+
+use crate::blocks::own;
+use crate::call::filter::{self, Amount, Verdict};
+use crate::call::hooks;
+use crate::call::matching_only;
+use crate::call::mode::{FILTERED, HIDDEN, MODE, OFF, ON, SAMPLED, SUCCESS};
+use crate::call::path;
+use crate::mpi::functions::{CLASSES, MOVES_MESSAGES, NAMES};
+use crate::mpi::header::MPI_Comm;
+use crate::settings::{Polling, Setting, Settings, in_force};
+use crate::thread::program_functions;
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Relaxed, SeqCst},
+    fence,
+};
+
+/// Whether recording is wanted now (`trace_off`, MPI_Pcontrol).
+static WANTED: AtomicBool = AtomicBool::new(true);
+/// Whether the program has switched recording: the settings then no longer say whether it is on.
+static SWITCHED: AtomicBool = AtomicBool::new(false);
+
+/// Switches recording on or off for the whole process, also before there are settings.
+pub fn want(on: bool) {
+    SWITCHED.store(true, Relaxed);
+    WANTED.store(on, Relaxed);
+    set();
+}
+
+/// Whether recording is switched on.
+pub fn wanted() -> bool {
+    WANTED.load(Relaxed)
+}
+
+/// Takes from the settings whether recording is on, unless the program has switched it.
+pub fn start_as(settings: &Settings) {
+    if !SWITCHED.load(Relaxed) {
+        WANTED.store(settings.start, Relaxed);
+    }
+}
+
+/// Nothing is recorded any more, for good.
+pub fn stop() {
+    all_off();
+    WANTED.store(false, Relaxed);
+    program_functions::switch(false);
+}
+
+/// No function's calls are recorded.
+pub fn all_off() {
+    MODE.iter().for_each(|m| m.store(OFF, Relaxed));
+}
+
+/// The mode of a function whose calls are not to be in the trace.
+fn off(function: usize) -> u8 {
+    match matching_only::is_on() && MOVES_MESSAGES[function] {
+        true => HIDDEN | FILTERED,
+        false => OFF,
+    }
+}
+
+/// Whether the call of function `index` is left out: call number `number`, on a communicator if it names one, with these
+/// pieces of data.
+#[cold]
+#[inline(never)]
+pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Amount]) -> bool {
+    match filter::verdict(index, number, comm, data) {
+        Verdict::Record => false,
+        Verdict::RecordLast => {
+            MODE[index].store(off(index), Relaxed);
+            false
+        }
+        Verdict::LeaveOut => true,
+        Verdict::LeaveOutFromNow => {
+            MODE[index].store(off(index), Relaxed);
+            true
+        }
+        Verdict::WindowOver => {
+            set();
+            true
+        }
+    }
+}
+
+/// Sets for each function what becomes of its calls; nothing where there are no settings yet.
+pub fn set() {
+    in_force::with(|settings| settings.map(set_by));
+}
+
+fn set_by(settings: &Settings) {
+    let sampled = match settings.polling {
+        Polling::Sample => SAMPLED,
+        Polling::All => 0,
+    };
+    let flags = filter::flag(settings) | sampled;
+    // Of a rank that is not chosen there are no messages that could be drawn.
+    let is_chosen = filter::is_of_chosen_rank(settings, own::rank());
+    if matching_only::apply(settings, is_chosen, filter::cuts(settings) || !wanted()) {
+        path::choose();
+        // Before any mode says that a call is recorded for matching only.
+        fence(SeqCst);
+    }
+    let on = wanted() && filter::is_open() && is_chosen;
+    program_functions::switch(on);
+    hooks::switched(on);
+    for (function, mode) in MODE.iter().enumerate() {
+        let name = NAMES[function].to_str().unwrap_or("P");
+        let name = name.strip_prefix('P').unwrap_or(name);
+        let value = match settings.setting_of(name, CLASSES[function]) {
+            _ if !on || filter::has_enough(function) => off(function),
+            Setting::Disable => off(function),
+            Setting::Success => SUCCESS | flags,
+            Setting::Enable => ON | flags,
+        };
+        mode.store(value, Relaxed);
+    }
+}

@@ -1,0 +1,33 @@
+//! Why an exchange between the ranks failed.
+
+use std::ffi::c_int;
+use std::fmt;
+
+/// Why an exchange failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The other rank did not answer in time.
+    Silence(i32),
+    /// Not all ranks came to MPI_Finalize in time.
+    Absent,
+    /// MPI returned this error code.
+    Mpi(c_int),
+    /// The other rank sent something unexpected.
+    Nonsense(i32),
+    /// This neighbour said that it has given up.
+    GivenUp(i32),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Silence(rank) => write!(f, "no answer from rank {rank} within the deadline"),
+            Failure::Absent => {
+                write!(f, "not all ranks came to MPI_Finalize within the deadline")
+            }
+            Failure::Mpi(code) => write!(f, "MPI error {code}"),
+            Failure::Nonsense(rank) => write!(f, "unexpected message from rank {rank}"),
+            Failure::GivenUp(rank) => write!(f, "rank {rank} has given up"),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What this rank has heard of neighbours that give the merge up ([`super::giving_up`]). What has come stays: each later wait of the
+//! rank ends with it, too.
+
+use super::failure::Failure;
+use super::line::Exchange;
+use super::tree::{children, parent};
+use crate::mpi::constants::predefined;
+use crate::mpi::header::{MPI_Datatype, MPI_Status};
+use crate::mpi::pmpi;
+use crate::mpi::status;
+use parking_lot::Mutex;
+use std::ffi::c_int;
+use std::mem::MaybeUninit;
+
+/// Tag of the messages that say why a rank gives up, in UTF-8.
+pub const TAG: i32 = 790;
+/// Most bytes of a reason.
+pub const MAX_REASON_BYTES: usize = 240;
+
+/// The first such message that this rank has got.
+#[derive(Clone, Copy, Debug)]
+struct Heard {
+    from: i32,
+    why: [u8; MAX_REASON_BYTES],
+    length: usize,
+}
+
+/// Nothing is allocated while it is locked, as want of memory may end the work that has locked it.
+static HEARD: Mutex<Option<Heard>> = Mutex::new(None);
+
+/// The ranks that this one exchanges messages with in the tree.
+pub fn neighbours(line: &Exchange) -> impl Iterator<Item = i32> {
+    parent(line.rank)
+        .into_iter()
+        .chain(children(line.rank, line.size))
+}
+
+/// Whether a neighbour has given up.
+pub fn heard(line: &Exchange) -> Option<Failure> {
+    let known = *HEARD.lock();
+    if let Some(heard) = known {
+        return Some(Failure::GivenUp(heard.from));
+    }
+    neighbours(line).find_map(|from| {
+        let mut why = [0; MAX_REASON_BYTES];
+        let (_, length) = take(line, from, TAG, &mut why)?;
+        *HEARD.lock() = Some(Heard { from, why, length });
+        Some(Failure::GivenUp(from))
+    })
+}
+
+/// Takes a message with this tag from that rank, if one is there; gives its tag and length.
+pub fn take(line: &Exchange, from: i32, tag: i32, place: &mut [u8]) -> Option<(i32, usize)> {
+    let mut status = MaybeUninit::<MPI_Status>::zeroed();
+    let mut flag: c_int = 0;
+    // SAFETY: the recorder's communicator, and places for the answer.
+    let code = unsafe { pmpi::MPI_Iprobe(from, tag, line.comm.0, &mut flag, status.as_mut_ptr()) };
+    if code != 0 || flag == 0 {
+        return None;
+    }
+    // SAFETY: all bytes are set, at least to zero.
+    let found = status::decode(unsafe { status.assume_init_ref() }, false);
+    let byte: MPI_Datatype = predefined("MPI_BYTE");
+    // SAFETY: as above; the message is there, so that nobody waits for long, and the place has as many bytes as is said.
+    let code = unsafe {
+        pmpi::MPI_Recv(
+            place.as_mut_ptr().cast(),
+            place.len() as c_int,
+            byte,
+            from,
+            found.tag,
+            line.comm.0,
+            status.as_mut_ptr(),
+        )
+    };
+    (code == 0).then_some((found.tag, place.len().min(found.bytes as usize)))
+}
+
+/// The reason of the rank that gave up first, as far as this one has heard of it: a line that names that rank.
+pub fn reason() -> Option<String> {
+    let heard = *HEARD.lock();
+    heard.map(|heard| {
+        let why = heard.why.get(..heard.length).unwrap_or_default();
+        String::from_utf8_lossy(why).into_owned()
+    })
+}
+
+/// The neighbour that this rank has heard of first, if any has given up.
+pub fn first() -> Option<i32> {
+    HEARD.lock().map(|heard| heard.from)
+}

@@ -1,0 +1,48 @@
+//! The recorders' line to each other: their communicator, and how they wait.
+
+use crate::mpi::header::MPI_Comm;
+use crate::mpi::world::World;
+use std::time::Duration;
+
+/// A communicator handle.
+#[derive(Clone, Copy, Debug)]
+pub struct Comm(pub MPI_Comm);
+// SAFETY: a handle, valid in every thread.
+unsafe impl Send for Comm {}
+
+/// The recorders' line to each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchange {
+    /// The recorder's own communicator.
+    pub comm: Comm,
+    /// This rank.
+    pub rank: i32,
+    /// Number of ranks.
+    pub size: i32,
+    /// Longest wait for a message; `None` waits for ever.
+    pub patience: Option<Duration>,
+}
+
+impl Exchange {
+    /// On `comm`, which has the ranks of `world`; a wait ends after `patience`.
+    pub fn new(comm: Comm, world: &World, patience: Option<Duration>) -> Exchange {
+        Exchange {
+            comm,
+            rank: world.rank,
+            size: world.size,
+            patience,
+        }
+    }
+}
+
+/// Waits a little, the longer the more often it was in vain, and leaves the processor to the others.
+pub fn pause(turn: u32) {
+    match turn {
+        0..64 => std::hint::spin_loop(),
+        64..256 => std::thread::yield_now(),
+        _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turn.min(1000)))),
+    }
+}
+
+/// Bytes of a message that carries part of something longer.
+pub const PART: usize = 64 * 1024;

@@ -1,0 +1,14 @@
+//! Messages between the recorders of the ranks, on a communicator of their own ([`meeting`]). Nothing waits beyond the deadline
+//! ([`messages`]), and whoever gives up says so to the others ([`giving_up`]).
+
+pub(crate) mod clocks;
+pub(crate) mod failure;
+pub(crate) mod giving_up;
+pub(crate) mod heard;
+pub(crate) mod line;
+pub(crate) mod meeting;
+pub(crate) mod messages;
+pub(crate) mod neighbours;
+pub(crate) mod spread;
+pub(crate) mod tree;
+pub(crate) mod under_way;

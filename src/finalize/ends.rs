@@ -1,0 +1,162 @@
+//! Ends: MPI_Finalize, MPI_Abort, and exit without either.
+
+use crate::api::lost_calls;
+use crate::blocks::{Store, own};
+use crate::call::{self, Call, arg, modes};
+use crate::define;
+use crate::finalize::run::run;
+use crate::finalize::{first, sessions};
+use crate::lifecycle::state::{BEFORE, FINISHED, INITIALIZED, SESSIONS, STATE};
+use crate::memory;
+use crate::mpi::functions::{HANDLE, NUMBERS, index};
+use crate::mpi::header::MPI_Comm;
+use crate::mpi::pmpi;
+use crate::mpi::slots::{self, Code};
+use crate::platform::host;
+use crate::say;
+use crate::thread::current;
+use crate::thread::within::within;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// `ended` of a file header.
+mod ended {
+    pub const FINALIZED: u32 = 1;
+    pub const EXITED: u32 = 2;
+    pub const ABORTED: u32 = 3;
+}
+
+/// Runs behind all handlers of the program, one of which may call MPI_Finalize.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_UNLOAD: extern "C" fn() = at_exit;
+
+/// Exit without MPI_Finalize: the block file stays, if anything of MPI has been going on.
+extern "C" fn at_exit() {
+    let Some(store) = own::store() else {
+        return;
+    };
+    if store.header().pid != std::process::id() {
+        return;
+    }
+    match STATE.swap(FINISHED, Relaxed) {
+        BEFORE => store.remove(),
+        SESSIONS => {
+            store.header().ended.store(ended::FINALIZED, Relaxed);
+            // Neither a mistake of ours nor want of memory must change how the program ends.
+            memory::merging();
+            let _ = memory::unless_exhausted(|| within(|| sessions::leave(store)));
+            memory::merged();
+        }
+        INITIALIZED => {
+            // As above.
+            let said = memory::unless_exhausted(|| within(|| left_early(store)));
+            if said.is_err() {
+                store.header().ended.store(ended::EXITED, Relaxed);
+                store.write_header();
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A rank has come out of MPI_Init and exits without MPI_Finalize.
+fn left_early(store: &Store) {
+    store.write_out();
+    let header = store.header();
+    if !first::is_first_to_end(store, ended::EXITED) {
+        return;
+    }
+    let more = match header.size.load(Relaxed) {
+        0 | 1 => "",
+        _ => "; so it is with other ranks that end like this, whose files are beside it",
+    };
+    say!(
+        "trace: rank {} on {} exits without MPI_Finalize: {}{more}",
+        header.rank.load(Relaxed),
+        host::host(),
+        first::where_calls_are(store, 0)
+    );
+}
+
+/// MPI_Abort: recorded before it runs, because nothing comes after.
+pub unsafe extern "C-unwind" fn abort<const P: usize>(comm: MPI_Comm, code: c_int) -> c_int {
+    // SAFETY: the wrapper pattern of generated.rs.
+    unsafe {
+        let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn(MPI_Comm, c_int) -> c_int>(
+            slots::real(2 * index::MPI_Abort + P),
+        );
+        let call = Call::enter(index::MPI_Abort as u16, P == 0);
+        if call.ignored() {
+            let r = real(comm, code);
+            call.leave();
+            return r;
+        }
+        let mut w = call.start(NUMBERS[index::MPI_Abort]).stop().record(
+            NUMBERS[index::MPI_Abort],
+            0,
+            0,
+            16,
+        );
+        w.args.handle::<{ HANDLE }>(arg::bits(comm));
+        w.args.i32(code);
+        w.publish();
+        if let Some(store) = own::store() {
+            store.write_out();
+            let is_first = || within(|| first::is_first_to_end(store, ended::ABORTED));
+            if memory::unless_exhausted(is_first).unwrap_or(true) {
+                say!(
+                    "trace: MPI_Abort of rank {} on {}: what was recorded is in {} and its like (mpitrace recover {})",
+                    store.header().rank.load(Relaxed),
+                    host::host(),
+                    store.path().display(),
+                    store.path().parent().unwrap_or(store.path()).display()
+                );
+            }
+        }
+        real(comm, code)
+    }
+}
+
+/// MPI_Finalize: the trace is merged and written first, while there is an MPI to do it with.
+pub unsafe extern "C-unwind" fn finalize<const P: usize>() -> c_int {
+    // SAFETY: the wrapper pattern of generated.rs.
+    unsafe {
+        let real = std::mem::transmute::<Code, unsafe extern "C-unwind" fn() -> c_int>(
+            slots::real(2 * index::MPI_Finalize + P),
+        );
+        let call = Call::enter(index::MPI_Finalize as u16, P == 0);
+        if !call.ignored() {
+            let number = NUMBERS[index::MPI_Finalize];
+            let stopped = call.start(number).stop();
+            if stopped.is_filtered_out(index::MPI_Finalize) {
+                stopped.leave_out(index::MPI_Finalize as u16);
+            } else {
+                stopped.record(number, 0, 0, 0).publish();
+            }
+        } else if call::is_nested() {
+            let r = real();
+            call.leave();
+            return r;
+        } else {
+            call.leave();
+        }
+        static ONCE: AtomicBool = AtomicBool::new(false);
+        let mut initialized = 0;
+        pmpi::MPI_Initialized(&mut initialized);
+        if initialized != 0 && STATE.load(Relaxed) == INITIALIZED && !ONCE.swap(true, Relaxed) {
+            // From here on nothing is recorded, whichever thread still calls.
+            modes::want(false);
+            if let Some(t) = current().as_mut() {
+                define::left_out(t, lost_calls());
+            }
+            if let Some(store) = own::store() {
+                store.header().ended.store(ended::FINALIZED, Relaxed);
+            }
+            within(run);
+            STATE.store(FINISHED, Relaxed);
+            slots::bypass();
+        }
+        real()
+    }
+}

@@ -1,0 +1,425 @@
+//! The merge at MPI_Finalize, step by step.
+
+use super::agree::{self, Part};
+use super::arrivals;
+use super::halves;
+use super::last_words::own_last_words;
+use super::operations::Operations;
+use super::outputs::{Ended, Outputs};
+use super::own_blocks::OwnBlocks;
+use super::plan::{call_ids, plan};
+use super::report::{self, Diagnostics, Written};
+use super::tree_merge::{self, Clog2, Nowhere, Sink};
+use super::trouble::{Trouble, on_rank, said};
+use super::zero::{FromZero, from_zero};
+use crate::api::mpe;
+use crate::blocks::own;
+use crate::define;
+use crate::exchange::failure::Failure;
+use crate::exchange::line::Exchange;
+use crate::exchange::meeting::{self, Absent, Missed};
+use crate::exchange::spread::spread;
+use crate::exchange::{clocks, neighbours};
+use crate::memory;
+use crate::mpi::table::table;
+use crate::mpi::world::World;
+use crate::platform::{folder, host, own_file};
+use crate::settings::Settings;
+use crate::thread::callids;
+use crate::thread::current;
+use blockfile::file::File;
+use blockfile::layout::Clock;
+use std::path::PathBuf;
+use std::time::Instant;
+use trace_formats::clog2::{CommKind, Gid};
+use trace_formats::io::Extract;
+use trace_formats::project::clock::ClockMap;
+use trace_formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
+use trace_formats::project::dumpi;
+use trace_formats::project::gids::GidTable;
+use trace_formats::project::polls::repeated;
+use trace_formats::project::scan::Scan;
+use wrappers::Table;
+
+/// Most bytes of a CLOG2 record.
+const MAX_RECORD_BYTES: usize = 136;
+
+/// Bytes of memory without which no merge is begun.
+const MIN_MEMORY_BYTES: usize = 4 << 20;
+
+/// What the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
+#[derive(Default)]
+pub struct Kept {
+    /// What keeps other runs from the names of this one's DUMPI files.
+    pub claim: Option<dumpi::Claim>,
+    /// The way to the other ranks, as long as they wait for this one.
+    pub waiting: Option<Exchange>,
+}
+
+/// Why there is no merged trace of all ranks.
+pub enum Unmerged {
+    /// Some ranks have no recorder.
+    Absent(Absent),
+    /// Anything else.
+    Because(Trouble),
+}
+
+impl From<Trouble> for Unmerged {
+    fn from(why: Trouble) -> Unmerged {
+        Unmerged::Because(why)
+    }
+}
+
+fn said_starved(ranks: u64, world: &World) -> Trouble {
+    format!(
+        "{ranks} of {} ranks have no memory for the merge: not merged",
+        world.size
+    )
+}
+
+/// Merges the records of all ranks and writes the files. Collective.
+pub fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result<(), Unmerged> {
+    // SAFETY: the state of the running thread.
+    let mut t = unsafe { current().as_mut() };
+    if let Some(t) = t.as_deref_mut() {
+        own_last_words(t);
+    }
+    let debug = Diagnostics::new(world, own_settings);
+    debug.step("all ranks are asked for");
+    let line = meet(world, own_settings)?;
+    kept.waiting = Some(line);
+    let mut zero = from_zero(&line, world, own_settings)?;
+    kept.claim = zero.claim.take();
+    let (world, settings) = (&zero.world, &zero.settings);
+    // The merge does without it; then times are as this rank's own clock has them.
+    let _ = clocks::compare(t.as_deref_mut(), &line, world);
+    if let Some(t) = t {
+        define::clocks(t);
+    }
+    let begun = Instant::now();
+
+    if !memory::has(MIN_MEMORY_BYTES) {
+        // The others hear of it before they begin to merge.
+        let part = Part {
+            starved: 1,
+            ..Part::default()
+        };
+        let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
+        kept.waiting = None;
+        return Err(said_starved(whole.starved, world).into());
+    }
+    let (blocks, missing) = OwnBlocks::open(world);
+    // What could not be read now may be read later.
+    let unread = missing.clone().filter(|_| own::store().is_some());
+    let file = blocks.file()?;
+    mpe::merged(&zero.base);
+    debug.step("rank 0 is there");
+    let table = table().ok_or_else(|| "the function table cannot be read".to_owned())?;
+    let scan = own_scan(&file, &zero);
+    let mut part = own_part(&file, &scan, table, &zero, missing);
+    let mut bin = None;
+    if settings.outputs.dumpi {
+        bin = write_dumpi(&file, &scan, table, &zero, &mut part);
+        if let Some((path, bytes)) = &bin {
+            debug.file(path, *bytes);
+        }
+    }
+    let ids = callids::calls_given_out();
+    report::counts(settings, world, ids, &scan, table);
+    debug.calls(&scan, table);
+    debug.step("own calls are read");
+    let own_comms = part.comms.clone();
+    let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
+
+    if whole.starved > 0 {
+        kept.waiting = None;
+        // One of a trace that will not be there.
+        drop(bin.map(|(path, _)| std::fs::remove_file(path)));
+        return Err(said_starved(whole.starved, world).into());
+    }
+    debug.step("the ranks agree");
+    let ranks = AllRanks {
+        line: &line,
+        zero: &zero,
+        table,
+        file: &file,
+        scan: &scan,
+        whole: &whole,
+        gids: GidTable::new(&whole.comms),
+        debug: &debug,
+    };
+    let result = ranks.merge(&own_comms, begun)?;
+    debug.step("all calls are passed on");
+    // Blocks are given up only when rank 0 has all that was asked for.
+    let verdict = spread(
+        &line,
+        world.rank,
+        world.size,
+        vec![u8::from(result.is_ok())],
+    );
+    // Rank 0 may still come to its end although this rank waits no longer. What the verdict is, all know.
+    let has_failed = |failure: &Failure| !matches!(failure, Failure::Silence(_));
+    kept.waiting = kept
+        .waiting
+        .filter(|_| verdict.as_ref().is_err_and(has_failed));
+    let result = match (result, verdict.map_err(said)?.first()) {
+        (Err(why), _) => Err(why),
+        (Ok(()), Some(1)) => unread.map_or(Ok(()), Err),
+        (Ok(()), _) => Err("rank 0 could not write all files".to_owned()),
+    };
+    result.map_err(Unmerged::Because)
+}
+
+/// The line to the other ranks, once all of them have come.
+fn meet(world: &World, settings: &Settings) -> Result<Exchange, Unmerged> {
+    gather_here(world, settings)?;
+    let comm = meeting::meet(settings.deadline, || meeting::absent(world.size));
+    let comm = comm.map_err(|missed| match missed {
+        Missed::GivenUp(absent) => Unmerged::Absent(absent),
+        missed => said(missed.failure()).into(),
+    })?;
+    Ok(Exchange::new(comm, world, settings.deadline))
+}
+
+/// What stands in this rank's block file, in times of rank 0 where both read the same clock.
+fn own_scan(file: &File<'_>, zero: &FromZero) -> Scan {
+    let mut scan = Scan::new(file);
+    let counter = file.info().clock == Clock::Tsc;
+    if counter && zero.clock.boot == scan.library.process().boot && zero.clock.readings.len() > 1 {
+        // The same counter as rank 0's: the same time to the last bit, whatever namespace shifts the other clocks.
+        scan.clock = ClockMap::new(file.info().clock, &zero.clock.readings, &[]);
+    }
+    scan.name_functions(&zero.dumpi.functions);
+    scan
+}
+
+/// What this rank has to tell the others before they merge; `missing` says why its block file cannot be read.
+fn own_part(
+    file: &File<'_>,
+    scan: &Scan,
+    table: &Table,
+    zero: &FromZero,
+    missing: Option<Trouble>,
+) -> Part {
+    let world = &zero.world;
+    Part {
+        named: scan.named.iter().map(|(_, name)| name.to_owned()).collect(),
+        first_ns: scan.first_ns().unwrap_or(i64::MAX),
+        threads: scan.threads.max(1),
+        width: scan.width(),
+        calls: scan.calls,
+        operations: scan.operations,
+        ignored: scan.ignored,
+        repeated: repeated(file, scan, table),
+        lost: scan.lost,
+        dropped: scan.info.dropped,
+        cut: u64::from(scan.is_cut),
+        lost_reason: match scan.lost_reasons.is_empty() {
+            true => String::new(),
+            false => on_rank(world, &scan.lost_reasons.join(", ")),
+        },
+        functions: scan.functions,
+        comms: scan.gids(),
+        categories: scan.categories.clone(),
+        counters: scan.counters.clone(),
+        hosts: vec![(world.rank as u32, host::host())],
+        programs: vec![(world.rank as u32, host::program())],
+        differing: u64::from(zero.difference.is_some()),
+        difference: zero.difference.clone().unwrap_or_default(),
+        silent: u64::from(missing.is_some()),
+        reason: missing.map(|why| on_rank(world, &why)).unwrap_or_default(),
+        ..Part::default()
+    }
+}
+
+/// Writes this rank's DUMPI file and notes in `part` what came of it. Gives the file's path and size in bytes.
+fn write_dumpi(
+    file: &File<'_>,
+    scan: &Scan,
+    table: &Table,
+    zero: &FromZero,
+    part: &mut Part,
+) -> Option<(PathBuf, u64)> {
+    match dumpi::write(file, table, &zero.dumpi, Some(&scan.clock)) {
+        Ok(summary) => {
+            part.dumpi_bytes = summary.bytes;
+            Some((summary.path, summary.bytes))
+        }
+        Err(e) => {
+            part.dumpi_failures = 1;
+            part.dumpi_reason = on_rank(&zero.world, &e.to_string());
+            None
+        }
+    }
+}
+
+/// What the merge of all ranks is made with.
+struct AllRanks<'a> {
+    line: &'a Exchange,
+    zero: &'a FromZero,
+    table: &'static Table,
+    file: &'a File<'a>,
+    scan: &'a Scan,
+    whole: &'a Part,
+    gids: GidTable,
+    debug: &'a Diagnostics,
+}
+
+impl AllRanks<'_> {
+    /// Passes the records of this rank on, and at rank 0 writes the files; `own_comms` are the communicators of this rank. The inner
+    /// result says what rank 0 could not write. Collective.
+    fn merge(
+        &self,
+        own_comms: &[(Gid, CommKind)],
+        begun: Instant,
+    ) -> Result<Result<(), Trouble>, Unmerged> {
+        let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
+        let schema = Schema::new(
+            self.table,
+            self.file.info().family,
+            call_ids(settings),
+            self.scan.library.functions(),
+        )
+        .with_categories(&whole.categories, false);
+        let mut outputs = (world.rank == 0).then(|| {
+            let preamble = schema.preamble(whole.width, whole.threads, &whole.functions);
+            Outputs::new(plan(world, settings, &self.zero.base, whole, preamble))
+        });
+        let mut notes = Vec::new();
+        if settings.outputs.slog2 && whole.operations > 0 {
+            notes.extend(self.operations(&schema, outputs.as_mut())?);
+            self.debug.step("operations are passed on");
+        }
+        let mut half_messages = 0;
+        if settings.outputs.clog2 || settings.outputs.slog2 {
+            half_messages = self.calls(&schema, own_comms, outputs.as_mut())?;
+        }
+        Ok(match outputs {
+            Some(outputs) => self.conclude(outputs, notes, half_messages, begun),
+            None => Ok(()),
+        })
+    }
+
+    /// Passes operations below MPI on, and at rank 0 has them drawn. Says why that was not possible, if it was not.
+    fn operations(
+        &self,
+        schema: &Schema<'_>,
+        outputs: Option<&mut Outputs>,
+    ) -> Result<Option<String>, Trouble> {
+        let operations = Operations {
+            line: self.line,
+            world: &self.zero.world,
+            folder: &folder::temporary(&self.zero.settings),
+            zero_ns: self.whole.first_ns,
+            table: self.table,
+        };
+        let own = Extract::new(self.file, self.scan, schema);
+        operations
+            .draw(own, outputs, self.gids.table().0.len())
+            .map_err(said)
+    }
+
+    /// Passes the calls on, and at rank 0 has them written. Gives the number of messages whose other endpoint is not known.
+    fn calls(
+        &self,
+        schema: &Schema<'_>,
+        own_comms: &[(Gid, CommKind)],
+        outputs: Option<&mut Outputs>,
+    ) -> Result<u64, Trouble> {
+        let (world, settings, whole) = (&self.zero.world, &self.zero.settings, self.whole);
+        let names: Vec<String> = whole.named.iter().cloned().collect();
+        let mut stream_settings = StreamSettings {
+            ranks: whole.width,
+            threads: whole.threads,
+            zero_ns: whole.first_ns,
+            open_until_ns: None,
+            halves: None,
+            describe: (world.rank == 0).then_some(&whole.functions),
+            functions: &names,
+            counters: if settings.outputs.slog2 {
+                &whole.counters
+            } else {
+                &[]
+            },
+        };
+        let lids = self.gids.lids(own_comms);
+        let mut half_messages = 0;
+        let halves;
+        if whole.cut > 0 {
+            let all = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
+            (halves, half_messages) = halves::agree(self.line, world, all).map_err(said)?;
+            stream_settings.halves = Some(&halves);
+            self.debug.step("messages are counted");
+        }
+        let mut stream = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
+        let own_records = |buffer: &mut Vec<u8>| match stream.next() {
+            Some(record) => {
+                buffer.resize(MAX_RECORD_BYTES, 0);
+                let size = record.encode(buffer);
+                buffer.truncate(size);
+            }
+            None => buffer.clear(),
+        };
+        let sink: &mut dyn Sink = match outputs {
+            Some(outputs) => outputs,
+            None => &mut Nowhere,
+        };
+        tree_merge::take_part::<Clog2>(self.line, world.rank, world.size, own_records, sink)
+            .map_err(said)?;
+        Ok(half_messages)
+    }
+
+    /// Ends the files of rank 0 and says what has been written, or why it has not; `notes` are what went wrong before.
+    fn conclude(
+        &self,
+        outputs: Outputs,
+        mut notes: Vec<String>,
+        half_messages: u64,
+        begun: Instant,
+    ) -> Result<(), Trouble> {
+        let (world, settings) = (&self.zero.world, &self.zero.settings);
+        let Ended {
+            base,
+            files,
+            mut failures,
+            corrected,
+        } = outputs.finish(self.gids.table());
+        if let Some(store) = own::store().filter(|_| settings.keep_blocks) {
+            // For who makes something else of the blocks; without it, a name of its own is found.
+            let name = base.as_os_str().as_encoded_bytes();
+            let path = store.path().with_extension("trace");
+            if let Err(e) = own_file::create(&path, name) {
+                failures.push(format!("{}: {e}", path.display()));
+            }
+        }
+        failures.append(&mut notes);
+        for file in &files {
+            self.debug.file(&file.path, file.size);
+        }
+        let written = Written {
+            blocks: self.file,
+            dumpi: &self.zero.dumpi,
+            processes: world.size as usize,
+            files: &files,
+            half_messages,
+            corrected,
+            begun,
+        };
+        report::conclude(world, settings, self.whole, &written, failures)
+    }
+}
+
+/// Waits for the ranks of this host, where all of them have a recorder, before MPI is asked for anything; where one has none,
+/// gives up at once. What cannot be told here shows when the ranks meet.
+fn gather_here(world: &World, settings: &Settings) -> Result<(), Unmerged> {
+    let folder = own::store().and_then(|store| store.path().parent());
+    let expected = folder.and_then(neighbours::all_with_block_files);
+    if let (Some(folder), Some(expected)) = (folder, expected) {
+        let progress = meeting::Progress::of(world.rank);
+        let meanwhile = || progress.make();
+        arrivals::wait(folder, world.run, expected, settings.deadline, meanwhile)
+            .map_err(|why| said(why).into())
+    } else {
+        meeting::absent(world.size).map_or(Ok(()), |absent| Err(Unmerged::Absent(absent)))
+    }
+}

@@ -1,0 +1,93 @@
+//! This process's block file as MPI_Finalize reads it.
+
+use super::trouble::Trouble;
+use crate::blocks::{Contents, own};
+use crate::lifecycle::apply::rank_bits;
+use crate::mpi::functions::{FAMILY, FINGERPRINT};
+use crate::mpi::world::World;
+use crate::platform::clock;
+use crate::settings::in_force;
+use blockfile::file::File;
+use blockfile::layout::{BLOCK_SIZE, FILE_MAGIC, FileHeader, VERSION};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// This process's block file, or an empty one.
+pub enum OwnBlocks {
+    /// The file that this process has written.
+    Own(Contents),
+    /// A file without calls.
+    Empty(Vec<u8>),
+}
+
+impl OwnBlocks {
+    /// Reads the file back. Without one, the reason goes to rank 0, and the rank counts as one without calls.
+    pub fn open(world: &World) -> (OwnBlocks, Option<Trouble>) {
+        let read = || {
+            let store = own::store().ok_or_else(own::why_no_store)?;
+            let named = |e: std::io::Error| format!("{}: {e}", store.path().display());
+            // By its descriptor, as its folder may have gone meanwhile.
+            // SAFETY: the file is this process's own; what changes in it while it is read are blocks of threads that
+            // still call, and those are only read up to what they have committed.
+            let bytes = unsafe { store.read() }.map_err(named)?;
+            of_contents(&bytes).map_err(|e| format!("{}: {e}", store.path().display()))?;
+            Ok(bytes)
+        };
+        match read() {
+            Ok(bytes) => (OwnBlocks::Own(bytes), None),
+            Err(why) => (OwnBlocks::Empty(empty_file(world)), Some(why)),
+        }
+    }
+
+    /// The block file, decoded.
+    pub fn file(&self) -> Result<File<'_>, Trouble> {
+        match self {
+            OwnBlocks::Own(bytes) => of_contents(bytes),
+            OwnBlocks::Empty(bytes) => File::new(bytes),
+        }
+        .map_err(|e| e.to_string())
+    }
+}
+
+/// This process's block file.
+fn of_contents(contents: &Contents) -> Result<File<'_>, blockfile::file::Error> {
+    match contents {
+        Contents::File(bytes) => of_mapping(bytes),
+        Contents::Copy(bytes) => File::new(bytes),
+    }
+}
+
+/// A block file of any size, read in little memory.
+pub fn of_mapping(bytes: &memmap2::Mmap) -> Result<File<'_>, blockfile::file::Error> {
+    // SAFETY: memmap2 maps whole files shared, and nobody writes through a map that is for reading.
+    unsafe { File::mapped(bytes, std::slice::from_ref(&(0..bytes.len()))) }
+}
+
+/// What the block file of a process without calls would be.
+fn empty_file(world: &World) -> Vec<u8> {
+    let mut header = FileHeader {
+        magic: FILE_MAGIC,
+        version: VERSION,
+        family: FAMILY as u32,
+        table: FINGERPRINT,
+        clock: clock::source() as u32,
+        counter_bits: AtomicU32::new(64 - rank_bits(&in_force::copy(), world.size as u32)),
+        pid: std::process::id(),
+        rank: AtomicU32::new(world.rank as u32),
+        size: AtomicU32::new(world.size as u32),
+        ended: AtomicU32::new(1),
+        blocks: AtomicU64::new(0),
+        lost: AtomicU64::new(0),
+        run: AtomicU64::new(world.run),
+        dropped: AtomicU64::new(0),
+    };
+    let mut file = vec![0; BLOCK_SIZE];
+    // SAFETY: a header consists of numbers, and the file is longer.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            (&raw mut header).cast::<u8>(),
+            file.as_mut_ptr(),
+            size_of::<FileHeader>(),
+        );
+    }
+    file
+}

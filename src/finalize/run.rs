@@ -1,0 +1,135 @@
+//! MPI_Finalize: merges and writes the trace, and says what stays where that fails.
+
+use super::finish::{Kept, Unmerged, finish};
+use super::first;
+use super::leaving::{self, Leaving};
+use super::trouble::{Trouble, on_rank};
+use crate::blocks::own;
+use crate::exchange::meeting::{self, Absent};
+use crate::exchange::{giving_up, heard, under_way};
+use crate::memory::{self, Unfinished};
+use crate::mpi::world::{self, World};
+use crate::platform::host;
+use crate::say;
+use crate::settings::{Settings, in_force};
+
+/// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything
+/// takes part like the others.
+pub fn run() {
+    memory::merging();
+    merge();
+    memory::merged();
+}
+
+fn merge() {
+    let store = own::store();
+    let Some(world) = world::known() else {
+        if let Some(store) = store {
+            store.write_out();
+            say!(
+                "trace: no MPI_COMM_WORLD to merge the ranks with: the calls of this process are in {} on {} (mpitrace recover reads it)",
+                store.path().display(),
+                host::host()
+            );
+        }
+        return;
+    };
+    let settings = in_force::copy();
+    // Neither a mistake of ours nor want of memory must end the program: it becomes one more reason why there is no merged trace.
+    let mut kept = Kept::default();
+    let finished = memory::unless_exhausted(|| finish(&world, &settings, &mut kept))
+        .unwrap_or_else(|why| Err(Unmerged::Because(unfinished(why))));
+    let failed = finished.as_ref().err();
+    let waiting = kept.waiting.filter(|_| failed.is_some());
+    if let (Some(Unmerged::Because(why)), Some(line)) = (failed, waiting) {
+        // Memory may be what is wrong. Then the others find it out at the deadline.
+        let _ = memory::unless_exhausted(|| {
+            let first = heard::reason().unwrap_or_else(|| on_rank(&world, why));
+            giving_up::tell(&line, &first);
+        });
+    }
+    drop(kept.claim);
+    if let Some(store) = store.filter(|_| finished.is_err() || settings.keep_blocks) {
+        store.write_out();
+    }
+    match finished {
+        Ok(()) => {
+            under_way::release();
+            meeting::part();
+            if let Some(store) = store.filter(|_| !settings.keep_blocks) {
+                store.remove();
+            }
+        }
+        Err(Unmerged::Absent(absent)) => go_on_without(&world, &absent, &settings),
+        Err(Unmerged::Because(why)) => files_stay(&world, &why),
+    }
+    if let Some(line) = waiting {
+        giving_up::part(&line, settings.deadline);
+    }
+    under_way::release();
+}
+
+/// Names the block files, which stay. Of all ranks that have come so far and whose files lie together, the lowest one says it.
+fn files_stay(world: &World, why: &str) {
+    let (rank, host) = (world.rank, host::host());
+    match own::store() {
+        Some(store) => {
+            // Memory may be what is wrong.
+            let found = memory::unless_exhausted(|| first::others_if_lowest(store));
+            if let Some(others) = found.unwrap_or(Some(0)) {
+                let calls = first::where_calls_are(store, others);
+                say!("trace: rank {rank} on {host}: {why}; {calls}");
+            }
+        }
+        None if rank == 0 => say!("trace: rank {rank} on {host}: {why}"),
+        None => {}
+    }
+}
+
+/// Merges the ranks that have a recorder, if all ranks are on this host; otherwise the block files stay.
+fn go_on_without(world: &World, absent: &Absent, settings: &Settings) {
+    let (size, host) = (world.size as u32, host::host());
+    let list: Vec<String> = absent.ranks.iter().take(4).map(u32::to_string).collect();
+    let more = if absent.ranks.len() > list.len() {
+        " …"
+    } else {
+        ""
+    };
+    let who = format!(
+        "{} of {size} ranks {} no recorder (on {host}: rank {}{more})",
+        absent.ranks.len(),
+        if absent.ranks.len() == 1 {
+            "has"
+        } else {
+            "have"
+        },
+        list.join(", "),
+    );
+    let first = (0..size).find(|rank| !absent.ranks.contains(rank));
+    let is_first = first == Some(world.rank as u32);
+    let Some(store) = own::store().filter(|_| absent.are_all_here && world.run != 0) else {
+        files_stay(world, &format!("{who}: not merged"));
+        return;
+    };
+    if is_first {
+        say!("trace: {who}: the trace is of the others");
+    }
+    let leaving = Leaving {
+        store,
+        rank: world.rank as u32,
+        world: leaving::world(size, world.run, world.spawned),
+        processes: size - absent.ranks.len() as u32,
+    };
+    let left = memory::unless_exhausted(|| leaving.leave(settings));
+    if let Err(why) = left.unwrap_or_else(|why| Err(unfinished(why))) {
+        files_stay(world, &why);
+    }
+}
+
+/// Why there is no merged trace, where the merge did not come to its end.
+fn unfinished(why: Unfinished) -> Trouble {
+    match why {
+        Unfinished::Exhausted => "no more memory: not merged".to_owned(),
+        Unfinished::Panicked => "the recorder failed: not merged".to_owned(),
+    }
+}

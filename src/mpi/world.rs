@@ -1,0 +1,33 @@
+//! What this process knows of its MPI_COMM_WORLD.
+
+use parking_lot::Mutex;
+
+/// What this rank knows of its MPI_COMM_WORLD.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// Rank in MPI_COMM_WORLD.
+    pub rank: i32,
+    /// Size of MPI_COMM_WORLD.
+    pub size: i32,
+    /// Wall-clock second at which this rank came out of MPI_Init, since the epoch. That of rank 0 is part of the names of DUMPI
+    /// files.
+    pub started: i64,
+    /// Process ID of this rank; that of rank 0 stands for `%j` in names.
+    pub job: u32,
+    /// Identity of the run, the same on all ranks; 0 where the launcher tells nothing.
+    pub run: u64,
+    /// Whether this MPI_COMM_WORLD was spawned by another one.
+    pub spawned: bool,
+}
+
+static WORLD: Mutex<Option<World>> = Mutex::new(None);
+
+/// Notes what MPI_Init has told.
+pub fn set(world: World) {
+    *WORLD.lock() = Some(world);
+}
+
+/// What MPI_Init has told; `None` without MPI_Init.
+pub fn known() -> Option<World> {
+    *WORLD.lock()
+}

@@ -1,0 +1,83 @@
+//! What a thread of the traced program keeps: its block, its place in it, and how deep it is inside MPI.
+
+use crate::blocks::{Block, Store};
+use crate::counters::Counters;
+use crate::mpi::functions::COUNT;
+use crate::thread::polls::Row;
+use crate::thread::program_functions::ProgramFunctions;
+use std::sync::atomic::AtomicU64;
+
+/// State of one thread. Only the thread itself touches it, but for `ignored`, which Finalize adds up.
+pub struct Thread {
+    /// MPI calls that this thread is inside of.
+    pub depth: u32,
+    /// How many activities of the recorder are going on: what calls libc meanwhile, be it a signal handler, is passed through,
+    /// because a record may be half written.
+    pub busy: u32,
+    /// Number in the order of first calls.
+    pub number: u32,
+    /// Thread ID of the operating system.
+    pub tid: u64,
+    /// Where the next record goes.
+    pub at: *mut u8,
+    /// End of the room for records.
+    pub end: *mut u8,
+    /// Block being filled.
+    pub block: Block,
+    /// Time that heads of records count from.
+    pub time_base: u64,
+    /// Counter that heads of records count CallIDs from.
+    pub call_base: u64,
+    /// Counter of the next call's CallID.
+    pub next_call: u64,
+    /// End of the CallIDs that this thread has reserved.
+    pub call_limit: u64,
+    /// Number of CallIDs that this thread has reserved so far.
+    pub reserved: u64,
+    /// Number of the block that is being filled.
+    pub sequence: u64,
+    /// CPU time at the start of the running call, ns, where it is wanted.
+    pub cpu: u64,
+    /// Performance counters, where they are wanted.
+    pub counters: Option<Box<Counters>>,
+    /// The thread is ending: they are not opened any more.
+    pub counters_ended: bool,
+    /// Functions of the program.
+    pub functions: ProgramFunctions,
+    /// Values taken before a call, for its record.
+    pub before: Vec<u8>,
+    /// Record that is larger than a block, being put together.
+    pub large: Vec<u8>,
+    /// Whether the call that has just returned is left out of the trace and recorded for matching only.
+    pub for_matching_only: bool,
+    /// Where the latest gap marker ends: block and place.
+    pub gap: (u64, *mut u8),
+    /// Whether `block` is the private one because the file could not grow.
+    pub discarding: bool,
+    /// Memory that is written to then.
+    pub private: Option<Block>,
+    /// Calls that were counted and not recorded, by function.
+    pub ignored: &'static mut [u64; COUNT],
+    /// The polls that are going on.
+    pub row: &'static mut Row,
+    /// The file that blocks come from.
+    pub store: &'static Store,
+    /// Where a server sees which call the thread is in.
+    pub seen: &'static AtomicU64,
+    /// The rank's part of CallIDs.
+    pub rank: AtomicU64,
+    /// The state that was made before this one.
+    pub before_this: *mut Thread,
+}
+
+/// A state and what it points to, in one piece of memory. Apart, so that what each call touches stays together.
+pub struct ThreadArena {
+    /// The state.
+    pub state: Thread,
+    /// [`Thread::ignored`].
+    pub ignored: [u64; COUNT],
+    /// [`Thread::row`].
+    pub row: Row,
+    /// [`Thread::seen`], where nobody looks.
+    pub unseen: AtomicU64,
+}

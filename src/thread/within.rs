@@ -1,0 +1,58 @@
+//! The recorder at work on a thread: while it is, calls of the thread are its own and not the program's.
+
+use crate::platform::floating::SetAside;
+use crate::platform::signals::HeldBack;
+use crate::thread::current::current;
+use crate::thread::state::Thread;
+use std::cell::Cell;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::compiler_fence;
+
+/// While this lives the recorder is busy on the thread.
+pub struct Busy(*mut Thread);
+
+impl Busy {
+    /// Busy from here on. `t` may be null.
+    #[inline(always)]
+    pub fn new(t: *mut Thread) -> Busy {
+        // SAFETY: null, or the state of the running thread, which nobody else writes.
+        if let Some(t) = unsafe { t.as_mut() } {
+            t.busy += 1;
+        }
+        // Before anything of a record is written, as a signal handler of this thread sees it.
+        compiler_fence(SeqCst);
+        Busy(t)
+    }
+}
+
+impl Drop for Busy {
+    #[inline(always)]
+    fn drop(&mut self) {
+        compiler_fence(SeqCst);
+        // SAFETY: as above; states live until the process ends.
+        if let Some(t) = unsafe { self.0.as_mut() } {
+            t.busy -= 1;
+        }
+    }
+}
+
+thread_local! {
+    /// Set while this thread is setting things up, so that MPI calls made by that are passed through.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the thread is inside the recorder.
+pub fn inside() -> bool {
+    INSIDE.try_with(Cell::get).unwrap_or(true)
+}
+
+/// Runs `f` with the recorder switched off for this thread, the program's floating-point environment set aside, and the
+/// signal of too large files held back.
+pub fn within<T>(f: impl FnOnce() -> T) -> T {
+    let _program = (SetAside::new(), HeldBack::new());
+    let _busy = Busy::new(current());
+    let before = INSIDE.replace(true);
+    let value = f();
+    INSIDE.set(before);
+    value
+}
