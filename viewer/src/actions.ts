@@ -1,7 +1,8 @@
 // What keys, buttons and the palette do to the view. Everything here works without a mouse; what the mouse does in the
 // timeline beyond that stands there.
 
-import { ask, askJson, question, report, type Detail, type Target } from "./api";
+import { askJson, askShared, keepDetail, question, report } from "./api";
+import type { DrawableDetail, FindingTarget, FollowAnswer } from "./answers";
 import {
   ARROWS, area, change, cursor, encode, hover, layout, measure, meta, PANELS, pinnedRows, renaming, rowCount, rowHeight, say, selected, shownRows,
   span, trouble, view, type PanelName, type View,
@@ -83,7 +84,7 @@ export function putCursor(row: number, t: number): void {
   const here = question("at", {
     t, row: at, rows: view.peek().rows, dt: (t1 - t0) / Math.max(1, area.peek().width) / 2, hide: view.peek().hide.join(","),
   });
-  askJson<Detail | null>(view.peek().trace, here)
+  askJson<DrawableDetail | null>(view.peek().trace, here)
     .then((found) => say(found ? describe(found) : `${layout.peek()?.label[at] ?? ""}, nothing here`))
     .catch(report);
 }
@@ -108,7 +109,7 @@ export function reveal(row: number, from: number, to: number): void {
 }
 
 /** Selects one drawable (and what else is selected, if `adds`), and shows it. */
-export function select(found: Detail | null, adds = false): void {
+export function select(found: DrawableDetail | null, adds = false): void {
   if (!found) return;
   const others = adds ? view.peek().sel.filter((ref) => ref !== found.ref) : [];
   change({ sel: [...others, found.ref] }, "select");
@@ -120,25 +121,32 @@ export function select(found: Detail | null, adds = false): void {
 }
 
 /** The drawable that details are shown of. */
-export function current(): Detail | null {
+export function current(): DrawableDetail | null {
   return selected.peek().at(-1) ?? null;
 }
 
 async function get<T>(route: string, values: Record<string, string | number | null>): Promise<T | null> {
   try {
-    const asked = question(route, { ...values, rows: view.peek().rows });
-    return JSON.parse(new TextDecoder().decode(await ask(view.peek().trace, asked))) as T;
+    return await askShared<T | null>(view.peek().trace, question(route, { ...values, rows: view.peek().rows }));
   } catch (error) {
     report(error);
     return null;
   }
 }
 
+/** One drawable: it is kept, so that selecting it asks nothing more. */
+async function getDetail(route: string, values: Record<string, string | number | null>): Promise<DrawableDetail | null> {
+  const { trace, rows } = view.peek();
+  const found = await get<DrawableDetail>(route, values);
+  if (view.peek().trace === trace && view.peek().rows === rows) keepDetail(trace, rows, found);
+  return found;
+}
+
 /** The next (1) or previous (-1) state on the row of the selection or of the cursor. */
 export async function nextOnRow(dir: 1 | -1): Promise<void> {
   const from = current();
   const at = cursor.peek() ?? { row: shownRows.peek().y0, t: span.peek().t0 };
-  const found = await get<Detail>("next", from ? { ref: from.ref, dir } : { row: at.row, t: at.t, dir });
+  const found = await getDetail("next", from ? { ref: from.ref, dir } : { row: at.row, t: at.t, dir });
   if (found) select(found);
   else say(dir > 0 ? "no later state on this row" : "no earlier state on this row");
 }
@@ -147,7 +155,9 @@ export async function nextOnRow(dir: 1 | -1): Promise<void> {
 export async function follow(dir: 1 | -1): Promise<void> {
   const from = current();
   if (!from) return say("nothing is selected");
-  const found = await get<{ arrows: Detail[]; partner: Detail | null }>("follow", { ref: from.ref, dir });
+  const { trace, rows } = view.peek();
+  const found = await get<FollowAnswer>("follow", { ref: from.ref, dir });
+  for (const detail of [found?.partner ?? null, found?.arrows[0] ?? null]) keepDetail(trace, rows, detail);
   if (found?.partner) return select(found.partner);
   const arrow = found?.arrows[0];
   if (arrow) return select(arrow);
@@ -156,7 +166,7 @@ export async function follow(dir: 1 | -1): Promise<void> {
 
 /** Selects what a reference names. */
 export async function selectRef(ref: string, adds = false): Promise<void> {
-  select(await get<Detail>("ref", { ref }), adds);
+  select(await getDetail("ref", { ref }), adds);
 }
 
 /** The extent of the selected range, else of the selected drawables: in time, and in rows where it has some. */
@@ -327,7 +337,7 @@ export async function enter(): Promise<void> {
   if (!at) return zoomToSelection();
   const { t0, t1 } = span.peek();
   const dt = (t1 - t0) / Math.max(1, area.peek().width) / 2;
-  const found = await get<Detail>("at", { t: at.t, row: at.row, dt, hide: view.peek().hide.join(",") });
+  const found = await getDetail("at", { t: at.t, row: at.row, dt, hide: view.peek().hide.join(",") });
   if (!found) return say("nothing here");
   if (found.ref === view.peek().sel.at(-1)) zoomToSelection();
   else select(found);
@@ -351,7 +361,7 @@ export async function copyLink(): Promise<void> {
 }
 
 /** What a finding leads to. */
-export async function goTo(target: Target): Promise<void> {
+export async function goTo(target: FindingTarget): Promise<void> {
   const patch: Partial<View> = {};
   if (target.rows !== undefined && target.rows !== null) Object.assign(patch, { rows: target.rows, top: 0, height: 0 });
   if (typeof target.t0 === "number" && typeof target.t1 === "number" && target.t0 < target.t1) {
@@ -363,7 +373,7 @@ export async function goTo(target: Target): Promise<void> {
   if (panel) patch.panel = panel;
   change({ range: null, ...patch });
   if (!target.sel) return;
-  const found = await get<Detail>("ref", { ref: target.sel });
+  const found = await getDetail("ref", { ref: target.sel });
   if (found && found.row >= 0) {
     cursor.value = { row: found.row, t: found.t0 };
     reveal(found.row, found.t0, found.t1);

@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { current, select } from "./actions";
-import { askJson, isAbort, question, Refusal, report, type Hits, type SearchAnswer } from "./api";
+import { askJson, isAbort, keepDetail, question, ApiError, report } from "./api";
+import type { HitsAnswer, SearchAnswer } from "./answers";
 import { counted, hitBins, meta, say, span, view } from "./state";
 
 /** How often a search that ran out of its budget is taken up again. */
@@ -10,8 +11,8 @@ const MOST_TURNS = 200;
 /** Parts of the trace that hits are counted in. */
 const BINS = 400;
 
-/** Hits of the query in the whole trace; null while not known. */
-export const found = signal<Hits | null>(null);
+/** HitsAnswer of the query in the whole trace; null while not known. */
+export const found = signal<HitsAnswer | null>(null);
 /** What is wrong with the query. */
 export const wrong = signal("");
 export const isSearching = signal(false);
@@ -39,7 +40,7 @@ export async function count(): Promise<void> {
   isSearching.value = true;
   try {
     const asked = question("hits", { q: query, t0: whole.t0, t1: whole.t1, bins: BINS, rows });
-    const hits = await askJson<Hits>(trace, asked, own.signal);
+    const hits = await askJson<HitsAnswer>(trace, asked, own.signal);
     if (own.signal.aborted) return;
     found.value = hits;
     hitBins.value = hits.bins;
@@ -47,7 +48,7 @@ export async function count(): Promise<void> {
   } catch (error) {
     if (isAbort(error)) return;
     forgetHits();
-    if (error instanceof Refusal && error.status === 400) wrong.value = error.message;
+    if (error instanceof ApiError && error.status === 400) wrong.value = error.message;
     else report(error);
   } finally {
     if (counting === own) isSearching.value = false;
@@ -65,6 +66,7 @@ async function search(dir: 1 | -1, from: string | number): Promise<void> {
     let at: string | number | null = from;
     for (let turn = 0; turn < MOST_TURNS && at !== null; turn++) {
       const answer: SearchAnswer = await askJson<SearchAnswer>(trace, question("search", { q: query, from: at, dir, rows }));
+      keepDetail(trace, rows, answer.hit);
       if (answer.hit) {
         select(answer.hit);
         if (answer.wrapped) say(dir > 0 ? "from the beginning again" : "from the end again");
@@ -75,7 +77,7 @@ async function search(dir: 1 | -1, from: string | number): Promise<void> {
     say(`no hit of ${query}`);
     wrong.value = "no hit";
   } catch (error) {
-    if (error instanceof Refusal && error.status === 400) wrong.value = error.message;
+    if (error instanceof ApiError && error.status === 400) wrong.value = error.message;
     else report(error);
   } finally {
     isSearching.value = false;

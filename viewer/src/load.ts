@@ -1,7 +1,8 @@
 // Keeps what the server knows in step with what is looked at: the trace, its rows, what is selected, how many hits there are.
 
 import { effect, signal, untracked } from "@preact/signals";
-import { Asker, askJson, forget, question, report, traceNames, type Detail, type Meta, type Rows } from "./api";
+import { Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
+import type { MetaAnswer, TimelinesAnswer } from "./answers";
 import { count } from "./finding";
 import { counted, hitBins, selected, slide, toldMeta, toldRows, view } from "./state";
 
@@ -14,7 +15,7 @@ export const names = signal<readonly { n: number; name: string }[]>([]);
 /** Asks for the trace, again while its index is being made. */
 async function loadMeta(trace: number): Promise<void> {
   try {
-    const found = await askJson<Meta>(trace, "meta");
+    const found = await askJson<MetaAnswer>(trace, "meta");
     if (view.peek().trace !== trace) return;
     const before = toldMeta.peek();
     if (before?.index.state === "building" && found.index.state === "ready") forget();
@@ -42,7 +43,7 @@ export function load(): void {
       void loadMeta(trace);
     });
   });
-  const rows = new Asker<Rows>();
+  const rows = new Asker<TimelinesAnswer>();
   let askedRows = "";
   effect(() => {
     const { trace: of, rows: spec } = view.value;
@@ -65,7 +66,7 @@ export function load(): void {
     const asked = `${of}/${spec}/${sel.join("~")}`;
     if (asked === askedSelection) return;
     askedSelection = asked;
-    untracked(() => void Promise.all(sel.map((ref) => askJson<Detail | null>(of, question("ref", { ref, rows: spec }))))
+    untracked(() => void Promise.all(sel.map((ref) => askReference(of, ref, spec)))
       .then((all) => {
         if (askedSelection === asked) selected.value = all.filter((detail) => detail !== null);
       })

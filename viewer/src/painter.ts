@@ -3,7 +3,7 @@
 
 import { HATCH, patterned, SHADES, type Palette } from "./palette";
 import { pack, mix, unpack } from "./color";
-import type { Frame } from "./wire";
+import type { Frame } from "./frame";
 
 /** How coarse cells are drawn; `dominant` shows shares, too, where rows are high enough and the frame has them. */
 export type CellMode = "dominant" | "rare" | "heat" | "stack";
@@ -79,7 +79,7 @@ export function paint(frame: Frame, palette: Palette, shot: Shot, target: Uint32
 function paintCells(
   frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, row: number, from: number, to: number,
 ): void {
-  const { category, busy, spread, events, share1 } = frame.cells;
+  const { category, busy, deviation, events, share1 } = frame.cells;
   const { width, unit } = shot;
   if (to <= from) return;
   if (!category) {
@@ -102,7 +102,7 @@ function paintCells(
   if ((shot.mode === "stack" || shot.mode === "dominant") && share1 && to - from >= LEAST_STACK * OUTER * unit) {
     paintStacks(frame, palette, shot, target, first, from, to);
   }
-  if (spread && to - from >= 3) hatchSpread(spread, frame, palette, shot, target, first, from, to);
+  if (deviation && to - from >= 3) hatchSpread(deviation, frame, palette, shot, target, first, from, to);
   const small = to - from < 6 * unit;
   if (events && !small) mark(events, frame, shot, target, first, from, from + 2 * unit, pack(palette.theme.text));
 }
@@ -145,11 +145,11 @@ function paintStacks(
 
 /** Where the lines of a row differ, it is hatched towards the theme's text, the more the more they do. */
 function hatchSpread(
-  spread: Uint8Array, frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, first: number, from: number, to: number,
+  deviation: Uint8Array, frame: Frame, palette: Palette, shot: Shot, target: Uint32Array, first: number, from: number, to: number,
 ): void {
   const text = palette.theme.text;
   for (let x = 0; x < shot.width; x++) {
-    const differs = spread[first + column(x, shot.width, frame.columns)] ?? 0;
+    const differs = deviation[first + column(x, shot.width, frame.columns)] ?? 0;
     if (differs < LEAST_SPREAD) continue;
     for (let y = from; y < to; y++) {
       if (!patterned(2, x, y, shot.unit)) continue;

@@ -2,7 +2,7 @@
 // address and the history of undo true; the rest is what the server said about it, or lives as long as a movement of the mouse.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import type { Detail, Meta, Rows } from "./api";
+import type { DrawableDetail, MetaAnswer, TimelinesAnswer } from "./answers";
 import { HOME_ROW_HEIGHT } from "./geometry";
 import { History } from "./history";
 import { item } from "./spec";
@@ -17,19 +17,19 @@ export const rested = signal<View>(START);
 export const isMoving = signal(false);
 
 /** What the server says about the trace; null until it has answered. */
-export const toldMeta = signal<Meta | null>(null);
+export const toldMeta = signal<MetaAnswer | null>(null);
 /** The rows of the layout that `view.rows` names; those of the last one until the next has come. */
-export const toldRows = signal<Rows | null>(null);
+export const toldRows = signal<TimelinesAnswer | null>(null);
 const ownNames = computed(() => view.value.names);
 const names = computed(() => new Map(ownNames.value));
 /** The trace, with the names that the reader gave. */
-export const meta = computed<Meta | null>(() => {
+export const meta = computed<MetaAnswer | null>(() => {
   const [told, own] = [toldMeta.value, names.value];
   if (!told || own.size === 0) return told;
   return { ...told, categories: told.categories.map((one, kind) => ({ ...one, name: own.get(String(kind)) ?? one.name })) };
 });
 /** The rows, with the names that the reader gave. */
-export const layout = computed<Rows | null>(() => {
+export const layout = computed<TimelinesAnswer | null>(() => {
   const [told, own] = [toldRows.value, names.value];
   if (!told || own.size === 0) return told;
   return { ...told, label: told.label.map((label, row) => own.get(rowName(told, row)) ?? label) };
@@ -39,7 +39,7 @@ export const layout = computed<Rows | null>(() => {
 export const renaming = signal<number | null>(null);
 
 /** What a row's own name is kept under. */
-export function rowName(rows: Rows, row: number): string {
+export function rowName(rows: TimelinesAnswer, row: number): string {
   return `${Number(item(rows.spec, "map") ?? 0)}.${rows.key[row] ?? ""}`;
 }
 
@@ -51,9 +51,9 @@ export function rename(of: string, name: string): void {
 }
 
 /** Details of the selected drawables, in the order of `view.sel`; those not yet known are missing. */
-export const selected = signal<readonly Detail[]>([]);
+export const selected = signal<readonly DrawableDetail[]>([]);
 /** What lies under the pointer. */
-export const hover = signal<Detail | null>(null);
+export const hover = signal<DrawableDetail | null>(null);
 /** Where the keyboard is in the timeline. */
 export const cursor = signal<{ row: number; t: number } | null>(null);
 /** A measured stretch that is no selection. */
@@ -105,7 +105,7 @@ export const rowHeight = computed(() => {
 /** How many rows stand pinned above the others; `view.top` counts from the first that is not. */
 export const pinnedRows = computed(() => layout.value?.pinned ?? 0);
 
-/** Rows [y0, y1) below the pinned ones that are at least partly on the screen. */
+/** TimelinesAnswer [y0, y1) below the pinned ones that are at least partly on the screen. */
 export const shownRows = computed(() => {
   const pinned = pinnedRows.value;
   const y0 = Math.max(0, pinned + Math.floor(view.value.top));

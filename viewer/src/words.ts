@@ -1,11 +1,11 @@
 // Things of a trace in words.
 
-import type { Detail } from "./api";
+import type { DrawableDetail } from "./answers";
 import { duration, instant } from "./axis";
 import { layout, meta, span } from "./state";
 
 /** The category of something, by the name that the reader gave it. */
-export function nameOf({ kind, name }: Detail): string {
+export function nameOf({ kind, name }: DrawableDetail): string {
   return meta.value?.categories[kind]?.name ?? name;
 }
 
@@ -16,13 +16,13 @@ export function labelOf({ row, label }: { row: number; label: string }): string 
 }
 
 /** How long a state lasts without what is nested in it, if that is less than all of it and could be found out. */
-export function itself({ topology, t0, t1, excl, excl_is_estimate: isEstimate }: Detail): string | null {
+export function itself({ topology, t0, t1, excl, excl_is_estimate: isEstimate }: DrawableDetail): string | null {
   if (topology !== "state" || excl === null || excl >= t1 - t0) return null;
   return `${isEstimate ? "≈ " : ""}${duration(excl)}`;
 }
 
 /** "rank 129, MPI_Waitall, 3.214 ms, at 12.0353 s". */
-export function describe(found: Detail): string {
+export function describe(found: DrawableDetail): string {
   const { t0, t1 } = span.peek();
   const to = found.topology === "arrow" && found.to ? ` to ${labelOf(found.to)}` : "";
   const length = found.topology === "event" ? "" : `, ${duration(found.t1 - found.t0)}`;

@@ -1,7 +1,8 @@
 // All that is known of what is selected, and the ways from there: along its arrows, to what it is inside, to its call.
 
 import { follow, nextOnRow, pinSelection, select, selectRef, zoomToSelection } from "../actions";
-import { question, type Detail, type Followed } from "../api";
+import { question } from "../api";
+import type { DrawableDetail, FollowAnswer } from "../answers";
 import { bytes, duration, instant } from "../axis";
 import { change, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -67,11 +68,11 @@ export function Details() {
 }
 
 /** The messages that leave a state, or arrive in it: whose, how much, how long on their way. */
-function Messages({ of, dir }: { of: Detail; dir: 1 | -1 }) {
-  const { value, isOld } = useAnswer<Followed>(question("follow", { ref: of.ref, dir, rows: rested.value.rows }));
+function Messages({ of, dir }: { of: DrawableDetail; dir: 1 | -1 }) {
+  const { value, isOld } = useAnswer<FollowAnswer>(question("follow", { ref: of.ref, dir, rows: rested.value.rows }));
   if (!value || isOld) return null;
   // What stays within it, as from a call to an operation below it, only leaves.
-  const isWithin = ({ row, to, t0, t1 }: Detail) => row === to?.row && t0 >= of.t0 && t1 <= of.t1;
+  const isWithin = ({ row, to, t0, t1 }: DrawableDetail) => row === to?.row && t0 >= of.t0 && t1 <= of.t1;
   const arrows = dir > 0 ? value.arrows : value.arrows.filter((arrow) => !isWithin(arrow));
   const total = value.total - (value.arrows.length - arrows.length);
   if (total === 0) return null;

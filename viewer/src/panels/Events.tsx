@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { selectRef } from "../actions";
-import { askJson, isAbort, question, Refusal, type Listed, type Value } from "../api";
+import { askJson, isAbort, question, ApiError, type Value } from "../api";
+import type { EventsAnswer } from "../answers";
 import { duration, instant } from "../axis";
 import { layout, meta, rested } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -22,7 +23,7 @@ interface Row {
   info: string;
 }
 
-function rowsOf(found: Listed): Row[] {
+function rowsOf(found: EventsAnswer): Row[] {
   return found.ref.map((ref, nth) => ({ ref, kind: found.kind[nth] ?? 0, t0: found.t0[nth] ?? 0, t1: found.t1[nth] ?? 0, row: found.row[nth] ?? -1, to: found.to_row[nth] ?? -1, info: found.info[nth] ?? "" }));
 }
 
@@ -42,12 +43,12 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     const stop = new AbortController();
     const timer = window.setTimeout(async () => {
       try {
-        const found = await askJson<Listed>(trace, `${asked}&offset=${from}&limit=${PART}`, stop.signal);
+        const found = await askJson<EventsAnswer>(trace, `${asked}&offset=${from}&limit=${PART}`, stop.signal);
         setError(null);
         setEnd(from);
         setList((last) => ({ rows: from === 0 ? rowsOf(found) : [...last.rows, ...rowsOf(found)], total: found.total, exact: found.exact, asked }));
       } catch (refused) {
-        if (!isAbort(refused)) setError({ text: refused instanceof Error ? refused.message : String(refused), isTooMuch: refused instanceof Refusal && refused.status === 413 });
+        if (!isAbort(refused)) setError({ text: refused instanceof Error ? refused.message : String(refused), isTooMuch: refused instanceof ApiError && refused.status === 413 });
       }
     }, list.asked === "" || from > 0 ? 0 : 200);
     return () => {

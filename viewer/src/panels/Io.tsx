@@ -3,7 +3,8 @@
 
 import { signal } from "@preact/signals";
 import { select } from "../actions";
-import { question, type Call, type Detail } from "../api";
+import { question } from "../api";
+import type { CallAnswer, DrawableDetail } from "../answers";
 import { bytes, duration, instant } from "../axis";
 import { meta, rested, restedSpan, selected } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -24,7 +25,7 @@ export function Io() {
   if (one && chosen !== null && shownCall.peek()?.id !== chosen) shownCall.value = { id: chosen, t0: Math.min(one.t0, one.t1), t1: Math.max(one.t0, one.t1) };
   const call = shownCall.value;
   const id = call?.id ?? null;
-  const shown = useAnswer<Call>(call && meta.value ? question("call", { ...call, rows: rested.value.rows }) : null);
+  const shown = useAnswer<CallAnswer>(call && meta.value ? question("call", { ...call, rows: rested.value.rows }) : null);
   // Arrows from calls to operations would only say the same again.
   const others = (meta.value?.categories ?? []).flatMap(({ class: name, topology }, kind) => (CLASSES.includes(name) && topology === "state" ? [] : [kind]));
   const hasIo = others.length < (meta.value?.categories.length ?? 0);
@@ -43,10 +44,10 @@ export function Io() {
   );
 }
 
-function Operations({ found: { call, operations, total, seconds, exact } }: { found: Call }) {
+function Operations({ found: { call, operations, total, seconds, exact } }: { found: CallAnswer }) {
   const length = restedSpan.value.t1 - restedSpan.value.t0;
   const begin = call?.t0 ?? operations[0]?.t0 ?? 0;
-  const columns: Column<Detail>[] = [
+  const columns: Column<DrawableDetail>[] = [
     { id: "t0", title: "After the call's begin", isNumber: true, cell: ({ t0 }) => duration(t0 - begin), by: ({ t0 }) => t0 },
     { id: "dur", title: "Duration", isNumber: true, cell: ({ t0, t1 }) => duration(t1 - t0), by: ({ t0, t1 }) => t1 - t0 },
     { id: "name", title: "Operation", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },

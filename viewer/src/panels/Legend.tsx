@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
-import type { Category, CategoryStats } from "../api";
+import type { CategoryInfo, CategoryNumbers } from "../answers";
 import { change, meta, MODES, rename, rested, rowCount, subject, toldMeta, view, type Mode } from "../state";
 import { duration } from "../axis";
 import { PALETTES, type PaletteName } from "../palette";
@@ -42,11 +42,11 @@ function setColor(kind: number, color: string): void {
 }
 
 /** What the file says of the whole trace: known at once, before anything has been counted. */
-function ofFile({ count: number, incl, share: excl }: Category, threads: number): Numbers {
+function ofFile({ count: number, incl, share: excl }: CategoryInfo, threads: number): Numbers {
   return { count: number ?? 0, incl: (incl ?? 0) / threads, excl: (excl ?? 0) / threads, seconds: null };
 }
 
-function ofWindow({ count: number, incl, excl }: CategoryStats, whole: number): Numbers {
+function ofWindow({ count: number, incl, excl }: CategoryNumbers, whole: number): Numbers {
   return { count: number, incl: incl / whole, excl: excl / whole, seconds: { incl, excl } };
 }
 
@@ -132,7 +132,7 @@ export function Legend() {
 
 interface KindProps {
   kind: number;
-  category: Category;
+  category: CategoryInfo;
   numbers: Numbers | undefined;
   isHidden: boolean;
   isRenamed: boolean;

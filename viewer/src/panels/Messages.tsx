@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { setRows } from "../actions";
-import { question, type Matrix, type Sizes } from "../api";
+import { question } from "../api";
+import type { MatrixAnswer, SizesAnswer } from "../answers";
 import { bytes, duration } from "../axis";
 import { css, mix } from "../color";
 import { listOf, withItem } from "../spec";
@@ -14,7 +15,7 @@ import { useAnswer } from "./answer";
 import { Bar, count, Csv, Exact, Panel, Subject, subjectValues } from "./parts";
 import { Table, type Column } from "./Table";
 
-type Cell = Matrix["cells"][number];
+type Cell = MatrixAnswer["cells"][number];
 
 const SIDE = 220;
 /** The chosen pair by the keys of its rows, which stay what they are when rows move. */
@@ -40,7 +41,7 @@ function show(from: number, to: number): void {
 }
 
 export function Messages() {
-  const shown = useAnswer<Matrix>(meta.value ? question("matrix", subjectValues()) : null);
+  const shown = useAnswer<MatrixAnswer>(meta.value ? question("matrix", subjectValues()) : null);
   const columns: Column<Cell>[] = [
     { id: "from", title: "From", cell: ([from]) => label(from), by: ([from]) => from },
     { id: "to", title: "To", cell: ([, to]) => label(to), by: ([, to]) => to },
@@ -114,7 +115,7 @@ function Picture({ cells, pair }: { cells: readonly Cell[]; pair: { from: number
 /** How large messages are and how long they take: those of the chosen pair, else all. */
 function Histogram() {
   const pair = chosenRows();
-  const shown = useAnswer<Sizes>(meta.value ? question("sizes", { ...subjectValues(), ...pair }) : null);
+  const shown = useAnswer<SizesAnswer>(meta.value ? question("sizes", { ...subjectValues(), ...pair }) : null);
   const { value } = shown;
   if (!value) return <p class="faint">{shown.error || "Reading…"}</p>;
   const most = Math.max(1, ...value.messages.map(([, number]) => number));

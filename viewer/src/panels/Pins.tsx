@@ -3,7 +3,8 @@
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { pinSelection, select } from "../actions";
-import { askJson, question, report, type Detail } from "../api";
+import { askReference, report } from "../api";
+import type { DrawableDetail } from "../answers";
 import { duration, instant } from "../axis";
 import { change, rested, restedSpan } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -12,10 +13,10 @@ import { KindName } from "./parts";
 
 export function Pins() {
   const { pins, trace, rows } = rested.value;
-  const found = useSignal<readonly Detail[]>([]);
+  const found = useSignal<readonly DrawableDetail[]>([]);
   useEffect(() => {
     let isWanted = true;
-    Promise.all(pins.map((ref) => askJson<Detail | null>(trace, question("ref", { ref, rows })))).then((all) => {
+    Promise.all(pins.map((ref) => askReference(trace, ref, rows))).then((all) => {
       if (isWanted) found.value = all.filter((one) => one !== null);
     }).catch(report);
     return () => {

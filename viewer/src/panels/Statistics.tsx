@@ -2,7 +2,8 @@
 
 import { signal } from "@preact/signals";
 import { putCursor } from "../actions";
-import { question, type CategoryStats, type Stats } from "../api";
+import { question } from "../api";
+import type { CategoryNumbers, StatisticsAnswer } from "../answers";
 import { bytes, duration } from "../axis";
 import { layout, meta } from "../state";
 import { short } from "../timeline/Tooltip";
@@ -14,16 +15,16 @@ import { Table, type Column } from "./Table";
 const looked = signal(-1);
 
 /** Statistics of what panels are about; of hidden categories, too, if `all`. */
-export function useStats(all = false): Shown<Stats> {
+export function useStats(all = false): Shown<StatisticsAnswer> {
   const values = subjectValues();
-  return useAnswer<Stats>(meta.value ? question("stats", all ? { ...values, hide: null } : values) : null);
+  return useAnswer<StatisticsAnswer>(meta.value ? question("stats", all ? { ...values, hide: null } : values) : null);
 }
 
 export function Statistics() {
   const shown = useStats();
   const value = shown.value;
   const whole = value ? value.span * value.threads : 1;
-  const columns: Column<CategoryStats>[] = [
+  const columns: Column<CategoryNumbers>[] = [
     { id: "name", title: "Category", cell: ({ kind }) => <KindName kind={kind} />, by: ({ name }) => name },
     { id: "count", title: "Count", isNumber: true, cell: (row) => count(row.count), by: (row) => row.count },
     { id: "excl", title: "Exclusive", hint: "Time in it and nothing within it", isNumber: true, cell: (row) => row.topology === "state" ? time(row, row.excl) : "", by: (row) => row.topology === "state" ? row.excl : -1 },
@@ -65,7 +66,7 @@ export function Statistics() {
   );
 }
 
-function time({ topology }: CategoryStats, seconds: number | null): string {
+function time({ topology }: CategoryNumbers, seconds: number | null): string {
   return topology === "event" ? "" : seconds === null ? "–" : duration(seconds);
 }
 

@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { goTo } from "../actions";
-import { question, type Summary as Answer } from "../api";
+import { question } from "../api";
+import type { Summary as Answer } from "../answers";
 import { bytes, duration } from "../axis";
 import { css } from "../color";
 import { colorOfClass } from "../palette";
@@ -46,20 +47,20 @@ export function Summary() {
           </p>
           {value.lost.length > 0 ? <ul class="lost">{value.lost.map((text) => <li>⚠ {short(text, 400)}</li>)}</ul> : null}
           <Where bar={value.bar} />
-          <div class="cards">
-            {value.cards.map((card) => (
-              <section key={card.id} class="card" aria-label={short(card.title, 60)} data-card={card.id}>
-                <h3>{short(card.title, 60)} <span class="value">{short(card.value, 60)}</span></h3>
-                <p>{together(short(card.sentence, 400))}</p>
+          <div class="findings">
+            {value.cards.map((finding) => (
+              <section key={finding.id} class="finding" aria-label={short(finding.title, 60)} data-finding={finding.id}>
+                <h3>{short(finding.title, 60)} <span class="value">{short(finding.value, 60)}</span></h3>
+                <p>{together(short(finding.sentence, 400))}</p>
                 <ul>
-                  {card.items.map(({ text, value: number, target }, nth) => (
+                  {finding.items.map(({ text, value: number, target }, nth) => (
                     <li key={nth}>
                       {target ? <button type="button" class="link" onClick={() => void goTo(target)}>{together(short(text, 160))}</button> : together(short(text, 160))}
                       <span class="value">{short(number, 60)}</span>
                     </li>
                   ))}
                 </ul>
-                {card.from ? <p class="faint from">from {short(card.from, 200)}</p> : null}
+                {finding.from ? <p class="faint from">from {short(finding.from, 200)}</p> : null}
               </section>
             ))}
           </div>

@@ -2,7 +2,8 @@
 
 import { computed, effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { askJson, question, Refusal, report, type Overview } from "../api";
+import { askJson, question, ApiError, report } from "../api";
+import type { OverviewAnswer } from "../answers";
 import { axis, duration, instant } from "../axis";
 import { css, mix } from "../color";
 import { clamp, type Extent } from "../geometry";
@@ -28,7 +29,7 @@ interface Drag {
 
 export function Minimap() {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const overview = useSignal<Overview | null>(null);
+  const overview = useSignal<OverviewAnswer | null>(null);
 
   useEffect(() => {
     let timer = 0;
@@ -46,11 +47,11 @@ export function Minimap() {
       const own = ++asked;
       const ask = async () => {
         try {
-          const found = await askJson<Overview>(trace, question("overview", { bins }));
+          const found = await askJson<OverviewAnswer>(trace, question("overview", { bins }));
           if (own === asked) overview.value = found;
         } catch (error) {
           // The strip without shares is still the strip: its window can be dragged.
-          if (!(error instanceof Refusal)) report(error);
+          if (!(error instanceof ApiError)) report(error);
         }
       };
       timer = window.setTimeout(() => void ask(), overview.peek() ? 250 : 0);
@@ -175,7 +176,7 @@ interface Ground {
   of: readonly unknown[];
 }
 
-function draw(canvas: HTMLCanvasElement, ground: Ground, overview: Overview | null): void {
+function draw(canvas: HTMLCanvasElement, ground: Ground, overview: OverviewAnswer | null): void {
   const all = extent.peek();
   const { t0, t1, width } = all;
   const ratio = Math.min(3, window.devicePixelRatio || 1);
@@ -199,7 +200,7 @@ function draw(canvas: HTMLCanvasElement, ground: Ground, overview: Overview | nu
 }
 
 /** Shares of the classes, the axis, hits. */
-function drawGround(context: CanvasRenderingContext2D, overview: Overview | null, { t0, t1, width }: Extent, look: Palette): void {
+function drawGround(context: CanvasRenderingContext2D, overview: OverviewAnswer | null, { t0, t1, width }: Extent, look: Palette): void {
   const { theme } = look;
   context.fillStyle = css(theme.row);
   context.fillRect(0, 0, width, HEIGHT);

@@ -4,7 +4,7 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { hideRow, openRow, pinRow, setRows } from "../actions";
-import { askJson, question } from "../api";
+import { askShared, question } from "../api";
 import { pinnedHeight, rowAt, scrollRows, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
 import { NameField } from "../panels/parts";
@@ -181,7 +181,7 @@ function Filter() {
     const spec = withItem(view.peek().rows, "only", value.trim().replaceAll(";", " ") || null);
     if (spec === view.peek().rows) return;
     try {
-      await askJson(view.peek().trace, question("rows", { rows: spec }));
+      await askShared(view.peek().trace, question("rows", { rows: spec }));
       wrong.value = "";
       text.value = null;
       setRows(spec, { top: 0, height: 0 });

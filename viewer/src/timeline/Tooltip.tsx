@@ -1,7 +1,7 @@
 // What lies under the pointer, exactly: name, duration, times, row, the first arguments.
 
 import type { Signal } from "@preact/signals";
-import type { Detail } from "../api";
+import type { DrawableDetail } from "../answers";
 import { bytes, duration, instant, whole } from "../axis";
 import { css } from "../color";
 import { meta } from "../state";
@@ -21,7 +21,7 @@ export function short(text: string, most = 60): string {
 
 /** What lies under the pointer, and where that is. */
 export interface Tip {
-  what: Detail | Bundle | null;
+  what: DrawableDetail | Bundle | null;
   x: number;
   y: number;
 }
@@ -58,7 +58,7 @@ function OfBundle({ bundle }: { bundle: Bundle }) {
   );
 }
 
-function OfDrawable({ detail }: { detail: Detail }) {
+function OfDrawable({ detail }: { detail: DrawableDetail }) {
   const { rows } = extent.peek();
   const span = now.peek().t1 - now.peek().t0;
   const look = colors.peek();

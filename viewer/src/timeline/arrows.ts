@@ -1,10 +1,11 @@
 // Messages as lines with heads: all of a picture, the selected one, and which one is under the pointer.
 
-import type { Detail } from "../api";
+import type { DrawableDetail } from "../answers";
 import { css } from "../color";
 import { xOf, yOf, type Extent, type View } from "../geometry";
 import type { Palette } from "../palette";
-import { BACKWARD, BUNDLE, type Arrows } from "../wire";
+import { BACKWARD, BUNDLE } from "../answers";
+import type { FrameArrows } from "../frame";
 import type { Picture } from "./pictures";
 import { unblocked, type Positions } from "./positions";
 
@@ -24,7 +25,7 @@ export interface Bundle {
 }
 
 export function drawArrows(
-  context: CanvasRenderingContext2D, { frame, want: { block } }: Picture, arrows: Arrows, view: View, extent: Extent, where: Positions,
+  context: CanvasRenderingContext2D, { frame, want: { block } }: Picture, arrows: FrameArrows, view: View, extent: Extent, where: Positions,
   palette: Palette, merged: readonly boolean[],
 ): void {
   const perSecond = extent.width / (view.t1 - view.t0);
@@ -80,7 +81,7 @@ function middles(block: number, view: View, extent: Extent, where: Positions): (
 }
 
 /** Bundles are as wide as their bytes, or where there are none, their messages. */
-function widths({ bytes, count }: Arrows): (nth: number) => number {
+function widths({ bytes, count }: FrameArrows): (nth: number) => number {
   const weights: ArrayLike<number> | null = bytes?.some((size) => size > 0) ? bytes : count;
   if (!weights) return () => 1;
   const most = Array.from(weights).reduce((all, one) => Math.max(all, one), 1);
@@ -88,11 +89,11 @@ function widths({ bytes, count }: Arrows): (nth: number) => number {
 }
 
 /** Whether an arrow stays within a row that stands for many lines: it would only cover it, and is not drawn. */
-function isWithin({ rowFrom, rowTo }: Arrows, nth: number, block: number, merged: readonly boolean[]): boolean {
+function isWithin({ rowFrom, rowTo }: FrameArrows, nth: number, block: number, merged: readonly boolean[]): boolean {
   return rowFrom[nth] === rowTo[nth] && (block > 1 || (merged[rowFrom[nth] ?? 0] ?? true));
 }
 
-export function drawChosenArrow(context: CanvasRenderingContext2D, detail: Detail, view: View, extent: Extent, palette: Palette): void {
+export function drawChosenArrow(context: CanvasRenderingContext2D, detail: DrawableDetail, view: View, extent: Extent, palette: Palette): void {
   if (!detail.to || detail.row < 0 || detail.to.row < 0) return;
   const middle = view.rowHeight / 2;
   const [x0, x1] = [xOf(detail.t0, view, extent), xOf(detail.to.t, view, extent)];

@@ -4,7 +4,7 @@ import { css } from "../color";
 import { yOf, type Extent, type View } from "../geometry";
 import { box } from "../painter";
 import type { Palette } from "../palette";
-import type { Frame, States } from "../wire";
+import type { Frame, FrameStates } from "../frame";
 
 const FONT = "11px system-ui, sans-serif";
 /** Rows in which letters can be read, and how many there are of them at most. */
@@ -87,8 +87,8 @@ interface Lettered {
   inner1: number;
 }
 
-/** States of at least this length, the longest first: where there are too many, those have letters. */
-function lettered(states: States, least: number): Lettered[] {
+/** FrameStates of at least this length, the longest first: where there are too many, those have letters. */
+function lettered(states: FrameStates, least: number): Lettered[] {
   const long: Lettered[] = [];
   /** By row, what is open at each depth. */
   const open = new Map<number, (Lettered | null)[]>();

@@ -2,7 +2,7 @@
 
 import { thin } from "../axis";
 import { hitBins } from "../state";
-import { ARROWS_CUT, COARSE, FROM_INDEX } from "../wire";
+import { ARROWS_CUT, COARSE, FROM_INDEX } from "../answers";
 import { extent } from "./now";
 import type { Picture } from "./pictures";
 

@@ -4,7 +4,8 @@
 import { ask, isAbort, question, report } from "../api";
 import { paint, showsStates, type CellMode, type Shot } from "../painter";
 import type { Palette } from "../palette";
-import { COARSE, decode, FROM_INDEX, type Frame } from "../wire";
+import { COARSE, FROM_INDEX } from "../answers";
+import { decode, type Frame } from "../frame";
 
 /** What is asked for. Rows are layout positions of `rows`; with `block` above 1 those of the layout of blocks. */
 export interface Want {

@@ -2,12 +2,12 @@
 // in one canvas: each further one would be laid over the page at every frame, which costs more than drawing it.
 
 import { axis, duration, instant } from "../axis";
-import type { Detail } from "../api";
+import type { DrawableDetail } from "../answers";
 import { css, mix } from "../color";
 import { seen, xOf, yOf, pinnedHeight, type Extent, type View } from "../geometry";
 import { box } from "../painter";
 import type { Palette } from "../palette";
-import type { Events, Frame } from "../wire";
+import type { FrameEvents, Frame } from "../frame";
 import { drawArrows, drawChosenArrow } from "./arrows";
 import { drawLetters, textWidth } from "./letters";
 import { drawsArrows } from "./note";
@@ -24,9 +24,9 @@ interface Stretch {
 
 /** Everything that is drawn above the pictures. */
 export interface Marks {
-  hover: Detail | null;
-  selected: readonly Detail[];
-  pins: readonly Detail[];
+  hover: DrawableDetail | null;
+  selected: readonly DrawableDetail[];
+  pins: readonly DrawableDetail[];
   cursor: { row: number; t: number } | null;
   range: Stretch | null;
   measure: { t0: number; t1: number } | null;
@@ -159,7 +159,7 @@ export class Scene {
   }
 
   /** A pin on the row: round head, on a stalk if there is room. */
-  private events(context: CanvasRenderingContext2D, frame: Frame, events: Events, view: View, extent: Extent, palette: Palette): void {
+  private events(context: CanvasRenderingContext2D, frame: Frame, events: FrameEvents, view: View, extent: Extent, palette: Palette): void {
     const perSecond = extent.width / (view.t1 - view.t0);
     const radius = Math.min(3.5, Math.max(1.5, view.rowHeight / 6));
     const byKind = new Map<number, Path2D>();
@@ -206,7 +206,7 @@ export class Scene {
       const x = xOf(marks.cursor.t, view, extent);
       if (x >= 0 && x <= extent.width) context.fillRect(Math.round(x) - 1, y, 2, high);
     }
-    const outline = (detail: Detail, color: string, width: number) => {
+    const outline = (detail: DrawableDetail, color: string, width: number) => {
       if (detail.row < 0 || detail.row >= extent.rows) return;
       const y = yOf(detail.row, view, extent);
       if (y > extent.height || y + view.rowHeight < 0) return;

@@ -2,7 +2,8 @@
 // something moves. Drawn at most once per frame of the screen, and only when something has changed.
 
 import { computed, effect, signal, untracked } from "@preact/signals";
-import { askJson, isAbort, question, report, traceNames, type Detail } from "../api";
+import { askReference, askShared, isAbort, keepDetail, question, report, traceNames } from "../api";
+import type { DrawableDetail } from "../answers";
 import { Gesture, wheel, type Command, type Pointer } from "../gesture";
 import { parse } from "../color";
 import { blockOf, panTime, rowAt, scrollRows, seen, timeAt, zoomRows, zoomTime, type View as Window } from "../geometry";
@@ -54,15 +55,15 @@ export class Stage {
   private ratio = 1;
   private pointer: { x: number; y: number } | null = null;
   private hovering: { timer: number; stop: AbortController | null } = { timer: 0, stop: null };
-  private pins: Detail[] = [];
+  private pins: DrawableDetail[] = [];
   /** Called after a frame was drawn: for measurements. */
   onDrawn: ((isSettled: boolean) => void) | null = null;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
     private readonly ruler: HTMLCanvasElement,
-    readonly tip: { what: Detail | Bundle | null; x: number; y: number },
-    private readonly showTip: (what: Detail | Bundle | null, x: number, y: number) => void,
+    readonly tip: { what: DrawableDetail | Bundle | null; x: number; y: number },
+    private readonly showTip: (what: DrawableDetail | Bundle | null, x: number, y: number) => void,
   ) {
     this.scene = new Scene(canvas, ruler);
     this.pictures = new Pictures(
@@ -141,7 +142,7 @@ export class Stage {
 
   private async fetchPins(pins: readonly string[], trace: number, rows: string): Promise<void> {
     try {
-      const found = await Promise.all(pins.map((ref) => askJson<Detail | null>(trace, question("ref", { ref, rows }))));
+      const found = await Promise.all(pins.map((ref) => askReference(trace, ref, rows)));
       if (view.peek().pins !== pins) return;
       this.pins = found.flatMap((detail) => (detail ? [detail] : []));
       this.dirty();
@@ -436,14 +437,18 @@ export class Stage {
   }
 
   /** Asks what lies at a point: an arrow or a mark near it, else the innermost state. */
-  private async find(x: number, y: number, signal?: AbortSignal): Promise<Detail | null> {
+  private async find(x: number, y: number, signal?: AbortSignal): Promise<DrawableDetail | null> {
     const [window, all] = [now.peek(), extent.peek()];
     const row = rowAt(y, window, all);
     if (row < 0) return null;
     const { trace, rows, hide } = view.peek();
     const pixel = (window.t1 - window.t0) / Math.max(1, all.width);
-    const ask = (t: number, at: number, dt: number, hidden: readonly number[]) =>
-      askJson<Detail | null>(trace, question("at", { t, row: at, rows, dt, hide: numbersText(hidden) }), signal);
+    const ask = async (t: number, at: number, dt: number, hidden: readonly number[]) => {
+      // What was hovered over is clicked next: the same question.
+      const found = await askShared<DrawableDetail | null>(trace, question("at", { t, row: at, rows, dt, hide: numbersText(hidden) }), signal);
+      keepDetail(trace, rows, found);
+      return found;
+    };
     const main = this.pictures.shown.get("main");
     const near = main && nearest(main, x, y, window, all);
     if (near) {

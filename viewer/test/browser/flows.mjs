@@ -389,7 +389,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
 
   test("three clicks from opening to the late rank and what it does", async () => {
     const page = await Page.open(chrome, address);
-    const card = page.own.locator('[data-card="imbalance"]');
+    const card = page.own.locator('[data-finding="imbalance"]');
     await card.waitFor();
     const finding = card.locator("button.link").first();
     assert.match(await finding.textContent(), /^rank 15 computes \d+\.\d\s% longer/);

@@ -13,6 +13,7 @@ import { browser, folder, run, runAll, serve } from "./harness.mjs";
 import { hostile, late, tree } from "./traces.mjs";
 import { keys } from "./keys.mjs";
 import { pointer } from "./pointer.mjs";
+import { requests } from "./requests.mjs";
 
 const trace = join(folder, "run.slog2");
 run("synth", "--ranks", "16", "--drawables", "20000", trace);
@@ -29,6 +30,7 @@ await pointer(chrome, known);
 flows(chrome, known);
 causes(chrome, known);
 access(chrome, known);
+requests(chrome, known);
 const isRight = await runAll(process.argv.slice(2));
 await chrome.close();
 for (const server of servers) server.stop();

@@ -3,7 +3,7 @@
 import { mix, pack, unpack } from "../../src/color";
 import { patterned, SHADES, type Palette } from "../../src/palette";
 import { shadeOf, type Shot } from "../../src/painter";
-import type { Frame } from "../../src/wire";
+import type { Frame } from "../../src/frame";
 
 /** One pixel by the rules in words, looking at everything anew each time. */
 export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: number): number {
@@ -29,7 +29,7 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
   if (inside && (!close || merged)) {
     const cell = row * frame.columns + Math.floor((x * frame.columns) / shot.width);
     const at = (plane: ArrayLike<number> | null) => plane?.[cell] ?? 0;
-    const { category, busy, spread, events, second, third, share1, share2, share3 } = frame.cells;
+    const { category, busy, deviation, events, second, third, share1, share2, share3 } = frame.cells;
     const shade = shadeOf(at(busy));
     word = (shot.mode === "heat" ? colors.heat[shade] : colors.shades[at(category) * SHADES + shade]) ?? 0;
     if (["stack", "dominant"].includes(shot.mode) && share1 && to - from >= 24 * 0.9 * unit) {
@@ -45,8 +45,8 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
         }
       }
     }
-    if (to - from >= 3 && at(spread) >= 48 && patterned(2, x, y, unit)) {
-      word = pack(mix(unpack(word), colors.theme.text, 0.15 + 0.35 * (at(spread) / 255)));
+    if (to - from >= 3 && at(deviation) >= 48 && patterned(2, x, y, unit)) {
+      word = pack(mix(unpack(word), colors.theme.text, 0.15 + 0.35 * (at(deviation) / 255)));
     }
     const small = to - from < 6 * unit;
     if (at(events) && !small && y < from + 2 * unit) word = pack(colors.theme.text);

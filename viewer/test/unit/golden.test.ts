@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { paint, type Shot } from "../../src/painter";
 import { palette, type KindLook } from "../../src/palette";
-import { decode } from "../../src/wire";
+import { decode } from "../../src/frame";
 import { pixel } from "./brute";
 import { skipped } from "./skipped";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { palette, type KindLook, type Palette } from "../../src/palette";
 import { paint, type Shot } from "../../src/painter";
-import { blank, type Frame } from "../../src/wire";
+import { blank, type Frame } from "../../src/frame";
 import { pixel } from "./brute";
 
 const KINDS: KindLook[] = [
@@ -22,7 +22,7 @@ function randomFrame(columns: number, rows: number, states: number): Frame {
   const bytes = (most: number) => Uint8Array.from({ length: cells }, () => random(most));
   const frame = blank(columns, rows, 1, 2);
   frame.y0 = 4;
-  frame.cells = { ...frame.cells, category: bytes(4), busy: bytes(256), spread: bytes(256), events: bytes(2), hits: bytes(2) };
+  frame.cells = { ...frame.cells, category: bytes(4), busy: bytes(256), deviation: bytes(256), events: bytes(2), hits: bytes(2) };
   frame.cells = { ...frame.cells, second: bytes(4), third: bytes(4), share1: bytes(128), share2: bytes(100), share3: bytes(80) };
   if (states > 0) {
     const list = Array.from({ length: states }, () => ({
@@ -66,7 +66,7 @@ test("every pixel is what the rules in words say", () => {
 test("a full screen of cells is painted in a few milliseconds", () => {
   const [width, height] = [1840, 960];
   const frame = randomFrame(width, height, 0);
-  frame.cells = { ...frame.cells, spread: null, events: null, hits: null };
+  frame.cells = { ...frame.cells, deviation: null, events: null, hits: null };
   const target = new Uint32Array(width * height);
   const shot: Shot = { width, height, rowHeight: 1, unit: 1, mode: "dominant", merged: () => true };
   const colors = palette(KINDS, "file", "light");

@@ -51,13 +51,13 @@ fn text(summary: &Summary) -> String {
             part.class
         );
     }
-    for card in &summary.findings {
-        let _ = writeln!(text, "\n{}: {}", card.title, card.value);
-        let _ = writeln!(text, "  {}", card.sentence);
-        for item in &card.items {
+    for finding in &summary.findings {
+        let _ = writeln!(text, "\n{}: {}", finding.title, finding.value);
+        let _ = writeln!(text, "  {}", finding.sentence);
+        for item in &finding.items {
             line(&mut text, item);
         }
-        let _ = writeln!(text, "  (from {})", card.from);
+        let _ = writeln!(text, "  (from {})", finding.from);
     }
     text
 }

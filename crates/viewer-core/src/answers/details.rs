@@ -104,14 +104,16 @@ impl Viewer<'_> {
 }
 
 #[derive(Serialize)]
-struct FollowAnswer {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct FollowAnswer {
     arrows: Vec<DrawableDetail>,
     total: usize,
     partner: Option<DrawableDetail>,
 }
 
 #[derive(Serialize)]
-struct CallAnswer {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct CallAnswer {
     call: Option<DrawableDetail>,
     operations: Vec<DrawableDetail>,
     total: usize,

@@ -15,21 +15,22 @@ use crate::base::window::takes_part;
 use crate::search::hits::SearchHit;
 use crate::search::plan::SearchPlan;
 use crate::statistics::in_order::in_order;
+use crate::trace::TopologyName;
 use crate::trace::info::value_after_key;
 use crate::trace::reference::DrawableReference;
-use crate::trace::topology_name;
 use crate::trace::{DrawableKind, TraceItem};
 
 /// Rows of the table that can be asked for, from the first on.
 const MAX_EVENTS: usize = 200_000;
 
 #[derive(Default, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct EventsAnswer {
     pub total: u64,
     pub exact: bool,
     #[serde(rename = "ref")]
     pub reference: Vec<String>,
-    pub topology: Vec<&'static str>,
+    pub topology: Vec<TopologyName>,
     pub kind: Vec<u32>,
     pub name: Vec<String>,
     pub t0: Vec<f64>,
@@ -265,7 +266,7 @@ impl Viewer<'_> {
         let [start, end] = entry.times;
         let reference = DrawableReference::of(self.trace(), &entry.item(&entry.info), 0);
         events.reference.push(reference.to_string());
-        events.topology.push(topology_name(entry.topology));
+        events.topology.push(TopologyName::from(entry.topology));
         events.kind.push(entry.kind);
         events.name.push(kind.name.clone());
         events.t0.push(start);

@@ -5,20 +5,20 @@ use serde::Serialize;
 use super::answer::{Answer, VIEW_VERSION};
 use super::viewer::Viewer;
 use crate::base::error::ApiError;
-use crate::trace::topology_name;
+use crate::trace::TopologyName;
 
 impl Viewer<'_> {
     /// Answers `meta`.
     pub(super) fn meta(&self) -> Result<Answer, ApiError> {
         let kinds = self.trace().kinds().iter().map(|kind| CategoryInfo {
             name: &kind.name,
-            topology: topology_name(kind.category.topology),
+            topology: TopologyName::from(kind.category.topology),
             color: format!("#{:06x}", kind.color().0),
             alpha: (kind.category.color.0 >> 24) as u8,
             class: kind.class.name(),
             count: kind.count,
-            share: kind.category.summary.exclusive,
-            incl: kind.category.summary.inclusive,
+            share: Some(kind.category.summary.exclusive).filter(|share| share.is_finite()),
+            incl: Some(kind.category.summary.inclusive).filter(|share| share.is_finite()),
             labels: kind
                 .category
                 .info_keys
@@ -75,7 +75,8 @@ impl Viewer<'_> {
 }
 
 #[derive(Serialize)]
-struct MetaAnswer<'m> {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct MetaAnswer<'m> {
     name: &'m str,
     format: String,
     t0: f64,
@@ -92,29 +93,33 @@ struct MetaAnswer<'m> {
 }
 
 #[derive(Serialize)]
-struct LineMapInfo<'m> {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct LineMapInfo<'m> {
     name: &'m str,
     columns: &'m [String],
     leaves: usize,
 }
 
 #[derive(Serialize)]
-struct CategoryInfo<'m> {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct CategoryInfo<'m> {
     name: &'m str,
-    topology: &'static str,
+    topology: TopologyName,
     color: String,
     alpha: u8,
     class: &'static str,
     count: Option<u64>,
     /// Exclusive time in the whole trace, all lines together, by its length.
-    share: f32,
+    share: Option<f32>,
     /// Inclusive time likewise.
-    incl: f32,
+    incl: Option<f32>,
     labels: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct IndexProgress {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct IndexProgress {
+    #[cfg_attr(test, ts(type = "\"none\" | \"building\" | \"ready\""))]
     state: &'static str,
     percent: u8,
 }

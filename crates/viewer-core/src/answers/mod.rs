@@ -12,4 +12,6 @@ mod search;
 mod statistics;
 mod summary;
 mod timelines;
+#[cfg(test)]
+mod typescript;
 pub(crate) mod viewer;

@@ -18,7 +18,8 @@ const MAX_BINS: usize = 4096;
 const DRAWABLES_PER_CHECK: u64 = 1 << 16;
 
 #[derive(Serialize)]
-struct OverviewAnswer {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct OverviewAnswer {
     t0: f64,
     t1: f64,
     bins: usize,

@@ -17,7 +17,8 @@ use crate::trace::reference::DrawableReference;
 const MAX_BINS: usize = 20_000;
 
 #[derive(Serialize)]
-struct SearchAnswer {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct SearchAnswer {
     hit: Option<DrawableDetail>,
     /// Whether it was found only after beginning again at the other end of the trace.
     wrapped: bool,
@@ -27,7 +28,8 @@ struct SearchAnswer {
 }
 
 #[derive(Serialize)]
-struct HitsAnswer {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct HitsAnswer {
     count: u64,
     exact: bool,
     bins: Vec<f64>,

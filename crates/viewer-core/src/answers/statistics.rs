@@ -14,14 +14,15 @@ use crate::index::TraceTotals;
 use crate::statistics::counting::{StatisticsScope, WindowStatistics};
 use crate::statistics::from_totals::of_totals;
 use crate::statistics::gather::gather;
+use crate::trace::TopologyName;
 use crate::trace::class::ActivityClass;
-use crate::trace::topology_name;
 
 /// Categories whose time is given row by row.
 const MAX_CATEGORIES_BY_TIMELINE: usize = 8;
 
 /// Answer to `stats`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct StatisticsAnswer {
     t0: f64,
     t1: f64,
@@ -34,10 +35,11 @@ pub(crate) struct StatisticsAnswer {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CategoryNumbers {
     pub kind: u32,
     pub name: String,
-    pub topology: &'static str,
+    pub topology: TopologyName,
     pub count: u64,
     pub incl: f64,
     pub excl: f64,
@@ -49,6 +51,7 @@ pub(crate) struct CategoryNumbers {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct RowNumbers {
     /// Seconds in states, by row.
     pub busy: Vec<f64>,
@@ -60,6 +63,7 @@ pub(crate) struct RowNumbers {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct CategoryByTimeline {
     pub kind: u32,
     pub excl: Vec<f64>,
@@ -69,13 +73,15 @@ pub(crate) struct CategoryByTimeline {
 type TimelinePair = (i32, i32, u64, u64);
 
 #[derive(Serialize)]
-struct MatrixAnswer {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct MatrixAnswer {
     cells: Vec<TimelinePair>,
     exact: bool,
 }
 
 #[derive(Serialize)]
-struct SizesAnswer {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct SizesAnswer {
     /// Least size, messages, bytes.
     messages: Vec<(u64, u64, u64)>,
     /// Least duration in seconds, drawables.
@@ -184,7 +190,7 @@ impl Viewer<'_> {
             categories.push(CategoryNumbers {
                 kind,
                 name: trace.kinds()[kind as usize].name.clone(),
-                topology: topology_name(category.topology),
+                topology: TopologyName::from(category.topology),
                 count,
                 incl: total,
                 excl: exclusive,
@@ -197,7 +203,7 @@ impl Viewer<'_> {
         }
         let mut largest: Vec<&CategoryNumbers> = categories
             .iter()
-            .filter(|c| c.topology == "state")
+            .filter(|c| c.topology == TopologyName::State)
             .collect();
         largest.sort_by(|a, b| b.excl.total_cmp(&a.excl).then(a.kind.cmp(&b.kind)));
         let top = largest

@@ -30,7 +30,8 @@ impl Viewer<'_> {
 }
 
 #[derive(Serialize)]
-struct TimelinesAnswer<'l> {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(super) struct TimelinesAnswer<'l> {
     spec: &'l str,
     count: usize,
     label: Vec<&'l str>,

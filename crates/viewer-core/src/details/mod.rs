@@ -9,12 +9,12 @@ use trace_model::{Value, info_values};
 use crate::base::error::ApiError;
 use crate::timelines::layout::TimelineLayout;
 use crate::timelines::tree::LabelTree;
+use crate::trace::TopologyName;
 use crate::trace::collective::is_same_collective;
 use crate::trace::info::{bytes, callid, shown_key, shown_value};
 use crate::trace::nearby::{self, StartPoint, collect, next, refer, resolve, running};
 use crate::trace::reference::DrawableReference;
 use crate::trace::scan::ReadBudget;
-use crate::trace::topology_name;
 use crate::trace::{Trace, TraceItem};
 
 /// Arrows of a state that are given one by one.
@@ -24,12 +24,13 @@ const MAX_OPERATIONS: usize = 40;
 
 /// All that is known of a drawable.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct DrawableDetail {
     /// By which URLs name it.
     #[serde(rename = "ref")]
     pub reference: String,
     /// `state`, `event` or `arrow`.
-    pub topology: &'static str,
+    pub topology: TopologyName,
     /// Number of its kind.
     pub kind: u32,
     /// Name of its kind.
@@ -68,6 +69,7 @@ pub struct DrawableDetail {
 
 /// A state around another one.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct EnclosingState {
     /// By which URLs name it.
     #[serde(rename = "ref")]
@@ -78,6 +80,7 @@ pub struct EnclosingState {
 
 /// The end of an arrow.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ArrowEnd {
     /// Line, as the file numbers it.
     pub line: i32,
@@ -194,7 +197,7 @@ impl<'a> DetailFinder<'_, 'a> {
         };
         Ok(DrawableDetail {
             reference: reference.to_string(),
-            topology: topology_name(item.topology),
+            topology: TopologyName::from(item.topology),
             kind: item.kind,
             name: kind.name.clone(),
             class: kind.class.name(),

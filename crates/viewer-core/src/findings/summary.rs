@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 /// The summary of a trace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Summary {
     /// Name of the trace.
     pub name: String,
@@ -33,6 +34,7 @@ pub struct Summary {
 
 /// A part of the time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TimeShare {
     /// Class.
     pub class: Cow<'static, str>,
@@ -44,6 +46,7 @@ pub struct TimeShare {
 
 /// A finding.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
     /// What it is about: top, imbalance, waits, phases, io, communication, trouble.
     pub id: Cow<'static, str>,
@@ -61,6 +64,7 @@ pub struct Finding {
 
 /// A place to look at.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingItem {
     /// What is there.
     pub text: String,
@@ -72,6 +76,7 @@ pub struct FindingItem {
 
 /// A place in the timeline.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FindingTarget {
     /// Seconds.
     pub t0: f64,

@@ -21,6 +21,14 @@ pub mod flag {
     pub const FROM_INDEX: u32 = 16;
 }
 
+/// Flags of an arrow.
+pub mod arrow_flag {
+    /// It ends before it begins.
+    pub const BACKWARD: u16 = 1;
+    /// It stands for several arrows.
+    pub const BUNDLE: u16 = 2;
+}
+
 /// Numbers of sections.
 pub mod section {
     /// Cells: 0 for nothing, else one more than the kind; u8 or u16.

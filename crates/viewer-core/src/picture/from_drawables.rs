@@ -9,7 +9,7 @@ use crate::base::columns::Columns;
 use crate::base::error::ApiError;
 use crate::base::parallel::run_parallel;
 use crate::picture::cells::{Cells, ColorMode};
-use crate::picture::frame::{FrameHeader, FrameWriter, flag, section};
+use crate::picture::frame::{FrameHeader, FrameWriter, arrow_flag, flag, section};
 use crate::search::hits::SearchHit;
 use crate::search::plan::SearchPlan;
 use crate::timelines::layout::TimelineLayout;
@@ -419,11 +419,6 @@ fn write_events(writer: &mut FrameWriter, events: &[PointEvent], window: TimeBBo
     writer.section(kind, events.iter().map(|e| e.kind as u16));
 }
 
-/// Backward in time.
-const ARROW_IS_BACKWARD: u16 = 1;
-/// Stands for several.
-const ARROW_IS_BUNDLE: u16 = 2;
-
 fn write_arrows(
     writer: &mut FrameWriter,
     request: &PictureRequest<'_>,
@@ -460,8 +455,8 @@ fn write_arrows(
     let all = || bundles.iter();
     let offset = |time: f64| (time - request.window.earliest) as f32;
     let flags_of = |arrow: &TimelineArrow, count: u32| {
-        u16::from(arrow.to < arrow.from) * ARROW_IS_BACKWARD
-            + u16::from(count > 1) * ARROW_IS_BUNDLE
+        u16::from(arrow.to < arrow.from) * arrow_flag::BACKWARD
+            + u16::from(count > 1) * arrow_flag::BUNDLE
     };
     let [from, to, row_from, row_to, kind, flag, count, bytes] = section::ARROWS;
     writer.section(from, all().map(|(a, _)| offset(a.from)));

@@ -3,6 +3,7 @@
 //! Everything that answers questions about a trace counts kinds and lines by these numbers, so that tables can be arrays.
 //! What a file's drawables name without the file defining it is found in the root, whose previews stand for all of them.
 
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use trace_formats::slog2::{
     Category, Color, Depth, Drawable, Error, Layout, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE,
@@ -298,12 +299,36 @@ impl<'a> Trace<'a> {
     }
 }
 
-/// The name of a topology in answers.
-pub(crate) fn topology_name(topology: Topology) -> &'static str {
-    match topology {
-        Topology::Event => "event",
-        Topology::State => "state",
-        Topology::Arrow => "arrow",
+/// What a drawable is, as answers name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub enum TopologyName {
+    /// A point in time.
+    Event,
+    /// A stretch of time on one line.
+    State,
+    /// From one line and time to another.
+    Arrow,
+}
+
+impl From<Topology> for TopologyName {
+    fn from(topology: Topology) -> Self {
+        match topology {
+            Topology::Event => TopologyName::Event,
+            Topology::State => TopologyName::State,
+            Topology::Arrow => TopologyName::Arrow,
+        }
+    }
+}
+
+impl std::fmt::Display for TopologyName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            TopologyName::Event => "event",
+            TopologyName::State => "state",
+            TopologyName::Arrow => "arrow",
+        })
     }
 }
 

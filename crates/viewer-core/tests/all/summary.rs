@@ -13,8 +13,8 @@ fn summary(file: &[u8], limits: AnswerLimits) -> Value {
     let answer = viewer.answer("summary", &|| false).unwrap();
     let summary: Value = serde_json::from_slice(&answer.body).unwrap();
     // Every place can be gone to: its rows and what it selects are there.
-    for card in summary["cards"].as_array().unwrap() {
-        for item in card["items"].as_array().unwrap() {
+    for finding in summary["cards"].as_array().unwrap() {
+        for item in finding["items"].as_array().unwrap() {
             let target = &item["target"];
             assert!(target["t0"].as_f64() < target["t1"].as_f64(), "{item}");
             let rows = target["rows"].as_str().unwrap();
@@ -32,10 +32,10 @@ fn summary(file: &[u8], limits: AnswerLimits) -> Value {
     summary
 }
 
-fn card<'s>(summary: &'s Value, id: &str) -> &'s Value {
-    let mut cards = summary["cards"].as_array().unwrap().iter();
-    cards
-        .find(|card| card["id"] == id)
+fn finding<'s>(summary: &'s Value, id: &str) -> &'s Value {
+    let mut findings = summary["cards"].as_array().unwrap().iter();
+    findings
+        .find(|finding| finding["id"] == id)
         .unwrap_or_else(|| panic!("{id} in {summary}"))
 }
 
@@ -107,7 +107,7 @@ fn the_late_rank_is_named() {
         .iter()
         .map(|part| part["share"].as_f64().unwrap());
     assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9);
-    let imbalance = card(&found, "imbalance");
+    let imbalance = finding(&found, "imbalance");
     assert!(
         text(&imbalance["sentence"]).starts_with("rank 5 computes "),
         "{imbalance}"
@@ -121,7 +121,7 @@ fn the_late_rank_is_named() {
         window[0] % 10.0 < 5.1 + 4.0 && window[1] - window[0] < 20.0,
         "{first}"
     );
-    let waits = card(&found, "waits");
+    let waits = finding(&found, "waits");
     // Those that come to the barrier at 2.5 s wait for the last one until 4.5 s; the rest of the call is none.
     assert_eq!(waits["value"], "2.00 s");
     let top = text(&waits["items"][0]["text"]);
@@ -132,12 +132,12 @@ fn the_late_rank_is_named() {
         blamed.iter().all(|text| text.contains(": rank")),
         "{blamed:?}"
     );
-    let phases = card(&found, "phases");
+    let phases = finding(&found, "phases");
     assert!(
         text(&phases["sentence"]).contains("every 10.0 s"),
         "{phases}"
     );
-    let io = card(&found, "io");
+    let io = finding(&found, "io");
     assert!(
         text(&io["sentence"]).contains("20 MPI-IO calls take 20.0 s and move 19.5 KiB"),
         "{io}"
@@ -147,7 +147,7 @@ fn the_late_rank_is_named() {
         "{io}"
     );
     assert!(text(&io["items"][0]["text"]).starts_with("rank 2 "), "{io}");
-    let communication = card(&found, "communication");
+    let communication = finding(&found, "communication");
     assert!(text(&communication["sentence"]).starts_with("160 messages with 1.25 KiB; 100 %"));
 }
 
@@ -173,13 +173,13 @@ fn a_late_sender_is_named() {
         (2, vec![at(3.0, 1), at(2.0, 2)], info.bytes().to_vec()),
     ];
     let found = summary(&file(&categories, 3, &mut all), AnswerLimits::default());
-    let waits = card(&found, "waits");
+    let waits = finding(&found, "waits");
     assert_eq!(
         waits["items"][0]["text"],
         "MPI_Recv on rank 0: rank 2 sent late"
     );
     assert_eq!(waits["items"][0]["target"]["rows"], "pin:0,2");
-    let trouble = card(&found, "trouble");
+    let trouble = finding(&found, "trouble");
     assert_eq!(
         (
             &trouble["value"],
@@ -236,7 +236,7 @@ fn a_rank_that_waits_itself_is_not_blamed() {
         &[(0, 9.0, 1, 9.2)],
     );
     let found = summary(&file, AnswerLimits::default());
-    let waits = card(&found, "waits");
+    let waits = finding(&found, "waits");
     assert_eq!(
         waits["items"][0]["text"],
         "MPI_Allreduce on rank 2 and 1 other: rank 1 came last, waiting itself in MPI_Recv as rank 0 sent late"
@@ -246,7 +246,7 @@ fn a_rank_that_waits_itself_is_not_blamed() {
         waits["items"][1]["text"],
         "MPI_Recv on rank 1: rank 0 sent late"
     );
-    let sentence = text(&card(&found, "imbalance")["sentence"]);
+    let sentence = text(&finding(&found, "imbalance")["sentence"]);
     assert!(!sentence.contains("rank 1 comes last"), "{sentence}");
     assert!(
         sentence.ends_with(
@@ -280,16 +280,16 @@ fn told_of(name: &str, calls: &[(i32, f64, f64)]) -> (Option<String>, Vec<(Strin
         &with_collective(name, &states, &[]),
         AnswerLimits::default(),
     );
-    let cards = found["cards"].as_array().unwrap();
-    let of = |id: &str| cards.iter().find(|card| card["id"] == id);
-    let blamed = of("imbalance").and_then(|card| {
-        let (before, after) = text(&card["sentence"]).split_once(" comes last to ")?;
+    let findings = found["cards"].as_array().unwrap();
+    let of = |id: &str| findings.iter().find(|finding| finding["id"] == id);
+    let blamed = of("imbalance").and_then(|finding| {
+        let (before, after) = text(&finding["sentence"]).split_once(" comes last to ")?;
         let (_, waited) = after.split_once("waiting for ")?;
         let who = before.rsplit(". ").next()?;
         Some(format!("{who}: {}", waited.split(" together").next()?))
     });
-    let waits = of("waits").map_or(Vec::new(), |card| {
-        let items = card["items"].as_array().unwrap().iter();
+    let waits = of("waits").map_or(Vec::new(), |finding| {
+        let items = finding["items"].as_array().unwrap().iter();
         items
             .map(|item| (text(&item["text"]).into(), text(&item["value"]).into()))
             .collect()
@@ -341,7 +341,7 @@ fn many_waits_before_a_call_are_waits_as_well() {
         }
         states.extend([(2, 0, 9.0, 10.0), (2, 1, 9.1, 10.0), (2, 2, 0.5, 10.0)]);
         let found = summary(&small(&states, &messages), AnswerLimits::default());
-        let sentence = text(&card(&found, "imbalance")["sentence"]);
+        let sentence = text(&finding(&found, "imbalance")["sentence"]);
         assert!(!sentence.contains("rank 1 comes last"), "{n}: {sentence}");
         assert!(sentence.contains("but waited itself"), "{n}: {sentence}");
     }
@@ -361,7 +361,7 @@ fn start_and_end_stand_apart() {
         (2, vec![at(8.0, 0), at(11.0, 0)], vec![]),
     ];
     let found = summary(&file(&categories, 1, &mut all), AnswerLimits::default());
-    let top = card(&found, "top");
+    let top = finding(&found, "top");
     assert!(
         text(&top["sentence"]).starts_with("MPI_Send takes the most time"),
         "{top}"
@@ -379,7 +379,7 @@ fn a_late_receiver_is_named() {
         &[(0, 1.0, 2, 6.1)],
     );
     let found = summary(&file, AnswerLimits::default());
-    let waits = card(&found, "waits");
+    let waits = finding(&found, "waits");
     assert_eq!(
         waits["items"][0]["text"],
         "MPI_Send on rank 0: rank 2 received late"
@@ -397,7 +397,7 @@ fn what_is_too_large_is_summed_up_from_previews() {
     let exact = summary(&file, AnswerLimits::default());
     assert_eq!(found["exact"], false);
     assert!(text(&found["lost"][0]).contains('≈'));
-    assert!(text(&card(&found, "top")["sentence"]).contains('≈'));
+    assert!(text(&finding(&found, "top")["sentence"]).contains('≈'));
     for (found, exact) in found["bar"]
         .as_array()
         .unwrap()
@@ -409,12 +409,12 @@ fn what_is_too_large_is_summed_up_from_previews() {
         assert!(error.abs() < 0.01, "{found} {exact}");
     }
     for id in ["imbalance", "io", "communication"] {
-        let sentence = text(&card(&found, id)["sentence"]);
+        let sentence = text(&finding(&found, id)["sentence"]);
         assert!(sentence.contains('≈'), "{sentence}");
     }
     assert_eq!(
-        card(&found, "imbalance")["items"][0]["target"]["rows"],
-        card(&exact, "imbalance")["items"][0]["target"]["rows"]
+        finding(&found, "imbalance")["items"][0]["target"]["rows"],
+        finding(&exact, "imbalance")["items"][0]["target"]["rows"]
     );
 }
 

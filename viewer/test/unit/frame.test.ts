@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blank, decode, encode, WireError, type Frame } from "../../src/wire";
+import { blank, decode, encode, FrameError, type Frame } from "../../src/frame";
 
 function sample(): Frame {
   const frame = blank(3, 2, 1.5, 2.25);
@@ -42,7 +42,7 @@ test("a header by hand", () => {
 test("whatever is cut off or changed is an error and nothing else", () => {
   const whole = encode(sample());
   for (let length = 0; length < whole.byteLength; length += 3) {
-    assert.throws(() => decode(whole.slice(0, length)), WireError, `${length} bytes`);
+    assert.throws(() => decode(whole.slice(0, length)), FrameError, `${length} bytes`);
   }
   // Numbers from a fixed seed.
   let seed = 7;
@@ -53,7 +53,7 @@ test("whatever is cut off or changed is an error and nothing else", () => {
     try {
       decode(bytes.buffer);
     } catch (error) {
-      assert.ok(error instanceof WireError, String(error));
+      assert.ok(error instanceof FrameError, String(error));
     }
   }
 });

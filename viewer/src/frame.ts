@@ -1,44 +1,37 @@
 // A frame of the server, or of the same code as WASM: cells, states, events and arrows of a window as columns of numbers.
 // The bytes are looked at, not copied. Whatever does not fit its own header is an error that names the place.
 
-/** `LTV1` read as a little-endian u32. */
-const MAGIC = 0x3156_544c;
-const HEADER = 64;
-const SECTION = 16;
+import {
+  ARROW_SECTIONS, BUSY_SECTION, CATEGORY_SECTION, DEVIATION_SECTION, EVENTS_SECTION, EXACT, FRAME_HEADER_BYTES, FRAME_MAGIC, HITS_SECTION,
+  POINT_SECTIONS, STACK_SECTIONS, STATE_SECTIONS,
+} from "./answers";
 
-/** Frame flags. */
-export const EXACT = 1;
-export const COARSE = 2;
-export const STATES = 4;
-export const ARROWS_CUT = 8;
-export const FROM_INDEX = 16;
-
-/** Arrow flags. */
-export const BACKWARD = 1;
-export const BUNDLE = 2;
+/** Bytes of the entry of a section. */
+const SECTION_BYTES = 16;
+const [SECOND, SHARE_2, THIRD, SHARE_3, SHARE_1] = STACK_SECTIONS;
 
 /** Category numbers of cells: 0 nothing, k + 1 kind k. */
-export type Plane = Uint8Array | Uint16Array;
+export type CellChannel = Uint8Array | Uint16Array;
 
-/** Row-major planes, `columns × rows` each; those that the frame does not have are null. */
-export interface Cells {
-  category: Plane | null;
+/** Row-major channels, `columns × rows` each; those that the frame does not have are null. */
+export interface FrameCells {
+  category: CellChannel | null;
   /** Share of the cell × 255. */
   busy: Uint8Array | null;
   /** Difference of the busy share between the lines of a row. */
-  spread: Uint8Array | null;
+  deviation: Uint8Array | null;
   /** 0 none, else 1 + log2 of their number. */
   events: Uint8Array | null;
   hits: Uint8Array | null;
   /** Second and third category of a stacked cell, with the shares of the first three. */
-  second: Plane | null;
-  third: Plane | null;
+  second: CellChannel | null;
+  third: CellChannel | null;
   share1: Uint8Array | null;
   share2: Uint8Array | null;
   share3: Uint8Array | null;
 }
 
-export interface States {
+export interface FrameStates {
   /** Seconds after the frame's t0. */
   start: Float32Array;
   duration: Float32Array;
@@ -47,13 +40,13 @@ export interface States {
   depth: Uint16Array;
 }
 
-export interface Events {
+export interface FrameEvents {
   time: Float32Array;
   row: Uint32Array;
   kind: Uint16Array;
 }
 
-export interface Arrows {
+export interface FrameArrows {
   from: Float32Array;
   to: Float32Array;
   rowFrom: Uint32Array;
@@ -79,16 +72,16 @@ export interface Frame {
   drawables: number;
   /** How many arrows were found of those that are asked for, given one by one or not. */
   found: number;
-  cells: Cells;
-  states: States | null;
-  events: Events | null;
-  arrows: Arrows | null;
+  cells: FrameCells;
+  states: FrameStates | null;
+  events: FrameEvents | null;
+  arrows: FrameArrows | null;
 }
 
 /** Bytes that are no frame. */
-export class WireError extends Error {}
+export class FrameError extends Error {}
 
-interface Section {
+interface FrameSection {
   width: number;
   count: number;
   at: number;
@@ -97,11 +90,11 @@ interface Section {
 /** Reads a frame. The columns point into the buffer. */
 export function decode(buffer: ArrayBuffer): Frame {
   const length = buffer.byteLength;
-  if (length < HEADER) throw new WireError(`frame of ${length} bytes, its header has ${HEADER}`);
+  if (length < FRAME_HEADER_BYTES) throw new FrameError(`frame of ${length} bytes, its header has ${FRAME_HEADER_BYTES}`);
   const view = new DataView(buffer);
-  if (view.getUint32(0, true) !== MAGIC) throw new WireError("frame does not begin with LTV1");
+  if (view.getUint32(0, true) !== FRAME_MAGIC) throw new FrameError("frame does not begin with LTV1");
   const kind = view.getUint32(4, true);
-  if (kind !== 1) throw new WireError(`frame of kind ${kind}, expected 1, a picture`);
+  if (kind !== 1) throw new FrameError(`frame of kind ${kind}, expected 1, a picture`);
   const columns = view.getUint32(8, true);
   const rows = view.getUint32(12, true);
   const number = view.getUint32(16, true);
@@ -111,7 +104,7 @@ export function decode(buffer: ArrayBuffer): Frame {
     const section = cells(sections, id, columns * rows);
     return section && new Uint8Array(buffer, section.at, section.count);
   };
-  const plane = (id: number): Plane | null => {
+  const channel = (id: number): CellChannel | null => {
     const section = cells(sections, id, columns * rows);
     if (!section) return null;
     if (section.width === 2) return new Uint16Array(buffer, section.at, section.count);
@@ -128,16 +121,16 @@ export function decode(buffer: ArrayBuffer): Frame {
     drawables: Number(view.getBigUint64(48, true)),
     found: Number(view.getBigUint64(56, true)),
     cells: {
-      category: plane(1),
-      busy: u8(2),
-      spread: u8(3),
-      events: u8(4),
-      hits: u8(5),
-      second: plane(6),
-      share2: u8(7),
-      third: plane(8),
-      share3: u8(9),
-      share1: u8(10),
+      category: channel(CATEGORY_SECTION),
+      busy: u8(BUSY_SECTION),
+      deviation: u8(DEVIATION_SECTION),
+      events: u8(EVENTS_SECTION),
+      hits: u8(HITS_SECTION),
+      second: channel(SECOND),
+      share2: u8(SHARE_2),
+      third: channel(THIRD),
+      share3: u8(SHARE_3),
+      share1: u8(SHARE_1),
     },
     states: states(buffer, sections),
     events: events(buffer, sections),
@@ -145,20 +138,20 @@ export function decode(buffer: ArrayBuffer): Frame {
   };
 }
 
-function table(view: DataView, number: number, length: number): Map<number, Section> {
-  if (number > (length - HEADER) / SECTION) {
-    throw new WireError(`frame says ${number} sections and has ${length} bytes`);
+function table(view: DataView, number: number, length: number): Map<number, FrameSection> {
+  if (number > (length - FRAME_HEADER_BYTES) / SECTION_BYTES) {
+    throw new FrameError(`frame says ${number} sections and has ${length} bytes`);
   }
-  const sections = new Map<number, Section>();
-  let at = HEADER + number * SECTION;
+  const sections = new Map<number, FrameSection>();
+  let at = FRAME_HEADER_BYTES + number * SECTION_BYTES;
   for (let nth = 0; nth < number; nth++) {
-    const entry = HEADER + nth * SECTION;
+    const entry = FRAME_HEADER_BYTES + nth * SECTION_BYTES;
     const id = view.getUint32(entry, true);
     const width = view.getUint32(entry + 4, true);
     const count = Number(view.getBigUint64(entry + 8, true));
     at = Math.ceil(at / 8) * 8;
     if (count > 0 && at + width * count > length) {
-      throw new WireError(`section ${id} at ${at} has ${count} × ${width} bytes, frame ends at ${length}`);
+      throw new FrameError(`section ${id} at ${at} has ${count} × ${width} bytes, frame ends at ${length}`);
     }
     sections.set(id, { width, count, at: Math.min(at, Math.floor(length / 8) * 8) });
     at += width * count;
@@ -166,24 +159,24 @@ function table(view: DataView, number: number, length: number): Map<number, Sect
   return sections;
 }
 
-function cells(sections: Map<number, Section>, id: number, expected: number): Section | null {
+function cells(sections: Map<number, FrameSection>, id: number, expected: number): FrameSection | null {
   const section = sections.get(id);
   if (!section) return null;
   if (section.count !== expected) {
-    throw new WireError(`plane ${id} has ${section.count} cells, expected ${expected}`);
+    throw new FrameError(`channel ${id} has ${section.count} cells, expected ${expected}`);
   }
-  const widths = id === 1 || id === 6 || id === 8 ? [1, 2] : [1];
-  if (!widths.includes(section.width)) throw new WireError(`plane ${id} has cells of ${section.width} bytes`);
+  const widths = id === CATEGORY_SECTION || id === SECOND || id === THIRD ? [1, 2] : [1];
+  if (!widths.includes(section.width)) throw new FrameError(`channel ${id} has cells of ${section.width} bytes`);
   return section;
 }
 
-/** Columns of one table: all there and equally long, or the table is absent. */
-class Columns {
+/** FrameColumns of one table: all there and equally long, or the table is absent. */
+class FrameColumns {
   readonly count: number;
 
   constructor(
     readonly buffer: ArrayBuffer,
-    readonly sections: Map<number, Section>,
+    readonly sections: Map<number, FrameSection>,
     first: number,
   ) {
     this.count = sections.get(first)?.count ?? -1;
@@ -191,9 +184,9 @@ class Columns {
 
   private at(id: number, width: number): number {
     const section = this.sections.get(id);
-    if (!section) throw new WireError(`column ${id} is missing`);
-    if (section.width !== width) throw new WireError(`column ${id} has elements of ${section.width} bytes, expected ${width}`);
-    if (section.count !== this.count) throw new WireError(`column ${id} has ${section.count} elements, expected ${this.count}`);
+    if (!section) throw new FrameError(`column ${id} is missing`);
+    if (section.width !== width) throw new FrameError(`column ${id} has elements of ${section.width} bytes, expected ${width}`);
+    if (section.count !== this.count) throw new FrameError(`column ${id} has ${section.count} elements, expected ${this.count}`);
     return section.at;
   }
 
@@ -202,36 +195,36 @@ class Columns {
   u16 = (id: number) => new Uint16Array(this.buffer, this.at(id, 2), this.count);
 }
 
-function states(buffer: ArrayBuffer, sections: Map<number, Section>): States | null {
-  const columns = new Columns(buffer, sections, 20);
+function states(buffer: ArrayBuffer, sections: Map<number, FrameSection>): FrameStates | null {
+  const columns = new FrameColumns(buffer, sections, STATE_SECTIONS[0]);
   if (columns.count < 0) return null;
   return {
-    start: columns.f32(20),
-    duration: columns.f32(21),
-    row: columns.u32(22),
-    kind: columns.u16(23),
-    depth: columns.u16(24),
+    start: columns.f32(STATE_SECTIONS[0]),
+    duration: columns.f32(STATE_SECTIONS[1]),
+    row: columns.u32(STATE_SECTIONS[2]),
+    kind: columns.u16(STATE_SECTIONS[3]),
+    depth: columns.u16(STATE_SECTIONS[4]),
   };
 }
 
-function events(buffer: ArrayBuffer, sections: Map<number, Section>): Events | null {
-  const columns = new Columns(buffer, sections, 30);
+function events(buffer: ArrayBuffer, sections: Map<number, FrameSection>): FrameEvents | null {
+  const columns = new FrameColumns(buffer, sections, POINT_SECTIONS[0]);
   if (columns.count < 0) return null;
-  return { time: columns.f32(30), row: columns.u32(31), kind: columns.u16(32) };
+  return { time: columns.f32(POINT_SECTIONS[0]), row: columns.u32(POINT_SECTIONS[1]), kind: columns.u16(POINT_SECTIONS[2]) };
 }
 
-function arrows(buffer: ArrayBuffer, sections: Map<number, Section>): Arrows | null {
-  const columns = new Columns(buffer, sections, 40);
+function arrows(buffer: ArrayBuffer, sections: Map<number, FrameSection>): FrameArrows | null {
+  const columns = new FrameColumns(buffer, sections, ARROW_SECTIONS[0]);
   if (columns.count < 0) return null;
   return {
-    from: columns.f32(40),
-    to: columns.f32(41),
-    rowFrom: columns.u32(42),
-    rowTo: columns.u32(43),
-    kind: columns.u16(44),
-    flags: columns.u16(45),
-    count: sections.has(46) ? columns.u32(46) : null,
-    bytes: sections.has(47) ? columns.f32(47) : null,
+    from: columns.f32(ARROW_SECTIONS[0]),
+    to: columns.f32(ARROW_SECTIONS[1]),
+    rowFrom: columns.u32(ARROW_SECTIONS[2]),
+    rowTo: columns.u32(ARROW_SECTIONS[3]),
+    kind: columns.u16(ARROW_SECTIONS[4]),
+    flags: columns.u16(ARROW_SECTIONS[5]),
+    count: sections.has(ARROW_SECTIONS[6]) ? columns.u32(ARROW_SECTIONS[6]) : null,
+    bytes: sections.has(ARROW_SECTIONS[7]) ? columns.f32(ARROW_SECTIONS[7]) : null,
   };
 }
 
@@ -239,15 +232,15 @@ function arrows(buffer: ArrayBuffer, sections: Map<number, Section>): Arrows | n
 export function encode(frame: Frame): ArrayBuffer {
   const { cells, states, events, arrows } = frame;
   const listed: [number, ArrayBufferView & { length: number; BYTES_PER_ELEMENT: number } | null | undefined][] = [
-    [1, cells.category], [2, cells.busy], [3, cells.spread], [4, cells.events], [5, cells.hits],
-    [6, cells.second], [7, cells.share2], [8, cells.third], [9, cells.share3], [10, cells.share1],
-    [20, states?.start], [21, states?.duration], [22, states?.row], [23, states?.kind], [24, states?.depth],
-    [30, events?.time], [31, events?.row], [32, events?.kind],
-    [40, arrows?.from], [41, arrows?.to], [42, arrows?.rowFrom], [43, arrows?.rowTo], [44, arrows?.kind],
-    [45, arrows?.flags], [46, arrows?.count], [47, arrows?.bytes],
+    [CATEGORY_SECTION, cells.category], [BUSY_SECTION, cells.busy], [DEVIATION_SECTION, cells.deviation], [EVENTS_SECTION, cells.events], [HITS_SECTION, cells.hits],
+    [SECOND, cells.second], [SHARE_2, cells.share2], [THIRD, cells.third], [SHARE_3, cells.share3], [SHARE_1, cells.share1],
+    [STATE_SECTIONS[0], states?.start], [STATE_SECTIONS[1], states?.duration], [STATE_SECTIONS[2], states?.row], [STATE_SECTIONS[3], states?.kind], [STATE_SECTIONS[4], states?.depth],
+    [POINT_SECTIONS[0], events?.time], [POINT_SECTIONS[1], events?.row], [POINT_SECTIONS[2], events?.kind],
+    [ARROW_SECTIONS[0], arrows?.from], [ARROW_SECTIONS[1], arrows?.to], [ARROW_SECTIONS[2], arrows?.rowFrom], [ARROW_SECTIONS[3], arrows?.rowTo], [ARROW_SECTIONS[4], arrows?.kind],
+    [ARROW_SECTIONS[5], arrows?.flags], [ARROW_SECTIONS[6], arrows?.count], [ARROW_SECTIONS[7], arrows?.bytes],
   ];
   const sections = listed.flatMap(([id, column]) => (column ? [{ id, column }] : []));
-  let end = HEADER + sections.length * SECTION;
+  let end = FRAME_HEADER_BYTES + sections.length * SECTION_BYTES;
   const places = sections.map(({ column }) => {
     const at = Math.ceil(end / 8) * 8;
     end = at + column.byteLength;
@@ -255,14 +248,14 @@ export function encode(frame: Frame): ArrayBuffer {
   });
   const buffer = new ArrayBuffer(end);
   const view = new DataView(buffer);
-  const head = [MAGIC, 1, frame.columns, frame.rows, sections.length, frame.flags, frame.seq, frame.y0];
+  const head = [FRAME_MAGIC, 1, frame.columns, frame.rows, sections.length, frame.flags, frame.seq, frame.y0];
   for (const [nth, value] of head.entries()) view.setUint32(nth * 4, value, true);
   view.setFloat64(32, frame.t0, true);
   view.setFloat64(40, frame.t1, true);
   view.setBigUint64(48, BigInt(frame.drawables), true);
   view.setBigUint64(56, BigInt(frame.found), true);
   sections.forEach(({ id, column }, nth) => {
-    const entry = HEADER + nth * SECTION;
+    const entry = FRAME_HEADER_BYTES + nth * SECTION_BYTES;
     view.setUint32(entry, id, true);
     view.setUint32(entry + 4, column.BYTES_PER_ELEMENT, true);
     view.setBigUint64(entry + 8, BigInt(column.length), true);
@@ -273,12 +266,12 @@ export function encode(frame: Frame): ArrayBuffer {
   return buffer;
 }
 
-/** A frame without planes and columns. */
+/** A frame without channels and columns. */
 export function blank(columns: number, rows: number, t0: number, t1: number): Frame {
   return {
     columns, rows, flags: EXACT, seq: 0, y0: 0, t0, t1, drawables: 0, found: 0,
     cells: {
-      category: null, busy: null, spread: null, events: null, hits: null,
+      category: null, busy: null, deviation: null, events: null, hits: null,
       second: null, third: null, share1: null, share2: null, share3: null,
     },
     states: null, events: null, arrows: null,

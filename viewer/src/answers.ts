@@ -1,0 +1,363 @@
+// Answers of the server, or of the same code as WASM, and the numbers that frames are made of.
+// Written from the Rust types by a test of viewer-core: UPDATE_TYPESCRIPT=1 cargo test -p viewer-core typescript
+
+/**
+ * What a drawable is, as answers name it.
+ */
+export type TopologyName = "event" | "state" | "arrow";
+
+export type MetaAnswer = { name: string, format: string, t0: number, t1: number, drawables: number | null, bytes: number, lines: number, threads: number, maps: Array<LineMapInfo>, categories: Array<CategoryInfo>, lost: Array<string>, index: IndexProgress, view_version: number, };
+
+export type LineMapInfo = { name: string, columns: Array<string>, leaves: number, };
+
+export type CategoryInfo = { name: string, topology: TopologyName, color: string, alpha: number, class: string, count: number | null, 
+/**
+ * Exclusive time in the whole trace, all lines together, by its length.
+ */
+share: number | null, 
+/**
+ * Inclusive time likewise.
+ */
+incl: number | null, labels: Array<string>, };
+
+export type IndexProgress = { state: "none" | "building" | "ready", percent: number, };
+
+export type TimelinesAnswer = { spec: string, count: number, label: Array<string>, key: Array<string>, depth: Array<number>, lines: Array<number>, group: Array<boolean>, open: Array<boolean>, pinned: number, path: Array<Array<string>>, };
+
+export type OverviewAnswer = { t0: number, t1: number, bins: number, classes: Array<string>, share: Array<Array<number>>, exact: boolean, };
+
+/**
+ * All that is known of a drawable.
+ */
+export type DrawableDetail = { 
+/**
+ * By which URLs name it.
+ */
+ref: string, 
+/**
+ * `state`, `event` or `arrow`.
+ */
+topology: TopologyName, 
+/**
+ * Number of its kind.
+ */
+kind: number, 
+/**
+ * Name of its kind.
+ */
+name: string, 
+/**
+ * Class of its kind.
+ */
+class: string, 
+/**
+ * Start in seconds; of an arrow the time of the send.
+ */
+t0: number, 
+/**
+ * End in seconds.
+ */
+t1: number, 
+/**
+ * Row, or -1 if it is on none.
+ */
+row: number, 
+/**
+ * Line, as the file numbers it.
+ */
+line: number, 
+/**
+ * Label of the line.
+ */
+label: string, 
+/**
+ * States that it is nested in.
+ */
+depth: number, 
+/**
+ * Seconds without those in nested states; of states only, and where the trace would tell only with much reading not of all.
+ */
+excl: number | null, 
+/**
+ * Whether previews had to do for that.
+ */
+excl_is_estimate: boolean, 
+/**
+ * Keys and values.
+ */
+info: Array<[string, string]>, 
+/**
+ * The CallID, in hexadecimal with 0x before it.
+ */
+callid: string | null, 
+/**
+ * Bytes of the message, or of what was accessed.
+ */
+bytes: number | null, 
+/**
+ * The states that it is nested in, the innermost first.
+ */
+parents: Array<EnclosingState>, 
+/**
+ * Where an arrow leads to.
+ */
+to: ArrowEnd | null, 
+/**
+ * Whether an arrow ends before it begins.
+ */
+backward: boolean, };
+
+/**
+ * A state around another one.
+ */
+export type EnclosingState = { 
+/**
+ * By which URLs name it.
+ */
+ref: string, 
+/**
+ * Name of its kind.
+ */
+name: string, };
+
+/**
+ * The end of an arrow.
+ */
+export type ArrowEnd = { 
+/**
+ * Line, as the file numbers it.
+ */
+line: number, 
+/**
+ * Row, or -1 if it is on none.
+ */
+row: number, 
+/**
+ * Seconds.
+ */
+t: number, 
+/**
+ * Label of the line.
+ */
+label: string, };
+
+export type FollowAnswer = { arrows: Array<DrawableDetail>, total: number, partner: DrawableDetail | null, };
+
+export type CallAnswer = { call: DrawableDetail | null, operations: Array<DrawableDetail>, total: number, seconds: number, exact: boolean, };
+
+/**
+ * Answer to `stats`.
+ */
+export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, rows: RowNumbers, span: number, threads: number, drawables: number, };
+
+export type CategoryNumbers = { kind: number, name: string, topology: TopologyName, count: number, incl: number, excl: number, min: number | null, mean: number | null, max: number | null, row_of_max: number | null, bytes: number, };
+
+export type RowNumbers = { 
+/**
+ * Seconds in states, by row.
+ */
+busy: Array<number>, 
+/**
+ * Threads, by row.
+ */
+threads: Array<number>, top: Array<CategoryByTimeline>, 
+/**
+ * By row the end of the last state.
+ */
+ends: Array<number | null>, };
+
+export type CategoryByTimeline = { kind: number, excl: Array<number>, };
+
+export type MatrixAnswer = { cells: Array<[number, number, number, number]>, exact: boolean, };
+
+export type SizesAnswer = { 
+/**
+ * Least size, messages, bytes.
+ */
+messages: Array<[number, number, number]>, 
+/**
+ * Least duration in seconds, drawables.
+ */
+durations: Array<[number, number]>, exact: boolean, };
+
+export type EventsAnswer = { total: number, exact: boolean, ref: Array<string>, topology: Array<TopologyName>, kind: Array<number>, name: Array<string>, t0: Array<number>, t1: Array<number>, dur: Array<number>, row: Array<number>, 
+/**
+ * Row of the end of an arrow, −1 for anything else.
+ */
+to_row: Array<number>, info: Array<string>, };
+
+export type SearchAnswer = { hit: DrawableDetail | null, 
+/**
+ * Whether it was found only after beginning again at the other end of the trace.
+ */
+wrapped: boolean, nodes: number, 
+/**
+ * Where to go on, if the budget was used up before it was decided.
+ */
+from: number | null, };
+
+export type HitsAnswer = { count: number, exact: boolean, bins: Array<number>, bins_exact: boolean, };
+
+/**
+ * The summary of a trace.
+ */
+export type Summary = { 
+/**
+ * Name of the trace.
+ */
+name: string, 
+/**
+ * Ranks.
+ */
+ranks: number, 
+/**
+ * Threads of ranks.
+ */
+threads: number, 
+/**
+ * Hosts; 0 if the trace does not tell.
+ */
+nodes: number, 
+/**
+ * Seconds.
+ */
+duration: number, 
+/**
+ * Drawables.
+ */
+drawables: number, 
+/**
+ * Whether all was read; otherwise numbers are from previews, and what these cannot tell is missing.
+ */
+exact: boolean, 
+/**
+ * Whether an exact one is being made.
+ */
+pending: boolean, 
+/**
+ * What is not as it should be.
+ */
+lost: Array<string>, 
+/**
+ * Where the time of all threads went, the largest part first.
+ */
+bar: Array<TimeShare>, 
+/**
+ * Findings.
+ */
+cards: Array<Finding>, };
+
+/**
+ * A part of the time.
+ */
+export type TimeShare = { 
+/**
+ * Class.
+ */
+class: string, 
+/**
+ * Seconds, without those of what is nested.
+ */
+seconds: number, 
+/**
+ * TimeShare of the time of all threads.
+ */
+share: number, };
+
+/**
+ * A finding.
+ */
+export type Finding = { 
+/**
+ * What it is about: top, imbalance, waits, phases, io, communication, trouble.
+ */
+id: string, 
+/**
+ * The same for people.
+ */
+title: string, 
+/**
+ * The number.
+ */
+value: string, 
+/**
+ * What it says.
+ */
+sentence: string, 
+/**
+ * From which calls.
+ */
+from: string, 
+/**
+ * Where to look.
+ */
+items: Array<FindingItem>, };
+
+/**
+ * A place to look at.
+ */
+export type FindingItem = { 
+/**
+ * What is there.
+ */
+text: string, 
+/**
+ * How much.
+ */
+value: string, 
+/**
+ * Where it is.
+ */
+target: FindingTarget, };
+
+/**
+ * A place in the timeline.
+ */
+export type FindingTarget = { 
+/**
+ * Seconds.
+ */
+t0: number, 
+/**
+ * Seconds.
+ */
+t1: number, 
+/**
+ * Spec of the rows.
+ */
+rows: string, 
+/**
+ * Reference of the drawable that is to be selected, or nothing.
+ */
+sel: string, 
+/**
+ * Panel to open, or nothing.
+ */
+panel: string, };
+
+/** The first bytes of a frame, as a little-endian number. */
+export const FRAME_MAGIC = 827741260;
+/** Bytes of the header of a frame. */
+export const FRAME_HEADER_BYTES = 64;
+
+/** Flags of a frame. */
+export const EXACT = 1;
+export const COARSE = 2;
+export const STATES = 4;
+export const ARROWS_CUT = 8;
+export const FROM_INDEX = 16;
+
+/** Flags of an arrow. */
+export const BACKWARD = 1;
+export const BUNDLE = 2;
+
+/** Numbers of the sections of a frame. */
+export const CATEGORY_SECTION = 1;
+export const BUSY_SECTION = 2;
+export const DEVIATION_SECTION = 3;
+export const EVENTS_SECTION = 4;
+export const HITS_SECTION = 5;
+export const STACK_SECTIONS = [6, 7, 8, 9, 10] as const;
+export const STATE_SECTIONS = [20, 21, 22, 23, 24] as const;
+export const POINT_SECTIONS = [30, 31, 32] as const;
+export const ARROW_SECTIONS = [40, 41, 42, 43, 44, 45, 46, 47] as const;
