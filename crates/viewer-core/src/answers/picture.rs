@@ -8,7 +8,8 @@ use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::Query;
 use crate::picture::cells::ColorMode;
-use crate::picture::from_drawables::{self as frame, ArrowSelection, PictureRequest};
+use crate::picture::from_drawables as frame;
+use crate::picture::request::{ArrowSelection, PictureRequest};
 use crate::trace::nearby::resolve;
 use crate::trace::reference::DrawableReference;
 
@@ -84,7 +85,7 @@ impl Viewer<'_> {
         let exact = found.exact;
         Ok(Answer {
             kind: AnswerBody::Frame,
-            body: frame::frame(self.trace(), &request, found, 0),
+            body: frame::frame(self.trace(), &request, found),
             exact,
         })
     }

@@ -3,6 +3,8 @@
 
 use trace_formats::slog2::TimeBBox;
 
+use super::window::covers_time;
+
 /// Bits of a place within a column.
 pub const COLUMN_BITS: u32 = 24;
 /// The width of a column.
@@ -39,11 +41,7 @@ impl Columns {
     /// Whether a stretch has a part in the window; one without length has it at its borders too.
     #[inline]
     pub fn overlap(&self, from: f64, to: f64) -> bool {
-        let TimeBBox { earliest, latest } = self.window;
-        if from == to {
-            return earliest <= from && from <= latest;
-        }
-        from < latest && earliest < to
+        covers_time(self.window, from, to)
     }
 
     /// The column of a time, which is the last one for the end of the window.

@@ -26,9 +26,14 @@ pub(crate) fn with_length(window: TimeBBox) -> TimeBBox {
 
 /// Whether a drawable takes part in a window, as statistics have it.
 pub(crate) fn takes_part(bounds: TimeBBox, window: TimeBBox) -> bool {
-    if bounds.earliest == bounds.latest {
-        window.overlaps(bounds)
-    } else {
-        bounds.earliest < window.latest && window.earliest < bounds.latest
+    covers_time(window, bounds.earliest, bounds.latest)
+}
+
+/// Whether a state has some of its time in a window; one without any, whether it lies there.
+#[inline]
+pub(crate) fn covers_time(window: TimeBBox, start: f64, end: f64) -> bool {
+    if start == end {
+        return window.earliest <= start && end <= window.latest;
     }
+    start < window.latest && window.earliest < end
 }

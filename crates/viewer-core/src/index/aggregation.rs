@@ -6,6 +6,7 @@ use super::levels::LevelWriter;
 use super::shape::IndexShape;
 use super::sums::{KindAggregate, LineKindSums};
 use crate::base::columns::{COLUMN, Columns};
+use crate::base::window::covers_time;
 use crate::trace::Trace;
 use crate::trace::states::TraceState;
 use std::ops::Range;
@@ -114,11 +115,7 @@ impl Aggregation {
             line,
         } = *state;
         let window = self.shape.window;
-        let is_in = match start == end {
-            true => window.earliest <= start && end <= window.latest,
-            false => start < window.latest && window.earliest < end,
-        };
-        if !is_in {
+        if !covers_time(window, start, end) {
             return;
         }
         let lane = &mut self.lanes[lane];

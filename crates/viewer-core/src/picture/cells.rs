@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::base::columns::Columns;
+use crate::base::columns::{COLUMN, Columns};
 
 /// Which of the kinds in a cell gives it its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +129,29 @@ impl Cells {
         }
         let level = |n: u32| if n == 0 { 0 } else { 1 + n.ilog2() as u8 };
         counts.into_iter().map(level).collect()
+    }
+
+    /// Writes a cell of so many units: the parts of kinds, in all units together, what else there is without a kind's name, and
+    /// by how much of a column units differ.
+    #[inline]
+    pub(super) fn set_units(
+        &mut self,
+        at: usize,
+        parts: &[(u32, i64)],
+        rest: i64,
+        units: i64,
+        difference: i64,
+        mode: ColorMode,
+    ) {
+        let whole = units * COLUMN;
+        self.set(at, parts, whole, mode);
+        if rest > 0 && !matches!(mode, ColorMode::Heat(_)) && !parts.is_empty() {
+            let sum: i64 = parts.iter().map(|part| part.1).sum();
+            self.busy[at] = share(sum + rest, whole);
+        }
+        if units > 1 && difference > 0 {
+            self.deviation[at] = share(difference, COLUMN);
+        }
     }
 
     /// Writes a cell of these parts of a whole. Order of the parts does not matter.

@@ -1,72 +1,22 @@
-//! The picture of a window: cells at any scale, and states, events and arrows one by one where they are few.
+//! The picture of a window from its drawables: cells at any scale, and states, events and arrows one by one where they are few.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 use trace_formats::slog2::{TimeBBox, Topology};
 
+use super::arrows::{TimelineArrow, write_arrows};
+use super::cells::Cells;
+use super::encode::{PictureSummary, encode};
+use super::frame::{FrameWriter, flag, section};
+use super::halves::draw_in_halves;
+use super::request::{ArrowSelection, PictureRequest};
 use crate::base::columns::Columns;
 use crate::base::error::ApiError;
-use crate::base::parallel::run_parallel;
-use crate::picture::cells::{Cells, ColorMode};
-use crate::picture::frame::{FrameHeader, FrameWriter, arrow_flag, flag, section};
-use crate::search::hits::SearchHit;
-use crate::search::plan::SearchPlan;
+use crate::base::parallel::Cancel;
+use crate::base::window::covers_time;
 use crate::timelines::layout::TimelineLayout;
-use crate::trace::reference::DrawableReference;
 use crate::trace::scan::{DrawableSink, ReadBudget, StatePreview, scan_parallel};
 use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
 use crate::trace::{Trace, TraceItem};
-
-/// What is asked of a picture.
-#[derive(Clone, Debug)]
-pub struct PictureRequest<'l> {
-    /// What is searched for: hits are counted by cell.
-    pub hits: Option<Arc<SearchPlan>>,
-    /// All hits, for a picture that is not made of drawables.
-    pub places: Option<Arc<Vec<SearchHit>>>,
-    /// The window; of some length.
-    pub window: TimeBBox,
-    /// Columns.
-    pub width: usize,
-    /// The rows of the page.
-    pub layout: &'l TimelineLayout,
-    /// Which of them.
-    pub rows: Range<usize>,
-    /// By kind whether it is left out.
-    pub hidden: Vec<bool>,
-    /// Colour of cells.
-    pub mode: ColorMode,
-    /// Which arrows.
-    pub arrows: ArrowSelection,
-    /// States, events and arrows are given one by one if they are not more than this.
-    pub most: usize,
-    /// A number that comes back.
-    pub seq: u32,
-}
-
-/// Which arrows are given.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum ArrowSelection {
-    /// None.
-    #[default]
-    None,
-    /// Those that take longest.
-    Worst,
-    /// All, or bundles of those that go the same way.
-    All,
-    /// This one.
-    One(DrawableReference),
-    /// Those that begin or end on a line of this lane in this time.
-    Of {
-        /// Number of the lane.
-        lane: u32,
-        /// Seconds.
-        from: f64,
-        /// Seconds.
-        to: f64,
-    },
-}
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,32 +29,8 @@ pub struct PointEvent {
     pub kind: u32,
 }
 
-/// An arrow between two rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TimelineArrow {
-    /// When it begins, in seconds.
-    pub from: f64,
-    /// When it ends, which may be before.
-    pub to: f64,
-    /// Row where it begins.
-    pub row_from: u32,
-    /// Row where it ends.
-    pub row_to: u32,
-    /// Kind.
-    pub kind: u32,
-    /// Bytes of the message.
-    pub bytes: u64,
-}
-
-/// Arrows above which those with the longest flight are given only.
-const MAX_WORST_ARROWS: usize = 200;
-/// Arrows above which bundles are given.
-const MAX_ARROWS: usize = 3000;
 /// States and previews from which on it is worth it that two threads share the rows.
 const MIN_PARALLEL_STATES: usize = 1 << 16;
-/// Bundles, and parts of the window that have bundles of their own.
-const MAX_BUNDLES: usize = 400;
-const BUNDLE_PARTS: u32 = 8;
 /// Arrows that are held while the longest are looked for, and bundles.
 const MAX_HELD_ARROWS: usize = 1 << 20;
 
@@ -153,7 +79,7 @@ impl<'a> DrawableSink<'a> for WindowCollector<'_, '_, '_, 'a> {
             self.found.hits.push((row, item.start));
         }
         match item.topology {
-            Topology::State if is_in(row) && takes_part(&item, request.window) => {
+            Topology::State if is_in(row) && covers_time(request.window, item.start, item.end) => {
                 self.found.drawables += 1;
                 self.states.push(TraceState {
                     start: item.start,
@@ -233,14 +159,6 @@ impl WindowCollector<'_, '_, '_, '_> {
     }
 }
 
-/// Whether a state has some of its time in a window, or none at all and lies there.
-fn takes_part(item: &TraceItem<'_>, window: TimeBBox) -> bool {
-    if item.start == item.end {
-        return window.earliest <= item.start && item.end <= window.latest;
-    }
-    item.start < window.latest && window.earliest < item.end
-}
-
 /// Reads what a picture shows.
 ///
 /// # Errors
@@ -275,13 +193,8 @@ pub fn find(
     Ok(all)
 }
 
-/// Makes the frame of what was found. `flags` is added to what follows from that.
-pub fn frame(
-    trace: &Trace<'_>,
-    request: &PictureRequest<'_>,
-    found: WindowDrawables,
-    flags: u32,
-) -> Vec<u8> {
+/// Makes the frame of what was found.
+pub fn frame(trace: &Trace<'_>, request: &PictureRequest<'_>, found: WindowDrawables) -> Vec<u8> {
     let PictureRequest {
         window,
         width,
@@ -292,84 +205,56 @@ pub fn frame(
     } = *request;
     let columns = Columns::new(window, width as u32);
     let is_real = found.exact && found.drawables <= request.most as u64;
-    let drawn = |rows: Range<usize>| {
+    let states_of = |rows: Range<usize>| {
+        let units = layout.units(rows);
         let unit_of = |line: u32| layout.unit(line);
-        let units = layout.units(rows.clone());
-        let states = StatesByUnit::new(&found.states, trace.kinds(), units, unit_of);
-        let previews = &found.previews;
-        let cells = Cells::new(layout, rows, &columns, width, mode, &states, previews);
-        (cells, states)
+        StatesByUnit::new(&found.states, trace.kinds(), units, unit_of)
     };
-    let count: usize = found.states.iter().map(Vec::len).sum();
-    let (mut cells, states) = if is_real || count + found.previews.len() < MIN_PARALLEL_STATES {
-        drawn(rows.clone())
+    let cells_of = |rows, states: &StatesByUnit| {
+        Cells::new(layout, rows, &columns, width, mode, states, &found.previews)
+    };
+    let mut states = StatesByUnit::default();
+    let mut cells = if is_real {
+        states = states_of(rows.clone());
+        cells_of(rows.clone(), &states)
     } else {
-        let middle = rows.start + rows.len() / 2;
-        let upper = || drawn(rows.start..middle);
-        let ((mut cells, _), below) = run_parallel(upper, || drawn(middle..rows.end).0);
-        cells.extend(below);
-        (cells, StatesByUnit::default())
+        let drawn = found.states.iter().map(Vec::len).sum::<usize>() + found.previews.len();
+        let work = |_| drawn.div_ceil(rows.len().max(1));
+        let draw = |rows: Range<usize>, _: Cancel<'_>| {
+            let states = states_of(rows.clone());
+            Some(cells_of(rows, &states))
+        };
+        draw_in_halves(rows.clone(), work, MIN_PARALLEL_STATES, &|| false, draw).unwrap_or_default()
     };
     let times = found.events.iter().filter(|e| inside(e.time, window));
     cells.count_events(&columns, times.map(|event| (event.row, event.time)));
     cells.count_hits(&columns, found.hits.into_iter());
-    let mut flags = flags
-        | if found.exact {
-            flag::EXACT
-        } else {
-            flag::COARSE
+    encode(request, &cells, trace.kinds().len(), |writer| {
+        let mut flags = match found.exact {
+            true => flag::EXACT,
+            false => flag::COARSE,
         };
-    let mut writer = FrameWriter::default();
-    write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
-    if is_real {
-        flags |= flag::STATES;
-        let units = layout.units(rows.clone());
-        write_states(&mut writer, &states, units, layout, window);
-        write_events(&mut writer, &found.events, window);
-    }
-    if found.cut_arrows > 0 {
-        flags |= flag::ARROWS_CUT;
-    }
-    let arrows = found.arrows.len() as u64 + found.cut_arrows;
-    flags |= write_arrows(&mut writer, request, found.arrows);
-    writer.finish(&FrameHeader {
-        kind: 1,
-        columns: width as u32,
-        rows: rows.len() as u32,
-        flags,
-        seq: request.seq,
-        first_row: rows.start as u32,
-        window: [window.earliest, window.latest],
-        drawables: found.drawables,
-        arrows,
+        if is_real {
+            flags |= flag::STATES;
+            let units = layout.units(rows.clone());
+            write_states(writer, &states, units, layout, window);
+            write_events(writer, &found.events, window);
+        }
+        if found.cut_arrows > 0 {
+            flags |= flag::ARROWS_CUT;
+        }
+        let arrows = found.arrows.len() as u64 + found.cut_arrows;
+        flags |= write_arrows(writer, request, found.arrows);
+        PictureSummary {
+            flags,
+            drawables: found.drawables,
+            arrows,
+        }
     })
 }
 
 fn inside(time: f64, window: TimeBBox) -> bool {
     window.earliest <= time && time <= window.latest
-}
-
-/// Writes the planes of cells.
-pub fn write_cells(writer: &mut FrameWriter, cells: &Cells, are_few: bool) {
-    writer.kinds(section::CATEGORY, &cells.category, are_few);
-    writer.bytes(section::BUSY, &cells.busy);
-    for (id, channel) in [
-        (section::DEVIATION, &cells.deviation),
-        (section::EVENTS, &cells.events),
-        (section::HITS, &cells.hits),
-    ] {
-        if !channel.is_empty() {
-            writer.bytes(id, channel);
-        }
-    }
-    if !cells.share.is_empty() {
-        let [.., share] = section::STACK;
-        for (ids, (kinds, shares)) in section::STACK.chunks(2).zip(&cells.others) {
-            writer.kinds(ids[0], kinds, are_few);
-            writer.bytes(ids[1], shares);
-        }
-        writer.bytes(share, &cells.share);
-    }
 }
 
 fn write_states(
@@ -417,145 +302,4 @@ fn write_events(writer: &mut FrameWriter, events: &[PointEvent], window: TimeBBo
     );
     writer.section(row, events.iter().map(|e| e.row));
     writer.section(kind, events.iter().map(|e| e.kind as u16));
-}
-
-fn write_arrows(
-    writer: &mut FrameWriter,
-    request: &PictureRequest<'_>,
-    mut arrows: Vec<TimelineArrow>,
-) -> u32 {
-    let mut flags = 0;
-    let flight = |arrow: &TimelineArrow| (arrow.to - arrow.from).abs();
-    let longest_first = |a: &TimelineArrow, b: &TimelineArrow| flight(b).total_cmp(&flight(a));
-    let mut bundles = Vec::new();
-    if request.arrows == ArrowSelection::All && arrows.len() > MAX_ARROWS {
-        bundles = bundled(request, &arrows);
-        flags |= flag::ARROWS_CUT;
-    } else if request.arrows == ArrowSelection::Worst && arrows.len() > MAX_WORST_ARROWS {
-        arrows.sort_by(longest_first);
-        arrows.truncate(MAX_WORST_ARROWS);
-        flags |= flag::ARROWS_CUT;
-    } else if arrows.len() > MAX_ARROWS {
-        arrows.sort_by(longest_first);
-        arrows.truncate(MAX_ARROWS);
-        flags |= flag::ARROWS_CUT;
-    }
-    let arrows = if bundles.is_empty() {
-        arrows
-    } else {
-        Vec::new()
-    };
-    let is_bundle = !bundles.is_empty();
-    if !is_bundle {
-        bundles = arrows.into_iter().map(|arrow| (arrow, 1)).collect();
-    }
-    if bundles.is_empty() {
-        return flags;
-    }
-    let all = || bundles.iter();
-    let offset = |time: f64| (time - request.window.earliest) as f32;
-    let flags_of = |arrow: &TimelineArrow, count: u32| {
-        u16::from(arrow.to < arrow.from) * arrow_flag::BACKWARD
-            + u16::from(count > 1) * arrow_flag::BUNDLE
-    };
-    let [from, to, row_from, row_to, kind, flag, count, bytes] = section::ARROWS;
-    writer.section(from, all().map(|(a, _)| offset(a.from)));
-    writer.section(to, all().map(|(a, _)| offset(a.to)));
-    writer.section(row_from, all().map(|(a, _)| a.row_from));
-    writer.section(row_to, all().map(|(a, _)| a.row_to));
-    writer.section(kind, all().map(|(a, _)| a.kind as u16));
-    writer.section(flag, all().map(|(a, count)| flags_of(a, *count)));
-    if is_bundle {
-        writer.section(count, all().map(|(_, count)| *count));
-        writer.section(bytes, all().map(|(a, _)| a.bytes as f32));
-    }
-    flags
-}
-
-/// Arrows that go the same way at about the same time.
-#[derive(Clone, Copy, Default)]
-struct ArrowSum {
-    /// Sums of their times after the begin of the window, and of their rows.
-    times: [f64; 2],
-    rows: [u64; 2],
-    bytes: u64,
-    count: u32,
-}
-
-impl ArrowSum {
-    fn add(&mut self, other: &ArrowSum) {
-        for end in 0..2 {
-            self.times[end] += other.times[end];
-            self.rows[end] += other.rows[end];
-        }
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.count = self.count.saturating_add(other.count);
-    }
-}
-
-/// Arrows as bundles: those of the same kind from the same rows to the same rows in the same part of the window, with as many
-/// neighbouring rows together as it takes until they are few. Bundles begin and end at the average times and rows.
-fn bundled(request: &PictureRequest<'_>, arrows: &[TimelineArrow]) -> Vec<(TimelineArrow, u32)> {
-    let window = request.window;
-    let pinned = request.layout.pinned as u32;
-    let together = |row: u32, power: u32| match row.checked_sub(pinned) {
-        Some(below) => pinned + (below >> power),
-        None => row,
-    };
-    type Key = (u32, [u32; 2], u32);
-    let mut bundles: BTreeMap<Key, ArrowSum> = BTreeMap::new();
-    for arrow in arrows {
-        let middle = (arrow.from + arrow.to) / 2.0 - window.earliest;
-        let part = (middle / window.duration()).clamp(0.0, 1.0) * f64::from(BUNDLE_PARTS);
-        let key = (part as u32, [arrow.row_from, arrow.row_to], arrow.kind);
-        bundles.entry(key).or_default().add(&ArrowSum {
-            times: [arrow.from, arrow.to].map(|time| time - window.earliest),
-            rows: [arrow.row_from, arrow.row_to].map(u64::from),
-            bytes: arrow.bytes,
-            count: 1,
-        });
-    }
-    for power in 1..u32::BITS {
-        if bundles.len() <= MAX_BUNDLES {
-            break;
-        }
-        let mut fewer: BTreeMap<Key, ArrowSum> = BTreeMap::new();
-        for ((part, _, kind), bundle) in &bundles {
-            let rows = bundle.rows.map(|sum| {
-                let row = sum / u64::from(bundle.count.max(1));
-                together(row as u32, power)
-            });
-            // What stays among neighbours would only cover them.
-            if rows[0] != rows[1] {
-                fewer.entry((*part, rows, *kind)).or_default().add(bundle);
-            }
-        }
-        if fewer.is_empty() {
-            break;
-        }
-        bundles = fewer;
-    }
-    let mut bundles: Vec<(TimelineArrow, u32)> = bundles
-        .into_iter()
-        .map(|((_, _, kind), bundle)| {
-            let count = bundle.count.max(1);
-            let [from, to] = bundle
-                .times
-                .map(|sum| window.earliest + sum / f64::from(count));
-            let [row_from, row_to] = bundle.rows.map(|sum| (sum / u64::from(count)) as u32);
-            let arrow = TimelineArrow {
-                from,
-                to,
-                row_from,
-                row_to,
-                kind,
-                bytes: bundle.bytes,
-            };
-            (arrow, count)
-        })
-        .collect();
-    bundles
-        .sort_by_key(|(arrow, count)| (std::cmp::Reverse(arrow.bytes), std::cmp::Reverse(*count)));
-    bundles.truncate(MAX_BUNDLES);
-    bundles
 }

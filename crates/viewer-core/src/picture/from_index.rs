@@ -7,13 +7,15 @@ use std::ops::Range;
 use trace_formats::slog2::TimeBBox;
 
 use super::bin_columns::BinColumns;
-use crate::base::columns::{COLUMN, Columns};
-use crate::base::parallel::{Cancel, run_parallel_cancellable};
+use super::cells::{Cells, ColorMode};
+use super::encode::{PictureSummary, encode};
+use super::frame::flag;
+use super::halves::draw_in_halves;
+use super::request::PictureRequest;
+use crate::base::columns::Columns;
+use crate::base::parallel::Cancel;
 use crate::index::levels::{CellStretch, NAMES_PER_CELL};
 use crate::index::{DetailLevel, Index};
-use crate::picture::cells::{Cells, ColorMode, share};
-use crate::picture::frame::{FrameHeader, FrameWriter, flag};
-use crate::picture::from_drawables::{PictureRequest, write_cells};
 use crate::search::hits::SearchHit;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::Trace;
@@ -31,20 +33,12 @@ impl Index<'_> {
         cancel: Cancel<'_>,
     ) -> Option<(Vec<u8>, bool)> {
         let (cells, exact) = self.cells(trace, request, cancel)?;
-        let mut writer = FrameWriter::default();
-        write_cells(&mut writer, &cells, trace.kinds().len() <= 254);
         let kind = if exact { flag::EXACT } else { flag::COARSE };
         let part = request.window.duration() / self.window().duration();
-        let frame = writer.finish(&FrameHeader {
-            kind: 1,
-            columns: request.width as u32,
-            rows: request.rows.len() as u32,
+        let frame = encode(request, &cells, trace.kinds().len(), |_| PictureSummary {
             flags: flag::FROM_INDEX | kind,
-            seq: request.seq,
-            first_row: request.rows.start as u32,
-            window: [request.window.earliest, request.window.latest],
             drawables: (self.drawables() as f64 * part.clamp(0.0, 1.0)) as u64,
-            // None are in an index.
+            // An index has no arrows.
             arrows: 0,
         });
         Some((frame, exact))
@@ -224,24 +218,11 @@ struct IndexPicture<'s> {
 }
 
 impl IndexPicture<'_> {
-    /// The cells of rows with these units, half of the units on each of two threads; `None` if it was stopped.
+    /// The cells of rows with these units; `None` if it was cancelled.
     fn draw_all(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<Cells> {
-        let units: usize = lanes_of.iter().map(Vec::len).sum();
-        if units * self.bin_columns.count < MIN_PARALLEL_CELLS {
-            return self.draw(lanes_of, cancel);
-        }
-        let mut above = 0;
-        let is_above = |lanes: &&Vec<u32>| {
-            above += lanes.len();
-            2 * above <= units
-        };
-        let middle = lanes_of.iter().take_while(is_above).count();
-        let (upper, lower) = lanes_of.split_at(middle);
-        let draw = |rows| move |cancel: Cancel<'_>| self.draw(rows, cancel);
-        let (above, below) = run_parallel_cancellable(cancel, draw(upper), draw(lower));
-        let mut cells = above?;
-        cells.extend(below?);
-        Some(cells)
+        let work = |row: usize| lanes_of[row].len() * self.bin_columns.count;
+        let draw = |rows: Range<usize>, cancel: Cancel<'_>| self.draw(&lanes_of[rows], cancel);
+        draw_in_halves(0..lanes_of.len(), work, MIN_PARALLEL_CELLS, cancel, draw)
     }
 
     /// The cells of rows with these units.
@@ -382,7 +363,6 @@ impl<'s> TimelineSum<'s> {
             ..
         } = self.picture;
         let arrows_and_events = self.slots.len() - 1;
-        let whole = units as i64 * COLUMN;
         self.columns.resize(self.names.len() * width, 0);
         let channels = self.sums.chunks_exact(self.unit.len()).skip(1);
         for (channel, sums) in channels.zip(self.columns.chunks_exact_mut(*width)) {
@@ -391,7 +371,7 @@ impl<'s> TimelineSum<'s> {
         let mut mixed = (0..).zip(&bin_columns.mixed).peekable();
         for column in 0..*width {
             self.parts.clear();
-            let (mut sum, mut rest) = (0, 0);
+            let mut rest = 0;
             for (nth, &name) in self.names.iter().enumerate() {
                 let found = self.columns[nth * width + column];
                 let much = (found / u64::from(WHOLE_SHARE)) as i64;
@@ -400,13 +380,8 @@ impl<'s> TimelineSum<'s> {
                     _ if name == arrows_and_events => rest = much,
                     _ => {
                         self.parts.push((name as u32 - 1, much));
-                        sum += much;
                     }
                 }
-            }
-            cells.set(offset + column, &self.parts, whole, *mode);
-            if rest > 0 && !matches!(mode, ColorMode::Heat(_)) && !self.parts.is_empty() {
-                cells.busy[offset + column] = share(sum + rest, whole);
             }
             let difference = match mixed.next_if(|(_, mixed)| **mixed as usize == column) {
                 Some((nth, _)) => self.of_mixed.difference(nth),
@@ -417,9 +392,14 @@ impl<'s> TimelineSum<'s> {
                 }
             };
             let difference = (difference / u64::from(WHOLE_SHARE)) as i64;
-            if units > 1 && difference > 0 {
-                cells.deviation[offset + column] = share(difference, COLUMN);
-            }
+            cells.set_units(
+                offset + column,
+                &self.parts,
+                rest,
+                units as i64,
+                difference,
+                *mode,
+            );
         }
         for name in self.names.drain(..) {
             self.slots[name] = self.picture.slots[name];

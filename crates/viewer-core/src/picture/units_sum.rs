@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cells::{Cells, ColorMode, share};
+use super::cells::{Cells, ColorMode};
 use crate::base::columns::{COLUMN, ColumnSink, Columns};
 use crate::trace::scan::StatePreview;
 
@@ -222,12 +222,6 @@ impl UnitsSum {
                     parts.push((kind, much));
                 }
             }
-            cells.set(
-                offset + column,
-                &parts,
-                i64::from(units) * COLUMN,
-                self.mode,
-            );
             wholly += self.wholly[column];
             let (mut least, mut most) = (self.least[column], self.most[column]);
             if wholly > 0 {
@@ -236,9 +230,14 @@ impl UnitsSum {
             if self.partly[column].saturating_add_signed(wholly) < units {
                 least = 0;
             }
-            if units > 1 && most > least {
-                cells.deviation[offset + column] = share(most - least, COLUMN);
-            }
+            cells.set_units(
+                offset + column,
+                &parts,
+                0,
+                units.into(),
+                most - least,
+                self.mode,
+            );
         }
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use trace_formats::slog2::{TimeBBox, Topology};
 
 use super::reference::DrawableReference;
+use super::states::{self, TraceState};
 use crate::base::error::ApiError;
 use crate::trace::scan::{DrawableSink, ReadBudget, ScanResult, scan};
 use crate::trace::{Trace, TraceItem};
@@ -41,10 +42,7 @@ pub fn collect<'a>(
 
 /// The order of states: by start, the longer one first, then by number of the category.
 pub fn order(trace: &Trace<'_>, a: &TraceItem<'_>, b: &TraceItem<'_>) -> Ordering {
-    let index = |item: &TraceItem<'_>| trace.kinds()[item.kind as usize].category.index;
-    (a.start.total_cmp(&b.start))
-        .then_with(|| b.end.total_cmp(&a.end))
-        .then_with(|| index(a).cmp(&index(b)))
+    states::order(trace.kinds(), &TraceState::of(a), &TraceState::of(b))
 }
 
 /// The drawables that are the same as this one but for the number of their reference, in order.

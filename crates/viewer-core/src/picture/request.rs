@@ -1,0 +1,61 @@
+//! What is asked of a picture.
+
+use std::ops::Range;
+use std::sync::Arc;
+use trace_formats::slog2::TimeBBox;
+
+use super::cells::ColorMode;
+use crate::search::hits::SearchHit;
+use crate::search::plan::SearchPlan;
+use crate::timelines::layout::TimelineLayout;
+use crate::trace::reference::DrawableReference;
+
+/// What is asked of a picture.
+#[derive(Clone, Debug)]
+pub struct PictureRequest<'l> {
+    /// What is searched for: hits are counted by cell.
+    pub hits: Option<Arc<SearchPlan>>,
+    /// All hits, for a picture that is not made of drawables.
+    pub places: Option<Arc<Vec<SearchHit>>>,
+    /// The window; of some length.
+    pub window: TimeBBox,
+    /// Columns.
+    pub width: usize,
+    /// The rows of the page.
+    pub layout: &'l TimelineLayout,
+    /// Which of them.
+    pub rows: Range<usize>,
+    /// By kind whether it is left out.
+    pub hidden: Vec<bool>,
+    /// Colour of cells.
+    pub mode: ColorMode,
+    /// Which arrows.
+    pub arrows: ArrowSelection,
+    /// States, events and arrows are given one by one if they are not more than this.
+    pub most: usize,
+    /// A number that comes back.
+    pub seq: u32,
+}
+
+/// Which arrows are given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ArrowSelection {
+    /// None.
+    #[default]
+    None,
+    /// Those that take longest.
+    Worst,
+    /// All, or bundles of those that go the same way.
+    All,
+    /// This one.
+    One(DrawableReference),
+    /// Those that begin or end on a line of this lane in this time.
+    Of {
+        /// Number of the lane.
+        lane: u32,
+        /// Seconds.
+        from: f64,
+        /// Seconds.
+        to: f64,
+    },
+}
