@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::tell_losses;
+use crate::trace_files::losses::report_losses;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let arrows = Arrows::new(source.as_ref());
     let shape = edited::shape(&trace)?;
     let losses = edited::write(&target, &arrows, &views, shape, arguments.quiet)?;
-    tell_losses(&losses, &target.path);
+    report_losses(&losses, &target.path);
     if !arguments.quiet {
         let text = format!("Statistics:\n{}", arrows.statistics());
         if arguments.output == OsStr::new("-") {

@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::terminal::progress::Progress;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::{failure, tell_losses};
+use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
-use crate::trace_files::write::Counted;
+use crate::trace_files::write::CountingSource;
 use std::path::PathBuf;
 use trace_formats::edit::{CategoryPattern, Composites, Together};
 
@@ -31,8 +31,8 @@ pub struct Arguments {
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// Which drawables belong together
-    #[arg(long, value_enum, default_value_t = By::Nested)]
-    by: By,
+    #[arg(long, value_enum, default_value_t = Grouping::Nested)]
+    by: Grouping,
     /// Make only composites that begin with a drawable of this category: an index, or a name in which * matches any
     /// text and ? any character. May be given several times [default: all]
     #[arg(long, value_name = "CATEGORY")]
@@ -48,7 +48,7 @@ pub struct Arguments {
 
 /// What belongs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum By {
+enum Grouping {
     /// A state, and the states and events within it on its line
     Nested,
     /// All drawables with one CallID
@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let lines = source.definitions().lines.len() as u64;
     let tree = target.tree.options(lines, shape);
     let progress = Progress::drawables(&target.path.display().to_string(), arguments.quiet);
-    let counted = Counted {
+    let counted = CountingSource {
         source: source.as_ref(),
         progress: &progress,
     };
@@ -77,15 +77,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map(|head| CategoryPattern::from(head.as_str()))
         .collect();
     let together = match arguments.by {
-        By::Nested => Together::Nested,
-        By::CallId => Together::CallId,
+        Grouping::Nested => Together::Nested,
+        Grouping::CallId => Together::CallId,
     };
     let composites = Composites::new(&counted, together, &heads);
     let losses = target.fill(|out| {
         let (out, _, losses) = composites.write(&views, tree, out).map_err(failure)?;
         Ok((out, losses))
     })?;
-    tell_losses(&losses, &target.path);
+    report_losses(&losses, &target.path);
     let done = composites.statistics();
     if done.too_large > 0 {
         eprintln!(

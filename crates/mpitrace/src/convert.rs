@@ -9,7 +9,7 @@ use crate::trace_files::clog2;
 use crate::trace_files::dumpi;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::shown;
-use crate::trace_files::losses::tell_losses;
+use crate::trace_files::losses::report_losses;
 use crate::trace_files::mpe1;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::FrameArguments;
@@ -102,10 +102,10 @@ impl From<Dialect> for paje::Dialect {
 }
 
 /// Bytes of a mapped file that are given back at a time; a whole number of pages.
-const RELEASED: usize = 8 << 20;
+const RELEASE_STEP_BYTES: usize = 8 << 20;
 
 /// Warnings that are shown in full.
-const SHOWN: usize = 10;
+const MAX_SHOWN_WARNINGS: usize = 10;
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -167,7 +167,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn report(losses: &Losses, target: &Target, quiet: bool) {
-    tell_losses(losses, &target.path);
+    report_losses(losses, &target.path);
     if !quiet {
         eprintln!("mpitrace: {}: written", target.path.display());
     }
@@ -266,7 +266,7 @@ fn write_clog2(
         let mut tell = |done: u64| {
             progress.at(done);
             let done = usize::try_from(done).unwrap_or(usize::MAX);
-            if done.saturating_sub(released) >= RELEASED
+            if done.saturating_sub(released) >= RELEASE_STEP_BYTES
                 && let Some((_, input)) = trace.files.first()
             {
                 input.release(released..done);
@@ -314,10 +314,10 @@ fn failure(error: ConvertError, input: &Path, output: &Path) -> Failure {
 /// The last lines of clog2TOslog2 in short, on stderr, and what the conversion passed over.
 fn report_conversion(conversion: &Conversion, output: &Path) {
     let warnings = &conversion.warnings;
-    for warning in warnings.first.iter().take(SHOWN) {
+    for warning in warnings.first.iter().take(MAX_SHOWN_WARNINGS) {
         eprintln!("mpitrace: warning: {warning}");
     }
-    let shown = warnings.first.len().min(SHOWN) as u64;
+    let shown = warnings.first.len().min(MAX_SHOWN_WARNINGS) as u64;
     if warnings.total > shown {
         eprintln!("mpitrace: and {} warnings more", warnings.total - shown);
     }

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a connection may take to show that it may ask.
-const PATIENCE: Duration = Duration::from_secs(10);
+const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of the stack of a thread that serves a connection.
-const STACK: usize = 512 << 10;
+const STACK_BYTES: usize = 512 << 10;
 
 /// Keep stripes of files for mpitrace ioserver
 ///
@@ -138,19 +138,19 @@ fn accept(server: &Arc<DataServer>, listener: &Listener) {
         let stream = match listener.accept() {
             Ok(stream) => stream,
             Err(e) => {
-                visitors.tell(&e);
+                visitors.report(&e);
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
             }
         };
         let Some(visitor) = visitors.add(&stream) else {
-            visitors.tell(&"there are too many");
+            visitors.report(&"there are too many");
             continue;
         };
         let server = Arc::clone(server);
-        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
         if let Err(e) = thread.spawn(move || server.serve(stream, &visitor)) {
-            visitors.tell(&e);
+            visitors.report(&e);
         }
     }
 }
@@ -170,7 +170,7 @@ impl DataServer {
                 drop(wire::answer(stream, Err(io::Errno::ACCESS), &[]));
             }),
             None => match &self.secret {
-                Some(secret) => secret.check(stream, Until::after(PATIENCE)),
+                Some(secret) => secret.check(stream, Until::after(AUTHENTICATION_TIMEOUT)),
                 None => Err(std::io::ErrorKind::PermissionDenied.into()),
             },
         }
@@ -179,7 +179,7 @@ impl DataServer {
     /// Answers one asker's questions until it goes.
     fn serve(&self, mut stream: Stream, visitor: &Visitor) {
         if let Err(e) = self.let_in(&mut stream) {
-            visitor.others().tell(&e);
+            visitor.others().report(&e);
             return;
         }
         visitor.is_let_in();
@@ -188,10 +188,10 @@ impl DataServer {
             let question = match wire::question(&mut stream, &mut data) {
                 Ok(Some(question)) => question,
                 Ok(None) => return,
-                Err(e) => return visitor.others().tell(&e),
+                Err(e) => return visitor.others().report(&e),
             };
             found.clear();
-            found.shrink_to(wire::KEPT);
+            found.shrink_to(wire::KEPT_BUFFER_BYTES);
             let result = match question.action {
                 Action::Clock => Ok(now() as usize),
                 Action::Shift => {

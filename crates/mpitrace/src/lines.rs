@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::{failure, tell_losses};
+use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
@@ -33,7 +33,7 @@ pub struct Arguments {
     output: PathBuf,
     /// The views, in this order [default: with --split those of the trace, else all that are possible]
     #[arg(long, value_enum, value_name = "VIEWS", value_delimiter = ',')]
-    by: Vec<By>,
+    by: Vec<ViewName>,
     /// Ranks per node: ranks 0 to N-1 ran on the first node, the next N on the second, and so on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     ranks_per_node: Option<i32>,
@@ -51,7 +51,7 @@ pub struct Arguments {
 
 /// The views that can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
+enum ViewName {
     /// Rank in MPI_COMM_WORLD
     Process,
     /// Rank and thread
@@ -64,14 +64,14 @@ enum By {
     Line,
 }
 
-impl From<By> for View {
-    fn from(by: By) -> View {
+impl From<ViewName> for View {
+    fn from(by: ViewName) -> View {
         match by {
-            By::Process => View::Process,
-            By::Thread => View::Thread,
-            By::Communicator => View::Communicator,
-            By::Node => View::Node,
-            By::Line => View::Line,
+            ViewName::Process => View::Process,
+            ViewName::Thread => View::Thread,
+            ViewName::Communicator => View::Communicator,
+            ViewName::Node => View::Node,
+            ViewName::Line => View::Line,
         }
     }
 }
@@ -105,7 +105,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     let losses = edited::write(&target, edited, &views, shape, arguments.quiet)?;
-    tell_losses(&losses, &target.path);
+    report_losses(&losses, &target.path);
     if !arguments.quiet {
         for view in &views {
             eprintln!(
@@ -131,7 +131,7 @@ fn views(
         let per_node = arguments.ranks_per_node?;
         Some(format!("node{}", rank.div_euclid(per_node)))
     };
-    let all = By::value_variants();
+    let all = ViewName::value_variants();
     let wanted = match arguments.by.as_slice() {
         [] => all,
         given => given,

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::trace_files::edited;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::{failure, tell_losses};
+use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let shape = edited::shape(&traces[0])?;
     let merged = Merged::new(parts).map_err(|error| Failure::Data(error.to_string()))?;
     let losses = edited::write(&target, &merged, merged.views(), shape, arguments.quiet)?;
-    tell_losses(&losses, &target.path);
+    report_losses(&losses, &target.path);
     if !arguments.quiet {
         let lines = merged.definitions().lines.len();
         eprintln!(

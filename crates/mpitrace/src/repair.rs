@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(made?)
     };
     match &repaired {
-        Some(repair) if !repair.was_sound() => tell(repair, name),
+        Some(repair) if !repair.was_sound() => report(repair, name),
         _ if !arguments.quiet => eprintln!("mpitrace: {}: nothing to repair", name.display()),
         _ => {}
     }
@@ -75,7 +75,7 @@ fn is_sound(reader: &Reader<'_>) -> bool {
 }
 
 /// Says what was wrong, and what of it is lost.
-fn tell(repair: &Repair, name: &Path) {
+fn report(repair: &Repair, name: &Path) {
     let name = name.display();
     for damage in &repair.damage {
         eprintln!("mpitrace: {name}: {damage}");

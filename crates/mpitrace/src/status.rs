@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let Ok(input) = Input::open_regular(&path) else {
             continue;
         };
-        let Some(Seen {
+        let Some(ProcessStatus {
             info,
             mut threads,
             is_steady,
@@ -130,7 +130,7 @@ fn of_process(pid: u32) -> Option<PathBuf> {
 }
 
 /// What a block file tells.
-struct Seen {
+struct ProcessStatus {
     info: Info,
     /// A line for each thread.
     threads: String,
@@ -139,7 +139,7 @@ struct Seen {
 }
 
 /// Reads a block file that may be written to meanwhile; `None` if it is none.
-fn look(input: &Input, table: &Table) -> Option<Seen> {
+fn look(input: &Input, table: &Table) -> Option<ProcessStatus> {
     // Of the header what MPI_Init changes; counts of lost calls go up all the time.
     let rank = || {
         let info = input.blocks().ok()?.info();
@@ -150,7 +150,7 @@ fn look(input: &Input, table: &Table) -> Option<Seen> {
         Some((file.info(), threads(&file, table)))
     });
     let (info, threads) = read?;
-    Some(Seen {
+    Some(ProcessStatus {
         info,
         threads,
         is_steady,
@@ -159,11 +159,11 @@ fn look(input: &Input, table: &Table) -> Option<Seen> {
 
 /// How often a file is read that changes while it is read. A header changes a few times in the life of a program; who changes it
 /// all the time is no recorder.
-const TRIES: usize = 100;
+const MAX_READ_ATTEMPTS: usize = 100;
 
 /// Reads a header and what stands behind it, again until the header was the same before and after: a program that runs on may
 /// come out of MPI_Init in between, and the answer would belong to two moments. Gives what was read last, and whether it is of
-/// one moment: after [`TRIES`] it may not be.
+/// one moment: after [`MAX_READ_ATTEMPTS`] it may not be.
 fn at_one_moment<H: PartialEq, T>(
     mut header: impl FnMut() -> H,
     mut rest: impl FnMut() -> T,
@@ -175,7 +175,7 @@ fn at_one_moment<H: PartialEq, T>(
         let after = header();
         tries += 1;
         let is_steady = before == after;
-        if is_steady || tries == TRIES {
+        if is_steady || tries == MAX_READ_ATTEMPTS {
             return (found, is_steady);
         }
         before = after;
@@ -269,7 +269,7 @@ mod tests {
         let header = || changes.replace(changes.get() + 1);
         let (_, is_steady) = at_one_moment(header, || ());
         assert!(!is_steady);
-        assert_eq!(changes.get(), TRIES + 1);
+        assert_eq!(changes.get(), MAX_READ_ATTEMPTS + 1);
     }
 
     /// A block file of one thread, mapped as the recorder has it.

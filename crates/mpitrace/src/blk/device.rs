@@ -32,9 +32,9 @@ pub struct Device {
 
 /// Why the transfers of a file cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal(pub String);
+pub struct NotFollowable(pub String);
 
-impl fmt::Display for Refusal {
+impl fmt::Display for NotFollowable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -82,8 +82,8 @@ const REFUSED: &[(i64, &str, &str)] = &[
 ///
 /// # Errors
 /// Why its transfers cannot be followed.
-pub fn of(path: &Path) -> Result<Device, Refusal> {
-    let refuse = |what: String| Refusal(format!("{}: {what}", path.display()));
+pub fn of(path: &Path) -> Result<Device, NotFollowable> {
+    let refuse = |what: String| NotFollowable(format!("{}: {what}", path.display()));
     let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
     let meta = file.metadata().map_err(|error| refuse(error.to_string()))?;
     if !meta.is_file() && !meta.is_dir() {

@@ -77,7 +77,7 @@ pub struct Range {
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum BlockEvent {
     /// A task asks for a transfer.
     Queue(Range),
     /// The driver got a request.
@@ -109,44 +109,44 @@ pub struct Event {
     /// Thread ID of the task that ran at that moment; only of a queue event it is the one that asked.
     pub tid: u32,
     /// What happened.
-    pub what: What,
+    pub what: BlockEvent,
 }
 
 /// Names of the events, and the fields that are taken of each.
-const EVENTS: &[(&str, Kind, &[&str])] = &[
+const EVENTS: &[(&str, EventKind, &[&str])] = &[
     (
         "block/block_bio_queue",
-        Kind::Queue,
+        EventKind::Queue,
         &["dev", "sector", "nr_sector", "rwbs"],
     ),
     (
         "block/block_rq_issue",
-        Kind::Issue,
+        EventKind::Issue,
         &["dev", "sector", "nr_sector", "rwbs"],
     ),
     (
         "block/block_rq_complete",
-        Kind::Complete,
+        EventKind::Complete,
         &["dev", "sector", "nr_sector", "rwbs", "error"],
     ),
     (
         "block/block_bio_complete",
-        Kind::CompleteBio,
+        EventKind::CompleteBio,
         &["dev", "sector", "nr_sector", "rwbs", "error"],
     ),
     (
         "iomap/iomap_dio_rw_begin",
-        Kind::BeginDirect,
+        EventKind::BeginDirect,
         &["dev", "ino", "count", "isize", "pos", "dio_flags"],
     ),
-    ("iomap/iomap_dio_rw_queued", Kind::EndDirect, &["dev"]),
-    ("iomap/iomap_dio_complete", Kind::EndDirect, &["dev"]),
+    ("iomap/iomap_dio_rw_queued", EventKind::EndDirect, &["dev"]),
+    ("iomap/iomap_dio_complete", EventKind::EndDirect, &["dev"]),
 ];
 /// IOMAP_DIO_FORCE_WAIT in dio_flags of iomap_dio_rw_begin (linux/iomap.h): ext4 sets it where a write makes the file longer.
 const FORCE_WAIT: u64 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum EventKind {
     Queue,
     Issue,
     Complete,
@@ -155,23 +155,23 @@ enum Kind {
     EndDirect,
 }
 
-impl Kind {
+impl EventKind {
     /// Whether it can be done without: older kernels do not have it.
     fn spared(self) -> bool {
-        matches!(self, Kind::BeginDirect | Kind::EndDirect)
+        matches!(self, EventKind::BeginDirect | EventKind::EndDirect)
     }
 }
 
 /// Place of a field: offset and size.
-type Place = (usize, usize);
+type FieldPosition = (usize, usize);
 
 /// How an event lies in the buffer.
 #[derive(Clone, Debug)]
 struct Layout {
-    kind: Kind,
-    tid: Place,
+    kind: EventKind,
+    tid: FieldPosition,
     /// In the order of [`EVENTS`].
-    fields: Vec<Place>,
+    fields: Vec<FieldPosition>,
 }
 
 /// The layouts of all events by the number that their records begin with.
@@ -223,11 +223,11 @@ impl Layouts {
             })
         };
         let what = match layout.kind {
-            Kind::Queue => What::Queue(range()?),
-            Kind::Issue => What::Issue(range()?),
-            Kind::Complete => What::Complete(range()?, field(4)? as i32),
-            Kind::CompleteBio => What::CompleteBio(range()?, field(4)? as i32),
-            Kind::BeginDirect => {
+            EventKind::Queue => BlockEvent::Queue(range()?),
+            EventKind::Issue => BlockEvent::Issue(range()?),
+            EventKind::Complete => BlockEvent::Complete(range()?, field(4)? as i32),
+            EventKind::CompleteBio => BlockEvent::CompleteBio(range()?, field(4)? as i32),
+            EventKind::BeginDirect => {
                 let (size, position) = (field(3)?, field(4)?);
                 let writes = position >= size;
                 // A read from the end on transfers nothing and is said to begin and never to end: what the thread does next
@@ -235,21 +235,21 @@ impl Layouts {
                 if writes && field(5)? & FORCE_WAIT == 0 {
                     return None;
                 }
-                What::BeginDirect {
+                BlockEvent::BeginDirect {
                     device: field(0)? as u32,
                     inode: field(1)?,
                     bytes: field(2)?,
                     writes,
                 }
             }
-            Kind::EndDirect => What::EndDirect,
+            EventKind::EndDirect => BlockEvent::EndDirect,
         };
         let tid = number_at(data, layout.tid)? as u32;
         Some(Event { time, tid, what })
     }
 }
 
-fn number_at(data: &[u8], (at, size): Place) -> Option<u64> {
+fn number_at(data: &[u8], (at, size): FieldPosition) -> Option<u64> {
     match size {
         4 => u32_at(data, at).map(u64::from),
         8 => u64_at(data, at),
@@ -258,7 +258,7 @@ fn number_at(data: &[u8], (at, size): Place) -> Option<u64> {
 }
 
 /// Reads the text of a `format` file.
-fn layout(text: &str, kind: Kind, wanted: &[&str]) -> Option<(u16, Layout)> {
+fn layout(text: &str, kind: EventKind, wanted: &[&str]) -> Option<(u16, Layout)> {
     let mut number = None;
     let mut places = BTreeMap::new();
     for line in text.lines() {
@@ -310,8 +310,12 @@ print fmt: \"%d,%d\"
 
     #[test]
     fn an_event_is_read_by_its_format() {
-        let (number, found) =
-            layout(FORMAT, Kind::Queue, &["dev", "sector", "nr_sector", "rwbs"]).unwrap();
+        let (number, found) = layout(
+            FORMAT,
+            EventKind::Queue,
+            &["dev", "sector", "nr_sector", "rwbs"],
+        )
+        .unwrap();
         assert_eq!(number, 2097);
         let mut data = vec![0; 56];
         data[..2].copy_from_slice(&2097u16.to_ne_bytes());
@@ -323,7 +327,7 @@ print fmt: \"%d,%d\"
         let layouts = Layouts([(2097, found)].into());
         let event = layouts.event(5, &data).unwrap();
         assert_eq!((event.time, event.tid), (5, 31));
-        let What::Queue(range) = event.what else {
+        let BlockEvent::Queue(range) = event.what else {
             panic!("{event:?}")
         };
         assert_eq!(
@@ -334,7 +338,7 @@ print fmt: \"%d,%d\"
         for cut in 0..38 {
             assert_eq!(layouts.event(5, &data[..cut]), None);
         }
-        assert!(layout(FORMAT, Kind::Queue, &["error"]).is_none());
+        assert!(layout(FORMAT, EventKind::Queue, &["error"]).is_none());
     }
 
     #[test]

@@ -16,9 +16,9 @@ const UNKNOWN: u32 = 0x0002 | 0x0004;
 /// What lies there are not the file's bytes as they are: encoded, encrypted, inline in metadata, packed with other files'.
 const OTHER: u32 = 0x0008 | 0x0080 | 0x0200 | 0x0400;
 /// Extents that one call asks for.
-const BATCH: usize = 512;
+const EXTENTS_PER_CALL: usize = 512;
 /// Most extents that are kept of a file.
-const MOST: usize = 1 << 20;
+const MAX_EXTENTS_PER_FILE: usize = 1 << 20;
 
 /// Of an extent: offset in the file, offset on the disk, length, all in bytes.
 pub type Extent = (u64, u64, u64);
@@ -36,7 +36,7 @@ pub struct Extents {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Found {
+struct MappedExtents {
     logical: u64,
     physical: u64,
     length: u64,
@@ -46,14 +46,14 @@ struct Found {
 }
 
 #[repr(C)]
-struct Map {
+struct ExtentMap {
     start: u64,
     length: u64,
     flags: u32,
     mapped: u32,
     count: u32,
     reserved: u32,
-    extents: [Found; BATCH],
+    extents: [MappedExtents; EXTENTS_PER_CALL],
 }
 
 /// Asks for the extents of `file`; with `sync` it is written out before.
@@ -61,7 +61,7 @@ struct Map {
 /// # Errors
 /// What the file system says.
 pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<Extents> {
-    const NONE: Found = Found {
+    const NONE: MappedExtents = MappedExtents {
         logical: 0,
         physical: 0,
         length: 0,
@@ -72,14 +72,14 @@ pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<Extents> {
     let mut all = Extents::default();
     let mut start = 0;
     loop {
-        let mut map = Map {
+        let mut map = ExtentMap {
             start,
             length: u64::MAX - start,
             flags: if sync && start == 0 { SYNC } else { 0 },
             mapped: 0,
-            count: BATCH as u32,
+            count: EXTENTS_PER_CALL as u32,
             reserved: 0,
-            extents: [NONE; BATCH],
+            extents: [NONE; EXTENTS_PER_CALL],
         };
         // SAFETY: the structure is that of the call (linux/fiemap.h), with room for as many extents as it says.
         if unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &mut map) } != 0 {
@@ -99,7 +99,7 @@ pub fn of(file: &File, device: &Device, sync: bool) -> io::Result<Extents> {
 }
 
 impl Extents {
-    fn add(&mut self, extent: &Found, device: u64) {
+    fn add(&mut self, extent: &MappedExtents, device: u64) {
         if extent.flags & OTHER != 0 {
             self.unusable += extent.length;
             return;
@@ -116,7 +116,7 @@ impl Extents {
             *length += extent.length;
             return;
         }
-        if self.known.len() >= MOST {
+        if self.known.len() >= MAX_EXTENTS_PER_FILE {
             self.unusable += extent.length;
             return;
         }
@@ -130,8 +130,8 @@ mod tests {
 
     #[test]
     fn neighbours_are_joined() {
-        assert_eq!(size_of::<Found>(), 56);
-        assert_eq!(std::mem::offset_of!(Map, extents), 32);
+        assert_eq!(size_of::<MappedExtents>(), 56);
+        assert_eq!(std::mem::offset_of!(ExtentMap, extents), 32);
         let mut all = Extents::default();
         for (logical, physical, length, flags) in [
             (0, 1 << 20, 4096, 0),
@@ -141,7 +141,7 @@ mod tests {
             (16384, 1 << 21, 4096, 0),
             (20480, 100, 60, 0x200),
         ] {
-            let extent = Found {
+            let extent = MappedExtents {
                 logical,
                 physical,
                 length,

@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 /// Most files that are followed.
 const MOST_FILES: usize = 20_000;
 /// Most files that are held open.
-const MOST_HELD: usize = 2_000;
+const MAX_HELD_FILES: usize = 2_000;
 /// Deepest directory below one that was named.
-const DEEPEST: usize = 32;
+const MAX_FOLDER_DEPTH: usize = 32;
 /// Time between two looks at data that have no place yet.
-const AGAIN: Duration = Duration::from_secs(1);
+const UNPLACED_DATA_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A file.
 struct Followed {
@@ -37,7 +37,7 @@ struct Followed {
 }
 
 /// Says what is new about the places of a file on the device with that position.
-pub type Put<'p> = &'p mut dyn FnMut(usize, &Definition);
+pub type PutDefinition<'p> = &'p mut dyn FnMut(usize, &Definition);
 
 /// What is to be followed.
 pub struct Follow {
@@ -135,9 +135,9 @@ impl Follow {
 
     /// Follows all that is in a directory.
     fn folder(&mut self, path: &Path, depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_FOLDER_DEPTH {
             self.note(format!(
-                "directories more than {DEEPEST} below are left out"
+                "directories more than {MAX_FOLDER_DEPTH} below are left out"
             ));
             return;
         }
@@ -192,7 +192,7 @@ impl Follow {
             ));
             return;
         }
-        let file = match self.held < MOST_HELD {
+        let file = match self.held < MAX_HELD_FILES {
             true => open(path).ok(),
             false => None,
         };
@@ -224,7 +224,7 @@ impl Follow {
     }
 
     /// Sees what has changed and takes the places of files that were closed or removed.
-    pub fn changes(&mut self, put: Put<'_>) {
+    pub fn changes(&mut self, put: PutDefinition<'_>) {
         let Some(notify) = &mut self.notify else {
             return;
         };
@@ -280,7 +280,7 @@ impl Follow {
     }
 
     /// Takes the places of the files that have this name, or had it.
-    fn take(&mut self, path: &Path, put: Put<'_>) {
+    fn take(&mut self, path: &Path, put: PutDefinition<'_>) {
         let keys: Vec<(u64, u64)> = self
             .files
             .iter()
@@ -288,13 +288,13 @@ impl Follow {
             .map(|(&key, _)| key)
             .collect();
         for key in keys {
-            self.tell(key, false, put);
+            self.report_extents(key, false, put);
         }
     }
 
     /// Takes places anew of what was changed or had data without a place; not more often than each second unless `now`.
-    pub fn look(&mut self, now: bool, put: Put<'_>) {
-        if !now && self.looked.elapsed() < AGAIN {
+    pub fn look(&mut self, now: bool, put: PutDefinition<'_>) {
+        if !now && self.looked.elapsed() < UNPLACED_DATA_INTERVAL {
             return;
         }
         self.looked = Instant::now();
@@ -309,7 +309,7 @@ impl Follow {
                 .and_then(|file| file.metadata().ok())
                 .is_some_and(|meta| (meta.ctime(), meta.ctime_nsec()) != followed.changed);
             if followed.pending || changed {
-                self.tell(key, false, put);
+                self.report_extents(key, false, put);
             }
         }
     }
@@ -329,16 +329,16 @@ impl Follow {
     }
 
     /// Writes all files out and takes all places.
-    pub fn end(&mut self, put: Put<'_>) {
+    pub fn end(&mut self, put: PutDefinition<'_>) {
         self.changes(put);
         let keys: Vec<(u64, u64)> = self.files.keys().copied().collect();
         for key in keys {
-            self.tell(key, true, put);
+            self.report_extents(key, true, put);
         }
     }
 
     /// Takes the places of a file and says what is new; a file that has no name any more is let go.
-    fn tell(&mut self, key: (u64, u64), sync: bool, put: Put<'_>) {
+    fn report_extents(&mut self, key: (u64, u64), sync: bool, put: PutDefinition<'_>) {
         let Some(followed) = self.files.get_mut(&key) else {
             return;
         };
@@ -447,7 +447,7 @@ fn open(path: &Path) -> std::io::Result<File> {
 ///
 /// # Errors
 /// Why one of them cannot be followed.
-pub fn devices(paths: &[PathBuf]) -> Result<Vec<Device>, device::Refusal> {
+pub fn devices(paths: &[PathBuf]) -> Result<Vec<Device>, device::NotFollowable> {
     let mut devices: Vec<Device> = Vec::new();
     for path in paths {
         let there = path.exists();

@@ -20,7 +20,7 @@ mod transfers;
 use crate::failure::Failure;
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use state::{Found, Order};
+use state::{SessionOrder, SessionState};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -39,15 +39,15 @@ use std::process::{Command, Stdio};
   mpitrace blk stop
 
 Needs the right to use the kernel's tracing, which only root has, and files on ext4 or xfs, directly on a disk, a
-partition or a loop device. Where that is not given it says why. What a session that was killed left behind is removed by
+partition or a loop device. Where that is not given it says why. SessionCommand a session that was killed left behind is removed by
 the next `start`, `stop` or `status`.")]
 pub struct Arguments {
     #[command(subcommand)]
-    command: What,
+    command: SessionCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum SessionCommand {
     Start(StartArguments),
     Stop(StopArguments),
     Status(StatusArguments),
@@ -154,13 +154,13 @@ impl Session {
         tracefs::probe().map_err(Failure::Call)?;
         let state = absolute(&options.state)?;
         match state::find(&state).map_err(Failure::Call)? {
-            Found::Runs { pid } => {
+            SessionState::Runs { pid } => {
                 return Err(Failure::Call(format!(
                     "process {pid} follows block devices already: `mpitrace blk stop`, or name another --state"
                 )));
             }
-            Found::Dead { .. } => state::remove(&state),
-            Found::None => {}
+            SessionState::Dead { .. } => state::remove(&state),
+            SessionState::None => {}
         }
         let program = std::env::current_exe()
             .map_err(|error| Failure::Data(format!("this program: {error}")))?;
@@ -249,18 +249,18 @@ fn stop(state: &Path, blocks: Option<&Path>) -> Result<Value, Failure> {
         Err(error) => return Err(Failure::Call(format!("--blocks: {error}"))),
     };
     match state::find(state).map_err(Failure::Call)? {
-        Found::None => {
+        SessionState::None => {
             tracefs::clean();
             Err(Failure::Call(format!(
                 "{}: no block devices are followed",
                 state.display()
             )))
         }
-        Found::Runs { .. } => {
-            let answer = state::tell(state, &Order::Stop { blocks });
+        SessionState::Runs { .. } => {
+            let answer = state::send_order(state, &SessionOrder::Stop { blocks });
             answer.map_err(Failure::Data)
         }
-        Found::Dead { pid, outputs } => {
+        SessionState::Dead { pid, outputs } => {
             state::remove(state);
             tracefs::clean();
             let names: Vec<String> = outputs.iter().map(|p| p.display().to_string()).collect();
@@ -275,7 +275,7 @@ fn stop(state: &Path, blocks: Option<&Path>) -> Result<Value, Failure> {
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
-        What::Start(arguments) => {
+        SessionCommand::Start(arguments) => {
             let session = Session::start(&Options {
                 paths: arguments.paths.clone(),
                 output: arguments.output.clone(),
@@ -293,7 +293,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
             Ok(())
         }
-        What::Stop(arguments) => {
+        SessionCommand::Stop(arguments) => {
             let session = Session::at(&arguments.state)?;
             let report = session.stop(arguments.blocks.as_deref())?;
             if !arguments.quiet {
@@ -301,8 +301,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             }
             Ok(())
         }
-        What::Status(arguments) => status(arguments),
-        What::Reader(arguments) => reader::run(&reader::Task {
+        SessionCommand::Status(arguments) => status(arguments),
+        SessionCommand::Reader(arguments) => reader::run(&reader::Task {
             paths: arguments.paths.clone(),
             output: arguments.output.clone(),
             state: arguments.state.clone(),
@@ -316,8 +316,8 @@ fn status(arguments: &StatusArguments) -> Result<(), Failure> {
     let state = std::path::absolute(&arguments.state)
         .map_err(|error| Failure::Call(format!("--state: {error}")))?;
     match state::find(&state).map_err(Failure::Call)? {
-        Found::Runs { .. } => {
-            let report = state::tell(&state, &Order::Status).map_err(Failure::Data)?;
+        SessionState::Runs { .. } => {
+            let report = state::send_order(&state, &SessionOrder::Status).map_err(Failure::Data)?;
             if arguments.json {
                 println!("{report:#}");
             } else {
@@ -325,14 +325,14 @@ fn status(arguments: &StatusArguments) -> Result<(), Failure> {
             }
             Ok(())
         }
-        Found::Dead { pid, .. } => {
+        SessionState::Dead { pid, .. } => {
             state::remove(&state);
             tracefs::clean();
             Err(Failure::Data(format!(
                 "process {pid}, which followed block devices, has died; what it left is removed"
             )))
         }
-        Found::None => {
+        SessionState::None => {
             tracefs::clean();
             Err(Failure::Data("no block devices are followed".to_owned()))
         }

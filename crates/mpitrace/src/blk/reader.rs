@@ -7,9 +7,9 @@
 use super::device::Device;
 use super::events::{Event, Layouts};
 use super::follow::{self, Follow};
-use super::state::{Order, State};
+use super::state::{SessionOrder, State};
 use super::tracefs::Instance;
-use super::transfers::{Done, Transfers};
+use super::transfers::{CompletedTransfer, Transfers};
 use super::{ring, state};
 use blockfile::define::{Definition, Role, Server};
 use blockfile::machine;
@@ -25,17 +25,17 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Longest time between two looks into the buffers.
-const ROUND: Duration = Duration::from_millis(200);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Shortest time between two looks into the buffers.
-const PAUSE: Duration = Duration::from_millis(20);
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time after which an event that was begun is surely in the buffer, ns.
-const MARGIN: u64 = 5_000_000;
+const REORDER_MARGIN_NS: u64 = 5_000_000;
 /// What was queued so long before events were lost is not waited for any more, ns.
-const PATIENCE: u64 = 60_000_000_000;
+const LOST_TRANSFER_TIMEOUT_NS: u64 = 60_000_000_000;
 /// How long transfers that are under way at the end are waited for.
-const LAST: Duration = Duration::from_secs(2);
+const FINAL_TRANSFERS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pages of events that are read of one processor before it is the next one's turn.
-const PAGES: usize = 4096;
+const MAX_PAGES_PER_TURN: usize = 4096;
 
 /// What a reader is to do.
 pub struct Task {
@@ -84,9 +84,9 @@ pub fn run(task: &Task) -> Result<(), String> {
         }
     };
     // Whoever started us may be gone: then nobody will ever stop us.
-    let told = say(&reader.report());
+    let report = say(&reader.report());
     close_output();
-    if told.is_ok() {
+    if report.is_ok() {
         reader.follow();
     } else {
         reader.finish(None);
@@ -222,7 +222,7 @@ impl Reader {
         let mut before = Instant::now();
         while !ENDED.load(Relaxed) {
             self.wait();
-            std::thread::sleep(PAUSE.saturating_sub(before.elapsed()));
+            std::thread::sleep(MIN_POLL_INTERVAL.saturating_sub(before.elapsed()));
             before = Instant::now();
             self.round(false);
             let (follow, outputs) = (&mut self.follow, &mut self.outputs);
@@ -267,7 +267,7 @@ impl Reader {
             libc::poll(
                 all.as_mut_ptr(),
                 all.len() as libc::nfds_t,
-                ROUND.as_millis() as libc::c_int,
+                MAX_POLL_INTERVAL.as_millis() as libc::c_int,
             )
         };
     }
@@ -275,11 +275,11 @@ impl Reader {
     /// Reads what is in the buffers, and takes the events up to the time up to which those of all processors are there; all
     /// of them when nothing more will come.
     fn round(&mut self, last: bool) {
-        let mut horizon = machine::now().saturating_sub(MARGIN);
+        let mut horizon = machine::now().saturating_sub(REORDER_MARGIN_NS);
         let mut missed = false;
         for processor in &mut self.processors {
             let mut empty = false;
-            for _ in 0..PAGES {
+            for _ in 0..MAX_PAGES_PER_TURN {
                 let Ok(read @ 1..) = processor.file.read(&mut self.page) else {
                     empty = true;
                     break;
@@ -307,7 +307,8 @@ impl Reader {
                 .event(&event, &mut |done| write(outputs, sums, &done));
         }
         if missed {
-            self.transfers.forget(horizon.saturating_sub(PATIENCE));
+            self.transfers
+                .forget(horizon.saturating_sub(LOST_TRANSFER_TIMEOUT_NS));
         }
     }
 
@@ -316,8 +317,8 @@ impl Reader {
         drop(stream.set_nonblocking(false));
         drop(stream.set_read_timeout(Some(Duration::from_secs(1))));
         let (value, stop) = match state::order(&stream) {
-            Ok(Order::Status) => (self.report(), false),
-            Ok(Order::Stop { blocks }) => (self.finish(blocks.as_deref()), true),
+            Ok(SessionOrder::Status) => (self.report(), false),
+            Ok(SessionOrder::Stop { blocks }) => (self.finish(blocks.as_deref()), true),
             Err(error) => (json!({ "error": error.to_string() }), false),
         };
         drop(writeln!(stream, "{value}"));
@@ -342,9 +343,9 @@ impl Reader {
         follow.end(&mut |device, definition| define(outputs, device, definition));
         let begun = Instant::now();
         loop {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(MIN_POLL_INTERVAL);
             self.round(false);
-            if self.transfers.under_way() == 0 || begun.elapsed() > LAST {
+            if self.transfers.under_way() == 0 || begun.elapsed() > FINAL_TRANSFERS_TIMEOUT {
                 break;
             }
         }
@@ -473,7 +474,7 @@ fn define(outputs: &mut [Output], device: usize, definition: &Definition) {
     }
 }
 
-fn write(outputs: &mut [Output], sums: &mut Sums, done: &Done) {
+fn write(outputs: &mut [Output], sums: &mut Sums, done: &CompletedTransfer) {
     use blockfile::operation as op;
     let Some(output) = outputs.get_mut(done.device) else {
         return;

@@ -11,11 +11,11 @@
 //! (`events/header_page` and `events/header_event`, and kernel/trace/ring_buffer.c)
 
 /// Bytes in front of the events of a page.
-const HEADER: usize = 16;
+const PAGE_HEADER_BYTES: usize = 16;
 const MISSED: u64 = 1 << 31;
 const MISSED_STORED: u64 = 1 << 30;
 /// The bits of the second word that tell how many bytes of events there are.
-const LENGTH: u64 = (1 << 27) - 1;
+const PAGE_LENGTH_MASK: u64 = (1 << 27) - 1;
 
 /// The u32 at `at`.
 pub fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -37,8 +37,8 @@ pub fn page(page: &[u8], mut put: impl FnMut(u64, &[u8])) -> Missed {
     let (Some(mut time), Some(commit)) = (u64_at(page, 0), u64_at(page, 8)) else {
         return 0;
     };
-    let length = ((commit & LENGTH) as usize).min(page.len() - HEADER);
-    let mut rest = &page[HEADER..HEADER + length];
+    let length = ((commit & PAGE_LENGTH_MASK) as usize).min(page.len() - PAGE_HEADER_BYTES);
+    let mut rest = &page[PAGE_HEADER_BYTES..PAGE_HEADER_BYTES + length];
     while let Some(head) = u32_at(rest, 0) {
         let (kind, delta) = (head & 31, u64::from(head >> 5));
         let word = u32_at(rest, 4);
@@ -74,7 +74,9 @@ pub fn page(page: &[u8], mut put: impl FnMut(u64, &[u8])) -> Missed {
     }
     match commit & (MISSED | MISSED_STORED) {
         0 => 0,
-        both if both & MISSED_STORED != 0 => u64_at(page, HEADER + length).unwrap_or(1).max(1),
+        both if both & MISSED_STORED != 0 => {
+            u64_at(page, PAGE_HEADER_BYTES + length).unwrap_or(1).max(1)
+        }
         _ => 1,
     }
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Where the state is if nothing else is said.
 pub const USUAL: &str = "/run/mpitrace-blk.json";
 /// Longest order.
-const LONGEST: u64 = 1 << 16;
+const MAX_ORDER_BYTES: u64 = 1 << 16;
 
 /// The files of a session that runs in this process; removed when this is dropped.
 pub struct State {
@@ -24,7 +24,7 @@ pub struct State {
 
 /// A session as its state file tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum SessionState {
     /// There is none.
     None,
     /// Its process runs.
@@ -42,7 +42,7 @@ pub enum Found {
 }
 
 /// What a session is told to do.
-pub enum Order {
+pub enum SessionOrder {
     /// Say how it goes.
     Status,
     /// Come to an end.
@@ -70,14 +70,14 @@ impl State {
     ) -> Result<(State, UnixListener), String> {
         let fail = |error: io::Error| format!("{}: {error}", path.display());
         match find(path)? {
-            Found::None => {}
-            Found::Runs { pid } => {
+            SessionState::None => {}
+            SessionState::Runs { pid } => {
                 return Err(format!(
                     "{}: process {pid} follows block devices already; stop it, or name another --state",
                     path.display()
                 ));
             }
-            Found::Dead { .. } => remove(path),
+            SessionState::Dead { .. } => remove(path),
         }
         let pid = std::process::id();
         let names = |paths: &[PathBuf]| -> Vec<String> {
@@ -138,10 +138,10 @@ pub fn remove(path: &Path) {
 ///
 /// # Errors
 /// If the file is none of ours.
-pub fn find(path: &Path) -> Result<Found, String> {
+pub fn find(path: &Path) -> Result<SessionState, String> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SessionState::None),
         Err(error) => return Err(format!("{}: {error}", path.display())),
     };
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -149,7 +149,7 @@ pub fn find(path: &Path) -> Result<Found, String> {
     let Some(pid) = pid.and_then(|pid| u32::try_from(pid).ok()) else {
         // One that was killed while it wrote this has left nothing yet.
         if text.trim().is_empty() {
-            return Ok(Found::Dead {
+            return Ok(SessionState::Dead {
                 pid: 0,
                 outputs: Vec::new(),
             });
@@ -161,11 +161,11 @@ pub fn find(path: &Path) -> Result<Found, String> {
     };
     let started = value.get("started").and_then(Value::as_u64);
     if started.is_some_and(|when| tracefs::runs(pid, when)) {
-        return Ok(Found::Runs { pid });
+        return Ok(SessionState::Runs { pid });
     }
     let outputs = value.get("outputs").and_then(Value::as_array);
     let outputs = outputs.into_iter().flatten().filter_map(Value::as_str);
-    Ok(Found::Dead {
+    Ok(SessionState::Dead {
         pid,
         outputs: outputs.map(PathBuf::from).collect(),
     })
@@ -175,12 +175,12 @@ pub fn find(path: &Path) -> Result<Found, String> {
 ///
 /// # Errors
 /// If it cannot be reached or says that something failed.
-pub fn tell(path: &Path, order: &Order) -> Result<Value, String> {
+pub fn send_order(path: &Path, order: &SessionOrder) -> Result<Value, String> {
     let fail = |error: io::Error| format!("{}: {error}", socket(path).display());
     let mut stream = UnixStream::connect(socket(path)).map_err(fail)?;
     let value = match order {
-        Order::Status => json!({ "order": "status" }),
-        Order::Stop { blocks } => json!({
+        SessionOrder::Status => json!({ "order": "status" }),
+        SessionOrder::Stop { blocks } => json!({
             "order": "stop",
             "blocks": blocks.as_ref().map(|path| path.to_string_lossy()),
         }),
@@ -204,13 +204,13 @@ pub fn tell(path: &Path, order: &Order) -> Result<Value, String> {
 ///
 /// # Errors
 /// If it is none.
-pub fn order(stream: &UnixStream) -> io::Result<Order> {
+pub fn order(stream: &UnixStream) -> io::Result<SessionOrder> {
     let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line)?;
+    BufReader::new(stream.take(MAX_ORDER_BYTES)).read_line(&mut line)?;
     let value: Value = serde_json::from_str(&line)?;
     match value.get("order").and_then(Value::as_str) {
-        Some("status") => Ok(Order::Status),
-        Some("stop") => Ok(Order::Stop {
+        Some("status") => Ok(SessionOrder::Status),
+        Some("stop") => Ok(SessionOrder::Stop {
             blocks: value
                 .get("blocks")
                 .and_then(Value::as_str)
@@ -266,20 +266,20 @@ mod tests {
     fn sessions_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state");
-        assert_eq!(find(&path), Ok(Found::None));
+        assert_eq!(find(&path), Ok(SessionState::None));
         let outputs = [PathBuf::from("/a b.blocks")];
         let (state, _listener) = State::create(&path, &outputs, &[]).unwrap();
         let pid = std::process::id();
-        assert_eq!(find(&path), Ok(Found::Runs { pid }));
+        assert_eq!(find(&path), Ok(SessionState::Runs { pid }));
         assert!(State::create(&path, &outputs, &[]).is_err());
         let text = fs::read_to_string(&path).unwrap();
         // The same number, another process.
         let started = tracefs::started(pid).unwrap();
         fs::write(&path, text.replace(&started.to_string(), "1")).unwrap();
         let outputs = outputs.to_vec();
-        assert_eq!(find(&path), Ok(Found::Dead { pid, outputs }));
+        assert_eq!(find(&path), Ok(SessionState::Dead { pid, outputs }));
         drop(state);
-        assert_eq!(find(&path), Ok(Found::None));
+        assert_eq!(find(&path), Ok(SessionState::None));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         fs::write(&path, "something else").unwrap();
         assert!(find(&path).is_err());
@@ -295,16 +295,19 @@ mod tests {
             for _ in 0..2 {
                 let (mut stream, _) = listener.accept().unwrap();
                 let answer = match order(&stream) {
-                    Ok(Order::Stop { blocks }) => json!({ "blocks": blocks }),
+                    Ok(SessionOrder::Stop { blocks }) => json!({ "blocks": blocks }),
                     _ => json!({ "error": "no" }),
                 };
                 writeln!(stream, "{answer}").unwrap();
             }
         });
         let blocks = Some(PathBuf::from("/x"));
-        let answer = tell(&path, &Order::Stop { blocks }).unwrap();
+        let answer = send_order(&path, &SessionOrder::Stop { blocks }).unwrap();
         assert_eq!(answer, json!({ "blocks": "/x" }));
-        assert_eq!(tell(&path, &Order::Status), Err("no".to_owned()));
+        assert_eq!(
+            send_order(&path, &SessionOrder::Status),
+            Err("no".to_owned())
+        );
         served.join().unwrap();
     }
 }

@@ -6,18 +6,18 @@
 //! of the same action name the same sectors, the older one is done first.
 
 use super::device::{Device, SECTOR};
-use super::events::{Action, Event, Flags, Range, What};
+use super::events::{Action, BlockEvent, Event, Flags, Range};
 use blockfile::operation::{self as op, Operation, Request};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Most transfers under way that are remembered; a device has some hundred.
-const MOST: usize = 1 << 20;
+const MAX_TRANSFERS_UNDER_WAY: usize = 1 << 20;
 /// Most threads of which it is remembered whether they are the kernel's, or in a transfer past the page cache.
 const MOST_THREADS: usize = 1 << 16;
 
 /// A transfer that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct CompletedTransfer {
     /// Position of the device.
     pub device: usize,
     /// Number of the kind of operation.
@@ -125,25 +125,25 @@ impl<'d> Transfers<'d> {
     }
 
     /// Takes the next event; they come in order of time. `put` gets what it completes.
-    pub fn event(&mut self, event: &Event, put: &mut dyn FnMut(Done)) {
+    pub fn event(&mut self, event: &Event, put: &mut dyn FnMut(CompletedTransfer)) {
         match event.what {
-            What::Queue(range) => self.queue(event, range),
-            What::Issue(range) => {
+            BlockEvent::Queue(range) => self.queue(event, range),
+            BlockEvent::Issue(range) => {
                 if let Some(i) = self.disk(&range) {
                     self.under_way[i].issue(event.time, &range);
                 }
             }
-            What::Complete(range, error) => {
+            BlockEvent::Complete(range, error) => {
                 if let Some(i) = self.disk(&range) {
                     self.complete(i, event.time, &range, error, true, put);
                 }
             }
-            What::CompleteBio(range, error) => {
+            BlockEvent::CompleteBio(range, error) => {
                 if let Some(i) = self.device(&range) {
                     self.complete(i, event.time, &range, error, false, put);
                 }
             }
-            What::BeginDirect {
+            BlockEvent::BeginDirect {
                 device,
                 inode,
                 bytes,
@@ -160,7 +160,7 @@ impl<'d> Transfers<'d> {
                 };
                 self.direct.insert(event.tid, direct);
             }
-            What::EndDirect => {
+            BlockEvent::EndDirect => {
                 self.direct.remove(&event.tid);
             }
         }
@@ -228,10 +228,10 @@ impl<'d> Transfers<'d> {
             left: vec![(range.sector, range.sector.saturating_add(range.sectors))],
         };
         let device = &mut self.under_way[i];
-        if device.bios.len() + device.flushes.len() >= MOST {
+        if device.bios.len() + device.flushes.len() >= MAX_TRANSFERS_UNDER_WAY {
             device.bios.clear();
             device.flushes.clear();
-            self.counts.unfinished += MOST as u64;
+            self.counts.unfinished += MAX_TRANSFERS_UNDER_WAY as u64;
         }
         if range.sectors == 0 {
             device.flushes.push_back(bio);
@@ -251,7 +251,7 @@ impl<'d> Transfers<'d> {
         range: &Range,
         error: i32,
         request: bool,
-        put: &mut dyn FnMut(Done),
+        put: &mut dyn FnMut(CompletedTransfer),
     ) {
         let device = &mut self.under_way[i];
         if range.sectors == 0 {
@@ -397,7 +397,7 @@ fn subtract(ranges: &mut Vec<(u64, u64)>, from: u64, to: u64) {
 }
 
 impl Bio {
-    fn done(&self, device: usize, stop: u64, error: i32) -> Done {
+    fn done(&self, device: usize, stop: u64, error: i32) -> CompletedTransfer {
         let error = -(if self.error == 0 { error } else { self.error });
         let bytes = self.sectors.saturating_mul(SECTOR).min(i64::MAX as u64) as i64;
         let kind = match (self.flags.action, self.flags.metadata) {
@@ -408,7 +408,7 @@ impl Bio {
             (Action::Write, false) => op::DEVICE_WRITE,
             (Action::Write, true) => op::DEVICE_METADATA_WRITE,
         };
-        Done {
+        CompletedTransfer {
             device,
             kind,
             start: self.queued,
@@ -472,7 +472,7 @@ mod tests {
     }
 
     /// What events at 1, 2, 3 … of threads 101, 102, 103 … complete; thread 105 is the kernel's.
-    fn run(events: &[What]) -> (Vec<Done>, Counts, usize) {
+    fn run(events: &[BlockEvent]) -> (Vec<CompletedTransfer>, Counts, usize) {
         let devices = [device()];
         let mut transfers = Transfers::new(&devices, |tid| tid == 105);
         let mut done = Vec::new();
@@ -487,7 +487,7 @@ mod tests {
         (done, transfers.counts(), transfers.under_way())
     }
 
-    fn short(done: &[Done]) -> Vec<(u16, u64, u64, i64, i64, u32)> {
+    fn short(done: &[CompletedTransfer]) -> Vec<(u16, u64, u64, i64, i64, u32)> {
         done.iter()
             .map(|d| {
                 let tid = d.operation.request.unwrap().tid;
@@ -507,17 +507,17 @@ mod tests {
     fn merged_and_cut() {
         let w = flags(Action::Write);
         let (done, counts, left) = run(&[
-            What::Queue(range(100, 8, w)),
-            What::Queue(range(108, 8, w)),
-            What::Queue(range(92, 8, w)),
-            What::Queue(range(1000, 4096, w)),
-            What::Queue(range(100, 8, flags(Action::Read))),
-            What::Issue(range(92, 24, w)),
-            What::Issue(range(1000, 2560, w)),
-            What::Issue(range(3560, 1536, w)),
-            What::Complete(range(3560, 1536, w), 0),
-            What::Complete(range(92, 24, w), 0),
-            What::Complete(range(1000, 2560, w), -5),
+            BlockEvent::Queue(range(100, 8, w)),
+            BlockEvent::Queue(range(108, 8, w)),
+            BlockEvent::Queue(range(92, 8, w)),
+            BlockEvent::Queue(range(1000, 4096, w)),
+            BlockEvent::Queue(range(100, 8, flags(Action::Read))),
+            BlockEvent::Issue(range(92, 24, w)),
+            BlockEvent::Issue(range(1000, 2560, w)),
+            BlockEvent::Issue(range(3560, 1536, w)),
+            BlockEvent::Complete(range(3560, 1536, w), 0),
+            BlockEvent::Complete(range(92, 24, w), 0),
+            BlockEvent::Complete(range(1000, 2560, w), -5),
         ]);
         assert_eq!(
             short(&done),
@@ -541,11 +541,11 @@ mod tests {
     fn the_older_of_two_equal_ones_is_done_first() {
         let r = flags(Action::Read);
         let (done, _, left) = run(&[
-            What::Queue(range(8, 8, r)),
-            What::Queue(range(8, 8, r)),
-            What::Complete(range(8, 8, r), 0),
-            What::Complete(range(8, 8, r), 0),
-            What::Complete(range(8, 8, r), 0),
+            BlockEvent::Queue(range(8, 8, r)),
+            BlockEvent::Queue(range(8, 8, r)),
+            BlockEvent::Complete(range(8, 8, r), 0),
+            BlockEvent::Complete(range(8, 8, r), 0),
+            BlockEvent::Complete(range(8, 8, r), 0),
         ]);
         let times: Vec<_> = done.iter().map(|d| (d.start, d.stop)).collect();
         assert_eq!((times, left), (vec![(1, 3), (2, 4)], 0));
@@ -562,15 +562,15 @@ mod tests {
             ..w
         };
         let (done, counts, left) = run(&[
-            What::Queue(range(0, 0, flush)),
-            What::Queue(range(500, 2, journal)),
-            What::Complete(range(0, 0, w), 0),
-            What::Complete(range(500, 2, w), 0),
+            BlockEvent::Queue(range(0, 0, flush)),
+            BlockEvent::Queue(range(500, 2, journal)),
+            BlockEvent::Complete(range(0, 0, w), 0),
+            BlockEvent::Complete(range(500, 2, w), 0),
             // Kernel thread; its device can do FUA by itself.
-            What::Queue(range(600, 2, journal)),
-            What::Complete(range(500, 0, w), 0),
-            What::Complete(range(600, 2, Flags { fua: true, ..w }), 0),
-            What::Complete(range(600, 0, w), 0),
+            BlockEvent::Queue(range(600, 2, journal)),
+            BlockEvent::Complete(range(500, 0, w), 0),
+            BlockEvent::Complete(range(600, 2, Flags { fua: true, ..w }), 0),
+            BlockEvent::Complete(range(600, 0, w), 0),
         ]);
         assert_eq!(
             short(&done),
@@ -589,7 +589,7 @@ mod tests {
         let mut transfers = Transfers::new(&devices, |_| false);
         let mut done = Vec::new();
         let w = flags(Action::Write);
-        let begin = What::BeginDirect {
+        let begin = BlockEvent::BeginDirect {
             device: DISK,
             inode: 12,
             bytes: 4096,
@@ -597,13 +597,13 @@ mod tests {
         };
         for (time, what) in [
             begin,
-            What::Queue(range(0, 8, flags(Action::Read))),
-            What::Queue(range(16, 8, w)),
-            What::EndDirect,
-            What::Queue(range(32, 8, w)),
-            What::Complete(range(0, 8, flags(Action::Read)), 0),
-            What::Complete(range(16, 8, w), 0),
-            What::Complete(range(32, 8, w), 0),
+            BlockEvent::Queue(range(0, 8, flags(Action::Read))),
+            BlockEvent::Queue(range(16, 8, w)),
+            BlockEvent::EndDirect,
+            BlockEvent::Queue(range(32, 8, w)),
+            BlockEvent::Complete(range(0, 8, flags(Action::Read)), 0),
+            BlockEvent::Complete(range(16, 8, w), 0),
+            BlockEvent::Complete(range(32, 8, w), 0),
         ]
         .into_iter()
         .enumerate()
@@ -638,12 +638,12 @@ mod tests {
             ..range(2048, 8, w)
         };
         for what in [
-            What::Queue(own),
+            BlockEvent::Queue(own),
             // Of another partition; and as old kernels name it.
-            What::Queue(range(8, 8, w)),
-            What::Queue(range(2056, 8, w)),
-            What::Complete(range(8, 8, w), 0),
-            What::Complete(range(2048, 16, w), 0),
+            BlockEvent::Queue(range(8, 8, w)),
+            BlockEvent::Queue(range(2056, 8, w)),
+            BlockEvent::Complete(range(8, 8, w), 0),
+            BlockEvent::Complete(range(2048, 16, w), 0),
         ] {
             let event = Event {
                 time: 1,
@@ -668,7 +668,7 @@ mod tests {
             let mut events = Vec::new();
             let mut end = 0;
             for &length in &lengths {
-                events.push(What::Queue(range(end, length, w)));
+                events.push(BlockEvent::Queue(range(end, length, w)));
                 end += length;
             }
             let mut parts = Vec::new();
@@ -685,7 +685,7 @@ mod tests {
                 state >> 33
             });
             let first = events.len() as u64 + 1;
-            events.extend(parts.iter().map(|&part| What::Complete(part, 0)));
+            events.extend(parts.iter().map(|&part| BlockEvent::Complete(part, 0)));
             let (done, counts, left) = run(&events);
             prop_assert_eq!((done.len(), counts, left), (lengths.len(), Counts::default(), 0));
             for d in done {

@@ -11,7 +11,7 @@ use trace_formats::project::timeline::Timeline;
 
 /// A reading of the clocks of this machine.
 #[derive(Debug)]
-pub struct Notes {
+pub struct MachineClock {
     /// The reading as a block that can be added to a block file.
     block: Vec<u8>,
     boot: String,
@@ -22,15 +22,15 @@ pub struct Notes {
 
 /// How far the rate since the process began may be from the one measured now. A counter that was stopped or set meanwhile
 /// is farther off.
-const DOUBT: f64 = 1e-2;
+const MAX_RATE_DEVIATION: f64 = 1e-2;
 
 /// Reads the clocks; `None` where there is no time-stamp counter.
-pub fn notes() -> Option<Notes> {
+pub fn notes() -> Option<MachineClock> {
     let boot = Some(machine::boot_id()).filter(|boot| !boot.is_empty())?;
     let first = reading()?;
     std::thread::sleep(Duration::from_millis(5));
     let reading = reading()?;
-    Some(Notes {
+    Some(MachineClock {
         block: definitions_block(&[Definition::Clock(reading)]),
         boot,
         rate: rate(&first, &reading),
@@ -41,7 +41,7 @@ pub fn notes() -> Option<Notes> {
 /// Seconds since the moment `ticks` of the clock that a running process on this machine takes its times from.
 pub fn seconds_since(source: Clock, ticks: u64) -> Option<f64> {
     use std::sync::OnceLock;
-    static NOTES: OnceLock<Option<Notes>> = OnceLock::new();
+    static NOTES: OnceLock<Option<MachineClock>> = OnceLock::new();
     let notes = NOTES.get_or_init(notes).as_ref()?;
     let ns = match source {
         Clock::Tsc => notes.reading.ticks.saturating_sub(ticks) as f64 * notes.rate,
@@ -76,7 +76,7 @@ pub fn introduction(file: &File<'_>) -> (Process, Vec<ClockReading>) {
     (process, readings)
 }
 
-impl Notes {
+impl MachineClock {
     /// Adds the reading to a file that has one only, if it is of the same clocks.
     pub fn complete<'a>(
         &'a self,
@@ -97,7 +97,7 @@ impl Notes {
         boot == self.boot
             && earlier.ticks < self.reading.ticks
             && earlier.monotonic < self.reading.monotonic
-            && (rate(earlier, &self.reading) / self.rate - 1.0).abs() < DOUBT
+            && (rate(earlier, &self.reading) / self.rate - 1.0).abs() < MAX_RATE_DEVIATION
     }
 }
 
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn only_clocks_that_went_on_are_believed() {
-        let notes = Notes {
+        let notes = MachineClock {
             block: Vec::new(),
             boot: "b".to_owned(),
             reading: at(20_000_000, 10_000_000),

@@ -14,9 +14,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 /// Bytes of a block's header that say whose block it is, and its number; behind them stands what grows.
-const IDENTITY: usize = 16;
+const IDENTITY_BYTES: usize = 16;
 /// How often a block is copied again.
-const ATTEMPTS: usize = 100;
+const MAX_COPY_ATTEMPTS: usize = 100;
 
 /// Copies what process `pid` of this machine writes, if it has `file` mapped; `None` if it has not.
 ///
@@ -50,16 +50,16 @@ pub fn of_running(path: &Path, pid: u32) -> io::Result<Option<Input>> {
 
 /// Reads the block at `offset`; false at the end of the file.
 fn read_block(file: &File, block: &mut [u8], offset: u64) -> io::Result<bool> {
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_COPY_ATTEMPTS {
         // The header first: what it says is committed stands in the block when that is read.
         let (header, body) = block.split_at_mut(BLOCK_HEADER);
-        let mut after = [0; IDENTITY];
+        let mut after = [0; IDENTITY_BYTES];
         let read = file
             .read_exact_at(header, offset)
             .and_then(|()| file.read_exact_at(body, offset + BLOCK_HEADER as u64))
             .and_then(|()| file.read_exact_at(&mut after, offset));
         match read {
-            Ok(()) if after == header[..IDENTITY] => return Ok(true),
+            Ok(()) if after == header[..IDENTITY_BYTES] => return Ok(true),
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
             Err(error) => return Err(error),

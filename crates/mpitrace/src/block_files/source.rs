@@ -1,6 +1,6 @@
 //! One block file: what process it is of and how that ended.
 
-use crate::block_files::machine_clock::{Notes, introduction};
+use crate::block_files::machine_clock::{MachineClock, introduction};
 use blockfile::define::Process;
 use blockfile::file::{Error, File, Info};
 use std::path::Path;
@@ -40,7 +40,7 @@ impl<'a> Source<'a> {
         mut file: File<'a>,
         running: bool,
         table: &Table,
-        notes: Option<&'a Notes>,
+        notes: Option<&'a MachineClock>,
     ) -> Result<Source<'a>, String> {
         let info = file.info();
         if info.table != table.fingerprint() {

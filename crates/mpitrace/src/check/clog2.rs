@@ -9,7 +9,7 @@ use trace_formats::clog2::{
 };
 
 /// Records between two looks at the clock.
-const STRIDE: usize = 1 << 12;
+const RECORDS_BETWEEN_PROGRESS: usize = 1 << 12;
 
 pub fn check(bytes: &[u8], findings: &mut Findings) {
     let reader = match Reader::new(bytes) {
@@ -64,7 +64,7 @@ pub fn check(bytes: &[u8], findings: &mut Findings) {
         match item {
             Ok((offset, record)) => {
                 state.record(offset, &record);
-                if nth % STRIDE == 0 {
+                if nth % RECORDS_BETWEEN_PROGRESS == 0 {
                     progress.at(offset);
                 }
             }
@@ -140,7 +140,7 @@ fn communicators(table: &CommTable, offset: u64, findings: &mut Findings) {
 
 /// What numbers of events mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
+enum EventMeaning {
     /// Of the state with this start event.
     Start(i32),
     End(i32),
@@ -148,7 +148,7 @@ enum Meaning {
 }
 
 struct Numbers {
-    defined: HashMap<i32, Meaning>,
+    defined: HashMap<i32, EventMeaning>,
     /// First number and numbers, of states two each.
     states: [(i32, i32); 2],
     solo: [(i32, i32); 2],
@@ -189,8 +189,8 @@ impl Numbers {
                     findings.error("definition of a state", offset, what);
                     return;
                 }
-                let start = Meaning::Start(def.start_etype);
-                let end = Meaning::End(def.start_etype);
+                let start = EventMeaning::Start(def.start_etype);
+                let end = EventMeaning::End(def.start_etype);
                 for (etype, meaning) in [(def.start_etype, start), (def.final_etype, end)] {
                     let before = self.defined.insert(etype, meaning);
                     if before.is_some_and(|before| before != meaning) {
@@ -205,13 +205,13 @@ impl Numbers {
                     .insert(def.start_etype, def.name.to_str().into_owned());
             }
             Body::EventDef(def) => {
-                self.defined.entry(def.etype).or_insert(Meaning::Solo);
+                self.defined.entry(def.etype).or_insert(EventMeaning::Solo);
             }
             _ => {}
         }
     }
 
-    fn meaning(&self, etype: i32) -> Option<Meaning> {
+    fn meaning(&self, etype: i32) -> Option<EventMeaning> {
         if let Some(&meaning) = self.defined.get(&etype) {
             return Some(meaning);
         }
@@ -219,15 +219,15 @@ impl Numbers {
             let at = i64::from(etype) - i64::from(start);
             if (0..2 * i64::from(count)).contains(&at) {
                 return Some(match at % 2 {
-                    0 => Meaning::Start(etype),
-                    _ => Meaning::End(etype - 1),
+                    0 => EventMeaning::Start(etype),
+                    _ => EventMeaning::End(etype - 1),
                 });
             }
         }
         let is_solo = |&(start, count): &(i32, i32)| {
             (0..i64::from(count)).contains(&(i64::from(etype) - i64::from(start)))
         };
-        self.solo.iter().any(is_solo).then_some(Meaning::Solo)
+        self.solo.iter().any(is_solo).then_some(EventMeaning::Solo)
     }
 
     fn name(&self, state: i32) -> String {
@@ -239,12 +239,12 @@ impl Numbers {
 }
 
 /// LID, rank and thread.
-type Line = (i32, i32, i32);
+type LineKey = (i32, i32, i32);
 /// LID and rank of sender and receiver, and the tag.
 type Channel = ((i32, i32), (i32, i32), i32);
 
 /// One end of a message whose other end is still to come.
-struct Half {
+struct MessageEndpoint {
     offset: u64,
     is_send: bool,
     size: i32,
@@ -257,8 +257,8 @@ struct Log<'p, 'f> {
     preamble: &'p Preamble,
     lids: Option<HashSet<i32>>,
     numbers: Numbers,
-    open: HashMap<(i32, Line), VecDeque<u64>>,
-    messages: HashMap<Channel, VecDeque<Half>>,
+    open: HashMap<(i32, LineKey), VecDeque<u64>>,
+    messages: HashMap<Channel, VecDeque<MessageEndpoint>>,
     /// Lines that COMM records announced, without threads.
     lines: HashSet<(i32, i32)>,
     last_time: f64,
@@ -382,7 +382,7 @@ impl Log<'_, '_> {
         self.lines.insert((event.icomm, event.rank));
     }
 
-    fn event(&mut self, offset: u64, etype: i32, line: Line) {
+    fn event(&mut self, offset: u64, etype: i32, line: LineKey) {
         if !self.lines.contains(&(line.0, line.1)) {
             let what = format!(
                 "an event of rank {} of communicator {}, which no COMM record has announced",
@@ -397,18 +397,18 @@ impl Log<'_, '_> {
                     format!("event {etype} is neither described nor in the ranges of the preamble");
                 self.findings.error("unknown event", offset, what);
             }
-            Some(Meaning::Solo) => {}
-            Some(Meaning::Start(_)) if self.open.len() > MOST_WAITING => {
+            Some(EventMeaning::Solo) => {}
+            Some(EventMeaning::Start(_)) if self.open.len() > MOST_WAITING => {
                 let what = "too many open states to tell whether they close";
                 self.findings.warning("not checked", offset, what);
             }
-            Some(Meaning::Start(state)) => {
+            Some(EventMeaning::Start(state)) => {
                 self.open
                     .entry((state, line))
                     .or_default()
                     .push_back(offset);
             }
-            Some(Meaning::End(state)) => {
+            Some(EventMeaning::End(state)) => {
                 let open = self.open.get_mut(&(state, line));
                 if open.and_then(VecDeque::pop_front).is_none() {
                     let name = self.numbers.name(state);
@@ -444,7 +444,7 @@ impl Log<'_, '_> {
                     self.messages.remove(&channel);
                 }
             }
-            _ => waiting.push_back(Half {
+            _ => waiting.push_back(MessageEndpoint {
                 offset,
                 is_send,
                 size,

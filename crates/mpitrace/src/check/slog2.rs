@@ -14,7 +14,7 @@ use trace_formats::slog2::{
 use trace_model::{TimeBBox, Topology};
 
 /// How far a recomputed ratio may be from that of the file, which is a sum of floats.
-const DOUBT: f64 = 1e-3;
+const MAX_RATIO_DEVIATION: f64 = 1e-3;
 
 /// A file, and if it is an annotation file also what it makes together with its CLOG2 file.
 pub fn check(path: &Path, bytes: &[u8], findings: &mut Findings) {
@@ -600,7 +600,10 @@ impl Tree<'_, '_, '_> {
             let (expected, ratio) = (seconds / span, f64::from(found.inclusive));
             let is_told =
                 category.topology != Topology::Event && expected.is_finite() && !ratio.is_nan();
-            if is_told && (ratio - expected).abs() > DOUBT * expected.abs().max(DOUBT) {
+            if is_told
+                && (ratio - expected).abs()
+                    > MAX_RATIO_DEVIATION * expected.abs().max(MAX_RATIO_DEVIATION)
+            {
                 let what = format!("inclusive ratio {ratio}, but the drawables give {expected}");
                 self.findings
                     .warning_at("ratio of a category", &place, what);

@@ -5,7 +5,7 @@ pub mod png;
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::Input;
-use crate::trace_files::losses::tell_losses_of_picture;
+use crate::trace_files::losses::report_losses_of_picture;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
@@ -97,17 +97,17 @@ const MOST_PIXELS: u64 = 50_000_000;
 
 /// What the picture is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DrawnKind {
+enum PictureFormat {
     Svg,
     Png,
 }
 
-fn kind(output: &Path) -> Result<DrawnKind, Failure> {
+fn kind(output: &Path) -> Result<PictureFormat, Failure> {
     let ending = output.extension().map(OsStr::to_ascii_lowercase);
     match ending.as_deref().and_then(OsStr::to_str) {
-        Some("svg") => Ok(DrawnKind::Svg),
-        Some("png") => Ok(DrawnKind::Png),
-        None if output == OsStr::new("-") => Ok(DrawnKind::Svg),
+        Some("svg") => Ok(PictureFormat::Svg),
+        Some("png") => Ok(PictureFormat::Png),
+        None if output == OsStr::new("-") => Ok(PictureFormat::Svg),
         _ => Err(Failure::Call(format!(
             "{}: pictures are .svg or .png",
             output.display()
@@ -121,7 +121,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let pixels = arguments
         .size
         .map(|(width, height)| u64::from(width) * u64::from(height));
-    if kind == DrawnKind::Png && pixels > Some(MOST_PIXELS) {
+    if kind == PictureFormat::Png && pixels > Some(MOST_PIXELS) {
         return Err(Failure::Call(format!(
             "a PNG has at most {MOST_PIXELS} pixels; SVG has none to count"
         )));
@@ -141,7 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let source = trace.source()?;
     let lines = source.definitions().lines.clone();
     let losses = target.write(source.as_ref(), arguments.quiet)?;
-    tell_losses_of_picture(losses, trace.name());
+    report_losses_of_picture(losses, trace.name());
     let input = Input::open_raw(&path)?;
     draw(arguments, kind, trace.name(), &input, Some(lines))
 }
@@ -149,7 +149,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Draws an SLOG2 file, with what else is known of its lines.
 fn draw(
     arguments: &Arguments,
-    kind: DrawnKind,
+    kind: PictureFormat,
     name: &Path,
     bytes: &[u8],
     lines: Option<Vec<Line>>,
@@ -203,8 +203,8 @@ fn draw(
         }
     }
     match kind {
-        DrawnKind::Svg => write(&arguments.output, svg.as_bytes()),
-        DrawnKind::Png => write(&arguments.output, &png::render(&svg)?),
+        PictureFormat::Svg => write(&arguments.output, svg.as_bytes()),
+        PictureFormat::Png => write(&arguments.output, &png::render(&svg)?),
     }
 }
 

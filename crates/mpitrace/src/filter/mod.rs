@@ -10,7 +10,7 @@ pub use arguments::Arguments;
 use crate::failure::Failure;
 use crate::terminal::progress::Progress;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::tell_losses;
+use crate::trace_files::losses::report_losses;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
 use std::ffi::OsStr;
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             let source = trace.source()?;
             let filtered = Filtered::new(source.as_ref(), &selection);
             let losses = target.write(&filtered, arguments.quiet)?;
-            tell_losses(&losses, &target.path);
+            report_losses(&losses, &target.path);
             let (kept, removed) = filtered.counts();
             report(arguments, output, kept, removed);
             Ok(())

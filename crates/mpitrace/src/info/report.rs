@@ -69,7 +69,7 @@ pub fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
 }
 
 /// Rows of a table in text, beyond which only their number is told.
-const SHOWN: usize = 200;
+const MAX_TABLE_ROWS: usize = 200;
 
 fn lines(object: &Map<String, Value>, indent: usize, out: &mut String) {
     let width = object
@@ -122,7 +122,7 @@ fn table(rows: &[Value], indent: usize, out: &mut String) {
         columns.iter().map(cell).collect()
     };
     let head: Vec<String> = columns.iter().map(|key| key.replace('_', " ")).collect();
-    let body: Vec<Vec<String>> = rows.iter().take(SHOWN).map(cells).collect();
+    let body: Vec<Vec<String>> = rows.iter().take(MAX_TABLE_ROWS).map(cells).collect();
     let widths: Vec<usize> = (0..columns.len())
         .map(|nth| {
             let cells = body.iter().map(|row| &row[nth]).chain([&head[nth]]);
@@ -147,8 +147,13 @@ fn table(rows: &[Value], indent: usize, out: &mut String) {
         out.push_str(line.trim_end());
         out.push('\n');
     }
-    if rows.len() > SHOWN {
-        let _ = writeln!(out, "{:indent$}and {} more", "", rows.len() - SHOWN);
+    if rows.len() > MAX_TABLE_ROWS {
+        let _ = writeln!(
+            out,
+            "{:indent$}and {} more",
+            "",
+            rows.len() - MAX_TABLE_ROWS
+        );
     }
 }
 

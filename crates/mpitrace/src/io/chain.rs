@@ -8,7 +8,7 @@ use trace_formats::io::report::chain::{Chain, Link};
 use trace_formats::io::report::{Doing, duration, moved};
 
 /// Calls of the group, and calls with data in an operation, that are named.
-const NAMED: usize = 8;
+const MAX_NAMED_CALLS: usize = 8;
 /// Operations side by side of which all are shown; beyond, the first and the last ones.
 const SIDE_BY_SIDE: usize = 40;
 
@@ -71,10 +71,10 @@ fn head(chain: &Chain, out: &mut String) {
         let others: Vec<String> = chain
             .group
             .iter()
-            .take(NAMED)
+            .take(MAX_NAMED_CALLS)
             .map(|call| names::callid(call.call))
             .collect();
-        let more = more(chain.group.len(), NAMED);
+        let more = more(chain.group.len(), MAX_NAMED_CALLS);
         let _ = writeln!(
             out,
             "  collective access {sequence} of the file, with {}: {}{more}",
@@ -186,11 +186,11 @@ fn line(chain: &Chain, link: &Link) -> String {
         }
     }
     if !link.sharers.is_empty() {
-        let shown = link.sharers.iter().take(NAMED);
+        let shown = link.sharers.iter().take(MAX_NAMED_CALLS);
         let shown: Vec<String> = shown
             .map(|sharer| format!("{} ({})", names::callid(sharer.call), bytes(sharer.bytes)))
             .collect();
-        let more = more(link.sharers.len(), NAMED);
+        let more = more(link.sharers.len(), MAX_NAMED_CALLS);
         add(format_args!(", also of {}{more}", shown.join(", ")));
     }
     if let Some((read, written)) = record.sectors {

@@ -4,16 +4,16 @@ use std::collections::BTreeSet;
 use trace_formats::io::{Actor, Fact};
 
 /// Files that are named where none is meant.
-const NAMED: usize = 5;
+const MAX_NAMED_FILES: usize = 5;
 
 /// Ranks that did something with files, and the names of these.
 #[derive(Debug, Default)]
-pub struct Choice {
+pub struct RanksAndFiles {
     ranks: BTreeSet<u32>,
     files: BTreeSet<String>,
 }
 
-impl Choice {
+impl RanksAndFiles {
     /// Takes the next fact.
     pub fn see(&mut self, fact: &Fact) {
         let actor = match fact {
@@ -47,8 +47,13 @@ impl Choice {
         if self.files.is_empty() {
             return Ok(());
         }
-        let mut names: Vec<&str> = self.files.iter().map(String::as_str).take(NAMED).collect();
-        if self.files.len() > NAMED {
+        let mut names: Vec<&str> = self
+            .files
+            .iter()
+            .map(String::as_str)
+            .take(MAX_NAMED_FILES)
+            .collect();
+        if self.files.len() > MAX_NAMED_FILES {
             names.push("...");
         }
         Err(format!(
@@ -80,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_there_is_is_named() {
-        let choice = Choice {
+        let choice = RanksAndFiles {
             ranks: BTreeSet::from([0, 1, 2, 7]),
             files: BTreeSet::from(["/a/data".to_owned()]),
         };
@@ -95,6 +100,6 @@ mod tests {
             file.contains("--file zzz") && file.ends_with("/a/data"),
             "{file}"
         );
-        assert_eq!(Choice::default().allows(Some(1), Some("x")), Ok(()));
+        assert_eq!(RanksAndFiles::default().allows(Some(1), Some("x")), Ok(()));
     }
 }

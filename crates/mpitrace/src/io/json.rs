@@ -2,7 +2,7 @@
 
 use super::findings;
 use super::names;
-use super::tables::Name;
+use super::tables::TableName;
 use crate::failure::Failure;
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
@@ -74,7 +74,7 @@ pub fn report(report: &Report, joined: Option<&Joined>) -> Value {
     }
     let found = report.findings();
     put("findings", found.iter().map(findings::json).collect());
-    for name in Name::value_variants() {
+    for name in TableName::value_variants() {
         let table = name.table(report);
         put(table.name, table.json());
     }

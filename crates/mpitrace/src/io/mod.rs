@@ -12,7 +12,7 @@ mod text;
 use crate::failure::Failure;
 use crate::terminal::table::{Cells, Width};
 use crate::trace_files::trace::Trace;
-use choice::Choice;
+use choice::RanksAndFiles;
 use facts::Facts;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ pub struct Arguments {
     json: bool,
     /// Print one table as CSV; times in seconds
     #[arg(long, value_enum, value_name = "TABLE")]
-    csv: Option<tables::Name>,
+    csv: Option<tables::TableName>,
     #[command(flatten)]
     cells: Cells,
     /// Do not show progress
@@ -110,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             None => Options::default().counter_bits,
         },
     });
-    let mut choice = Choice::default();
+    let mut choice = RanksAndFiles::default();
     let joined = facts.for_each(|fact| {
         choice.see(fact);
         collector.put(fact);

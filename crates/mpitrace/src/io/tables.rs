@@ -8,7 +8,7 @@ use trace_formats::stats::Histogram;
 
 /// Tables that can be had as CSV; JSON has all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Name {
+pub enum TableName {
     /// MPI-IO functions: calls, bytes, operations, time
     Functions,
     /// Calls, bytes, operations and time by file
@@ -41,25 +41,25 @@ pub enum Name {
     Exactness,
 }
 
-impl Name {
+impl TableName {
     /// The table of this name.
     pub fn table(self, report: &Report) -> Table {
         match self {
-            Name::Functions => functions(report),
-            Name::Files => files(report),
-            Name::Ranks => ranks(report),
-            Name::PerCall => per_call(report),
-            Name::Operations => operations(report),
-            Name::CallSizes => call_sizes(report),
-            Name::TransferSizes => transfer_sizes(report),
-            Name::Aggregators => aggregators(report),
-            Name::Waits => waits(report),
-            Name::WaitedFor => waited_for(report),
-            Name::Cache => cache(report),
-            Name::Slowest => slowest(report),
-            Name::Servers => servers(report),
-            Name::Devices => devices(report),
-            Name::Exactness => exactness(report),
+            TableName::Functions => functions(report),
+            TableName::Files => files(report),
+            TableName::Ranks => ranks(report),
+            TableName::PerCall => per_call(report),
+            TableName::Operations => operations(report),
+            TableName::CallSizes => call_sizes(report),
+            TableName::TransferSizes => transfer_sizes(report),
+            TableName::Aggregators => aggregators(report),
+            TableName::Waits => waits(report),
+            TableName::WaitedFor => waited_for(report),
+            TableName::Cache => cache(report),
+            TableName::Slowest => slowest(report),
+            TableName::Servers => servers(report),
+            TableName::Devices => devices(report),
+            TableName::Exactness => exactness(report),
         }
     }
 }

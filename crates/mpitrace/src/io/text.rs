@@ -1,6 +1,6 @@
 //! The report for people.
 
-use super::tables::{self, Name};
+use super::tables::{self, TableName};
 use super::{findings, names};
 use crate::terminal::table::{Cell, Table, Width};
 use crate::terminal::units::{bytes, counted, time};
@@ -9,7 +9,7 @@ use trace_formats::io::report::{Access, Doing, Report, Slow};
 use trace_formats::io::{Actor, FileRole, Joined};
 
 /// Rows of tables that may be long.
-const ROWS: usize = 20;
+const MAX_TABLE_ROWS: usize = 20;
 
 /// All of a report, its tables of lines of at most `width` characters.
 pub fn report(report: &Report, joined: Option<&Joined>, width: Width) -> String {
@@ -79,10 +79,13 @@ impl Text {
     /// The first rows of a table, and how many there are more.
     fn table(&mut self, table: &Table) {
         let mut shown = table.clone();
-        shown.rows.truncate(ROWS);
+        shown.rows.truncate(MAX_TABLE_ROWS);
         self.text.push_str(&shown.fitted(self.width));
-        if table.rows.len() > ROWS {
-            let (more, name) = (table.rows.len() - ROWS, table.name.replace('_', "-"));
+        if table.rows.len() > MAX_TABLE_ROWS {
+            let (more, name) = (
+                table.rows.len() - MAX_TABLE_ROWS,
+                table.name.replace('_', "-"),
+            );
             self.line(&format!("... and {more} more rows: --csv {name}"));
         }
     }
@@ -148,16 +151,16 @@ fn accesses(out: &mut Text, report: &Report) {
         "filler_read_bytes",
         "filler_written_bytes",
     ];
-    let by = |name: Name, keys: &[&'static str]| {
+    let by = |name: TableName, keys: &[&'static str]| {
         let table = name.table(report).select(&[keys, &columns].concat());
         table.without_empty(&["filler_read_bytes", "filler_written_bytes"])
     };
-    out.table(&by(Name::Functions, &["function"]));
+    out.table(&by(TableName::Functions, &["function"]));
     out.line("");
-    out.table(&by(Name::Files, &["file", "direction"]));
+    out.table(&by(TableName::Files, &["file", "direction"]));
     if report.by_rank.len() > 1 {
         out.line("");
-        out.table(&by(Name::Ranks, &["rank"]));
+        out.table(&by(TableName::Ranks, &["rank"]));
     }
     let modifying = &report.writes;
     if modifying.modifying > 0 {
@@ -171,7 +174,7 @@ fn accesses(out: &mut Text, report: &Report) {
     }
 
     out.head("Operations per call");
-    out.table(&indented(&Name::PerCall.table(report)));
+    out.table(&indented(&TableName::PerCall.table(report)));
 
     out.head("Time of the calls, and of their own rank's operations in it");
     let columns = [
@@ -187,14 +190,14 @@ fn accesses(out: &mut Text, report: &Report) {
         "in_others",
         "elsewhere",
     ];
-    let table = Name::Functions.table(report).select(&columns);
+    let table = TableName::Functions.table(report).select(&columns);
     out.table(&table.without_empty(&["in_locks", "in_others"]));
     out.line("elsewhere: none of its rank's own operations ran: exchange between ranks, waiting, copying.");
 
     out.head("Sizes");
     out.line("Calls by bytes asked for:");
-    out.table(&Name::CallSizes.table(report));
-    let transfers = Name::TransferSizes.table(report);
+    out.table(&TableName::CallSizes.table(report));
+    let transfers = TableName::TransferSizes.table(report);
     if !transfers.rows.is_empty() {
         out.line("\nTransfers of ranks by bytes moved:");
         out.table(&transfers);
@@ -249,7 +252,7 @@ fn operations(out: &mut Text, report: &Report) {
         "failed",
         "short",
     ];
-    let mut table = Name::Operations.table(report).select(&columns);
+    let mut table = TableName::Operations.table(report).select(&columns);
     let has_servers = report.kinds.keys().any(|key| !key.is_of_rank());
     if !has_servers {
         table = table.select(&columns[1..]);
@@ -307,7 +310,7 @@ fn collectives(out: &mut Text, report: &Report) {
     ));
     out.line("to come (late), else the rest: exchange between the ranks.");
     let columns = ["rank", "calls", "time_s", "own", "others", "late", "rest"];
-    out.table(&Name::Waits.table(report).select(&columns));
+    out.table(&TableName::Waits.table(report).select(&columns));
     let mut longest: Vec<_> = collectives
         .waited_for
         .iter()
@@ -334,7 +337,7 @@ fn collectives(out: &mut Text, report: &Report) {
 }
 
 fn cache_and_deferred(out: &mut Text, report: &Report) {
-    let cache = Name::Cache.table(report);
+    let cache = TableName::Cache.table(report);
     if !cache.rows.is_empty() {
         out.head("Disk or page cache");
         out.table(&cache);
@@ -357,7 +360,7 @@ fn cache_and_deferred(out: &mut Text, report: &Report) {
         "pending_s",
         "outstanding_s",
     ];
-    let mut table = Name::Functions.table(report).select(&columns);
+    let mut table = TableName::Functions.table(report).select(&columns);
     table.rows.retain(|row| match &row[0] {
         Cell::Text(name) => deferred.contains_key(name),
         _ => false,
@@ -428,7 +431,7 @@ fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     let below = &report.below;
     if !below.servers.is_empty() {
         out.head("I/O servers");
-        out.table(&Name::Servers.table(report));
+        out.table(&TableName::Servers.table(report));
         if let Some(requests) = below.requests_per_transfer() {
             out.line(&format!(
                 "{requests:.2} requests to read or write for each transfer of a rank"
@@ -448,7 +451,7 @@ fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     }
     if !below.devices.is_empty() {
         out.head("Block devices");
-        out.table(&Name::Devices.table(report));
+        out.table(&TableName::Devices.table(report));
         for (number, device) in &below.devices {
             let kernel = device.by_kernel;
             out.line(&format!(
@@ -484,7 +487,7 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
         return;
     }
     out.head("How exact this is");
-    let mut table = Name::Exactness.table(report);
+    let mut table = TableName::Exactness.table(report);
     type Part = fn(&trace_formats::io::report::Attribution) -> u64;
     let any = |part: Part| report.attribution.values().any(|a| part(a) > 0);
     let rare: [(&str, Part); 4] = [

@@ -10,9 +10,9 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// How long an answer may take before the server is taken for dead.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a data server waits at a time before it looks how long it has waited.
-pub const TICK: Duration = Duration::from_secs(1);
+pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A data server writes this and its address to stdout when it can be connected to.
 pub const LISTENING: &str = "listening ";
@@ -78,21 +78,21 @@ impl Stream {
             Address::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
             Address::Tcp(place) => Stream::Tcp(TcpStream::connect(place)?),
         };
-        stream.set_patience(PATIENCE)?;
+        stream.set_patience(ANSWER_TIMEOUT)?;
         Ok(stream)
     }
 
-    /// Reading gives up after `read`, writing after [`PATIENCE`]; small messages are sent at once.
+    /// Reading gives up after `read`, writing after [`ANSWER_TIMEOUT`]; small messages are sent at once.
     fn set_patience(&self, read: Duration) -> io::Result<()> {
         match self {
             Stream::Unix(stream) => {
                 stream.set_read_timeout(Some(read))?;
-                stream.set_write_timeout(Some(PATIENCE))
+                stream.set_write_timeout(Some(ANSWER_TIMEOUT))
             }
             Stream::Tcp(stream) => {
                 stream.set_nodelay(true)?;
                 stream.set_read_timeout(Some(read))?;
-                stream.set_write_timeout(Some(PATIENCE))
+                stream.set_write_timeout(Some(ANSWER_TIMEOUT))
             }
         }
     }
@@ -143,13 +143,13 @@ impl Listener {
         }
     }
 
-    /// The next connection. Reading from it gives up after each [`TICK`].
+    /// The next connection. Reading from it gives up after each [`POLL_INTERVAL`].
     pub fn accept(&self) -> io::Result<Stream> {
         let stream = match self {
             Listener::Unix(listener) => Stream::Unix(listener.accept()?.0),
             Listener::Tcp(listener) => Stream::Tcp(listener.accept()?.0),
         };
-        stream.set_patience(TICK)?;
+        stream.set_patience(POLL_INTERVAL)?;
         Ok(stream)
     }
 }

@@ -46,7 +46,7 @@ pub fn detach() {
 
 /// Tells that the file system is there, on stdout and in the file `ready`. With `detach`, stdout and stderr are left to
 /// whoever reads them.
-pub fn tell(what: &str, ready: Option<&Path>, detach: bool) -> Result<(), Failure> {
+pub fn announce(what: &str, ready: Option<&Path>, detach: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     // Whether somebody listens does not matter to the file system.
     drop(out.write_all(what.as_bytes()));

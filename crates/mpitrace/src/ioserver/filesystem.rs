@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// How long the kernel believes names and attributes. Nobody but this server changes them, but for what [`believed`] says.
-const BELIEVED: Duration = Duration::from_secs(1);
+const ATTRIBUTE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Requests that the kernel sends ahead of their need (readahead) at a time.
 const BACKGROUND: u16 = 64;
 /// Inodes are not used again while the kernel knows them.
@@ -56,7 +56,7 @@ fn believed(attributes: &FileAttr) -> Duration {
     let has_bits = u32::from(attributes.perm) & (libc::S_ISUID | libc::S_ISGID) != 0;
     match has_bits && attributes.kind == FileType::RegularFile {
         true => Duration::ZERO,
-        false => BELIEVED,
+        false => ATTRIBUTE_TIMEOUT,
     }
 }
 

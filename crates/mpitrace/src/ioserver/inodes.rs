@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 /// Number of the root in the protocol.
 pub const ROOT: u64 = 1;
 /// Numbers of files whose own number is taken, or that are on another device, begin here.
-const ODD: u64 = 1 << 63;
+const FIRST_SUBSTITUTE_INODE: u64 = 1 << 63;
 
 /// A file that the kernel knows.
 pub struct Node {
@@ -47,10 +47,10 @@ pub struct Inodes {
     /// `st_dev` of the mount, once it is there.
     pub mounted_device: OnceLock<u64>,
     device: u64,
-    known: Mutex<Known>,
+    known: Mutex<InodeTable>,
 }
 
-struct Known {
+struct InodeTable {
     by_number: HashMap<u64, (Arc<Node>, u64)>,
     by_key: HashMap<(u64, u64), u64>,
     odd: u64,
@@ -72,10 +72,10 @@ impl Inodes {
             mount: mount.to_owned(),
             mounted_device: OnceLock::new(),
             device: stat.st_dev,
-            known: Mutex::new(Known {
+            known: Mutex::new(InodeTable {
                 by_number: HashMap::from([(ROOT, (Arc::new(root), 1))]),
                 by_key: HashMap::from([(key, ROOT)]),
-                odd: ODD,
+                odd: FIRST_SUBSTITUTE_INODE,
             }),
         })
     }
@@ -107,8 +107,9 @@ impl Inodes {
             *lookups += 1;
             return Ok((Arc::clone(node), stat));
         }
-        let taken =
-            stat.st_ino == ROOT || stat.st_ino >= ODD || known.by_number.contains_key(&stat.st_ino);
+        let taken = stat.st_ino == ROOT
+            || stat.st_ino >= FIRST_SUBSTITUTE_INODE
+            || known.by_number.contains_key(&stat.st_ino);
         let number = if stat.st_dev != self.device || taken {
             known.odd += 1;
             known.odd

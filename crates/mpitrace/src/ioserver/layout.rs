@@ -12,7 +12,7 @@ pub struct Layout {
 
 /// A part of a range that lies in one stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct StripePiece {
     /// Which server has it.
     pub server: usize,
     /// Offset in the file.
@@ -25,7 +25,7 @@ pub struct Piece {
 
 impl Layout {
     /// The pieces of `length` bytes from `offset` on, in the order of the file.
-    pub fn pieces(self, offset: u64, length: u64) -> impl Iterator<Item = Piece> {
+    pub fn pieces(self, offset: u64, length: u64) -> impl Iterator<Item = StripePiece> {
         let end = offset.saturating_add(length);
         let mut at = offset;
         std::iter::from_fn(move || {
@@ -33,7 +33,7 @@ impl Layout {
                 return None;
             }
             let (number, inside) = (at / self.stripe, at % self.stripe);
-            let piece = Piece {
+            let piece = StripePiece {
                 server: (number % self.servers) as usize,
                 offset: at,
                 local: number / self.servers * self.stripe + inside,
@@ -62,7 +62,7 @@ mod tests {
             let layout = Layout { servers, stripe };
             let mut parts = vec![0; servers as usize];
             for offset in 0..100 {
-                let pieces: Vec<Piece> = layout.pieces(offset, 1).collect();
+                let pieces: Vec<StripePiece> = layout.pieces(offset, 1).collect();
                 let [piece] = pieces[..] else {
                     panic!("{pieces:?}");
                 };

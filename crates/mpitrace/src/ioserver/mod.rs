@@ -111,7 +111,7 @@ pub struct Arguments {
 
 /// Runs the subcommand.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut place = mount::Place::check(&arguments.base, &arguments.mount)?;
+    let mut place = mount::MountPoint::check(&arguments.base, &arguments.mount)?;
     if arguments.background {
         return background::start();
     }
@@ -126,9 +126,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let table = tids.path();
     let trace = trace(arguments, &format!("ioserver.{pid}.blocks"))?;
-    let mut told = format!("IOSERVER_PID={pid}\nTRACE_TIDS={}\n", table.display());
+    let mut announcement = format!("IOSERVER_PID={pid}\nTRACE_TIDS={}\n", table.display());
     if let Some(trace) = &trace {
-        told.push_str(&format!("IOSERVER_TRACE={}\n", trace.display()));
+        announcement.push_str(&format!("IOSERVER_TRACE={}\n", trace.display()));
     }
     let (store, children) = store(arguments, &mut place, trace.as_deref())?;
     let name = place.mount.display().to_string();
@@ -144,7 +144,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     server.is_direct = arguments.mode == Mode::Direct;
     server.is_parallel = arguments.parallel;
     server.max_write = u32::try_from(arguments.max_write).unwrap_or(u32::MAX);
-    let ready = || background::tell(&told, arguments.ready.as_deref(), arguments.detach);
+    let ready =
+        || background::announce(&announcement, arguments.ready.as_deref(), arguments.detach);
     let result = mount::serve(
         Arc::new(server),
         &place,
@@ -167,7 +168,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// the names.
 fn store(
     arguments: &Arguments,
-    place: &mut mount::Place,
+    place: &mut mount::MountPoint,
     trace: Option<&Path>,
 ) -> Result<(Box<dyn store::Store>, Option<servers::Servers>), Failure> {
     let count = arguments
@@ -177,7 +178,7 @@ fn store(
         return Ok((Box::new(store::Plain), None));
     }
     let stripe = arguments.stripe;
-    if stripe > wire::MOST as u64 {
+    if stripe > wire::MAX_DATA_BYTES as u64 {
         return Err(Failure::Call(format!(
             "a stripe of {stripe} bytes is too large"
         )));

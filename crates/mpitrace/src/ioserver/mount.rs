@@ -12,19 +12,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long programs that still use the file system are served after a signal.
-const GRACE: Duration = Duration::from_secs(3);
+const UNMOUNT_GRACE_PERIOD: Duration = Duration::from_secs(3);
 /// The device through which the kernel asks.
 const DEVICE: &str = "/dev/fuse";
 
 /// A directory and the place where it is to be seen, both absolute and there.
-pub struct Place {
+pub struct MountPoint {
     pub base: PathBuf,
     pub mount: PathBuf,
 }
 
-impl Place {
+impl MountPoint {
     /// Refuses what cannot be, with the reason.
-    pub fn check(base: &Path, mount: &Path) -> Result<Place, Failure> {
+    pub fn check(base: &Path, mount: &Path) -> Result<MountPoint, Failure> {
         let directory = |path: &Path| {
             let refuse = |why: String| Failure::Call(format!("{}: {why}", path.display()));
             match path
@@ -53,7 +53,7 @@ impl Place {
             return Err(refuse("is not empty: what is in it would not be seen"));
         }
         match File::options().read(true).write(true).open(DEVICE) {
-            Ok(_) => Ok(Place { base, mount }),
+            Ok(_) => Ok(MountPoint { base, mount }),
             Err(e) if e.kind() == ErrorKind::NotFound => Err(Failure::Data(format!(
                 "{DEVICE} is not there: the kernel has no FUSE, or this container was not given the device"
             ))),
@@ -92,7 +92,7 @@ pub fn ignore_file_size_limit() {
 /// Mounts `server`, says so by `ready`, and serves until the file system is unmounted or a signal comes.
 pub fn serve(
     server: Arc<Server>,
-    place: &Place,
+    place: &MountPoint,
     threads: usize,
     signals: Signals,
     ready: impl FnOnce() -> Result<(), Failure>,
@@ -143,7 +143,7 @@ pub fn serve(
         eprintln!(
             "mpitrace: {}: {e}: detached, programs that use it are served {} seconds more",
             mount.display(),
-            GRACE.as_secs()
+            UNMOUNT_GRACE_PERIOD.as_secs()
         );
         let detach = rustix::mount::UnmountFlags::DETACH;
         if rustix::mount::unmount(&mount, detach).is_err() {
@@ -155,7 +155,7 @@ pub fn serve(
             );
         }
     }
-    match end.recv_timeout(GRACE) {
+    match end.recv_timeout(UNMOUNT_GRACE_PERIOD) {
         Ok(Some(result)) => outcome(result),
         // Those who still use it get an error as soon as this process ends.
         _ => {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Files that are held open; of more, those that nobody uses are closed.
-const OPEN: usize = 512;
+const MAX_OPEN_FILES: usize = 512;
 
 /// A server's part of a file.
 pub struct Object {
@@ -89,7 +89,7 @@ impl Objects {
             inode: stat.st_ino,
             path: path.to_string_lossy().into_owned(),
         }));
-        if open.len() >= OPEN {
+        if open.len() >= MAX_OPEN_FILES {
             open.retain(|_, object| Arc::strong_count(object) > 1);
         }
         let inode = stat.st_ino;

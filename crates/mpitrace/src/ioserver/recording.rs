@@ -138,7 +138,7 @@ impl Work<'_> {
     }
 
     /// Makes a call for the disk and records it. `inode` is that of the file in the store.
-    pub fn disk<T: Moved>(
+    pub fn disk<T: RecordedResult>(
         &self,
         kind: u16,
         inode: u64,
@@ -201,7 +201,13 @@ impl Work<'_> {
         }
     }
 
-    fn put<T: Moved>(&self, kind: u16, start: u64, operation: Operation, result: &Result<T>) {
+    fn put<T: RecordedResult>(
+        &self,
+        kind: u16,
+        start: u64,
+        operation: Operation,
+        result: &Result<T>,
+    ) {
         if self.recorder.file.is_none() {
             return;
         }
@@ -220,30 +226,30 @@ impl Work<'_> {
 }
 
 /// What a call gives as its number in a record.
-pub trait Moved {
+pub trait RecordedResult {
     /// Bytes moved, or the descriptor, or 0.
     fn moved(&self) -> i64;
 }
 
-impl Moved for usize {
+impl RecordedResult for usize {
     fn moved(&self) -> i64 {
         *self as i64
     }
 }
 
-impl Moved for i64 {
+impl RecordedResult for i64 {
     fn moved(&self) -> i64 {
         *self
     }
 }
 
-impl Moved for () {
+impl RecordedResult for () {
     fn moved(&self) -> i64 {
         0
     }
 }
 
-impl Moved for std::os::fd::OwnedFd {
+impl RecordedResult for std::os::fd::OwnedFd {
     fn moved(&self) -> i64 {
         i64::from(self.as_raw_fd())
     }

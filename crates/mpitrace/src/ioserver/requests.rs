@@ -177,7 +177,7 @@ impl Server {
         })?;
         if attributes.kind == FileType::RegularFile {
             let node = self.inodes.get(attributes.ino)?;
-            self.tell_store(work, &node, true)?;
+            self.notify_store(work, &node, true)?;
             self.store.closed(work, &node)?;
         }
         Ok(attributes)
@@ -308,7 +308,7 @@ impl Server {
         self.inodes.name(&node, flags, &self.recorder);
         let mut open = count(work, &node);
         if *open == 0 {
-            self.tell_store(work, &node, is_new)?;
+            self.notify_store(work, &node, is_new)?;
         }
         *open += 1;
         drop(open);
@@ -318,7 +318,7 @@ impl Server {
         Ok(FileHandle(number))
     }
 
-    fn tell_store(&self, work: &Work<'_>, node: &Node, is_new: bool) -> Result<()> {
+    fn notify_store(&self, work: &Work<'_>, node: &Node, is_new: bool) -> Result<()> {
         if self.store.is_local() {
             return Ok(());
         }

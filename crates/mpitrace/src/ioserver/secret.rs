@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 const HELLO: [u8; 8] = *b"MPH1\0\0\0\0";
 const HELLO_SIZE: usize = 64;
 /// Bytes of a random number, and of what is shown.
-const SIZE: usize = 32;
+const PROOF_BYTES: usize = 32;
 /// Fewest bytes of a secret, and most.
 const LENGTH: std::ops::RangeInclusive<u64> = 16..=4096;
 
@@ -130,7 +130,7 @@ impl Secret {
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
-        let text = random::digits::<SIZE>()?;
+        let text = random::digits::<PROOF_BYTES>()?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         writeln!(file, "{text}")?;
         file.as_file().sync_all()?;
@@ -154,17 +154,17 @@ impl Secret {
     /// # Errors
     /// When the server has another one, or is no data server.
     pub fn ask(&self, stream: &mut (impl Read + Write)) -> io::Result<()> {
-        let own = random::bytes::<SIZE>()?;
+        let own = random::bytes::<PROOF_BYTES>()?;
         let mut hello = [0; HELLO_SIZE];
         hello[..8].copy_from_slice(&HELLO);
-        hello[8..8 + SIZE].copy_from_slice(&own);
+        hello[8..8 + PROOF_BYTES].copy_from_slice(&own);
         stream.write_all(&hello)?;
-        let mut answer = [0; 2 * SIZE];
+        let mut answer = [0; 2 * PROOF_BYTES];
         stream.read_exact(&mut answer).map_err(|e| match e.kind() {
             io::ErrorKind::UnexpectedEof => refused("it expects no shared secret"),
             _ => e,
         })?;
-        let (theirs, shown) = answer.split_at(SIZE);
+        let (theirs, shown) = answer.split_at(PROOF_BYTES);
         let expected = self.shown("dataserver", &own, theirs);
         if expected.verify_slice(shown).is_err() {
             let message = format!("its secret is not that of {}", self.path.display());
@@ -187,14 +187,14 @@ impl Secret {
         if magic != HELLO {
             return Err(refused("no mpitrace ioserver, or one without a secret"));
         }
-        let theirs = &rest[..SIZE];
-        let own = random::bytes::<SIZE>()?;
+        let theirs = &rest[..PROOF_BYTES];
+        let own = random::bytes::<PROOF_BYTES>()?;
         let shown = self.shown("dataserver", theirs, &own).finalize();
-        let mut answer = [0; 2 * SIZE];
-        answer[..SIZE].copy_from_slice(&own);
-        answer[SIZE..].copy_from_slice(&shown.into_bytes());
+        let mut answer = [0; 2 * PROOF_BYTES];
+        answer[..PROOF_BYTES].copy_from_slice(&own);
+        answer[PROOF_BYTES..].copy_from_slice(&shown.into_bytes());
         stream.write_all(&answer)?;
-        let mut shown = [0; SIZE];
+        let mut shown = [0; PROOF_BYTES];
         let read = until.read(stream, &mut shown);
         read.map_err(|e| match e.kind() {
             io::ErrorKind::UnexpectedEof => refused("it does not take this server's secret"),
@@ -260,19 +260,19 @@ mod tests {
     #[test]
     fn what_is_shown_by_who_does_not_have_it_is_refused() {
         let server = secret("0123456789abcdef");
-        let mut heard: Vec<[u8; SIZE]> = Vec::new();
-        for shown in [[0; SIZE], [7; SIZE]] {
+        let mut heard: Vec<[u8; PROOF_BYTES]> = Vec::new();
+        for shown in [[0; PROOF_BYTES], [7; PROOF_BYTES]] {
             let (mut ours, mut theirs) = UnixStream::pair().unwrap();
             let server = server.clone();
             let checking = std::thread::spawn(move || server.check(&mut theirs, until()));
             let mut hello = [0; HELLO_SIZE];
             hello[..8].copy_from_slice(&HELLO);
             ours.write_all(&hello).unwrap();
-            let mut answer = [0; 2 * SIZE];
+            let mut answer = [0; 2 * PROOF_BYTES];
             ours.read_exact(&mut answer).unwrap();
             // The second time, what the server showed the first time.
             ours.write_all(heard.first().unwrap_or(&shown)).unwrap();
-            heard.push(answer[SIZE..].try_into().unwrap());
+            heard.push(answer[PROOF_BYTES..].try_into().unwrap());
             let answer = wire::answered(&mut ours, &mut []).unwrap();
             assert_eq!(answer, Err(Errno::ACCESS));
             assert!(checking.join().unwrap().is_err());
@@ -287,7 +287,7 @@ mod tests {
         Secret::make(&path).unwrap();
         assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o600);
         let made = Secret::read(&path).unwrap();
-        assert_eq!(made.key.len(), 2 * SIZE);
+        assert_eq!(made.key.len(), 2 * PROOF_BYTES);
         // It is not made anew.
         assert!(Secret::make(&path).is_err());
         assert_eq!(Secret::read(&path).unwrap().key, made.key);

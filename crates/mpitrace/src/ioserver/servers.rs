@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long data servers may take to end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How local data servers are connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,7 +175,7 @@ impl Servers {
                         eprintln!("mpitrace: data server {number} died: {status}");
                         break;
                     }
-                    Ok(None) if begun.elapsed() < PATIENCE => {
+                    Ok(None) if begun.elapsed() < EXIT_TIMEOUT => {
                         std::thread::sleep(Duration::from_millis(5));
                     }
                     Ok(None) | Err(_) => {

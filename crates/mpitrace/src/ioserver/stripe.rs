@@ -6,7 +6,7 @@
 use super::address::{Address, Stream, expect_own};
 use super::clocks;
 use super::inodes::Node;
-use super::layout::{Layout, Piece};
+use super::layout::{Layout, StripePiece};
 use super::recording::{Result, Work};
 use super::secret::Secret;
 use super::store::{OpenFile, Store, resize_here, sync_here};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Pieces that a server has been sent and has not answered, at most: their answers fit the buffers of a socket.
-const WINDOW: usize = 16;
+const MAX_PIECES_IN_FLIGHT: usize = 16;
 
 /// Files at data servers.
 pub struct Striped {
@@ -145,7 +145,7 @@ impl Striped {
         (at, length): (u64, usize),
         buffer: Buffer<'_>,
     ) -> Result<()> {
-        let task = |piece: Piece| {
+        let task = |piece: StripePiece| {
             let begin = (piece.offset - at) as usize;
             Task {
                 server: piece.server,
@@ -180,7 +180,7 @@ impl Striped {
                 outcome: Ok(()),
             };
             for task in tasks {
-                while exchange.waiting[task.server].len() >= WINDOW {
+                while exchange.waiting[task.server].len() >= MAX_PIECES_IN_FLIGHT {
                     exchange.collect(task.server);
                 }
                 exchange.send(task);

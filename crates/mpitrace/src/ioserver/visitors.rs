@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// Connections at a time: four front ends with 256 threads each.
-const MOST: usize = 1024;
+const MAX_CONNECTIONS: usize = 1024;
 /// Connections at a time that have not shown that they may ask: one more closes the oldest.
-const STRANGERS: usize = 64;
+const MAX_UNAUTHENTICATED_CONNECTIONS: usize = 64;
 /// Most refusals that are told: a client could go on for ever.
-const TOLD: usize = 20;
+const MAX_REPORTED_REFUSALS: usize = 20;
 
 /// The connections of a server.
 #[derive(Debug, Default)]
@@ -39,9 +39,9 @@ impl Visitors {
         };
         let others = self.count.fetch_add(1, Relaxed);
         let copy = stream.try_clone().ok();
-        let copy = copy.filter(|_| others < MOST)?;
+        let copy = copy.filter(|_| others < MAX_CONNECTIONS)?;
         let mut strangers = self.strangers.lock();
-        if strangers.len() >= STRANGERS
+        if strangers.len() >= MAX_UNAUTHENTICATED_CONNECTIONS
             && let Some((_, oldest)) = strangers.pop_front()
         {
             oldest.close();
@@ -51,11 +51,11 @@ impl Visitors {
     }
 
     /// Says why a connection is given up, unless that has been said often.
-    pub fn tell(&self, why: &dyn std::fmt::Display) {
+    pub fn report(&self, why: &dyn std::fmt::Display) {
         let told = self.refused.fetch_add(1, Relaxed);
-        if told < TOLD {
+        if told < MAX_REPORTED_REFUSALS {
             eprintln!("mpitrace: data server: a connection is given up: {why}");
-        } else if told == TOLD {
+        } else if told == MAX_REPORTED_REFUSALS {
             eprintln!("mpitrace: data server: further such connections are not told");
         }
     }
@@ -92,7 +92,7 @@ mod tests {
     fn one_too_many_closes_the_oldest_stranger() {
         let visitors = Arc::new(Visitors::default());
         let mut ends = Vec::new();
-        for number in 0..=STRANGERS + 1 {
+        for number in 0..=MAX_UNAUTHENTICATED_CONNECTIONS + 1 {
             let (ours, theirs) = UnixStream::pair().unwrap();
             theirs
                 .set_read_timeout(Some(Duration::from_millis(10)))
@@ -120,7 +120,7 @@ mod tests {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         let ours = Stream::Unix(ours);
         let mut all: Vec<Visitor> = Vec::new();
-        for _ in 0..MOST {
+        for _ in 0..MAX_CONNECTIONS {
             let visitor = visitors.add(&ours).unwrap();
             visitor.is_let_in();
             all.push(visitor);

@@ -17,13 +17,13 @@ const ANSWER: u32 = u32::from_le_bytes(*b"MPA1");
 const QUESTION_SIZE: usize = 64;
 const ANSWER_SIZE: usize = 24;
 /// Most bytes behind a head.
-pub const MOST: usize = 16 << 20;
+pub const MAX_DATA_BYTES: usize = 16 << 20;
 /// How long a question may take from its first byte to its last.
-const PATIENCE: Duration = Duration::from_secs(60);
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(60);
 /// Bytes that are made room for before they come; as many again as have come are made room for then.
-const STEP: usize = 64 << 10;
+const READ_STEP_BYTES: usize = 64 << 10;
 /// Room that is kept from one question to the next.
-pub const KEPT: usize = 1 << 20;
+pub const KEPT_BUFFER_BYTES: usize = 1 << 20;
 /// The file is new: what may be there of an earlier one with its number goes.
 pub const NEW: u16 = 1;
 /// Only the data need to be brought to the disk.
@@ -153,7 +153,7 @@ fn is_waiting(e: &io::Error) -> bool {
 
 /// The next question, with what is behind it in `data`; `None` when the asker has gone.
 pub fn question(stream: &mut impl Read, data: &mut Vec<u8>) -> io::Result<Option<Question>> {
-    question_within(PATIENCE, stream, data)
+    question_within(QUESTION_TIMEOUT, stream, data)
 }
 
 fn question_within(
@@ -162,7 +162,7 @@ fn question_within(
     data: &mut Vec<u8>,
 ) -> io::Result<Option<Question>> {
     data.clear();
-    data.shrink_to(KEPT);
+    data.shrink_to(KEPT_BUFFER_BYTES);
     let mut head = [0; QUESTION_SIZE];
     // Until it begins, a question may take as long as the asker likes.
     let begun = loop {
@@ -182,12 +182,13 @@ fn question_within(
         return Err(bad("no question of an mpitrace ioserver"));
     }
     let behind = word(60) as usize;
-    if behind > MOST || long(48) > MOST as u64 && half(4) == Action::Read as u16 {
+    if behind > MAX_DATA_BYTES || long(48) > MAX_DATA_BYTES as u64 && half(4) == Action::Read as u16
+    {
         return Err(bad("a question that is too large"));
     }
     while data.len() < behind {
         let there = data.len();
-        data.resize(behind.min(there + there.max(STEP)), 0);
+        data.resize(behind.min(there + there.max(READ_STEP_BYTES)), 0);
         until.read(stream, &mut data[there..])?;
     }
     Ok(Some(Question {
@@ -314,13 +315,13 @@ mod tests {
         let mut head = [0; QUESTION_SIZE];
         head[..4].copy_from_slice(&QUESTION.to_le_bytes());
         head[4] = Action::Write as u8;
-        head[60..].copy_from_slice(&(MOST as u32).to_le_bytes());
+        head[60..].copy_from_slice(&(MAX_DATA_BYTES as u32).to_le_bytes());
         front.write_all(&head).unwrap();
         front.write_all(&[7; 1000]).unwrap();
         let mut data = Vec::new();
         let given_up = question_within(Duration::from_millis(50), &mut server, &mut data);
         assert_eq!(given_up.unwrap_err().kind(), ErrorKind::TimedOut);
-        assert!(data.capacity() <= STEP, "{}", data.capacity());
+        assert!(data.capacity() <= READ_STEP_BYTES, "{}", data.capacity());
         // One that is cut off.
         front.write_all(&QUESTION.to_le_bytes()).unwrap();
         drop(front);

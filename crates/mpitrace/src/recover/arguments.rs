@@ -30,7 +30,7 @@ pub struct Arguments {
         value_delimiter = ',',
         default_value = "dumpi,clog2,slog2"
     )]
-    pub formats: Vec<Kind>,
+    pub formats: Vec<OutputFormat>,
     /// Only print the number of calls: one line per rank, with the functions it called
     #[arg(long)]
     pub count: bool,
@@ -53,7 +53,7 @@ pub struct Arguments {
 
 /// What can be made of block files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub enum OutputFormat {
     /// One file per rank and a metafile.
     Dumpi,
     /// One file.

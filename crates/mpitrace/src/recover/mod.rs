@@ -6,7 +6,7 @@
 mod arguments;
 pub mod write;
 
-pub use arguments::{Arguments, Kind};
+pub use arguments::{Arguments, OutputFormat};
 
 use crate::block_files::folders;
 use crate::block_files::found::{self, ENDING};

@@ -1,6 +1,6 @@
 //! The files of one run, made as at MPI_Finalize.
 
-use super::{Arguments, Kind};
+use super::{Arguments, OutputFormat};
 use crate::block_files::groups::{Group, stamp};
 use crate::block_files::source::Source;
 use crate::trace_files::shape::{Leaf, TreeArguments};
@@ -19,7 +19,7 @@ use trace_model::files;
 use wrappers::Table;
 
 /// What came of it.
-pub struct Written {
+pub struct RecoveredFiles {
     /// The files with their sizes.
     pub files: Vec<String>,
     /// What else is to be known of them.
@@ -53,8 +53,8 @@ fn demangled(name: &str) -> Option<String> {
 }
 
 /// Writes all files of a run.
-pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written {
-    let mut written = Written {
+pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> RecoveredFiles {
+    let mut written = RecoveredFiles {
         files: Vec::new(),
         notes: Vec::new(),
         failures: Vec::new(),
@@ -92,7 +92,7 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
     // The program's name is what a file says that anybody may have written.
     let program = files::part_of_name(group.program());
     let name = arguments.output.as_deref().unwrap_or(&program);
-    let run = Run {
+    let run = MergeableRun {
         files: &files,
         merge: &merge,
         group,
@@ -100,18 +100,22 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Written
     };
     let base = arguments.dir.join(name);
     let kinds = &arguments.formats;
-    if kinds.iter().any(|kind| *kind != Kind::Dumpi) {
+    if kinds.iter().any(|kind| *kind != OutputFormat::Dumpi) {
         run.merged(&base, kinds, false, &arguments.tree, &mut written);
     }
-    if kinds.contains(&Kind::Dumpi) {
+    if kinds.contains(&OutputFormat::Dumpi) {
         per_rank(group, &merge, table, &arguments.dir, &mut written);
     }
     written
 }
 
 /// Writes the SLOG2 file of a run, and nothing else, to `base` with its ending; a file of that name is replaced.
-pub fn slog2(group: &Group<'_>, table: &Table, base: &Path) -> Result<Written, merge::Error> {
-    let mut written = Written {
+pub fn slog2(
+    group: &Group<'_>,
+    table: &Table,
+    base: &Path,
+) -> Result<RecoveredFiles, merge::Error> {
+    let mut written = RecoveredFiles {
         files: Vec::new(),
         notes: Vec::new(),
         failures: Vec::new(),
@@ -125,34 +129,34 @@ pub fn slog2(group: &Group<'_>, table: &Table, base: &Path) -> Result<Written, m
         ..merge::Options::default()
     };
     let merge = Merge::new(&files, table, options)?;
-    let run = Run {
+    let run = MergeableRun {
         files: &files,
         merge: &merge,
         group,
         table,
     };
     let tree = TreeArguments::default();
-    run.merged(base, &[Kind::Slog2], true, &tree, &mut written);
+    run.merged(base, &[OutputFormat::Slog2], true, &tree, &mut written);
     Ok(written)
 }
 
 /// A run whose calls can be merged.
-struct Run<'r> {
+struct MergeableRun<'r> {
     files: &'r [File<'r>],
     merge: &'r Merge<'r, 'r, 'r>,
     group: &'r Group<'r>,
     table: &'r Table,
 }
 
-impl Run<'_> {
+impl MergeableRun<'_> {
     /// SLOG2 and CLOG2, those that are wanted. `replace` is whether they take the place of files of that name.
     fn merged(
         &self,
         base: &Path,
-        kinds: &[Kind],
+        kinds: &[OutputFormat],
         replace: bool,
         tree: &TreeArguments,
-        written: &mut Written,
+        written: &mut RecoveredFiles,
     ) {
         let (merge, group) = (self.merge, self.group);
         // As many ranks as a merged file can have, whatever a damaged header says.
@@ -166,8 +170,8 @@ impl Run<'_> {
         let mut outputs = Outputs::new(Plan {
             base: base.to_path_buf(),
             replace,
-            clog2: kinds.contains(&Kind::Clog2),
-            slog2: kinds.contains(&Kind::Slog2),
+            clog2: kinds.contains(&OutputFormat::Clog2),
+            slog2: kinds.contains(&OutputFormat::Slog2),
             preamble: merge.preamble(),
             children: tree.children.map_or(2, |n| u32::from(n.unsigned_abs())),
             leaf: match tree.leaf {
@@ -237,7 +241,7 @@ fn per_rank(
     merge: &Merge<'_, '_, '_>,
     table: &Table,
     directory: &Path,
-    written: &mut Written,
+    written: &mut RecoveredFiles,
 ) {
     let mut second = group.started();
     let (options, _claim) = loop {

@@ -1,6 +1,6 @@
 //! The command line that starts the ranks with the library preloaded.
 
-use super::launcher::{Kind, Launch, Part, name};
+use super::launcher::{Launch, LauncherKind, ProgramPart, name};
 use super::multi_prog;
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
@@ -46,7 +46,7 @@ fn plan_with(
         joined(library, inherited.unwrap_or_default()),
     )];
     variables.extend_from_slice(settings);
-    if launch.kind == Kind::None {
+    if launch.kind == LauncherKind::None {
         return Ok(Plan {
             argv,
             env: variables,
@@ -62,13 +62,13 @@ fn plan_with(
         };
         match launch.kind {
             // Open MPI's -x holds for one part only.
-            Kind::OpenMpi => {
+            LauncherKind::OpenMpi => {
                 let options = own
                     .iter()
                     .flat_map(|(name, value)| ["-x".into(), assignment(name, value)]);
                 argv.splice(part.start..part.start, options.collect::<Vec<_>>());
             }
-            Kind::Hydra if number == 0 => {
+            LauncherKind::Hydra if number == 0 => {
                 // A -genv of the user would come later and win, so it was changed in place.
                 let global = if preloads && launch.parts.len() == 1 {
                     own
@@ -80,8 +80,8 @@ fn plan_with(
                     .flat_map(|(name, value)| ["-genv".into(), name.clone(), value.clone()]);
                 argv.splice(part.start..part.start, options.collect::<Vec<_>>());
             }
-            Kind::Hydra => {}
-            Kind::Other | Kind::None => {
+            LauncherKind::Hydra => {}
+            LauncherKind::Other | LauncherKind::None => {
                 if let Some(list) = part.list {
                     let inherited = std::env::var_os("SLURM_EXPORT_ENV");
                     let options = (part.start, list);
@@ -108,7 +108,7 @@ fn plan_with(
 /// it, so that no further option is needed.
 fn take_over(
     argv: &mut [OsString],
-    part: &Part,
+    part: &ProgramPart,
     library: &OsStr,
     inherited: Option<&OsStr>,
 ) -> bool {
@@ -211,7 +211,7 @@ fn quoted(word: &OsStr) -> String {
 mod tests {
     use super::*;
 
-    fn planned(kind: Kind, line: &str, inherited: Option<&str>) -> String {
+    fn planned(kind: LauncherKind, line: &str, inherited: Option<&str>) -> String {
         let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let mut launch = Launch::recognise(&argv);
         launch.kind = kind;
@@ -230,12 +230,12 @@ mod tests {
     #[test]
     fn hydra() {
         assert_eq!(
-            planned(Kind::Hydra, "mpiexec.mpich -n 2 ls : -n 1 sh", None),
+            planned(LauncherKind::Hydra, "mpiexec.mpich -n 2 ls : -n 1 sh", None),
             "mpiexec.mpich -genv LD_PRELOAD /l.so -genv TRACE_DIR '/a b' -n 2 ls : -n 1 sh"
         );
         assert_eq!(
             planned(
-                Kind::Hydra,
+                LauncherKind::Hydra,
                 "mpiexec.mpich -genv LD_PRELOAD x.so ls",
                 Some("y.so")
             ),
@@ -243,7 +243,7 @@ mod tests {
         );
         assert_eq!(
             planned(
-                Kind::Hydra,
+                LauncherKind::Hydra,
                 "mpiexec.mpich -n 1 -env LD_PRELOAD=x.so ls : ls",
                 None
             ),
@@ -255,7 +255,7 @@ mod tests {
     fn open_mpi() {
         assert_eq!(
             planned(
-                Kind::OpenMpi,
+                LauncherKind::OpenMpi,
                 "mpirun.openmpi -n 2 ls : -n 1 sh",
                 Some("y.so")
             ),
@@ -264,7 +264,7 @@ mod tests {
         );
         assert_eq!(
             planned(
-                Kind::OpenMpi,
+                LauncherKind::OpenMpi,
                 "mpirun.openmpi -x LD_PRELOAD ls",
                 Some("y.so")
             ),
@@ -275,12 +275,12 @@ mod tests {
     #[test]
     fn other_launchers() {
         assert_eq!(
-            planned(Kind::Other, "srun -n 2 ls -l", None),
+            planned(LauncherKind::Other, "srun -n 2 ls -l", None),
             "srun -n 2 env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' ls -l"
         );
         assert_eq!(
             planned(
-                Kind::Other,
+                LauncherKind::Other,
                 "srun -n 2 env A=1 LD_PRELOAD=x.so ls LD_PRELOAD=z",
                 None
             ),
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn no_launcher() {
         assert_eq!(
-            planned(Kind::None, "./app it's", None),
+            planned(LauncherKind::None, "./app it's", None),
             r"env LD_PRELOAD=/l.so 'TRACE_DIR=/a b' ./app 'it'\''s'"
         );
     }

@@ -1,6 +1,6 @@
 //! Which MPI a program uses: libtrace.so is built for one ABI.
 
-use super::launcher::{Kind, Launch, executable, name};
+use super::launcher::{Launch, LauncherKind, executable, name};
 use super::multi_prog;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -60,7 +60,7 @@ impl fmt::Display for Family {
 
 /// The MPI of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RequiredMpi {
     /// Its ABI.
     pub family: Family,
     /// Its library file, where that is known.
@@ -71,9 +71,9 @@ pub struct Wanted {
 
 /// What the programs of a command line are.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ProgramLibraries {
     /// The program that decided, and its MPI.
-    loads: Option<(String, Wanted)>,
+    loads: Option<(String, RequiredMpi)>,
     /// A program that is statically linked, if one was seen.
     is_static: Option<String>,
     /// Whether Python is started, where a variable may tell mpi4py which MPI to load.
@@ -81,8 +81,8 @@ pub struct Found {
 }
 
 /// Looks at the programs of a command line and at what they start in turn, as far as their arguments tell.
-pub fn of_programs(argv: &[OsString], launch: &Launch) -> Found {
-    let mut found = Found::default();
+pub fn of_programs(argv: &[OsString], launch: &Launch) -> ProgramLibraries {
+    let mut found = ProgramLibraries::default();
     for part in &launch.parts {
         if let Some(list) = part.list {
             for program in multi_prog::programs(Path::new(&argv[list])) {
@@ -130,7 +130,7 @@ fn is_python(program: &Path) -> bool {
             .any(|word| is(&name(word.as_ref())))
 }
 
-impl Found {
+impl ProgramLibraries {
     /// Looks at a program and what may be others among its arguments; true as soon as one decides.
     fn look_at(&mut self, words: &[OsString]) -> bool {
         for argument in words {
@@ -143,7 +143,7 @@ impl Found {
                 Libraries::NotElf => {}
                 Libraries::Names(libraries) => {
                     let decides = |(library, path): &(String, Option<String>)| {
-                        family_of(library, path.as_deref()).map(|family| Wanted {
+                        family_of(library, path.as_deref()).map(|family| RequiredMpi {
                             family,
                             library: path.as_ref().map(PathBuf::from),
                             why: format!("as {} loads {library}", name(argument)),
@@ -160,13 +160,13 @@ impl Found {
     }
 
     /// The MPI to preload for: what a program loads; else what `TRACE_LIBMPI` or `MPI4PY_MPIABI` names; else the launcher's.
-    pub fn wanted(&self, argv: &[OsString], launch: &Launch) -> Option<Wanted> {
+    pub fn wanted(&self, argv: &[OsString], launch: &Launch) -> Option<RequiredMpi> {
         if let Some((_, wanted)) = &self.loads {
             return Some(wanted.clone());
         }
         self.named(argv).or_else(|| {
             let family = launch_family(launch)?;
-            Some(Wanted {
+            Some(RequiredMpi {
                 family,
                 library: of_launcher(&argv[launch.launcher], family),
                 why: "as its launcher is used".into(),
@@ -175,11 +175,11 @@ impl Found {
     }
 
     /// What a variable says, in the command line or in the environment.
-    fn named(&self, argv: &[OsString]) -> Option<Wanted> {
+    fn named(&self, argv: &[OsString]) -> Option<RequiredMpi> {
         if let Some(path) = variable(argv, "TRACE_LIBMPI") {
             let file = name(path.as_ref());
             let family = family_of(&file, Some(&path))?;
-            return Some(Wanted {
+            return Some(RequiredMpi {
                 family,
                 library: Some(path.into()).filter(|path: &PathBuf| path.is_file()),
                 why: format!("as TRACE_LIBMPI names {file}"),
@@ -194,7 +194,7 @@ impl Found {
             "mpiabi" => Family::Abi,
             _ => return None,
         };
-        Some(Wanted {
+        Some(RequiredMpi {
             family,
             library: None,
             why: format!("as MPI4PY_MPIABI is {named}"),
@@ -241,9 +241,9 @@ fn variable(argv: &[OsString], wanted: &str) -> Option<String> {
 
 fn launch_family(launch: &Launch) -> Option<Family> {
     match launch.kind {
-        Kind::Hydra => Some(Family::Mpich),
-        Kind::OpenMpi => Some(Family::Openmpi),
-        Kind::Other | Kind::None => None,
+        LauncherKind::Hydra => Some(Family::Mpich),
+        LauncherKind::OpenMpi => Some(Family::Openmpi),
+        LauncherKind::Other | LauncherKind::None => None,
     }
 }
 

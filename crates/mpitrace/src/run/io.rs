@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a server may take to come up, or to end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The options of `--io`.
 #[derive(clap::Args)]
@@ -159,7 +159,7 @@ impl Session {
                     "the I/O server did not start: {status}"
                 )));
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > SERVER_TIMEOUT {
                 return Err(Failure::Data("the I/O server is not ready".to_owned()));
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -227,7 +227,7 @@ impl Session {
             match server.try_wait() {
                 Ok(Some(status)) if status.success() => return None,
                 Ok(Some(status)) => return Some(format!("the I/O server: {status}")),
-                Ok(None) if begun.elapsed() < PATIENCE => {
+                Ok(None) if begun.elapsed() < SERVER_TIMEOUT => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
                 Ok(None) | Err(_) => {

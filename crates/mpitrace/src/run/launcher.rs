@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 /// The kinds of launcher, by how they are told about environment variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LauncherKind {
     /// `-genv NAME VALUE`: MPICH's mpiexec and its relatives.
     Hydra,
     /// `-x NAME=VALUE`: Open MPI's mpirun.
@@ -22,16 +22,16 @@ pub enum Kind {
 /// A command line, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Launch {
-    pub kind: Kind,
+    pub kind: LauncherKind,
     /// Index of the launcher (or of the program, if there is none).
     pub launcher: usize,
     /// Per `:`-separated part of the command line, where its options begin and where its program stands.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ProgramPart>,
 }
 
 /// One part of a multi-program command line.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ProgramPart {
     /// Index of the first argument behind the launcher or the `:`.
     pub start: usize,
     /// Index of the program, if it was found.
@@ -81,14 +81,14 @@ impl Launch {
             _ => None,
         };
         let Some(launcher) = launcher else {
-            let parts = vec![Part {
+            let parts = vec![ProgramPart {
                 start: 0,
                 program: Some(0),
                 list: None,
                 end: argv.len(),
             }];
             return Launch {
-                kind: Kind::None,
+                kind: LauncherKind::None,
                 launcher: 0,
                 parts,
             };
@@ -96,15 +96,16 @@ impl Launch {
         Launch::with_kind(argv, launcher, kind(&argv[launcher]))
     }
 
-    fn with_kind(argv: &[OsString], launcher: usize, kind: Kind) -> Self {
+    fn with_kind(argv: &[OsString], launcher: usize, kind: LauncherKind) -> Self {
         let mut parts = Vec::new();
         let mut start = launcher + 1;
         loop {
             let colon = argv[start..].iter().position(|argument| argument == ":");
             let end = colon.map_or(argv.len(), |length| start + length);
-            let is_listed = kind == Kind::Other && argv[start..end].iter().any(|a| a == OPTION);
+            let is_listed =
+                kind == LauncherKind::Other && argv[start..end].iter().any(|a| a == OPTION);
             let list = is_listed.then(|| program(argv, start, end, kind, true));
-            parts.push(Part {
+            parts.push(ProgramPart {
                 start,
                 program: match is_listed {
                     true => None,
@@ -128,7 +129,13 @@ impl Launch {
 
 /// Where the program stands in `argv[start..end]`: the first argument that is neither an option nor its value and that
 /// can be executed, or may be `any` file.
-fn program(argv: &[OsString], start: usize, end: usize, kind: Kind, any: bool) -> Option<usize> {
+fn program(
+    argv: &[OsString],
+    start: usize,
+    end: usize,
+    kind: LauncherKind,
+    any: bool,
+) -> Option<usize> {
     let mut at = start;
     while at < end {
         let argument = argv[at].to_string_lossy();
@@ -148,7 +155,7 @@ fn program(argv: &[OsString], start: usize, end: usize, kind: Kind, any: bool) -
 }
 
 /// How many arguments behind this option are its values.
-fn values(option: &str, next: Option<&OsString>, kind: Kind) -> usize {
+fn values(option: &str, next: Option<&OsString>, kind: LauncherKind) -> usize {
     if option.contains('=') {
         0
     } else if ["genv", "env"].contains(&option)
@@ -158,7 +165,7 @@ fn values(option: &str, next: Option<&OsString>, kind: Kind) -> usize {
     } else if among(TWO_VALUES, option) {
         2
     } else {
-        let elsewhere = kind == Kind::Other && among(ONE_VALUE_ELSEWHERE, option);
+        let elsewhere = kind == LauncherKind::Other && among(ONE_VALUE_ELSEWHERE, option);
         usize::from(elsewhere || among(ONE_VALUE, option))
     }
 }
@@ -194,15 +201,15 @@ fn is_launcher_name(name: &str) -> bool {
 }
 
 /// What kind a launcher is: by its name, that of the file it links to, or what it says about its version.
-fn kind(launcher: &OsStr) -> Kind {
+fn kind(launcher: &OsStr) -> LauncherKind {
     let by_name = |name: &str| {
         let has = |part: &str| name.contains(part);
         if among(OTHERS, name) {
-            Some(Kind::Other)
+            Some(LauncherKind::Other)
         } else if has("hydra") || has("mpich") {
-            Some(Kind::Hydra)
+            Some(LauncherKind::Hydra)
         } else if has("openmpi") || has("orterun") || has("ompirun") || has("prterun") {
-            Some(Kind::OpenMpi)
+            Some(LauncherKind::OpenMpi)
         } else {
             None
         }
@@ -215,7 +222,7 @@ fn kind(launcher: &OsStr) -> Kind {
             file.and_then(|file| version(&file))
                 .and_then(|text| kind_by_version(&text))
         })
-        .unwrap_or(Kind::Other)
+        .unwrap_or(LauncherKind::Other)
 }
 
 fn version(launcher: &Path) -> Option<String> {
@@ -230,12 +237,12 @@ fn version(launcher: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-fn kind_by_version(text: &str) -> Option<Kind> {
+fn kind_by_version(text: &str) -> Option<LauncherKind> {
     let has = |part: &str| text.contains(part);
     if has("HYDRA") || has("Intel(R) MPI Library") || has("MVAPICH") {
-        Some(Kind::Hydra)
+        Some(LauncherKind::Hydra)
     } else if has("Open MPI") || has("OpenRTE") || has("PRRTE") || has("prterun") {
-        Some(Kind::OpenMpi)
+        Some(LauncherKind::OpenMpi)
     } else {
         None
     }
@@ -252,9 +259,9 @@ mod tests {
     fn programs(line: &str) -> Vec<String> {
         let argv = argv(line);
         let kind = if line.starts_with("srun") {
-            Kind::Other
+            LauncherKind::Other
         } else {
-            Kind::Hydra
+            LauncherKind::Hydra
         };
         let launch = Launch::with_kind(&argv, 0, kind);
         let found = launch.parts.iter().map(|part| {
@@ -289,20 +296,20 @@ mod tests {
     #[test]
     fn a_command_without_launcher_is_the_program() {
         let launch = Launch::recognise(&argv("./app mpiexec -n 2 ls"));
-        assert_eq!(launch.kind, Kind::None);
+        assert_eq!(launch.kind, LauncherKind::None);
     }
 
     #[test]
     fn a_launcher_may_stand_behind_a_prefix() {
         let launch = Launch::recognise(&argv("env A=1 srun -n 2 ls"));
-        assert_eq!((launch.kind, launch.launcher), (Kind::Other, 2));
+        assert_eq!((launch.kind, launch.launcher), (LauncherKind::Other, 2));
         assert_eq!(launch.parts[0].program, Some(5));
     }
 
     #[test]
     fn programs_may_stand_in_a_file() {
         let argv = argv("srun -n 2 --multi-prog -J sh no-such-file arguments");
-        let launch = Launch::with_kind(&argv, 0, Kind::Other);
+        let launch = Launch::with_kind(&argv, 0, LauncherKind::Other);
         assert_eq!(
             (launch.parts[0].program, launch.parts[0].list),
             (None, Some(6))
@@ -313,19 +320,19 @@ mod tests {
     fn versions_tell_the_kind() {
         assert_eq!(
             kind_by_version("HYDRA build details:\n    Version: 4.0.2"),
-            Some(Kind::Hydra)
+            Some(LauncherKind::Hydra)
         );
         assert_eq!(
             kind_by_version("Intel(R) MPI Library for Linux* OS, Version 2021.15"),
-            Some(Kind::Hydra)
+            Some(LauncherKind::Hydra)
         );
         assert_eq!(
             kind_by_version("mpirun (OpenRTE) 4.1.4"),
-            Some(Kind::OpenMpi)
+            Some(LauncherKind::OpenMpi)
         );
         assert_eq!(
             kind_by_version("mpirun (Open MPI) 5.0.7"),
-            Some(Kind::OpenMpi)
+            Some(LauncherKind::OpenMpi)
         );
         assert_eq!(kind_by_version("something else"), None);
     }

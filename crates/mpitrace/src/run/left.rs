@@ -11,17 +11,17 @@ use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 
 /// Most files that are named one by one.
-const NAMED: usize = 4;
+const MAX_NAMED_FILES: usize = 4;
 
 /// Block files that were there before the run.
-pub struct Before {
+pub struct EarlierBlockFiles {
     folders: Vec<PathBuf>,
     files: BTreeSet<PathBuf>,
 }
 
-impl Before {
+impl EarlierBlockFiles {
     /// Looks into the folders that a run with these `settings` would use; `file` is its settings file.
-    pub fn now(settings: &[(OsString, OsString)], file: Option<&Path>) -> Before {
+    pub fn now(settings: &[(OsString, OsString)], file: Option<&Path>) -> EarlierBlockFiles {
         let in_file = file.and_then(|file| std::fs::read_to_string(file).ok());
         let variable = |name: &str| {
             let own = settings.iter().find(|(known, _)| known == name);
@@ -31,7 +31,7 @@ impl Before {
         };
         let folders = folders::of_block_files(&variable);
         let files = block_files(&folders).collect();
-        Before { folders, files }
+        EarlierBlockFiles { folders, files }
     }
 
     /// What to type, if the run has left block files that nobody writes to any more.
@@ -44,7 +44,7 @@ impl Before {
         }
         let (what, names): (&str, Vec<&Path>) = match left.len() {
             1 => ("a block file", left.iter().map(PathBuf::as_path).collect()),
-            2..=NAMED => ("block files", left.iter().map(PathBuf::as_path).collect()),
+            2..=MAX_NAMED_FILES => ("block files", left.iter().map(PathBuf::as_path).collect()),
             _ => ("block files", folders.into_iter().collect()),
         };
         let names: Vec<String> = names.iter().map(|path| quoted(path.as_os_str())).collect();

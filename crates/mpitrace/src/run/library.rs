@@ -1,6 +1,6 @@
 //! Where libtrace.so is, and which of several fits.
 
-use super::family::{Family, Wanted, has_name};
+use super::family::{Family, RequiredMpi, has_name};
 use crate::failure::Failure;
 use regex::bytes::Regex;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ struct Recorder {
 /// `given` (`--lib`, `TRACE_LIB`) is taken as it is if it is a file that fits. Else the libraries in folder F and in the
 /// folders in F are looked at, where F is `given`, or in turn `../lib` and `lib` from where this program is, and its own
 /// folder. Of those that fit, the one goes first that knows the same generation of MPI functions as the program's library.
-pub fn find(given: Option<&Path>, wanted: Option<&Wanted>) -> Result<PathBuf, Failure> {
+pub fn find(given: Option<&Path>, wanted: Option<&RequiredMpi>) -> Result<PathBuf, Failure> {
     let wrong = |message: String| Err(Failure::Call(message));
     let folders = match given {
         Some(path) if path.is_file() => return fitting(path, wanted),
@@ -155,7 +155,7 @@ fn generation_of(library: &Path) -> Option<u8> {
 }
 
 /// A library that the user names.
-fn fitting(path: &Path, wanted: Option<&Wanted>) -> Result<PathBuf, Failure> {
+fn fitting(path: &Path, wanted: Option<&RequiredMpi>) -> Result<PathBuf, Failure> {
     let recorder = Recorder::read(path.to_path_buf());
     match (recorder.built_for, wanted) {
         (Some((built, _)), Some(wanted)) if built != wanted.family => Err(Failure::Call(format!(
@@ -198,15 +198,15 @@ mod tests {
         folder
     }
 
-    fn wanted(family: Family, library: Option<PathBuf>) -> Wanted {
-        Wanted {
+    fn wanted(family: Family, library: Option<PathBuf>) -> RequiredMpi {
+        RequiredMpi {
             family,
             library,
             why: "as the test says".into(),
         }
     }
 
-    fn found(folder: &Path, wanted: Option<&Wanted>) -> Result<String, String> {
+    fn found(folder: &Path, wanted: Option<&RequiredMpi>) -> Result<String, String> {
         let short = |path: PathBuf| {
             let short = path.strip_prefix(folder).expect("in the folder");
             short.parent().expect("a folder").display().to_string()

@@ -12,10 +12,10 @@ mod supervise;
 
 use crate::failure::Failure;
 use command::Plan;
-use family::{Family, Wanted};
+use family::{Family, RequiredMpi};
 use io::{IoArguments, Session};
-use launcher::{Kind, Launch};
-use left::Before;
+use launcher::{Launch, LauncherKind};
+use left::EarlierBlockFiles;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         say(&warning);
     }
     let wanted = match arguments.mpi {
-        Some(family) => Some(Wanted {
+        Some(family) => Some(RequiredMpi {
             family,
             library: None,
             why: "as --mpi says".into(),
@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let library = library::find(arguments.lib.as_deref(), wanted.as_ref())?;
     match &wanted {
-        Some(Wanted { family, why, .. }) => say(&format!(
+        Some(RequiredMpi { family, why, .. }) => say(&format!(
             "preloading {} for {family}, {why}",
             library.display()
         )),
@@ -131,7 +131,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let failed = |error| Failure::Call(format!("{}: {error}", program.display()));
     let file = arguments.conf.clone();
     let file = file.or_else(|| std::env::var_os("TRACE_CONF").map(PathBuf::from));
-    let before = Before::now(
+    let before = EarlierBlockFiles::now(
         &settings,
         Some(file.as_deref().unwrap_or(Path::new("dumpi.conf"))),
     );
@@ -174,7 +174,7 @@ fn settings(
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let mut settings: Vec<(OsString, OsString)> = Vec::new();
     // Open MPI hands only named variables on to other nodes, Hydra all of them.
-    if launch.kind == Kind::OpenMpi {
+    if launch.kind == LauncherKind::OpenMpi {
         let ours = |name: &OsStr| {
             let name = name.as_encoded_bytes();
             (name.starts_with(b"TRACE_") && name != b"TRACE_LIB") || name == b"DUMPI_CONF"

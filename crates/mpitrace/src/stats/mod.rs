@@ -7,11 +7,11 @@ use crate::failure::Failure;
 use crate::terminal::progress::Progress;
 use crate::terminal::table::{Cells, Table, Width};
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::{failure, tell_losses};
+use crate::trace_files::losses::{failure, report_losses};
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::time_window::{TimePosition, in_log};
 use crate::trace_files::trace::Trace;
-use crate::trace_files::write::Counted;
+use crate::trace_files::write::CountingSource;
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
@@ -44,18 +44,18 @@ pub struct Arguments {
     window: Option<Vec<f64>>,
     /// Table to print; rank,category and thread,category are tables, too [default: a summary; JSON has all tables]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "BY")]
-    by: Vec<By>,
+    by: Vec<TableName>,
     /// Output format
-    #[arg(long, value_enum, default_value_t = Form::Table, value_name = "FORM")]
-    format: Form,
+    #[arg(long, value_enum, default_value_t = TableFormat::Table, value_name = "FORM")]
+    format: TableFormat,
     /// Print all columns, even if the terminal is too narrow
     #[arg(long)]
     wide: bool,
     #[command(flatten)]
     cells: Cells,
     /// Which states nest in each other
-    #[arg(long, value_enum, default_value_t = Nests::Line, value_name = "WHERE")]
-    nesting: Nests,
+    #[arg(long, value_enum, default_value_t = NestingChoice::Line, value_name = "WHERE")]
+    nesting: NestingChoice,
     /// Do not print what was left out, and do not show progress
     #[arg(short, long)]
     quiet: bool,
@@ -71,7 +71,7 @@ pub struct Arguments {
 
 /// Tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
+enum TableName {
     /// Count, time and distribution of durations of each category
     Category,
     /// Time in and out of states, and messages, of each rank
@@ -88,7 +88,7 @@ enum By {
 
 /// Ways to show tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Form {
+enum TableFormat {
     /// For people
     Table,
     /// For spreadsheets
@@ -99,7 +99,7 @@ enum Form {
 
 /// What states nest in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Nests {
+enum NestingChoice {
     /// States of the same timeline, that is of one communicator, as in the ratios of SLOG2
     Line,
     /// States of the same thread
@@ -127,8 +127,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let options = Options {
         window,
         nesting: match arguments.nesting {
-            Nests::Line => Nesting::Line,
-            Nests::Thread => Nesting::Thread,
+            NestingChoice::Line => Nesting::Line,
+            NestingChoice::Thread => Nesting::Thread,
         },
     };
     let (found, definitions, losses) = if let (Format::Slog2, Some(window)) = (trace.format, window)
@@ -147,7 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         let source = trace.source()?;
         let progress = Progress::drawables(&trace.name().display().to_string(), arguments.quiet);
-        let counted = Counted {
+        let counted = CountingSource {
             source: &*source,
             progress: &progress,
         };
@@ -161,20 +161,20 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut out = BufWriter::new(crate::terminal::stdout());
     let failed = |error: io::Error| Failure::output("stdout", &error);
     match (arguments.format, wanted) {
-        (Form::Table, None) => {
+        (TableFormat::Table, None) => {
             let text = summary(&tables, arguments.width());
             out.write_all(text.as_bytes()).map_err(failed)?;
         }
-        (Form::Table, Some(wanted)) => {
+        (TableFormat::Table, Some(wanted)) => {
             let table = wanted.table(&tables);
             let text = table.fitted(arguments.width());
             out.write_all(text.as_bytes()).map_err(failed)?;
         }
-        (Form::Csv, wanted) => {
-            let wanted = wanted.unwrap_or(Wanted::Category);
+        (TableFormat::Csv, wanted) => {
+            let wanted = wanted.unwrap_or(TableChoice::Category);
             wanted.table(&tables).csv(&mut out, arguments.cells)?;
         }
-        (Form::Json, wanted) => {
+        (TableFormat::Json, wanted) => {
             let value = match wanted {
                 Some(wanted) => wanted.table(&tables).json(),
                 None => all(&tables),
@@ -186,7 +186,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     out.flush().map_err(failed)?;
     if !arguments.quiet {
-        tell_losses(&losses, trace.name());
+        report_losses(&losses, trace.name());
         for what in untold(&found) {
             eprintln!("mpitrace: warning: {}: {what}", trace.name().display());
         }
@@ -196,7 +196,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// A table that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum TableChoice {
     Category,
     Row { threads: bool },
     Cell { threads: bool },
@@ -205,15 +205,15 @@ enum Wanted {
     Callid,
 }
 
-impl Wanted {
+impl TableChoice {
     fn table(self, tables: &Tables<'_>) -> Table {
         match self {
-            Wanted::Category => tables.by_category(),
-            Wanted::Row { threads } => tables.by_row(threads),
-            Wanted::Cell { threads } => tables.by_cell(threads),
-            Wanted::Pair => tables.by_pair(),
-            Wanted::Size => tables.by_size(),
-            Wanted::Callid => tables.by_callid(),
+            TableChoice::Category => tables.by_category(),
+            TableChoice::Row { threads } => tables.by_row(threads),
+            TableChoice::Cell { threads } => tables.by_cell(threads),
+            TableChoice::Pair => tables.by_pair(),
+            TableChoice::Size => tables.by_size(),
+            TableChoice::Callid => tables.by_callid(),
         }
     }
 }
@@ -235,18 +235,18 @@ impl Arguments {
         Width::of_stdout(self.wide)
     }
 
-    fn wanted(&self) -> Result<Option<Wanted>, Failure> {
-        use By::{Callid, Category, Pair, Rank, Size, Thread};
+    fn wanted(&self) -> Result<Option<TableChoice>, Failure> {
+        use TableName::{Callid, Category, Pair, Rank, Size, Thread};
         Ok(Some(match self.by[..] {
             [] => return Ok(None),
-            [Category] => Wanted::Category,
-            [Rank] => Wanted::Row { threads: false },
-            [Thread] => Wanted::Row { threads: true },
-            [Rank, Category] | [Category, Rank] => Wanted::Cell { threads: false },
-            [Thread, Category] | [Category, Thread] => Wanted::Cell { threads: true },
-            [Pair] => Wanted::Pair,
-            [Size] => Wanted::Size,
-            [Callid] => Wanted::Callid,
+            [Category] => TableChoice::Category,
+            [Rank] => TableChoice::Row { threads: false },
+            [Thread] => TableChoice::Row { threads: true },
+            [Rank, Category] | [Category, Rank] => TableChoice::Cell { threads: false },
+            [Thread, Category] | [Category, Thread] => TableChoice::Cell { threads: true },
+            [Pair] => TableChoice::Pair,
+            [Size] => TableChoice::Size,
+            [Callid] => TableChoice::Callid,
             _ => {
                 let message = "--by: of these only rank,category and thread,category go together";
                 return Err(Failure::Call(message.into()));
@@ -361,13 +361,13 @@ fn all(tables: &Tables<'_>) -> Value {
         }),
     );
     let wanted = [
-        Wanted::Category,
-        Wanted::Row { threads: false },
-        Wanted::Row { threads: true },
-        Wanted::Cell { threads: true },
-        Wanted::Size,
-        Wanted::Pair,
-        Wanted::Callid,
+        TableChoice::Category,
+        TableChoice::Row { threads: false },
+        TableChoice::Row { threads: true },
+        TableChoice::Cell { threads: true },
+        TableChoice::Size,
+        TableChoice::Pair,
+        TableChoice::Callid,
     ];
     for wanted in wanted {
         let table = wanted.table(tables);

@@ -9,7 +9,7 @@ use trace_model::{
 /// What drawables are of: numbers of their categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Kind {
+enum DrawableKind {
     Message,
     Iteration,
     Compute,
@@ -29,9 +29,9 @@ enum Kind {
     Written,
 }
 
-use Kind as K;
+use DrawableKind as K;
 
-const KINDS: [(Kind, &str, Topology, u32, &str); 17] = [
+const KINDS: [(DrawableKind, &str, Topology, u32, &str); 17] = [
     (K::Message, "message", Topology::Arrow, 0xffffff, ""),
     (
         K::Iteration,
@@ -251,8 +251,8 @@ impl Info {
 }
 
 #[derive(Clone, Copy)]
-struct Item {
-    kind: Kind,
+struct PendingDrawable {
+    kind: DrawableKind,
     info: Info,
     from: (u64, u32),
     to: (u64, u32),
@@ -261,11 +261,11 @@ struct Item {
 /// Drawables that are not given yet.
 struct Batch {
     order: Order,
-    items: Vec<Item>,
+    items: Vec<PendingDrawable>,
     /// Keys and places of the items.
     sorted: Vec<(u64, u64, u32)>,
     /// Those that have to wait for the next time.
-    kept: Vec<Item>,
+    kept: Vec<PendingDrawable>,
     given: u64,
 }
 
@@ -280,8 +280,8 @@ impl Batch {
         }
     }
 
-    fn state(&mut self, kind: Kind, rank: u32, span: Span, info: Info) {
-        self.items.push(Item {
+    fn state(&mut self, kind: DrawableKind, rank: u32, span: Span, info: Info) {
+        self.items.push(PendingDrawable {
             kind,
             info,
             from: (span.start, rank),
@@ -313,7 +313,7 @@ impl Batch {
             for (which, ((to, span), bytes)) in (0..).zip(sends) {
                 self.state(K::Isend, rank, span, id().int(to).int(bytes));
                 let received = timeline.iterations()[to as usize].wait.end;
-                self.items.push(Item {
+                self.items.push(PendingDrawable {
                     kind: K::Message,
                     info: Info::NONE.int(which).int(bytes),
                     from: (span.start + 200, rank),

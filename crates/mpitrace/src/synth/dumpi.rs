@@ -14,9 +14,9 @@ use trace_formats::dumpi::write::{Call, FileWriter, Head, LIBDUMPI, WriteError};
 use trace_model::PendingFile;
 
 /// Files that are written at a time; for more ranks the timeline is made several times.
-const OPEN: u32 = 128;
+const MAX_OPEN_FILES: u32 = 128;
 /// When the run began: the first second of 2026, in seconds since 1970.
-const STARTED: u64 = 1_767_225_600;
+const START_EPOCH_SECONDS: u64 = 1_767_225_600;
 
 // Numbers of functions and of predefined things.
 const ISEND: u16 = 8;
@@ -58,7 +58,7 @@ pub fn write(shape: &Shape, output: &Path, overwrite: Overwrite) -> Result<u64, 
     let mut calls = 0;
     let mut first = 0;
     while first < shape.ranks {
-        let last = shape.ranks.min(first + OPEN);
+        let last = shape.ranks.min(first + MAX_OPEN_FILES);
         calls += write_ranks(shape, &prefix, first..last).map_err(|error| match error {
             WriteError::Io(error) => Failure::output(prefix.display(), &error),
             error => Failure::Data(error.to_string()),
@@ -70,7 +70,7 @@ pub fn write(shape: &Shape, output: &Path, overwrite: Overwrite) -> Result<u64, 
         hostname: b"node0".to_vec(),
         numprocs: shape.ranks,
         username: b"synth".to_vec(),
-        starttime: STARTED,
+        starttime: START_EPOCH_SECONDS,
         fileprefix: prefix.file_name().unwrap_or_default().as_bytes().to_vec(),
         version: Version::CURRENT,
     };
@@ -126,7 +126,7 @@ impl Rank {
     ) -> Result<Self, WriteError> {
         let offsets = Offsets {
             cpu: 0,
-            wall: STARTED as i32,
+            wall: START_EPOCH_SECONDS as i32,
         };
         let mut new = Rank {
             file: FileWriter::create(&bin_path(prefix, rank, 4), offsets)?,
@@ -166,7 +166,7 @@ impl Rank {
         span: Span,
         arguments: impl FnOnce(&mut Call<'_, PendingFile>),
     ) -> Result<(), WriteError> {
-        let ns = |time| STARTED * 1_000_000_000 + time;
+        let ns = |time| START_EPOCH_SECONDS * 1_000_000_000 + time;
         let head = Head {
             mask: Mask::DEFAULT,
             thread: 0,
@@ -255,7 +255,7 @@ impl Rank {
         self.call(FINALIZE, span, |_| {})?;
         let trailer = Trailer {
             header: Header {
-                starttime: STARTED,
+                starttime: START_EPOCH_SECONDS,
                 hostname: b"node0".to_vec(),
                 username: b"synth".to_vec(),
                 ..Header::default()

@@ -9,7 +9,7 @@ mod timeline;
 
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
-use crate::trace_files::losses::tell_losses;
+use crate::trace_files::losses::report_losses;
 use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
@@ -77,7 +77,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             };
             let source = Synthetic::new(shape, order);
             let losses = target.write(&source as &dyn Source, arguments.quiet)?;
-            tell_losses(&losses, &target.path);
+            report_losses(&losses, &target.path);
             format!("{} drawables", source.count())
         }
     };

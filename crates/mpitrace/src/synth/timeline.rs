@@ -16,15 +16,15 @@ pub struct Shape {
 /// Iterations from one checkpoint to the next.
 const CHECKPOINT: u64 = 20;
 /// Of computing between two exchanges, before imbalance.
-const COMPUTE: u64 = 400_000;
+const COMPUTE_NS: u64 = 400_000;
 /// Until the first byte of a message arrives.
-const LATENCY: u64 = 2_000;
+const LATENCY_NS: u64 = 2_000;
 /// Of a message, then.
 const BYTES_PER_NS: u64 = 10;
 /// Bytes that a rank writes into a checkpoint.
 pub const CHECKPOINT_BYTES: u64 = 1 << 20;
 /// MPI_Init takes so long.
-const INIT: u64 = 3_000_000;
+const INIT_NS: u64 = 3_000_000;
 
 /// From when to when.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,7 +101,7 @@ impl Timeline {
         });
         let imbalance = imbalance.collect();
         let start = |rank: u64| Iteration {
-            whole: Span::after(0, INIT + random(shape.seed, rank, 1 << 40) % 2_000),
+            whole: Span::after(0, INIT_NS + random(shape.seed, rank, 1 << 40) % 2_000),
             ..Iteration::default()
         };
         Timeline {
@@ -173,7 +173,7 @@ impl Timeline {
         {
             let mut dice = Dice(random(self.shape.seed, rank, self.number));
             let start = iteration.whole.end + 1_000;
-            let length = COMPUTE * (950 + u64::from(imbalance) + dice.below(100)) / 1000;
+            let length = COMPUTE_NS * (950 + u64::from(imbalance) + dice.below(100)) / 1000;
             let compute = Span::after(start + 200, length);
             let mut at = compute.end;
             let mut call = |length| {
@@ -200,7 +200,7 @@ impl Timeline {
             // From below comes what was sent above, and the other way round.
             let arrival = |from: u32, which: usize| {
                 let sent = self.iterations[from as usize].sends[which].start;
-                sent + LATENCY + u64::from(self.sizes(from)[which]) / BYTES_PER_NS
+                sent + LATENCY_NS + u64::from(self.sizes(from)[which]) / BYTES_PER_NS
             };
             let arrived = arrival(below, 1).max(arrival(above, 0));
             let wait = &mut self.iterations[rank as usize].wait;

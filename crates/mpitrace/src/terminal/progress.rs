@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// How long work takes before its progress is shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 /// Steps between two looks at the clock.
-const STRIDE: u64 = 1 << 12;
+const STEPS_BETWEEN_CLOCK_READS: u64 = 1 << 12;
 
 /// Progress of one piece of work. The bar goes when this is dropped.
 pub struct Progress {
@@ -58,13 +58,13 @@ impl Progress {
     pub fn step(&self) {
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
-        if steps.is_multiple_of(STRIDE) {
+        if steps.is_multiple_of(STEPS_BETWEEN_CLOCK_READS) {
             self.at(steps);
         }
     }
 
     fn is_visible(&self) -> bool {
-        if !self.is_shown.get() && !self.quiet && self.begun.elapsed() > PATIENCE {
+        if !self.is_shown.get() && !self.quiet && self.begun.elapsed() > SHOW_AFTER {
             // Without a terminal this target draws nothing.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.is_shown.set(true);

@@ -44,7 +44,7 @@ pub fn text_source(trace: &Trace) -> Result<Box<dyn model::Source>, Failure> {
     let rank = rank_of(name).filter(|rank| *rank < 1 << 24).unwrap_or(0);
     let source = Source::new(0, &[(rank, &bytes)])
         .map_err(|(_, error)| Failure::Data(format!("{}: {error}", name.display())))?;
-    Ok(Box::new(OfText {
+    Ok(Box::new(TextSource {
         definitions: model::Source::definitions(&source).clone(),
         losses: made.losses,
         bytes,
@@ -53,14 +53,14 @@ pub fn text_source(trace: &Trace) -> Result<Box<dyn model::Source>, Failure> {
 }
 
 /// A file in memory that was made of a text.
-struct OfText {
+struct TextSource {
     bytes: Vec<u8>,
     rank: u32,
     definitions: Definitions,
     losses: Losses,
 }
 
-impl model::Source for OfText {
+impl model::Source for TextSource {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

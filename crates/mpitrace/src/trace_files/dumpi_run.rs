@@ -12,7 +12,7 @@ pub fn is_file(input: &Input) -> bool {
 }
 
 /// Bytes that a metafile has at most; texts of other formats are larger or no metafiles.
-const LARGEST_META: usize = 1 << 16;
+const MAX_META_BYTES: usize = 1 << 16;
 
 /// Whether a region of this name stands for a call of MPI: one that DUMPI does not have, or one that never returned.
 pub fn is_call(label: &str) -> bool {
@@ -21,7 +21,7 @@ pub fn is_call(label: &str) -> bool {
 
 /// Whether these bytes are a run's metafile.
 pub fn is_meta(input: &[u8]) -> bool {
-    input.len() <= LARGEST_META && !input.starts_with(&MAGIC) && Meta::parse(input).is_ok()
+    input.len() <= MAX_META_BYTES && !input.starts_with(&MAGIC) && Meta::parse(input).is_ok()
 }
 
 /// The `.bin` files that a metafile stands for, and the number of processes of its run.

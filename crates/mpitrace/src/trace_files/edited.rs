@@ -6,7 +6,7 @@ use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
-use crate::trace_files::write::Counted;
+use crate::trace_files::write::CountingSource;
 use trace_formats::edit::{usual_views, write_slog2};
 use trace_formats::slog2::{LineIdMap, Options, Reader};
 use trace_model::{Losses, Source};
@@ -51,7 +51,7 @@ pub fn write(
         return target.write(source, quiet);
     }
     let progress = Progress::drawables(&target.path.display().to_string(), quiet);
-    let counted = Counted {
+    let counted = CountingSource {
         source,
         progress: &progress,
     };

@@ -20,14 +20,14 @@ pub fn failure(stop: Stop) -> Failure {
 }
 
 /// Says on stderr what a conversion could not carry over.
-pub fn tell_losses(losses: &Losses, name: &Path) {
+pub fn report_losses(losses: &Losses, name: &Path) {
     for (what, count) in losses.iter() {
         eprintln!("mpitrace: warning: {}: {count} x {what}", name.display());
     }
 }
 
 /// The same of what is only looked at: MPI's constants, of which every CLOG2 file has three, are in no picture.
-pub fn tell_losses_of_picture(mut losses: Losses, name: &Path) {
+pub fn report_losses_of_picture(mut losses: Losses, name: &Path) {
     losses.forget("constant of MPI");
-    tell_losses(&losses, name);
+    report_losses(&losses, name);
 }

@@ -11,7 +11,7 @@ use trace_formats::paje;
 use trace_model::PendingFile;
 
 /// Bytes that are written at once: enough for the file system, and little enough to stay in the processor's cache.
-const BUFFER: usize = 1 << 18;
+const BUFFER_BYTES: usize = 1 << 18;
 
 /// A file that is being written.
 pub type Output = BufWriter<PendingFile>;
@@ -75,7 +75,7 @@ impl Target {
         self.place(|path| {
             let failed = |error: io::Error| Failure::output(self.path.display(), &error);
             let file = PendingFile::create(path).map_err(failed)?;
-            let (out, told) = write(BufWriter::with_capacity(BUFFER, file))?;
+            let (out, told) = write(BufWriter::with_capacity(BUFFER_BYTES, file))?;
             PendingFile::persist_buffered(out).map_err(failed)?;
             Ok(told)
         })

@@ -52,7 +52,7 @@ impl Target {
     /// Makes the file of `source`, and says what was lost.
     pub fn write(&self, source: &dyn Source, quiet: bool) -> Result<Losses, Failure> {
         let progress = Progress::drawables(&self.path.display().to_string(), quiet);
-        let counted = Counted {
+        let counted = CountingSource {
             source,
             progress: &progress,
         };
@@ -70,18 +70,18 @@ fn created<K: FaultKind + Send + Sync + 'static>(
 ) -> Result<Box<dyn Sink>, Failure> {
     let path = path.to_path_buf();
     match sink {
-        Ok(sink) => Ok(Box::new(Named { sink, path })),
+        Ok(sink) => Ok(Box::new(FileNamingSink { sink, path })),
         Err(error) => Err(failure(named(error.into(), &path))),
     }
 }
 
 /// A sink whose errors name its file.
-struct Named<S> {
+struct FileNamingSink<S> {
     sink: S,
     path: PathBuf,
 }
 
-impl<S: Sink> Sink for Named<S> {
+impl<S: Sink> Sink for FileNamingSink<S> {
     fn order(&self) -> Order {
         self.sink.order()
     }
@@ -92,7 +92,7 @@ impl<S: Sink> Sink for Named<S> {
     }
 
     fn finish(self: Box<Self>) -> Result<Losses, Stop> {
-        let Named { sink, path } = *self;
+        let FileNamingSink { sink, path } = *self;
         Box::new(sink).finish().map_err(|stop| named(stop, &path))
     }
 }
@@ -103,37 +103,37 @@ fn named(stop: Stop, path: &Path) -> Stop {
     if stop.to_string().starts_with(&name) {
         return stop;
     }
-    Box::new(OfFile { name, stop })
+    Box::new(FileError { name, stop })
 }
 
 /// An error and the name of the file it is about.
 #[derive(Debug)]
-struct OfFile {
+struct FileError {
     name: String,
     stop: Stop,
 }
 
-impl fmt::Display for OfFile {
+impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.stop)
     }
 }
 
-impl std::error::Error for OfFile {
+impl std::error::Error for FileError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(self.stop.as_ref())
     }
 }
 
 /// A source whose drawables are counted on the way.
-pub struct Counted<'a> {
+pub struct CountingSource<'a> {
     /// The source.
     pub source: &'a dyn Source,
     /// Where they are counted.
     pub progress: &'a Progress,
 }
 
-impl Source for Counted<'_> {
+impl Source for CountingSource<'_> {
     fn definitions(&self) -> &Definitions {
         self.source.definitions()
     }

@@ -6,7 +6,7 @@ use super::store::{Store, cache_folder};
 use crate::failure::Failure;
 use crate::trace_files::format::Format;
 use crate::trace_files::input::{Input, shown};
-use crate::trace_files::losses::tell_losses_of_picture;
+use crate::trace_files::losses::report_losses_of_picture;
 use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
@@ -122,7 +122,7 @@ fn converted(files: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Mapped, 
     let path = folder_path.join("trace.slog2");
     let target = Target::new(&path, Some(Format::Slog2), &TreeArguments::default())?;
     let losses = target.write(trace.source()?.as_ref(), quiet)?;
-    tell_losses_of_picture(losses, trace.name());
+    report_losses_of_picture(losses, trace.name());
     let input = Input::open_raw(&path)?;
     // What is mapped stays without its name.
     drop(folder);

@@ -1,7 +1,7 @@
 //! Which calls belong together: bins by time, and intervals between annotations.
 
 use super::columns::{Column, Shape, Sums, cell, seconds};
-use super::range::{Marks, Range, Stretch};
+use super::range::{Marks, Range, TimeRange};
 use super::traffic::Traffic;
 use regex::{Regex, RegexBuilder};
 use std::collections::{BTreeMap, HashSet};
@@ -16,12 +16,12 @@ pub enum Bins {
     /// -b
     Range(Range),
     /// -m and -g
-    Marked(Marked),
+    MarkedIntervals(MarkedIntervals),
 }
 
 /// Intervals from an annotation to another one.
 #[derive(Clone, Debug)]
-pub struct Marked {
+pub struct MarkedIntervals {
     start: Regex,
     end: Regex,
     /// As they were asked for.
@@ -30,7 +30,7 @@ pub struct Marked {
     gather: bool,
 }
 
-impl Marked {
+impl MarkedIntervals {
     /// Reads `/start/end/` or `/start/end/i`, with any character in place of the slash; a backslash in front of that
     /// character makes it part of an expression.
     pub fn parse(text: &str, gather: bool) -> Result<Self, String> {
@@ -63,7 +63,7 @@ impl Marked {
                 .build()
                 .map_err(|error| format!("{text:?}: {error}"))
         };
-        Ok(Marked {
+        Ok(MarkedIntervals {
             start: regex(&texts.0)?,
             end: regex(&texts.1)?,
             texts: [texts.0, texts.1],
@@ -74,11 +74,11 @@ impl Marked {
 
 impl Bins {
     /// What stands above the table of a bin.
-    pub fn head(&self, stretch: Stretch, titles: &[String]) -> String {
+    pub fn head(&self, stretch: TimeRange, titles: &[String]) -> String {
         let mut head = "#".repeat(56) + "\n";
         let columns: [&str; 5] = match self {
             Bins::Range(range) => {
-                let Stretch { from, to } = stretch;
+                let TimeRange { from, to } = stretch;
                 let lines = [
                     format!("Trace file statistics for call matching \"{}\"", range.text),
                     format!("First timestamp considered is {}", seconds(from)),
@@ -103,7 +103,7 @@ impl Bins {
                     "total time during which collection was active",
                 ]
             }
-            Bins::Marked(marked) => {
+            Bins::MarkedIntervals(marked) => {
                 let [start, end] = &marked.texts;
                 let _ = write!(
                     head,
@@ -138,13 +138,13 @@ impl Bins {
     pub fn of_rank(&self, marks: &Marks, labels: &BTreeMap<u64, String>) -> RankBins<'_> {
         let (stretch, sides) = match self {
             Bins::Range(range) => (range.of(marks), [HashSet::new(), HashSet::new()]),
-            Bins::Marked(marked) => {
+            Bins::MarkedIntervals(marked) => {
                 let keys = |expression: &Regex| {
                     let annotations = labels.iter().filter(|(_, l)| l.starts_with(ANNOTATION));
                     let found = annotations.filter(|(_, label)| expression.is_match(label));
                     found.map(|(&key, _)| key).collect()
                 };
-                let stretch = Stretch { from: 0, to: 0 };
+                let stretch = TimeRange { from: 0, to: 0 };
                 (stretch, [keys(&marked.start), keys(&marked.end)])
             }
         };
@@ -165,7 +165,7 @@ const ANNOTATION: &str = "ANNOTATION: ";
 /// The bins of one rank.
 pub struct RankBins<'b> {
     bins: &'b Bins,
-    pub stretch: Stretch,
+    pub stretch: TimeRange,
     /// Keys of the annotations that begin and end intervals.
     sides: [HashSet<u64>; 2],
     /// Number of the bin of the interval that has begun.
@@ -192,7 +192,7 @@ impl RankBins<'_> {
     pub fn add(&mut self, shape: &Shape<'_>, record: &Record<'_>, traffic: Option<&Traffic>) {
         match self.bins {
             Bins::Range(range) => self.add_by_time(range.width, shape, record, traffic),
-            Bins::Marked(marked) => self.add_marked(marked.gather, shape, record, traffic),
+            Bins::MarkedIntervals(marked) => self.add_marked(marked.gather, shape, record, traffic),
         }
     }
 
@@ -204,7 +204,7 @@ impl RankBins<'_> {
         traffic: Option<&Traffic>,
     ) {
         let (start, stop) = (record.wall.start.ns(), record.wall.stop.ns());
-        let Stretch { from, to } = self.stretch;
+        let TimeRange { from, to } = self.stretch;
         // The entry into a region is no call: the exit from it, which follows at once, stands for the region.
         if start < from || start >= to || record.function.id == FUNCTION_ENTER {
             return;
@@ -268,7 +268,7 @@ impl RankBins<'_> {
     /// The rows of the rank, by number of the bin.
     pub fn rows(self, rank: u32) -> impl Iterator<Item = (i64, String)> {
         let by_time = matches!(self.bins, Bins::Range(_));
-        let gather = matches!(self.bins, Bins::Marked(marked) if marked.gather);
+        let gather = matches!(self.bins, Bins::MarkedIntervals(marked) if marked.gather);
         let open = self.open;
         self.found.into_iter().map(move |(nth, bin)| {
             // The total of the original counts the last interval twice; without gathering it is the time of its end.
@@ -300,7 +300,7 @@ impl RankBins<'_> {
 
 /// Reads -c, -t, … of an option's letter: which is which.
 pub fn needs_traffic(columns: &[Column]) -> bool {
-    use super::columns::Kind::{Exchange, Lump, Received, Sent};
+    use super::columns::ColumnKind::{Exchange, Lump, Received, Sent};
     let counts_bytes = |column: &Column| matches!(column.kind, Sent | Received | Exchange | Lump);
     columns.iter().any(counts_bytes)
 }

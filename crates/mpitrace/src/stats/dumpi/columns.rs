@@ -10,7 +10,7 @@ const CLASSES: usize = 40;
 
 /// What a group of columns counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     Count,
     Time,
     Sent,
@@ -23,7 +23,7 @@ pub enum Kind {
 /// A group of columns.
 #[derive(Clone, Debug)]
 pub struct Column {
-    pub kind: Kind,
+    pub kind: ColumnKind,
     pub pattern: Pattern,
 }
 
@@ -41,21 +41,21 @@ impl Shape<'_> {
         for Column { kind, pattern } in self.columns {
             let of = &pattern.text;
             match kind {
-                Kind::Count => titles.push(format!("Call count for pattern \"{of}\"")),
-                Kind::Time => {
+                ColumnKind::Count => titles.push(format!("Call count for pattern \"{of}\"")),
+                ColumnKind::Time => {
                     for clock in ["CPU", "wall"] {
                         titles.push(format!("profiled {clock} time for pattern \"{of}\""));
                         titles.push(format!("unprofiled {clock} time for pattern \"{of}\""));
                     }
                 }
-                Kind::Sent => titles.push(format!("total sends for pattern \"{of}\"")),
-                Kind::Received => titles.push(format!("total receives for pattern \"{of}\"")),
-                Kind::Exchange => {
+                ColumnKind::Sent => titles.push(format!("total sends for pattern \"{of}\"")),
+                ColumnKind::Received => titles.push(format!("total receives for pattern \"{of}\"")),
+                ColumnKind::Exchange => {
                     titles.extend((0..self.ranks).map(|node| {
                         format!("bytes sent by funcs matching \"{of}\" to node {node}")
                     }))
                 }
-                Kind::Lump => {
+                ColumnKind::Lump => {
                     for class in 0..CLASSES {
                         let high = 1u64 << class;
                         let low = if class == 0 { 1 } else { high / 2 + 1 };
@@ -64,7 +64,7 @@ impl Shape<'_> {
                         }
                     }
                 }
-                Kind::Counters => {
+                ColumnKind::Counters => {
                     for name in self.counters {
                         for side in ["inside", "outside"] {
                             titles.push(format!("performance counter {name} {side} MPI"));
@@ -117,12 +117,12 @@ impl InOut {
 impl Sums {
     pub fn new(shape: &Shape<'_>) -> Self {
         let sum = |column: &Column| match column.kind {
-            Kind::Count => Sum::Count(0),
-            Kind::Time => Sum::Time(Default::default()),
-            Kind::Sent | Kind::Received => Sum::Bytes(0),
-            Kind::Exchange => Sum::Exchange(vec![0; shape.ranks as usize]),
-            Kind::Lump => Sum::Lump(vec![[0; 2]; CLASSES]),
-            Kind::Counters => Sum::Counters(vec![InOut::default(); shape.counters.len()]),
+            ColumnKind::Count => Sum::Count(0),
+            ColumnKind::Time => Sum::Time(Default::default()),
+            ColumnKind::Sent | ColumnKind::Received => Sum::Bytes(0),
+            ColumnKind::Exchange => Sum::Exchange(vec![0; shape.ranks as usize]),
+            ColumnKind::Lump => Sum::Lump(vec![[0; 2]; CLASSES]),
+            ColumnKind::Counters => Sum::Counters(vec![InOut::default(); shape.counters.len()]),
         };
         Sums(shape.columns.iter().map(sum).collect())
     }
@@ -153,7 +153,7 @@ impl Sums {
                 Sum::Bytes(sum) => {
                     if let Some(traffic) = bytes() {
                         *sum += match kind {
-                            Kind::Sent => traffic.sent,
+                            ColumnKind::Sent => traffic.sent,
                             _ => traffic.received,
                         };
                     }

@@ -18,14 +18,24 @@ const GROUP_EMPTY: i32 = 2;
 type Members = Vec<u32>;
 
 /// A call that makes a communicator or a group, with the numbers of its rank.
-enum Op {
-    Comm { old: i32, new: i32, how: How },
-    CommGroup { comm: i32, new: i32 },
-    Group { how: GroupHow, new: i32 },
+enum CommCall {
+    Comm {
+        old: i32,
+        new: i32,
+        how: CommCallArguments,
+    },
+    CommGroup {
+        comm: i32,
+        new: i32,
+    },
+    Group {
+        how: GroupCallArguments,
+        new: i32,
+    },
 }
 
 /// What a member said in the call.
-enum How {
+enum CommCallArguments {
     /// All members of the old one.
     Same,
     /// Members that got one, in the order of the old one.
@@ -39,7 +49,7 @@ enum How {
     Unknown,
 }
 
-enum GroupHow {
+enum GroupCallArguments {
     Union(i32, i32),
     Intersection(i32, i32),
     Difference(i32, i32),
@@ -50,7 +60,7 @@ enum GroupHow {
 /// Collects the calls of all ranks, then works out the communicators.
 pub struct Collector {
     ranks: u32,
-    ops: Vec<Vec<Op>>,
+    ops: Vec<Vec<CommCall>>,
 }
 
 /// The communicators of a run.
@@ -128,36 +138,39 @@ impl Collector {
         };
         let id = record.function.id;
         let get = |name| int(record, name);
-        let group = |how| Op::Group {
+        let group = |how| CommCall::Group {
             how,
             new: get("newgroup"),
         };
         let op = match id {
-            72 => Op::CommGroup {
+            72 => CommCall::CommGroup {
                 comm: get("comm"),
                 new: get("group"),
             },
-            73 => group(GroupHow::Union(get("group1"), get("group2"))),
-            74 => group(GroupHow::Intersection(get("group1"), get("group2"))),
-            75 => group(GroupHow::Difference(get("group1"), get("group2"))),
-            76 | 78 => group(GroupHow::Include(get("group"), ranks(record))),
-            77 | 79 => group(GroupHow::Exclude(get("group"), ranks(record))),
+            73 => group(GroupCallArguments::Union(get("group1"), get("group2"))),
+            74 => group(GroupCallArguments::Intersection(
+                get("group1"),
+                get("group2"),
+            )),
+            75 => group(GroupCallArguments::Difference(get("group1"), get("group2"))),
+            76 | 78 => group(GroupCallArguments::Include(get("group"), ranks(record))),
+            77 | 79 => group(GroupCallArguments::Exclude(get("group"), ranks(record))),
             _ => {
                 let Some(new) = new_comm(record) else {
                     return;
                 };
-                Op::Comm {
+                CommCall::Comm {
                     old: get("oldcomm"),
                     new,
                     how: match id {
-                        84 => How::Same,
-                        85 => How::Group(get("group")),
-                        86 => How::Split {
+                        84 => CommCallArguments::Same,
+                        85 => CommCallArguments::Group(get("group")),
+                        86 => CommCallArguments::Split {
                             color: get("color"),
                             key: get("key"),
                         },
-                        99 | 101 => How::Part,
-                        _ => How::Unknown,
+                        99 | 101 => CommCallArguments::Part,
+                        _ => CommCallArguments::Unknown,
                     },
                 }
             }
@@ -214,26 +227,28 @@ impl State {
     /// Goes on to the next call that needs other ranks, and gives its communicator.
     fn advance(
         &mut self,
-        ops: &[Op],
+        ops: &[CommCall],
         rank: u32,
         members: &[Members],
         made: &mut [Vec<Option<usize>>],
     ) -> Option<usize> {
         while let Some(op) = ops.get(self.next) {
             match op {
-                Op::CommGroup { comm, new } => {
+                CommCall::CommGroup { comm, new } => {
                     let comm = self.comms.get(comm).copied().flatten();
                     let found = comm.and_then(|comm| members.get(comm)).cloned();
                     self.groups.insert(*new, found);
                 }
-                Op::Group { how, new } => {
+                CommCall::Group { how, new } => {
                     let found = self.group(how);
                     self.groups.insert(*new, found);
                 }
-                Op::Comm { old, new, how } => {
+                CommCall::Comm { old, new, how } => {
                     let known = self.comms.get(old).copied().flatten();
                     match known {
-                        Some(old) if !matches!(how, How::Unknown) => return Some(old),
+                        Some(old) if !matches!(how, CommCallArguments::Unknown) => {
+                            return Some(old);
+                        }
                         _ => {
                             self.comms.insert(*new, None);
                             made[rank as usize].push(None);
@@ -253,28 +268,28 @@ impl State {
         }
     }
 
-    fn group(&self, how: &GroupHow) -> Option<Members> {
+    fn group(&self, how: &GroupCallArguments) -> Option<Members> {
         Some(match how {
-            GroupHow::Union(a, b) => {
+            GroupCallArguments::Union(a, b) => {
                 let (mut a, b) = (self.members(*a)?, self.members(*b)?);
                 let more: Vec<u32> = b.into_iter().filter(|rank| !a.contains(rank)).collect();
                 a.extend(more);
                 a
             }
-            GroupHow::Intersection(a, b) => {
+            GroupCallArguments::Intersection(a, b) => {
                 let (a, b) = (self.members(*a)?, self.members(*b)?);
                 a.into_iter().filter(|rank| b.contains(rank)).collect()
             }
-            GroupHow::Difference(a, b) => {
+            GroupCallArguments::Difference(a, b) => {
                 let (a, b) = (self.members(*a)?, self.members(*b)?);
                 a.into_iter().filter(|rank| !b.contains(rank)).collect()
             }
-            GroupHow::Include(group, ranks) => {
+            GroupCallArguments::Include(group, ranks) => {
                 let group = self.members(*group)?;
                 let at = |rank: &i32| group.get(usize::try_from(*rank).ok()?).copied();
                 ranks.iter().map(at).collect::<Option<_>>()?
             }
-            GroupHow::Exclude(group, ranks) => {
+            GroupCallArguments::Exclude(group, ranks) => {
                 let group = self.members(*group)?.into_iter().enumerate();
                 let kept =
                     group.filter(|(nth, _)| !ranks.iter().any(|&r| usize::try_from(r) == Ok(*nth)));
@@ -286,26 +301,28 @@ impl State {
 
 impl Comms {
     /// All members of `old` have come to their next call: makes what it makes.
-    fn complete(&mut self, old: usize, states: &mut [State], ops: &[Vec<Op>]) {
+    fn complete(&mut self, old: usize, states: &mut [State], ops: &[Vec<CommCall>]) {
         let olds = self.members[old].clone();
         // By a number that those of one new communicator have in common: its members with their place in it.
         let mut news: BTreeMap<i32, Vec<(i32, usize, u32)>> = BTreeMap::new();
         let mut explicit: Option<Members> = None;
         for (nth, &rank) in olds.iter().enumerate() {
             let state = &states[rank as usize];
-            let Some(Op::Comm { new, how, .. }) = ops[rank as usize].get(state.next) else {
+            let Some(CommCall::Comm { new, how, .. }) = ops[rank as usize].get(state.next) else {
                 continue;
             };
             if *new == COMM_NULL {
                 continue;
             }
             let (color, key) = match how {
-                How::Split { color, key } => (*color, *key),
-                How::Group(group) => {
+                CommCallArguments::Split { color, key } => (*color, *key),
+                CommCallArguments::Group(group) => {
                     explicit = explicit.or_else(|| state.members(*group));
                     (0, 0)
                 }
-                How::Same | How::Part | How::Unknown => (0, 0),
+                CommCallArguments::Same | CommCallArguments::Part | CommCallArguments::Unknown => {
+                    (0, 0)
+                }
             };
             news.entry(color).or_default().push((key, nth, rank));
         }
@@ -324,7 +341,7 @@ impl Comms {
         }
         for &rank in &olds {
             let state = &mut states[rank as usize];
-            if let Some(Op::Comm { new, .. }) = ops[rank as usize].get(state.next) {
+            if let Some(CommCall::Comm { new, .. }) = ops[rank as usize].get(state.next) {
                 let found = made.get(&rank).copied();
                 state.comms.insert(*new, found);
                 self.made[rank as usize].push(found);
@@ -407,8 +424,8 @@ impl<'c> Rank<'c> {
 mod tests {
     use super::*;
 
-    fn comm(old: i32, new: i32, how: How) -> Op {
-        Op::Comm { old, new, how }
+    fn comm(old: i32, new: i32, how: CommCallArguments) -> CommCall {
+        CommCall::Comm { old, new, how }
     }
 
     #[test]
@@ -420,24 +437,24 @@ mod tests {
             ops.push(comm(
                 COMM_WORLD,
                 4,
-                How::Split {
+                CommCallArguments::Split {
                     color: rank % 2,
                     key: -rank,
                 },
             ));
-            ops.push(comm(4, 5, How::Same));
-            ops.push(Op::CommGroup {
+            ops.push(comm(4, 5, CommCallArguments::Same));
+            ops.push(CommCall::CommGroup {
                 comm: COMM_WORLD,
                 new: 3,
             });
-            ops.push(Op::Group {
-                how: GroupHow::Include(3, vec![3, 1]),
+            ops.push(CommCall::Group {
+                how: GroupCallArguments::Include(3, vec![3, 1]),
                 new: 4,
             });
             let new = if rank % 2 == 1 { 6 } else { COMM_NULL };
-            ops.push(comm(COMM_WORLD, new, How::Group(4)));
-            ops.push(comm(COMM_WORLD, 7, How::Unknown));
-            ops.push(comm(7, 8, How::Same));
+            ops.push(comm(COMM_WORLD, new, CommCallArguments::Group(4)));
+            ops.push(comm(COMM_WORLD, 7, CommCallArguments::Unknown));
+            ops.push(comm(7, 8, CommCallArguments::Same));
         }
         let comms = collector.finish();
         let members = |at: Option<usize>| at.map(|at| comms.members[at].clone());
@@ -455,8 +472,8 @@ mod tests {
     #[test]
     fn a_rank_that_never_comes() {
         let mut collector = Collector::new(2);
-        collector.ops[0].push(comm(COMM_WORLD, 4, How::Same));
-        collector.ops[0].push(comm(COMM_SELF, 5, How::Same));
+        collector.ops[0].push(comm(COMM_WORLD, 4, CommCallArguments::Same));
+        collector.ops[0].push(comm(COMM_SELF, 5, CommCallArguments::Same));
         let comms = collector.finish();
         assert!(comms.made.iter().all(Vec::is_empty));
     }

@@ -16,9 +16,9 @@ mod traffic;
 use crate::failure::Failure;
 use crate::trace_files::input::{Input, shown};
 use crate::trace_files::overwrite::Overwrite;
-use bins::{Bins, Marked, needs_traffic};
+use bins::{Bins, MarkedIntervals, needs_traffic};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use columns::{Column, Kind, Shape};
+use columns::{Column, ColumnKind, Shape};
 use pattern::Pattern;
 use range::{Marks, Range};
 use std::collections::BTreeMap;
@@ -62,42 +62,47 @@ const BINS: [(&str, char, &str, &str); 3] = [
 ];
 
 /// Options that make columns: the same and what they count.
-const COLUMNS: [(&str, char, Kind, &str); 7] = [
+const COLUMNS: [(&str, char, ColumnKind, &str); 7] = [
     (
         "count",
         'c',
-        Kind::Count,
+        ColumnKind::Count,
         "Count calls of these functions: all, mpi, non-mpi, sends, recvs, coll, wait, io or a regular expression",
     ),
     (
         "time",
         't',
-        Kind::Time,
+        ColumnKind::Time,
         "Time in and out of these functions, wall and CPU [default: mpi]",
     ),
-    ("sent", 's', Kind::Sent, "Bytes sent by these functions"),
+    (
+        "sent",
+        's',
+        ColumnKind::Sent,
+        "Bytes sent by these functions",
+    ),
     (
         "recvd",
         'r',
-        Kind::Received,
+        ColumnKind::Received,
         "Bytes received by these functions",
     ),
     (
         "exchange",
         'x',
-        Kind::Exchange,
+        ColumnKind::Exchange,
         "Bytes sent by these functions to each rank",
     ),
     (
         "lump",
         'l',
-        Kind::Lump,
+        ColumnKind::Lump,
         "Messages of these functions by size",
     ),
     (
         "perfctr",
         'p',
-        Kind::Counters,
+        ColumnKind::Counters,
         "Performance counters in and out of these functions",
     ),
 ];
@@ -117,7 +122,7 @@ impl clap::Args for Options {
         for (name, letter, value, help) in BINS {
             let parse = move |text: &str| match name {
                 "bin" => Range::parse(text).map(Bins::Range),
-                _ => Marked::parse(text, name == "gather").map(Bins::Marked),
+                _ => MarkedIntervals::parse(text, name == "gather").map(Bins::MarkedIntervals),
             };
             command = command.arg(option(name, letter, value, help).value_parser(parse));
         }
@@ -229,7 +234,7 @@ pub fn run(
     };
     let columns = match &options.columns[..] {
         [] => vec![Column {
-            kind: Kind::Time,
+            kind: ColumnKind::Time,
             pattern: Pattern::new("mpi").map_err(Failure::Call)?,
         }],
         columns => columns.to_vec(),

@@ -42,7 +42,7 @@ pub struct Marks {
 
 /// A range in a rank, ns: from the first up to, without, the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct TimeRange {
     pub from: i64,
     pub to: i64,
 }
@@ -92,7 +92,7 @@ impl Range {
     }
 
     /// Where it is in a rank. Without bins the last nanosecond belongs to it.
-    pub fn of(&self, marks: &Marks) -> Stretch {
+    pub fn of(&self, marks: &Marks) -> TimeRange {
         let at = |bound| match bound {
             Bound::Start(bias) => marks.first.saturating_add(bias),
             Bound::End(bias) => marks.last.saturating_add(bias),
@@ -100,7 +100,7 @@ impl Range {
             Bound::Finalize(bias) => marks.finalize.unwrap_or(marks.last).saturating_add(bias),
             Bound::Time(time) => time,
         };
-        Stretch {
+        TimeRange {
             from: at(self.from),
             to: at(self.to).saturating_add(i64::from(self.width == 0)),
         }
@@ -149,7 +149,7 @@ mod tests {
         };
         let found = |text: &str| {
             let range = Range::parse(text).unwrap();
-            let Stretch { from, to } = range.of(&marks);
+            let TimeRange { from, to } = range.of(&marks);
             (from, to - i64::from(range.width == 0), range.width)
         };
         let s = |seconds: f64| (seconds * 1e9).round() as i64;
