@@ -9,7 +9,7 @@ mod perf;
 mod usage;
 
 use crate::platform::launcher;
-use blockfile::counts::PAIR;
+use blockfile::counts::PAIR_BYTES;
 use names::{Event, SOFTWARE};
 use parking_lot::Mutex;
 use perf::Group;
@@ -193,7 +193,7 @@ impl Counters {
         if !std::mem::take(&mut self.ended) || self.choice() != latest_choice() {
             return None;
         }
-        let mut bytes = Vec::with_capacity(self.before.len() * PAIR);
+        let mut bytes = Vec::with_capacity(self.before.len() * PAIR_BYTES);
         for (before, after) in self.before.iter().zip(&self.after) {
             bytes.extend_from_slice(&before.to_ne_bytes());
             bytes.extend_from_slice(&after.to_ne_bytes());

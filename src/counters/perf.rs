@@ -32,7 +32,7 @@ const FORMAT: u64 = 1 | 2 | 8;
 const CLOSE_ON_EXEC: c_ulong = 8;
 
 /// Most counters in a group, and what a read of it gives in front of the values.
-const MOST: usize = blockfile::counts::MOST;
+const MOST: usize = blockfile::counts::MAX_COUNTERS;
 const FRONT: usize = 3;
 
 /// Counters that are read together.

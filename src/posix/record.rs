@@ -12,7 +12,7 @@ use blockfile::record::{ERROR, HEAD, HEAD_EXTRA, LONG};
 use std::ffi::c_int;
 
 /// Room that is made for a record.
-const ROOM: usize = HEAD + HEAD_EXTRA + operation::MOST + SLACK;
+const ROOM: usize = HEAD + HEAD_EXTRA + operation::MAX_ENCODED_BYTES + SLACK;
 
 /// What a record says, but for times and CallID. See [`operation::Operation`].
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use crate::encode::{NO_ARRAY, Status, status};
 use crate::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, Elem, Function};
 
-/// Cursor over bytes; every getter gives `None` when they run out.
+/// Cursor over bytes. Every getter returns `None` when the bytes run out.
 #[derive(Clone, Debug)]
 pub struct Bytes<'a> {
     bytes: &'a [u8],
@@ -32,7 +32,7 @@ impl<'a> Bytes<'a> {
         self.take(N)?.try_into().ok()
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.bytes)
     }
@@ -91,7 +91,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// A status, or its absence.
+    /// A status: outer `None` when damaged, inner `None` when the call delivered none.
     #[inline]
     #[allow(clippy::option_option, reason = "damaged and absent differ")]
     pub fn status(&mut self) -> Option<Option<Status>> {
@@ -212,7 +212,7 @@ impl<'a> Array<'a> {
     }
 }
 
-/// Most parameters of an MPI function.
+/// Maximum number of parameters of an MPI function.
 pub const MAX_PARAMS: usize = 16;
 
 /// The arguments of one call, in the order of its parameters.
@@ -252,7 +252,7 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// All of them.
+    /// All arguments.
     pub fn values(&self) -> &[Value<'a>] {
         &self.values[..self.len]
     }

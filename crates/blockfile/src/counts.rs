@@ -6,17 +6,17 @@
 //! 0      for each counter i64 value when the call began, i64 when it had returned
 //! ```
 
-/// Most counters of a process: DUMPI counts them in 7 bits.
-pub const MOST: usize = 128;
+/// Maximum number of counters of a process: DUMPI counts them in 7 bits.
+pub const MAX_COUNTERS: usize = 128;
 /// Bytes of a pair.
-pub const PAIR: usize = 16;
+pub const PAIR_BYTES: usize = 16;
 
-/// The pairs of this payload. Bytes that make no whole pair are left out.
+/// The pairs of values in this payload. Bytes at the end that make no whole pair are ignored.
 pub fn decode(payload: &[u8]) -> impl Iterator<Item = (i64, i64)> + '_ {
     let value = |bytes: &[u8]| bytes.first_chunk().map_or(0, |b| i64::from_ne_bytes(*b));
     payload
-        .chunks_exact(PAIR)
-        .take(MOST)
+        .chunks_exact(PAIR_BYTES)
+        .take(MAX_COUNTERS)
         .map(move |pair| (value(pair), value(&pair[8..])))
 }
 
@@ -33,6 +33,6 @@ mod tests {
             .collect();
         assert!(decode(&bytes).eq(pairs));
         assert!(decode(&bytes[..31]).eq(pairs[..1].iter().copied()));
-        assert_eq!(decode(&vec![0; 200 * PAIR]).count(), MOST);
+        assert_eq!(decode(&vec![0; 200 * PAIR_BYTES]).count(), MAX_COUNTERS);
     }
 }

@@ -4,16 +4,16 @@
 
 use crate::record;
 
-/// An array whose pointer was NULL or a sentinel (MPI_UNWEIGHTED …), in place of its length.
+/// Length of an array whose pointer was NULL or a sentinel (MPI_UNWEIGHTED …).
 pub const NO_ARRAY: u32 = u32::MAX;
-/// Most bytes of a status.
+/// Maximum size of an encoded status, bytes.
 pub const STATUS_MAX: usize = 1 + 4 + 4 + 8 + 4;
-/// Bytes of a string that are kept; longer ones are cut.
+/// Maximum size of a string, bytes. A longer string is cut.
 pub const STRING_MAX: usize = 4096;
 
 /// Bits of the byte a status begins with; 0 means that there is no status.
 pub mod status {
-    /// There is one.
+    /// There is a status.
     pub const PRESENT: u8 = 1;
     /// The operation was cancelled.
     pub const CANCELLED: u8 = 2;
@@ -42,7 +42,7 @@ pub struct Status {
     pub cancelled: bool,
 }
 
-/// Place at which the next argument is written.
+/// Writes arguments one after the other.
 #[derive(Debug)]
 pub struct Cursor {
     at: *mut u8,
@@ -168,7 +168,7 @@ impl Cursor {
     }
 }
 
-/// Bytes that a cursor may touch behind the last argument.
+/// Bytes after the last argument that a cursor may write to.
 pub const SLACK: usize = 8;
 
 /// Head of a record, written last, when the size is known.

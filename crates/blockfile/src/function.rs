@@ -6,8 +6,8 @@
 //! 8      u32  low half of the stack pointer
 //! ```
 //!
-//! A frame that was thrown away by longjmp is never left. The stack pointer tells: what is entered from further up the stack
-//! than a function that is still open cannot have been called from it.
+//! A frame that was thrown away by longjmp is never left. The stack pointer tells: a function that
+//! is entered from further up the stack than one that is still open cannot have been called from it.
 
 use crate::args::Bytes;
 use crate::define;
@@ -19,9 +19,9 @@ pub const PAYLOAD: usize = 12;
 /// A function is entered or left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Whether it is entered.
+    /// Whether the function is entered; else it is left.
     pub enters: bool,
-    /// Its address.
+    /// Address of the function.
     pub address: u64,
     /// Low half of the stack pointer.
     pub stack: u32,
@@ -31,14 +31,14 @@ pub struct Step {
 /// The bit of a payload's address that says that the function was inlined.
 pub const INLINED: u64 = 1 << 63;
 
-/// Whether a record is one of these.
+/// Whether a record of this number is a step.
 #[inline]
 pub fn is_step(function: u16) -> bool {
     matches!(function, define::ENTER | define::EXIT)
 }
 
 impl Step {
-    /// A step.
+    /// A step with these properties.
     pub fn new(enters: bool, address: u64, stack: u32, inlined: bool) -> Step {
         Step {
             enters,
@@ -53,7 +53,7 @@ impl Step {
         self.inlined
     }
 
-    /// Of a record; `None` if it is another one, or damaged.
+    /// Decodes the step in a record; `None` for another record or a damaged one.
     #[inline]
     pub fn of(record: &Record<'_>) -> Option<Step> {
         if !is_step(record.function) {

@@ -16,13 +16,14 @@ pub use crate::numbers::FIRST_OPERATION as FIRST;
 
 /// No MPI call is running on the thread.
 pub const OUTSIDE: u32 = 1;
-/// The MPI call around it is none of MPI_File_*: work that such a call has put off.
+/// The MPI call around the operation is none of MPI_File_*: such a call has put the work off.
 pub const DEFERRED: u32 = 2;
-/// A CallID follows: that of the MPI call on whose behalf a process that is no rank works.
+/// A CallID follows: the MPI call for which a server or device works.
 pub const CALL: u32 = 4;
-/// The address of a control block follows: what joins the start of an asynchronous operation with its completion.
+/// The address of a control block follows. It connects the start of an asynchronous operation with its completion.
 pub const CONTROL: u32 = 8;
-/// Sectors of 512 bytes follow: read from the device, newly to be written to it, as the kernel charged the thread.
+/// Two counts of sectors of 512 bytes follow: read from the device, and newly to be written to it, as the kernel accounted for
+/// the thread.
 pub const SECTORS: u32 = 16;
 /// A [`Request`] follows.
 pub const REQUEST: u32 = 32;
@@ -31,7 +32,7 @@ pub const PEER: u32 = 64;
 /// The transfer bypasses the page cache (O_DIRECT).
 pub const DIRECT: u32 = 128;
 
-/// Where an operation takes place.
+/// The layer in which an operation takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Layer {
     /// A call into libc, by a rank or by an I/O server for its own disk.
@@ -51,11 +52,11 @@ pub enum Effect {
     Read,
     /// Moves bytes to the file.
     Write,
-    /// Begins to move bytes; [`Effect::Complete`] tells the end.
+    /// Begins to move bytes from the file; a [`Effect::Complete`] operation ends it.
     StartRead,
-    /// As [`Effect::StartRead`], to the file.
+    /// Begins to move bytes to the file; a [`Effect::Complete`] operation ends it.
     StartWrite,
-    /// Tells the result of what was begun.
+    /// Gives the result of a transfer that was begun.
     Complete,
     /// Opens a file.
     Open,
@@ -78,11 +79,11 @@ pub enum Effect {
 /// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// What it is called; libc calls have the name of the function without 64.
+    /// Name; for libc calls that of the function without 64.
     pub name: &'static str,
-    /// Where.
+    /// The layer in which it takes place.
     pub layer: Layer,
-    /// What.
+    /// What it does.
     pub effect: Effect,
 }
 
@@ -185,16 +186,16 @@ pub fn kind(number: u16) -> Option<&'static Kind> {
     KINDS.get(usize::from(number.checked_sub(FIRST)?))
 }
 
-/// Where a request came from.
+/// Origin of a request to an I/O server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// Number of the request, equal in all records that work on it.
     pub unique: u64,
     /// Inode number of the file in the store.
     pub inode: u64,
-    /// Thread ID of the system of who asked; 0 where the kernel asked by itself.
+    /// System thread ID of the asking thread; 0 where the kernel asked by itself.
     pub tid: u32,
-    /// When it arrived, ticks.
+    /// Time of arrival, ticks.
     pub arrived: u64,
 }
 
@@ -209,27 +210,27 @@ pub struct Operation {
     pub offset: i64,
     /// Bytes asked for.
     pub size: i64,
-    /// What was returned; of transfers the bytes moved.
+    /// Return value; for transfers the bytes moved.
     pub result: i64,
-    /// CallID of the MPI call it is done for, where the head cannot tell it.
+    /// CallID of the MPI call that the operation is for, where the head has none.
     pub call: Option<u64>,
     /// Address of the control block.
     pub control: Option<u64>,
     /// Sectors of 512 bytes read from the device, and newly to be written to it.
     pub sectors: Option<(u64, u64)>,
-    /// Where the request came from.
+    /// Origin of the request.
     pub request: Option<Request>,
-    /// The other descriptor and its offset.
+    /// The second descriptor and its offset.
     pub peer: Option<(i32, i64)>,
 }
 
-/// Most bytes of an encoded operation.
-pub const MOST: usize = 32 + 8 + 8 + 16 + 28 + 12;
+/// Maximum size of an encoded operation, bytes.
+pub const MAX_ENCODED_BYTES: usize = 32 + 8 + 8 + 16 + 28 + 12;
 
 impl Operation {
     /// The payload, and how many bytes of it there are.
-    pub fn encode(&self) -> ([u8; MOST], usize) {
-        let mut out = [0; MOST];
+    pub fn encode(&self) -> ([u8; MAX_ENCODED_BYTES], usize) {
+        let mut out = [0; MAX_ENCODED_BYTES];
         let mut at = 0;
         let mut put = |bytes: &[u8]| {
             out[at..at + bytes.len()].copy_from_slice(bytes);

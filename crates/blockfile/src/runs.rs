@@ -1,5 +1,5 @@
-//! Pieces of bytes in the order of a type map. Those of one length at equal distances are one run, however many they are: the
-//! rows of a plane, say.
+//! Pieces of bytes in the order of a type map. Pieces of equal length at equal distances are one run, however many there are:
+//! for example the rows of a plane.
 
 /// Pieces of one length at equal distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,9 +8,9 @@ pub struct Run {
     pub offset: i64,
     /// Bytes of a piece.
     pub length: u64,
-    /// How many pieces; at least one.
+    /// Number of pieces; at least one.
     pub count: u64,
-    /// From the beginning of a piece to that of the next, bytes: more than `length`, where there are several.
+    /// Distance between the beginnings of two pieces, bytes; more than `length` if there are several.
     pub stride: i64,
 }
 
@@ -25,19 +25,19 @@ impl Run {
         }
     }
 
-    /// Where the last piece begins; `None` beyond all offsets.
+    /// Offset of the last piece, bytes; `None` if an i64 cannot hold it.
     pub fn last(&self) -> Option<i64> {
         let before = i64::try_from(self.count.checked_sub(1)?).ok()?;
         self.offset.checked_add(before.checked_mul(self.stride)?)
     }
 
-    /// Whether its pieces go forward and leave gaps, as pieces of a run do.
+    /// Whether the pieces go forward and leave gaps. A run made by [`Runs`] always does.
     pub fn is_sound(&self) -> bool {
         let has_gaps = self.stride > 0 && self.stride.unsigned_abs() > self.length;
         self.count == 1 || self.count > 1 && has_gaps && self.last().is_some()
     }
 
-    /// Offset and length of each piece. Of a run that is not sound, those up to the last possible offset.
+    /// Offset and length of each piece, bytes. For a run that is not sound, the pieces up to the last possible offset.
     pub fn pieces(self) -> impl Iterator<Item = (i64, u64)> {
         let mut next = Some(self.offset);
         (0..self.count).map_while(move |_| {
@@ -48,32 +48,32 @@ impl Run {
     }
 }
 
-/// Runs being put together from what follows each other in a type map. Neighbouring pieces are joined.
+/// Builds runs from pieces in the order of a type map. Neighbouring pieces are joined.
 #[derive(Clone, Debug, Default)]
 pub struct Runs {
     runs: Vec<Run>,
-    /// What has been appended, joined or not.
+    /// Number of parts that have been appended, joined or not.
     steps: usize,
 }
 
 impl Runs {
-    /// Most runs that are kept.
-    pub const MOST: usize = 1 << 16;
-    /// Most parts that are put together, which bounds the work where all of them join.
-    const STEPS: usize = 1 << 20;
+    /// Maximum number of runs.
+    pub const MAX_RUNS: usize = 1 << 16;
+    /// Maximum number of parts. The limit bounds the work where all of them join.
+    const MAX_STEPS: usize = 1 << 20;
 
-    /// What has been put together.
+    /// The runs so far.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// As [`runs`](Self::runs), for good.
+    /// The runs; the builder is used up.
     pub fn into_vec(self) -> Vec<Run> {
         self.runs
     }
 
-    /// Appends `count` pieces of `length` bytes, the first at `offset`, each `stride` bytes behind the one before it. `None`: that
-    /// were too many, or is beyond all offsets.
+    /// Appends `count` pieces of `length` bytes, the first at `offset`, each `stride` bytes after the previous one.
+    /// `None` if there are too many parts or runs, or if an i64 cannot hold an offset.
     pub fn append(&mut self, offset: i64, length: u64, count: u64, stride: i64) -> Option<()> {
         let run = Run {
             offset,
@@ -100,7 +100,7 @@ impl Runs {
     /// Appends a sound run.
     fn append_run(&mut self, run: Run) -> Option<()> {
         self.steps += 1;
-        if self.steps > Self::STEPS {
+        if self.steps > Self::MAX_STEPS {
             return None;
         }
         run.last()?.checked_add_unsigned(run.length)?;
@@ -137,7 +137,7 @@ impl Runs {
             last.count = last.count.checked_add(run.count)?;
             return Some(());
         }
-        if self.runs.len() == Self::MOST {
+        if self.runs.len() == Self::MAX_RUNS {
             return None;
         }
         self.runs.push(run);
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn too_many_are_given_up() {
-        let most = Runs::MOST as i64;
+        let most = Runs::MAX_RUNS as i64;
         let backward = |count| Runs::default().repeat(&piece(0, 1), 0, count, -2);
         assert_eq!(backward(most), Some(()));
         assert_eq!(backward(most + 1), None);

@@ -22,7 +22,7 @@ pub const SLOTS: usize = 1 << 16;
 /// Bytes of the file.
 pub const TIDS_SIZE: usize = TIDS_HEADER + SLOTS * size_of::<Slot>();
 
-/// One thread.
+/// The entry of one thread.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub struct Slot {
@@ -33,7 +33,7 @@ pub struct Slot {
     pub call: AtomicU64,
 }
 
-/// Where the search for a thread begins.
+/// Index of the slot at which the search for a thread begins.
 pub fn first_slot(tid: u32) -> usize {
     tid.wrapping_mul(0x9E37_79B1) as usize >> 16
 }

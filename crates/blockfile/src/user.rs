@@ -1,7 +1,7 @@
-//! What the program says about itself: regions, markers and texts (`trace.h`), events, states and messages of MPE's API.
+//! Events of the program's own: regions, markers and texts (`trace.h`), and events, states and messages of MPE's API.
 //!
-//! A [`Category`] is one kind of them, in a definition record; an [`Event`] is a moment, in a record of its own, whose head has
-//! the time (and the CPU times where calls have them).
+//! A [`Category`] describes one kind of event, in a definition record. An [`Event`] is one moment, in a record of its own; the
+//! head of that record has the time, and CPU times where calls have them.
 //!
 //! ```text
 //! USER_EVENT      0  u32  what (low 8 bits) and flags
@@ -14,7 +14,7 @@
 use crate::args::Bytes;
 use crate::payload::{put_text, put_u32, text};
 
-/// A communicator follows; else it is MPI_COMM_WORLD.
+/// A communicator follows. Without this flag, the communicator is MPI_COMM_WORLD.
 pub const COMM: u32 = 0x100;
 /// 32 bytes of data follow.
 pub const CARGO: u32 = 0x200;
@@ -23,7 +23,7 @@ pub const INSIDE: u32 = 0x400;
 /// Bytes of data that an event of MPE's API has.
 pub const CARGO_SIZE: usize = 32;
 
-/// Numbers of what an event is.
+/// Numbers of the kinds of event.
 pub mod what {
     /// A region begins.
     pub const ENTER: u32 = 0;
@@ -35,13 +35,13 @@ pub mod what {
     pub const TEXT: u32 = 3;
     /// An event of MPE's API.
     pub const MPE: u32 = 4;
-    /// A message that MPE's API tells of leaves.
+    /// A message leaves, as the program told MPE's API.
     pub const SEND: u32 = 5;
-    /// Such a message arrives.
+    /// A message arrives, as the program told MPE's API.
     pub const RECEIVE: u32 = 6;
 }
 
-/// What a category is of.
+/// Kind of a category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum Kind {
@@ -75,20 +75,20 @@ impl Kind {
     }
 }
 
-/// One kind of what the program tells.
+/// One kind of event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Category {
-    /// What it is.
+    /// Kind of the events.
     pub kind: Kind,
-    /// Number in the process's events; of states that of the start event.
+    /// Number in the process's events; for a state the number of its start event.
     pub number: i32,
     /// Number of a state's end event.
     pub end: i32,
-    /// Its name; empty of numbers that were handed out and not described.
+    /// Name; empty if the program got the number and described nothing.
     pub name: String,
-    /// Name of its colour; empty for any.
+    /// Name of the colour; empty for any colour.
     pub color: String,
-    /// Format of its events' data, as MPE has it (`spec/clog2.md` section 8).
+    /// Format of the events' data, as MPE has it (`spec/clog2.md` section 8).
     pub format: String,
 }
 
@@ -105,7 +105,7 @@ impl Category {
         out
     }
 
-    /// From a payload, of which it takes what it needs.
+    /// Decodes a category at the beginning of a payload; `None` if it is damaged.
     pub fn decode(b: &mut Bytes<'_>) -> Option<Category> {
         Some(Category {
             kind: Kind::from_u32(b.u32()?)?,
@@ -137,7 +137,7 @@ pub enum What<'a> {
     Receive(Message),
 }
 
-/// A message that only the program knows of.
+/// A message that the program told MPE's API about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     /// Rank of the other side in the communicator.
@@ -148,7 +148,7 @@ pub struct Message {
     pub bytes: i64,
 }
 
-/// A moment of the program's own.
+/// An event of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
     /// Number of its category.

@@ -187,7 +187,7 @@ impl ThreadWriter {
         debug_assert!(operation::kind(function).is_some());
         let (payload, size) = operation.encode();
         let mut word = function;
-        let mut body = [0; record::HEAD_EXTRA + operation::MOST];
+        let mut body = [0; record::HEAD_EXTRA + operation::MAX_ENCODED_BYTES];
         let mut at = 0;
         let duration = stop.saturating_sub(start);
         if u32::try_from(duration).is_err() {

@@ -2,7 +2,7 @@
 //! MPI_Type_get_envelope and MPI_Type_get_contents.
 //!
 //! Repetitions of what is dense stay one piece, and pieces at equal distances one run, however many they are; anything of more
-//! than [`Runs::MOST`] runs becomes its hull. The work is bounded by [`Runs`] and by the lengths of the lists that the program
+//! than [`Runs::MAX_RUNS`] runs becomes its hull. The work is bounded by [`Runs`] and by the lengths of the lists that the program
 //! itself has passed.
 
 use super::contents::{Combiner, Contents};

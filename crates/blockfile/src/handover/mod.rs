@@ -40,7 +40,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 pub struct Published(AtomicU32);
 
 impl Published {
-    /// With a first value that nobody has seen yet.
+    /// A number with a first value that nobody has seen yet.
     pub fn new(value: u32) -> Published {
         Published(AtomicU32::new(value))
     }

@@ -20,7 +20,7 @@ use std::fmt;
 use wrappers::Table;
 
 // A run may name more counters than one process has.
-const _: () = assert!(counters::MOST_NAMES >= blockfile::counts::MOST);
+const _: () = assert!(counters::MOST_NAMES >= blockfile::counts::MAX_COUNTERS);
 
 /// How files are merged.
 #[derive(Clone, Debug, Default)]
