@@ -9,6 +9,7 @@ mod perf;
 mod usage;
 
 use crate::platform::launcher;
+use crate::platform::say::say;
 use blockfile::counts::PAIR_BYTES;
 use names::{Event, SOFTWARE};
 use parking_lot::Mutex;
@@ -91,7 +92,7 @@ pub fn apply(asked: &[String]) {
             0 => "no counter is left".to_owned(),
             n => format!("the other {n} are read"),
         };
-        crate::say!("trace: counters: {}; {rest}", refused.join("; "));
+        say!("trace: counters: {}; {rest}", refused.join("; "));
     }
     ON.store(!chosen.names.is_empty(), Relaxed);
     LATEST.store(chosen.number, Relaxed);

@@ -13,7 +13,7 @@ use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
 use crate::mpi::slots::{self, Code};
 use crate::platform::host;
-use crate::say;
+use crate::platform::say::say;
 use crate::thread::current;
 use crate::thread::within::within;
 use std::ffi::c_int;

@@ -10,7 +10,7 @@ use crate::finalize::alone;
 use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
-use crate::say;
+use crate::platform::say::say;
 use crate::settings::Settings;
 use std::fs::File;
 use std::io::{self, Read, Write};

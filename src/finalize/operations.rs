@@ -10,7 +10,7 @@ use super::tree_merge::{self, Records, Sink};
 use crate::exchange::failure::Failure;
 use crate::exchange::line::{Exchange, PART};
 use crate::mpi::world::World;
-use crate::say;
+use crate::platform::say::say;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use trace_formats::io::{Extract, Item, Joiner};

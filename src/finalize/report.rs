@@ -6,7 +6,7 @@ use crate::mpi::world::World;
 use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::own_file;
-use crate::say;
+use crate::platform::say::say;
 use crate::settings::{Debug, Settings};
 use blockfile::file::File;
 use std::path::Path;

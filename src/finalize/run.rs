@@ -10,7 +10,7 @@ use crate::exchange::{giving_up, heard, under_way};
 use crate::memory::{self, Unfinished};
 use crate::mpi::world::{self, World};
 use crate::platform::host;
-use crate::say;
+use crate::platform::say::say;
 use crate::settings::{Settings, in_force};
 
 /// Merges and writes the trace. Collective; called once, before the real MPI_Finalize. A rank that could not record anything

@@ -14,7 +14,7 @@ use crate::define;
 use crate::finalize::leaving::{self, Leaving, Left};
 use crate::platform::host;
 use crate::platform::launcher::Environment;
-use crate::say;
+use crate::platform::say::say;
 use crate::settings::in_force;
 use crate::thread::current;
 use std::path::Path;

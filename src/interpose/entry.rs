@@ -113,7 +113,6 @@ pub unsafe extern "C" fn first_call() {
 }
 
 /// Exports functions that jump through a slot.
-#[macro_export]
 macro_rules! export {
     ($($index:literal $name:ident)*) => {$(
         #[doc(hidden)]
@@ -135,6 +134,7 @@ macro_rules! export {
         }
     )*};
 }
+pub(crate) use export;
 
 #[cfg(not(target_arch = "x86_64"))]
 compile_error!("the recorder's entry points exist for x86-64 only");

@@ -16,6 +16,7 @@
     reason = "generated: one pattern for all functions"
 )]
 
+use crate::interpose::entry::export;
 use crate::mpi::functions::SLOTS;
 use crate::mpi::slots::{Addresses, Code};
 

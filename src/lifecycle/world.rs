@@ -16,7 +16,7 @@ use crate::platform::environment;
 use crate::platform::host;
 use crate::platform::job;
 use crate::platform::own_file;
-use crate::say;
+use crate::platform::say::say;
 use crate::settings::in_force;
 use crate::settings::{ClockSync, Names, Settings, expand};
 use crate::thread::state::Thread;

@@ -9,7 +9,7 @@ use crate::mpi::symbol::symbol;
 use crate::mpi::values::SONAME;
 use crate::platform::environment;
 use crate::platform::mark;
-use crate::say;
+use crate::platform::say::say;
 use blockfile::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;

@@ -49,9 +49,9 @@ pub fn on_first_rank(text: &str) {
 }
 
 /// Prints a line; the arguments are those of `format!`.
-#[macro_export]
 macro_rules! say {
     ($($argument:tt)*) => {
         $crate::platform::say::line(&format!($($argument)*))
     };
 }
+pub(crate) use say;

@@ -32,7 +32,7 @@ pub unsafe fn begin(real: impl FnOnce() -> c_int, kind: u16, block: *const aiocb
     let Some(block) = (unsafe { block.as_ref() }) else {
         return real();
     };
-    let Some((now, _)) = watched(block.aio_fildes) else {
+    let Some((context, _)) = watched(block.aio_fildes) else {
         return real();
     };
     let mut said = said(kind, block);
@@ -44,7 +44,7 @@ pub unsafe fn begin(real: impl FnOnce() -> c_int, kind: u16, block: *const aiocb
     let stop = clock::now();
     said.result = r.into();
     said.error = if r == -1 { errno() } else { 0 };
-    record::operation(&now, start, stop, &said);
+    record::operation(&context, start, stop, &said);
     r
 }
 
@@ -58,7 +58,7 @@ pub unsafe fn end(real: impl FnOnce() -> isize, block: *mut aiocb) -> isize {
     let Some(state) = (unsafe { block.as_ref() }) else {
         return real();
     };
-    let Some((now, _)) = watched(state.aio_fildes) else {
+    let Some((context, _)) = watched(state.aio_fildes) else {
         return real();
     };
     let mut said = said(AIO_RETURN, state);
@@ -70,7 +70,7 @@ pub unsafe fn end(real: impl FnOnce() -> isize, block: *mut aiocb) -> isize {
         // SAFETY: as above; asking leaves errno alone.
         said.error = unsafe { libc::aio_error(block) }.max(0);
     }
-    record::operation(&now, start, stop, &said);
+    record::operation(&context, start, stop, &said);
     r
 }
 
@@ -104,19 +104,19 @@ pub unsafe fn begin_list(
             libc::LIO_WRITE => AIO_WRITE,
             _ => continue,
         };
-        if let Some((now, _)) = watched(state.aio_fildes) {
+        if let Some((context, _)) = watched(state.aio_fildes) {
             let mut said = said(kind, state);
             said.result = r.into();
             said.error = error;
-            record::operation(&now, start, stop, &said);
-            last = Some(now);
+            record::operation(&context, start, stop, &said);
+            last = Some(context);
         }
     }
-    if let Some(now) = last {
+    if let Some(context) = last {
         let mut said = Said::new(LIO_LISTIO, -1, -1, count.into());
         said.result = r.into();
         said.error = error;
-        record::operation(&now, start, stop, &said);
+        record::operation(&context, start, stop, &said);
     }
     r
 }

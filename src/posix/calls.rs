@@ -2,11 +2,12 @@
 //!
 //! Each of these runs the real function exactly once, gives back what it gave and leaves errno as it left it.
 
+use super::context::CallContext;
 use super::descriptors::{self, DIRECT, Description, OF_MPI};
 use super::paths::Path;
 use super::record::{self, Said};
 use super::system;
-use super::watch::{COUNTERS, Now};
+use super::watch::{self, COUNTERS};
 use crate::platform::clock;
 use crate::platform::errno::errno;
 use blockfile::operation::{self, CLOSE, COPY_FILE_RANGE, FCNTL_LOCK, FCNTL_UNLOCK, SENDFILE};
@@ -84,30 +85,30 @@ impl Running {
 
     /// Ends it.
     #[inline(always)]
-    fn stop(self, now: &Now, stop: u64, mut said: Said, result: i64) {
+    fn stop(self, context: &CallContext, stop: u64, mut said: Said, result: i64) {
         said.result = result;
         if result == -1 && said.error == 0 {
             said.error = errno();
         }
-        record::operation(now, self.start, stop, &said);
+        record::operation(context, self.start, stop, &said);
     }
 }
 
 /// The state as calls on this description have it.
 #[inline(always)]
-fn on(now: Now, description: &Description) -> Now {
-    Now {
-        flags: now.flags_on(description.is(OF_MPI)),
-        ..now
+fn on(context: CallContext, description: &Description) -> CallContext {
+    CallContext {
+        flags: context.flags_on(description.is(OF_MPI)),
+        ..context
     }
 }
 
 /// State and description of a call on `fd` that is recorded.
 #[inline(always)]
-pub fn watched(fd: c_int) -> Option<(Now, &'static Description)> {
-    let now = Now::of(fd)?;
-    let description = descriptors::find(&now, fd)?;
-    Some((on(now, description), description))
+pub fn watched(fd: c_int) -> Option<(CallContext, &'static Description)> {
+    let context = watch::context(fd)?;
+    let description = descriptors::find(&context, fd)?;
+    Some((on(context, description), description))
 }
 
 /// Whether a kind of operation writes.
@@ -126,7 +127,7 @@ pub fn transfer(
     offset: i64,
     size: i64,
 ) -> isize {
-    let Some((now, description)) = watched(fd) else {
+    let Some((context, description)) = watched(fd) else {
         if offset == -1 {
             descriptors::moved_unseen(fd);
         }
@@ -146,7 +147,7 @@ pub fn transfer(
         said.flags |= operation::DIRECT;
     }
     said.sectors = call.sectors();
-    call.stop(&now, stop, said, r as i64);
+    call.stop(&context, stop, said, r as i64);
     r
 }
 
@@ -173,20 +174,25 @@ pub fn plain<R: Returned>(
     offset: i64,
     size: i64,
 ) -> R {
-    let Some((now, _)) = watched(fd) else {
+    let Some((context, _)) = watched(fd) else {
         return real();
     };
     let call = Running::start();
     let r = real();
     let stop = clock::now();
-    call.stop(&now, stop, Said::new(kind, fd, offset, size), r.number());
+    call.stop(
+        &context,
+        stop,
+        Said::new(kind, fd, offset, size),
+        r.number(),
+    );
     r
 }
 
 /// A call that gives back what errno would be: posix_fallocate.
 #[inline(always)]
 pub fn coded(real: impl FnOnce() -> c_int, kind: u16, fd: c_int, offset: i64, size: i64) -> c_int {
-    let Some((now, _)) = watched(fd) else {
+    let Some((context, _)) = watched(fd) else {
         return real();
     };
     let call = Running::start();
@@ -194,14 +200,14 @@ pub fn coded(real: impl FnOnce() -> c_int, kind: u16, fd: c_int, offset: i64, si
     let stop = clock::now();
     let mut said = Said::new(kind, fd, offset, size);
     said.error = r;
-    call.stop(&now, stop, said, if r == 0 { 0 } else { -1 });
+    call.stop(&context, stop, said, if r == 0 { 0 } else { -1 });
     r
 }
 
 /// lseek.
 #[inline(always)]
 pub fn seek(real: impl FnOnce() -> i64, kind: u16, fd: c_int) -> i64 {
-    let Some((now, description)) = watched(fd) else {
+    let Some((context, description)) = watched(fd) else {
         descriptors::moved_unseen(fd);
         return real();
     };
@@ -211,7 +217,7 @@ pub fn seek(real: impl FnOnce() -> i64, kind: u16, fd: c_int) -> i64 {
     if r >= 0 {
         description.seek(r);
     }
-    call.stop(&now, stop, Said::new(kind, fd, r, 0), r);
+    call.stop(&context, stop, Said::new(kind, fd, r, 0), r);
     r
 }
 
@@ -227,8 +233,8 @@ pub unsafe fn opening(
     name: *const c_char,
     flags: c_int,
 ) -> c_int {
-    let now = Now::of_name(directory, name);
-    let Some(now) = now.filter(|now| !now.put_off) else {
+    let context = watch::context_of_name(directory, name);
+    let Some(context) = context.filter(|context| !context.put_off) else {
         let fd = real();
         descriptors::forget(fd);
         return fd;
@@ -237,7 +243,7 @@ pub unsafe fn opening(
     let fd = real();
     let stop = clock::now();
     // SAFETY: as promised.
-    unsafe { note_open(&now, call, stop, kind, directory, name, flags, fd) };
+    unsafe { note_open(&context, call, stop, kind, directory, name, flags, fd) };
     fd
 }
 
@@ -249,7 +255,7 @@ pub unsafe fn opening(
     reason = "all that is known of a call that opens a file"
 )]
 unsafe fn note_open(
-    now: &Now,
+    context: &CallContext,
     call: Running,
     stop: u64,
     kind: u16,
@@ -268,10 +274,10 @@ unsafe fn note_open(
         if path.is_wanted() {
             // SAFETY: numbers, which may all be 0.
             let nothing = unsafe { std::mem::zeroed() };
-            record::file(now, call.start, -1, flags, &nothing, &path);
+            record::file(context, call.start, -1, flags, &nothing, &path);
             let mut said = Said::new(kind, fd, -1, 0);
             said.error = error;
-            call.stop(now, stop, said, -1);
+            call.stop(context, stop, said, -1);
         }
         return;
     }
@@ -280,8 +286,8 @@ unsafe fn note_open(
     let Some(status) = system::status(fd) else {
         return;
     };
-    if descriptors::opened(now, call.start, fd, flags, &status, &path, 0).is_some() {
-        call.stop(now, stop, Said::new(kind, fd, -1, 0), fd.into());
+    if descriptors::opened(context, call.start, fd, flags, &status, &path, 0).is_some() {
+        call.stop(context, stop, Said::new(kind, fd, -1, 0), fd.into());
     }
 }
 
@@ -297,26 +303,26 @@ pub unsafe fn named(
     name: *const c_char,
     size: i64,
 ) -> c_int {
-    let now = Now::of_name(directory, name);
-    let Some(now) = now.filter(|now| !now.put_off) else {
+    let context = watch::context_of_name(directory, name);
+    let Some(context) = context.filter(|context| !context.put_off) else {
         return real();
     };
     // SAFETY: as promised.
-    let wanted = unsafe { note_name(&now, directory, name) };
+    let wanted = unsafe { note_name(&context, directory, name) };
     if !wanted {
         return real();
     }
     let call = Running::start();
     let r = real();
     let stop = clock::now();
-    call.stop(&now, stop, Said::new(kind, -1, -1, size), r.into());
+    call.stop(&context, stop, Said::new(kind, -1, -1, size), r.into());
     r
 }
 
 /// Says which file the next call without a descriptor is about; whether it is wanted.
 #[cold]
 #[inline(never)]
-unsafe fn note_name(now: &Now, directory: c_int, name: *const c_char) -> bool {
+unsafe fn note_name(context: &CallContext, directory: c_int, name: *const c_char) -> bool {
     if name.is_null() || name as usize == usize::MAX {
         return false;
     }
@@ -329,7 +335,7 @@ unsafe fn note_name(now: &Now, directory: c_int, name: *const c_char) -> bool {
     let status = system::status_of_name(directory, unsafe { std::ffi::CStr::from_ptr(name) });
     // SAFETY: numbers, which may all be 0 where there is no such file.
     let status = status.unwrap_or_else(|| unsafe { std::mem::zeroed() });
-    record::file(now, clock::now(), -1, 0, &status, &path);
+    record::file(context, clock::now(), -1, 0, &status, &path);
     true
 }
 
@@ -340,28 +346,28 @@ pub fn closing<R: Returned>(real: impl FnOnce() -> R, fd: c_int) -> R {
         descriptors::forget(fd);
         return real();
     };
-    let now = Now::of(fd).filter(|now| !now.put_off || description.is(OF_MPI));
-    let now = now.map(|now| on(now, description));
+    let context = watch::context(fd).filter(|context| !context.put_off || description.is(OF_MPI));
+    let context = context.map(|context| on(context, description));
     descriptors::forget(fd);
-    let Some(now) = now else {
+    let Some(context) = context else {
         return real();
     };
     let call = Running::start();
     let r = real();
     let stop = clock::now();
-    call.stop(&now, stop, Said::new(CLOSE, fd, -1, 0), r.number());
+    call.stop(&context, stop, Said::new(CLOSE, fd, -1, 0), r.number());
     r
 }
 
 /// dup and fcntl(F_DUPFD): a new descriptor for the same file.
 #[inline(always)]
 pub fn duplicate(real: impl FnOnce() -> c_int, old: c_int) -> c_int {
-    let now = Now::of(old);
+    let context = watch::context(old);
     let new = real();
     if new >= 0 {
         descriptors::forget(new);
-        if let Some(now) = now {
-            descriptors::duplicated(&now, old, new);
+        if let Some(context) = context {
+            descriptors::duplicated(&context, old, new);
         }
     }
     new
@@ -370,12 +376,12 @@ pub fn duplicate(real: impl FnOnce() -> c_int, old: c_int) -> c_int {
 /// dup2 and dup3: `new` is closed before, unless it is `old` or the call fails.
 #[inline(always)]
 pub fn duplicate_to(real: impl FnOnce() -> c_int, old: c_int, new: c_int) -> c_int {
-    let now = Now::of(old);
+    let context = watch::context(old);
     let r = real();
     if r >= 0 && old != new {
         descriptors::forget(new);
-        if let Some(now) = now {
-            descriptors::duplicated(&now, old, new);
+        if let Some(context) = context {
+            descriptors::duplicated(&context, old, new);
         }
     }
     r
@@ -448,7 +454,7 @@ pub unsafe fn copy(
 ) -> isize {
     debug_assert!(kind == COPY_FILE_RANGE || kind == SENDFILE);
     let (source, target) = (watched(from), watched(to));
-    let Some((now, _)) = target.or(source) else {
+    let Some((context, _)) = target.or(source) else {
         descriptors::moved_unseen(from);
         descriptors::moved_unseen(to);
         return real();
@@ -460,15 +466,16 @@ pub unsafe fn copy(
     let r = real();
     let stop = clock::now();
     let moved = r.max(0) as i64;
-    let place = |fd, at: Option<i64>, file: Option<(Now, &Description)>, writes| match (at, file) {
-        (Some(at), _) => at,
-        (None, Some((_, description))) => description.advance(fd, moved, writes),
-        (None, None) => -1,
-    };
+    let place =
+        |fd, at: Option<i64>, file: Option<(CallContext, &Description)>, writes| match (at, file) {
+            (Some(at), _) => at,
+            (None, Some((_, description))) => description.advance(fd, moved, writes),
+            (None, None) => -1,
+        };
     let mut said = Said::new(kind, to, -1, size);
     said.peer = Some((from, place(from, before_from, source, false)));
     said.offset = place(to, before_to, target, true);
     said.sectors = call.sectors();
-    call.stop(&now, stop, said, r as i64);
+    call.stop(&context, stop, said, r as i64);
     r
 }

@@ -1,10 +1,10 @@
 //! Descriptors that are watched: those of regular files. Where their positions stand is followed here, because asking costs
 //! more than the record. Descriptors made from each other by dup share one position.
 
+use super::context::CallContext;
 use super::paths::Path;
 use super::record;
 use super::system;
-use super::watch::Now;
 use crate::platform::clock;
 use std::ffi::c_int;
 use std::sync::atomic::{
@@ -184,42 +184,42 @@ pub fn known(fd: c_int) -> Option<&'static Description> {
 
 /// The description of a descriptor on which a call is to be recorded; `None` where it is not.
 #[inline(always)]
-pub fn find(now: &Now, fd: c_int) -> Option<&'static Description> {
+pub fn find(context: &CallContext, fd: c_int) -> Option<&'static Description> {
     if fd as usize >= MOST {
-        count_beyond(now, fd);
+        count_beyond(context, fd);
         return None;
     }
     match entry(fd)?.load(Relaxed) {
-        UNKNOWN if now.put_off => None,
-        UNKNOWN => first_use(now, fd),
+        UNKNOWN if context.put_off => None,
+        UNKNOWN => first_use(context, fd),
         OTHER => None,
         known => {
             let description = DESCRIPTIONS.get((known - WATCHED) as usize)?;
-            (!now.put_off || description.is(OF_MPI)).then_some(description)
+            (!context.put_off || description.is(OF_MPI)).then_some(description)
         }
     }
 }
 
 #[cold]
-fn count_beyond(now: &Now, fd: c_int) {
-    if fd >= 0 && !now.put_off {
+fn count_beyond(context: &CallContext, fd: c_int) {
+    if fd >= 0 && !context.put_off {
         BEYOND.fetch_add(1, Relaxed);
     }
 }
 
 /// Looks at a descriptor that nobody has seen being opened.
 #[cold]
-fn first_use(now: &Now, fd: c_int) -> Option<&'static Description> {
+fn first_use(context: &CallContext, fd: c_int) -> Option<&'static Description> {
     let status = system::status(fd)?;
     let path = Path::of_descriptor(fd);
     // Who has given it to us may use it as well.
     let flags = system::flags(fd);
-    opened(now, clock::now(), fd, flags, &status, &path, SHARED)
+    opened(context, clock::now(), fd, flags, &status, &path, SHARED)
 }
 
 /// Descriptor `fd` stands for a file from `time` on. Gives its description if it is watched; then its definition has been written.
 pub fn opened(
-    now: &Now,
+    context: &CallContext,
     time: u64,
     fd: c_int,
     flags: c_int,
@@ -228,7 +228,7 @@ pub fn opened(
     more: u32,
 ) -> Option<&'static Description> {
     if fd as usize >= MOST {
-        count_beyond(now, fd);
+        count_beyond(context, fd);
         return None;
     }
     let entry = entry(fd)?;
@@ -237,7 +237,7 @@ pub fn opened(
         entry.store(OTHER, Relaxed);
         return None;
     }
-    let of_mpi = if now.in_file { OF_MPI } else { 0 };
+    let of_mpi = if context.in_file { OF_MPI } else { 0 };
     let position = if more & SHARED != 0 {
         system::position(fd).unwrap_or(0)
     } else {
@@ -245,7 +245,7 @@ pub fn opened(
     };
     let number = describe(fd, from_open(flags) | of_mpi | more, position)?;
     stand_for(fd, number);
-    record::file(now, time, fd, flags, status, path);
+    record::file(context, time, fd, flags, status, path);
     DESCRIPTIONS.get(number as usize)
 }
 
@@ -300,12 +300,12 @@ pub fn forget_range(first: u32, last: u32) {
 }
 
 /// Descriptor `new` stands for what `old` stands for.
-pub fn duplicated(now: &Now, old: c_int, new: c_int) {
+pub fn duplicated(context: &CallContext, old: c_int, new: c_int) {
     if old == new {
         return;
     }
     forget(new);
-    let Some(description) = find(now, old) else {
+    let Some(description) = find(context, old) else {
         return;
     };
     if new as usize >= MOST {
@@ -319,7 +319,14 @@ pub fn duplicated(now: &Now, old: c_int, new: c_int) {
     stand_for(new, number);
     if let Some(status) = system::status(new) {
         let path = Path::of_descriptor(new);
-        record::file(now, clock::now(), new, system::flags(new), &status, &path);
+        record::file(
+            context,
+            clock::now(),
+            new,
+            system::flags(new),
+            &status,
+            &path,
+        );
     }
 }
 
@@ -330,8 +337,8 @@ mod tests {
     use std::os::fd::AsRawFd;
 
     /// In an MPI_File call of a thread without a state: nothing may be written.
-    fn now() -> Now {
-        Now {
+    fn now() -> CallContext {
+        CallContext {
             thread: std::ptr::null_mut(),
             call: 1,
             flags: 0,
@@ -346,7 +353,7 @@ mod tests {
         assert!(find(&now(), MOST as c_int).is_none());
         assert!(find(&now(), c_int::MAX).is_none());
         assert!(find(&now(), -1).is_none());
-        let deferred = Now {
+        let deferred = CallContext {
             put_off: true,
             ..now()
         };

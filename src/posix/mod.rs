@@ -10,6 +10,7 @@
 
 mod aio;
 mod calls;
+mod context;
 mod descriptors;
 mod exports;
 mod maps;

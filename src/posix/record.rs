@@ -1,7 +1,7 @@
 //! Records of operations and definitions of files, written into the running thread's block.
 
+use super::context::CallContext;
 use super::paths::Path;
-use super::watch::Now;
 use crate::platform::errno::{errno, set_errno};
 use crate::thread::records;
 use crate::thread::{Busy, Thread};
@@ -59,9 +59,9 @@ impl Said {
 
 /// Writes the record of an operation that ran from `start` to `stop`.
 #[inline(always)]
-pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
+pub fn operation(context: &CallContext, start: u64, stop: u64, said: &Said) {
     // SAFETY: the state of the running thread, which nobody else writes; the guard holds off signal handlers.
-    let t: &mut Thread = unsafe { &mut *now.thread };
+    let t: &mut Thread = unsafe { &mut *context.thread };
     let _busy = Busy::new(t);
     let duration = stop.wrapping_sub(start);
     // SAFETY: ROOM bytes are free where the record begins, and no record is larger.
@@ -70,7 +70,7 @@ pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
         let at = if is_far || ROOM > (t.end as usize) - (t.at as usize) {
             // A block that is written out takes calls of ours.
             let saved = errno();
-            let at = records::make_room(t, ROOM, start, now.call);
+            let at = records::make_room(t, ROOM, start, context.call);
             set_errno(saved);
             at
         } else {
@@ -88,7 +88,7 @@ pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
             word |= ERROR;
             out.i32(said.error);
         }
-        let mut flags = now.flags | said.flags;
+        let mut flags = context.flags | said.flags;
         let place_of_flags = out.position();
         out.u32(0);
         out.i32(said.fd);
@@ -115,7 +115,7 @@ pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
             word,
             start: start.wrapping_sub(t.time_base) as u32,
             duration: short,
-            call: now.call.wrapping_sub(t.call_base) as u32,
+            call: context.call.wrapping_sub(t.call_base) as u32,
         }
         .write(at, size);
         t.at = at.add(size);
@@ -127,7 +127,14 @@ pub fn operation(now: &Now, start: u64, stop: u64, said: &Said) {
 /// Writes that descriptor `fd` stands for a file from `time` on. With -1 it says which file the operation without a descriptor
 /// is about that follows.
 #[cold]
-pub fn file(now: &Now, time: u64, fd: c_int, flags: c_int, status: &libc::stat, path: &Path) {
+pub fn file(
+    context: &CallContext,
+    time: u64,
+    fd: c_int,
+    flags: c_int,
+    status: &libc::stat,
+    path: &Path,
+) {
     const FIXED: usize = 4 + 4 + 8 + 8 + 4;
     let name = path.bytes();
     let mut payload = [0; FIXED + 4096];
@@ -138,7 +145,7 @@ pub fn file(now: &Now, time: u64, fd: c_int, flags: c_int, status: &libc::stat, 
     payload[24..FIXED].copy_from_slice(&(name.len() as u32).to_ne_bytes());
     payload[FIXED..FIXED + name.len()].copy_from_slice(name);
     // SAFETY: the state of the running thread.
-    let t = unsafe { &mut *now.thread };
+    let t = unsafe { &mut *context.thread };
     let saved = errno();
     records::put_encoded(t, FILE, &payload[..FIXED + name.len()], time);
     set_errno(saved);

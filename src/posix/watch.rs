@@ -6,6 +6,7 @@
 //!
 //! Nothing inside MPI calls that are not recorded themselves, in forked children, and while the recorder is busy on the thread.
 
+use super::context::CallContext;
 use super::paths::Path;
 use super::{descriptors, paths};
 use crate::mpi::functions::{COUNT, NAMES, NUMBERS};
@@ -13,9 +14,8 @@ use crate::platform::errno::{errno, set_errno};
 use crate::settings::{Posix, Settings};
 use crate::thread::begin;
 use crate::thread::current;
-use crate::thread::state::Thread;
 use crate::thread::within::inside;
-use blockfile::operation::{DEFERRED, OUTSIDE};
+use blockfile::operation::OUTSIDE;
 use blockfile::record::FUNCTION;
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -152,106 +152,79 @@ pub fn is_alone() -> bool {
     unsafe { ALONE.load(Relaxed).read_volatile() != 0 }
 }
 
-/// The state in which a call is made that may have to be recorded.
-#[derive(Clone, Copy)]
-pub struct Now {
-    /// The running thread.
-    pub thread: *mut Thread,
-    /// Number of the call that it belongs to: the MPI call that is running, else the next one.
-    pub call: u64,
-    /// Flags of the record.
-    pub flags: u32,
-    /// Whether an MPI_File_* function is running.
-    pub in_file: bool,
-    /// Whether only descriptors are recorded that an MPI_File_* function has opened.
-    pub put_off: bool,
+/// The state of the running thread, if anything at all may be recorded in it. `fd` is what the call is on, -1 for none.
+#[inline(always)]
+pub fn context(fd: c_int) -> Option<CallContext> {
+    let level = LEVEL.load(Relaxed);
+    let t = current();
+    if level == NOTHING {
+        return None;
+    }
+    if t.is_null() {
+        return context_of_new_thread(level, || descriptors::may_be_watched(fd));
+    }
+    // SAFETY: the state of the running thread, and the header of its own block.
+    let (busy, depth, next, open) = unsafe {
+        (
+            (*t).busy,
+            (*t).depth,
+            (*t).next_call,
+            (*(*t).block.header()).open_function.load(Relaxed),
+        )
+    };
+    if busy != 0 {
+        interrupting(fd);
+        return None;
+    }
+    if !is_alone() {
+        return None;
+    }
+    if depth == 0 {
+        return (level == EVERYTHING).then_some(CallContext {
+            thread: t,
+            call: next,
+            flags: OUTSIDE,
+            in_file: false,
+            put_off: false,
+        });
+    }
+    // No call is open while one is passed through that is not recorded.
+    let number = open.checked_sub(1)?;
+    let class = CLASSES[(number as u16 & FUNCTION) as usize];
+    if class == Class::Never {
+        return None;
+    }
+    let in_file = class == Class::File;
+    Some(CallContext {
+        thread: t,
+        call: next - 1,
+        flags: 0,
+        in_file,
+        put_off: !in_file && level == MPI_FILE,
+    })
 }
 
-impl Now {
-    /// The state of the running thread, if anything at all may be recorded in it. `fd` is what the call is on, -1 for none.
-    #[inline(always)]
-    pub fn of(fd: c_int) -> Option<Now> {
-        let level = LEVEL.load(Relaxed);
-        let t = current();
-        if level == NOTHING {
-            return None;
-        }
-        if t.is_null() {
-            return Now::of_new_thread(level, || descriptors::may_be_watched(fd));
-        }
-        // SAFETY: the state of the running thread, and the header of its own block.
-        let (busy, depth, next, open) = unsafe {
-            (
-                (*t).busy,
-                (*t).depth,
-                (*t).next_call,
-                (*(*t).block.header()).open_function.load(Relaxed),
-            )
-        };
-        if busy != 0 {
-            interrupting(fd);
-            return None;
-        }
-        if !is_alone() {
-            return None;
-        }
-        if depth == 0 {
-            return (level == EVERYTHING).then_some(Now {
-                thread: t,
-                call: next,
-                flags: OUTSIDE,
-                in_file: false,
-                put_off: false,
-            });
-        }
-        // No call is open while one is passed through that is not recorded.
-        let number = open.checked_sub(1)?;
-        let class = CLASSES[(number as u16 & FUNCTION) as usize];
-        if class == Class::Never {
-            return None;
-        }
-        let in_file = class == Class::File;
-        Some(Now {
-            thread: t,
-            call: next - 1,
-            flags: 0,
-            in_file,
-            put_off: !in_file && level == MPI_FILE,
-        })
+/// The state of a thread that has never called MPI, which is given one if its call is on a file that is wanted.
+#[cold]
+#[inline(never)]
+fn context_of_new_thread(level: u8, is_wanted: impl Fn() -> bool) -> Option<CallContext> {
+    if level != EVERYTHING || !is_alone() || inside() || !is_wanted() {
+        return None;
     }
+    let saved = errno();
+    let t = begin::adopt();
+    set_errno(saved);
+    if t.is_null() { None } else { context(-1) }
+}
 
-    /// The state of a thread that has never called MPI, which is given one if its call is on a file that is wanted.
-    #[cold]
-    #[inline(never)]
-    fn of_new_thread(level: u8, is_wanted: impl Fn() -> bool) -> Option<Now> {
-        if level != EVERYTHING || !is_alone() || inside() || !is_wanted() {
-            return None;
-        }
-        let saved = errno();
-        let t = begin::adopt();
-        set_errno(saved);
-        if t.is_null() { None } else { Now::of(-1) }
+/// As [`context`], for a call on the file of this name, which may be no address at all.
+#[inline(always)]
+pub fn context_of_name(directory: c_int, name: *const c_char) -> Option<CallContext> {
+    if current().is_null() {
+        let is_wanted = || Path::may_be_wanted(directory, name);
+        return context_of_new_thread(LEVEL.load(Relaxed), is_wanted);
     }
-
-    /// As [`Now::of`], for a call on the file of this name, which may be no address at all.
-    #[inline(always)]
-    pub fn of_name(directory: c_int, name: *const c_char) -> Option<Now> {
-        if current().is_null() {
-            let is_wanted = || Path::may_be_wanted(directory, name);
-            return Now::of_new_thread(LEVEL.load(Relaxed), is_wanted);
-        }
-        Now::of(-1)
-    }
-
-    /// Flags of a record on a descriptor that an MPI_File_* function has opened (`of_mpi`) or not.
-    #[inline(always)]
-    pub fn flags_on(&self, of_mpi: bool) -> u32 {
-        if of_mpi && !self.in_file && self.flags & OUTSIDE == 0 {
-            self.flags | DEFERRED
-        } else {
-            self.flags
-        }
-    }
+    context(-1)
 }
 
 /// A call while the recorder is busy: its own, whose files are not watched, or a signal handler's.

@@ -26,6 +26,7 @@
 mod complaint;
 #[cfg(test)]
 mod docs;
+mod files;
 mod filters;
 pub(crate) mod in_force;
 mod names;
@@ -40,6 +41,7 @@ mod values;
 #[allow(unused_imports, reason = "as above")]
 pub use self::{
     complaint::{Complaint, Matter, Place},
+    files::ConfigurationOrigin,
     filters::{Pcontrol, Polling},
     names::{Names, array_task, expand, is_of_job, job_id, shortened},
     options::{OPTIONS, Settings, SettingsOption},
@@ -47,21 +49,9 @@ pub use self::{
     values::{AtLimit, CallIds, ClockSync, Conversions, DumpSignal, Posix, Setting, Timestamp},
 };
 
-use std::{
-    ffi::{CString, OsStr},
-    fs::{Metadata, OpenOptions},
-    io,
-    io::Read,
-    os::unix::{
-        ffi::OsStrExt,
-        fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
-    },
-    path::Path,
-};
+use files::{is_usable_folder, read_file};
+use std::{io, path::Path};
 use wrappers::Class;
-
-/// Largest configuration file that is read, in bytes; what is larger is something else.
-const LARGEST_FILE: u64 = 1 << 20;
 
 impl Settings {
     /// How the text begins that [`Settings::to_text`] gives.
@@ -100,7 +90,7 @@ impl Settings {
     /// `env` gives a variable's value, `read` a file's bytes, `known` says whether a name is that of an MPI function.
     pub fn load(
         env: &dyn Fn(&str) -> Option<String>,
-        read: &dyn Fn(&Path, Asked) -> io::Result<Vec<u8>>,
+        read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
         known: &dyn Fn(&str) -> bool,
     ) -> (Settings, Vec<Complaint>) {
         Settings::with_customs(Settings::ordered(env, read, known), env)
@@ -109,7 +99,7 @@ impl Settings {
     /// Reads the sources that are meant for the recorder.
     fn ordered<'a>(
         env: &dyn Fn(&str) -> Option<String>,
-        read: &dyn Fn(&Path, Asked) -> io::Result<Vec<u8>>,
+        read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
         known: &'a dyn Fn(&str) -> bool,
     ) -> read::Reader<'a> {
         let mut reader = read::Reader::new(known);
@@ -173,71 +163,5 @@ impl Settings {
             .or_else(|| self.class.get(&class?))
             .copied()
             .unwrap_or(self.default_function)
-    }
-}
-
-/// Who wants a configuration file to be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// The user, by its name.
-    ByName,
-    /// Nobody: it is in the working directory, where somebody else may have put it.
-    ByNobody,
-}
-
-/// Whether files can be made in this folder.
-fn is_usable_folder(path: &OsStr) -> bool {
-    let Ok(name) = CString::new(path.as_bytes()) else {
-        return false;
-    };
-    // SAFETY: a NUL-terminated path.
-    Path::new(path).is_dir() && unsafe { libc::access(name.as_ptr(), libc::W_OK | libc::X_OK) } == 0
-}
-
-/// The bytes of a configuration file of sensible size. What is no file may make whoever opens or reads it wait for ever, so it
-/// is opened without waiting, and only a regular file is read (or the null device, which stands for an empty one).
-fn read_file(path: &Path, asked: Asked) -> io::Result<Vec<u8>> {
-    if asked == Asked::ByNobody {
-        // A link counts as what its owner says; what it leads to is looked at below.
-        is_own(&path.symlink_metadata()?, false).map_err(untrusted)?;
-    }
-    let mut bytes = Vec::new();
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(path)?;
-    let metadata = file.metadata()?;
-    let is_null = metadata.file_type().is_char_device() && metadata.rdev() == libc::makedev(1, 3);
-    if !metadata.is_file() && !is_null {
-        let error = "a pipe, a device or a folder, not a configuration file";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
-    }
-    if asked == Asked::ByNobody {
-        is_own(&metadata, true).map_err(untrusted)?;
-    }
-    file.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST_FILE {
-        let error = "larger than 1 MiB, not a configuration file";
-        return Err(io::Error::new(io::ErrorKind::InvalidData, error));
-    }
-    Ok(bytes)
-}
-
-fn untrusted(why: &str) -> io::Error {
-    let error = format!("{why}: it counts only if TRACE_CONF names it");
-    io::Error::new(io::ErrorKind::PermissionDenied, error)
-}
-
-/// Whether a file is this user's own or root's, and nobody else can have `written` it. A group of the user's number is taken
-/// for the user's own, as systems that give everyone a group number them.
-fn is_own(metadata: &Metadata, written: bool) -> Result<(), &'static str> {
-    // SAFETY: asks for numbers, and cannot fail.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    let own_group = group == user && metadata.gid() == group;
-    let others = if own_group { 0o002 } else { 0o022 };
-    match () {
-        () if metadata.uid() != user && metadata.uid() != 0 => Err("another user's file"),
-        () if written && metadata.mode() & others != 0 => Err("a file that others can write to"),
-        () => Ok(()),
     }
 }

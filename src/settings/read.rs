@@ -7,8 +7,8 @@ use std::{
 };
 
 use super::{
-    Asked,
     complaint::{Complaint, Matter, Place},
+    files::ConfigurationOrigin,
     options::{Meaning, OPTIONS, Settings, SettingsOption, Strength},
     suggest,
     values::{Kind, Setting},
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
     pub fn configuration(
         &mut self,
         env: &dyn Fn(&str) -> Option<String>,
-        read: &dyn Fn(&Path, Asked) -> io::Result<Vec<u8>>,
+        read: &dyn Fn(&Path, ConfigurationOrigin) -> io::Result<Vec<u8>>,
     ) {
         let named = ["TRACE_CONF", "DUMPI_CONF"]
             .iter()
@@ -156,8 +156,8 @@ impl<'a> Reader<'a> {
         let mut used = "no configuration file".to_owned();
         for (index, file) in files.iter().enumerate() {
             let asked = match index == usual {
-                true => Asked::ByNobody,
-                false => Asked::ByName,
+                true => ConfigurationOrigin::ByNobody,
+                false => ConfigurationOrigin::ByName,
             };
             match read(Path::new(file), asked) {
                 Ok(bytes) => {

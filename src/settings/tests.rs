@@ -38,7 +38,7 @@ fn load(variables: &[(&str, &str)], files: &[(&str, &[u8])]) -> (Settings, Vec<S
         .map(|(name, bytes)| (Path::new(*name), *bytes))
         .collect();
     let env = |name: &str| variables.get(name).map(|value| value.to_string());
-    let read = |path: &Path, _: Asked| {
+    let read = |path: &Path, _: ConfigurationOrigin| {
         files
             .get(path)
             .map(|bytes| bytes.to_vec())

@@ -4,6 +4,7 @@
 use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
 use crate::platform::launcher;
+use crate::platform::say::say;
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -22,7 +23,7 @@ fn here() -> String {
 fn told() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.swap(true, Relaxed) && launcher::rank().unwrap_or(0) == 0 {
-        crate::say!("trace: no debugger is started at errors and signals, as libmpe does");
+        say!("trace: no debugger is started at errors and signals, as libmpe does");
     }
 }
 
@@ -30,7 +31,7 @@ fn told() {
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "MPE's name")]
 pub extern "C" fn MPE_Start_debugger() {
-    crate::say!("trace: MPE_Start_debugger: {}", here());
+    say!("trace: MPE_Start_debugger: {}", here());
 }
 
 /// Errors go to MPI's handler, which ends the program.
@@ -80,7 +81,7 @@ pub unsafe extern "C" fn MPE_Errors_to_dbx(comm: *mut MPI_Comm, code: *mut c_int
     unsafe {
         pmpi::MPI_Error_string(*code, text.as_mut_ptr(), &mut length);
         let text = CStr::from_ptr(text.as_ptr()).to_string_lossy();
-        crate::say!("trace: {}: {text}", here());
+        say!("trace: {}: {text}", here());
         MPI_Abort(*comm, *code);
     }
 }

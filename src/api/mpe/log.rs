@@ -13,6 +13,7 @@ use crate::mpi::header::MPI_Comm;
 use crate::mpi::pmpi;
 use crate::mpi::world;
 use crate::platform::environment;
+use crate::platform::say::say;
 use crate::thread::current;
 use crate::thread::records::put_definition;
 use crate::thread::within::within;
@@ -120,7 +121,7 @@ api! {
         // SAFETY: may be called at any time.
         unsafe { pmpi::MPI_Initialized(&mut initialized) };
         if initialized == 0 {
-            crate::say!("trace: MPE_Init_log before MPI_Init: MPI is initialized now");
+            say!("trace: MPE_Init_log before MPI_Init: MPI is initialized now");
             // SAFETY: called as the program would call it; MPI allows NULL for both.
             unsafe { MPI_Init(std::ptr::null_mut(), std::ptr::null_mut()) };
         }

@@ -149,16 +149,23 @@ fn text_that_is_not_utf8_is_read_as_far_as_it_goes() {
 
 #[test]
 fn a_file_that_is_too_large_or_no_file_is_an_error() {
-    assert!(read_file(&root().join("src"), Asked::ByName).is_err());
-    assert!(read_file(&root().join("src/settings/no such file"), Asked::ByName).is_err());
+    assert!(read_file(&root().join("src"), ConfigurationOrigin::ByName).is_err());
+    assert!(
+        read_file(
+            &root().join("src/settings/no such file"),
+            ConfigurationOrigin::ByName
+        )
+        .is_err()
+    );
     let own = root().join("src/settings/tests.rs");
     assert_eq!(
-        read_file(&own, Asked::ByName).expect("this file"),
+        read_file(&own, ConfigurationOrigin::ByName).expect("this file"),
         std::fs::read(&own).expect("this file")
     );
     let large = std::env::temp_dir().join(format!("trace-settings-large-{}", std::process::id()));
-    std::fs::write(&large, vec![b'#'; LARGEST_FILE as usize + 1]).expect("a temporary file");
-    let result = read_file(&large, Asked::ByName);
+    std::fs::write(&large, vec![b'#'; files::MAX_FILE_BYTES as usize + 1])
+        .expect("a temporary file");
+    let result = read_file(&large, ConfigurationOrigin::ByName);
     std::fs::remove_file(&large).expect("the temporary file");
     assert!(result.is_err_and(|error| error.to_string().contains("1 MiB")));
 }
@@ -235,10 +242,11 @@ fn hostile_files_do_no_harm() {
     let refused = |name: &Path| {
         let named = name.display().to_string();
         let env = |variable: &str| (variable == "TRACE_CONF").then(|| named.clone());
-        let missing = |path: &Path, asked: Asked| match path == Path::new("dumpi.conf") {
-            true => Err(io::ErrorKind::NotFound.into()),
-            false => read_file(path, asked),
-        };
+        let missing =
+            |path: &Path, asked: ConfigurationOrigin| match path == Path::new("dumpi.conf") {
+                true => Err(io::ErrorKind::NotFound.into()),
+                false => read_file(path, asked),
+            };
         let (settings, complaints) = Settings::load(&env, &missing, &known);
         assert_eq!(settings, Settings::default(), "{named}");
         complaints
@@ -283,10 +291,10 @@ fn a_file_that_others_may_have_written_is_left_out() {
     let with = |mode| {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("own file");
         assert!(
-            read_file(&path, Asked::ByName).is_ok(),
+            read_file(&path, ConfigurationOrigin::ByName).is_ok(),
             "{mode:o}: it is an order"
         );
-        read_file(&path, Asked::ByNobody)
+        read_file(&path, ConfigurationOrigin::ByNobody)
     };
     for mode in [0o600, 0o644, 0o444, 0o755] {
         assert!(with(mode).is_ok(), "{mode:o}");
@@ -299,7 +307,7 @@ fn a_file_that_others_may_have_written_is_left_out() {
     let link = folder.join("link");
     symlink(&path, &link).expect("own folder");
     assert!(
-        read_file(&link, Asked::ByNobody).is_ok(),
+        read_file(&link, ConfigurationOrigin::ByNobody).is_ok(),
         "a link of one's own"
     );
     // SAFETY: asks for a number.
@@ -307,15 +315,18 @@ fn a_file_that_others_may_have_written_is_left_out() {
         const OTHER: Option<u32> = Some(65534);
         std::os::unix::fs::lchown(&link, OTHER, OTHER).expect("root may");
         assert!(
-            read_file(&link, Asked::ByNobody).is_err(),
+            read_file(&link, ConfigurationOrigin::ByNobody).is_err(),
             "another user's link"
         );
         chown(&path, OTHER, OTHER).expect("root may");
         assert!(
-            read_file(&path, Asked::ByNobody).is_err(),
+            read_file(&path, ConfigurationOrigin::ByNobody).is_err(),
             "another user's file"
         );
-        assert!(read_file(&path, Asked::ByName).is_ok(), "it is an order");
+        assert!(
+            read_file(&path, ConfigurationOrigin::ByName).is_ok(),
+            "it is an order"
+        );
     } else {
         test_support::skip("only root can make files of another user");
     }

@@ -292,7 +292,7 @@ fn wrapper_table(s: &mut String, exported: &[Entry], count: usize, procedures: &
 /// The exported functions, each of which jumps through its slot, and the table of them.
 fn exports(s: &mut String, exported: &[Entry], count: usize, procedures: &[Procedure]) {
     let symbols = || procedures.iter().flat_map(|p| &p.symbols);
-    put!(s, "crate::export! {{");
+    put!(s, "export! {{");
     for (i, (declared, _)) in exported.iter().enumerate() {
         put!(
             s,
