@@ -59,7 +59,7 @@ t0: number,
  */
 t1: number, 
 /**
- * Row, or -1 if it is on none.
+ * Timeline, or -1 if it is on none.
  */
 row: number, 
 /**
@@ -129,7 +129,7 @@ export type ArrowEnd = {
  */
 line: number, 
 /**
- * Row, or -1 if it is on none.
+ * Timeline, or -1 if it is on none.
  */
 row: number, 
 /**
@@ -148,21 +148,21 @@ export type CallAnswer = { call: DrawableDetail | null, operations: Array<Drawab
 /**
  * Answer to `stats`.
  */
-export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, rows: RowNumbers, span: number, threads: number, drawables: number, };
+export type StatisticsAnswer = { t0: number, t1: number, exact: boolean, categories: Array<CategoryNumbers>, rows: TimelineNumbers, span: number, threads: number, drawables: number, };
 
 export type CategoryNumbers = { kind: number, name: string, topology: TopologyName, count: number, incl: number, excl: number, min: number | null, mean: number | null, max: number | null, row_of_max: number | null, bytes: number, };
 
-export type RowNumbers = { 
+export type TimelineNumbers = { 
 /**
- * Seconds in states, by row.
+ * Seconds in states, by timeline.
  */
 busy: Array<number>, 
 /**
- * Threads, by row.
+ * Threads, by timeline.
  */
 threads: Array<number>, top: Array<CategoryByTimeline>, 
 /**
- * By row the end of the last state.
+ * By timeline the end of the last state.
  */
 ends: Array<number | null>, };
 
@@ -323,7 +323,7 @@ t0: number,
  */
 t1: number, 
 /**
- * Spec of the rows.
+ * Spec of the timelines.
  */
 rows: string, 
 /**

@@ -12,8 +12,8 @@
 //! # fn picture(file: &[u8]) -> Result<String, trace_formats::slog2::Error> {
 //! let reader = trace_formats::slog2::Reader::new(file)?;
 //! let window = reader.root().map_or(viewer_core::EMPTY, |root| root.bounds);
-//! let rows = viewer_core::NamedTimelines::new(reader.lines().values());
-//! let content = viewer_core::Content::read(&reader, rows, window, &viewer_core::ContentRequest::default())?;
+//! let timelines = viewer_core::NamedTimelines::new(reader.lines().values());
+//! let content = viewer_core::Content::read(&reader, timelines, window, &viewer_core::ContentRequest::default())?;
 //! let picture = viewer_core::Picture::new(&content, &viewer_core::PictureStyle::default());
 //! Ok(viewer_core::svg::write(&picture))
 //! # }

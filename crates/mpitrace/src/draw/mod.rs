@@ -165,7 +165,7 @@ fn draw(
     if let Some(selection) = &arguments.rows {
         let total = rows.total();
         rows = rows.selected(selection);
-        if rows.rows().is_empty() {
+        if rows.timelines().is_empty() {
             return Err(Failure::Call(format!(
                 "--rows takes none of the {total} rows of {}",
                 name.display()

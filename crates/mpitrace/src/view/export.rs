@@ -26,7 +26,7 @@ pub fn is_export(question: &str) -> bool {
     question.starts_with(PREFIX)
 }
 
-/// Makes an export: `export.svg`, `export.png` or `export.html`, of the window `t0` to `t1` and the rows `y0` to `y1` of the
+/// Makes an export: `export.svg`, `export.png` or `export.html`, of the window `t0` to `t1` and the timelines `y0` to `y1` of the
 /// layout `rows`, without the kinds `hide`; pictures `w` pixels wide and `h` high, `theme=dark` or light.
 pub fn export(
     trace: &Opened,
@@ -104,8 +104,8 @@ fn svg(
         width: size.0,
         bytes: viewer.limits().tree_bytes,
     };
-    let rows = rows(trace, query, cancel)?;
-    let content = Content::read(viewer.trace().reader(), rows, window, &wanted)?;
+    let timelines = timelines(trace, query, cancel)?;
+    let content = Content::read(viewer.trace().reader(), timelines, window, &wanted)?;
     if cancel() {
         return Err(ApiError::cancelled());
     }
@@ -157,8 +157,8 @@ fn visible(trace: &Opened, query: &Query) -> Result<Vec<String>, ApiError> {
     }
 }
 
-/// The rows of the page's layout that are on the screen.
-fn rows(
+/// The timelines of the page's layout that are on the screen.
+fn timelines(
     trace: &Opened,
     query: &Query,
     cancel: &dyn Fn() -> bool,
@@ -166,14 +166,14 @@ fn rows(
     let layout = trace.viewer.layout(query, cancel)?;
     let lines = trace.viewer.trace().lines();
     let behind = query
-        .number("y1", layout.rows.len())?
-        .min(layout.rows.len());
+        .number("y1", layout.timelines.len())?
+        .min(layout.timelines.len());
     let first = query.number("y0", 0_usize)?.min(behind);
-    let rows = layout.rows.iter().enumerate().take(behind).skip(first);
-    let rows = rows.map(|(position, row)| {
+    let timelines = layout.timelines.iter().enumerate().take(behind).skip(first);
+    let timelines = timelines.map(|(position, timeline)| {
         let on = layout.lines_of(position).iter();
         let ids = on.filter_map(|&line| Some(lines.get(line as usize)?.line.id));
-        (row.label.clone(), ids.collect())
+        (timeline.label.clone(), ids.collect())
     });
-    Ok(NamedTimelines::named(rows))
+    Ok(NamedTimelines::named(timelines))
 }

@@ -50,7 +50,12 @@ impl Viewer<'_> {
     /// `csv`.
     pub(crate) fn csv(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let layout = self.layout(query, cancel)?;
-        let label = |row: usize| layout.rows.get(row).map_or("", |row| row.label.as_str());
+        let label = |timeline: usize| {
+            layout
+                .timelines
+                .get(timeline)
+                .map_or("", |timeline| timeline.label.as_str())
+        };
         let name = |kind: u32| self.trace().kinds()[kind as usize].name.as_str();
         let mut table = CsvTable::default();
         match query.text("what") {
@@ -71,7 +76,7 @@ impl Viewer<'_> {
                     &"exact",
                 ]);
                 for c in &found.categories {
-                    let row = c.row_of_max.map(|row| label(row as usize));
+                    let timeline = c.timeline_of_max.map(|timeline| label(timeline as usize));
                     table.line(&[
                         &c.name,
                         &c.topology,
@@ -81,7 +86,7 @@ impl Viewer<'_> {
                         &or_empty(c.min),
                         &or_empty(c.mean),
                         &or_empty(c.max),
-                        &or_empty(row),
+                        &or_empty(timeline),
                         &c.bytes,
                         &exact,
                     ]);
@@ -91,24 +96,28 @@ impl Viewer<'_> {
             "rows" => {
                 let found = self.numbers(query, cancel)?;
                 let exact = found.is_exact();
-                let names = found.rows.top.iter().map(|top| name(top.kind).to_owned());
+                let names = found
+                    .timelines
+                    .top
+                    .iter()
+                    .map(|top| name(top.kind).to_owned());
                 let mut title: Vec<String> = ["row", "threads", "busy_s", "end_s"]
                     .map(str::to_owned)
                     .into();
                 title.extend(names);
                 let fields: Vec<&dyn std::fmt::Display> = title.iter().map(|t| t as _).collect();
                 table.line(&fields);
-                for row in 0..layout.rows.len() {
-                    let end = or_empty(found.rows.ends[row]);
-                    let label = label(row);
+                for timeline in 0..layout.timelines.len() {
+                    let end = or_empty(found.timelines.ends[timeline]);
+                    let label = label(timeline);
                     let mut fields: Vec<&dyn std::fmt::Display> = vec![
                         &label,
-                        &found.rows.threads[row],
-                        &found.rows.busy[row],
+                        &found.timelines.threads[timeline],
+                        &found.timelines.busy[timeline],
                         &end,
                     ];
-                    for top in &found.rows.top {
-                        fields.push(&top.excl[row]);
+                    for top in &found.timelines.top {
+                        fields.push(&top.excl[timeline]);
                     }
                     table.line(&fields);
                 }
@@ -135,14 +144,14 @@ impl Viewer<'_> {
                     &"info",
                 ]);
                 for at in 0..found.name.len() {
-                    let to = usize::try_from(found.to_row[at]).map_or("", label);
+                    let to = usize::try_from(found.to_timeline[at]).map_or("", label);
                     table.line(&[
                         &found.t0[at],
                         &found.t1[at],
                         &found.dur[at],
                         &found.topology[at],
                         &found.name[at],
-                        &label(found.row[at] as usize),
+                        &label(found.timeline[at] as usize),
                         &to,
                         &found.info[at],
                     ]);

@@ -12,7 +12,7 @@ use crate::timelines::spec::TimelineSpec;
 use crate::trace::reference::DrawableReference;
 
 impl Viewer<'_> {
-    /// Looks for drawables on the rows of a question.
+    /// Looks for drawables on the timelines of a question.
     pub(crate) fn details<T: Serialize>(
         &self,
         query: &Query,
@@ -34,9 +34,9 @@ impl Viewer<'_> {
         let all = self.trace().bounds();
         let time = query.time("t", all.earliest)?;
         let within = query.time("dt", all.duration() * 1e-4)?.max(0.0);
-        let (row, hidden) = (query.number("row", 0)?, self.hidden(query)?);
+        let (timeline, hidden) = (query.number("row", 0)?, self.hidden(query)?);
         self.details(query, cancel, |details| {
-            let found = details.at(time, row, within, &hidden)?;
+            let found = details.at(time, timeline, within, &hidden)?;
             found.map(|item| details.detail(&item)).transpose()
         })
     }
@@ -51,13 +51,13 @@ impl Viewer<'_> {
     pub(crate) fn next(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let is_forward = query.number("dir", 1i32)? >= 0;
         let time = query.time("t", self.trace().bounds().earliest)?;
-        let row = query.number("row", 0)?;
+        let timeline = query.number("row", 0)?;
         let reference = query.get("ref").filter(|text| !text.is_empty());
         let reference = reference.map(DrawableReference::parse).transpose()?;
         self.details(query, cancel, |details| {
             let found = match reference {
                 Some(reference) => details.beside(&reference, is_forward)?,
-                None => details.from_time(row, time, is_forward)?,
+                None => details.from_time(timeline, time, is_forward)?,
             };
             found.map(|item| details.detail(&item)).transpose()
         })

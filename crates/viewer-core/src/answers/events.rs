@@ -36,9 +36,11 @@ pub(crate) struct EventsAnswer {
     pub t0: Vec<f64>,
     pub t1: Vec<f64>,
     pub dur: Vec<f64>,
-    pub row: Vec<u32>,
+    #[serde(rename = "row")]
+    pub timeline: Vec<u32>,
     /// Row of the end of an arrow, −1 for anything else.
-    pub to_row: Vec<i64>,
+    #[serde(rename = "to_row")]
+    pub to_timeline: Vec<i64>,
     pub info: Vec<String>,
 }
 
@@ -55,8 +57,8 @@ struct EventEntry {
     /// What it is sorted by; the number of a name, where names are.
     key: f64,
     nth: u64,
-    row: u32,
-    to_row: i64,
+    timeline: u32,
+    to_timeline: i64,
     kind: u32,
     topology: Topology,
     line: u32,
@@ -66,14 +68,14 @@ struct EventEntry {
 }
 
 impl EventEntry {
-    fn of(item: &TraceItem<'_>, row_of: &dyn Fn(u32) -> Option<u32>) -> Option<EventEntry> {
-        let (from, to) = (row_of(item.line), row_of(item.to_line));
+    fn of(item: &TraceItem<'_>, timeline_of: &dyn Fn(u32) -> Option<u32>) -> Option<EventEntry> {
+        let (from, to) = (timeline_of(item.line), timeline_of(item.to_line));
         let is_arrow = item.topology == Topology::Arrow;
         Some(EventEntry {
             key: 0.0,
             nth: 0,
-            row: from.or(to)?,
-            to_row: to.filter(|_| is_arrow).map_or(-1, i64::from),
+            timeline: from.or(to)?,
+            to_timeline: to.filter(|_| is_arrow).map_or(-1, i64::from),
             kind: item.kind,
             topology: item.topology,
             line: item.line,
@@ -191,7 +193,11 @@ impl Viewer<'_> {
         };
         let places = places_of_names(trace.kinds());
         let sign = if down { -1.0 } else { 1.0 };
-        let row_of = |line: u32| layout.row(line).filter(|row| (y0..y1).contains(row));
+        let timeline_of = |line: u32| {
+            layout
+                .timeline(line)
+                .filter(|timeline| (y0..y1).contains(timeline))
+        };
         // The first so many, the last of them on top.
         let heap = std::cell::RefCell::new((BinaryHeap::<EventEntry>::new(), 0_u64));
         let take = |mut entry: EventEntry, info: &[u8]| {
@@ -215,7 +221,7 @@ impl Viewer<'_> {
                     EventOrder::Start => bounds.earliest,
                     EventOrder::Duration => (end - start).abs(),
                     EventOrder::Name => f64::from(places[entry.kind as usize]),
-                    EventOrder::Row => f64::from(entry.row),
+                    EventOrder::Row => f64::from(entry.timeline),
                 };
             if heap.len() < most {
                 entry.info = info.to_vec();
@@ -231,7 +237,7 @@ impl Viewer<'_> {
                 let mut items: Vec<TraceItem<'_>> = hits.iter().map(SearchHit::item).collect();
                 items.sort_by(|a, b| a.start.total_cmp(&b.start));
                 for item in items {
-                    if let Some(entry) = EventEntry::of(&item, &row_of) {
+                    if let Some(entry) = EventEntry::of(&item, &timeline_of) {
                         take(entry, item.info);
                     }
                 }
@@ -242,7 +248,7 @@ impl Viewer<'_> {
                     budget,
                     &mut || *heap.borrow_mut() = Default::default(),
                     &mut |drawable: &Drawable<'_>| {
-                        if let Some(entry) = entry(self, drawable, &row_of) {
+                        if let Some(entry) = entry(self, drawable, &timeline_of) {
                             take(entry, drawable.info);
                         }
                     },
@@ -272,8 +278,8 @@ impl Viewer<'_> {
         events.t0.push(start);
         events.t1.push(end);
         events.dur.push(end - start);
-        events.row.push(entry.row);
-        events.to_row.push(entry.to_row);
+        events.timeline.push(entry.timeline);
+        events.to_timeline.push(entry.to_timeline);
         let pairs = info_values(&kind.category, &entry.info);
         let texts = pairs.map(|(key, value)| {
             let text = value_after_key(value);
@@ -297,7 +303,7 @@ fn places_of_names(kinds: &[DrawableKind]) -> Vec<u32> {
 fn entry(
     viewer: &Viewer<'_>,
     drawable: &Drawable<'_>,
-    row_of: &dyn Fn(u32) -> Option<u32>,
+    timeline_of: &dyn Fn(u32) -> Option<u32>,
 ) -> Option<EventEntry> {
     let trace = viewer.trace();
     let (first, last) = (drawable.vertices.first()?, drawable.vertices.last()?);
@@ -321,5 +327,5 @@ fn entry(
         end,
         info: drawable.info,
     };
-    EventEntry::of(&item, row_of)
+    EventEntry::of(&item, timeline_of)
 }

@@ -33,14 +33,14 @@ impl Viewer<'_> {
         let layout = self.layout(query, cancel)?;
         let width: usize = query.number("w", 1000)?;
         let first: usize = query.number("y0", 0)?;
-        let behind: usize = query.number("y1", layout.rows.len())?;
-        let behind = behind.min(layout.rows.len());
-        let rows = first.min(behind)..behind;
-        let cells = width.checked_mul(rows.len().max(1));
+        let behind: usize = query.number("y1", layout.timelines.len())?;
+        let behind = behind.min(layout.timelines.len());
+        let timelines = first.min(behind)..behind;
+        let cells = width.checked_mul(timelines.len().max(1));
         let most = self.limits().cells;
         if width == 0 || cells.is_none_or(|cells| cells > most) {
-            let rows = rows.len();
-            let message = format!("w={width} for {rows} rows: expected 1 to {most} cells");
+            let timelines = timelines.len();
+            let message = format!("w={width} for {timelines} rows: expected 1 to {most} cells");
             return Err(if width == 0 {
                 ApiError::bad_request(message)
             } else {
@@ -50,7 +50,7 @@ impl Viewer<'_> {
         let mut request = PictureRequest {
             window,
             width,
-            rows,
+            timelines,
             hidden: self.hidden(query)?,
             mode: mode(query.text("mode"))?,
             arrows: self.arrows(query.text("arrows"), cancel)?,

@@ -15,7 +15,7 @@ impl Viewer<'_> {
         let query = Query::parse(question)?;
         match query.route.as_str() {
             "meta" => self.meta(),
-            "rows" => self.rows(&query, cancel),
+            "rows" => self.timelines(&query, cancel),
             "picture" => self.picture(&query, cancel),
             "overview" => self.overview(&query, cancel),
             "at" => self.at(&query, cancel),

@@ -1,4 +1,4 @@
-//! Numbers about a window: statistics by category and row, messages by pair of rows and by size, and the drawables one by one.
+//! Numbers about a window: statistics by category and timeline, messages by pair of timelines and by size, and the drawables one by one.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::statistics::gather::gather;
 use crate::trace::TopologyName;
 use crate::trace::class::ActivityClass;
 
-/// Categories whose time is given row by row.
+/// Categories whose time is given timeline by timeline.
 const MAX_CATEGORIES_BY_TIMELINE: usize = 8;
 
 /// Answer to `stats`.
@@ -28,7 +28,8 @@ pub(crate) struct StatisticsAnswer {
     t1: f64,
     exact: bool,
     pub(crate) categories: Vec<CategoryNumbers>,
-    pub(crate) rows: RowNumbers,
+    #[serde(rename = "rows")]
+    pub(crate) timelines: TimelineNumbers,
     span: f64,
     threads: usize,
     drawables: u64,
@@ -46,19 +47,20 @@ pub(crate) struct CategoryNumbers {
     pub min: Option<f64>,
     pub mean: Option<f64>,
     pub max: Option<f64>,
-    pub row_of_max: Option<i32>,
+    #[serde(rename = "row_of_max")]
+    pub timeline_of_max: Option<i32>,
     pub bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct RowNumbers {
-    /// Seconds in states, by row.
+pub(crate) struct TimelineNumbers {
+    /// Seconds in states, by timeline.
     pub busy: Vec<f64>,
-    /// Threads, by row.
+    /// Threads, by timeline.
     pub threads: Vec<u32>,
     pub top: Vec<CategoryByTimeline>,
-    /// By row the end of the last state.
+    /// By timeline the end of the last state.
     pub ends: Vec<Option<f64>>,
 }
 
@@ -69,7 +71,7 @@ pub(crate) struct CategoryByTimeline {
     pub excl: Vec<f64>,
 }
 
-/// Row of the sender, row of the receiver, messages, bytes.
+/// Timeline of the sender, timeline of the receiver, messages, bytes.
 type TimelinePair = (i32, i32, u64, u64);
 
 #[derive(Serialize)]
@@ -96,7 +98,7 @@ impl StatisticsAnswer {
 }
 
 impl Viewer<'_> {
-    /// Counts what a question is about: window, rows, hidden kinds. What is known of everything is taken from these totals.
+    /// Counts what a question is about: window, timelines, hidden kinds. What is known of everything is taken from these totals.
     fn gathered(
         &self,
         query: &Query,
@@ -107,9 +109,13 @@ impl Viewer<'_> {
         let window = self.point_or_window(query)?;
         let layout = self.layout(query, cancel)?;
         let (y0, y1) = (query.number("y0", 0u32)?, query.number("y1", u32::MAX)?);
-        let row = |line: u32| layout.row(line).filter(|row| (y0..y1).contains(row));
+        let timeline = |line: u32| {
+            layout
+                .timeline(line)
+                .filter(|timeline| (y0..y1).contains(timeline))
+        };
         let wanted = StatisticsScope {
-            row: &row,
+            timeline: &timeline,
             hidden,
             nesting: match query.text("nesting") {
                 "" | "line" => Nesting::Line,
@@ -121,14 +127,14 @@ impl Viewer<'_> {
                 false => None,
             },
         };
-        let rows = layout.rows.len();
+        let timelines = layout.timelines.len();
         let trace = self.trace();
-        let known = totals.and_then(|of| of_totals(trace, &wanted, rows, window, of));
+        let known = totals.and_then(|of| of_totals(trace, &wanted, timelines, window, of));
         let found = match known {
             Some(found) => found,
-            None => gather(trace, &wanted, rows, self.budget(window, cancel))?,
+            None => gather(trace, &wanted, timelines, self.budget(window, cancel))?,
         };
-        Ok((found, rows))
+        Ok((found, timelines))
     }
 
     /// As [`Viewer::window`]; a window may also be a point.
@@ -155,21 +161,22 @@ impl Viewer<'_> {
         // A trace that can be read tells more.
         let index = self.index().filter(|_| !self.is_small());
         let totals = index.and_then(|index| index.totals());
-        let (gathered, rows) = self.gathered(query, &self.hidden(query)?, totals, cancel)?;
+        let (gathered, timelines) = self.gathered(query, &self.hidden(query)?, totals, cancel)?;
         let trace = self.trace();
         let found = &gathered.found;
-        let is_shown = |row: i32| usize::try_from(row).is_ok_and(|row| row < rows);
-        // The row of the longest, and the times of each row, by kind.
+        let is_shown =
+            |timeline: i32| usize::try_from(timeline).is_ok_and(|timeline| timeline < timelines);
+        // The timeline of the longest, and the times of each timeline, by kind.
         let mut of_kind: BTreeMap<u32, (f64, i32, Vec<f64>)> = BTreeMap::new();
         for cell in found.cells.iter().filter(|cell| is_shown(cell.rank)) {
             let Some(kind) = trace.kind(cell.category) else {
                 continue;
             };
             let entry = of_kind.entry(kind);
-            let (max, row, excl) =
-                entry.or_insert_with(|| (f64::NEG_INFINITY, -1, vec![0.0; rows]));
+            let (max, timeline, excl) =
+                entry.or_insert_with(|| (f64::NEG_INFINITY, -1, vec![0.0; timelines]));
             if cell.tally.max > *max {
-                (*max, *row) = (cell.tally.max, cell.rank);
+                (*max, *timeline) = (cell.tally.max, cell.rank);
             }
             excl[cell.rank as usize] += cell.tally.exclusive;
         }
@@ -186,7 +193,7 @@ impl Viewer<'_> {
                 min,
                 max,
             } = category.tally;
-            let row = of_kind.get(&kind).map(|found| found.1);
+            let timeline = of_kind.get(&kind).map(|found| found.1);
             categories.push(CategoryNumbers {
                 kind,
                 name: trace.kinds()[kind as usize].name.clone(),
@@ -197,7 +204,8 @@ impl Viewer<'_> {
                 min: Some(min).filter(|min| min.is_finite() && gathered.has_extremes),
                 mean: category.tally.mean(),
                 max: Some(max).filter(|max| max.is_finite() && gathered.has_extremes),
-                row_of_max: row.filter(|&row| row >= 0 && gathered.has_extremes),
+                timeline_of_max: timeline
+                    .filter(|&timeline| timeline >= 0 && gathered.has_extremes),
                 bytes: gathered.bytes[kind as usize],
             });
         }
@@ -216,10 +224,10 @@ impl Viewer<'_> {
                 })
             });
         let top = top.collect();
-        let (mut busy, mut threads) = (vec![0.0; rows], vec![0; rows]);
-        for row in found.rows.iter().filter(|row| is_shown(row.rank)) {
-            busy[row.rank as usize] += row.covered;
-            threads[row.rank as usize] += 1;
+        let (mut busy, mut threads) = (vec![0.0; timelines], vec![0; timelines]);
+        for timeline in found.rows.iter().filter(|timeline| is_shown(timeline.rank)) {
+            busy[timeline.rank as usize] += timeline.covered;
+            threads[timeline.rank as usize] += 1;
         }
         let ends = gathered.ends.iter().copied();
         Ok(StatisticsAnswer {
@@ -227,7 +235,7 @@ impl Viewer<'_> {
             t1: found.window.latest,
             exact: gathered.exact,
             categories,
-            rows: RowNumbers {
+            timelines: TimelineNumbers {
                 busy,
                 top,
                 ends: ends
@@ -236,7 +244,11 @@ impl Viewer<'_> {
                 threads,
             },
             span: found.span(),
-            threads: found.rows.iter().filter(|row| is_shown(row.rank)).count(),
+            threads: found
+                .rows
+                .iter()
+                .filter(|timeline| is_shown(timeline.rank))
+                .count(),
             drawables: found.drawables,
         })
     }
@@ -256,7 +268,7 @@ impl Viewer<'_> {
         Ok(hidden)
     }
 
-    /// The pairs of rows that have messages, and whether that is exact.
+    /// The pairs of timelines that have messages, and whether that is exact.
     pub(crate) fn pairs(
         &self,
         query: &Query,

@@ -10,20 +10,24 @@ use crate::base::query::Query;
 
 impl Viewer<'_> {
     /// Answers `rows`.
-    pub(super) fn rows(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+    pub(super) fn timelines(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let layout = self.layout(query, cancel)?;
-        let rows = || layout.rows.iter();
+        let timelines = || layout.timelines.iter();
         let answer = TimelinesAnswer {
             spec: &layout.spec,
-            count: layout.rows.len(),
-            label: rows().map(|row| row.label.as_str()).collect(),
-            key: rows().map(|row| row.key.as_str()).collect(),
-            depth: rows().map(|row| row.depth).collect(),
-            lines: rows().map(|row| row.lines).collect(),
-            group: rows().map(|row| row.group).collect(),
-            open: rows().map(|row| row.open).collect(),
+            count: layout.timelines.len(),
+            label: timelines()
+                .map(|timeline| timeline.label.as_str())
+                .collect(),
+            key: timelines().map(|timeline| timeline.key.as_str()).collect(),
+            depth: timelines().map(|timeline| timeline.depth).collect(),
+            lines: timelines().map(|timeline| timeline.lines).collect(),
+            group: timelines().map(|timeline| timeline.group).collect(),
+            open: timelines().map(|timeline| timeline.open).collect(),
             pinned: layout.pinned,
-            path: rows().map(|row| row.path.as_slice()).collect(),
+            path: timelines()
+                .map(|timeline| timeline.path.as_slice())
+                .collect(),
         };
         Answer::json(&answer, true)
     }

@@ -13,7 +13,8 @@ use super::meta::{CategoryInfo, IndexProgress, LineMapInfo, MetaAnswer};
 use super::overview::OverviewAnswer;
 use super::search::{HitsAnswer, SearchAnswer};
 use super::statistics::{
-    CategoryByTimeline, CategoryNumbers, MatrixAnswer, RowNumbers, SizesAnswer, StatisticsAnswer,
+    CategoryByTimeline, CategoryNumbers, MatrixAnswer, SizesAnswer, StatisticsAnswer,
+    TimelineNumbers,
 };
 use super::timelines::TimelinesAnswer;
 use crate::details::{ArrowEnd, DrawableDetail, EnclosingState};
@@ -60,7 +61,7 @@ fn typescript() -> String {
     add::<CallAnswer>(&mut text, &config);
     add::<StatisticsAnswer>(&mut text, &config);
     add::<CategoryNumbers>(&mut text, &config);
-    add::<RowNumbers>(&mut text, &config);
+    add::<TimelineNumbers>(&mut text, &config);
     add::<CategoryByTimeline>(&mut text, &config);
     add::<MatrixAnswer>(&mut text, &config);
     add::<SizesAnswer>(&mut text, &config);

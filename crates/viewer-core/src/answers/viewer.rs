@@ -26,10 +26,10 @@ const MAX_KEPT_LAYOUTS: usize = 16;
 /// Stands for a percentage.
 const NOT_BUILDING: u8 = u8::MAX;
 
-/// A search that was made ready for some rows.
+/// A search that was made ready for some timelines.
 #[derive(Debug)]
 struct PreparedSearch {
-    /// Its rows and text.
+    /// Its timelines and text.
     key: String,
     plan: Arc<SearchPlan>,
     /// Where its hits are, once that was asked: see [`hits::places`].
@@ -199,7 +199,7 @@ impl<'a> Viewer<'a> {
         )))
     }
 
-    /// The rows of a question, `rows`.
+    /// The timelines of a question, `rows`.
     ///
     /// # Errors
     /// It is no spec.
@@ -230,7 +230,7 @@ impl<'a> Viewer<'a> {
         Ok(layout)
     }
 
-    /// The search of a question, `q`, made ready for these rows.
+    /// The search of a question, `q`, made ready for these timelines.
     ///
     /// # Errors
     /// It cannot be read, or the trace not.
@@ -256,7 +256,7 @@ impl<'a> Viewer<'a> {
         Ok(plan)
     }
 
-    /// All hits of a search on these rows, of a trace that is too large to be read; `None` where they are too many to be found
+    /// All hits of a search on these timelines, of a trace that is too large to be read; `None` where they are too many to be found
     /// one by one.
     ///
     /// # Errors
@@ -285,7 +285,7 @@ impl<'a> Viewer<'a> {
         Ok(places)
     }
 
-    /// What rows are sorted by and clustered by.
+    /// What timelines are sorted by and clustered by.
     fn measures(&self, cancel: Cancel<'_>) -> Result<Arc<LineMeasures>, ApiError> {
         let mut measures = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(measures) = measures.as_ref() {

@@ -85,8 +85,8 @@ impl Theme {
         }
     }
 
-    /// Behind the states of a row.
-    pub fn row(self) -> Rgb {
+    /// Behind the states of a timeline.
+    pub fn timeline(self) -> Rgb {
         match self {
             Theme::Light => Rgb(0xf2f4f7),
             Theme::Dark => Rgb(0x1f242b),
@@ -117,14 +117,14 @@ impl Theme {
         }
     }
 
-    /// A state of this colour: toned just enough to be told from an empty row.
+    /// A state of this colour: toned just enough to be told from an empty timeline.
     pub fn fill(self, color: Rgb) -> Rgb {
-        color.visible_on(self.row(), 1.2)
+        color.visible_on(self.timeline(), 1.2)
     }
 
     /// A line or marker of this colour, which has less area to be seen by.
     pub fn line(self, color: Rgb) -> Rgb {
-        color.visible_on(self.row(), 2.2)
+        color.visible_on(self.timeline(), 2.2)
     }
 }
 
@@ -144,8 +144,14 @@ mod tests {
             let color = Rgb(rgb);
             assert!(color.contrast(color.ink()) >= 4.2, "{rgb:x}");
             for theme in [Theme::Light, Theme::Dark] {
-                assert!(theme.line(color).contrast(theme.row()) >= 2.2, "{rgb:x}");
-                assert!(theme.fill(color).contrast(theme.row()) >= 1.2, "{rgb:x}");
+                assert!(
+                    theme.line(color).contrast(theme.timeline()) >= 2.2,
+                    "{rgb:x}"
+                );
+                assert!(
+                    theme.fill(color).contrast(theme.timeline()) >= 1.2,
+                    "{rgb:x}"
+                );
             }
         }
         assert_eq!(Theme::Light.fill(Rgb(0xff0000)), Rgb(0xff0000));

@@ -41,8 +41,9 @@ pub struct DrawableDetail {
     pub t0: f64,
     /// End in seconds.
     pub t1: f64,
-    /// Row, or -1 if it is on none.
-    pub row: i64,
+    /// Timeline, or -1 if it is on none.
+    #[serde(rename = "row")]
+    pub timeline: i64,
     /// Line, as the file numbers it.
     pub line: i32,
     /// Label of the line.
@@ -84,8 +85,9 @@ pub struct EnclosingState {
 pub struct ArrowEnd {
     /// Line, as the file numbers it.
     pub line: i32,
-    /// Row, or -1 if it is on none.
-    pub row: i64,
+    /// Timeline, or -1 if it is on none.
+    #[serde(rename = "row")]
+    pub timeline: i64,
     /// Seconds.
     pub t: f64,
     /// Label of the line.
@@ -96,9 +98,9 @@ pub struct ArrowEnd {
 pub struct DetailFinder<'v, 'a> {
     /// The trace.
     pub trace: &'v Trace<'a>,
-    /// The rows of the page.
+    /// The timelines of the page.
     pub layout: &'v TimelineLayout,
-    /// The tree of labels that the rows are of.
+    /// The tree of labels that the timelines are of.
     pub tree: &'v LabelTree,
     /// What may be read; the window does not matter.
     pub budget: ReadBudget<'v>,
@@ -112,15 +114,15 @@ impl<'a> DetailFinder<'_, 'a> {
         }
     }
 
-    /// Whether two lines are about the same thread and on the same row, so that states of the one nest in those of the other.
+    /// Whether two lines are about the same thread and on the same timeline, so that states of the one nest in those of the other.
     fn is_beside(&self, line: u32, other: u32) -> bool {
         let lines = self.trace.lines();
         lines[line as usize].lane == lines[other as usize].lane
-            && self.layout.row(line) == self.layout.row(other)
+            && self.layout.timeline(line) == self.layout.timeline(other)
     }
 
-    fn row(&self, line: u32) -> i64 {
-        self.layout.row(line).map_or(-1, i64::from)
+    fn timeline(&self, line: u32) -> i64 {
+        self.layout.timeline(line).map_or(-1, i64::from)
     }
 
     fn label(&self, line: u32) -> String {
@@ -203,7 +205,7 @@ impl<'a> DetailFinder<'_, 'a> {
             class: kind.class.name(),
             t0: item.start,
             t1: item.end,
-            row: self.row(item.line),
+            timeline: self.timeline(item.line),
             line: id(item.line),
             label: self.label(item.line),
             depth: around.len(),
@@ -221,7 +223,7 @@ impl<'a> DetailFinder<'_, 'a> {
             parents,
             to: is_arrow.then(|| ArrowEnd {
                 line: id(item.to_line),
-                row: self.row(item.to_line),
+                timeline: self.timeline(item.to_line),
                 t: item.end,
                 label: self.label(item.to_line),
             }),
@@ -281,7 +283,7 @@ impl<'a> DetailFinder<'_, 'a> {
         Ok((Some(left.max(0.0)), !scanned.exact))
     }
 
-    /// What is under the cursor: on a row the event that is nearest to a time, no farther than `within` seconds, for it is drawn
+    /// What is under the cursor: on a timeline the event that is nearest to a time, no farther than `within` seconds, for it is drawn
     /// above states; else the innermost state; else the arrow that is nearest.
     ///
     /// # Errors
@@ -289,15 +291,15 @@ impl<'a> DetailFinder<'_, 'a> {
     pub fn at(
         &self,
         time: f64,
-        row: u32,
+        timeline: u32,
         within: f64,
         hidden: &[bool],
     ) -> Result<Option<TraceItem<'a>>, ApiError> {
         let is_shown = |item: &TraceItem<'a>| {
             hidden.get(item.kind as usize) != Some(&true)
-                && (self.layout.row(item.line) == Some(row)
+                && (self.layout.timeline(item.line) == Some(timeline)
                     || (item.topology == Topology::Arrow
-                        && self.layout.row(item.to_line) == Some(row)))
+                        && self.layout.timeline(item.to_line) == Some(timeline)))
         };
         let budget = self.budget(time - within, time + within);
         let (mut items, _) = collect(self.trace, budget, &is_shown)?;
@@ -312,7 +314,7 @@ impl<'a> DetailFinder<'_, 'a> {
         }
         let states = || items.iter().filter(|item| item.topology == Topology::State);
         let runs = |item: &&TraceItem<'_>| item.start <= time && time < item.end;
-        // On a row of several threads each has its own; the one that takes longest is most likely to be what is seen.
+        // On a timeline of several threads each has its own; the one that takes longest is most likely to be what is seen.
         let mut innermost: Vec<(u32, TraceItem<'a>)> = Vec::new();
         for state in states().filter(runs) {
             let lane = self.trace.lines()[state.line as usize].lane;
@@ -327,8 +329,8 @@ impl<'a> DetailFinder<'_, 'a> {
             return Ok(longest);
         }
         let distance = |item: &TraceItem<'_>| {
-            let to_line = self.layout.row(item.to_line) == Some(row);
-            let from_line = self.layout.row(item.line) == Some(row);
+            let to_line = self.layout.timeline(item.to_line) == Some(timeline);
+            let from_line = self.layout.timeline(item.line) == Some(timeline);
             match item.topology {
                 Topology::Arrow => {
                     let ends = [(from_line, item.start), (to_line, item.end)];
@@ -356,7 +358,7 @@ impl<'a> DetailFinder<'_, 'a> {
         resolve(self.trace, self.budget, reference)
     }
 
-    /// The next state behind another one on its row, or the one before.
+    /// The next state behind another one on its timeline, or the one before.
     ///
     /// # Errors
     /// There is no such drawable, the file is damaged, or too much would have to be read.
@@ -366,9 +368,9 @@ impl<'a> DetailFinder<'_, 'a> {
         is_forward: bool,
     ) -> Result<Option<TraceItem<'a>>, ApiError> {
         let item = self.find(reference)?;
-        let row = self.layout.row(item.line);
-        let lines = |line: u32| match row {
-            Some(_) => self.layout.row(line) == row,
+        let timeline = self.layout.timeline(item.line);
+        let lines = |line: u32| match timeline {
+            Some(_) => self.layout.timeline(line) == timeline,
             None => self.is_beside(line, item.line),
         };
         let from = match item.topology {
@@ -378,17 +380,17 @@ impl<'a> DetailFinder<'_, 'a> {
         next(self.trace, self.budget, from, is_forward, &lines)
     }
 
-    /// The next state on a row that begins behind a time, or the last one that begins before.
+    /// The next state on a timeline that begins behind a time, or the last one that begins before.
     ///
     /// # Errors
     /// The file is damaged, or too much would have to be read.
     pub fn from_time(
         &self,
-        row: u32,
+        timeline: u32,
         time: f64,
         is_forward: bool,
     ) -> Result<Option<TraceItem<'a>>, ApiError> {
-        let lines = |line: u32| self.layout.row(line) == Some(row);
+        let lines = |line: u32| self.layout.timeline(line) == Some(timeline);
         next(
             self.trace,
             self.budget,

@@ -1,4 +1,4 @@
-//! The states of a row as bands, one for each level of nesting: which columns of pixels show which state or category.
+//! The states of a timeline as bands, one for each level of nesting: which columns of pixels show which state or category.
 //!
 //! A column shows the category that takes most of its time on this level. A state that fills columns is shown as itself;
 //! what is smaller is added up, so that however many there are, every column in which something happens shows something.
@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::drawing::content::{Content, DrawnPreview, DrawnState};
 use crate::drawing::scale::PixelScale;
 
-/// A level of nesting of a row: what its columns show, from left to right; columns between show nothing.
+/// A level of nesting of a timeline: what its columns show, from left to right; columns between show nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NestingBand {
     /// They do not overlap.
@@ -48,12 +48,12 @@ const SOME: f64 = f64::MIN_POSITIVE;
 /// On how many states each one lies, in the order of the content.
 pub(crate) fn depths(states: &[DrawnState]) -> Vec<u32> {
     let mut open: Vec<f64> = Vec::new();
-    let mut row = None;
+    let mut timeline = None;
     let mut depths = Vec::with_capacity(states.len());
     for state in states {
-        if row != Some(state.row) {
+        if timeline != Some(state.timeline) {
             open.clear();
-            row = Some(state.row);
+            timeline = Some(state.timeline);
         }
         while open.last().is_some_and(|&end| end <= state.start) {
             open.pop();
@@ -64,7 +64,7 @@ pub(crate) fn depths(states: &[DrawnState]) -> Vec<u32> {
     depths
 }
 
-/// On how many states the previews of a row lie, in their middle. Both by start.
+/// On how many states the previews of a timeline lie, in their middle. Both by start.
 fn preview_depths(previews: &[DrawnPreview], states: &[DrawnState], depths: &[u32]) -> Vec<u32> {
     let middle = |preview: &DrawnPreview| preview.start / 2.0 + preview.end / 2.0;
     let mut order: Vec<usize> = (0..previews.len()).collect();
@@ -89,12 +89,12 @@ fn preview_depths(previews: &[DrawnPreview], states: &[DrawnState], depths: &[u3
     found
 }
 
-/// Paints rows, one after the other.
+/// Paints timelines, one after the other.
 pub(crate) struct BandPainter<'c> {
     content: &'c Content,
     depths: &'c [u32],
     scale: PixelScale,
-    /// Most bands of a row; what is nested deeper is shown in the last.
+    /// Most bands of a timeline; what is nested deeper is shown in the last.
     most: u32,
     levels: Vec<BandLevel>,
 }
@@ -110,14 +110,14 @@ impl<'c> BandPainter<'c> {
         }
     }
 
-    /// The bands of these rows of the content together. Of more than one, no states are shown as themselves.
-    pub fn paint(&mut self, rows: Range<u32>) -> Vec<NestingBand> {
+    /// The bands of these timelines of the content together. Of more than one, no states are shown as themselves.
+    pub fn paint(&mut self, timelines: Range<u32>) -> Vec<NestingBand> {
         let content = self.content;
-        let lanes = rows.len() as f64;
+        let lanes = timelines.len() as f64;
         let single = lanes <= 1.0;
         let mut used = 0;
-        for row in rows {
-            let states = range(&content.states, row, |state| state.row);
+        for timeline in timelines {
+            let states = range(&content.states, timeline, |state| state.timeline);
             for nth in states.clone() {
                 let state = &content.states[nth];
                 let Some(stretch) = self.scale.stretch(state.start, state.end) else {
@@ -130,7 +130,7 @@ impl<'c> BandPainter<'c> {
                     single.then_some(SpanFill::DrawnState(nth)),
                 );
             }
-            let previews = range(&content.previews, row, |preview| preview.row);
+            let previews = range(&content.previews, timeline, |preview| preview.timeline);
             let depths = preview_depths(
                 &content.previews[previews.clone()],
                 &content.states[states.clone()],
@@ -166,9 +166,10 @@ impl<'c> BandPainter<'c> {
     }
 }
 
-/// Where what belongs to a row is, in a list that is sorted by row.
-fn range<T>(list: &[T], row: u32, of: impl Fn(&T) -> u32) -> Range<usize> {
-    list.partition_point(|item| of(item) < row)..list.partition_point(|item| of(item) <= row)
+/// Where what belongs to a timeline is, in a list that is sorted by timeline.
+fn range<T>(list: &[T], timeline: u32, of: impl Fn(&T) -> u32) -> Range<usize> {
+    list.partition_point(|item| of(item) < timeline)
+        ..list.partition_point(|item| of(item) <= timeline)
 }
 
 /// A level of nesting while it is added up.

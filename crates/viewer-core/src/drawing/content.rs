@@ -1,4 +1,4 @@
-//! What there is in a window: states, arrows, events and previews on the rows of a picture, small enough that millions of
+//! What there is in a window: states, arrows, events and previews on the timelines of a picture, small enough that millions of
 //! them can be held.
 
 use std::collections::HashMap;
@@ -47,8 +47,8 @@ pub struct DrawnKind {
 /// A state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnState {
-    /// Position of its row.
-    pub row: u32,
+    /// Position of its timeline.
+    pub timeline: u32,
     /// Position of its kind.
     pub kind: u32,
     /// Seconds.
@@ -59,33 +59,33 @@ pub struct DrawnState {
     info: Option<(usize, u16)>,
 }
 
-/// An arrow between two rows of the picture.
+/// An arrow between two timelines of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnArrow {
     /// Position of its kind.
     pub kind: u32,
-    /// Row and time of its beginning.
+    /// Timeline and time of its beginning.
     pub from: (u32, f64),
-    /// Row and time of its head, which may be earlier if clocks were apart.
+    /// Timeline and time of its head, which may be earlier if clocks were apart.
     pub to: (u32, f64),
 }
 
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DrawnEvent {
-    /// Position of its row.
-    pub row: u32,
+    /// Position of its timeline.
+    pub timeline: u32,
     /// Position of its kind.
     pub kind: u32,
     /// Seconds.
     pub time: f64,
 }
 
-/// States of a row that were not read one by one.
+/// States of a timeline that were not read one by one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnPreview {
-    /// Position of the row.
-    pub row: u32,
+    /// Position of the timeline.
+    pub timeline: u32,
     /// Seconds.
     pub start: f64,
     /// Seconds.
@@ -94,7 +94,7 @@ pub struct DrawnPreview {
     pub shares: Vec<(u32, f64)>,
 }
 
-/// What there is of a kind in the window, on the rows of the picture.
+/// What there is of a kind in the window, on the timelines of the picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KindTotal {
     /// Drawables.
@@ -110,23 +110,23 @@ pub struct KindTotal {
 pub struct Content {
     /// The window; never without length.
     pub window: TimeBBox,
-    /// The rows.
-    pub rows: NamedTimelines,
+    /// The timelines.
+    pub timelines: NamedTimelines,
     /// The categories.
     pub kinds: Vec<DrawnKind>,
     /// By kind what was found.
     pub totals: Vec<KindTotal>,
-    /// By row, then by start, longer ones first.
+    /// By timeline, then by start, longer ones first.
     pub states: Vec<DrawnState>,
     /// In the order of the file.
     pub arrows: Vec<DrawnArrow>,
-    /// Arrows that have only one end on a row of the picture.
+    /// Arrows that have only one end on a timeline of the picture.
     pub leaving: u64,
     /// Arrows of which only previews were read.
     pub previewed_arrows: u64,
     /// In the order of the file.
     pub events: Vec<DrawnEvent>,
-    /// By row, then by start.
+    /// By timeline, then by start.
     pub previews: Vec<DrawnPreview>,
     /// What it took.
     pub reading: Reading,
@@ -147,11 +147,11 @@ impl Content {
     /// The file is damaged.
     pub fn read(
         reader: &Reader<'_>,
-        rows: NamedTimelines,
+        timelines: NamedTimelines,
         window: TimeBBox,
         wanted: &ContentRequest,
     ) -> Result<Content, Error> {
-        let mut content = Content::empty(rows, window);
+        let mut content = Content::empty(timelines, window);
         let mut kind_of = HashMap::new();
         for category in reader.categories().iter().filter(|c| c.index >= 0) {
             let name = category.name.to_str();
@@ -176,10 +176,10 @@ impl Content {
         Ok(content)
     }
 
-    fn empty(rows: NamedTimelines, window: TimeBBox) -> Self {
+    fn empty(timelines: NamedTimelines, window: TimeBBox) -> Self {
         Content {
             window: with_length(window),
-            rows,
+            timelines,
             kinds: Vec::new(),
             totals: Vec::new(),
             states: Vec::new(),
@@ -207,21 +207,24 @@ impl Content {
         let end_first = |a: f64, b: f64| b.total_cmp(&a);
         self.states.sort_by(|a, b| {
             let start = a.start.total_cmp(&b.start);
-            let order = a.row.cmp(&b.row).then(start);
+            let order = a.timeline.cmp(&b.timeline).then(start);
             // A call comes before the operation in it that takes just as long: its category is older.
             order
                 .then(end_first(a.end, b.end))
                 .then(a.kind.cmp(&b.kind))
         });
         self.previews.sort_by(|a, b| {
-            let order = a.row.cmp(&b.row).then(a.start.total_cmp(&b.start));
+            let order = a
+                .timeline
+                .cmp(&b.timeline)
+                .then(a.start.total_cmp(&b.start));
             order.then(end_first(a.end, b.end))
         });
     }
 
-    /// The rows of the picture.
-    pub fn rows(&self) -> &[NamedTimeline] {
-        self.rows.rows()
+    /// The timelines of the picture.
+    pub fn timelines(&self) -> &[NamedTimeline] {
+        self.timelines.timelines()
     }
 
     /// Keys and values of the info of a state, such as `CallID=0x5`; nothing of one that is too narrow for a text.
@@ -285,7 +288,7 @@ impl ContentReader {
 
     fn state(&mut self, kind: u32, first: Vertex, last: Vertex, info: &[u8]) {
         let content = &mut self.content;
-        let Some(row) = content.rows.of_line(first.line) else {
+        let Some(timeline) = content.timelines.of_line(first.line) else {
             return;
         };
         let (start, end) = (first.time.min(last.time), first.time.max(last.time));
@@ -302,7 +305,7 @@ impl ContentReader {
         total.count += 1;
         total.seconds += inside.max(0.0);
         content.states.push(DrawnState {
-            row,
+            timeline,
             kind,
             start,
             end,
@@ -312,7 +315,7 @@ impl ContentReader {
 
     fn arrow(&mut self, kind: u32, first: Vertex, last: Vertex) {
         let content = &mut self.content;
-        let ends = [first, last].map(|end| Some((content.rows.of_line(end.line)?, end.time)));
+        let ends = [first, last].map(|end| Some((content.timelines.of_line(end.line)?, end.time)));
         let (from, to) = match ends {
             [Some(from), Some(to)] => (from, to),
             [None, None] => return,
@@ -332,10 +335,14 @@ impl ContentReader {
 
     fn event(&mut self, kind: u32, at: Vertex) {
         let content = &mut self.content;
-        if let Some(row) = content.rows.of_line(at.line) {
+        if let Some(timeline) = content.timelines.of_line(at.line) {
             let time = at.time;
             content.totals[kind as usize].count += 1;
-            content.events.push(DrawnEvent { row, kind, time });
+            content.events.push(DrawnEvent {
+                timeline,
+                kind,
+                time,
+            });
         }
     }
 }
@@ -354,8 +361,8 @@ impl<'a> Visit<'a> for ContentReader {
             _ => return,
         };
         let [first, last] = [shadow.primitive.first(), shadow.primitive.last()];
-        let rows = [first, last].map(|end| self.content.rows.of_line(end.line));
-        let [Some(row), Some(_)] = rows else {
+        let timelines = [first, last].map(|end| self.content.timelines.of_line(end.line));
+        let [Some(timeline), Some(_)] = timelines else {
             return;
         };
         let TimeBBox { earliest, latest } = shadow.bounds;
@@ -399,7 +406,7 @@ impl<'a> Visit<'a> for ContentReader {
             }
             shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             self.content.previews.push(DrawnPreview {
-                row,
+                timeline,
                 start: earliest,
                 end: latest,
                 shares,

@@ -1,4 +1,4 @@
-//! Where everything is in a picture: rows with their bands, texts, arrows, events, ticks, legend and notes, in pixels.
+//! Where everything is in a picture: timelines with their bands, texts, arrows, events, ticks, legend and notes, in pixels.
 
 use std::collections::HashSet;
 use trace_formats::slog2::TimeBBox;
@@ -18,7 +18,7 @@ use crate::drawing::scale::PixelScale;
 pub struct PictureStyle {
     /// Pixels.
     pub width: u32,
-    /// Pixels; as many as the rows take if not said.
+    /// Pixels; as many as the timelines take if not said.
     pub height: Option<u32>,
     /// Light or dark.
     pub theme: Theme,
@@ -49,15 +49,15 @@ pub(crate) const TEXT: f64 = 11.0;
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 10.0;
 const MARGIN: f64 = 16.0;
-/// Where the rows begin.
+/// Where the timelines begin.
 const TOP: f64 = 84.0;
 /// Pixels of one line of the legend or of the notes.
 const LINE: f64 = 17.0;
-/// Pixels of all rows together if no height was asked for: as many as a screen has.
+/// Pixels of all timelines together if no height was asked for: as many as a screen has.
 const SCREEN: f64 = 960.0;
-/// Height of a row without nesting: as it is if there is room, and the least that can be seen.
-const ROW: (u32, u32) = (24, 3);
-/// Bands that a row has at most.
+/// Height of a timeline without nesting: as it is if there is room, and the least that can be seen.
+const TIMELINE: (u32, u32) = (24, 3);
+/// Bands that a timeline has at most.
 const MAX_BANDS: u32 = 8;
 /// Events that are drawn.
 const MAX_EVENTS: usize = 5000;
@@ -77,8 +77,8 @@ pub struct Picture<'c> {
     pub titles: [String; 2],
     /// The part that shows the window: left, top, width and height.
     pub plot: [f64; 4],
-    /// The rows, from above.
-    pub rows: Vec<PictureTimeline>,
+    /// The timelines, from above.
+    pub timelines: Vec<PictureTimeline>,
     /// Texts in states.
     pub labels: Vec<StateLabel>,
     /// Arrows.
@@ -87,7 +87,7 @@ pub struct Picture<'c> {
     pub markers: Vec<EventMarker>,
     /// Ticks of the time axis.
     pub axis: TimeAxis,
-    /// What is not as one may think, below the rows.
+    /// What is not as one may think, below the timelines.
     pub notes: Vec<String>,
     /// What the colours mean.
     pub legend: Legend,
@@ -95,7 +95,7 @@ pub struct Picture<'c> {
     pub places: (Vec<(f64, f64)>, f64),
 }
 
-/// A row of a picture.
+/// A timeline of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureTimeline {
     /// Its name; nothing where names would overlap.
@@ -104,8 +104,8 @@ pub struct PictureTimeline {
     pub y: f64,
     /// Pixels.
     pub height: f64,
-    /// Rows of the content that it shows.
-    pub rows: std::ops::Range<u32>,
+    /// Timelines of the content that it shows.
+    pub timelines: std::ops::Range<u32>,
     /// From the outermost states to the innermost.
     pub strips: Vec<BandStrip>,
 }
@@ -196,25 +196,31 @@ impl<'c> Picture<'c> {
         // Three lines of notes are the most there can be.
         let below = legend_height + LINE * 3.0 + MARGIN;
         let room = height.map_or(SCREEN, |height| (height - TOP - below).max(36.0));
-        let groups = groups(content.rows(), room);
+        let groups = groups(content.timelines(), room);
         let mut painter = BandPainter::new(content, &depths, scale, MAX_BANDS);
         let bands = groups.iter().map(|group| painter.paint(group.clone()));
         let bands: Vec<Vec<NestingBand>> = bands.collect();
-        let largest = if height.is_some() { 2 * ROW.0 } else { ROW.0 };
-        let rows = place_rows(content.rows(), groups, bands, room, largest);
-        let bottom = rows.last().map_or(TOP + 36.0, |row| row.y + row.height);
+        let largest = if height.is_some() {
+            2 * TIMELINE.0
+        } else {
+            TIMELINE.0
+        };
+        let timelines = place_timelines(content.timelines(), groups, bands, room, largest);
+        let bottom = timelines
+            .last()
+            .map_or(TOP + 36.0, |timeline| timeline.y + timeline.height);
 
         let placed = PlacedTimelines {
             content,
             depths: &depths,
-            rows: &rows,
+            timelines: &timelines,
             scale,
             left,
         };
         let (arrows, note) = placed.arrows(theme);
         let labels = placed.labels(theme);
         let (markers, more) = placed.markers(theme);
-        let mut notes = notes(content, &rows);
+        let mut notes = notes(content, &timelines);
         notes.extend(note);
         notes.extend(more);
 
@@ -241,7 +247,7 @@ impl<'c> Picture<'c> {
             notes,
             legend,
             places,
-            rows,
+            timelines,
         }
     }
 
@@ -252,15 +258,19 @@ impl<'c> Picture<'c> {
     }
 }
 
-/// Pixels for names of rows.
+/// Pixels for names of timelines.
 fn gutter(content: &Content, axis: &TimeAxis, width: f64) -> f64 {
     let names = content
-        .rows()
+        .timelines()
         .iter()
-        .map(|row| text::width(&row.name, TEXT));
+        .map(|timeline| text::width(&timeline.name, TEXT));
     let widest = names.fold(0.0, f64::max);
-    // Several rows that are drawn as one have two names.
-    let several = if content.rows().len() > 100 { 1.7 } else { 1.0 };
+    // Several timelines that are drawn as one have two names.
+    let several = if content.timelines().len() > 100 {
+        1.7
+    } else {
+        1.0
+    };
     let origin = axis
         .origin
         .as_ref()
@@ -282,30 +292,33 @@ fn legend_shape(legend: &Legend, width: f64, height: Option<f64>) -> (usize, f64
     (shown.div_ceil(across).max(1), column, shown)
 }
 
-/// Which rows of the content are shown as one, where there is no room for all.
-fn groups(rows: &[NamedTimeline], room: f64) -> Vec<std::ops::Range<u32>> {
-    let capacity = (room / f64::from(ROW.1)).max(1.0) as usize;
-    let mut size = rows.len().div_ceil(capacity).max(1);
+/// Which timelines of the content are shown as one, where there is no room for all.
+fn groups(timelines: &[NamedTimeline], room: f64) -> Vec<std::ops::Range<u32>> {
+    let capacity = (room / f64::from(TIMELINE.1)).max(1.0) as usize;
+    let mut size = timelines.len().div_ceil(capacity).max(1);
     loop {
         let mut groups: Vec<std::ops::Range<u32>> = Vec::new();
-        for (nth, row) in rows.iter().enumerate() {
+        for (nth, timeline) in timelines.iter().enumerate() {
             let nth = nth as u32;
             match groups.last_mut() {
-                Some(last) if last.len() < size && rows[last.start as usize].layer == row.layer => {
+                Some(last)
+                    if last.len() < size
+                        && timelines[last.start as usize].layer == timeline.layer =>
+                {
                     last.end = nth + 1;
                 }
                 _ => groups.push(nth..nth + 1),
             }
         }
         // Layers may end in the middle of a group.
-        if groups.len() <= capacity || size >= rows.len() {
+        if groups.len() <= capacity || size >= timelines.len() {
             return groups;
         }
         size += 1;
     }
 }
 
-/// Heights for a height of a row without nesting: step between bands, gap between rows, gap between layers.
+/// Heights for a height of a timeline without nesting: step between bands, gap between timelines, gap between layers.
 fn steps(unit: u32) -> (f64, f64, f64) {
     let step = (f64::from(unit) * 0.8).round().min(15.0);
     let gap = match unit {
@@ -317,14 +330,14 @@ fn steps(unit: u32) -> (f64, f64, f64) {
     (step, gap, if unit < 6 { gap } else { gap + 8.0 })
 }
 
-fn place_rows(
-    rows: &[NamedTimeline],
+fn place_timelines(
+    timelines: &[NamedTimeline],
     groups: Vec<std::ops::Range<u32>>,
     bands: Vec<Vec<NestingBand>>,
     room: f64,
     largest: u32,
 ) -> Vec<PictureTimeline> {
-    let layer = |group: &std::ops::Range<u32>| rows[group.start as usize].layer;
+    let layer = |group: &std::ops::Range<u32>| timelines[group.start as usize].layer;
     let borders = groups
         .windows(2)
         .filter(|pair| layer(&pair[0]) != layer(&pair[1]))
@@ -340,13 +353,16 @@ fn place_rows(
     };
     // Nested states are drawn over each other where there is no room for them below each other.
     let choices = [true, false].into_iter().flat_map(|nested| {
-        let units = (ROW.1..=largest).rev();
+        let units = (TIMELINE.1..=largest).rev();
         units
             .filter(move |&unit| !nested || unit >= 5)
             .map(move |unit| (unit, nested))
     });
     let fits = |&(unit, nested): &(u32, bool)| total(unit, nested) <= room;
-    let (unit, nested) = choices.into_iter().find(fits).unwrap_or((ROW.1, false));
+    let (unit, nested) = choices
+        .into_iter()
+        .find(fits)
+        .unwrap_or((TIMELINE.1, false));
     let (step, gap, border) = steps(unit);
     let mut y = TOP;
     let mut named_until = f64::NEG_INFINITY;
@@ -378,14 +394,14 @@ fn place_rows(
         });
         placed.push(PictureTimeline {
             name: if is_named {
-                group_name(rows, &group)
+                group_name(timelines, &group)
             } else {
                 String::new()
             },
             y,
             height,
             strips: strips.collect(),
-            rows: group,
+            timelines: group,
         });
         y += height + gap;
     }
@@ -393,9 +409,9 @@ fn place_rows(
 }
 
 /// `rank 3`, `rank 0–39`, `rank 0 AIO 1 – rank 2`.
-fn group_name(rows: &[NamedTimeline], group: &std::ops::Range<u32>) -> String {
-    let first = &rows[group.start as usize].name;
-    let last = &rows[group.end as usize - 1].name;
+fn group_name(timelines: &[NamedTimeline], group: &std::ops::Range<u32>) -> String {
+    let first = &timelines[group.start as usize].name;
+    let last = &timelines[group.end as usize - 1].name;
     if group.len() == 1 {
         return first.clone();
     }
@@ -414,18 +430,18 @@ fn titles(content: &Content, look: &PictureStyle, width: f64) -> [String; 2] {
     let TimeBBox { earliest, latest } = content.window;
     let span = latest - earliest;
     let decimals = (3.0 - span.log10().floor()).clamp(0.0, 9.0) as usize;
-    let (rows, total) = (content.rows().len(), content.rows.total());
-    let rows = match rows == total {
-        true => text::count(rows as u64),
+    let (timelines, total) = (content.timelines().len(), content.timelines.total());
+    let timelines = match timelines == total {
+        true => text::count(timelines as u64),
         false => format!(
             "{} of {}",
-            text::count(rows as u64),
+            text::count(timelines as u64),
             text::count(total as u64)
         ),
     };
     let plural = if total == 1 { "" } else { "s" };
     let what = format!(
-        "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {rows} row{plural}",
+        "{earliest:.decimals$} s – {latest:.decimals$} s ({}), {timelines} row{plural}",
         text::duration(span)
     );
     let room = width - 2.0 * MARGIN;
@@ -434,14 +450,18 @@ fn titles(content: &Content, look: &PictureStyle, width: f64) -> [String; 2] {
 }
 
 /// What is not as one may think.
-fn notes(content: &Content, rows: &[PictureTimeline]) -> Vec<String> {
+fn notes(content: &Content, timelines: &[PictureTimeline]) -> Vec<String> {
     let mut notes = Vec::new();
-    let largest = rows.iter().map(|row| row.rows.len()).max().unwrap_or(0);
+    let largest = timelines
+        .iter()
+        .map(|timeline| timeline.timelines.len())
+        .max()
+        .unwrap_or(0);
     if largest > 1 {
-        let count = text::count(content.rows().len() as u64);
+        let count = text::count(content.timelines().len() as u64);
         notes.push(format!(
             "{count} rows in {}, each of up to {largest}",
-            rows.len()
+            timelines.len()
         ));
     }
     if !content.previews.is_empty() {
@@ -479,32 +499,35 @@ fn joined(notes: Vec<String>, room: f64) -> Vec<String> {
         .collect()
 }
 
-/// Rows that have their places.
+/// Timelines that have their places.
 struct PlacedTimelines<'p> {
     content: &'p Content,
     depths: &'p [u32],
-    rows: &'p [PictureTimeline],
+    timelines: &'p [PictureTimeline],
     scale: PixelScale,
     left: f64,
 }
 
 impl PlacedTimelines<'_> {
-    fn row(&self, row: u32) -> Option<&PictureTimeline> {
-        let at = self.rows.partition_point(|placed| placed.rows.end <= row);
-        self.rows.get(at)
+    fn timeline(&self, timeline: u32) -> Option<&PictureTimeline> {
+        let at = self
+            .timelines
+            .partition_point(|placed| placed.timelines.end <= timeline);
+        self.timelines.get(at)
     }
 
     /// The height at which an arrow begins or ends: at the outermost or innermost state that begins there, else in the
-    /// middle of the row.
-    fn anchor(&self, (row, time): (u32, f64), innermost: bool) -> f64 {
-        let Some(placed) = self.row(row) else {
+    /// middle of the timeline.
+    fn anchor(&self, (timeline, time): (u32, f64), innermost: bool) -> f64 {
+        let Some(placed) = self.timeline(timeline) else {
             return TOP;
         };
         let middle = placed.y + placed.height / 2.0;
         let states = &self.content.states;
         let tolerance = 2e-10 + time.abs() * 1e-15;
-        let first = states.partition_point(|s| (s.row, s.start) < (row, time - tolerance));
-        let begins = |s: &&DrawnState| s.row == row && s.start <= time + tolerance;
+        let first =
+            states.partition_point(|s| (s.timeline, s.start) < (timeline, time - tolerance));
+        let begins = |s: &&DrawnState| s.timeline == timeline && s.start <= time + tolerance;
         let count = states[first..].iter().take_while(begins).count();
         let depths = self.depths[first..first + count].iter();
         let depth = if innermost {
@@ -561,14 +584,14 @@ impl PlacedTimelines<'_> {
         let mut markers = Vec::new();
         let mut more = 0;
         for event in &content.events {
-            let Some(row) = self.row(event.row) else {
+            let Some(timeline) = self.timeline(event.timeline) else {
                 continue;
             };
             let Some((at, _)) = self.scale.stretch(event.time, event.time) else {
                 continue;
             };
             let x = self.left + at;
-            if !seen.insert((x as i64, row.rows.start, event.kind)) {
+            if !seen.insert((x as i64, timeline.timelines.start, event.kind)) {
                 continue;
             }
             if markers.len() == MAX_EVENTS {
@@ -576,7 +599,7 @@ impl PlacedTimelines<'_> {
                 continue;
             }
             let color = content.kinds[event.kind as usize].category.color;
-            let y = row.y + (row.height / 2.0).min(2.0);
+            let y = timeline.y + (timeline.height / 2.0).min(2.0);
             markers.push(EventMarker {
                 x,
                 y,
@@ -589,9 +612,9 @@ impl PlacedTimelines<'_> {
 
     fn labels(&self, theme: Theme) -> Vec<StateLabel> {
         let mut labels = Vec::new();
-        for row in self.rows {
-            for (depth, strip) in row.strips.iter().enumerate() {
-                let below = row.strips.get(depth + 1);
+        for timeline in self.timelines {
+            for (depth, strip) in timeline.strips.iter().enumerate() {
+                let below = timeline.strips.get(depth + 1);
                 for span in &strip.band.spans {
                     labels.extend(self.label(theme, strip, span, below));
                 }

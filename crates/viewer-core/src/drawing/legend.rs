@@ -18,9 +18,9 @@ pub struct LegendEntry {
     pub color: Rgb,
     /// Whether its arrows are drawn dashed.
     pub is_dashed: bool,
-    /// How many there are in the window, on the rows of the picture.
+    /// How many there are in the window, on the timelines of the picture.
     pub count: String,
-    /// How much of the window they take, added up over the rows; of arrows, from end to end. Nothing for events.
+    /// How much of the window they take, added up over the timelines; of arrows, from end to end. Nothing for events.
     pub time: String,
 }
 

@@ -1,7 +1,7 @@
-//! The rows of a picture: lines of the trace that are about the same thing, under a name, in an order that tells the layers.
+//! The timelines of a picture: lines of the trace that are about the same thing, under a name, in an order that tells the layers.
 //!
 //! Ranks come first, then servers, data servers and devices, then lines of which nothing but a name is known. Lines that
-//! differ in their communicator only are one row, since a thread does one thing at a time.
+//! differ in their communicator only are one timeline, since a thread does one thing at a time.
 
 use std::collections::{BTreeMap, HashMap};
 use trace_formats::io::Actor;
@@ -11,69 +11,69 @@ use crate::base::text::visible;
 use crate::timelines::selection::TimelineSelection;
 use crate::trace::line_subject::{LineSubject, subject_of};
 
-/// A row.
+/// A timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTimeline {
     /// Its name: `rank 0`, `rank 0 thread 1`, `rank 0 AIO 1`, `server 0`, `device 0`.
     pub name: String,
-    /// Rows of different layers are kept apart in the picture: 0 ranks, 1 servers, 2 data servers, 3 devices, 4 others.
+    /// Timelines of different layers are kept apart in the picture: 0 ranks, 1 servers, 2 data servers, 3 devices, 4 others.
     pub layer: u8,
-    /// Its number among the rows of the trace, from 0.
+    /// Its number among the timelines of the trace, from 0.
     pub number: usize,
 }
 
-/// The rows of a trace or those of them that were asked for, in order.
+/// The timelines of a trace or those of them that were asked for, in order.
 #[derive(Clone, Debug, Default)]
 pub struct NamedTimelines {
-    rows: Vec<NamedTimeline>,
+    timelines: Vec<NamedTimeline>,
     /// Position in `rows` of a line; of a line that is not wanted, none.
     of_line: HashMap<i32, Option<u32>>,
-    /// How many rows the trace has.
+    /// How many timelines the trace has.
     total: usize,
     /// Whether lines that are not defined are wanted.
     takes_unknown: bool,
 }
 
 impl NamedTimelines {
-    /// The rows of these lines.
+    /// The timelines of these lines.
     pub fn new<'l>(lines: impl Iterator<Item = &'l Line>) -> Self {
         let mut by_key: BTreeMap<LineSubject, Vec<i32>> = BTreeMap::new();
         for line in lines {
             by_key.entry(subject_of(line)).or_default().push(line.id);
         }
         let names = TimelineNames::of(by_key.keys());
-        let mut rows = NamedTimelines {
+        let mut timelines = NamedTimelines {
             takes_unknown: true,
             total: by_key.len(),
             ..NamedTimelines::default()
         };
         for (number, (key, lines)) in by_key.iter().enumerate() {
             for &line in lines {
-                rows.of_line.insert(line, Some(number as u32));
+                timelines.of_line.insert(line, Some(number as u32));
             }
-            rows.rows.push(NamedTimeline {
+            timelines.timelines.push(NamedTimeline {
                 name: names.name(key),
                 layer: layer(key),
                 number,
             });
         }
-        rows
+        timelines
     }
 
-    /// Rows that somebody else has put together: names, and the lines that are on them, by id.
-    pub fn named(rows: impl IntoIterator<Item = (String, Vec<i32>)>) -> Self {
+    /// Timelines that somebody else has put together: names, and the lines that are on them, by id.
+    pub fn named(timelines: impl IntoIterator<Item = (String, Vec<i32>)>) -> Self {
         let mut named = NamedTimelines::default();
-        for (number, (name, lines)) in rows.into_iter().enumerate() {
+        for (number, (name, lines)) in timelines.into_iter().enumerate() {
             for line in lines {
                 named.of_line.insert(line, Some(number as u32));
             }
-            named.rows.push(NamedTimeline {
+            named.timelines.push(NamedTimeline {
                 name,
                 layer: 0,
                 number,
             });
         }
-        named.total = named.rows.len();
+        named.total = named.timelines.len();
         named
     }
 
@@ -81,49 +81,50 @@ impl NamedTimelines {
     #[must_use]
     pub fn selected(mut self, selection: &TimelineSelection) -> Self {
         let mut kept = Vec::new();
-        let mut position = Vec::with_capacity(self.rows.len());
-        for row in std::mem::take(&mut self.rows) {
-            let wanted = selection.takes(row.number, &row.name);
+        let mut position = Vec::with_capacity(self.timelines.len());
+        for timeline in std::mem::take(&mut self.timelines) {
+            let wanted = selection.takes(timeline.number, &timeline.name);
             position.push(wanted.then_some(kept.len() as u32));
             if wanted {
-                kept.push(row);
+                kept.push(timeline);
             }
         }
-        for row in self.of_line.values_mut() {
-            *row = row.and_then(|row| position.get(row as usize).copied().flatten());
+        for timeline in self.of_line.values_mut() {
+            *timeline =
+                timeline.and_then(|timeline| position.get(timeline as usize).copied().flatten());
         }
-        self.rows = kept;
+        self.timelines = kept;
         self.takes_unknown = false;
         self
     }
 
-    /// The rows.
-    pub fn rows(&self) -> &[NamedTimeline] {
-        &self.rows
+    /// The timelines.
+    pub fn timelines(&self) -> &[NamedTimeline] {
+        &self.timelines
     }
 
-    /// How many rows the trace has, wanted or not.
+    /// How many timelines the trace has, wanted or not.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// The row of a line. Lines that the trace does not define get one when they are first met, up to a bound.
+    /// The timeline of a line. Lines that the trace does not define get one when they are first met, up to a bound.
     pub(crate) fn of_line(&mut self, line: i32) -> Option<u32> {
         const MAX_UNKNOWN: usize = 1 << 14;
-        if let Some(&row) = self.of_line.get(&line) {
-            return row;
+        if let Some(&timeline) = self.of_line.get(&line) {
+            return timeline;
         }
-        if !self.takes_unknown || self.rows.len() > self.total + MAX_UNKNOWN {
+        if !self.takes_unknown || self.timelines.len() > self.total + MAX_UNKNOWN {
             return None;
         }
-        let row = self.rows.len() as u32;
-        self.of_line.insert(line, Some(row));
-        self.rows.push(NamedTimeline {
+        let timeline = self.timelines.len() as u32;
+        self.of_line.insert(line, Some(timeline));
+        self.timelines.push(NamedTimeline {
             name: format!("line {line}"),
             layer: 4,
-            number: self.rows.len(),
+            number: self.timelines.len(),
         });
-        Some(row)
+        Some(timeline)
     }
 }
 
@@ -139,7 +140,7 @@ fn layer(key: &LineSubject) -> u8 {
     }
 }
 
-/// Names that say no more than is needed to tell rows apart.
+/// Names that say no more than is needed to tell timelines apart.
 struct TimelineNames {
     /// Actors with more than one thread.
     threaded: HashMap<Actor, bool>,
@@ -197,8 +198,12 @@ mod tests {
         }
     }
 
-    fn names(rows: &NamedTimelines) -> Vec<&str> {
-        rows.rows().iter().map(|row| row.name.as_str()).collect()
+    fn names(timelines: &NamedTimelines) -> Vec<&str> {
+        timelines
+            .timelines()
+            .iter()
+            .map(|timeline| timeline.name.as_str())
+            .collect()
     }
 
     fn lines() -> Vec<Line> {
@@ -221,8 +226,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_the_names_that_tell_them_apart() {
-        let mut rows = NamedTimelines::new(lines().iter());
+    fn timelines_have_the_names_that_tell_them_apart() {
+        let mut timelines = NamedTimelines::new(lines().iter());
         let expected = [
             "rank 0",
             "rank 0 AIO 1",
@@ -234,19 +239,19 @@ mod tests {
             "device 0",
             "GPU 3",
         ];
-        assert_eq!(names(&rows), expected);
-        assert_eq!(rows.of_line(0), rows.of_line(3));
-        assert_eq!(rows.of_line(77), Some(9));
-        assert_eq!(rows.rows()[9].name, "line 77");
+        assert_eq!(names(&timelines), expected);
+        assert_eq!(timelines.of_line(0), timelines.of_line(3));
+        assert_eq!(timelines.of_line(77), Some(9));
+        assert_eq!(timelines.timelines()[9].name, "line 77");
     }
 
     #[test]
-    fn rows_by_number_and_name() {
+    fn timelines_by_number_and_name() {
         let select = |text: &str| {
-            let mut rows = NamedTimelines::new(lines().iter())
+            let mut timelines = NamedTimelines::new(lines().iter())
                 .selected(&TimelineSelection::parse(text).unwrap());
-            assert_eq!(rows.of_line(77), None);
-            names(&rows).join(", ")
+            assert_eq!(timelines.of_line(77), None);
+            names(&timelines).join(", ")
         };
         assert_eq!(select("0-1,3"), "rank 0, rank 0 AIO 1, rank 1 thread 1");
         assert_eq!(select("rank*,!*AIO*,!3"), "rank 0, rank 1");

@@ -139,7 +139,7 @@ impl SvgWriter {
             about,
             format_args!(" fill=\"{faint}\""),
         );
-        self.rows(picture);
+        self.timelines(picture);
         self.axis(picture);
         self.states(picture);
         self.arrows(picture);
@@ -148,32 +148,37 @@ impl SvgWriter {
         self.put(format_args!("</svg>\n"));
     }
 
-    fn rows(&mut self, picture: &Picture<'_>) {
+    fn timelines(&mut self, picture: &Picture<'_>) {
         let [left, top, width, height] = picture.plot;
         let theme = picture.theme;
         self.put(format_args!(
             "<g fill=\"{}\" shape-rendering=\"crispEdges\">\n",
-            theme.row()
+            theme.timeline()
         ));
-        // Rows that touch are one area.
+        // Timelines that touch are one area.
         let mut areas: Vec<(f64, f64)> = Vec::new();
-        for row in &picture.rows {
+        for timeline in &picture.timelines {
             match areas.last_mut() {
-                Some((_, bottom)) if *bottom >= row.y => *bottom = row.y + row.height,
-                _ => areas.push((row.y, row.y + row.height)),
+                Some((_, bottom)) if *bottom >= timeline.y => {
+                    *bottom = timeline.y + timeline.height
+                }
+                _ => areas.push((timeline.y, timeline.y + timeline.height)),
             }
         }
         for (top, bottom) in areas {
             self.rect([left, top, width, bottom - top], format_args!(""));
         }
         self.put(format_args!("</g>\n<g fill=\"{}\">\n", theme.text()));
-        for row in &picture.rows {
-            let y = row.y + row.height / 2.0 + 4.0;
-            let name = text::fitted(&row.name, TEXT, left - 24.0);
+        for timeline in &picture.timelines {
+            let y = timeline.y + timeline.height / 2.0 + 4.0;
+            let name = text::fitted(&timeline.name, TEXT, left - 24.0);
             self.text(left - 8.0, y, TextAnchor::End, &name, format_args!(""));
         }
         self.put(format_args!("</g>\n"));
-        let nothing = picture.rows.iter().all(|row| row.strips.is_empty())
+        let nothing = picture
+            .timelines
+            .iter()
+            .all(|timeline| timeline.strips.is_empty())
             && picture.arrows.is_empty()
             && picture.markers.is_empty();
         if nothing {
@@ -241,7 +246,11 @@ impl SvgWriter {
 
     fn states(&mut self, picture: &Picture<'_>) {
         self.put(format_args!("<g shape-rendering=\"crispEdges\">\n"));
-        for strip in picture.rows.iter().flat_map(|row| &row.strips) {
+        for strip in picture
+            .timelines
+            .iter()
+            .flat_map(|timeline| &timeline.strips)
+        {
             self.strip(picture, strip);
         }
         self.put(format_args!("</g>\n"));

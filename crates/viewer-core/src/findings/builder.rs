@@ -94,7 +94,7 @@ impl FindingBuilder<'_, '_> {
 
     pub(super) fn at(&self, state: &TraceState, lines: &[u32]) -> FindingTarget {
         FindingTarget {
-            rows: self.pinned("", lines),
+            timelines: self.pinned("", lines),
             sel: state.reference(self.trace),
             ..self.around(state.start, state.end)
         }

@@ -55,7 +55,7 @@ impl FindingBuilder<'_, '_> {
                 text: format!("{} spends most time in MPI-IO", self.label(line)),
                 value: format!("{about}{}", seconds(time)),
                 target: FindingTarget {
-                    rows: self.pinned("", &[line]),
+                    timelines: self.pinned("", &[line]),
                     panel: "io".into(),
                     ..self.everywhere()
                 },

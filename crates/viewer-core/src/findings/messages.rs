@@ -42,7 +42,7 @@ impl FindingBuilder<'_, '_> {
                 ),
                 value: bytes(pair.volume.bytes),
                 target: FindingTarget {
-                    rows: self.pinned("", &lines),
+                    timelines: self.pinned("", &lines),
                     panel: "matrix".into(),
                     ..self.everywhere()
                 },
@@ -80,7 +80,7 @@ impl FindingBuilder<'_, '_> {
                 text: format!("{} from {}", self.name(reference.kind), self.label(line)),
                 value: seconds(by),
                 target: FindingTarget {
-                    rows: self.pinned("", &[line]),
+                    timelines: self.pinned("", &[line]),
                     sel: reference.to_string(),
                     ..self.around(to, reference.start)
                 },

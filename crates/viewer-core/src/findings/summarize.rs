@@ -35,10 +35,10 @@ pub(crate) fn summarize(
     let lanes: Vec<u32> = trace.lines().iter().map(|line| line.lane).collect();
     let count = lanes.iter().map(|lane| *lane as usize + 1).max();
     let count = count.unwrap_or(0);
-    let row = |line: u32| lanes.get(line as usize).copied();
+    let timeline = |line: u32| lanes.get(line as usize).copied();
     let hidden = vec![false; trace.kinds().len()];
     let scope = StatisticsScope {
-        row: &row,
+        timeline: &timeline,
         hidden: &hidden,
         // A thread does one thing at a time, whatever communicator it is about.
         nesting: Nesting::Thread,
@@ -66,7 +66,12 @@ pub(crate) fn summarize(
     // The lanes of ranks that have drawables, not those of servers and devices.
     let mut ranks: BTreeMap<u32, i32> = BTreeMap::new();
     let mut hosts = Vec::new();
-    let used: Vec<i32> = gathered.found.rows.iter().map(|row| row.rank).collect();
+    let used: Vec<i32> = gathered
+        .found
+        .rows
+        .iter()
+        .map(|timeline| timeline.rank)
+        .collect();
     for line in trace.lines() {
         if let Actor::Rank(_) = lane_of(&line.line).actor
             && used.binary_search(&(line.lane as i32)).is_ok()

@@ -82,8 +82,9 @@ pub struct FindingTarget {
     pub t0: f64,
     /// Seconds.
     pub t1: f64,
-    /// Spec of the rows.
-    pub rows: String,
+    /// Spec of the timelines.
+    #[serde(rename = "rows")]
+    pub timelines: String,
     /// Reference of the drawable that is to be selected, or nothing.
     pub sel: String,
     /// Panel to open, or nothing.

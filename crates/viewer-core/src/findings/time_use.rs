@@ -47,7 +47,7 @@ impl FindingBuilder<'_, '_> {
                 ),
                 value: format!("{about}{} ({})", seconds(time), percent(share(time))),
                 target: FindingTarget {
-                    rows: line.map_or_else(String::new, |line| self.pinned("", &[line])),
+                    timelines: line.map_or_else(String::new, |line| self.pinned("", &[line])),
                     panel: "stats".into(),
                     ..self.everywhere()
                 },
@@ -160,7 +160,7 @@ impl FindingBuilder<'_, '_> {
                 text,
                 value: format!("{about}{}", seconds(thread.seconds)),
                 target: FindingTarget {
-                    rows: self.pinned("sort:busy", &[thread.line]),
+                    timelines: self.pinned("sort:busy", &[thread.line]),
                     panel: "rows".into(),
                     ..target
                 },
@@ -225,7 +225,7 @@ impl FindingBuilder<'_, '_> {
             ),
             value: seconds(collective.waited),
             target: FindingTarget {
-                rows: self.pinned("sort:busy", &[last.line]),
+                timelines: self.pinned("sort:busy", &[last.line]),
                 sel: last.reference(self.trace),
                 ..self.around(collective.first, last.end)
             },

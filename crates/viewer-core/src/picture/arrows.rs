@@ -12,17 +12,17 @@ const MAX_ARROWS: usize = 3000;
 /// Bundles, and parts of the window that have bundles of their own.
 const MAX_BUNDLES: usize = 400;
 const BUNDLE_PARTS: u32 = 8;
-/// An arrow between two rows.
+/// An arrow between two timelines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimelineArrow {
     /// When it begins, in seconds.
     pub from: f64,
     /// When it ends, which may be before.
     pub to: f64,
-    /// Row where it begins.
-    pub row_from: u32,
-    /// Row where it ends.
-    pub row_to: u32,
+    /// Timeline where it begins.
+    pub timeline_from: u32,
+    /// Timeline where it ends.
+    pub timeline_to: u32,
     /// Kind.
     pub kind: u32,
     /// Bytes of the message.
@@ -69,11 +69,20 @@ pub(super) fn write_arrows(
         u16::from(arrow.to < arrow.from) * arrow_flag::BACKWARD
             + u16::from(count > 1) * arrow_flag::BUNDLE
     };
-    let [from, to, row_from, row_to, kind, flag, count, bytes] = section::ARROWS;
+    let [
+        from,
+        to,
+        timeline_from,
+        timeline_to,
+        kind,
+        flag,
+        count,
+        bytes,
+    ] = section::ARROWS;
     writer.section(from, all().map(|(a, _)| offset(a.from)));
     writer.section(to, all().map(|(a, _)| offset(a.to)));
-    writer.section(row_from, all().map(|(a, _)| a.row_from));
-    writer.section(row_to, all().map(|(a, _)| a.row_to));
+    writer.section(timeline_from, all().map(|(a, _)| a.timeline_from));
+    writer.section(timeline_to, all().map(|(a, _)| a.timeline_to));
     writer.section(kind, all().map(|(a, _)| a.kind as u16));
     writer.section(flag, all().map(|(a, count)| flags_of(a, *count)));
     if is_bundle {
@@ -86,9 +95,9 @@ pub(super) fn write_arrows(
 /// Arrows that go the same way at about the same time.
 #[derive(Clone, Copy, Default)]
 struct ArrowSum {
-    /// Sums of their times after the begin of the window, and of their rows.
+    /// Sums of their times after the begin of the window, and of their timelines.
     times: [f64; 2],
-    rows: [u64; 2],
+    timelines: [u64; 2],
     bytes: u64,
     count: u32,
 }
@@ -97,31 +106,35 @@ impl ArrowSum {
     fn add(&mut self, other: &ArrowSum) {
         for end in 0..2 {
             self.times[end] += other.times[end];
-            self.rows[end] += other.rows[end];
+            self.timelines[end] += other.timelines[end];
         }
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.count = self.count.saturating_add(other.count);
     }
 }
 
-/// Arrows as bundles: those of the same kind from the same rows to the same rows in the same part of the window, with as many
-/// neighbouring rows together as it takes until they are few. Bundles begin and end at the average times and rows.
+/// Arrows as bundles: those of the same kind from the same timelines to the same timelines in the same part of the window, with as many
+/// neighbouring timelines together as it takes until they are few. Bundles begin and end at the average times and timelines.
 fn bundled(request: &PictureRequest<'_>, arrows: &[TimelineArrow]) -> Vec<(TimelineArrow, u32)> {
     let window = request.window;
     let pinned = request.layout.pinned as u32;
-    let together = |row: u32, power: u32| match row.checked_sub(pinned) {
+    let together = |timeline: u32, power: u32| match timeline.checked_sub(pinned) {
         Some(below) => pinned + (below >> power),
-        None => row,
+        None => timeline,
     };
     type Key = (u32, [u32; 2], u32);
     let mut bundles: BTreeMap<Key, ArrowSum> = BTreeMap::new();
     for arrow in arrows {
         let middle = (arrow.from + arrow.to) / 2.0 - window.earliest;
         let part = (middle / window.duration()).clamp(0.0, 1.0) * f64::from(BUNDLE_PARTS);
-        let key = (part as u32, [arrow.row_from, arrow.row_to], arrow.kind);
+        let key = (
+            part as u32,
+            [arrow.timeline_from, arrow.timeline_to],
+            arrow.kind,
+        );
         bundles.entry(key).or_default().add(&ArrowSum {
             times: [arrow.from, arrow.to].map(|time| time - window.earliest),
-            rows: [arrow.row_from, arrow.row_to].map(u64::from),
+            timelines: [arrow.timeline_from, arrow.timeline_to].map(u64::from),
             bytes: arrow.bytes,
             count: 1,
         });
@@ -132,13 +145,16 @@ fn bundled(request: &PictureRequest<'_>, arrows: &[TimelineArrow]) -> Vec<(Timel
         }
         let mut fewer: BTreeMap<Key, ArrowSum> = BTreeMap::new();
         for ((part, _, kind), bundle) in &bundles {
-            let rows = bundle.rows.map(|sum| {
-                let row = sum / u64::from(bundle.count.max(1));
-                together(row as u32, power)
+            let timelines = bundle.timelines.map(|sum| {
+                let timeline = sum / u64::from(bundle.count.max(1));
+                together(timeline as u32, power)
             });
             // What stays among neighbours would only cover them.
-            if rows[0] != rows[1] {
-                fewer.entry((*part, rows, *kind)).or_default().add(bundle);
+            if timelines[0] != timelines[1] {
+                fewer
+                    .entry((*part, timelines, *kind))
+                    .or_default()
+                    .add(bundle);
             }
         }
         if fewer.is_empty() {
@@ -153,12 +169,13 @@ fn bundled(request: &PictureRequest<'_>, arrows: &[TimelineArrow]) -> Vec<(Timel
             let [from, to] = bundle
                 .times
                 .map(|sum| window.earliest + sum / f64::from(count));
-            let [row_from, row_to] = bundle.rows.map(|sum| (sum / u64::from(count)) as u32);
+            let [timeline_from, timeline_to] =
+                bundle.timelines.map(|sum| (sum / u64::from(count)) as u32);
             let arrow = TimelineArrow {
                 from,
                 to,
-                row_from,
-                row_to,
+                timeline_from,
+                timeline_to,
                 kind,
                 bytes: bundle.bytes,
             };

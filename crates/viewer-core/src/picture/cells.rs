@@ -1,6 +1,6 @@
-//! Cells: for each row and column of pixels the kind of state that takes most of it, and how much of it is taken.
+//! Cells: for each timeline and column of pixels the kind of state that takes most of it, and how much of it is taken.
 //!
-//! A row of one unit is drawn as its states come. In a row of several each of them is, and what they say is added up.
+//! A timeline of one unit is drawn as its states come. In a timeline of several each of them is, and what they say is added up.
 
 use std::ops::Range;
 
@@ -20,20 +20,20 @@ pub enum ColorMode {
     Stack,
 }
 
-/// Planes of cells, row by row.
+/// Planes of cells, timeline by timeline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cells {
     /// Columns.
     pub width: usize,
-    /// The first row.
+    /// The first timeline.
     pub first: usize,
-    /// Rows.
-    pub rows: usize,
+    /// Timelines.
+    pub timelines: usize,
     /// 0 for nothing, else one more than the kind.
     pub category: Vec<u16>,
     /// Share of the cell in states, or of the kind in a heat map, of 255; at least 1 if there is anything.
     pub busy: Vec<u8>,
-    /// Difference between the units of the row in that, if any row has several.
+    /// Difference between the units of the timeline in that, if any timeline has several.
     pub deviation: Vec<u8>,
     /// 0 for no events, else 1 + log2 of their number.
     pub events: Vec<u8>,
@@ -53,14 +53,14 @@ pub fn share(part: i64, whole: i64) -> u8 {
 }
 
 impl Cells {
-    /// Cells with nothing in them; `has_groups` says whether any row has several units.
+    /// Cells with nothing in them; `has_groups` says whether any timeline has several units.
     pub(crate) fn blank(
-        rows: Range<usize>,
+        timelines: Range<usize>,
         width: usize,
         mode: ColorMode,
         has_groups: bool,
     ) -> Self {
-        let size = width * rows.len();
+        let size = width * timelines.len();
         let channel = |wanted: bool| vec![0u8; if wanted { size } else { 0 }];
         let is_stack = mode == ColorMode::Stack;
         let other = || {
@@ -71,8 +71,8 @@ impl Cells {
         };
         Cells {
             width,
-            first: rows.start,
-            rows: rows.len(),
+            first: timelines.start,
+            timelines: timelines.len(),
             category: vec![0; size],
             busy: channel(true),
             deviation: channel(has_groups),
@@ -83,11 +83,11 @@ impl Cells {
         }
     }
 
-    /// Adds the rows that follow.
+    /// Adds the timelines that follow.
     pub fn extend(&mut self, below: Cells) {
-        let before = self.width * self.rows;
-        self.rows += below.rows;
-        let sizes = (before, self.width * self.rows);
+        let before = self.width * self.timelines;
+        self.timelines += below.timelines;
+        let sizes = (before, self.width * self.timelines);
         append_channel(&mut self.category, below.category, sizes);
         append_channel(&mut self.busy, below.busy, sizes);
         append_channel(&mut self.deviation, below.deviation, sizes);
@@ -101,12 +101,12 @@ impl Cells {
         }
     }
 
-    /// Counts events: row and time.
+    /// Counts events: timeline and time.
     pub fn count_events(&mut self, columns: &Columns, events: impl Iterator<Item = (u32, f64)>) {
         self.events = self.levels(columns, events);
     }
 
-    /// Counts hits of a search: row and time.
+    /// Counts hits of a search: timeline and time.
     pub fn count_hits(&mut self, columns: &Columns, hits: impl Iterator<Item = (u32, f64)>) {
         self.hits = self.levels(columns, hits);
     }
@@ -114,17 +114,17 @@ impl Cells {
     /// By cell 0, or 1 + log2 of how many there are; nothing at all if there are none.
     fn levels(&self, columns: &Columns, marks: impl Iterator<Item = (u32, f64)>) -> Vec<u8> {
         let mut counts = Vec::new();
-        for (row, time) in marks {
-            let Some(row) = (row as usize)
+        for (timeline, time) in marks {
+            let Some(timeline) = (timeline as usize)
                 .checked_sub(self.first)
-                .filter(|&row| row < self.rows)
+                .filter(|&timeline| timeline < self.timelines)
             else {
                 continue;
             };
             if counts.is_empty() {
-                counts = vec![0u32; self.width * self.rows];
+                counts = vec![0u32; self.width * self.timelines];
             }
-            let count = &mut counts[row * self.width + columns.column(time)];
+            let count = &mut counts[timeline * self.width + columns.column(time)];
             *count = count.saturating_add(1);
         }
         let level = |n: u32| if n == 0 { 0 } else { 1 + n.ilog2() as u8 };

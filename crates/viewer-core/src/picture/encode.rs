@@ -29,10 +29,10 @@ pub(super) fn encode(
     writer.finish(&FrameHeader {
         kind: 1,
         columns: request.width as u32,
-        rows: request.rows.len() as u32,
+        timelines: request.timelines.len() as u32,
         flags: summary.flags,
         seq: request.seq,
-        first_row: request.rows.start as u32,
+        first_timeline: request.timelines.start as u32,
         window: [request.window.earliest, request.window.latest],
         drawables: summary.drawables,
         arrows: summary.arrows,

@@ -35,7 +35,7 @@ pub mod section {
     pub const CATEGORY: u32 = 1;
     /// Cells: share that is taken, u8.
     pub const BUSY: u32 = 2;
-    /// Cells: difference between the units of a row, u8.
+    /// Cells: difference between the units of a timeline, u8.
     pub const DEVIATION: u32 = 3;
     /// Cells: 0 for no events, else 1 + log2 of their number, u8.
     pub const EVENTS: u32 = 4;
@@ -43,11 +43,11 @@ pub mod section {
     pub const HITS: u32 = 5;
     /// Cells: second kind, its share, third kind, its share, share of the first.
     pub const STACK: [u32; 5] = [6, 7, 8, 9, 10];
-    /// States: start, duration (f32 seconds from the start of the window), row (u32), kind, depth (u16).
+    /// States: start, duration (f32 seconds from the start of the window), timeline (u32), kind, depth (u16).
     pub const STATES: [u32; 5] = [20, 21, 22, 23, 24];
-    /// Events: time (f32), row (u32), kind (u16).
+    /// Events: time (f32), timeline (u32), kind (u16).
     pub const POINTS: [u32; 3] = [30, 31, 32];
-    /// Arrows: time of both ends (f32), row of both (u32), kind, flags (u16), count (u32), bytes (f32).
+    /// Arrows: time of both ends (f32), timeline of both (u32), kind, flags (u16), count (u32), bytes (f32).
     pub const ARROWS: [u32; 8] = [40, 41, 42, 43, 44, 45, 46, 47];
 }
 
@@ -58,17 +58,17 @@ pub struct FrameHeader {
     pub kind: u32,
     /// Columns of cells.
     pub columns: u32,
-    /// Rows of cells.
-    pub rows: u32,
+    /// Timelines of cells.
+    pub timelines: u32,
     /// See [`flag`].
     pub flags: u32,
     /// The number that the question had.
     pub seq: u32,
-    /// Position of the first row.
-    pub first_row: u32,
+    /// Position of the first timeline.
+    pub first_timeline: u32,
     /// The window, in seconds.
     pub window: [f64; 2],
-    /// Drawables in the window and the rows.
+    /// Drawables in the window and the timelines.
     pub drawables: u64,
     /// Arrows that were found of those that are asked for, one by one in the frame or not.
     pub arrows: u64,
@@ -142,13 +142,21 @@ impl FrameWriter {
         let FrameHeader {
             kind,
             columns,
-            rows,
+            timelines,
             flags,
             seq,
-            first_row,
+            first_timeline,
             ..
         } = *header;
-        for number in [kind, columns, rows, sections, flags, seq, first_row] {
+        for number in [
+            kind,
+            columns,
+            timelines,
+            sections,
+            flags,
+            seq,
+            first_timeline,
+        ] {
             number.put(&mut out);
         }
         header
@@ -190,10 +198,10 @@ impl Frame {
         let header = FrameHeader {
             kind: u32_at(4)?,
             columns: u32_at(8)?,
-            rows: u32_at(12)?,
+            timelines: u32_at(12)?,
             flags: u32_at(20)?,
             seq: u32_at(24)?,
-            first_row: u32_at(28)?,
+            first_timeline: u32_at(28)?,
             window: [f64_at(32)?, f64_at(40)?],
             drawables: u64_at(48)?,
             arrows: u64_at(56)?,

@@ -23,18 +23,18 @@ use crate::trace::{Trace, TraceItem};
 pub struct PointEvent {
     /// Seconds.
     pub time: f64,
-    /// Row.
-    pub row: u32,
+    /// Timeline.
+    pub timeline: u32,
     /// Kind.
     pub kind: u32,
 }
 
-/// States and previews from which on it is worth it that two threads share the rows.
+/// States and previews from which on it is worth it that two threads share the timelines.
 const MIN_PARALLEL_STATES: usize = 1 << 16;
 /// Arrows that are held while the longest are looked for, and bundles.
 const MAX_HELD_ARROWS: usize = 1 << 20;
 
-/// What there is on some rows in a window.
+/// What there is on some timelines in a window.
 #[derive(Debug, Default)]
 pub struct WindowDrawables {
     /// States, by who found them.
@@ -45,7 +45,7 @@ pub struct WindowDrawables {
     pub events: Vec<PointEvent>,
     /// Arrows.
     pub arrows: Vec<TimelineArrow>,
-    /// Hits of the search: row and time.
+    /// Hits of the search: timeline and time.
     pub hits: Vec<(u32, f64)>,
     /// Arrows of which there was no room.
     pub cut_arrows: u64,
@@ -69,17 +69,20 @@ impl<'a> DrawableSink<'a> for WindowCollector<'_, '_, '_, 'a> {
         if request.hidden.get(item.kind as usize) == Some(&true) {
             return;
         }
-        let row = request.layout.row(item.line);
-        let is_in =
-            |row: Option<u32>| row.is_some_and(|row| request.rows.contains(&(row as usize)));
-        if let (Some(plan), Some(row), true) = (&request.hits, row, is_in(row))
+        let timeline = request.layout.timeline(item.line);
+        let is_in = |timeline: Option<u32>| {
+            timeline.is_some_and(|timeline| request.timelines.contains(&(timeline as usize)))
+        };
+        if let (Some(plan), Some(timeline), true) = (&request.hits, timeline, is_in(timeline))
             && inside(item.start, request.window)
             && plan.fits(self.trace, &item)
         {
-            self.found.hits.push((row, item.start));
+            self.found.hits.push((timeline, item.start));
         }
         match item.topology {
-            Topology::State if is_in(row) && covers_time(request.window, item.start, item.end) => {
+            Topology::State
+                if is_in(timeline) && covers_time(request.window, item.start, item.end) =>
+            {
                 self.found.drawables += 1;
                 self.states.push(TraceState {
                     start: item.start,
@@ -88,21 +91,21 @@ impl<'a> DrawableSink<'a> for WindowCollector<'_, '_, '_, 'a> {
                     kind: item.kind,
                 });
             }
-            Topology::Event if is_in(row) => {
+            Topology::Event if is_in(timeline) => {
                 self.found.drawables += 1;
-                if let Some(row) = row {
+                if let Some(timeline) = timeline {
                     self.found.events.push(PointEvent {
                         time: item.start,
-                        row,
+                        timeline,
                         kind: item.kind,
                     });
                 }
             }
             Topology::Arrow => {
-                let row_to = request.layout.row(item.to_line);
-                if is_in(row) || is_in(row_to) {
+                let timeline_to = request.layout.timeline(item.to_line);
+                if is_in(timeline) || is_in(timeline_to) {
                     self.found.drawables += 1;
-                    self.arrow(&item, row, row_to);
+                    self.arrow(&item, timeline, timeline_to);
                 }
             }
             _ => {}
@@ -110,8 +113,8 @@ impl<'a> DrawableSink<'a> for WindowCollector<'_, '_, '_, 'a> {
     }
 
     fn preview(&mut self, preview: StatePreview) {
-        let row = self.request.layout.row(preview.line);
-        if row.is_some_and(|row| self.request.rows.contains(&(row as usize))) {
+        let timeline = self.request.layout.timeline(preview.line);
+        if timeline.is_some_and(|timeline| self.request.timelines.contains(&(timeline as usize))) {
             let mut preview = preview;
             self.found.drawables += preview.count;
             preview
@@ -123,7 +126,7 @@ impl<'a> DrawableSink<'a> for WindowCollector<'_, '_, '_, 'a> {
 }
 
 impl WindowCollector<'_, '_, '_, '_> {
-    fn arrow(&mut self, item: &TraceItem<'_>, row: Option<u32>, row_to: Option<u32>) {
+    fn arrow(&mut self, item: &TraceItem<'_>, timeline: Option<u32>, timeline_to: Option<u32>) {
         let is_at = |line: u32, time: f64, lane: u32, from: f64, to: f64| {
             self.trace.lines()[line as usize].lane == lane && from <= time && time <= to
         };
@@ -136,7 +139,7 @@ impl WindowCollector<'_, '_, '_, '_> {
                     || is_at(item.to_line, item.end, lane, from, to)
             }
         };
-        let (Some(row_from), Some(row_to)) = (row, row_to) else {
+        let (Some(timeline_from), Some(timeline_to)) = (timeline, timeline_to) else {
             return;
         };
         if !is_wanted {
@@ -151,8 +154,8 @@ impl WindowCollector<'_, '_, '_, '_> {
         self.found.arrows.push(TimelineArrow {
             from: item.start,
             to: item.end,
-            row_from,
-            row_to,
+            timeline_from,
+            timeline_to,
             kind: item.kind,
             bytes: message.map_or(0, |m| u64::try_from(m.size).unwrap_or(0)),
         });
@@ -199,35 +202,50 @@ pub fn frame(trace: &Trace<'_>, request: &PictureRequest<'_>, found: WindowDrawa
         window,
         width,
         layout,
-        ref rows,
+        ref timelines,
         mode,
         ..
     } = *request;
     let columns = Columns::new(window, width as u32);
     let is_real = found.exact && found.drawables <= request.most as u64;
-    let states_of = |rows: Range<usize>| {
-        let units = layout.units(rows);
+    let states_of = |timelines: Range<usize>| {
+        let units = layout.units(timelines);
         let unit_of = |line: u32| layout.unit(line);
         StatesByUnit::new(&found.states, trace.kinds(), units, unit_of)
     };
-    let cells_of = |rows, states: &StatesByUnit| {
-        Cells::new(layout, rows, &columns, width, mode, states, &found.previews)
+    let cells_of = |timelines, states: &StatesByUnit| {
+        Cells::new(
+            layout,
+            timelines,
+            &columns,
+            width,
+            mode,
+            states,
+            &found.previews,
+        )
     };
     let mut states = StatesByUnit::default();
     let mut cells = if is_real {
-        states = states_of(rows.clone());
-        cells_of(rows.clone(), &states)
+        states = states_of(timelines.clone());
+        cells_of(timelines.clone(), &states)
     } else {
         let drawn = found.states.iter().map(Vec::len).sum::<usize>() + found.previews.len();
-        let work = |_| drawn.div_ceil(rows.len().max(1));
-        let draw = |rows: Range<usize>, _: Cancel<'_>| {
-            let states = states_of(rows.clone());
-            Some(cells_of(rows, &states))
+        let work = |_| drawn.div_ceil(timelines.len().max(1));
+        let draw = |timelines: Range<usize>, _: Cancel<'_>| {
+            let states = states_of(timelines.clone());
+            Some(cells_of(timelines, &states))
         };
-        draw_in_halves(rows.clone(), work, MIN_PARALLEL_STATES, &|| false, draw).unwrap_or_default()
+        draw_in_halves(
+            timelines.clone(),
+            work,
+            MIN_PARALLEL_STATES,
+            &|| false,
+            draw,
+        )
+        .unwrap_or_default()
     };
     let times = found.events.iter().filter(|e| inside(e.time, window));
-    cells.count_events(&columns, times.map(|event| (event.row, event.time)));
+    cells.count_events(&columns, times.map(|event| (event.timeline, event.time)));
     cells.count_hits(&columns, found.hits.into_iter());
     encode(request, &cells, trace.kinds().len(), |writer| {
         let mut flags = match found.exact {
@@ -236,7 +254,7 @@ pub fn frame(trace: &Trace<'_>, request: &PictureRequest<'_>, found: WindowDrawa
         };
         if is_real {
             flags |= flag::STATES;
-            let units = layout.units(rows.clone());
+            let units = layout.units(timelines.clone());
             write_states(writer, &states, units, layout, window);
             write_events(writer, &found.events, window);
         }
@@ -268,7 +286,7 @@ fn write_states(
     let margin = window.duration();
     let (least, most) = (window.earliest - margin, window.latest + margin);
     let (mut starts, mut durations) = (Vec::<f32>::new(), Vec::<f32>::new());
-    let (mut rows, mut kinds, mut depths) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut timelines, mut kinds, mut depths) = (Vec::new(), Vec::new(), Vec::new());
     let mut running = Vec::new();
     for unit in units {
         let of_unit = states.of(unit);
@@ -276,30 +294,30 @@ fn write_states(
             let (start, end) = (state.start.max(least), state.end.min(most));
             starts.push((start - window.earliest) as f32);
             durations.push((end - start) as f32);
-            rows.push(
+            timelines.push(
                 layout
-                    .row(state.line)
-                    .unwrap_or(crate::timelines::layout::NO_ROW),
+                    .timeline(state.line)
+                    .unwrap_or(crate::timelines::layout::NO_TIMELINE),
             );
             kinds.push(state.kind as u16);
         }
         let depth = |_, depth: usize| depths.push(depth.min(usize::from(u16::MAX)) as u16);
         for_each_shown(of_unit, &mut running, |_, _, _| {}, depth);
     }
-    let [start, duration, row, kind, depth] = section::STATES;
+    let [start, duration, timeline, kind, depth] = section::STATES;
     writer.section(start, starts.into_iter());
     writer.section(duration, durations.into_iter());
-    writer.section(row, rows.into_iter());
+    writer.section(timeline, timelines.into_iter());
     writer.section(kind, kinds.into_iter());
     writer.section(depth, depths.into_iter());
 }
 
 fn write_events(writer: &mut FrameWriter, events: &[PointEvent], window: TimeBBox) {
-    let [time, row, kind] = section::POINTS;
+    let [time, timeline, kind] = section::POINTS;
     writer.section(
         time,
         events.iter().map(|e| (e.time - window.earliest) as f32),
     );
-    writer.section(row, events.iter().map(|e| e.row));
+    writer.section(timeline, events.iter().map(|e| e.timeline));
     writer.section(kind, events.iter().map(|e| e.kind as u16));
 }

@@ -1,7 +1,7 @@
 //! Pictures of stretches of time that are too long to read: from the cells of an index.
 //!
 //! All cells of all units of the picture are added up, some ten million of them for a large trace: without branches, which
-//! none of them can foretell, and half of the rows on another thread.
+//! none of them can foretell, and half of the timelines on another thread.
 
 use std::ops::Range;
 use trace_formats::slog2::TimeBBox;
@@ -20,12 +20,12 @@ use crate::search::hits::SearchHit;
 use crate::timelines::layout::TimelineLayout;
 use crate::trace::Trace;
 
-/// Cells of units from which on it is worth it that two threads share the rows.
+/// Cells of units from which on it is worth it that two threads share the timelines.
 const MIN_PARALLEL_CELLS: usize = 1 << 19;
 
 impl Index<'_> {
     /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index cannot tell, for
-    /// rows have parts of units, or if it was stopped.
+    /// timelines have parts of units, or if it was stopped.
     pub fn frame(
         &self,
         trace: &Trace<'_>,
@@ -52,7 +52,7 @@ impl Index<'_> {
         cancel: Cancel<'_>,
     ) -> Option<(Cells, bool)> {
         let PictureRequest { window, width, .. } = *request;
-        let lanes_of = lanes(trace, request.layout, request.rows.clone())?;
+        let lanes_of = lanes(trace, request.layout, request.timelines.clone())?;
         let bins = width as f64 * self.window().duration() / window.duration();
         let level = self.detail().level(bins);
         let bin_columns = BinColumns::new(self.window(), level, window, width);
@@ -66,7 +66,7 @@ impl Index<'_> {
             has_groups: lanes_of.iter().any(|lanes| lanes.len() > 1),
         };
         let mut cells = picture.draw_all(&lanes_of, cancel)?;
-        cells.first = request.rows.start;
+        cells.first = request.timelines.start;
         self.add_events(&mut cells, &lanes_of, window);
         // The index knows no single drawables: where hits are was found beside it.
         if let Some(places) = &request.places {
@@ -76,21 +76,21 @@ impl Index<'_> {
                     && item.start <= window.latest
                     && request.hidden.get(item.kind as usize) != Some(&true)
             });
-            let row = |line| request.layout.row(line);
-            let marks = items.filter_map(|item| Some((row(item.line)?, item.start)));
+            let timeline = |line| request.layout.timeline(line);
+            let marks = items.filter_map(|item| Some((timeline(item.line)?, item.start)));
             cells.count_hits(&Columns::new(window, width as u32), marks);
         }
         let is_plain = !request.hidden.contains(&true) && !self.is_out_of_order();
         Some((cells, is_aligned && is_plain && self.events().is_none()))
     }
 
-    /// The events of the units of each row, if there are any.
+    /// The events of the units of each timeline, if there are any.
     fn add_events(&self, cells: &mut Cells, lanes_of: &[Vec<u32>], window: TimeBBox) {
         let Some(events) = self.events() else {
             return;
         };
         let width = cells.width;
-        cells.events = vec![0; width * cells.rows];
+        cells.events = vec![0; width * cells.timelines];
         let bins = f64::from(events.bins());
         let of = Columns::new(window, width as u32);
         let per_second = bins / self.window().duration();
@@ -117,8 +117,12 @@ impl Index<'_> {
     }
 }
 
-/// The units of each row; `None` if a row has but a part of one's lines, for cells are of whole units.
-fn lanes(trace: &Trace<'_>, layout: &TimelineLayout, rows: Range<usize>) -> Option<Vec<Vec<u32>>> {
+/// The units of each timeline; `None` if a timeline has but a part of one's lines, for cells are of whole units.
+fn lanes(
+    trace: &Trace<'_>,
+    layout: &TimelineLayout,
+    timelines: Range<usize>,
+) -> Option<Vec<Vec<u32>>> {
     let mut sizes: Vec<usize> = Vec::new();
     for line in trace.lines() {
         let lane = line.lane as usize;
@@ -127,9 +131,9 @@ fn lanes(trace: &Trace<'_>, layout: &TimelineLayout, rows: Range<usize>) -> Opti
         }
         sizes[lane] += 1;
     }
-    let mut lanes_of = Vec::with_capacity(rows.len());
-    for row in rows {
-        let lines = layout.lines_of(row).iter();
+    let mut lanes_of = Vec::with_capacity(timelines.len());
+    for timeline in timelines {
+        let lines = layout.lines_of(timeline).iter();
         let mut lanes: Vec<u32> = lines.map(|&l| trace.lines()[l as usize].lane).collect();
         lanes.sort_unstable();
         let whole = |same: &[u32]| sizes[same[0] as usize] == same.len();
@@ -206,44 +210,45 @@ impl CellName for [u8; 2] {
     }
 }
 
-/// What is the same for all rows of a picture.
+/// What is the same for all timelines of a picture.
 struct IndexPicture<'s> {
     level: &'s DetailLevel<'s>,
     slots: Vec<NameSlot>,
     bin_columns: BinColumns,
     width: usize,
     mode: ColorMode,
-    /// Whether any row has several units.
+    /// Whether any timeline has several units.
     has_groups: bool,
 }
 
 impl IndexPicture<'_> {
-    /// The cells of rows with these units; `None` if it was cancelled.
+    /// The cells of timelines with these units; `None` if it was cancelled.
     fn draw_all(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<Cells> {
-        let work = |row: usize| lanes_of[row].len() * self.bin_columns.count;
-        let draw = |rows: Range<usize>, cancel: Cancel<'_>| self.draw(&lanes_of[rows], cancel);
+        let work = |timeline: usize| lanes_of[timeline].len() * self.bin_columns.count;
+        let draw =
+            |timelines: Range<usize>, cancel: Cancel<'_>| self.draw(&lanes_of[timelines], cancel);
         draw_in_halves(0..lanes_of.len(), work, MIN_PARALLEL_CELLS, cancel, draw)
     }
 
-    /// The cells of rows with these units.
+    /// The cells of timelines with these units.
     fn draw(&self, lanes_of: &[Vec<u32>], cancel: Cancel<'_>) -> Option<Cells> {
-        let rows = 0..lanes_of.len();
-        let mut cells = Cells::blank(rows, self.width, self.mode, self.has_groups);
-        let mut row = TimelineSum::new(self);
+        let timelines = 0..lanes_of.len();
+        let mut cells = Cells::blank(timelines, self.width, self.mode, self.has_groups);
+        let mut timeline = TimelineSum::new(self);
         for (nth, lanes) in lanes_of.iter().enumerate() {
             if cancel() {
                 return None;
             }
             for &lane in lanes {
-                row.add(lane, lanes.len() > 1);
+                timeline.add(lane, lanes.len() > 1);
             }
-            row.write(&mut cells, nth * self.width, lanes.len());
+            timeline.write(&mut cells, nth * self.width, lanes.len());
         }
         Some(cells)
     }
 }
 
-/// Sums over the units of a row. Units are added bin by bin, and all of them spread over columns at once.
+/// Sums over the units of a timeline. Units are added bin by bin, and all of them spread over columns at once.
 struct TimelineSum<'s> {
     picture: &'s IndexPicture<'s>,
     slots: Vec<NameSlot>,

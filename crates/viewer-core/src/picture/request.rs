@@ -21,10 +21,10 @@ pub struct PictureRequest<'l> {
     pub window: TimeBBox,
     /// Columns.
     pub width: usize,
-    /// The rows of the page.
+    /// The timelines of the page.
     pub layout: &'l TimelineLayout,
     /// Which of them.
-    pub rows: Range<usize>,
+    pub timelines: Range<usize>,
     /// By kind whether it is left out.
     pub hidden: Vec<bool>,
     /// Colour of cells.

@@ -1,4 +1,4 @@
-//! Cells of states and previews: a row of one unit is drawn as its states come, a row of several is added up.
+//! Cells of states and previews: a timeline of one unit is drawn as its states come, a timeline of several is added up.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ impl Cells {
     /// Cells of these states.
     pub fn new(
         layout: &TimelineLayout,
-        rows: Range<usize>,
+        timelines: Range<usize>,
         columns: &Columns,
         width: usize,
         mode: ColorMode,
         states: &StatesByUnit,
         previews: &[StatePreview],
     ) -> Self {
-        let units = |row: usize| layout.units(row..row + 1);
-        let drawn = layout.units(rows.clone());
-        let has_groups = rows.clone().any(|row| units(row).len() > 1);
-        let mut cells = Cells::blank(rows.clone(), width, mode, has_groups);
+        let units = |timeline: usize| layout.units(timeline..timeline + 1);
+        let drawn = layout.units(timelines.clone());
+        let has_groups = timelines.clone().any(|timeline| units(timeline).len() > 1);
+        let mut cells = Cells::blank(timelines.clone(), width, mode, has_groups);
         let mut previews: Vec<(u32, &StatePreview)> = previews
             .iter()
             .filter_map(|preview| Some((layout.unit(preview.line)?, preview)))
@@ -31,11 +31,11 @@ impl Cells {
             .collect();
         previews.sort_by_key(|preview| preview.0);
         let (mut painter, mut units_sum) = (UnitPainter::default(), UnitsSum::default());
-        for row in rows.clone() {
-            let units = units(row);
+        for timeline in timelines.clone() {
+            let units = units(timeline);
             let from = previews.partition_point(|preview| preview.0 < units.start);
             let to = previews.partition_point(|preview| preview.0 < units.end);
-            let (previews, offset) = (&previews[from..to], (row - rows.start) * width);
+            let (previews, offset) = (&previews[from..to], (timeline - timelines.start) * width);
             if units.len() == 1 && previews.is_empty() {
                 let mut out = SingleUnitCells {
                     cells: &mut cells,
@@ -62,7 +62,7 @@ impl Cells {
     }
 }
 
-/// What is used again from row to row.
+/// What is used again from timeline to timeline.
 #[derive(Default)]
 struct UnitPainter {
     sweeper: ColumnFiller,
@@ -93,7 +93,7 @@ impl UnitPainter {
     }
 }
 
-/// Cells of a row with one unit.
+/// Cells of a timeline with one unit.
 struct SingleUnitCells<'c> {
     cells: &'c mut Cells,
     offset: usize,

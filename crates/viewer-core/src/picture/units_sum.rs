@@ -1,4 +1,4 @@
-//! A row of several units: what takes how much of each column, over all units, and how much they differ.
+//! A timeline of several units: what takes how much of each column, over all units, and how much they differ.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::cells::{Cells, ColorMode};
 use crate::base::columns::{COLUMN, ColumnSink, Columns};
 use crate::trace::scan::StatePreview;
 
-/// Sums over the units of a row.
+/// Sums over the units of a timeline.
 #[derive(Default)]
 pub(super) struct UnitsSum {
     width: usize,
@@ -158,9 +158,9 @@ impl UnitsSum {
     /// So much of each of these columns is of a kind.
     #[inline]
     fn rise(&mut self, kind: u32, columns: Range<usize>, much: i64) {
-        let row = self.channel(kind) * (self.width + 1);
+        let timeline = self.channel(kind) * (self.width + 1);
         for (column, sign) in [(columns.start, 1), (columns.end, -1)] {
-            let (rise, count) = &mut self.rises[row + column];
+            let (rise, count) = &mut self.rises[timeline + column];
             *rise += i64::from(sign) * much;
             *count += sign;
         }
@@ -200,7 +200,7 @@ impl UnitsSum {
         channels - 1
     }
 
-    /// Writes the row of so many units.
+    /// Writes the timeline of so many units.
     pub fn write(&mut self, cells: &mut Cells, offset: usize, units: u32) {
         for (channel, rises) in (self.channels.chunks_exact_mut(self.width.max(1)))
             .zip(self.rises.chunks_exact(self.width + 1))

@@ -12,7 +12,7 @@ use trace_model::glob::matches_ignoring_case;
 /// Sums of durations in previews are those of 32-bit floats: so much longer a drawable may be.
 const PREVIEW_SLACK: f64 = 1.05;
 
-/// A search in a trace and on the rows of a page.
+/// A search in a trace and on the timelines of a page.
 #[derive(Clone, Debug)]
 pub struct SearchPlan {
     /// By kind whether it may fit.

@@ -24,7 +24,7 @@ pub fn plan(
     query: &str,
     budget: ReadBudget<'_>,
 ) -> Result<SearchPlan, ApiError> {
-    let is_shown = |line: u32| layout.row(line).is_some();
+    let is_shown = |line: u32| layout.timeline(line).is_some();
     let mut plan = SearchPlan::new(trace, &is_shown, &SearchTerms::parse(query)?);
     for (at, pattern) in plan.file_patterns() {
         let condition = Condition::Text("path".into(), pattern);

@@ -11,26 +11,26 @@ use crate::trace::scan::ReadBudget;
 
 /// What is to be counted.
 pub struct StatisticsScope<'w> {
-    /// The row of a line, or `None` if it does not count.
-    pub row: &'w dyn Fn(u32) -> Option<u32>,
+    /// The timeline of a line, or `None` if it does not count.
+    pub timeline: &'w dyn Fn(u32) -> Option<u32>,
     /// By kind whether it does not count.
     pub hidden: &'w [bool],
     /// Which states are nested in which.
     pub nesting: Nesting,
-    /// Rows from and to which arrows count, if not all do.
+    /// Timelines from and to which arrows count, if not all do.
     pub pair: Option<(u32, u32)>,
 }
 
 /// What was counted.
 #[derive(Debug)]
 pub struct WindowStatistics {
-    /// The statistics. The rank of rows, cells and pairs is the row, −1 for arrows' ends on none; the thread is the lane.
+    /// The statistics. The rank of timelines, cells and pairs is the timeline, −1 for arrows' ends on none; the thread is the lane.
     pub found: Statistics,
     /// By kind the bytes of messages and accesses; with [`gather`], of calls those of the messages that begin or end in them.
     pub bytes: Vec<u64>,
     /// By kind the numbers of drawables by the power of two of their nanoseconds.
     pub lengths: Vec<[u64; 64]>,
-    /// By row the end of the last state, minus infinity if there is none.
+    /// By timeline the end of the last state, minus infinity if there is none.
     pub ends: Vec<f64>,
     /// Whether these numbers are exact; otherwise everything about messages is missing.
     pub exact: bool,
@@ -42,7 +42,7 @@ pub struct WindowStatistics {
 pub trait DrawableObserver {
     /// All begins, or begins again.
     fn begin(&mut self) {}
-    /// A drawable of the window, on whatever row; they come by start.
+    /// A drawable of the window, on whatever timeline; they come by start.
     fn put(&mut self, _drawable: &model::Drawable<'_>) {}
 }
 
@@ -65,18 +65,20 @@ fn categories_of(trace: &Trace<'_>) -> Vec<Category> {
     categories
 }
 
-/// By line its row.
-pub(super) fn rows_of(trace: &Trace<'_>, scope: &StatisticsScope<'_>) -> Vec<Option<u32>> {
-    (0..trace.lines().len() as u32).map(scope.row).collect()
+/// By line its timeline.
+pub(super) fn timelines_of(trace: &Trace<'_>, scope: &StatisticsScope<'_>) -> Vec<Option<u32>> {
+    (0..trace.lines().len() as u32)
+        .map(scope.timeline)
+        .collect()
 }
 
-/// Whether an arrow is one of those between two rows, if only these are wanted.
+/// Whether an arrow is one of those between two timelines, if only these are wanted.
 pub(super) fn is_of_pair(
     topology: Topology,
-    rows: [Option<u32>; 2],
+    timelines: [Option<u32>; 2],
     pair: Option<(u32, u32)>,
 ) -> bool {
-    topology != Topology::Arrow || pair.is_none_or(|(from, to)| rows == [Some(from), Some(to)])
+    topology != Topology::Arrow || pair.is_none_or(|(from, to)| timelines == [Some(from), Some(to)])
 }
 
 pub(super) struct StatisticsBuilder {
@@ -90,16 +92,20 @@ impl StatisticsBuilder {
     pub fn new(
         trace: &Trace<'_>,
         scope: &StatisticsScope<'_>,
-        row_of: &[Option<u32>],
-        rows: usize,
+        timeline_of: &[Option<u32>],
+        timelines: usize,
         budget: ReadBudget<'_>,
     ) -> Self {
         let definitions = Definitions {
             categories: categories_of(trace),
-            lines: (trace.lines().iter().zip(row_of))
-                .map(|(line, row)| Line {
+            lines: (trace.lines().iter().zip(timeline_of))
+                .map(|(line, timeline)| Line {
                     thread: line.lane as i32,
-                    ..Line::of_thread(line.line.id, row.map_or(-1, |row| row as i32), 0)
+                    ..Line::of_thread(
+                        line.line.id,
+                        timeline.map_or(-1, |timeline| timeline as i32),
+                        0,
+                    )
                 })
                 .collect(),
             ..Definitions::default()
@@ -113,7 +119,7 @@ impl StatisticsBuilder {
             collector: Collector::new(&definitions, options),
             bytes: vec![0; kinds],
             lengths: vec![[0; 64]; kinds],
-            ends: vec![f64::NEG_INFINITY; rows],
+            ends: vec![f64::NEG_INFINITY; timelines],
         }
     }
 
@@ -122,7 +128,7 @@ impl StatisticsBuilder {
         trace: &Trace<'_>,
         drawable: &model::Drawable<'_>,
         kind: Option<u32>,
-        row: u32,
+        timeline: u32,
         window: TimeBBox,
     ) {
         self.collector.put(drawable);
@@ -142,7 +148,8 @@ impl StatisticsBuilder {
             let nanoseconds = (seconds * 1e9) as u64;
             self.lengths[kind as usize][nanoseconds.max(1).ilog2() as usize] += 1;
         }
-        if let (Topology::State, Some(last)) = (drawable.topology, self.ends.get_mut(row as usize))
+        if let (Topology::State, Some(last)) =
+            (drawable.topology, self.ends.get_mut(timeline as usize))
         {
             *last = last.max(end);
         }

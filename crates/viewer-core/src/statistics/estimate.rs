@@ -8,7 +8,9 @@ use trace_formats::slog2::{
 use trace_formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
 use trace_model as model;
 
-use super::counting::{StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair, rows_of};
+use super::counting::{
+    StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair, timelines_of,
+};
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::window::takes_part;
@@ -23,16 +25,16 @@ use crate::trace::states::{StatesByUnit, TraceState, for_each_shown};
 pub fn estimate(
     trace: &Trace<'_>,
     scope: &StatisticsScope<'_>,
-    rows: usize,
+    timelines: usize,
     budget: ReadBudget<'_>,
 ) -> Result<WindowStatistics, ApiError> {
-    let row_of = rows_of(trace, scope);
+    let timeline_of = timelines_of(trace, scope);
     let mut estimate = StatisticsEstimate {
         trace,
         scope,
-        row_of: &row_of,
+        timeline_of: &timeline_of,
         window: budget.window,
-        builder: StatisticsBuilder::new(trace, scope, &row_of, rows, budget),
+        builder: StatisticsBuilder::new(trace, scope, &timeline_of, timelines, budget),
         states: Vec::new(),
         shares: vec![Vec::new(); trace.lines().len()],
         stretches: Vec::new(),
@@ -52,7 +54,7 @@ pub fn estimate(
 struct StatisticsEstimate<'e, 'a> {
     trace: &'e Trace<'a>,
     scope: &'e StatisticsScope<'e>,
-    row_of: &'e [Option<u32>],
+    timeline_of: &'e [Option<u32>],
     window: TimeBBox,
     builder: StatisticsBuilder,
     /// States that were read.
@@ -79,7 +81,7 @@ struct PreviewedStretch {
     part: f64,
 }
 
-/// By row, lane and category.
+/// By timeline, lane and category.
 type Cells = BTreeMap<(i32, i32, i32), Cell>;
 
 impl StatisticsEstimate<'_, '_> {
@@ -102,7 +104,7 @@ impl StatisticsEstimate<'_, '_> {
             .enumerate()
             .chain(exclusive.iter().enumerate())
         {
-            let rank = self.row_of[line].map_or(-1, |row| row as i32);
+            let rank = self.timeline_of[line].map_or(-1, |timeline| timeline as i32);
             let thread = self.trace.lines()[line].lane as i32;
             for (kind, tally) in of_line {
                 let category = self.trace.kinds()[*kind as usize].category.index;
@@ -194,7 +196,7 @@ impl StatisticsEstimate<'_, '_> {
         let Some(item) = self.trace.item(primitive) else {
             return;
         };
-        let Some(row) = self.row_of[item.line as usize] else {
+        let Some(timeline) = self.timeline_of[item.line as usize] else {
             return;
         };
         let ends: Vec<_> = primitive.vertices().collect();
@@ -202,8 +204,12 @@ impl StatisticsEstimate<'_, '_> {
         if !is_defined || self.scope.hidden[item.kind as usize] || ends.len() > 2 {
             return;
         }
-        let row_to = self.row_of[item.to_line as usize];
-        if !is_of_pair(item.topology, [Some(row), row_to], self.scope.pair) {
+        let timeline_to = self.timeline_of[item.to_line as usize];
+        if !is_of_pair(
+            item.topology,
+            [Some(timeline), timeline_to],
+            self.scope.pair,
+        ) {
             return;
         }
         if item.topology == Topology::State && takes_part(primitive.bounds, self.window) {
@@ -220,7 +226,13 @@ impl StatisticsEstimate<'_, '_> {
             info: primitive.info,
             vertices: &ends,
         };
-        (self.builder).put(self.trace, &drawable, Some(item.kind), row, self.window);
+        (self.builder).put(
+            self.trace,
+            &drawable,
+            Some(item.kind),
+            timeline,
+            self.window,
+        );
     }
 }
 
@@ -248,7 +260,7 @@ impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
     fn shadow(&mut self, shadow: Shadow<'a>) {
         let previews = [PREVIEW_EVENT, PREVIEW_ARROW, PREVIEW_STATE];
         let line = self.trace.line(shadow.primitive.first().line);
-        let Some(line) = line.filter(|&line| self.row_of[line as usize].is_some()) else {
+        let Some(line) = line.filter(|&line| self.timeline_of[line as usize].is_some()) else {
             return;
         };
         if !previews.contains(&shadow.primitive.category) || self.is_cancelled_now() {
@@ -293,7 +305,7 @@ impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
     }
 }
 
-/// Makes categories and rows of cells.
+/// Makes categories and timelines of cells.
 fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
     // Previews do not tell what performance counters counted.
     found.counters.clear();
@@ -302,13 +314,13 @@ fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
         .iter_mut()
         .for_each(|cell| cell.counters.clear());
     let mut categories: BTreeMap<i32, Tally> = BTreeMap::new();
-    let mut rows: BTreeMap<(i32, i32), f64> = BTreeMap::new();
+    let mut timelines: BTreeMap<(i32, i32), f64> = BTreeMap::new();
     for cell in &found.cells {
         categories
             .entry(cell.category)
             .or_default()
             .join(&cell.tally);
-        *rows.entry((cell.rank, cell.thread)).or_default() += cell.tally.exclusive.max(0.0);
+        *timelines.entry((cell.rank, cell.thread)).or_default() += cell.tally.exclusive.max(0.0);
     }
     found.drawables = categories.values().map(|tally| tally.count).sum();
     found.categories = categories
@@ -325,7 +337,7 @@ fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
             })
         })
         .collect();
-    found.rows = rows
+    found.rows = timelines
         .into_iter()
         .map(|((rank, thread), covered)| Row {
             rank,

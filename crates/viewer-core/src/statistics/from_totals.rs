@@ -15,7 +15,7 @@ use crate::trace::Trace;
 pub(crate) fn of_totals(
     trace: &Trace<'_>,
     scope: &StatisticsScope<'_>,
-    rows: usize,
+    timelines: usize,
     window: TimeBBox,
     totals: &TraceTotals,
 ) -> Option<WindowStatistics> {
@@ -41,8 +41,8 @@ pub(crate) fn of_totals(
     }
     let shown = totals.lines.iter().zip(trace.lines()).zip(0u32..);
     let shown = shown.filter_map(|((totals, line), number)| {
-        let row = (scope.row)(number)?;
-        Some((row, line.lane, totals))
+        let timeline = (scope.timeline)(number)?;
+        Some((timeline, line.lane, totals))
     });
     let shown: Vec<_> = shown.collect();
     let is_whole = shown.len() == totals.lines.len();
@@ -61,11 +61,11 @@ pub(crate) fn of_totals(
     }
     let has_no_bytes = bytes.iter().all(|&bytes| bytes == 0)
         && used.all(|(_, (kind, totals))| totals.sum.count == 0 || kind.bytes.is_none());
-    let mut ends = vec![f64::NEG_INFINITY; rows];
+    let mut ends = vec![f64::NEG_INFINITY; timelines];
     let mut categories: BTreeMap<i32, (u32, Tally)> = BTreeMap::new();
     let (mut cells, mut threads) = (Vec::new(), Vec::new());
-    for &(row, lane, line) in &shown {
-        let (rank, thread) = (row as i32, lane as i32);
+    for &(timeline, lane, line) in &shown {
+        let (rank, thread) = (timeline as i32, lane as i32);
         for (kind, sum) in &line.kinds {
             let category = trace.kinds()[*kind as usize].category.index;
             let tally = tally(sum);
@@ -79,7 +79,7 @@ pub(crate) fn of_totals(
                 counters: Vec::new(),
             });
         }
-        if let Some(end) = ends.get_mut(row as usize) {
+        if let Some(end) = ends.get_mut(timeline as usize) {
             *end = end.max(line.last);
         }
         if !line.kinds.is_empty() || (is_whole && line.received.count > 0) {
@@ -92,7 +92,7 @@ pub(crate) fn of_totals(
         }
     }
     cells.sort_unstable_by_key(|cell| (cell.rank, cell.thread, cell.category));
-    threads.sort_by_key(|row| (row.rank, row.thread));
+    threads.sort_by_key(|timeline| (timeline.rank, timeline.thread));
     let categories = categories.into_iter().map(|(index, (kind, tally))| {
         let category = &trace.kinds()[kind as usize].category;
         CategoryStatistics {

@@ -1,10 +1,11 @@
-//! Statistics of a window and of some rows, exactly as `mpitrace stats` makes them, or from previews where the window is too
+//! Statistics of a window and of some timelines, exactly as `mpitrace stats` makes them, or from previews where the window is too
 //! much to read.
 
 use trace_formats::slog2::Vertex;
 
 use super::counting::{
-    DrawableObserver, StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair, rows_of,
+    DrawableObserver, StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair,
+    timelines_of,
 };
 use super::estimate::estimate;
 use super::in_order::in_order;
@@ -23,12 +24,12 @@ const PART_AFTER_TIMEOUT: u64 = 8;
 pub fn gather(
     trace: &Trace<'_>,
     scope: &StatisticsScope<'_>,
-    rows: usize,
+    timelines: usize,
     budget: ReadBudget<'_>,
 ) -> Result<WindowStatistics, ApiError> {
     let found = match trace.reader().bytes_in(budget.window)? > budget.bytes {
-        true => estimate(trace, scope, rows, budget),
-        false => gather_with_message_bytes(trace, scope, rows, budget),
+        true => estimate(trace, scope, timelines, budget),
+        false => gather_with_message_bytes(trace, scope, timelines, budget),
     };
     match found {
         // This is quick.
@@ -38,7 +39,7 @@ pub fn gather(
                 cancel: &|| false,
                 ..budget
             };
-            estimate(trace, scope, rows, budget)
+            estimate(trace, scope, timelines, budget)
         }
         found => found,
     }
@@ -47,11 +48,11 @@ pub fn gather(
 fn gather_with_message_bytes(
     trace: &Trace<'_>,
     scope: &StatisticsScope<'_>,
-    rows: usize,
+    timelines: usize,
     budget: ReadBudget<'_>,
 ) -> Result<WindowStatistics, ApiError> {
     let mut message_bytes = MessageBytes::new(trace, scope, budget.window);
-    let mut found = gather_all(trace, scope, rows, budget, &mut message_bytes)?;
+    let mut found = gather_all(trace, scope, timelines, budget, &mut message_bytes)?;
     for (bytes, message_bytes) in found.bytes.iter_mut().zip(message_bytes.finish()) {
         *bytes = bytes.saturating_add(message_bytes);
     }
@@ -65,13 +66,13 @@ fn gather_with_message_bytes(
 pub fn gather_all(
     trace: &Trace<'_>,
     scope: &StatisticsScope<'_>,
-    rows: usize,
+    timelines: usize,
     budget: ReadBudget<'_>,
     observer: &mut dyn DrawableObserver,
 ) -> Result<WindowStatistics, ApiError> {
-    let row_of = rows_of(trace, scope);
+    let timeline_of = timelines_of(trace, scope);
     let all = std::cell::RefCell::new((
-        StatisticsBuilder::new(trace, scope, &row_of, rows, budget),
+        StatisticsBuilder::new(trace, scope, &timeline_of, timelines, budget),
         observer,
     ));
     in_order(
@@ -79,7 +80,7 @@ pub fn gather_all(
         budget,
         &mut || {
             let (builder, observer) = &mut *all.borrow_mut();
-            *builder = StatisticsBuilder::new(trace, scope, &row_of, rows, budget);
+            *builder = StatisticsBuilder::new(trace, scope, &timeline_of, timelines, budget);
             observer.begin();
         },
         &mut |drawable| {
@@ -87,12 +88,12 @@ pub fn gather_all(
             observer.put(drawable);
             let line = |vertex: Option<&Vertex>| vertex.and_then(|v| trace.line(v.line));
             let ends = [drawable.vertices.first(), drawable.vertices.last()].map(line);
-            let rows = ends.map(|line| line.and_then(|line| row_of[line as usize]));
+            let timelines = ends.map(|line| line.and_then(|line| timeline_of[line as usize]));
             let kind = trace.kind_or_undefined(drawable.category, drawable.topology);
             let is_hidden = kind.is_some_and(|kind| scope.hidden[kind as usize]);
-            let is_wanted = !is_hidden && is_of_pair(drawable.topology, rows, scope.pair);
-            if let (Some(row), true) = (rows[0], is_wanted) {
-                builder.put(trace, drawable, kind, row, budget.window);
+            let is_wanted = !is_hidden && is_of_pair(drawable.topology, timelines, scope.pair);
+            if let (Some(timeline), true) = (timelines[0], is_wanted) {
+                builder.put(trace, drawable, kind, timeline, budget.window);
             }
         },
     )?;

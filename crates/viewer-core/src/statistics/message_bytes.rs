@@ -55,7 +55,7 @@ impl DrawableObserver for MessageBytes<'_, '_> {
                 let times = [first.time.min(last.time), first.time.max(last.time)];
                 let is_hidden = |kind: &u32| self.scope.hidden[*kind as usize];
                 let counted = kind.filter(|kind| !is_hidden(kind));
-                let counted = counted.filter(|_| (self.scope.row)(from).is_some());
+                let counted = counted.filter(|_| (self.scope.timeline)(from).is_some());
                 self.by_call.state(lane(from), times, counted);
             }
             Topology::Arrow => {

@@ -1,5 +1,5 @@
-//! Rows that behave alike become one: k-means over what each line does when, without chance, so that the same trace always
-//! gives the same rows.
+//! Timelines that behave alike become one: k-means over what each line does when, without chance, so that the same trace always
+//! gives the same timelines.
 
 use super::measure::LineMeasures;
 use crate::timelines::tree::LabelTree;

@@ -1,4 +1,4 @@
-//! The rows of the page: which lines are in each, under which label, in which order.
+//! The timelines of the page: which lines are in each, under which label, in which order.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use crate::base::error::ApiError;
 use crate::timelines::tree::LabelTree;
 use crate::trace::Trace;
 
-/// In place of the row of a line that is on none.
-pub const NO_ROW: u32 = u32::MAX;
+/// In place of the timeline of a line that is on none.
+pub const NO_TIMELINE: u32 = u32::MAX;
 
-/// A row.
+/// A timeline.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct Timeline {
     /// Its label.
     pub label: String,
     /// By which the spec names it; empty for clusters.
@@ -25,35 +25,35 @@ pub struct Row {
     pub lines: u32,
     /// Whether it stands for several leaves.
     pub group: bool,
-    /// Whether it is a heading, whose leaves are rows of their own.
+    /// Whether it is a heading, whose leaves are timelines of their own.
     pub open: bool,
     /// Labels above it.
     pub path: Vec<String>,
 }
 
-/// The rows of the page, in order.
+/// The timelines of the page, in order.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineLayout {
     /// The canonical spec.
     pub spec: String,
-    /// The rows.
-    pub rows: Vec<Row>,
+    /// The timelines.
+    pub timelines: Vec<Timeline>,
     /// How many of them are pinned; these come first.
     pub pinned: usize,
-    /// By number of the line its row or [`NO_ROW`].
-    pub row_of: Vec<u32>,
-    /// Lines by row.
+    /// By number of the line its timeline or [`NO_TIMELINE`].
+    pub timeline_of: Vec<u32>,
+    /// Lines by timeline.
     lines: Vec<u32>,
-    /// By row where its lines begin, and behind all of them.
+    /// By timeline where its lines begin, and behind all of them.
     starts: Vec<u32>,
-    /// By number of the line its unit or [`NO_ROW`]: lines of one row that differ in their communicator only. States nest
-    /// within a unit. Units are numbered row by row.
+    /// By number of the line its unit or [`NO_TIMELINE`]: lines of one timeline that differ in their communicator only. States nest
+    /// within a unit. Units are numbered timeline by timeline.
     unit_of: Vec<u32>,
-    /// By row its first unit, and behind all of them.
+    /// By timeline its first unit, and behind all of them.
     units: Vec<u32>,
 }
 
-/// Leaves that are one row, or a heading.
+/// Leaves that are one timeline, or a heading.
 #[derive(Clone, Debug)]
 struct TimelineDraft {
     node: u32,
@@ -62,7 +62,7 @@ struct TimelineDraft {
 }
 
 impl TimelineLayout {
-    /// Lays out rows.
+    /// Lays out timelines.
     ///
     /// # Errors
     /// There is no such map.
@@ -85,7 +85,7 @@ impl TimelineLayout {
         let mut layout = TimelineLayout {
             spec: spec.to_string(),
             pinned: pinned.len(),
-            row_of: vec![NO_ROW; lines],
+            timeline_of: vec![NO_TIMELINE; lines],
             starts: vec![0],
             ..TimelineLayout::default()
         };
@@ -126,11 +126,15 @@ impl TimelineLayout {
 
     fn number_units(&mut self, trace: &Trace<'_>) {
         let lane = |line: u32| trace.lines().get(line as usize).map(|l| l.lane);
-        self.unit_of = vec![NO_ROW; trace.lines().len()];
+        self.unit_of = vec![NO_TIMELINE; trace.lines().len()];
         let mut units = 0;
-        for row in 0..self.rows.len() {
+        for timeline in 0..self.timelines.len() {
             self.units.push(units);
-            let mut lines: Vec<_> = self.lines_of(row).iter().map(|&l| (lane(l), l)).collect();
+            let mut lines: Vec<_> = self
+                .lines_of(timeline)
+                .iter()
+                .map(|&l| (lane(l), l))
+                .collect();
             lines.sort_unstable();
             for same in lines.chunk_by(|a, b| a.0 == b.0) {
                 same.iter()
@@ -145,33 +149,33 @@ impl TimelineLayout {
     #[inline]
     pub(crate) fn unit(&self, line: u32) -> Option<u32> {
         let unit = self.unit_of.get(line as usize).copied();
-        unit.filter(|&unit| unit != NO_ROW)
+        unit.filter(|&unit| unit != NO_TIMELINE)
     }
 
-    /// The units of some rows.
-    pub(crate) fn units(&self, rows: Range<usize>) -> Range<u32> {
-        let at = |row: usize| {
+    /// The units of some timelines.
+    pub(crate) fn units(&self, timelines: Range<usize>) -> Range<u32> {
+        let at = |timeline: usize| {
             self.units
-                .get(row)
+                .get(timeline)
                 .or(self.units.last())
                 .copied()
                 .unwrap_or(0)
         };
-        at(rows.start)..at(rows.end)
+        at(timelines.start)..at(timelines.end)
     }
 
-    /// The lines of a row, by number.
-    pub fn lines_of(&self, row: usize) -> &[u32] {
-        let ends = self.starts.get(row).zip(self.starts.get(row + 1));
+    /// The lines of a timeline, by number.
+    pub fn lines_of(&self, timeline: usize) -> &[u32] {
+        let ends = self.starts.get(timeline).zip(self.starts.get(timeline + 1));
         let lines = ends.and_then(|(&from, &to)| self.lines.get(from as usize..to as usize));
         lines.unwrap_or_default()
     }
 
-    /// The row of a line.
+    /// The timeline of a line.
     #[inline]
-    pub fn row(&self, line: u32) -> Option<u32> {
-        let row = self.row_of.get(line as usize).copied();
-        row.filter(|&row| row != NO_ROW)
+    pub fn timeline(&self, line: u32) -> Option<u32> {
+        let timeline = self.timeline_of.get(line as usize).copied();
+        timeline.filter(|&timeline| timeline != NO_TIMELINE)
     }
 
     fn add_piece(&mut self, tree: &LabelTree, piece: &TimelineDraft, is_flat: bool) {
@@ -180,7 +184,7 @@ impl TimelineLayout {
             true => tree.full_label(piece.node),
             false => node.label.clone(),
         };
-        let row = Row {
+        let timeline = Timeline {
             label,
             key: match node.inner {
                 Some(inner) => format!("n{inner}"),
@@ -196,35 +200,35 @@ impl TimelineLayout {
             },
             lines: 0,
         };
-        self.add(tree, row, &piece.leaves);
+        self.add(tree, timeline, &piece.leaves);
     }
 
     fn add_group(&mut self, tree: &LabelTree, label: String, key: String, leaves: &[u32]) {
-        let row = Row {
+        let timeline = Timeline {
             label,
             key,
             group: leaves.len() > 1,
-            ..Row::default()
+            ..Timeline::default()
         };
-        self.add(tree, row, leaves);
+        self.add(tree, timeline, leaves);
     }
 
-    fn add(&mut self, tree: &LabelTree, mut row: Row, leaves: &[u32]) {
-        let number = self.rows.len() as u32;
+    fn add(&mut self, tree: &LabelTree, mut timeline: Timeline, leaves: &[u32]) {
+        let number = self.timelines.len() as u32;
         for &leaf in leaves {
             let lines = &tree.lines[leaf as usize];
-            row.lines += lines.len() as u32;
-            if row.open {
+            timeline.lines += lines.len() as u32;
+            if timeline.open {
                 continue;
             }
             for &line in lines {
-                if let Some(of) = self.row_of.get_mut(line as usize) {
+                if let Some(of) = self.timeline_of.get_mut(line as usize) {
                     *of = number;
                     self.lines.push(line);
                 }
             }
         }
-        self.rows.push(row);
+        self.timelines.push(timeline);
         self.starts.push(self.lines.len() as u32);
     }
 }
@@ -253,7 +257,7 @@ struct LayoutPlan<'t> {
     tree: &'t LabelTree,
     spec: &'t TimelineSpec,
     measures: &'t LineMeasures,
-    /// By leaf whether it still is to become a row.
+    /// By leaf whether it still is to become a timeline.
     wanted: Vec<bool>,
 }
 
@@ -315,8 +319,8 @@ impl<'t> LayoutPlan<'t> {
         }
     }
 
-    /// The rows of these keys: a row for each leaf, and one for an inner node.
-    fn take_rows(&mut self, keys: &[TimelineKey]) -> Vec<TimelineDraft> {
+    /// The timelines of these keys: a timeline for each leaf, and one for an inner node.
+    fn take_timelines(&mut self, keys: &[TimelineKey]) -> Vec<TimelineDraft> {
         let mut pieces = Vec::new();
         for key in keys {
             let (_, node) = self.leaves(key);
@@ -334,13 +338,13 @@ impl<'t> LayoutPlan<'t> {
     }
 
     fn take_pins(&mut self) -> Vec<TimelineDraft> {
-        self.take_rows(&self.spec.pin)
+        self.take_timelines(&self.spec.pin)
     }
 
-    /// The rows of what is left.
+    /// The timelines of what is left.
     fn pieces(&mut self) -> Vec<TimelineDraft> {
-        let first = self.take_rows(&self.spec.order);
-        let mut rest = self.tree_rows();
+        let first = self.take_timelines(&self.spec.order);
+        let mut rest = self.tree_timelines();
         if self.spec.is_flat() {
             rest.retain(|piece| !piece.open);
         }
@@ -352,7 +356,7 @@ impl<'t> LayoutPlan<'t> {
         pieces
     }
 
-    fn tree_rows(&self) -> Vec<TimelineDraft> {
+    fn tree_timelines(&self) -> Vec<TimelineDraft> {
         let names = |keys: &[TimelineKey], inner: u32| keys.contains(&TimelineKey::Inner(inner));
         let mut pieces = Vec::new();
         let mut at = 0;

@@ -2,7 +2,7 @@
 
 use trace_model::glob::matches_ignoring_case;
 
-/// Which rows: `0-63,!5,device*`. Numbers count the rows from 0, words are names, `*` in them is any text, and what
+/// Which timelines: `0-63,!5,device*`. Numbers count the timelines from 0, words are names, `*` in them is any text, and what
 /// follows a `!` is left out. If all are left out, the rest is meant.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineSelection {

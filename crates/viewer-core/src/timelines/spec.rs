@@ -4,19 +4,19 @@
 //!
 //! | item | |
 //! |---|---|
-//! | `map:N` | the line map whose labels are the rows; 0 is the first |
+//! | `map:N` | the line map whose labels are the timelines; 0 is the first |
 //! | `only:FILTER` | these leaves, as [`TimelineSelection`] has it: `0-63,!5,server*` |
 //! | `hide:KEYS` | not these |
 //! | `pin:KEYS` | these on top, in this order |
-//! | `fold:LEVEL` | inner nodes of this level are one row each; 0 is the top |
+//! | `fold:LEVEL` | inner nodes of this level are one timeline each; 0 is the top |
 //! | `shut:KEYS`, `open:KEYS` | these inner nodes, whatever the level says |
 //! | `sort:WHAT` | by `label`, `busy`, `end`, `first` or `kind:N`, with `-` before it the largest first |
 //! | `order:KEYS` | these first, in this order |
-//! | `block:N` | as many neighbours are one row |
-//! | `cluster:K` | rows that behave alike are one of so many |
+//! | `block:N` | as many neighbours are one timeline |
+//! | `cluster:K` | timelines that behave alike are one of so many |
 //!
-//! Keys are numbers of leaves, `3,7-9`, and of inner nodes, `n12`. Rows that are sorted, ordered, blocks or clusters have no
-//! headings. An open inner node is a row of its own, a heading, with nothing on it.
+//! Keys are numbers of leaves, `3,7-9`, and of inner nodes, `n12`. Timelines that are sorted, ordered, blocks or clusters have no
+//! headings. An open inner node is a timeline of its own, a heading, with nothing on it.
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ pub enum TimelineKey {
     Inner(u32),
 }
 
-/// What rows are sorted by.
+/// What timelines are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortBy {
     /// The order of the tree.
@@ -68,7 +68,7 @@ pub struct TimelineSpec {
     pub sort: Option<(SortBy, bool)>,
     /// First in this order.
     pub order: Vec<TimelineKey>,
-    /// Neighbours in a row; less than 2 for none.
+    /// Neighbours in a timeline; less than 2 for none.
     pub block: u32,
     /// Number of clusters; 0 for none.
     pub cluster: u32,
@@ -133,7 +133,7 @@ impl TimelineSpec {
         Ok(spec)
     }
 
-    /// Whether rows have no headings.
+    /// Whether timelines have no headings.
     pub(super) fn is_flat(&self) -> bool {
         let is_sorted = self.sort.is_some_and(|sort| sort != (SortBy::Label, false));
         is_sorted || !self.order.is_empty() || self.block > 1 || self.cluster > 0

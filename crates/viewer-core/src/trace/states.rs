@@ -1,6 +1,6 @@
 //! States of a window by unit (lines on which one thing happens at a time) in order of start, and what lies on top when.
 //!
-//! States nest within a unit, never within a row: where a row shows several ranks, none of them is inside another one.
+//! States nest within a unit, never within a timeline: where a timeline shows several ranks, none of them is inside another one.
 //! At any instant a unit shows the state that started last of those that run; where states are nested as calls are, the
 //! time that a state is shown is its exclusive time.
 

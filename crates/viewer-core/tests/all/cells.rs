@@ -104,7 +104,7 @@ fn stretches(unit: &[State]) -> Vec<(State, f64, f64)> {
 struct Asked {
     window: TimeBBox,
     width: usize,
-    rows: &'static str,
+    timelines: &'static str,
     mode: &'static str,
     /// Numbers of kinds.
     hide: Vec<usize>,
@@ -122,7 +122,7 @@ fn check(file: &[u8], asked: &Asked) {
     let (width, mode) = (asked.width, asked.mode);
     let question = format!(
         "picture?t0={earliest}&t1={latest}&w={width}&rows={}&mode={mode}&hide={}&arrows=all&max=1000000",
-        asked.rows,
+        asked.timelines,
         hide.join(",")
     );
     let answer = viewer.answer(&question, &|| false).unwrap();
@@ -140,7 +140,7 @@ fn check(file: &[u8], asked: &Asked) {
     };
     let place = |line: i32| {
         let number = trace.line(line).unwrap();
-        (layout.row(number), trace.lines()[number as usize].lane)
+        (layout.timeline(number), trace.lines()[number as usize].lane)
     };
     let takes_part = |start: f64, end: f64| match start == end {
         true => earliest <= start && end <= latest,
@@ -151,21 +151,21 @@ fn check(file: &[u8], asked: &Asked) {
         let place = ((time - earliest) * (end as f64 / (latest - earliest))).round() as i64;
         place.clamp(0, end)
     };
-    // By row and lane the states in order.
+    // By timeline and lane the states in order.
     let mut units: BTreeMap<(u32, u32), Vec<State>> = BTreeMap::new();
     for (number, line) in trace.lines().iter().enumerate() {
-        if let Some(row) = layout.row(number as u32) {
-            units.entry((row, line.lane)).or_default();
+        if let Some(timeline) = layout.timeline(number as u32) {
+            units.entry((timeline, line.lane)).or_default();
         }
     }
     for state in &all.states {
         let seen = takes_part(state.start, state.end) && !hidden(kind_of(state.category));
-        if let ((Some(row), lane), true) = (place(state.line), seen) {
-            units.entry((row, lane)).or_default().push(*state);
+        if let ((Some(timeline), lane), true) = (place(state.line), seen) {
+            units.entry((timeline, lane)).or_default().push(*state);
         }
     }
-    let rows = layout.rows.len();
-    let cells = rows * width;
+    let timelines = layout.timelines.len();
+    let cells = timelines * width;
     let [category, busy, share1] = [1, 2, 10].map(|id| frame.numbers(id));
     let others = [6, 7, 8, 9].map(|id| frame.numbers(id));
     let spread = match frame.numbers(3) {
@@ -175,9 +175,14 @@ fn check(file: &[u8], asked: &Asked) {
     let heat = mode
         .strip_prefix("heat:")
         .map(|kind| kind.parse::<usize>().unwrap());
-    for row in 0..rows {
-        let of_row: Vec<_> = units.range((row as u32, 0)..(row as u32 + 1, 0)).collect();
-        let shown: Vec<Vec<_>> = of_row.iter().map(|(_, unit)| stretches(unit)).collect();
+    for timeline in 0..timelines {
+        let of_timeline: Vec<_> = units
+            .range((timeline as u32, 0)..(timeline as u32 + 1, 0))
+            .collect();
+        let shown: Vec<Vec<_>> = of_timeline
+            .iter()
+            .map(|(_, unit)| stretches(unit))
+            .collect();
         for column in 0..width {
             let (left, right) = (column as i64 * COLUMN, (column as i64 + 1) * COLUMN);
             let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
@@ -199,9 +204,9 @@ fn check(file: &[u8], asked: &Asked) {
                 }
                 by_unit.push(of_unit);
             }
-            let cell = row * width + column;
-            let place = format!("row {row} column {column} of {asked:?}: {sums:?}");
-            let whole = COLUMN * of_row.len() as i64;
+            let cell = timeline * width + column;
+            let place = format!("row {timeline} column {column} of {asked:?}: {sums:?}");
+            let whole = COLUMN * of_timeline.len() as i64;
             let mut order: Vec<(usize, i64)> = sums.iter().map(|(&k, &v)| (k, v)).collect();
             match mode {
                 "rare" => order.sort_by_key(|&(kind, much)| (much, kind)),
@@ -232,7 +237,7 @@ fn check(file: &[u8], asked: &Asked) {
             }
             let ends = by_unit.iter().max().zip(by_unit.iter().min());
             let difference = ends.map_or(0, |(most, least)| most - least);
-            let expected = match of_row.len() > 1 && difference > 0 {
+            let expected = match of_timeline.len() > 1 && difference > 0 {
                 true => byte(difference, COLUMN),
                 false => 0,
             };
@@ -247,7 +252,7 @@ fn check(file: &[u8], asked: &Asked) {
         &place,
         &|category| !asked.hide.is_empty() && hidden(kind_of(category)),
         width,
-        rows,
+        timelines,
     );
 }
 
@@ -261,12 +266,12 @@ fn check_objects(
     place: &dyn Fn(i32) -> (Option<u32>, u32),
     hidden: &dyn Fn(i32) -> bool,
     width: usize,
-    rows: usize,
+    timelines: usize,
 ) {
     let TimeBBox { earliest, latest } = asked.window;
     let length = latest - earliest;
     let mut expected = Vec::new();
-    for ((row, _), unit) in units {
+    for ((timeline, _), unit) in units {
         for (nth, state) in unit.iter().enumerate() {
             let (start, end) = (
                 state.start.max(earliest - length),
@@ -279,19 +284,19 @@ fn check_objects(
             expected.push((
                 (start - earliest) as f32,
                 (end - start) as f32,
-                *row,
+                *timeline,
                 depth as u32,
             ));
         }
     }
-    let (rows_of, depths) = (frame.numbers(22), frame.numbers(24));
+    let (timelines_of, depths) = (frame.numbers(22), frame.numbers(24));
     let found = frame
         .reals(20)
         .into_iter()
         .zip(frame.reals(21))
-        .zip(rows_of.into_iter().zip(depths));
+        .zip(timelines_of.into_iter().zip(depths));
     let found: Vec<_> = found
-        .map(|((start, length), (row, depth))| (start, length, row, depth))
+        .map(|((start, length), (timeline, depth))| (start, length, timeline, depth))
         .collect();
     assert_eq!(found, expected, "{asked:?}");
     let inside = |time: f64| earliest <= time && time <= latest;
@@ -303,7 +308,7 @@ fn check_objects(
     times.sort_by(f32::total_cmp);
     found.sort_by(f32::total_cmp);
     assert_eq!(found, times);
-    let mut counts = vec![0u32; rows * width];
+    let mut counts = vec![0u32; timelines * width];
     for &&(line, time) in &events {
         // What is at a border of columns, but for the last digits of its time, is behind it.
         let parts = (time - earliest) * (width as f64 / length) * COLUMN as f64;
@@ -319,8 +324,11 @@ fn check_objects(
         None => assert!(events.is_empty()),
     }
     let seen = |a: &&(i32, f64, i32, f64)| {
-        let rows = [place(a.0).0, place(a.2).0];
-        a.1.min(a.3) <= latest && a.1.max(a.3) >= earliest && !rows.contains(&None) && !hidden(6)
+        let timelines = [place(a.0).0, place(a.2).0];
+        a.1.min(a.3) <= latest
+            && a.1.max(a.3) >= earliest
+            && !timelines.contains(&None)
+            && !hidden(6)
     };
     let mut arrows: Vec<_> = all
         .arrows
@@ -388,7 +396,7 @@ proptest! {
         events in prop::collection::vec((0..9000u32, 0..5usize), 0..40),
         part in (0u32..9000, 1u32..9000),
         width in 1usize..50,
-        rows in prop::sample::select(vec!["", "block:2", "hide:0", "sort:-label", "pin:1;block:9"]),
+        timelines in prop::sample::select(vec!["", "block:2", "hide:0", "sort:-label", "pin:1;block:9"]),
         mode in prop::sample::select(vec!["dominant", "rare", "stack", "heat:1"]),
         hide in prop::collection::vec(0usize..8, 0..3),
     ) {
@@ -399,9 +407,9 @@ proptest! {
             earliest: f64::from(part.0) * 1e-3,
             latest: f64::from(part.0 + part.1) * 1e-3,
         };
-        check(&file, &Asked { window, width, rows, mode, hide: hide.clone() });
+        check(&file, &Asked { window, width, timelines, mode, hide: hide.clone() });
         let whole = TimeBBox { earliest: 0.0, latest: 12.0 };
-        check(&file, &Asked { window: whole, width, rows, mode, hide });
+        check(&file, &Asked { window: whole, width, timelines, mode, hide });
     }
 }
 
@@ -415,14 +423,14 @@ fn an_instant_at_the_end_of_the_window() {
         latest: 4.813,
     };
     for mode in ["dominant", "rare", "stack", "heat:1"] {
-        for (width, rows) in [(1, ""), (41, ""), (41, "hide:0")] {
+        for (width, timelines) in [(1, ""), (41, ""), (41, "hide:0")] {
             let hide = Vec::new();
             check(
                 &file,
                 &Asked {
                     window,
                     width,
-                    rows,
+                    timelines,
                     mode,
                     hide,
                 },
@@ -447,7 +455,7 @@ fn pictures_of_the_original_files() {
             (at(0.4), at(0.45)),
             (at(0.499), at(0.5)),
         ];
-        let rows = ["", "map:1", "map:1;fold:0", "block:3"][nth % 4];
+        let timelines = ["", "map:1", "map:1;fold:0", "block:3"][nth % 4];
         let mode = ["dominant", "rare", "stack"][nth % 3];
         for (earliest, latest) in windows {
             let window = TimeBBox { earliest, latest };
@@ -456,7 +464,7 @@ fn pictures_of_the_original_files() {
                 &Asked {
                     window,
                     width: 137,
-                    rows,
+                    timelines,
                     mode,
                     hide: Vec::new(),
                 },

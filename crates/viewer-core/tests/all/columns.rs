@@ -44,8 +44,8 @@ fn depth(states: &[Simple], nth: usize) -> usize {
         .count()
 }
 
-fn shown(content: &Content, row: &PictureTimeline, depth: usize, column: u32) -> Option<i32> {
-    let spans = &row.strips.get(depth)?.band.spans;
+fn shown(content: &Content, timeline: &PictureTimeline, depth: usize, column: u32) -> Option<i32> {
+    let spans = &timeline.strips.get(depth)?.band.spans;
     let span = spans
         .iter()
         .find(|span| (span.from..span.to).contains(&column))?;
@@ -63,7 +63,7 @@ fn check(states: &[Simple], content: &Content, picture: &Picture<'_>) {
     let columns = picture.plot[2] as u32;
     let window = content.window;
     let width = window.duration() / f64::from(columns);
-    for row in &picture.rows {
+    for timeline in &picture.timelines {
         for level in 0..8 {
             for column in 0..columns {
                 let left = window.earliest + f64::from(column) * width;
@@ -71,7 +71,7 @@ fn check(states: &[Simple], content: &Content, picture: &Picture<'_>) {
                 let mut times: BTreeMap<i32, f64> = BTreeMap::new();
                 let mut near = false;
                 for (&(line, kind, start, end), &depth) in states.iter().zip(&depths) {
-                    if !row.rows.contains(&(line as u32)) || depth != level {
+                    if !timeline.timelines.contains(&(line as u32)) || depth != level {
                         continue;
                     }
                     let tolerance = width * 1e-6;
@@ -81,7 +81,7 @@ fn check(states: &[Simple], content: &Content, picture: &Picture<'_>) {
                         *times.entry(kind).or_default() += end.min(right) - start.max(left);
                     }
                 }
-                let found = shown(content, row, level, column);
+                let found = shown(content, timeline, level, column);
                 let most = times.values().copied().fold(0.0, f64::max);
                 match found {
                     None => assert!(times.is_empty(), "{level} {column}: {times:?} is lost"),
@@ -107,14 +107,14 @@ proptest! {
 
     #[test]
     fn columns_show_what_takes_most_of_their_time(
-        rows in prop::collection::vec(steps(), 1..4),
+        timelines in prop::collection::vec(steps(), 1..4),
         part in (0.0..0.9f64, 0.0..1.0f64),
         zoomed: bool,
     ) {
-        let states = rows.iter().enumerate().flat_map(|(line, steps)| nested(line as i32, steps));
+        let states = timelines.iter().enumerate().flat_map(|(line, steps)| nested(line as i32, steps));
         let states: Vec<Simple> = states.filter(|s| s.3 > s.2).collect();
         prop_assume!(!states.is_empty());
-        let file = of_states(rows.len() as i32, &states);
+        let file = of_states(timelines.len() as i32, &states);
         let all = content(&file, None).window;
         let from = all.earliest + all.duration() * part.0;
         let window = TimeBBox { earliest: from, latest: from + (all.latest - from) * part.1.max(0.01) };
@@ -125,19 +125,19 @@ proptest! {
     }
 
     #[test]
-    fn rows_that_are_drawn_as_one_show_what_takes_most_of_their_time(
-        rows in prop::collection::vec(steps(), 3..12),
+    fn timelines_that_are_drawn_as_one_show_what_takes_most_of_their_time(
+        timelines in prop::collection::vec(steps(), 3..12),
     ) {
-        // As many rows as there is no room for.
+        // As many timelines as there is no room for.
         let lines = 60;
-        let states = (0..lines).flat_map(|line| nested(line, &rows[line as usize % rows.len()]));
+        let states = (0..lines).flat_map(|line| nested(line, &timelines[line as usize % timelines.len()]));
         let states: Vec<Simple> = states.filter(|s| s.3 > s.2).collect();
         prop_assume!(!states.is_empty());
         let file = of_states(lines, &states);
         let content = content(&file, None);
         let look = PictureStyle { width: 400, height: Some(200), ..PictureStyle::default() };
         let picture = Picture::new(&content, &look);
-        prop_assert!(picture.rows.len() < 60);
+        prop_assert!(picture.timelines.len() < 60);
         check(&states, &content, &picture);
     }
 }
@@ -148,9 +148,9 @@ fn a_state_without_length_is_not_lost() {
     let content = content(&file, None);
     let picture = Picture::new(&content, &PictureStyle::default());
     let columns = picture.plot[2] as u32;
-    let row = &picture.rows[0];
+    let timeline = &picture.timelines[0];
     let there: Vec<_> = (0..columns)
-        .filter_map(|c| Some((c, shown(&content, row, 0, c)?)))
+        .filter_map(|c| Some((c, shown(&content, timeline, 0, c)?)))
         .collect();
     assert_eq!(there, [(0, 0), (columns / 2, 1), (columns - 1, 2)]);
 }

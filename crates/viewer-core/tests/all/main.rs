@@ -8,7 +8,7 @@ mod hostile;
 mod index;
 mod numbers;
 mod pictures;
-mod rows;
 mod search;
 mod summary;
+mod timelines;
 mod wasm;

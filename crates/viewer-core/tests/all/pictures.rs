@@ -146,7 +146,7 @@ fn a_window_in_which_nothing_is() {
 }
 
 #[test]
-fn ten_thousand_rows_are_all_in_the_picture() {
+fn ten_thousand_timelines_are_all_in_the_picture() {
     let states: Vec<_> = (0..10_000)
         .map(|line| (line, line % 6, f64::from(line), f64::from(line) + 50.0))
         .collect();
@@ -154,13 +154,13 @@ fn ten_thousand_rows_are_all_in_the_picture() {
     let content = content(&file, None);
     let picture = Picture::new(&content, &PictureStyle::default());
     let covered: Vec<u32> = picture
-        .rows
+        .timelines
         .iter()
-        .flat_map(|row| row.rows.clone())
+        .flat_map(|timeline| timeline.timelines.clone())
         .collect();
     assert_eq!(covered, (0..10_000).collect::<Vec<u32>>());
     assert!(picture.height < 1400.0, "{}", picture.height);
-    assert_eq!(picture.rows[0].name, "rank 0–31");
+    assert_eq!(picture.timelines[0].name, "rank 0–31");
     let note = "10 000 rows in 313, each of up to 32";
     assert!(
         picture.notes.iter().any(|found| found.contains(note)),
@@ -168,8 +168,12 @@ fn ten_thousand_rows_are_all_in_the_picture() {
         picture.notes
     );
     let mut bottom = f64::MIN;
-    for row in picture.rows.iter().filter(|row| !row.name.is_empty()) {
-        let middle = row.y + row.height / 2.0;
+    for timeline in picture
+        .timelines
+        .iter()
+        .filter(|timeline| !timeline.name.is_empty())
+    {
+        let middle = timeline.y + timeline.height / 2.0;
         assert!(middle - bottom >= 12.0, "names overlap");
         bottom = middle;
     }
@@ -201,7 +205,7 @@ fn arrows_are_drawn_from_end_to_end_or_their_number_is_said() {
     assert!(note.starts_with("20 000 arrows drawn as "), "{note}");
     assert!((100..1500).contains(&picture.arrows.len()));
     // White arrows are toned where all is light.
-    let ground = Theme::Light.row();
+    let ground = Theme::Light.timeline();
     assert!(
         picture
             .arrows
@@ -218,12 +222,12 @@ fn previews_stand_for_what_is_not_read() {
     let file = of_states(3, &states);
     let reader = Reader::new(&file).unwrap();
     let window = reader.root().unwrap().bounds;
-    let rows = NamedTimelines::new(reader.lines().values());
+    let timelines = NamedTimelines::new(reader.lines().values());
     let wanted = ContentRequest {
         bytes: 50_000,
         ..ContentRequest::default()
     };
-    let content = Content::read(&reader, rows, window, &wanted).unwrap();
+    let content = Content::read(&reader, timelines, window, &wanted).unwrap();
     assert!(content.reading.bytes < 200_000, "{:?}", content.reading);
     assert!(!content.previews.is_empty());
     let count: u64 = content.totals.iter().map(|total| total.count).sum();
@@ -231,8 +235,8 @@ fn previews_stand_for_what_is_not_read() {
     assert_eq!(count, 20_000);
     assert!((seconds - 20_000.0).abs() < 20.0, "{seconds}");
     let picture = Picture::new(&content, &PictureStyle::default());
-    for row in &picture.rows {
-        let shown: u32 = row.strips[0]
+    for timeline in &picture.timelines {
+        let shown: u32 = timeline.strips[0]
             .band
             .spans
             .iter()
