@@ -273,7 +273,7 @@ export type Finding = {
  */
 id: string, 
 /**
- * The same for people.
+ * Title for people.
  */
 title: string, 
 /**

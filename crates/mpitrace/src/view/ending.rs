@@ -33,7 +33,7 @@ impl Ending {
         Ok(ending)
     }
 
-    /// That everything is ready, so that a signal is no failure any more.
+    /// Says that everything is ready: a signal is no failure any more.
     pub fn serving(&self) {
         self.0.is_serving.store(true, Ordering::Relaxed);
     }

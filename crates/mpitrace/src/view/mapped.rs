@@ -38,7 +38,7 @@ static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut())
 /// The bytes of a trace, until the process ends.
 pub struct Mapped {
     bytes: Input,
-    /// Of what is mapped: where it is marked if the file is too short, the file, and what it was like.
+    /// What is mapped: the mark that is set if the file is too short, the file, and its state when it was opened.
     file: Option<(&'static Region, File, Identity)>,
     path: PathBuf,
 }

@@ -19,7 +19,7 @@ use viewer_core::{AnswerLimits, ApiError, Viewer};
 pub struct Opened {
     /// What it is called on the page.
     pub name: String,
-    /// Its bytes, which stay as long as the process.
+    /// Bytes of the trace, mapped as long as the process runs.
     pub mapped: &'static Mapped,
     /// What answers questions about it.
     pub viewer: &'static Viewer<'static>,
@@ -65,7 +65,7 @@ pub fn open(paths: &[PathBuf], quiet: bool, ending: &Ending) -> Result<Vec<Opene
     Ok(opened)
 }
 
-/// Which files are one trace: block files of a run are, and so are its DUMPI files; others are one each.
+/// Groups files into traces: the block files of a run are one, so are its DUMPI files; each other file is one.
 fn traces(paths: &[PathBuf]) -> Result<Vec<Vec<PathBuf>>, Failure> {
     let mut traces: Vec<Vec<PathBuf>> = Vec::new();
     let mut shared: Vec<(Format, usize)> = Vec::new();

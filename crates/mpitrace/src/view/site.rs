@@ -82,7 +82,7 @@ enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Of a path without its base.
+    /// The address that a path without its base means.
     fn of(path: &'a str) -> Self {
         match path {
             "" | "index.html" => return Place::Page,
@@ -422,7 +422,7 @@ fn moved(to: &str) -> Response<Full<Bytes>> {
     response
 }
 
-/// That an answer is a file, and its name: that of the trace with the ending of what it is, `export.svg` or `csv`.
+/// The header that makes an answer a file: its name is that of the trace, with the ending of what it is, `export.svg` or `csv`.
 fn saved(trace: &str, route: &str) -> HeaderValue {
     let plain = |c: char| match c {
         c if c.is_ascii_alphanumeric() || "-_.".contains(c) => c,

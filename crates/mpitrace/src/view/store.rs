@@ -56,7 +56,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Of the trace in this file. `cache` is the user's cache folder.
+    /// The store for the trace in this file. `cache` is the user's cache folder.
     pub fn of(
         path: &Path,
         reader: &Reader<'_>,

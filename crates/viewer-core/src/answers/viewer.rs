@@ -29,7 +29,7 @@ const NOT_BUILDING: u8 = u8::MAX;
 /// A search that was made ready for some timelines.
 #[derive(Debug)]
 struct PreparedSearch {
-    /// Its timelines and text.
+    /// Layout and text of the search, by which it is found again.
     key: String,
     plan: Arc<SearchPlan>,
     /// Where its hits are, once that was asked: see [`hits::places`].
@@ -53,7 +53,7 @@ pub struct Viewer<'a> {
     making_summary: Mutex<()>,
     is_summing: AtomicBool,
     index: OnceLock<Index<'static>>,
-    /// Of making the index, in percent; [`NOT_BUILDING`] if nobody does.
+    /// Progress of the index in percent; [`NOT_BUILDING`] if nobody makes it.
     building: AtomicU8,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Viewer<'a> {
         })
     }
 
-    /// Its name.
+    /// Name of the trace.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -182,7 +182,7 @@ impl<'a> Viewer<'a> {
     /// The window of a question, `t0` to `t1`; the whole trace if these are missing.
     ///
     /// # Errors
-    /// They are no times, or in the wrong order.
+    /// `t0` or `t1` is no time, or `t1` is not after `t0`.
     pub fn window(&self, query: &Query) -> Result<TimeBBox, ApiError> {
         let all = self.trace.bounds();
         let window = TimeBBox {
@@ -202,7 +202,7 @@ impl<'a> Viewer<'a> {
     /// The timelines of a question, `rows`.
     ///
     /// # Errors
-    /// It is no spec.
+    /// `rows` is no layout that [`TimelineSpec`] understands.
     pub fn layout(
         &self,
         query: &Query,
@@ -233,7 +233,7 @@ impl<'a> Viewer<'a> {
     /// The search of a question, `q`, made ready for these timelines.
     ///
     /// # Errors
-    /// It cannot be read, or the trace not.
+    /// The search has an error, or the trace cannot be read.
     pub(crate) fn search_plan(
         &self,
         query: &Query,
@@ -298,7 +298,7 @@ impl<'a> Viewer<'a> {
     /// By kind whether a question leaves it out, `hide`.
     ///
     /// # Errors
-    /// It is no list of numbers.
+    /// `hide` is no list of numbers.
     pub fn hidden(&self, query: &Query) -> Result<Vec<bool>, ApiError> {
         let mut hidden = vec![false; self.trace.kinds().len()];
         for kind in query.numbers("hide")? {

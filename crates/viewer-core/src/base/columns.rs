@@ -61,7 +61,7 @@ pub struct ColumnFiller {
 
 /// Takes what is in columns.
 pub trait ColumnSink {
-    /// These kinds are in a column, each this much of it.
+    /// Takes a column: the kinds in it, and how much of it each has.
     fn column(&mut self, column: usize, parts: &[(u32, i64)]);
 
     /// Nothing but this kind is in these columns, from the first to before the last.

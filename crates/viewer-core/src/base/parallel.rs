@@ -21,7 +21,7 @@ pub fn run_parallel<A, B: Send>(here: impl FnOnce() -> A, there: impl Fn() -> B 
     })
 }
 
-/// The same of what asks every now and then whether to stop. Only this thread can ask `cancel`; the other one is told.
+/// Runs two pieces of work side by side that check now and then whether they are cancelled. Only this thread asks `cancel`; the other one reads what it found.
 pub fn run_parallel_cancellable<A, B: Send>(
     cancel: Cancel<'_>,
     here: impl FnOnce(Cancel<'_>) -> A,

@@ -34,7 +34,7 @@ impl Query {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The same, empty if it is missing.
+    /// The value of a parameter; empty if it is missing.
     pub fn text(&self, key: &str) -> &str {
         self.get(key).unwrap_or_default()
     }
@@ -53,7 +53,7 @@ impl Query {
     /// A time in seconds.
     ///
     /// # Errors
-    /// It is no finite number.
+    /// The value is no finite number.
     pub fn time(&self, key: &str, otherwise: f64) -> Result<f64, ApiError> {
         let time: f64 = self.number(key, otherwise)?;
         if time.is_finite() {
@@ -65,7 +65,7 @@ impl Query {
     /// Numbers and ranges of them, such as `3,7-9`, in the order in which they stand there.
     ///
     /// # Errors
-    /// It is no such list, or one of more than a million.
+    /// The value is no such list, or has more than a million numbers.
     pub fn numbers(&self, key: &str) -> Result<Vec<u32>, ApiError> {
         let text = self.text(key);
         let mut numbers = Vec::new();

@@ -140,7 +140,7 @@ impl<'a> DetailFinder<'_, 'a> {
         self.detail_of(item, reference)
     }
 
-    /// The same of several, among which are all that differ in the number of their reference only: these need not be looked for.
+    /// Details of several drawables. Those that differ only in the number of their reference must all be among them, so that none is looked for.
     ///
     /// # Errors
     /// The file is damaged.

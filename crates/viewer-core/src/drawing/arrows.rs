@@ -1,4 +1,4 @@
-//! Which arrows are drawn: all while they can be told apart, else those that go the same way as one, else the longest.
+//! Chooses the arrows that are drawn: all while they can be told apart, else one for all that go the same way, else the longest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -26,7 +26,7 @@ pub struct ShownArrows {
 
 /// Arrows that can be told apart in a picture.
 const MAX_ARROWS: usize = 1500;
-/// Those that are picked if there are more.
+/// Arrows that are drawn, the longest first, if there are more than [`MAX_ARROWS`].
 const MAX_LONGEST_ARROWS: usize = 300;
 
 /// Chooses. `place` tells where the ends of an arrow are in the picture, coarse enough that what is equal cannot be told apart.

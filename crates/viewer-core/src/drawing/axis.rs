@@ -7,7 +7,7 @@ use trace_formats::slog2::TimeBBox;
 pub struct AxisTick {
     /// Seconds.
     pub time: f64,
-    /// Its number, in the unit of the axis.
+    /// Number at the tick, in the unit of the axis.
     pub label: String,
 }
 

@@ -11,7 +11,7 @@ use crate::drawing::scale::PixelScale;
 /// A level of nesting of a timeline: what its columns show, from left to right; columns between show nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NestingBand {
-    /// They do not overlap.
+    /// Spans from left to right; they do not overlap.
     pub spans: Vec<BandSpan>,
 }
 

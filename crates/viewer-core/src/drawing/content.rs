@@ -38,9 +38,9 @@ impl Default for ContentRequest {
 /// A category of the trace.
 #[derive(Clone, Debug)]
 pub struct DrawnKind {
-    /// Its definition; of an index that the trace does not define, one that was made up.
+    /// Definition of the category; made up for an index that the trace does not define.
     pub category: Category,
-    /// Its name as it can be shown.
+    /// Name of the category, safe to show.
     pub name: String,
 }
 

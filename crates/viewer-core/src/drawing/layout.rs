@@ -69,9 +69,9 @@ pub struct Picture<'c> {
     pub content: &'c Content,
     /// Light or dark.
     pub theme: Theme,
-    /// Its size.
+    /// Width of the picture in pixels.
     pub width: f64,
-    /// Its size.
+    /// Height of the picture in pixels.
     pub height: f64,
     /// The title, and what is said about the window.
     pub titles: [String; 2],
@@ -98,7 +98,7 @@ pub struct Picture<'c> {
 /// A timeline of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PictureTimeline {
-    /// Its name; nothing where names would overlap.
+    /// Name of the timeline; empty where names would overlap.
     pub name: String,
     /// Pixels.
     pub y: f64,
@@ -128,11 +128,11 @@ pub struct BandStrip {
 pub struct StateLabel {
     /// Where it begins.
     pub x: f64,
-    /// Its base line.
+    /// Base line of the text in pixels.
     pub y: f64,
-    /// Its size.
+    /// Size of the font in pixels.
     pub size: f64,
-    /// Its colour.
+    /// Colour of the text.
     pub color: Rgb,
     /// What it says.
     pub text: String,
@@ -145,9 +145,9 @@ pub struct PictureArrow {
     pub from: (f64, f64),
     /// Where its head is.
     pub to: (f64, f64),
-    /// Its colour.
+    /// Colour of the arrow.
     pub color: Rgb,
-    /// Its width.
+    /// Width of the line in pixels.
     pub width: f64,
     /// Whether it says less than others.
     pub is_dashed: bool,
@@ -156,11 +156,11 @@ pub struct PictureArrow {
 /// An event that is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventMarker {
-    /// Its middle.
+    /// Middle of the marker in pixels, from the left.
     pub x: f64,
-    /// Its middle.
+    /// Middle of the marker in pixels, from the top.
     pub y: f64,
-    /// Its colour.
+    /// Colour of the marker.
     pub color: Rgb,
 }
 
@@ -292,7 +292,7 @@ fn legend_shape(legend: &Legend, width: f64, height: Option<f64>) -> (usize, f64
     (shown.div_ceil(across).max(1), column, shown)
 }
 
-/// Which timelines of the content are shown as one, where there is no room for all.
+/// Groups of timelines that are drawn as one, where there is no room for all.
 fn groups(timelines: &[NamedTimeline], room: f64) -> Vec<std::ops::Range<u32>> {
     let capacity = (room / f64::from(TIMELINE.1)).max(1.0) as usize;
     let mut size = timelines.len().div_ceil(capacity).max(1);

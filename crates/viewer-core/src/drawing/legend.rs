@@ -10,11 +10,11 @@ use crate::drawing::content::Content;
 /// A category that is in the picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LegendEntry {
-    /// Its name as it can be shown.
+    /// Name of the category, safe to show.
     pub name: String,
     /// What its drawables look like.
     pub topology: Topology,
-    /// Its own colour.
+    /// Colour of the category.
     pub color: Rgb,
     /// Whether its arrows are drawn dashed.
     pub is_dashed: bool,
@@ -32,7 +32,7 @@ pub struct Legend {
 }
 
 impl Legend {
-    /// Of what is in the window.
+    /// The legend of what is in the window.
     pub fn new(content: &Content) -> Self {
         let kinds = content.kinds.iter().zip(&content.totals);
         let mut found: Vec<_> = kinds.filter(|(_, total)| total.count > 0).collect();

@@ -14,11 +14,11 @@ use crate::trace::line_subject::{LineSubject, subject_of};
 /// A timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTimeline {
-    /// Its name: `rank 0`, `rank 0 thread 1`, `rank 0 AIO 1`, `server 0`, `device 0`.
+    /// Name, such as `rank 0`, `rank 0 thread 1`, `rank 0 AIO 1`, `server 0`, `device 0`.
     pub name: String,
     /// Timelines of different layers are kept apart in the picture: 0 ranks, 1 servers, 2 data servers, 3 devices, 4 others.
     pub layer: u8,
-    /// Its number among the timelines of the trace, from 0.
+    /// Number among the timelines of the trace, from 0.
     pub number: usize,
 }
 
@@ -77,7 +77,7 @@ impl NamedTimelines {
         named
     }
 
-    /// Those of them that are wanted.
+    /// The timelines that a selection takes.
     #[must_use]
     pub fn selected(mut self, selection: &TimelineSelection) -> Self {
         let mut kept = Vec::new();

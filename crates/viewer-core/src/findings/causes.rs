@@ -15,7 +15,7 @@ use crate::trace::{Trace, TraceItem};
 const MAX_CAUSE_STEPS: usize = 8;
 /// Bytes that are read to tell what was around one call.
 const MAX_BYTES_PER_CALL: u64 = 16 << 20;
-/// The same of all calls together.
+/// Bytes that are read to tell what was around all calls together.
 const MAX_BYTES_OF_ALL_CALLS: u64 = 256 << 20;
 
 /// Who was waited for.
@@ -37,7 +37,7 @@ pub struct WaitCauses<'c, 'a> {
 }
 
 impl<'c, 'a> WaitCauses<'c, 'a> {
-    /// Of this trace, as far as may be read.
+    /// Looks around calls of this trace, within a read budget.
     pub fn new(trace: &'c Trace<'a>, budget: ReadBudget<'c>) -> Self {
         WaitCauses {
             trace,

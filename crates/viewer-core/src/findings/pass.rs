@@ -214,9 +214,9 @@ impl Rhythm {
 pub struct FileAccesses {
     /// Calls that move bytes.
     pub calls: u64,
-    /// Those of less than [`SMALL_ACCESS_BYTES`].
+    /// Calls that move less than [`SMALL_ACCESS_BYTES`].
     pub small: u64,
-    /// Those that do not begin at a multiple of 4096.
+    /// Calls whose offset is no multiple of 4096.
     pub unaligned: u64,
     /// By number of the file the bytes that operations moved.
     pub by_file: BTreeMap<i64, u64>,
@@ -240,7 +240,7 @@ pub struct DrawablePass {
     pub caused_elsewhere: (u64, f64),
     /// Collective calls of ranks that are in none of these, since too many had not ended.
     pub unmatched_calls: u64,
-    /// Those that have not ended, and those of the longest waits.
+    /// Collective calls that have not ended, and those of the longest waits.
     collectives: HashMap<CollectiveKey, OpenCollective>,
     /// By communicator its lines.
     sizes: HashMap<i32, u32>,

@@ -50,7 +50,7 @@ pub struct TimeShare {
 pub struct Finding {
     /// What it is about: top, imbalance, waits, phases, io, communication, trouble.
     pub id: Cow<'static, str>,
-    /// The same for people.
+    /// Title for people.
     pub title: Cow<'static, str>,
     /// The number.
     pub value: String,

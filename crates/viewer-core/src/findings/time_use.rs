@@ -100,7 +100,7 @@ impl FindingBuilder<'_, '_> {
         all
     }
 
-    /// The same from the times in MPI calls, as previews have them.
+    /// Compute time of each rank, from the times in MPI calls as previews have them.
     fn computed_of_times(&self) -> Vec<ComputeTime> {
         let mut in_calls: BTreeMap<u32, f64> = self.ranks.keys().map(|&lane| (lane, 0.0)).collect();
         for cell in &self.gathered.found.cells {

@@ -20,7 +20,7 @@ use crate::trace::Trace;
 #[derive(Debug)]
 pub struct IndexBuilder<'t, 'a> {
     reader: StateReader<'t, 'a>,
-    /// Of each half of the units.
+    /// Aggregation of each half of the units.
     aggregations: [Aggregation; 2],
     batches: [StateBatch; 2],
     is_more: bool,

@@ -27,12 +27,12 @@ pub struct IndexIdentity {
     pub bytes: u64,
     /// When it was changed, in nanoseconds since 1970, or whatever else changes with it.
     pub changed: u64,
-    /// Of what the trace defines and of the directory of its tree.
+    /// Hash of what the trace defines and of the directory of its tree.
     pub hash: u64,
 }
 
 impl IndexIdentity {
-    /// Of a trace of so many bytes, changed then.
+    /// The identity of a trace of so many bytes, changed at that time.
     pub fn new(trace: &Trace<'_>, bytes: u64, changed: u64) -> Self {
         // FNV-1a over what places of drawables hang on; it need not withstand those who want it to collide.
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
@@ -59,7 +59,7 @@ impl IndexIdentity {
 }
 
 impl Index<'_> {
-    /// Its bytes.
+    /// The bytes of the index.
     pub fn encode(&self, identity: IndexIdentity) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.detail.bytes() + (1 << 20));
         self.write(identity, |part| {
@@ -73,7 +73,7 @@ impl Index<'_> {
     /// Hands on its bytes in parts, the largest of which are the cells where they stand.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub fn write<E>(
         &self,
         identity: IndexIdentity,
@@ -193,7 +193,7 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// The same that borrows nothing.
+    /// A copy that borrows nothing.
     pub fn into_owned(self) -> Index<'static> {
         Index {
             window: self.window,

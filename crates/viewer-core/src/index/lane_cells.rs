@@ -1,6 +1,6 @@
 //! The states of a unit, taken in order of their start, as cells: at any moment the one that started last takes the time.
 //!
-//! The same as [`crate::trace::states::lane_cells`] of states that are all at hand; here one comes after the other, of all units in turn.
+//! [`crate::trace::states::for_each_shown`] does so for states that are all at hand; here they come one by one, of all units in turn.
 
 use std::ops::Range;
 

@@ -41,9 +41,9 @@ pub struct DetailLevel<'a> {
     bins: u32,
     /// Whether names take 2 bytes.
     is_wide: bool,
-    /// Of each cell [`NAMES_PER_CELL`] names: 0 none, else 1 more than a kind; the largest number for others.
+    /// [`NAMES_PER_CELL`] names for each cell: 0 none, else 1 more than a kind; the largest number for others.
     names: CellBytes<'a>,
-    /// Of each cell [`NAMES_PER_CELL`] shares of its time, in 255ths; none but 0 for a kind that occurs.
+    /// [`NAMES_PER_CELL`] shares of time for each cell, in 255ths; none but 0 for a kind that occurs.
     shares: CellBytes<'a>,
 }
 
@@ -52,7 +52,7 @@ pub struct DetailLevel<'a> {
 struct CellBytes<'a>([Cow<'a, [u8]>; 2]);
 
 impl<'a> DetailLevels<'a> {
-    /// Of levels as they stand in a file: `None` if there is none or one has not the size that it must have.
+    /// Takes levels as they stand in a file. `None` if there is none, or one has the wrong size.
     pub(super) fn of(lanes: u32, kinds: u32, levels: Vec<LevelBytes<'a>>) -> Option<Self> {
         let is_wide = is_wide(kinds);
         let mut found = Vec::new();
@@ -83,7 +83,7 @@ impl<'a> DetailLevels<'a> {
         NAMES_PER_CELL << u32::from(is_wide(kinds))
     }
 
-    /// The same that borrows nothing.
+    /// A copy that borrows nothing.
     pub(super) fn into_owned(self) -> DetailLevels<'static> {
         let owned = |level: DetailLevel<'a>| DetailLevel {
             bins: level.bins,

@@ -125,7 +125,7 @@ impl EventCounts<'_> {
         self.bins
     }
 
-    /// Of the bins of a unit 0 for none, else 1 and the binary logarithm of their number; no more than 65535 are counted.
+    /// Events of a unit by bin: 0 for none, else 1 and the binary logarithm of their number. At most 65535 are counted.
     pub fn lane(&self, lane: u32) -> &[u8] {
         let bins = self.bins as usize;
         let start = lane as usize * bins;

@@ -22,7 +22,7 @@ use crate::trace::{Trace, TraceItem};
 pub struct ReadProgress {
     /// Drawables.
     pub drawables: u64,
-    /// Of those: without a place, for their times are no numbers or nothing defines their lines.
+    /// Drawables that cannot be placed: their times are no numbers, or nothing defines their lines.
     pub placeless: u64,
     /// Nodes.
     pub nodes: u64,
@@ -83,7 +83,7 @@ const STATES_PER_LANE: usize = 64;
 const BATCH_STATES: (usize, usize) = (1 << 15, 1 << 19);
 
 impl<'t, 'a> StateReader<'t, 'a> {
-    /// Of the nodes that reach into a window; what they hold comes all, whether or not in the window.
+    /// Reads the nodes that reach into a window. All that they hold is read, in the window or not.
     pub(super) fn new(
         trace: &'t Trace<'a>,
         window: TimeBBox,

@@ -7,7 +7,7 @@ use super::totals::{DurationSum, KindTotals, LongDrawable, MAX_LONGEST, duration
 
 /// Lines times kinds up to which there is a place for each sum.
 const MAX_DIRECT_SUMS: usize = 1 << 20;
-/// The same up to which places of sums are kept in a table.
+/// Lines times kinds up to which slots of sums are kept in a table.
 const MAX_TABLE_SLOTS: usize = 1 << 24;
 
 /// Sums of kinds on lines.
@@ -16,7 +16,7 @@ pub(super) struct LineKindSums {
     slots: SumSlots,
     kinds: usize,
     pub sums: Vec<DurationSum>,
-    /// Of each of `sums` line and kind, if not all have a place.
+    /// Line and kind of each of `sums`, if not all have a slot.
     owners: Vec<(u32, u32)>,
 }
 

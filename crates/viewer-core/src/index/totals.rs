@@ -235,11 +235,11 @@ pub fn size_from(class: usize) -> u64 {
 pub(super) enum SizeField {
     /// So many bytes from the start, in 4 bytes.
     Int(usize),
-    /// The same in 8.
+    /// A size in 8 bytes, so many bytes from the start.
     LongDrawable(usize),
     /// Behind a text: to be looked for.
     Somewhere,
-    /// Its arrows are no messages.
+    /// Arrows of the kind are no messages.
     Nowhere,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct BinColumns {
     pub count: usize,
     /// What columns have of bins.
     pub columns: ColumnParts,
-    /// Which columns have parts of more than one bin, and what these have.
+    /// Columns that have parts of more than one bin, and their parts.
     pub mixed: Vec<u32>,
     pub of_mixed: ColumnParts,
     pub is_aligned: bool,

@@ -6,15 +6,15 @@ use std::ops::Range;
 
 use crate::base::columns::{COLUMN, Columns};
 
-/// Which of the kinds in a cell gives it its colour.
+/// The kind that gives a cell its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorMode {
-    /// That with most exclusive time.
+    /// The kind with most exclusive time.
     #[default]
     Dominant,
-    /// That with least, so that what is rare is seen.
+    /// The kind with least exclusive time, so that rare things are seen.
     Rare,
-    /// This one wherever it is; busy is its share.
+    /// One kind wherever it occurs; the busy share is that of this kind.
     Heat(u32),
     /// The three with most time.
     Stack,
@@ -37,7 +37,7 @@ pub struct Cells {
     pub deviation: Vec<u8>,
     /// 0 for no events, else 1 + log2 of their number.
     pub events: Vec<u8>,
-    /// The same of hits of a search.
+    /// Hits of a search: 0 for none, else 1 + log2 of their number.
     pub hits: Vec<u8>,
     /// Share of the first kind, in a stack.
     pub share: Vec<u8>,

@@ -23,9 +23,9 @@ pub mod flag {
 
 /// Flags of an arrow.
 pub mod arrow_flag {
-    /// It ends before it begins.
+    /// The arrow ends before it begins.
     pub const BACKWARD: u16 = 1;
-    /// It stands for several arrows.
+    /// The arrow stands for several.
     pub const BUNDLE: u16 = 2;
 }
 
@@ -83,7 +83,7 @@ pub struct FrameWriter {
 
 /// A number of a section.
 pub trait FrameElement: Copy {
-    /// Its bytes.
+    /// Bytes of the element.
     const SIZE: usize;
     /// Appends them.
     fn put(self, out: &mut Vec<u8>);

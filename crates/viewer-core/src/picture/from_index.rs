@@ -256,11 +256,11 @@ struct TimelineSum<'s> {
     names: Vec<usize>,
     /// By place and bin the sum of shares. The first place is that of [`NO_SLOT`]. Behind each some more, which stay 0.
     sums: Vec<u32>,
-    /// The same of the unit that is added: all that is busy.
+    /// By bin the busy share of the unit that is being added.
     unit: Vec<u32>,
     /// By place and column the sums over its bins, 255 times how much of it.
     columns: Vec<u64>,
-    /// Of the units the least and the most, by bin and by mixed column, the latter [`COLUMN`] times.
+    /// Least and most busy share of a unit, by bin and by mixed column; the latter times [`crate::base::columns::COLUMN`].
     of_bins: RangeByPlace,
     of_mixed: RangeByPlace,
     parts: Vec<(u32, i64)>,
@@ -320,7 +320,7 @@ impl<'s> TimelineSum<'s> {
         }
     }
 
-    /// The same from a bin on, up to a name that has no place yet; says how many it were.
+    /// Adds cells from a bin on, up to a name that has no slot yet. Gives how many were added.
     #[inline]
     fn add_known<const NAMES_END: usize, N: CellName>(
         &mut self,
@@ -419,7 +419,7 @@ impl<'s> TimelineSum<'s> {
 /// The least and the most of numbers by place.
 struct RangeByPlace(Vec<(u64, u64)>);
 
-/// Those of no numbers.
+/// The range of no numbers.
 const EMPTY_RANGE: (u64, u64) = (u64::MAX, 0);
 
 impl RangeByPlace {

@@ -23,13 +23,13 @@ pub struct PictureRequest<'l> {
     pub width: usize,
     /// The timelines of the page.
     pub layout: &'l TimelineLayout,
-    /// Which of them.
+    /// Timelines that are drawn, by position.
     pub timelines: Range<usize>,
     /// By kind whether it is left out.
     pub hidden: Vec<bool>,
     /// Colour of cells.
     pub mode: ColorMode,
-    /// Which arrows.
+    /// Arrows that are drawn.
     pub arrows: ArrowSelection,
     /// States, events and arrows are given one by one if they are not more than this.
     pub most: usize,
@@ -37,19 +37,19 @@ pub struct PictureRequest<'l> {
     pub seq: u32,
 }
 
-/// Which arrows are given.
+/// The arrows that a picture shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ArrowSelection {
     /// None.
     #[default]
     None,
-    /// Those that take longest.
+    /// The arrows that take longest.
     Worst,
     /// All, or bundles of those that go the same way.
     All,
-    /// This one.
+    /// One arrow.
     One(DrawableReference),
-    /// Those that begin or end on a line of this lane in this time.
+    /// Arrows that begin or end on a line of a lane in a stretch of time.
     Of {
         /// Number of the lane.
         lane: u32,

@@ -36,7 +36,7 @@ struct PreviewedUnit {
     is_it: bool,
     /// By column the parts of states.
     states: Vec<Vec<(u32, i64)>>,
-    /// The same of parts of columns that previews take.
+    /// By column the parts that previews take of it.
     edges: Vec<Vec<(u32, i64)>>,
     /// Columns from which on more of whole columns is taken than before: how much more of all, and of what is shown.
     rises: Vec<(usize, i64, i64)>,

@@ -21,7 +21,7 @@ pub struct SearchPlan {
     lines: Vec<bool>,
     /// Drawables shorter than this do not fit.
     least: f64,
-    /// Nor those that start outside of this.
+    /// Drawables that start outside of this do not fit.
     starts: (f64, f64),
     /// What only the drawable itself can tell.
     rest: Vec<SearchTerm>,

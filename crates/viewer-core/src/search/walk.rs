@@ -30,7 +30,7 @@ impl SearchPosition {
         SearchPosition { start, what: None }
     }
 
-    /// That of a drawable.
+    /// The position of a drawable.
     pub fn of(reference: &DrawableReference) -> Self {
         let (to_line, to) = reference.to.unwrap_or((i32::MIN, f64::NEG_INFINITY));
         SearchPosition {

@@ -15,7 +15,7 @@ pub struct StatisticsScope<'w> {
     pub timeline: &'w dyn Fn(u32) -> Option<u32>,
     /// By kind whether it does not count.
     pub hidden: &'w [bool],
-    /// Which states are nested in which.
+    /// Whether states nest within a line or within a thread.
     pub nesting: Nesting,
     /// Timelines from and to which arrows count, if not all do.
     pub pair: Option<(u32, u32)>,

@@ -77,7 +77,7 @@ struct PreviewedStretch {
     from: f64,
     /// Seconds.
     to: f64,
-    /// Which part of this time is in states that the preview stands for.
+    /// Share of this time that is spent in states that the preview stands for, 0 to 1.
     part: f64,
 }
 

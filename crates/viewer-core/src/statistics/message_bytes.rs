@@ -76,7 +76,7 @@ impl DrawableObserver for MessageBytes<'_, '_> {
 struct RunningCall {
     start: f64,
     end: f64,
-    /// Its kind, if it counts.
+    /// Kind of the state, if it counts.
     kind: Option<u32>,
 }
 
@@ -90,7 +90,7 @@ struct PendingEnd {
 }
 
 impl Ord for PendingEnd {
-    /// Of those at one time receives come first: they end what has begun before.
+    /// By time; at equal times receives come first, for they end what began before.
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |one: &Self| (one.is_send, one.lane, one.bytes);
         (self.time.total_cmp(&other.time)).then(key(self).cmp(&key(other)))

@@ -15,7 +15,7 @@ pub const NO_TIMELINE: u32 = u32::MAX;
 /// A timeline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    /// Its label.
+    /// Label of the timeline.
     pub label: String,
     /// By which the spec names it; empty for clusters.
     pub key: String,
@@ -252,7 +252,7 @@ fn key_of(leaves: &[u32]) -> String {
     text_of(&keys)
 }
 
-/// Which leaves are left to be placed.
+/// Leaves that still have to be placed.
 struct LayoutPlan<'t> {
     tree: &'t LabelTree,
     spec: &'t TimelineSpec,

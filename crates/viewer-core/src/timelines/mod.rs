@@ -1,4 +1,4 @@
-//! Which lines of the trace are on which timeline of the page, under which label, in which order.
+//! Timelines of the page: which lines of the trace each shows, under which label, in which order.
 
 pub(crate) mod cluster;
 pub(crate) mod layout;

@@ -1,8 +1,8 @@
-//! Which timelines are wanted, by number and by name.
+//! A selection of timelines, by number and by name.
 
 use trace_model::glob::matches_ignoring_case;
 
-/// Which timelines: `0-63,!5,device*`. Numbers count the timelines from 0, words are names, `*` in them is any text, and what
+/// A selection of timelines, such as `0-63,!5,device*`. Numbers count the timelines from 0, words are names, `*` in them is any text, and what
 /// follows a `!` is left out. If all are left out, the rest is meant.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineSelection {

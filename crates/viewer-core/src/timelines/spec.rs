@@ -1,4 +1,4 @@
-//! Which timelines a page wants, and in which order: a text, the *spec*, and what it says.
+//! The *spec*: a text that says which timelines a page wants and in which order, and its meaning.
 //!
 //! What the user asked for is a text, the *spec*, items joined by `;`, which stands in the page's URL:
 //!
@@ -52,9 +52,9 @@ pub enum SortBy {
 pub struct TimelineSpec {
     /// Number of the line map.
     pub map: usize,
-    /// Which leaves, as it was written.
+    /// Filter of leaves, as it was written.
     pub only: String,
-    /// Not these.
+    /// Timelines to leave out.
     pub hide: Vec<TimelineKey>,
     /// On top.
     pub pin: Vec<TimelineKey>,

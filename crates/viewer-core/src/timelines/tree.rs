@@ -17,7 +17,7 @@ const MAX_LEVELS: usize = 16;
 /// A node of a tree of labels. Nodes stand in a list, each before what is below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelNode {
-    /// Its own label, without those above.
+    /// Label of the node, without those above.
     pub label: String,
     /// 0 for those at the top.
     pub depth: u16,
@@ -27,7 +27,7 @@ pub struct LabelNode {
     pub end: u32,
     /// The leaves in it, from the first to before the last.
     pub leaves: [u32; 2],
-    /// Its number among the inner nodes; `None` for leaves.
+    /// Number among the inner nodes; `None` for leaves.
     pub inner: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Which class a category is of, by its name: what summaries, the minimap and the palette by class tell apart.
+//! Classes of categories, by name: summaries, the minimap and the palette by class tell them apart.
 
 use std::collections::HashMap;
 use trace_formats::io::draw::{Shows, is_message, shows};
@@ -47,7 +47,7 @@ impl ActivityClass {
         ActivityClass::Other,
     ];
 
-    /// Its name in answers.
+    /// Name of the class in answers.
     pub fn name(self) -> &'static str {
         match self {
             ActivityClass::Compute => "compute",

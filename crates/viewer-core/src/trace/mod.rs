@@ -35,22 +35,22 @@ const MAX_UNDEFINED_LINES: usize = 1 << 14;
 /// A kind of drawables: a category of the file, or one of three for what has none.
 #[derive(Clone, Debug)]
 pub struct DrawableKind {
-    /// Its definition.
+    /// Definition of the category.
     pub category: Category,
-    /// Its name as it can be shown.
+    /// Name of the kind, safe to show.
     pub name: String,
     /// What it is about.
     pub class: ActivityClass,
     /// Drawables of it in the whole file, if the file tells.
     pub count: Option<u64>,
-    /// Which of the values of its infos is the CallID.
+    /// Position of the CallID among the info values.
     pub callid: Option<usize>,
-    /// Which of them tells bytes, of a message or an access.
+    /// Position of the number of bytes of a message or an access among the info values.
     pub bytes: Option<usize>,
 }
 
 impl DrawableKind {
-    /// Its colour.
+    /// Colour of the category.
     pub fn color(&self) -> Rgb {
         self.category.color.into()
     }
@@ -76,7 +76,7 @@ pub struct TraceLine {
     pub line: Line,
     /// Whether the file defines it.
     pub is_defined: bool,
-    /// The same for lines that differ in their communicator only: a thread does one thing at a time, so states nest
+    /// Number of the lane, from 0. Lines that differ only in their communicator share a lane: a thread does one thing at a time, so states nest
     /// across them. Lanes are numbered from 0.
     pub lane: u32,
 }
@@ -87,7 +87,7 @@ pub struct Trace<'a> {
     reader: Reader<'a>,
     bounds: TimeBBox,
     kinds: Vec<DrawableKind>,
-    /// Of the kinds, side by side: asked for each drawable.
+    /// Topology of each kind, side by side: it is looked up for each drawable.
     topologies: Vec<Topology>,
     kind_of: IdNumbers,
     /// Kinds of events, states and arrows without a category, if there are such.
@@ -99,7 +99,7 @@ pub struct Trace<'a> {
 /// A drawable as the viewer has it: kind and lines by number, times in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceItem<'a> {
-    /// Its kind.
+    /// Number of the kind.
     pub kind: u32,
     /// What it is.
     pub topology: Topology,
@@ -124,10 +124,10 @@ impl<'a> Trace<'a> {
         Trace::of(Reader::new(file)?)
     }
 
-    /// The same of a file that is open.
+    /// Opens a trace whose file is already read.
     ///
     /// # Errors
-    /// Its root is damaged.
+    /// The root of the tree is damaged.
     pub fn of(reader: Reader<'a>) -> Result<Self, Error> {
         let classes = Classes::new();
         let has_counts = reader.layout() == Layout::V206;
@@ -258,7 +258,7 @@ impl<'a> Trace<'a> {
         self.locate(&Plain::of(primitive))
     }
 
-    /// The same of one that was found by a [`trace_formats::slog2::Scan`].
+    /// A drawable found by a [`trace_formats::slog2::Scan`], in these terms. `None` as for [`Trace::item`].
     #[inline]
     pub fn locate(&self, plain: &Plain<'a>) -> Option<TraceItem<'a>> {
         let Plain {

@@ -18,9 +18,9 @@ pub struct DrawableReference {
     pub kind: u32,
     /// Start in seconds.
     pub start: f64,
-    /// Of an arrow the line of its end, and its end in seconds.
+    /// Arrows: line and time in seconds of the end. `None` for states and events.
     pub to: Option<(i32, f64)>,
-    /// Which of those that are the same in all this.
+    /// Number among the drawables that are equal in everything above.
     pub nth: u32,
 }
 
@@ -28,7 +28,7 @@ impl DrawableReference {
     /// Reads a reference.
     ///
     /// # Errors
-    /// It is none.
+    /// The text is no reference.
     pub fn parse(text: &str) -> Result<Self, ApiError> {
         let parsed = || {
             let (rest, nth) = text.split_once('!').unwrap_or((text, "0"));
