@@ -12,24 +12,24 @@ const HEAD: &str = "\
 
 <!-- Made from the table in src/settings/options.rs: UPDATE_DOCS=1 cargo test -p trace settings -->
 
-Nothing has to be set. What is set may stand in a file with the syntax and the keys of SST-DUMPI's `dumpi.conf`, so that
-existing files go on working, or in the environment. Rank 0's settings hold for all ranks.
+No setting is needed. Settings come from a file with the syntax and the keys of SST-DUMPI's `dumpi.conf`, so existing files go on
+working, or from the environment. Rank 0's settings hold for all ranks.
 
 ## Where settings come from
 
 The strongest comes first:
 
 1. the environment variable `TRACE_<KEY>` of an option, in capitals and with `_` for `-` (`TRACE_RANK_BITS` for `rank-bits`), then
-   those variables of MPE that mean the same,
+   the variables of MPE that mean the same,
 2. `TRACE_SETTINGS`: lines of a configuration file, separated by `;` or line ends,
-3. the configuration file: the one `TRACE_CONF` names, else the one `DUMPI_CONF` names, else `dumpi.conf` in the working directory.
-   One that is named and cannot be read is complained of and the next is taken. Files are never merged,
-4. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`), as far as they name a folder that can be written to,
+3. the configuration file: the one that `TRACE_CONF` names, else the one that `DUMPI_CONF` names, else `dumpi.conf` in the working
+   directory. If a named file cannot be read, one line says so and the next is taken. Files are never merged,
+4. variables that systems set for everybody (`TMPDIR`, `TMP`, `TEMP`), if they name a folder that can be written to,
 5. the defaults.
 
-An empty variable says nothing.
+An empty variable counts as not set.
 
-For example, to get SLOG2 only and be shown what is in force:
+For example, to write SLOG2 only and print the settings in force:
 
     mpiexec -n 4 env LD_PRELOAD=…/libtrace.so TRACE_OUTPUTS=slog2 TRACE_SETTINGS_DUMP=- ./program
 
@@ -37,11 +37,11 @@ For example, to get SLOG2 only and be shown what is in force:
 
 * One `key value` per line, separated by any number of blanks, tabs or `=`: `timestamp wall`, `timestamp = wall` and
   `timestamp=wall` are the same. `#` begins a comment anywhere in a line. Keys and values are case-sensitive.
-* Only the first two words of a line count (except for lists, `outputs`). There are no quotes: in names write `%x20` for a
-  blank, `%x23` for `#`, `%x3D` for `=`. Variables need no such care.
+* Only the first two words of a line count (except for lists, `outputs`). There are no quotes. In names write `%x20` for a
+  blank, `%x23` for `#`, `%x3D` for `=`. Variables do not need this.
 * The first occurrence of a key holds, except for `PAPI`, `tracing` and `debug`, which add up.
-* Sizes are numbers of bytes; `K`, `M`, `G`, `T` behind the number stand for powers of 1024.
-* A bad line never stops the program. It gives one line on stderr and is left out, so that a weaker source or the default
+* Sizes are numbers of bytes; `K`, `M`, `G`, `T` after the number stand for powers of 1024.
+* A bad line never stops the program. One line on stderr names it, and it is left out, so that a weaker source or the default
   holds:
 
       trace: dumpi.conf:3: timestamp 'sometimes': allowed are none, cpu, wall, full; using wall
@@ -52,13 +52,13 @@ For example, to get SLOG2 only and be shown what is in force:
 const FUNCTIONS: &str = "\
 ## Single functions
 
-A key that is the name of an MPI function (`MPI_Send`, `MPI_File_open`; `MPIO_Wait` and the like, too) sets what becomes of its calls:
+A key that is the name of an MPI function (`MPI_Send`, `MPI_File_open`, also `MPIO_Wait` and the like) sets what becomes of its calls:
 
 | value | effect |
 |---|---|
 | `enable` | recorded |
-| `success` | recorded if the call did what it was asked for: it returned no error, and for tests and probes the flag is true |
-| `disable` | counted only |
+| `success` | recorded if the call succeeded: it returned no error, and for tests and probes the flag is true |
+| `disable` | [counted only](glossary.md#counted-only-ignored-lost) |
 
 `MPI_Default` (or `MPI_ALL_FUNCTIONS`) is the value for all functions that have no line. The large-count form `MPI_Send_c` follows
 `MPI_Send` unless it has a line of its own. Functions have no variables of their own; use `TRACE_SETTINGS`:
@@ -72,53 +72,52 @@ Disabling functions that create communicators, datatypes or requests makes DUMPI
 ";
 
 const PATTERN_NOTE: &str = "\
-A `%` that begins none of these stays as it is. `/` in what is put in becomes `_`. `MPE_LOGFILE_PREFIX`, `MPE_TMPDIR`, `TMPDIR`, `TMP` and `TEMP`
+A `%` that begins none of these stays as it is. A `/` in an inserted value becomes `_`. `MPE_LOGFILE_PREFIX`, `MPE_TMPDIR`, `TMPDIR`, `TMP` and `TEMP`
 are taken as they are, without patterns.
 ";
 
 const TAIL: &str = "\
 ## Batch jobs
 
-A batch system may give each job a `TMPDIR` of its own and remove it when the job ends, also when it is killed for its time limit.
-Block files in it would go with it. The recorder takes a temporary folder for the job's if a batch system names a job (the
-variables of `%j`) and the number of the job is in the folder's name or in that of what is mounted there, or the folder is below
+A batch system may give each job a `TMPDIR` of its own, and remove it when the job ends or is killed for its time limit. Block files
+in it would be removed as well. The recorder takes a temporary folder for the job's own in two cases. A batch system names a job (the
+variables of `%j`), and its number is in the name of the folder or of what is mounted there. Or the folder is below
 `SLURM_TMPDIR`, `PBS_JOBDIR` or `FLUX_JOB_TMPDIR`. Rank 0 then says at the start, in one line, where the block files are:
 
-* **In the folder of the output files** (the first that is there already of `directory`/`output` and those above it), if nobody has
-  set `tmpdir` for the recorder. It stays, the DUMPI files of all ranks go there anyway, and `mpitrace recover FOLDER` finds all
-  hosts' block files in one place if the hosts share it. Nothing is needed at SIGTERM or in the grace time before SIGKILL: what was
-  recorded is in the file at any moment.
-* **In the temporary folder all the same** if the output folder cannot be written to, or is on FUSE, 9P, SMB or AFS: a file that is
+* **In the folder of the output files**, if nobody has set `tmpdir` for the recorder. It is the first of `directory`/`output` and the
+  folders above it that exists. It stays after the job, and the DUMPI files of all ranks go there anyway. If the hosts share it,
+  `mpitrace recover FOLDER` finds the block files of all hosts in one place. Nothing is needed at SIGTERM or in the grace time before
+  SIGKILL, because the file has what was recorded at any moment.
+* **In the temporary folder all the same**, if the output folder cannot be written to, or is on FUSE, 9P, SMB or AFS. A file that is
   mapped from a server which goes away would end the program by SIGBUS. To keep what a killed job has recorded, set
-  `TRACE_TMPDIR` to a folder that stays; it is used whatever it is.
+  `TRACE_TMPDIR` to a folder that stays. The recorder uses it whatever it is.
 
-What it costs, measured with 2 million calls of MPI_Comm_size in one rank: 29 ns a call at best with block files on tmpfs,
-28 ns on ext4, 66 ns on a FUSE file system (`mpitrace ioserver`), where the mean was 110 to 138 ns; MPI_Finalize took 0.7 to 1.1 s on
-all three. A full block of 64 KB is one write. So the default is the folder that stays. On a parallel file system each rank makes
-a file at the start and removes it at the end; where that is too much, `TRACE_TMPDIR=/dev/shm` keeps the calls in memory, and of a
-killed job nothing.
+The cost, measured with 2 million calls of MPI_Comm_size in one rank: 29 ns a call at best with block files on tmpfs, 28 ns on ext4,
+66 ns on a FUSE file system (`mpitrace ioserver`), where the mean was 110 to 138 ns. MPI_Finalize took 0.7 to 1.1 s on all three. A
+full block of 64 KB is one write. On a parallel file system each rank makes a file at the start and removes it at the end. If that is
+too much, `TRACE_TMPDIR=/dev/shm` keeps the calls in memory, and nothing remains of a killed job.
 
 In an array of jobs `TRACE_OUTPUT=%p-%j-%a` gives each task files of its own.
 
 ## Several hosts
 
-Rank 0's settings hold for all ranks, but where block files are each rank's own settings say. MPICH's mpiexec and srun give ranks on
-other hosts the whole environment; Open MPI's mpirun only what `-x` names:
+Rank 0's settings hold for all ranks, except for the place of block files, which each rank's own settings decide. MPICH's mpiexec and
+srun give ranks on other hosts the whole environment. Open MPI's mpirun gives only what `-x` names:
 
     mpirun -x LD_PRELOAD=…/libtrace.so -x TRACE_DIR=/scratch/traces -x TRACE_OUTPUTS=slog2 -n 64 ./program
 
-`mpitrace run` does that by itself for each `TRACE_…` variable that is set (`--dry-run` shows it), and tells `srun --multi-prog` by
-`--export`. If the hosts do not share the output folder, the DUMPI file of each rank is in the folder of that name on its own host; the
-closing line counts those that rank 0 sees, and the next line says how many it does not see.
+`mpitrace run` does that for each `TRACE_…` variable that is set (`--dry-run` shows it), with `--export` for `srun --multi-prog`. If
+the hosts do not share the output folder, the DUMPI file of each rank is in the folder of that name on its own host. The closing line
+counts the files that rank 0 sees, and the next line says how many it does not see.
 
 ## Where this differs from SST-DUMPI
 
-* `timestamp` is `wall` unless set; SST-DUMPI's default `full` is there for the asking.
+* `timestamp` is `wall` unless set; SST-DUMPI's default is `full`.
 * `success` leaves out failed calls and unsuccessful tests and probes; with SST-DUMPI it is the same as `enable`.
-* An illegal value is complained of; SST-DUMPI aborts the program.
+* An illegal value gives one line on stderr; SST-DUMPI aborts the program.
 * Rank 0 reads the settings for all; with SST-DUMPI each rank reads for itself.
-* A key without value, a word behind the value and a second line with another value are complained of. Their effect is the same:
-  none.
+* A key without value, a word after the value, and a second line with another value give a line on stderr. As with SST-DUMPI, they
+  have no effect.
 * A line with an illegal value does not count as the first occurrence: a later good line holds.
 * Lines longer than 1023 characters are not split. A carriage return before a line's end is a blank.
 * `fileroot` may have patterns, and begins at `directory`.

@@ -161,113 +161,112 @@ macro_rules! options {
 
 options! {
     "What is recorded" {
-        /// Whether recording is on when the program starts; `trace_on`, `trace_off` and MPI_Pcontrol switch it later.
-        /// Calls while it is off are counted only.
+        /// Whether recording is on when the program starts. `trace_on`, `trace_off` and MPI_Pcontrol switch it later. Calls
+        /// while it is off are counted only.
         "start" => start: OnOff = true;
 
-        /// What becomes of MPI functions that are not named on lines of their own.
+        /// What becomes of MPI functions that have no line of their own.
         "MPI_Default" | "MPI_ALL_FUNCTIONS" => default_function: Setting = Setting::Enable;
 
-        /// Which time pairs the DUMPI files carry. SST-DUMPI's default is `full`; ours is `wall`, because the CPU clock can
-        /// only be read by a system call: about 370 ns, twice per call, where recording all the rest takes some tens.
-        /// CLOG2 and SLOG2 have the wall-clock times in any case.
+        /// Which pairs of times the DUMPI files carry. SST-DUMPI's default is `full`. Ours is `wall`, because the CPU clock
+        /// needs a system call: about 370 ns, twice per call, where recording all the rest takes some tens. CLOG2 and SLOG2
+        /// have the wall-clock times in any case.
         "timestamp" => timestamp: Timestamp = Timestamp::Wall;
 
-        /// Statuses in the DUMPI files: none, those of successful calls, all.
+        /// Which statuses the DUMPI files hold: none, those of successful calls, all.
         "statuses" => statuses: Setting = Setting::Enable;
 
-        /// Records when annotated parts of the program are entered and left. `enable` and `disable` switch both,
-        /// `enter` and `exit` switch one on, never off; several lines add up.
+        /// Whether there are records when annotated parts of the program are entered and left. `enable` and `disable` switch
+        /// both, `enter` and `exit` switch one on, never off. Several lines add up.
         "tracing" => tracing: Tracing = Tracing { enter: true, exit: true };
 
-        /// Calls that DUMPI has no number for stand in the DUMPI files as function-enter and function-exit records with
-        /// their name; `disable` leaves them out there. CLOG2 and SLOG2 have them in any case.
+        /// Calls without a DUMPI number are function-enter and function-exit records with their name in the DUMPI files.
+        /// `disable` leaves them out there. CLOG2 and SLOG2 have them in any case.
         "extensions" => extensions: Switch = true;
 
-        /// The handle conversions `MPI_*_c2f`, `MPI_*_f2c` and their like: Fortran bindings call them in masses.
+        /// The handle conversions `MPI_*_c2f`, `MPI_*_f2c` and their like. Fortran bindings call very many of them.
         "conversions" => conversions: Conversions = Conversions::Skip;
 
         /// A performance counter to read around each call, by its name in `perf list` or as a PAPI preset
-        /// ([counters.md](counters.md)). Each line adds one; every key that begins with `PAPI` will do. The variable takes a comma
-        /// list. What the machine cannot count is said once and left out.
+        /// ([counters.md](counters.md)). Each line adds one, and every key that begins with `PAPI` will do. The variable takes
+        /// a comma list. A counter that the machine lacks is named once and left out.
         "PAPI" => counters: Counters = Vec::new();
 
         /// Functions of programs that were compiled with `-finstrument-functions` ([functions](call-tracing.md)).
         "functions" => program_functions: OnOff = true;
 
-        /// Only functions with these names are shown: `*` stands for any characters, `?` for one. Each line adds some. What is not
-        /// shown is in the block files all the same.
+        /// Show only functions with these names: `*` stands for any characters, `?` for one. Each line adds some. The block
+        /// files hold all functions.
         "functions-include" => functions_include: Words = Vec::new();
 
-        /// Functions with these names are not shown, also where `functions-include` names them.
+        /// Do not show functions with these names, even if `functions-include` names them.
         "functions-exclude" => functions_exclude: Words = Vec::new();
 
-        /// Functions that take less time than this, in ns, and enter no other one, are not recorded.
+        /// Minimum time of a recorded function, in ns. A function that takes less, and enters no other one, is not recorded.
         "functions-min" => functions_min: Number<0, 1_000_000_000> = 0;
 
-        /// Most functions that a thread records; those that it enters later are counted as lost.
+        /// Maximum number of functions that a thread records. Functions that it enters later are counted as lost.
         "functions-limit" => functions_limit: Number<0, { u32::MAX }> = 1_000_000;
 
-        /// File calls into libc (`open`, `pwrite`, `fsync` …) on regular files: those that MPI_File functions make, at once or
-        /// later in other MPI functions; all, so that the program's own are there, too; none.
+        /// Which file calls into libc (`open`, `pwrite`, `fsync` …) on regular files are recorded. `mpiio`: those that MPI_File
+        /// functions make, at once or later in other MPI functions. `all`: also the program's own. `off`: none.
         "posix" => posix: Posix = Posix::Mpiio;
 
-        /// Only calls on files whose absolute name is one of these: `*` stands for any characters, `?` for one, and a name that
-        /// ends with `/` for everything below it. Names may have patterns as those of files have. Each line adds some.
+        /// Record only calls on files whose absolute name is one of these. `*` stands for any characters, `?` for one, and a
+        /// name that ends with `/` for everything below it. Names may have patterns, as output files have. Each line adds some.
         "posix-include" => posix_include: Words = Vec::new();
 
-        /// Calls on these files are left out, also where `posix-include` names them.
+        /// Leave out calls on these files, even if `posix-include` names them.
         "posix-exclude" => posix_exclude: Words = Vec::new();
 
-        /// Whether transfers are recorded with the sectors that the kernel read from the device for them and has newly to
-        /// write: whether a read found its data in memory. About 0.5 µs per transfer.
+        /// Whether a transfer is recorded with the sectors that the kernel read from the device for it, and those that it newly
+        /// has to write. This tells whether a read found its data in memory. About 0.5 µs per transfer.
         "rusage" => rusage: OnOff = false;
 
-        /// Width of the rank in a CallID in bits; the call counter has the other 64 minus this. Where that has no room for all
-        /// ranks of the run, the rank is as wide as it has to be, and rank 0 says so.
+        /// Width of the rank in a CallID, in bits. The call counter has the other 64 minus this. If the ranks of the run do not
+        /// fit, the rank gets the width that it needs, and rank 0 says so.
         "rank-bits" => rank_bits: Number<8, 32> = 24;
     }
 
     "Filters" {
         /// What becomes of classes of MPI functions: names of classes, then what becomes of them. A class is one of those in
-        /// [functions.md](functions.md), or a group of them: `p2p`, `collectives`, `onesided`, `files`, `local`. The function's
-        /// own line wins over that of its class, and later words over earlier ones.
+        /// [functions.md](functions.md), or a group of them: `p2p`, `collectives`, `onesided`, `files`, `local`. A line for the
+        /// function itself wins over its class, and later words win over earlier ones.
         "class" => class: Classes = BTreeMap::new();
 
-        /// The ranks that record: numbers and ranges. The others count their calls only; they take part in the merge.
+        /// The ranks that record: numbers and ranges. Calls of the others are counted only. They take part in the merge.
         "ranks" => ranks: Ranks = None;
 
-        /// Members of the communicators on which calls are recorded, both groups of an intercommunicator together. Calls
-        /// without a communicator are recorded all the same, and those that free one.
+        /// Number of members of the communicators on which calls are recorded, both groups of an intercommunicator together.
+        /// Calls without a communicator, and calls that free one, are recorded in any case.
         "comm-size" => comm_size: Between<Count> = None;
 
-        /// Bytes of the calls that are recorded: of what is sent and received, read and written. Of a collective, the data of
-        /// this rank's buffers, one of which must do. Calls without data are recorded all the same. Messages of other sizes
-        /// are not drawn, also where one of their two calls is there.
+        /// Number of bytes of the calls that are recorded: what is sent and received, read and written. For a collective, it is
+        /// the data of this rank's buffers, one of which must fit. Calls without data are recorded in any case. Messages of
+        /// other sizes are not drawn, even if one of their two calls is there.
         "message-size" => message_size: Between<Bytes> = None;
 
-        /// Calls of each function that a process records; those that follow are counted only.
+        /// Number of calls of each function that a process records. Later calls are counted only.
         "first-calls" => first_calls: First = None;
 
-        /// The calls of each process that are recorded, by the number that stands in their CallIDs.
+        /// The calls of each process that are recorded, by the number in their CallIDs.
         "calls" => calls: Between<Count> = None;
 
-        /// The part of the run that is recorded, in seconds since the process's first MPI call: calls that begin and end in
-        /// it.
+        /// The part of the run that is recorded, in seconds since the process's first MPI call: calls that begin and end in it.
         "time" => time: Between<Moment> = None;
 
-        /// Room for calls that filters leave out but that tell which send belongs to which receive: bytes of a process's block
-        /// file. They stand hidden in it, are no calls of the trace, and keep arrows true ([filters.md](filters.md)). When
-        /// it is used up, or with 0, messages of which that cannot be told get no arrow.
+        /// Maximum size of the hidden calls in a process's block file. A hidden call is left out by a filter but says which
+        /// send belongs to which receive. No trace shows it, and arrows stay true ([filters.md](filters.md)). When the room is
+        /// used up, or with 0, messages that cannot be matched get no arrow.
         "hidden-limit" => hidden_limit: MaybeSize<{ 64 << 10 }, { 1 << 50 }, false> = Some(32 << 20);
 
-        /// What becomes of polling: `sample` keeps of a row of calls that brought nothing (MPI_Iprobe, MPI_Test and their
-        /// like, with equal arguments) or asked for the time (MPI_Wtime, MPI_Wtick) the first and the last one and how many
-        /// there were between them. Rows of up to eight calls in turn count as one.
+        /// What becomes of polls. `sample`: of a run of unsuccessful polls, record only the first and the last, plus a count.
+        /// Polls are MPI_Iprobe, MPI_Test and their like with equal arguments, and readings of the time (MPI_Wtime, MPI_Wtick).
+        /// Up to eight different polls in turn count as one run.
         "polling" => polling: Polling = Polling::All;
 
-        /// What MPI_Pcontrol does besides being recorded: `obey` switches recording by levels 0 and 1 and takes texts by
-        /// levels 2 and 3.
+        /// What MPI_Pcontrol does besides being recorded. `obey`: levels 0 and 1 switch recording, levels 2 and 3 put texts
+        /// into the trace.
         "pcontrol" => pcontrol: Pcontrol = Pcontrol::Obey;
     }
 
@@ -278,82 +277,83 @@ options! {
         /// Directory of the files: `output` and `fileroot` start from here unless they begin with `/`.
         "directory" => directory: Name = ".".into(), same("TRACE_DIR");
 
-        /// Name of the CLOG2 and SLOG2 file without its ending.
+        /// Name of the CLOG2 and SLOG2 file without its extension.
         "output" => output: Name = "%p".into(), plain("MPE_LOGFILE_PREFIX");
 
         /// Beginning of the names of the DUMPI files; `-`, the date and the rank follow.
         "fileroot" => fileroot: Name = "dumpi".into();
 
-        /// Whether files of the same name are replaced; otherwise a name that is free is chosen.
+        /// Whether files of the same name are replaced. Otherwise a free name is chosen.
         "overwrite" => overwrite: YesNo = false;
 
-        /// Directory of the block files in which calls are kept until MPI_Finalize: a local disk or memory file system. It must
-        /// be there. The time of the run is not known when it is needed (`%d` stands for `unknown`). What `TMPDIR` and its like name is
-        /// not used where it goes with a batch job ([below](#batch-jobs)).
+        /// Directory of the block files in which calls are kept until MPI_Finalize: on a local disk or a memory file system. It
+        /// must exist. The time of the run is not known when it is needed (`%d` stands for `unknown`). A directory that
+        /// `TMPDIR` and its like name is not used if it goes with a batch job ([below](#batch-jobs)).
         "tmpdir" => tmpdir: Name = "/tmp".into(),
             plain("MPE_TMPDIR"), customary("TMPDIR"), customary("TMP"), customary("TEMP");
 
         /// Whether the block files stay after a good MPI_Finalize. They stay in any case when the program dies. Beside that of
-        /// rank 0 stands then a file that ends with `.trace` and holds the name of the CLOG2 and SLOG2 file without its ending.
+        /// rank 0 there is then a file that ends with `.trace` and holds the name of the CLOG2 and SLOG2 file without its
+        /// extension.
         "keep-blocks" => keep_blocks: YesNo = false, opposite("MPE_DELETE_LOCALFILE");
 
-        /// Bytes of blocks that a process keeps mapped and that go round among its threads; full ones are written out. A
+        /// Size of the blocks that a process keeps mapped and that go round among its threads. Full ones are written out. A
         /// process with more threads than blocks maps more.
         "blocks" => blocks: Size<{ 128 << 10 }, { 1 << 30 }, 1> = 256 << 10;
 
-        /// Most bytes of the block file of a process; what happens there says `at-disk-limit`.
+        /// Maximum size of a process's block file. `at-disk-limit` decides what happens when it is reached.
         "disk-limit" => disk_limit: MaybeSize<{ 1 << 20 }, { 1 << 50 }, false> = None;
 
-        /// What happens when the limit is reached or the disk is full: recording stops; or it goes on for ever, and the newest
-        /// calls take the place of the oldest ones (a flight recorder). Each thread's block and the definitions of
-        /// communicators, datatypes and files, which are never given up, come on top of the limit.
+        /// What happens when the limit is reached or the disk is full. `stop`: recording stops. `newest`: recording goes on,
+        /// and the newest calls replace the oldest ones (a flight recorder). Each thread's block and the definitions of
+        /// communicators, datatypes and files are never given up and come on top of the limit.
         "at-disk-limit" => at_disk_limit: AtLimit = AtLimit::Stop;
     }
 
     "Merging and clocks" {
         /// Seconds that a rank waits for another one at MPI_Finalize; 0 waits for ever. A rank that comes later, or stops while
-        /// the trace is merged, ends the merge: the block files of all ranks stay and are named.
+        /// the trace is merged, ends the merge. The block files of all ranks then stay and are named.
         "deadline" => deadline: Seconds = Some(Duration::from_secs(300));
 
-        /// Whether the clocks of the ranks are compared in MPI_Finalize and times corrected. `auto`: the clocks of ranks that do
-        /// not run under the same kernel as rank 0. `twice`: these also in MPI_Init, which finds how fast they drift apart, but
-        /// makes a communicator there, so that every rank must have the recorder.
+        /// Whether the clocks of the ranks are compared in MPI_Finalize and times corrected. `auto`: the clocks of ranks that
+        /// do not run under the same kernel as rank 0. `twice`: these also in MPI_Init. That finds how fast they drift apart,
+        /// but makes a communicator in MPI_Init, so every rank must have the recorder.
         "clock-sync" => clock_sync: ClockSync = ClockSync::Auto, same("MPE_CLOCKS_SYNC");
 
-        /// Whether what comparisons leave of wrong clocks is put right while the ranks' records are merged: a receive that seems to be
-        /// earlier than its send is put behind it in CLOG2 and SLOG2, and what follows it in its process is moved along (a controlled
-        /// logical clock). The closing line is followed by how many there were.
+        /// Whether clock errors that the comparisons leave are corrected while the ranks' records are merged (a controlled
+        /// logical clock). A receive that seems to be earlier than its send is moved after it in CLOG2 and SLOG2, and what
+        /// follows in its process moves along. A line after the closing line says how many there were.
         "clock-forward" => clock_forward: YesNo = false;
 
-        /// Messages exchanged per pair of ranks to compare their clocks; the fastest counts. On a busy machine there are up to 20
-        /// times as many.
+        /// Number of messages per pair of ranks to compare their clocks. The fastest counts. On a busy machine there are up to
+        /// 20 times as many.
         "sync-probes" => sync_probes: Number<1, 1000> = 10, same("MPE_SYNC_FREQUENCY");
 
         /// Bytes per block of the CLOG2 file.
         "clog2-block" => clog2_block: Size<256, { 1 << 30 }, 8> = 64 << 10, same("CLOG_BLOCK_SIZE");
 
-        /// Bytes per leaf of the SLOG2 file's tree; `auto` leaves the choice to the writer.
+        /// Bytes per leaf of the SLOG2 file's tree. `auto` leaves the choice to the writer.
         "leaf" => leaf: MaybeSize<1024, { 1 << 30 }, true> = None;
 
         /// Children per node of the SLOG2 file's tree.
         "children" => children: Number<2, 1024> = 2;
 
-        /// States whose info box in CLOG2 and SLOG2 names the CallID: those of MPI_File calls, all, none.
+        /// Which states name their CallID in the info box in CLOG2 and SLOG2: those of MPI_File calls, all, none.
         "callids" => callids: CallIds = CallIds::Io;
     }
 
     "Messages and checks" {
         /// The signal at which each rank says on stderr in which MPI call its threads are, and for how long: for programs that
-        /// hang. Only if the program has no handler of its own for it; one that it installs later takes the place of this one.
-        /// `mpitrace status` tells the same from outside and needs no signal.
+        /// hang. The recorder's handler is installed only if the program has none for this signal. A handler that the program
+        /// installs later replaces it. `mpitrace status` shows the same from outside and needs no signal.
         "dump-signal" => dump_signal: DumpSignal = DumpSignal::Off;
 
         /// Leaves out the closing line on stderr.
         "quiet" => quiet: YesNo = false;
 
-        /// Diagnostics on stderr, of the first ranks: `libdumpi` says what MPI_Finalize does and how long it takes, `traceio`
-        /// which files are written, `mpicalls` how often each function was called. Several lines add up, `none` and `off`
-        /// take back those before.
+        /// Diagnostics of the first ranks on stderr. `libdumpi` says what MPI_Finalize does and how long it takes, `traceio`
+        /// which files are written, `mpicalls` how often each function was called. Several lines add up. `none` and `off` undo
+        /// those before.
         "debug" => debug: Debug = Debug::NONE;
 
         /// A file to which every rank appends one line at MPI_Finalize: rank, number of calls, calls per function

@@ -9,14 +9,14 @@ const HEAD: &str = "\
 
 <!-- Made from wrappers/mpi.table: UPDATE_DOCS=1 cargo test -p wrappers --test docs -->
 
-Every function of MPI 5.0 that has a C binding, the tools interface included, and what MPI-3.0 removed. Which of them a
-recorder has depends on the `mpi.h` it was built from; what that header declares and this table lacks (`MPIX_…`) is recorded
-by name, without arguments. `MPI_X` and `PMPI_X` are both recorded, once per call.
+The table has every function of MPI 5.0 that has a C binding, the tools interface included, and the functions that MPI-3.0 removed.
+A recorder records those that the `mpi.h` declares with which it was built. A function that this header declares and the table lacks
+(`MPIX_…`) is recorded by name, without arguments. `MPI_X` and `PMPI_X` are both recorded, once per call.
 
-* `_c`: the large-count form `MPI_X_c` exists and is recorded alike, with its wide counts.
-* Class: what the function does; it decides the colour of functions for which MPE has none.
-* DUMPI: number of the function in DUMPI files. Calls without one stand there as function-enter and function-exit records with
-  their name (setting `extensions`).
+* `_c`: the large-count form `MPI_X_c` exists and is recorded in the same way, with its wide counts.
+* Class: what the function does. It decides the colour of functions for which MPE has none.
+* DUMPI: number of the function in DUMPI files. Calls without one are function-enter and function-exit records with their name
+  there (setting `extensions`).
 * State: number of MPE's CLOG2 state. Functions without one have a state of their own, numbered from 300 on.
 * Recorded: the arguments of a record, besides return code, times, thread and CallID; `[]` marks arrays. Data, callbacks and
   addresses are not recorded. Functions of class `convert` only translate handles and are not recorded unless the

@@ -383,11 +383,11 @@ fn document(rows: &[String]) -> String {
     format!(
         "<!-- Made by UPDATE_DOCS=1 cargo test -p tests --test mpi io_chain -->\n\n\
          # Whose data is in this transfer: checked against the buffers\n\n\
-         `tests/programs/io_pattern.c` writes bytes of which each tells its rank and call; `tests/programs/truth.c` looks into\n\
-         the buffer of every transfer. *Exact*: the join names the calls and the number of bytes of each, and both are what\n\
-         stands in the buffer. *Several*: transfers with data of more than one rank. *Filler*: bytes that no call had asked\n\
-         for. *Calls*: those whose bytes were found once each. *May serve*: reads for which several transfers read the same\n\
-         bytes, so that which one served the call cannot be known.\n\n\
+         Each byte that `tests/programs/io_pattern.c` writes tells its rank and call. `tests/programs/truth.c` looks into the\n\
+         buffer of every transfer. *Exact*: attribution names the calls and the number of bytes of each, and both are what the\n\
+         buffer holds. *Several*: transfers with data of more than one rank. *Filler*: bytes that no call asked for. *Calls*:\n\
+         calls of which each byte was found exactly once. *May serve*: reads for which several transfers read the same bytes, so\n\
+         that nobody can know which one served the call.\n\n\
          | MPI | ranks | configuration | transfers | exact | several | MB written | MB filler | calls that write | that read | may serve |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n{}\n\n\
          Left out:\n\n{rules}",
