@@ -16,11 +16,12 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::path::Path;
 use std::sync::LazyLock;
-use trace_formats::io::Extract;
-use trace_formats::project::clog2::{Schema, Settings, Stream};
-use trace_formats::project::dumpi;
-use trace_formats::project::gids::GidTable;
-use trace_formats::project::scan::Scan;
+use io_attribution::Extract;
+use unify::schema::Schema;
+use merge::clog2::{Settings, Stream};
+use merge::dumpi;
+use unify::gids::GidTable;
+use unify::scan::Scan;
 use trace_formats::clog2::states::CallIds;
 
 static TABLE: LazyLock<wrappers::Table> =

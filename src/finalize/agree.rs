@@ -10,8 +10,8 @@ use blockfile::define::ClockReading;
 use std::collections::{BTreeSet, HashSet};
 use trace_formats::clog2::counters;
 use trace_formats::clog2::{CommKind, Gid};
-use trace_formats::project::categories::Categories;
-use trace_formats::project::function_set::FunctionSet;
+use unify::categories::Categories;
+use unify::function_set::FunctionSet;
 
 /// What a rank, then a part of the tree, then the whole run is made of.
 #[derive(Clone, Debug, Default)]

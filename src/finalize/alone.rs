@@ -13,13 +13,13 @@ use crate::platform::folder;
 use crate::settings::Settings;
 use blockfile::file::File;
 use memmap2::Mmap;
+use merge::dumpi;
+use merge::local::{Merge, Options};
+use merge::operations;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use trace_formats::project::dumpi;
-use trace_formats::project::merge::{Merge, Options};
-use trace_formats::project::operations;
-use trace_formats::project::polls::repeated;
+use unify::polls::repeated;
 use wrappers::Table;
 
 /// Merges the block files `paths` into the files that the settings ask for. `world` is of the process that does it.

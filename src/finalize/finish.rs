@@ -29,16 +29,17 @@ use crate::thread::callids;
 use crate::thread::current;
 use blockfile::file::File;
 use blockfile::layout::Clock;
+use io_attribution::Extract;
+use merge::clog2::{Settings as StreamSettings, Stream};
+use merge::dumpi;
 use std::path::PathBuf;
 use std::time::Instant;
 use trace_formats::clog2::{CommKind, Gid};
-use trace_formats::io::Extract;
-use trace_formats::project::clock::ClockMap;
-use trace_formats::project::clog2::{Schema, Settings as StreamSettings, Stream};
-use trace_formats::project::dumpi;
-use trace_formats::project::gids::GidTable;
-use trace_formats::project::polls::repeated;
-use trace_formats::project::scan::Scan;
+use unify::clock::ClockMap;
+use unify::gids::GidTable;
+use unify::polls::repeated;
+use unify::scan::Scan;
+use unify::schema::Schema;
 use wrappers::Table;
 
 /// Most bytes of a CLOG2 record.

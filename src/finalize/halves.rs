@@ -7,8 +7,8 @@ use crate::exchange::failure::Failure;
 use crate::exchange::line::Exchange;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
-use trace_formats::project::clog2::Stream;
-use trace_formats::project::halves::{Chosen, Comparison, Counts, Halves, Item};
+use merge::clog2::Stream;
+use unify::halves::{Chosen, Comparison, Halves, Item};
 
 /// What is known of channels.
 struct Channels;
@@ -44,7 +44,7 @@ impl Sink for Whole {
 /// The messages that are drawn, and on rank 0 the number of halves that are not. `all` gives this rank's records with all of
 /// them. Collective.
 pub fn agree(line: &Exchange, world: &World, all: Stream<'_>) -> Result<(Halves, u64), Failure> {
-    let mut own = Counts::of(all).items().into_iter();
+    let mut own = all.count().items().into_iter();
     let next = |buffer: &mut Vec<u8>| {
         buffer.clear();
         if let Some(item) = own.next() {

@@ -11,10 +11,11 @@ use crate::exchange::failure::Failure;
 use crate::exchange::line::{Exchange, PART};
 use crate::mpi::world::World;
 use crate::platform::say::say;
+use io_attribution::{Extract, Item, Joiner};
+use merge::operations;
+use merge::operations::Drawn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use trace_formats::io::{Extract, Item, Joiner};
-use trace_formats::project::operations::{self, Drawn};
 use wrappers::Table;
 
 /// Bytes before an item: u32 their number with these, i64 time.

@@ -2,7 +2,7 @@
 
 use super::tree_merge::Sink;
 use crate::exchange::failure::Failure;
-pub use trace_formats::project::outputs::{Ended, Finished, Outputs, Plan, numbered};
+pub use merge::outputs::{Ended, Finished, Outputs, Plan, numbered};
 
 impl Sink for Outputs {
     fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {

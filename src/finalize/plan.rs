@@ -7,13 +7,13 @@ use crate::mpi::library;
 use crate::mpi::world::World;
 use crate::platform::{environment, host};
 use crate::settings::{CallIds, Names, Settings, expand, job_id};
+use merge::dumpi;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::Preamble;
 use trace_formats::clog2::states;
 use trace_formats::dumpi::meta;
 use trace_formats::dumpi::print::Zone;
-use trace_formats::project::dumpi;
-use trace_formats::project::functions::Choice;
+use unify::functions::Choice;
 
 /// For which calls the info box shows the CallID.
 pub fn call_ids(settings: &Settings) -> states::CallIds {
@@ -70,7 +70,7 @@ pub fn names(
     // A world that was spawned runs beside the one that spawned it, in the same directory.
     let spawned = |name: PathBuf| {
         if world.spawned {
-            trace_formats::project::outputs::with_ending(&name, &format!("-spawned-{}", world.job))
+            merge::outputs::with_ending(&name, &format!("-spawned-{}", world.job))
         } else {
             name
         }

@@ -9,11 +9,11 @@ use crate::platform::own_file;
 use crate::platform::say::say;
 use crate::settings::{Debug, Settings};
 use blockfile::file::File;
+use merge::dumpi;
+use merge::forward::Corrected;
 use std::path::Path;
 use std::time::Instant;
-use trace_formats::project::dumpi;
-use trace_formats::project::forward::Corrected;
-use trace_formats::project::scan::Scan;
+use unify::scan::Scan;
 use wrappers::Table;
 
 /// Fewer polls than this hurt nobody: no setting is advised.

@@ -11,10 +11,10 @@ use crate::mpi::world::World;
 use crate::platform::clock;
 use crate::platform::host;
 use crate::settings::Settings;
+use merge::dumpi;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
-use trace_formats::project::dumpi;
 
 /// Version of what the ranks say to each other in MPI_Finalize. All ranks must have the same one.
 const PROTOCOL: &str = concat!("libtrace merge 4 of ", env!("CARGO_PKG_VERSION"));

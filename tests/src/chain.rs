@@ -4,12 +4,12 @@
 use crate::{compile, process};
 use blockfile::file::File;
 use blockfile::operation::{self, Effect, Layer};
+use io_attribution::{Actor, Call, Fact, FileRole, Operation, Precision, Relation, join_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
-use trace_formats::io::{Actor, Call, Fact, FileRole, Operation, Precision, Relation, join_files};
 use trace_model::Stop;
 
 /// Bytes per mark: 1 + rank + 8 * (n % 31) for a rank's n-th call that writes bytes to the file.

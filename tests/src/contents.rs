@@ -1,13 +1,13 @@
 //! The calls and messages in the recorder's files, counted record by record with the project's own readers.
 
 use crate::tally::Counts;
+use io_attribution::draw::{Shows, shows};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use trace_formats::clog2::{self, Body, msg_etype};
 use trace_formats::dumpi::read::Reader as Dumpi;
 use trace_formats::dumpi::value::Arg;
-use trace_formats::io::draw::{Shows, shows};
 use trace_formats::slog2::{self, Topology};
 
 /// Longest name of a state in CLOG2, its field having 32 bytes with the final zero.

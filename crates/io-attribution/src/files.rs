@@ -3,14 +3,14 @@
 use super::extract::{Extract, server_of};
 use super::item::Item;
 use super::{Fact, Joined, Joiner};
-use crate::clog2::states::CallIds;
-use crate::project::clog2::Schema;
-use crate::project::merge;
-use crate::project::scan::Scan;
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use trace_formats::clog2::states::CallIds;
 use trace_model::Stop;
+use unify::run_files::{Error, adopt_clocks};
+use unify::scan::Scan;
+use unify::schema::Schema;
 use wrappers::Table;
 
 /// Joins the records of ranks, servers and devices in `files`, which were made with `table`, and gives what is found to `put`.
@@ -45,7 +45,7 @@ fn items_of_files(
             continue;
         }
         if info.table != expected {
-            return Err(merge::Error::OtherTable {
+            return Err(Error::OtherTable {
                 file: i,
                 found: info.table,
                 expected,
@@ -54,17 +54,17 @@ fn items_of_files(
         }
         if let Some(rank) = rank {
             if *run.get_or_insert(info.run) != info.run {
-                return Err(merge::Error::OtherRun { file: i }.into());
+                return Err(Error::OtherRun { file: i }.into());
             }
             if ranks.insert(rank, i).is_some() {
-                return Err(merge::Error::SameRank { file: i, rank }.into());
+                return Err(Error::SameRank { file: i, rank }.into());
             }
         }
         scans.push((file, Scan::new(file)));
     }
     // All times are those of the lowest rank's clock.
     scans.sort_by_key(|(_, scan)| scan.rank().unwrap_or(u32::MAX));
-    merge::adopt_clocks(scans.iter_mut().map(|(_, scan)| scan));
+    adopt_clocks(scans.iter_mut().map(|(_, scan)| scan));
     let unknown = BTreeMap::new();
     let family = scans.iter().find(|(_, s)| s.rank().is_some());
     let Some(family) = family.or(scans.first()).map(|(_, s)| s.info.family) else {

@@ -6,6 +6,9 @@
 //!
 //! [`fact`] is what is found out, in the form in which everything else takes it: the pictures, the report, the commands.
 //! [`draw`] makes drawables of it, and facts of these again.
+//!
+//! This crate must not write a trace or count statistics.
+#![deny(missing_docs)]
 
 pub mod draw;
 pub mod extract;
@@ -15,8 +18,6 @@ mod intervals;
 pub mod item;
 pub mod join;
 pub mod ranges;
-#[cfg(feature = "commands")]
-pub mod report;
 mod wire;
 
 pub use draw::{Drawer, facts_by_time, facts_of};

@@ -1,30 +1,32 @@
 //! What each call adds to the CLOG2 records of its process: its state, and records of the communicators it makes and frees.
 //! What it sends and receives is in [`super::messages`].
 
-use super::clog2::{Notes, Schema, Settings};
-use super::comms::{CommId, Handles};
-use super::files::Files;
+use super::clog2::{Notes, Settings};
 use super::frame::{COMM_FINALIZE, COMM_INIT, constants};
-use super::halves::{Chosen, Counts, Halves};
-use super::lanes::{Lane, Pending};
-use super::library::Library;
 use super::messages::Operation;
-use super::places::{Place, Places};
-use super::plan::Role;
-use super::scan::Scan;
 use super::user::text_cargo;
-use crate::clog2::counters::Counters;
-use crate::clog2::states::{self, Cargo, State};
-use crate::clog2::{
-    Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
-};
 use blockfile::define::Definition;
 use blockfile::file::OpenCall;
 use blockfile::function::Step;
 use blockfile::record::Record as Call;
 use std::collections::HashSet;
+use trace_formats::clog2::counters::Counters;
+use trace_formats::clog2::states;
+use trace_formats::clog2::states::{Cargo, State};
+use trace_formats::clog2::{
+    Body, CARGO_SIZE, CommEvent, Gid, Record, RecordHeader, UNKNOWN_LID, comm_etype,
+};
 use trace_model::hash::Map;
 use trace_model::requests::Requests;
+use unify::comms::{CommId, Handles};
+use unify::files::Files;
+use unify::halves::{Chosen, Counts, Halves};
+use unify::lanes::{Lane, Pending};
+use unify::library::Library;
+use unify::places::{Place, Places};
+use unify::plan::Role;
+use unify::scan::Scan;
+use unify::schema::Schema;
 
 /// All that is known of a process at a moment of the walk, and the records that are ready.
 #[derive(Debug)]
@@ -505,7 +507,7 @@ impl<'a> Core<'a> {
         state: &State,
         call: &Call<'_>,
         value: impl Fn(usize) -> Option<i64>,
-        access: Option<super::files::Access>,
+        access: Option<unify::files::Access>,
     ) -> [u8; CARGO_SIZE] {
         let id = self.call_id(call.call) as i64;
         match (state.cargo, access) {

@@ -9,74 +9,17 @@
 //! records leave in order of time, and a handle is looked up at the moment at which it was used.
 
 use super::calls::Core;
-use super::cancelled::cancelled_sends;
-use super::categories::{Categories, Layout};
-use super::function_set::FunctionSet;
-use super::halves::{Counts, Halves};
-use super::lanes::{Lane, Next};
-use super::plan::{self, Plan};
-use super::scan::Scan;
-use crate::clog2::states::{CallIds, States};
-use crate::clog2::{Preamble, Record};
 use blockfile::file::File;
-use blockfile::layout::Family;
-use blockfile::record::{FIRST_DEFINITION, FIRST_UNKNOWN};
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BTreeMap, BinaryHeap, HashSet};
-use wrappers::Table;
-
-/// What is the same for all processes of a run: what their calls mean, and how they are drawn.
-#[derive(Debug)]
-pub struct Schema<'t> {
-    pub(crate) plans: Vec<Plan<'t>>,
-    pub(super) states: States,
-    /// What the programs tell of themselves.
-    pub(super) user: Layout,
-    /// Number of MPI_Cancel.
-    cancel: Option<u16>,
-}
-
-impl<'t> Schema<'t> {
-    /// For records made with `table`. `unknown` names functions outside it, those of all ranks.
-    pub fn new(
-        table: &'t Table,
-        family: Family,
-        call_ids: CallIds,
-        unknown: &BTreeMap<u16, String>,
-    ) -> Schema<'t> {
-        Schema {
-            plans: plan::plans(table, family),
-            states: States::new(table, call_ids, FIRST_UNKNOWN..FIRST_DEFINITION, unknown),
-            user: Layout::default(),
-            cancel: table.get("MPI_Cancel").map(|f| f.id as u16),
-        }
-    }
-
-    /// With what the programs tell of themselves: what all ranks have agreed on. `recover` says that the run was killed.
-    pub fn with_categories(mut self, categories: &Categories, recover: bool) -> Schema<'t> {
-        self.user = Layout::new(categories, self.states.user_states(), recover);
-        self.states.make_room(self.user.pairs(), self.user.solo());
-        self
-    }
-
-    /// States of all functions.
-    pub fn states(&self) -> &States {
-        &self.states
-    }
-
-    /// Preamble of a merged file of `ranks` ranks with at most `threads` threads each, in which there are calls of
-    /// `functions`.
-    pub fn preamble(&self, ranks: u32, threads: u32, functions: &FunctionSet) -> Preamble {
-        Preamble {
-            max_comm_world_size: ranks.max(1),
-            max_thread_count: threads.max(1),
-            user_state_id_count: self.states.user_states(),
-            user_solo_event_id_count: self.user.solo() + i32::from(functions.has_annotations()),
-            ..Preamble::default()
-        }
-    }
-}
+use std::collections::{BinaryHeap, HashSet};
+use trace_formats::clog2::Record;
+use unify::cancelled::cancelled_sends;
+use unify::function_set::FunctionSet;
+use unify::halves::{Counts, Halves};
+use unify::lanes::{Lane, Next};
+use unify::scan::Scan;
+use unify::schema::Schema;
 
 /// What the ranks have agreed on.
 #[derive(Clone, Copy, Debug)]
@@ -190,7 +133,7 @@ impl<'a> Stream<'a> {
     }
 
     /// The places of all messages in their channels. The stream must be at its beginning, and one that leaves nothing out.
-    pub(super) fn count(mut self) -> Counts {
+    pub fn count(mut self) -> Counts {
         let mut counts = Counts::default();
         if self.core.has_gap {
             counts.cut();

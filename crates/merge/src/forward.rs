@@ -1,14 +1,14 @@
 //! Messages that arrive before they were sent, put right while records pass by in order of time: a controlled logical clock, as
-//! [`crate::edit`] has it for whole files. A receive is put behind its send, and what follows it in its process keeps nearly its
+//! [`transform`] has it for whole files. A receive is put behind its send, and what follows it in its process keeps nearly its
 //! distances, so that the process comes back to its own clock by and by.
 //!
 //! A receive whose send has not come yet holds up its process until that comes; what other processes do meanwhile waits to be given,
 //! as times of what is held up are not known. So memory goes with how wrong clocks are and not with the trace. A send
 //! that is more than [`LONGEST`] late is not waited for: the channel's messages stay as they are from then on.
 
-use crate::clog2::{Body, Record, comm_etype, msg_etype};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use trace_formats::clog2::{Body, Record, comm_etype, msg_etype};
 use trace_model::hash::Map;
 
 /// Least time that a message is given, seconds.
@@ -251,8 +251,8 @@ impl Forwarding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clog2::{Msg, RecordHeader};
     use proptest::prelude::*;
+    use trace_formats::clog2::{Msg, RecordHeader};
 
     fn half(time: f64, rank: i32, partner: i32, is_send: bool) -> Record {
         let etype = if is_send {

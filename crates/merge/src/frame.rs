@@ -1,15 +1,15 @@
 //! What stands in front of the first call of a process and behind the last one (`spec/clog2.md` section 9).
 
 use super::calls::Core;
-use super::comms::CommId;
-use super::library::Library;
-use crate::clog2::states::function_states;
-use crate::clog2::{
+use blockfile::layout::Family;
+use trace_formats::clog2::states::function_states;
+use trace_formats::clog2::{
     Body, ConstDef, EventDef, FixedText, Gid, Origin, comm_etype, constdef_etype,
     half_messages_name,
 };
-use blockfile::layout::Family;
 use trace_model::hash::Wide;
+use unify::comms::CommId;
+use unify::library::Library;
 
 /// Solo event MPE_Comm_init.
 pub(super) const COMM_INIT: i32 = -10;

@@ -3,24 +3,26 @@
 //! The records come out as from the binary tree of MPI_Finalize (`spec/clog2.md` section 12.2), in which the parent of
 //! rank r is (r − 1) / 2.
 
-use super::categories::Categories;
-use super::clog2::{Notes, Schema, Settings, Stream};
-use super::function_set::FunctionSet;
-use super::functions::Choice;
-use super::gids::GidTable;
-use super::halves::{Chosen, Comparison, Counts, Halves};
-use super::scan::Scan;
-use crate::clog2::counters;
-use crate::clog2::states::CallIds;
-use crate::clog2::{CommTable, Preamble, Record};
+use super::clog2::{Notes, Settings, Stream};
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::fmt;
+use trace_formats::clog2::counters;
+use trace_formats::clog2::states::CallIds;
+use trace_formats::clog2::{CommTable, Preamble, Record};
+use unify::categories::Categories;
+use unify::function_set::FunctionSet;
+use unify::functions::Choice;
+use unify::gids::GidTable;
+use unify::halves::{Chosen, Comparison, Halves};
+use unify::scan::Scan;
+use unify::schema::Schema;
 use wrappers::Table;
 
 // A run may name more counters than one process has.
 const _: () = assert!(counters::MOST_NAMES >= blockfile::counts::MAX_COUNTERS);
+
+pub use unify::run_files::Error;
 
 /// How files are merged.
 #[derive(Clone, Debug, Default)]
@@ -32,63 +34,6 @@ pub struct Options {
     /// Which functions of the program are shown.
     pub functions: Choice,
 }
-
-/// Why files cannot be merged. `file` is the position in the list that was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// There is no file of a process whose MPI_Init has returned.
-    NoRank,
-    /// Two files are of the same rank.
-    SameRank {
-        /// The second one.
-        file: usize,
-        /// Their rank.
-        rank: u32,
-    },
-    /// The file is of another run than the ones before.
-    OtherRun {
-        /// Which.
-        file: usize,
-    },
-    /// The file was written with another version of the function table.
-    OtherTable {
-        /// Which.
-        file: usize,
-        /// Fingerprint of the table that it was written with.
-        found: u64,
-        /// Fingerprint of the table of this program.
-        expected: u64,
-    },
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::NoRank => write!(
-                f,
-                "no block file of a process that got through MPI_Init: expected at least one"
-            ),
-            Error::SameRank { file, rank } => write!(
-                f,
-                "block file {file} is of rank {rank}, of which there is one already"
-            ),
-            Error::OtherRun { file } => {
-                write!(f, "block file {file} is of another run than the first one")
-            }
-            Error::OtherTable {
-                file,
-                found,
-                expected,
-            } => write!(
-                f,
-                "block file {file} was written by another version of libtrace \
-                 (function table {found:016x}, expected {expected:016x})"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Ranks that are ready to be merged.
 #[derive(Debug)]
@@ -147,7 +92,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
             }
         }
         let mut processes: Vec<_> = by_rank.into_values().collect();
-        adopt_clocks(processes.iter_mut().map(|p| &mut p.scan));
+        unify::run_files::adopt_clocks(processes.iter_mut().map(|p| &mut p.scan));
         let Some(first) = processes.first() else {
             return Err(Error::NoRank);
         };
@@ -294,7 +239,7 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         }
         let mut items = Vec::new();
         for process in &self.processes {
-            items.extend(Counts::of(self.stream(process, None, None)).items());
+            items.extend(self.stream(process, None, None).count().items());
         }
         items.sort_unstable();
         // Messages that were under way when a run was killed, or went to a rank that is missing, are in no order of the end.
@@ -303,26 +248,6 @@ impl<'f, 'a, 't> Merge<'f, 'a, 't> {
         items.into_iter().for_each(|item| comparison.take(item));
         let (answer, left_out) = comparison.finish();
         Some(Halves::Chosen(Chosen::new(answer, left_out)))
-    }
-}
-
-/// Gives processes on the first one's machine one clock, the best known: it is the same, whatever the comparisons say.
-pub(crate) fn adopt_clocks<'s>(scans: impl Iterator<Item = &'s mut Scan>) {
-    let mut scans: Vec<&mut Scan> = scans.collect();
-    let Some(first) = scans.first() else { return };
-    let boot = first.library.process().boot.clone();
-    let source = first.info.clock;
-    let near = |scan: &Scan| {
-        !boot.is_empty() && scan.library.process().boot == boot && scan.info.clock == source
-    };
-    let clocks = scans.iter().filter(|scan| near(scan)).map(|s| &s.clock);
-    let Some(clock) = clocks.max_by_key(|clock| clock.span()).cloned() else {
-        return;
-    };
-    for scan in &mut scans {
-        if near(scan) {
-            scan.clock.adopt(&clock);
-        }
     }
 }
 

@@ -3,15 +3,15 @@
 //! What MPI_PROC_NULL gets, what failed and what was cancelled is no message.
 
 use super::calls::Core;
-use super::comms::CommId;
-use super::completion::Completed;
-use super::halves::channel;
-use super::plan::{Param, Plan, RecvPart, Role, SendPart};
-use crate::clog2::{Body, Msg, msg_etype};
 use blockfile::args::Array;
 use blockfile::encode::Status;
 use blockfile::record::Record as Call;
+use trace_formats::clog2::{Body, Msg, msg_etype};
 use trace_model::requests::Use;
+use unify::comms::CommId;
+use unify::completion::Completed;
+use unify::halves::channel;
+use unify::plan::{Param, Plan, RecvPart, Role, SendPart};
 
 /// A message that an operation is to send.
 #[derive(Clone, Copy, Debug)]

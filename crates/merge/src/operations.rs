@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::io::draw::Base;
-use crate::io::{Actor, Drawer, Fact, Place, join_files};
 use blockfile::define::{Definition, Role};
 use blockfile::file::{File, Thread};
+use io_attribution::draw::Base;
+use io_attribution::{Actor, Drawer, Fact, Place, join_files};
 use trace_model::{Category, Line, Order, Sorted, Sorter, Stop, lane_of};
 use wrappers::Table;
 

@@ -2,16 +2,18 @@
 
 use super::forward::{Corrected, Forwarding};
 use super::operations::Drawn;
-use crate::clog2::counters;
-use crate::clog2::{
-    self, Body, CommTable, ConstDef, Endian, FixedText, Preamble, Record, RecordHeader, comm_etype,
-    constdef_etype, late_messages_name, peek_rectype, peek_time, rectype,
-};
-use crate::io::draw::{Base, CATEGORIES};
-use crate::slog2::{self, ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
+use io_attribution::draw::{Base, CATEGORIES};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use trace_formats::clog2;
+use trace_formats::clog2::counters;
+use trace_formats::clog2::{
+    Body, CommTable, ConstDef, Endian, FixedText, Preamble, Record, RecordHeader, comm_etype,
+    constdef_etype, late_messages_name, peek_rectype, peek_time, rectype,
+};
+use trace_formats::slog2;
+use trace_formats::slog2::{ConvertOptions, FromClog2, LineIdMap, Options, PendingFile};
 use trace_model::Sorted;
 
 type Slog2 = FromClog2<BufWriter<PendingFile>>;

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fmt;
 
-use super::merge::{self, Merge, Options};
 use super::operations::{hosts_of, is_of_run, is_server, set_hosts};
-use crate::io::draw::{Base, CATEGORIES};
-use crate::io::{Drawer, Fact, join_files};
-use crate::slog2::Drawing;
+use crate::local;
+use crate::local::{Merge, Options};
 use blockfile::file::File;
-use trace_model as model;
+use io_attribution::draw::{Base, CATEGORIES};
+use io_attribution::{Drawer, Fact, join_files};
+use trace_formats::slog2::Drawing;
 use trace_model::{Definitions, Drawable, Line, Losses, Order, Stop};
 use wrappers::Table;
 
@@ -19,7 +19,7 @@ use wrappers::Table;
 #[derive(Debug)]
 pub enum SourceError {
     /// Its files cannot be merged.
-    Merge(merge::Error),
+    Merge(local::Error),
     /// Operations could not be joined with calls.
     Join(Stop),
 }
@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
                 source.last_ns = last_ns;
                 calls
             }
-            Err(merge::Error::NoRank) if has_servers => {
+            Err(local::Error::NoRank) if has_servers => {
                 source.has_ranks = false;
                 source.without_ranks()?
             }
@@ -100,7 +100,7 @@ impl<'a> Source<'a> {
         Ok(source)
     }
 
-    fn merge(&self) -> Result<Merge<'_, 'a, '_>, merge::Error> {
+    fn merge(&self) -> Result<Merge<'_, 'a, '_>, local::Error> {
         Merge::new(&self.files, &self.table, self.options.clone())
     }
 
@@ -150,7 +150,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

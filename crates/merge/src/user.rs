@@ -1,11 +1,11 @@
 //! What the program tells of itself, in the CLOG2 records of its process.
 
 use super::calls::Core;
-use super::comms::CommId;
-use super::lanes::{Begun, Lane};
-use super::places::Place;
-use crate::clog2::{Body, CARGO_SIZE, msg_etype};
 use blockfile::user::{Event, Kind, Message, What};
+use trace_formats::clog2::{Body, CARGO_SIZE, msg_etype};
+use unify::comms::CommId;
+use unify::lanes::{Begun, Lane};
+use unify::places::Place;
 
 /// What stands in the info box of a region that never ended.
 const UNFINISHED: &[u8] = b"unfinished";
@@ -67,7 +67,7 @@ impl Core<'_> {
     }
 
     /// Kind and numbers of what has number `number` in the process.
-    fn named(&self, number: i32) -> Option<(Kind, super::categories::Etypes)> {
+    fn named(&self, number: i32) -> Option<(Kind, unify::categories::Etypes)> {
         let (kind, name) = self.scan.names.get(&number)?;
         Some((*kind, self.schema.user.named(*kind, name)?))
     }

@@ -10,7 +10,7 @@ use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use trace_formats::edit::Arrows;
+use transform::Arrows;
 
 /// Add arrows from each call to the operations with its CallID
 ///

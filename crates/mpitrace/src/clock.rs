@@ -8,7 +8,7 @@ use crate::trace_files::shape::TreeArguments;
 use crate::trace_files::target::Target;
 use std::path::{Path, PathBuf};
 use trace_formats::clog2::{self, ErrorKind, Reader, Writer};
-use trace_formats::edit::Forwarded;
+use transform::Forwarded;
 
 /// Find messages that arrive before they were sent, and correct their times
 ///

@@ -11,7 +11,7 @@ use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
 use crate::trace_files::write::CountingSource;
 use std::path::PathBuf;
-use trace_formats::edit::{CategoryPattern, Composites, Together};
+use transform::{CategoryPattern, Composites, Together};
 
 /// Combine drawables that belong together into composites
 ///

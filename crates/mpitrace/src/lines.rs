@@ -10,9 +10,9 @@ use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
 use clap::ValueEnum;
 use std::path::PathBuf;
-use trace_formats::edit::{Split, View, view};
 use trace_formats::slog2::LineIdMap;
 use trace_model::Source;
+use transform::{Split, View, view};
 
 /// Make views (line ID maps) of a trace, and sub-lines for states that overlap on a timeline
 ///

@@ -10,10 +10,10 @@ use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
-use trace_formats::edit::{
+use trace_model::Source;
+use transform::{
     CategoryPattern, Merged, Part, align_by_call_ids, align_by_category, align_starts,
 };
-use trace_model::Source;
 
 /// Merge traces into one; the timelines of each follow those of the previous one
 ///

@@ -1,5 +1,7 @@
-//! Readers, writers and text renderings of parallel-program logs: CLOG2, SLOG2 and DUMPI, and the projections that make
-//! them from the recorder's own blocks.
+//! Readers, writers and texts of parallel-program logs: ALOG, CLOG-1, CLOG2, DUMPI, Paje, SLOG-1 and SLOG2.
+//!
+//! Each format has its types, reader, writer and the texts of the original's tools, and gives or takes the drawables of
+//! [`trace_model`]. This crate must not know block files, operations below MPI, or the commands.
 #![deny(missing_docs)]
 
 #[cfg(feature = "commands")]
@@ -9,14 +11,9 @@ pub mod clog1;
 pub mod clog2;
 pub mod dumpi;
 #[cfg(feature = "commands")]
-pub mod edit;
-pub mod io;
-#[cfg(feature = "commands")]
 mod mpe1;
 #[cfg(feature = "commands")]
 pub mod paje;
-pub mod project;
 #[cfg(feature = "commands")]
 pub mod slog1;
 pub mod slog2;
-pub mod stats;

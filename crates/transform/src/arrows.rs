@@ -10,8 +10,8 @@ use std::fmt;
 
 use super::call_id::CallIds;
 use super::in_order::in_order;
-use crate::io::Relation;
-use crate::io::draw::{Shows, shows};
+use io_attribution::Relation;
+use io_attribution::draw::{Shows, shows};
 use trace_model::{
     Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
 };

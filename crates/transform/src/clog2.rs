@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{Seek, Write};
 
 use super::select::{Judge, Selection};
-use crate::clog2::{
+use trace_formats::clog2::{
     Body, CARGO_SIZE, Error, Msg, Preamble, Reader, Record, RecordHeader, Source, Writer, msg_etype,
 };
 use trace_model::{Source as _, Topology};
@@ -57,7 +57,7 @@ impl<'a> Clog2Filter<'a> {
                 count.removed += 1;
             } else {
                 writer.write_encoded(record)?;
-                count.kept += u64::from(record.len() > crate::clog2::HEADER_SIZE);
+                count.kept += u64::from(record.len() > trace_formats::clog2::HEADER_SIZE);
             }
         }
         // A file that was cut off has none, but its records call for one.

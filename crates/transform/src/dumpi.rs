@@ -5,14 +5,16 @@ use std::fmt;
 use std::io::Write;
 
 use super::select::{Choice, Numbers};
-use crate::dumpi::functions::{self, ALL_FUNCTIONS, Code, FUNCTION_ENTER, FUNCTION_EXIT};
-use crate::dumpi::read::Reader;
-use crate::dumpi::types::{
+use trace_formats::dumpi::Error;
+use trace_formats::dumpi::functions;
+use trace_formats::dumpi::functions::{ALL_FUNCTIONS, Code, FUNCTION_ENTER, FUNCTION_EXIT};
+use trace_formats::dumpi::read::Reader;
+use trace_formats::dumpi::types::Clock;
+use trace_formats::dumpi::types::{
     AddressLabel, FOOTER_ENTRIES, Footer, Mask, Offsets, Record, Trailer, Version,
 };
-use crate::dumpi::value::Arg;
-use crate::dumpi::write::{DUMPI2DUMPI, Head, LIBDUMPI, Section, WriteError, Writer};
-use crate::dumpi::{Error, types::Clock};
+use trace_formats::dumpi::value::Arg;
+use trace_formats::dumpi::write::{DUMPI2DUMPI, Head, LIBDUMPI, Section, WriteError, Writer};
 
 /// What of a DUMPI file is kept.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{Seek, Write};
 
-use crate::clog2::{Body, Error, Reader, Record, Writer, comm_etype, msg_etype};
+use trace_formats::clog2::{Body, Error, Reader, Record, Writer, comm_etype, msg_etype};
 
 /// Least time that a message is given, seconds.
 const LATENCY: f64 = 1e-9;
@@ -231,7 +231,7 @@ fn partners(records: &[Record]) -> HashMap<usize, usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clog2::{Msg, RecordHeader};
+    use trace_formats::clog2::{Msg, RecordHeader};
 
     fn half(time: f64, rank: i32, partner: i32, is_send: bool) -> Record {
         Record {

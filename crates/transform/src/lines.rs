@@ -1,6 +1,7 @@
 //! The views of a trace, made anew from what is known of its lines.
 
-use crate::slog2::{self, LineIdMap, views_of_lines};
+use trace_formats::slog2;
+use trace_formats::slog2::{LineIdMap, views_of_lines};
 use trace_model::Line;
 
 /// By what lines are named.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::views;
-use crate::slog2::LineIdMap;
+use trace_formats::slog2::LineIdMap;
 use trace_model::{Category, Definitions, Drawable, Line, Losses, Source, Stop, Vertex};
 
 /// A trace to be merged.

@@ -5,10 +5,11 @@ use std::io::{Seek, Write};
 
 use super::in_order::in_order;
 use super::select::{Judge, Selection};
-use crate::slog2::{
-    self, Builder, Category, Drawable, Error, Header, LineIdMap, NewComposite, NewDrawable,
-    Options, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Reader, Topology,
-    Vertex, Walk, lines_of_views, preview_index,
+use trace_formats::slog2;
+use trace_formats::slog2::{
+    Builder, Category, Drawable, Error, Header, LineIdMap, NewComposite, NewDrawable, Options,
+    PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Ratios, Reader, Topology, Vertex, Walk,
+    lines_of_views, preview_index,
 };
 use trace_model::{Definitions, Losses, Order, Source, Stop};
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use super::call_id::CallIds;
 use super::in_order::in_order;
 use super::views;
-use crate::slog2::LineIdMap;
+use trace_formats::slog2::LineIdMap;
 use trace_model::{Definitions, Drawable, Line, Losses, Order, Source, Stop, Topology, Vertex};
 
 /// A trace whose overlapping drawables are on sub-lines.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::lines::usual_views;
 use super::slog2::is_identity;
-use crate::slog2::{LineIdMap, Text};
+use trace_formats::slog2::{LineIdMap, Text};
 use trace_model::Line;
 
 /// The views of a trace that becomes a part of another.

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use trace_model::requests::{Requests, Use};
 
 /// Counters of the calls whose sends were cancelled. Persistent ones are not looked at.
-pub(super) fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u64> {
+pub fn cancelled_sends(file: &File<'_>, plans: &[Plan<'_>]) -> HashSet<u64> {
     let mut cancelled = HashSet::new();
     let mut sends: Requests<u64> = Requests::default();
     let mut timeline = Timeline::new(file);

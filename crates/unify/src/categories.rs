@@ -7,12 +7,12 @@
 //! events from 5000 on. All others get numbers behind these: what old programs made up themselves, pairs that are
 //! crossed, regions and markers. The states of functions come after them.
 
-use crate::clog2::states::USER_STATES;
-use crate::clog2::{EventDef, FixedText, StateDef};
-use crate::slog2::Color;
 use blockfile::args::Bytes;
 use blockfile::user::{Category, Kind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use trace_formats::clog2::states::USER_STATES;
+use trace_formats::clog2::{EventDef, FixedText, StateDef};
+use trace_formats::slog2::Color;
 use trace_model::hash::Map;
 
 /// First of the numbers that MPE hands out for states.
@@ -144,8 +144,10 @@ impl Categories {
 
 /// The numbers in the CLOG2 file of what one category gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Etypes {
+pub struct Etypes {
+    /// Number of the start event.
     pub start: i32,
+    /// Number of the end event.
     pub end: i32,
 }
 
@@ -310,44 +312,44 @@ impl Layout {
     }
 
     /// Whether there are no categories.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.states.is_empty() && self.events.is_empty()
     }
 
     /// Number of states below the solo events: those of functions come behind them.
-    pub(super) fn pairs(&self) -> i32 {
+    pub fn pairs(&self) -> i32 {
         self.pairs
     }
 
     /// Number of solo events: others come behind them.
-    pub(super) fn solo(&self) -> i32 {
+    pub fn solo(&self) -> i32 {
         self.solo
     }
 
     /// Definitions of states.
-    pub(super) fn states(&self) -> &[StateDef] {
+    pub fn states(&self) -> &[StateDef] {
         &self.states
     }
 
     /// Definitions of solo events.
-    pub(super) fn events(&self) -> &[EventDef] {
+    pub fn events(&self) -> &[EventDef] {
         &self.events
     }
 
     /// Of a category with a name.
-    pub(super) fn named(&self, kind: Kind, name: &str) -> Option<Etypes> {
+    pub fn named(&self, kind: Kind, name: &str) -> Option<Etypes> {
         self.names.get(&(kind, name.to_owned())).copied()
     }
 
     /// Of an event of MPE's API.
     #[inline]
-    pub(super) fn number(&self, number: i32) -> Option<i32> {
+    pub fn number(&self, number: i32) -> Option<i32> {
         self.numbers.get(&number).copied()
     }
 
     /// The end event of the state of MPE's API that begins with `etype`.
     #[inline]
-    pub(super) fn end_of(&self, etype: i32) -> Option<i32> {
+    pub fn end_of(&self, etype: i32) -> Option<i32> {
         self.ends.get(&etype).copied()
     }
 }

@@ -5,10 +5,10 @@
 //! same order on all its members (MPI demands it of collective calls), so all of them count alike, and nothing needs to be
 //! sent.
 
-use crate::clog2::{Gid, crossing_gid, remote_of};
 use blockfile::define::{Comm, CommKind, Origin};
 use blockfile::file::Info;
 use std::sync::Arc;
+use trace_formats::clog2::{Gid, crossing_gid, remote_of};
 use trace_model::hash::{Map, Wide};
 
 /// Number of a communicator of one process, in the order in which it got them. Never used again for another one.
@@ -74,7 +74,7 @@ fn has_outsiders(members: &[i32]) -> bool {
 }
 
 /// More ranks than any machine has.
-pub(super) const MOST_RANKS: i32 = 1 << 23;
+pub const MOST_RANKS: i32 = 1 << 23;
 
 /// What the handles of communicators stand for now.
 #[derive(Clone, Debug, Default)]
@@ -293,8 +293,8 @@ fn crossing(hash: Wide, sizes: [usize; 2]) -> Gid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clog2::across_border;
     use blockfile::layout::{Clock, Family};
+    use trace_formats::clog2::across_border;
 
     fn info(rank: i32, size: u32) -> Info {
         Info {

@@ -16,7 +16,7 @@ enum Which {
 
 /// Where such a call has its arguments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Completion {
+pub struct Completion {
     which: Which,
     requests: Param,
     flag: Option<Param>,
@@ -26,7 +26,7 @@ pub(crate) struct Completion {
 
 /// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Completed {
+pub struct Completed {
     /// Handle of its request before the call.
     pub request: u64,
     /// Its status, if there is one in the record.

@@ -8,8 +8,10 @@ use wrappers::{Io, Phase, Pointer};
 
 /// Bytes and offset of an access; −1 where they are not known. The offset is what MPI calls so: in etypes of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
+pub struct Access {
+    /// Bytes read or written; −1 where not known.
     pub bytes: i64,
+    /// Offset as the program counts it (in etypes of its view); −1 where not known.
     pub offset: i64,
 }
 
@@ -26,7 +28,7 @@ struct Open {
 
 /// The open files of a process by handle.
 #[derive(Debug, Default)]
-pub(super) struct Files {
+pub struct Files {
     open: Map<u64, Open>,
 }
 

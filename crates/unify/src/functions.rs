@@ -1,10 +1,10 @@
 //! Functions of the program (`-finstrument-functions`): which are open on a thread, what they are called, and which are left out.
 
 use super::symbols::{self, Demangle};
-use crate::clog2::states::function_start;
 use blockfile::define::Module;
 use blockfile::function::Step;
 use std::collections::BTreeMap;
+use trace_formats::clog2::states::function_start;
 use trace_model::glob;
 use trace_model::hash::Map;
 

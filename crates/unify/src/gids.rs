@@ -1,7 +1,7 @@
 //! The communicator table of a merged file: how the ranks' communicators get one numbering (`spec/clog2.md` sections 5.3
 //! and 12.1).
 
-use crate::clog2::{CommEntry, CommKind, CommTable, Gid};
+use trace_formats::clog2::{CommEntry, CommKind, CommTable, Gid};
 use trace_model::hash::Map;
 
 /// A communicator table that finds global ids quickly.
@@ -37,7 +37,9 @@ impl GidTable {
 
     /// Numbers for all entries of a rank's table.
     pub fn lids(&self, entries: &[(Gid, CommKind)]) -> Vec<i32> {
-        let lid = |&(gid, _): &(Gid, CommKind)| self.lid(gid).unwrap_or(crate::clog2::UNKNOWN_LID);
+        let lid = |&(gid, _): &(Gid, CommKind)| {
+            self.lid(gid).unwrap_or(trace_formats::clog2::UNKNOWN_LID)
+        };
         entries.iter().map(lid).collect()
     }
 

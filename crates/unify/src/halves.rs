@@ -11,7 +11,6 @@
 //! Each process counts ([`Counts`]), what it has found goes as [`Item`]s in the order of channels to one that compares the two sides
 //! of each channel ([`Comparison`]), and its answer says which halves are drawn ([`Halves`]).
 
-use super::clog2::Stream;
 use blockfile::args::Bytes;
 use std::collections::HashMap;
 use trace_model::hash::Map;
@@ -143,13 +142,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Those of a process. `stream` is one that leaves nothing out.
-    pub fn of(stream: Stream<'_>) -> Counts {
-        stream.count()
-    }
-
     /// A message is sent or received; `is_shown` if it could be drawn.
-    pub(super) fn add(&mut self, is_send: bool, channel: Channel, is_shown: bool) {
+    pub fn add(&mut self, is_send: bool, channel: Channel, is_shown: bool) {
         let gaps = self.gaps_of(is_send, channel);
         let [sends, receives] = self.sides.entry(channel).or_default();
         let side = if is_send { sends } else { receives };
@@ -173,17 +167,17 @@ impl Counts {
     }
 
     /// From here on calls may be missing.
-    pub(super) fn cut(&mut self) {
+    pub fn cut(&mut self) {
         self.gaps += 1;
     }
 
     /// Something was sent that nothing is known of.
-    pub(super) fn cut_sends(&mut self) {
+    pub fn cut_sends(&mut self) {
         self.send_gaps += 1;
     }
 
     /// A message with this tag was received of which no more is known.
-    pub(super) fn cut_receives(&mut self, tag: i32) {
+    pub fn cut_receives(&mut self, tag: i32) {
         *self.tag_gaps.entry(tag).or_default() += 1;
     }
 
@@ -483,7 +477,7 @@ impl Chosen {
     }
 
     /// Whether the next half of a message is left out.
-    pub(super) fn leaves_out(&mut self, is_send: bool, channel: Channel) -> bool {
+    pub fn leaves_out(&mut self, is_send: bool, channel: Channel) -> bool {
         let Some([sends, receives]) = self.channels.get_mut(&channel) else {
             return false;
         };
@@ -506,7 +500,7 @@ impl Chosen {
 }
 
 /// The channel of a message, from one of its sides.
-pub(super) fn channel(is_send: bool, own: [i32; 2], partner: [i32; 2], tag: i32) -> Channel {
+pub fn channel(is_send: bool, own: [i32; 2], partner: [i32; 2], tag: i32) -> Channel {
     let ([a, b], [c, d]) = match is_send {
         true => (own, partner),
         false => (partner, own),

@@ -14,16 +14,21 @@ use std::collections::VecDeque;
 
 /// A definition that has been read and does not count yet.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Pending {
+pub enum Pending {
     /// A datatype: handle, and size in bytes if it has one.
-    Type { handle: u64, size: Option<u64> },
+    Type {
+        /// The datatype.
+        handle: u64,
+        /// Its bytes, where they are known.
+        size: Option<u64>,
+    },
     /// A communicator.
     Comm(CommId),
 }
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Next {
+pub enum Next {
     /// Its call starts.
     Start,
     /// Its call ends.
@@ -52,7 +57,7 @@ pub(super) enum Next {
 
 /// A region or state that has begun.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Begun {
+pub struct Begun {
     /// Event that ends it, in the CLOG2 file.
     pub end: i32,
     /// Where it is drawn.
@@ -69,10 +74,12 @@ fn is_outside(record: &Record<'_>) -> bool {
 
 /// One thread.
 #[derive(Debug)]
-pub(super) struct Lane<'a> {
+pub struct Lane<'a> {
+    /// Where the walk over the thread stands.
     pub cursor: Cursor<'a>,
     /// Number in CLOG2 records.
     pub thread: i32,
+    /// What the thread does next.
     pub next: Next,
     /// Values of performance counters at the beginning and at the end of the next call.
     pub counts: Vec<(i64, i64)>,

@@ -73,14 +73,16 @@ impl Library {
         self.sizes.get(&handle).copied()
     }
 
-    pub(crate) fn set_type_size(&mut self, handle: u64, size: Option<u64>) {
+    /// Takes note of the bytes of a datatype; `None` where they are not known.
+    pub fn set_type_size(&mut self, handle: u64, size: Option<u64>) {
         match size {
             Some(size) => self.sizes.insert(handle, size),
             None => self.sizes.remove(&handle),
         };
     }
 
-    pub(crate) fn forget_types(&mut self) {
+    /// Forgets all datatypes: after a gap their handles may stand for others.
+    pub fn forget_types(&mut self) {
         self.types.clear();
         self.sizes.clear();
     }

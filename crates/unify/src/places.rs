@@ -4,7 +4,7 @@ use super::comms::{CommId, Comms};
 
 /// Numbers of one communicator for the records of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct Place {
     /// LID of events: of an intercommunicator, that of its local side.
     pub line: i32,
     /// Rank of this process in it.
@@ -19,7 +19,7 @@ pub(super) struct Place {
 
 /// Places of all communicators of a process.
 #[derive(Debug)]
-pub(super) struct Places {
+pub struct Places {
     places: Vec<Place>,
     /// LIDs of communicators with as many members as MPI_COMM_WORLD, sorted.
     full: Vec<i32>,

@@ -9,78 +9,129 @@ use blockfile::layout::{Family, POINTER_BYTES};
 use wrappers::{Carrier, Class, Function, Io, Kind, Table};
 
 /// Number of a parameter.
-pub(crate) type Param = usize;
+pub type Param = usize;
 
 /// The sending part of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SendPart {
+pub struct SendPart {
+    /// Number of elements.
     pub count: Param,
+    /// Their datatype.
     pub datatype: Param,
+    /// Rank of the receiver.
     pub dest: Param,
+    /// Tag.
     pub tag: Param,
+    /// Number of partitions, where the call has such.
     pub partitions: Option<Param>,
 }
 
 /// The receiving part of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RecvPart {
+pub struct RecvPart {
+    /// Number of elements.
     pub count: Param,
+    /// Their datatype.
     pub datatype: Param,
     /// Source and tag; not there where a message is received that was matched before.
     pub envelope: Option<(Param, Param)>,
+    /// Number of partitions, where the call has such.
     pub partitions: Option<Param>,
 }
 
 /// What a call is, as far as the projection to CLOG2 is concerned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Role {
+pub enum Role {
     /// Nothing but a state.
     Plain,
     /// Sends, receives, or both, before it returns.
     Blocking,
     /// Begins to send, to receive, or both; the request stands for it.
-    Nonblocking { request: Param },
+    Nonblocking {
+        /// The new request.
+        request: Param,
+    },
     /// Makes a persistent operation.
-    Init { request: Param },
+    Init {
+        /// The new request.
+        request: Param,
+    },
     /// Starts persistent operations: a request or an array of them.
-    Start { requests: Param },
+    Start {
+        /// The requests.
+        requests: Param,
+    },
     /// Waits for or tests requests.
     Complete(Completion),
     /// MPI_Request_free.
-    FreeRequest { request: Param },
+    FreeRequest {
+        /// The request.
+        request: Param,
+    },
     /// Looks for a message and takes it out of matching.
-    Match { message: Param, flag: Option<Param> },
+    Match {
+        /// The matched message.
+        message: Param,
+        /// Whether there is one.
+        flag: Option<Param>,
+    },
     /// Makes requests for something that is no message.
-    OtherRequest { request: Param },
+    OtherRequest {
+        /// The request.
+        request: Param,
+    },
     /// Frees a communicator.
-    FreeComm { comm: Param },
+    FreeComm {
+        /// The communicator.
+        comm: Param,
+    },
     /// Accesses a file.
-    Access { io: Io, file: Param },
+    Access {
+        /// How it accesses the file.
+        io: Io,
+        /// The handle.
+        file: Param,
+    },
     /// Opens or closes a file, or moves its pointer.
     File(FileCall),
 }
 
 /// What a call does to a file handle without accessing the file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FileCall {
+pub enum FileCall {
+    /// Opens a file.
     Open {
+        /// The handle.
         file: Param,
+        /// The access mode.
         amode: Param,
     },
+    /// Closes a file.
     Close {
+        /// The handle.
         file: Param,
     },
+    /// Sets a view.
     View {
+        /// The handle.
         file: Param,
+        /// The elementary datatype.
         etype: Param,
     },
+    /// Moves the file pointer.
     Seek {
+        /// The handle.
         file: Param,
+        /// By how many etypes.
         offset: Param,
+        /// From where.
         whence: Param,
     },
+    /// Asks for the file pointer.
     Position {
+        /// The handle.
         file: Param,
+        /// The offset that was returned.
         offset: Param,
     },
 }
@@ -100,14 +151,18 @@ impl FileCall {
 
 /// Everything about one function.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan<'t> {
+pub struct Plan<'t> {
     function: &'t Function,
     family: Family,
+    /// What the call does to requests, communicators and files.
     pub role: Role,
     /// The communicator the call is drawn on.
     pub comm: Option<Param>,
+    /// The message that the call sends.
     pub send: Option<SendPart>,
+    /// The message that the call receives.
     pub recv: Option<RecvPart>,
+    /// The parameter with the status of the call, or its first one.
     pub status: Option<Param>,
     /// The matched message that is received.
     pub message: Option<Param>,
@@ -120,7 +175,7 @@ pub(crate) struct Plan<'t> {
 }
 
 /// Plans of all functions of `table`.
-pub(crate) fn plans(table: &Table, family: Family) -> Vec<Plan<'_>> {
+pub fn plans(table: &Table, family: Family) -> Vec<Plan<'_>> {
     table
         .functions
         .iter()

@@ -7,13 +7,13 @@ use super::function_set::FunctionSet;
 use super::functions::{Choice, Found, Functions};
 use super::library::Library;
 use super::timeline::Timeline;
-use crate::clog2::{CommKind, Gid};
 use blockfile::define::{self, Definition};
 use blockfile::file::{File, Info};
 use blockfile::function::Step;
 use blockfile::record::FIRST_DEFINITION;
 use blockfile::user::{Event, Kind, What};
 use std::collections::HashMap;
+use trace_formats::clog2::{CommKind, Gid};
 
 /// What is found out about one process.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Scan {
     /// What the program told of itself.
     pub categories: Categories,
     /// By their numbers, kinds and names of those that have names.
-    pub(super) names: HashMap<i32, (Kind, String)>,
+    pub names: HashMap<i32, (Kind, String)>,
     /// Number of threads that made MPI calls.
     pub threads: u32,
     /// Recorded calls.
@@ -61,7 +61,7 @@ pub struct Scan {
     /// Start of the first call and end of the last one, or start of a running one, ticks; annotations count, too.
     ticks: Option<(u64, u64)>,
     /// By thread, the communicators its definitions stand for, in their order.
-    pub(crate) defined: Vec<Vec<CommId>>,
+    pub defined: Vec<Vec<CommId>>,
 }
 
 impl Scan {
@@ -271,11 +271,13 @@ impl Scan {
         self.ticks.map(|(_, last)| self.clock.ns(last))
     }
 
-    pub(super) fn first_tick(&self) -> Option<u64> {
+    /// Tick of the first call.
+    pub fn first_tick(&self) -> Option<u64> {
         self.ticks.map(|(first, _)| first)
     }
 
-    pub(super) fn last_tick(&self) -> Option<u64> {
+    /// Tick of the end of the last call.
+    pub fn last_tick(&self) -> Option<u64> {
         self.ticks.map(|(_, last)| last)
     }
 

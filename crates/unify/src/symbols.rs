@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub type Demangle = fn(&str) -> Option<String>;
 
 /// Names by address.
-pub(super) fn names(
+pub fn names(
     modules: &[Module],
     mut addresses: Vec<u64>,
     demangle: Option<Demangle>,

@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 
 /// One thread with its next record looked at.
 #[derive(Debug)]
-pub(crate) struct Cursor<'a> {
+pub struct Cursor<'a> {
     /// Number of the thread.
     pub thread: u32,
     records: ThreadRecords<'a>,

@@ -2,6 +2,8 @@
 
 use blockfile::file::File;
 use blockfile::operation::{DEVICE_WRITE, kind};
+use io_attribution::draw::{Shows, shows};
+use io_attribution::{Fact, Relation, facts_of, join_files};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -10,8 +12,6 @@ use tests::process::Finished;
 use tests::tally::Counts;
 use tests::trace::{LIMIT, Tracing};
 use tests::{Folder, Mpi, Program, Run, chain, contents, process};
-use trace_formats::io::draw::{Shows, shows};
-use trace_formats::io::{Fact, Relation, facts_of, join_files};
 use trace_formats::slog2;
 use trace_model::{Source, Topology};
 

@@ -2,8 +2,8 @@
 
 use super::calls::HashMap;
 use super::kinds::{Doing, Who, duration, moved};
-use crate::io::{Edge, Operation, Precision};
 use blockfile::operation::{self as op, Layer};
+use io_attribution::{Edge, Operation, Precision};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Operations whose edges may still come.

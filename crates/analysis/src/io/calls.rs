@@ -3,8 +3,8 @@
 use super::access::Times;
 use super::collectives::{Busy, Waits};
 use super::kinds::{Doing, KindKey, duration, moved};
-use crate::io::{Operation, Place};
 use blockfile::operation::{self as op, Effect};
+use io_attribution::{Operation, Place};
 
 /// Type of maps with keys that come from files.
 pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;

@@ -5,8 +5,8 @@
 
 use super::calls::{HashMap, HashSet};
 use super::kinds::{Doing, duration};
-use crate::io::{Actor, Call, Edge, Fact, OpenedFile, Operation, Precision, Relation};
 use blockfile::operation::{self as op, Layer};
+use io_attribution::{Actor, Call, Edge, Fact, OpenedFile, Operation, Precision, Relation};
 use std::collections::BTreeMap;
 
 /// Operations of one call that are shown.

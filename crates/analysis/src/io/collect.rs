@@ -7,8 +7,10 @@ use super::collectives::Groups;
 use super::kinds::{Doing, KindKey, Who, moved};
 use super::slowest::Slowest;
 use super::{Aggregator, Cache, Options, Report};
-use crate::io::{Actor, Call, Edge, Fact, FileRole, OpenedFile, Operation, Precision, Relation};
 use crate::stats::Volume;
+use io_attribution::{
+    Actor, Call, Edge, Fact, FileRole, OpenedFile, Operation, Precision, Relation,
+};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -20,7 +22,7 @@ const FILES: usize = 1 << 16;
 /// Edges that wait for their operation.
 const WAITING: usize = 1 << 18;
 
-/// Makes a [`Report`] of facts, which come in the order of [`crate::io::fact`] or, after the files, in order of time.
+/// Makes a [`Report`] of facts, which come in the order of [`io_attribution::fact`] or, after the files, in order of time.
 ///
 /// Memory depends on ranks, files, functions and on what is outstanding, not on the length of the trace.
 #[derive(Debug)]

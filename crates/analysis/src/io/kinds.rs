@@ -1,8 +1,8 @@
 //! Operations by their kind and by who does them.
 
-use crate::io::{Actor, FileRole, Operation};
 use crate::stats::{Histogram, SizeClass, Volume};
 use blockfile::operation::{self as op, Effect, Kind, Layer};
+use io_attribution::{Actor, FileRole, Operation};
 
 /// Whose work an operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! The report on a run's I/O: which operations its MPI-IO calls caused, what these cost, and whose data they carried.
 //!
-//! A [`Collector`] takes [`Fact`](crate::io::Fact)s one by one; [`Report`] is what it found, without any layout. Memory
+//! A [`Collector`] takes [`Fact`](io_attribution::Fact)s one by one; [`Report`] is what it found, without any layout. Memory
 //! depends on ranks, files, functions and on what is outstanding, not on the length of the trace: percentiles come of
 //! [`Histogram`](crate::stats::Histogram)s, and of calls that end long before the last of their operations it is said how
 //! many operations came too late ([`Report::late`]).
@@ -28,8 +28,8 @@ pub use kinds::{Doing, KindKey, KindRow, Sizes, Who, duration, moved};
 pub use servers::{Below, DeviceRow, ServerRow, Work};
 pub use slowest::Slow;
 
-use crate::io::OpenedFile;
 use crate::stats::Volume;
+use io_attribution::OpenedFile;
 use std::collections::BTreeMap;
 
 /// What a report is made of.

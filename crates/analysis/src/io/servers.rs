@@ -1,9 +1,9 @@
 //! What I/O servers and block devices did.
 
 use super::kinds::{Doing, duration, moved};
-use crate::io::{Actor, Operation};
 use crate::stats::{Histogram, Volume};
 use blockfile::operation::{self as op, Effect, Layer};
+use io_attribution::{Actor, Operation};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Operations of a kind at one server or device.

@@ -5,7 +5,7 @@
 //! of a call, are neither.
 
 use super::HashMap;
-use crate::io::draw::{Shows, shows};
+use io_attribution::draw::{Shows, shows};
 use std::collections::BTreeMap;
 use trace_model::{Category, Value, info_values};
 

@@ -5,7 +5,7 @@ use super::{
     CategoryStatistics, Cell, HashMap, Histogram, Nesting, Options, Row, Statistics, Tally, Untold,
     callids, counters, polls,
 };
-use crate::io::draw::is_message;
+use io_attribution::draw::is_message;
 use std::collections::BTreeMap;
 use trace_model::{Category, Definitions, Drawable, Text, TimeBBox, Topology, message};
 

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use trace_model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
-//! use trace_formats::stats::{Collector, Options};
+//! use crate::stats::{Collector, Options};
 //!
 //! let category = |index, name: &str| Category::new(index, name.into(), Topology::State, Color::WHITE);
 //! let definitions = Definitions {

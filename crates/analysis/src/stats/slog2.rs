@@ -1,8 +1,9 @@
 //! Statistics of a window of an SLOG2 file, from the nodes that reach into it.
 
 use super::{Collector, Options, Statistics};
-use crate::slog2::{self, Depth, InModel, InOrder, Primitive, Reader, lines_of_views};
 use std::ops::ControlFlow;
+use trace_formats::slog2;
+use trace_formats::slog2::{Depth, InModel, InOrder, Primitive, Reader, lines_of_views};
 use trace_model::{Definitions, Losses, Stop, TimeBBox};
 
 /// Statistics of `window`, those that `collect` gives of the whole file with this window, but

@@ -1,10 +1,11 @@
 //! Statistics against brute force, and against the summaries that the original converter writes into SLOG2 files.
 
+use analysis::stats;
+use analysis::stats::{Collector, Histogram, Nesting, Options, Statistics, Volume};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use test_support::golden;
 use trace_formats::slog2;
-use trace_formats::stats::{self, Collector, Histogram, Nesting, Options, Statistics, Volume};
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Order, Sorter, TimeBBox, Topology,
     Vertex,
@@ -285,7 +286,7 @@ proptest! {
         // All sizes are powers of two, so each has a class of its own and is its smallest.
         let found_classes: BTreeMap<_, _> = messages.by_size.iter().map(|class| (class.low, class.volume)).collect();
         prop_assert_eq!(&found_classes, &classes);
-        let sum = |volume: fn(&trace_formats::stats::Row) -> Volume| found.rows.iter().map(|row| volume(row).bytes).sum::<u64>();
+        let sum = |volume: fn(&analysis::stats::Row) -> Volume| found.rows.iter().map(|row| volume(row).bytes).sum::<u64>();
         prop_assert_eq!(sum(|row| row.sent), messages.all.bytes);
         prop_assert_eq!(sum(|row| row.received), messages.all.bytes);
     }
@@ -326,7 +327,7 @@ proptest! {
         };
         let parts = [part(-1.0, f64::from(cut)), part(f64::from(cut), 100.0)];
         for category in &whole.categories {
-            let sum = |what: fn(&trace_formats::stats::Tally) -> f64| -> f64 {
+            let sum = |what: fn(&analysis::stats::Tally) -> f64| -> f64 {
                 parts.iter().filter_map(|part| part.category(category.index)).map(|found| what(&found.tally)).sum()
             };
             prop_assert_eq!(sum(|tally| tally.total), category.tally.total);

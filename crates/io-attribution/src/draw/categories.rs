@@ -2,7 +2,7 @@
 
 use blockfile::operation::{Effect, FIRST, KINDS, Kind, Layer};
 
-use crate::io::fact::Relation;
+use crate::fact::Relation;
 use trace_model::{Category, Color, Topology};
 
 /// How many numbers the categories take at most.

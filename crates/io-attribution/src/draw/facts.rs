@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::categories::{self, What};
 use super::info;
-use crate::io::fact::{Fact, Lane, Place};
+use crate::fact::{Fact, Lane, Place};
 use trace_model::{Category, Drawable, Source, Stop, info_values};
 
 /// Gives the facts that were drawn into a trace, in the order in which they come from the join: files, then calls and operations,
@@ -65,7 +65,7 @@ fn passes(
             }
             let mut places = [Place {
                 lane: Lane {
-                    actor: crate::io::Actor::Rank(0),
+                    actor: crate::Actor::Rank(0),
                     thread: 0,
                     lane: 0,
                 },

@@ -5,9 +5,7 @@ use std::fmt::Write;
 use blockfile::operation as op;
 
 use super::categories::What;
-use crate::io::fact::{
-    Call, Edge, Fact, FileRole, OpenedFile, Operation, Place, Precision, Relation,
-};
+use crate::fact::{Call, Edge, Fact, FileRole, OpenedFile, Operation, Place, Precision, Relation};
 use trace_model::{InfoWriter, Value};
 
 const ROLES: [(FileRole, &str); 4] = [

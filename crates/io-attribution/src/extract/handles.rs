@@ -1,13 +1,13 @@
 //! The MPI_File handles of a rank: what they stand for, how many collective accesses there were, where the pointer stands.
 
 use super::walk::Pending;
-use crate::io::item::{Access, LeftOut, Opened, Position};
-use crate::project::comms::{CommId, Comms};
-use crate::project::library::Library;
-use crate::project::plan::{FileCall, Param, Plan};
+use crate::item::{Access, LeftOut, Opened, Position};
 use blockfile::define::View;
 use blockfile::record::Record;
 use trace_model::hash::{Map, Wide};
+use unify::comms::{CommId, Comms};
+use unify::library::Library;
+use unify::plan::{FileCall, Param, Plan};
 use wrappers::{Io, Phase, Pointer};
 
 /// An open file.

@@ -15,11 +15,11 @@ mod walk;
 
 use super::fact::Actor;
 use super::item::{Item, What};
-use crate::project::clog2::Schema;
-use crate::project::scan::Scan;
 use blockfile::define::{Definition, Role, SERVER, Server};
 use blockfile::file::File;
 use std::collections::VecDeque;
+use unify::scan::Scan;
+use unify::schema::Schema;
 
 /// The items of one block file.
 #[derive(Debug)]

@@ -2,13 +2,13 @@
 //! put together of their beginning and their end.
 
 use super::Out;
-use crate::io::fact::FileRole;
-use crate::io::item::{Inside, Operation, SeenFile, What};
-use crate::project::clock::ClockMap;
+use crate::fact::FileRole;
+use crate::item::{Inside, Operation, SeenFile, What};
 use blockfile::define::OpenFile;
 use blockfile::operation::{self as op, Effect, kind};
 use blockfile::record::Record;
 use trace_model::hash::Map;
+use unify::clock::ClockMap;
 
 /// A call that begins.
 #[derive(Clone, Copy, Debug)]

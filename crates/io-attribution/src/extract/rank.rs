@@ -4,18 +4,19 @@ use super::Out;
 use super::handles::Handles;
 use super::operations::{Beginning, Operations};
 use super::walk::{Next, Pending, Walk};
-use crate::io::item::{Inside, ViewPart, What};
-use crate::project::clog2::Schema;
-use crate::project::comms::{self, CommId};
-use crate::project::library::Library;
-use crate::project::plan::{FileCall, Plan, Role};
-use crate::project::scan::Scan;
+use crate::item::{Inside, ViewPart, What};
 use blockfile::define::View;
 use blockfile::file::File;
 use blockfile::record::Record;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use trace_model::requests::{Requests, Use};
+use unify::comms;
+use unify::comms::CommId;
+use unify::library::Library;
+use unify::plan::{FileCall, Plan, Role};
+use unify::scan::Scan;
+use unify::schema::Schema;
 use wrappers::Phase;
 
 /// Runs of a view's pieces in one item.

@@ -1,14 +1,14 @@
 //! The items of a process that is no rank: an I/O server, or what follows a device.
 
 use super::Out;
-use crate::io::fact::{Actor, FileRole};
-use crate::io::item::{ExtentsPart, Operation, SeenFile, What};
-use crate::project::scan::Scan;
-use crate::project::timeline::Timeline;
+use crate::fact::{Actor, FileRole};
+use crate::item::{ExtentsPart, Operation, SeenFile, What};
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};
 use blockfile::file::File;
 use blockfile::operation::{self as op, kind};
 use trace_model::hash::Map;
+use unify::scan::Scan;
+use unify::timeline::Timeline;
 
 /// Extents in one item.
 const PARTS: usize = 1024;

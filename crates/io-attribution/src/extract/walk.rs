@@ -1,11 +1,11 @@
 //! The records of one thread, each call twice: when it begins and when it returns, and in between the operations in it.
 
-use crate::project::comms::CommId;
-use crate::project::timeline::Cursor;
 use blockfile::define::{self, Definition, OpenFile, View};
 use blockfile::file::{OpenCall, Thread};
 use blockfile::operation::{Effect, OUTSIDE, Operation, kind};
 use blockfile::record::Record;
+use unify::comms::CommId;
+use unify::timeline::Cursor;
 
 /// A definition that stands in front of a call.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Which names, handles and descriptors stand for one and the same file.
 
-use crate::io::fact::{FileRole, OpenedFile};
+use crate::fact::{FileRole, OpenedFile};
 use trace_model::hash::Map;
 
 /// All files of a run.

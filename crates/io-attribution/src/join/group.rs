@@ -1,10 +1,11 @@
 //! Data accesses that belong together, the transfers in them, and whose bytes these moved (rules 4 to 8).
 
 use super::link::{Credit, Link, Share};
-use crate::io::fact::{Call, Place, Precision};
-use crate::io::intervals::Intervals;
-use crate::io::item::{self, Access, Position};
-use crate::io::ranges::{Layout, Ranges};
+use crate::fact::{Call, Place, Precision};
+use crate::intervals::Intervals;
+use crate::item;
+use crate::item::{Access, Position};
+use crate::ranges::{Layout, Ranges};
 use std::sync::Arc;
 use trace_model::hash::Map;
 

@@ -1,8 +1,8 @@
 //! What is known of an operation to those that happened below it: filled in when it has been found out.
 
 use super::lower::Lower;
-use crate::io::fact::{Place, Precision};
-use crate::io::ranges::Ranges;
+use crate::fact::{Place, Precision};
+use crate::ranges::Ranges;
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -3,8 +3,8 @@
 use super::Put;
 use super::link::{Link, Resolved};
 use super::out::{Known, Out};
-use crate::io::fact::{Actor, Place, Precision};
-use crate::io::item::Operation;
+use crate::fact::{Actor, Place, Precision};
+use crate::item::Operation;
 use blockfile::operation::{Layer, REQUEST_QUEUED, kind};
 use trace_model::Stop;
 

@@ -3,8 +3,8 @@
 use super::files::Files;
 use super::link::{Link, Resolved, Share};
 use super::{Joined, Put};
-use crate::io::fact::{Actor, Call, Edge, Fact, Lane, Operation, Place, Precision, Relation};
-use crate::io::item;
+use crate::fact::{Actor, Call, Edge, Fact, Lane, Operation, Place, Precision, Relation};
+use crate::item;
 use trace_model::Stop;
 
 /// Gives numbers to operations, and files before what names them.

@@ -3,8 +3,8 @@
 
 use super::link::Link;
 use super::places::Places;
-use crate::io::fact::Actor;
-use crate::io::item::ExtentsPart;
+use crate::fact::Actor;
+use crate::item::ExtentsPart;
 use std::collections::HashSet;
 use trace_model::hash::Map;
 

@@ -5,7 +5,7 @@
 //! was told last also holds afterwards.
 
 use super::pages::Inode;
-use crate::io::fact::Actor;
+use crate::fact::Actor;
 use std::collections::BTreeMap;
 use trace_model::hash::Map;
 

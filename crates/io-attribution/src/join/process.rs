@@ -1,8 +1,8 @@
 //! What is known of a rank while its items come: its open files, and what it has begun and not completed.
 
-use crate::io::fact::FileRole;
-use crate::io::item::{Opened, ViewPart};
-use crate::io::ranges::Layout;
+use crate::fact::FileRole;
+use crate::item::{Opened, ViewPart};
+use crate::ranges::Layout;
 use blockfile::define::View;
 use std::sync::Arc;
 use trace_model::hash::Map;

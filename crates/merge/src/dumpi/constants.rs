@@ -7,7 +7,7 @@
 //! by that field, but by the status of the receive: only that of MPI_PROC_NULL has the source −1. (Open MPI's own value,
 //! −2, would read as MPI_ROOT.)
 
-use crate::dumpi::functions::Code;
+use trace_formats::dumpi::functions::Code;
 
 /// DUMPI's MPI_ANY_SOURCE and MPI_ANY_TAG.
 const ANY: i32 = -1;

@@ -5,11 +5,11 @@
 //! of the call, so that a simulator takes the call's duration as computing. Keys of calls are far above those of annotations
 //! (from 1 and from 4096 on) and above all user addresses (47 bits).
 
-use crate::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
-use crate::dumpi::types::{AddressLabel, Span};
-use crate::dumpi::write::{Head, WriteError, Writer};
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
+use trace_formats::dumpi::functions::{FUNCTION_ENTER, FUNCTION_EXIT};
+use trace_formats::dumpi::types::{AddressLabel, Span};
+use trace_formats::dumpi::write::{Head, WriteError, Writer};
 use wrappers::Table;
 
 /// Keys of calls begin with the letters MPI.

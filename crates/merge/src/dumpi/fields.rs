@@ -4,7 +4,8 @@
 //! for by the recorder ("commsize"). A plan is worked out once per function from both tables: equal names belong together
 //! (without underscores and `array_of_`), names that differ are listed in [`ALIASES`], what is no argument in [`COMPUTED`].
 
-use crate::dumpi::functions::{self, Code, Field, Moment, Shape};
+use trace_formats::dumpi::functions;
+use trace_formats::dumpi::functions::{Code, Field, Moment, Shape};
 use wrappers::{CType, Function, Kind, Table};
 
 use super::numbers::Space;

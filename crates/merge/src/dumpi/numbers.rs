@@ -5,7 +5,7 @@
 //! One exception: a datatype whose handle value comes back with another size gets a new number. The reference keeps the old
 //! number and the old size, which gives every later message of that type a wrong size.
 
-use crate::dumpi::functions::Code;
+use trace_formats::dumpi::functions::Code;
 use trace_model::hash::Map;
 
 /// A space of numbers.

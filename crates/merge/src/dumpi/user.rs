@@ -4,10 +4,10 @@
 
 use super::convert::Converter;
 use super::extension::Halves;
-use crate::dumpi::write::{Head, WriteError, Writer};
 use blockfile::user::{Category, Event, Kind, What};
 use std::collections::HashMap;
 use std::io::Write;
+use trace_formats::dumpi::write::{Head, WriteError, Writer};
 
 /// Keys of regions begin with the letters REG, above all user addresses.
 const REGION: u64 = 0x5245_4700_0000_0000;

@@ -1,14 +1,6 @@
 //! The files of a run.
 
 use super::convert::{Converter, Outcome};
-use crate::dumpi::meta::{self, Meta};
-use crate::dumpi::types::{
-    CLOCK_KEY, CLOCK_OF_ZERO, Header, Keyval, Mask, Offsets, Span, Trailer, Version,
-};
-use crate::dumpi::write::{FileWriter, Head, LIBDUMPI, WriteError, Writer};
-use crate::project::clock::ClockMap;
-use crate::project::functions::{Choice, Found, Frames, Functions};
-use crate::project::timeline::Timeline;
 use blockfile::counts;
 use blockfile::define::{self, COUNTS, ClockReading, Definition, Process};
 use blockfile::file::{File, Thread};
@@ -18,7 +10,16 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use trace_formats::dumpi::meta;
+use trace_formats::dumpi::meta::Meta;
+use trace_formats::dumpi::types::{
+    CLOCK_KEY, CLOCK_OF_ZERO, Header, Keyval, Mask, Offsets, Span, Trailer, Version,
+};
+use trace_formats::dumpi::write::{FileWriter, Head, LIBDUMPI, WriteError, Writer};
 use trace_model::PendingFile;
+use unify::clock::ClockMap;
+use unify::functions::{Choice, Found, Frames, Functions};
+use unify::timeline::Timeline;
 use wrappers::Table;
 
 /// What is to be written and where.

@@ -1,13 +1,13 @@
 //! The recorder's block files: as drawables, which are those of the CLOG2 file made of them, and written again.
 
-use crate::project::ranks::*;
+use crate::block_files::ranks::*;
 use blockfile::define::{self, Definition};
 use blockfile::file::File;
 use blockfile::layout::BLOCK_SIZE;
 use blockfile::rewrite;
+use merge::Source;
+use merge::local::Options;
 use trace_formats::clog2;
-use trace_formats::project::Source;
-use trace_formats::project::merge::Options;
 use trace_model::{Drawable, Source as _};
 
 fn two_ranks() -> Vec<Blocks> {

@@ -2,11 +2,11 @@
 
 use super::source::Source;
 use blockfile::file::File;
+use merge::operations;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use trace_formats::dumpi::meta;
 use trace_formats::dumpi::print::Zone;
-use trace_formats::project::operations;
 
 /// The block files of one run in order of rank.
 pub struct Group<'a> {

@@ -7,7 +7,7 @@ use blockfile::file::File;
 use blockfile::layout::Clock;
 use blockfile::machine;
 use std::time::Duration;
-use trace_formats::project::timeline::Timeline;
+use unify::timeline::Timeline;
 
 /// A reading of the clocks of this machine.
 #[derive(Debug)]

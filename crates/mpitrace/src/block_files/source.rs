@@ -4,7 +4,7 @@ use crate::block_files::machine_clock::{MachineClock, introduction};
 use blockfile::define::Process;
 use blockfile::file::{Error, File, Info};
 use std::path::Path;
-use trace_formats::project::library::Library;
+use unify::library::Library;
 use wrappers::Table;
 
 /// A block file that can be read.

@@ -13,8 +13,8 @@ use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::Version;
 use trace_formats::dumpi::write::FileWriter;
-use trace_formats::edit::{Copied, DumpiFilter, Selection, first_wall_time};
 use trace_model::PendingFile;
+use transform::{Copied, DumpiFilter, Selection, first_wall_time};
 
 /// Filters one file.
 pub fn file(

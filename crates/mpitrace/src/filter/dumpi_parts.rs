@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use std::path::PathBuf;
-use trace_formats::edit::{Choice, DumpiFilter, Selection};
+use transform::{Choice, DumpiFilter, Selection};
 
 const HEADING: &str = "DUMPI, as dumpi2dumpi";
 

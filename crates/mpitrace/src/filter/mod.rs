@@ -16,8 +16,8 @@ use crate::trace_files::trace::Trace;
 use std::ffi::OsStr;
 use std::path::Path;
 use trace_formats::clog2::{Endian, Writer};
-use trace_formats::edit::{Clog2Filter, Filtered, Selection, Slog2Filter};
 use trace_formats::slog2::{ErrorKind, Reader};
+use transform::{Clog2Filter, Filtered, Selection, Slog2Filter};
 
 /// Copies one rank's DUMPI file, with everything in it.
 pub use dumpi::whole as whole_dumpi;

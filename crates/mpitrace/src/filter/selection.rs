@@ -1,7 +1,7 @@
 //! The options that say what to keep and what to remove.
 
 use crate::failure::Failure;
-use trace_formats::edit::{CategoryPattern, Choice, Numbers, Selection};
+use transform::{CategoryPattern, Choice, Numbers, Selection};
 
 const KEEP: &str = "Keep only";
 const REMOVE: &str = "Remove";

@@ -8,12 +8,12 @@ use crate::trace_files::input::Input;
 use blockfile::define::{Definition, Sync};
 use blockfile::file::File;
 use std::path::Path;
-use trace_formats::project::scan::Scan;
+use unify::scan::Scan;
 
 /// All comparisons with rank 0's clock.
 fn syncs(file: &File<'_>) -> Vec<Sync> {
     let mut syncs = Vec::new();
-    let mut timeline = trace_formats::project::timeline::Timeline::new(file);
+    let mut timeline = unify::timeline::Timeline::new(file);
     while let Some(item) = timeline.next() {
         let record = item.record;
         if record.is_definition()

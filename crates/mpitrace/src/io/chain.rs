@@ -2,10 +2,10 @@
 
 use super::names;
 use crate::terminal::units::{bytes, counted, time};
+use analysis::io::chain::{Chain, Link};
+use analysis::io::{Doing, duration, moved};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use trace_formats::io::report::chain::{Chain, Link};
-use trace_formats::io::report::{Doing, duration, moved};
 
 /// Calls of the group, and calls with data in an operation, that are named.
 const MAX_NAMED_CALLS: usize = 8;

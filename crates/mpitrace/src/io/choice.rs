@@ -1,7 +1,7 @@
 //! What there is in a trace to choose from by `--rank` and `--file`.
 
+use io_attribution::{Actor, Fact};
 use std::collections::BTreeSet;
-use trace_formats::io::{Actor, Fact};
 
 /// Files that are named where none is meant.
 const MAX_NAMED_FILES: usize = 5;

@@ -5,9 +5,9 @@ use crate::terminal::progress::Progress;
 use crate::trace_files::format::Format;
 use crate::trace_files::losses::failure;
 use crate::trace_files::trace::Trace;
+use analysis::io::Options;
 use blockfile::file::File;
-use trace_formats::io::report::Options;
-use trace_formats::io::{Actor, Fact, Joined, facts_by_time, join_files};
+use io_attribution::{Actor, Fact, Joined, facts_by_time, join_files};
 use trace_model::Stop;
 
 /// The facts of a trace, to be gone through as often as needed.

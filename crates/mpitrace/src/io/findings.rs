@@ -2,8 +2,8 @@
 
 use super::names;
 use crate::terminal::units;
+use analysis::io::{Finding, KindKey, SMALL};
 use serde_json::{Value, json};
-use trace_formats::io::report::{Finding, KindKey, SMALL};
 
 fn percent(part: u64, of: u64) -> String {
     match of {

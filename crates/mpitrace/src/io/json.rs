@@ -4,11 +4,11 @@ use super::findings;
 use super::names;
 use super::tables::TableName;
 use crate::failure::Failure;
+use analysis::io::Report;
 use clap::ValueEnum;
+use io_attribution::Joined;
 use serde_json::{Map, Value, json};
 use std::io::Write;
-use trace_formats::io::Joined;
-use trace_formats::io::report::Report;
 
 /// Writes it, with a line break at the end.
 pub fn write(out: &mut impl Write, value: &Value) -> Result<(), Failure> {

@@ -12,12 +12,12 @@ mod text;
 use crate::failure::Failure;
 use crate::terminal::table::{Cells, Width};
 use crate::trace_files::trace::Trace;
+use analysis::io::chain::Search;
+use analysis::io::{Collector, Options};
 use choice::RanksAndFiles;
 use facts::Facts;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use trace_formats::io::report::chain::Search;
-use trace_formats::io::report::{Collector, Options};
 
 /// Report on I/O, from the MPI-IO call to the disk
 ///

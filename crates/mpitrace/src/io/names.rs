@@ -1,8 +1,8 @@
 //! What actors, kinds of operations and stages are called.
 
+use analysis::io::{Doing, KindKey, Stage, Who};
 use blockfile::operation::{self as op, Layer};
-use trace_formats::io::report::{Doing, KindKey, Stage, Who};
-use trace_formats::io::{Actor, FileRole, OpenedFile, Precision};
+use io_attribution::{Actor, FileRole, OpenedFile, Precision};
 
 /// A CallID as it is shown everywhere.
 pub fn callid(call: u64) -> String {

@@ -2,9 +2,9 @@
 
 use super::names;
 use crate::terminal::table::{Cell, Table};
+use analysis::io::{Access, Cache, Caused, Report, Sizes, Work};
+use analysis::stats::Histogram;
 use clap::ValueEnum;
-use trace_formats::io::report::{Access, Cache, Caused, Report, Sizes, Work};
-use trace_formats::stats::Histogram;
 
 /// Tables that can be had as CSV; JSON has all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -450,7 +450,7 @@ fn slowest(report: &Report) -> Table {
     for slow in &report.slowest {
         let made = &slow.made;
         let rank = match made.place.lane.actor {
-            trace_formats::io::Actor::Rank(rank) => Cell::Count(rank.into()),
+            io_attribution::Actor::Rank(rank) => Cell::Count(rank.into()),
             _ => Cell::None,
         };
         let begin = u64::try_from(made.place.ns.saturating_sub(report.zero)).unwrap_or(0);

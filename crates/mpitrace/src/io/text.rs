@@ -4,9 +4,9 @@ use super::tables::{self, TableName};
 use super::{findings, names};
 use crate::terminal::table::{Cell, Table, Width};
 use crate::terminal::units::{bytes, counted, time};
+use analysis::io::{Access, Doing, Report, Slow};
+use io_attribution::{Actor, FileRole, Joined};
 use std::collections::{BTreeMap, BTreeSet};
-use trace_formats::io::report::{Access, Doing, Report, Slow};
-use trace_formats::io::{Actor, FileRole, Joined};
 
 /// Rows of tables that may be long.
 const MAX_TABLE_ROWS: usize = 20;
@@ -488,7 +488,7 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     }
     out.head("How exact this is");
     let mut table = TableName::Exactness.table(report);
-    type Part = fn(&trace_formats::io::report::Attribution) -> u64;
+    type Part = fn(&analysis::io::Attribution) -> u64;
     let any = |part: Part| report.attribution.values().any(|a| part(a) > 0);
     let rare: [(&str, Part); 4] = [
         ("page_bytes", |a| a.page),

@@ -21,9 +21,9 @@ use blockfile::runs::Run;
 use blockfile::user::{Event, Kind, What};
 use std::fmt::Write as _;
 use std::io::Write;
-use trace_formats::project::library::Library;
-use trace_formats::project::scan::Scan;
-use trace_formats::project::timeline::Timeline;
+use unify::library::Library;
+use unify::scan::Scan;
+use unify::timeline::Timeline;
 use wrappers::Table;
 
 pub fn print(input: &Input, arguments: &Arguments, out: &mut impl Write) -> Result<(), Failure> {

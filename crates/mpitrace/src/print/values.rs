@@ -4,7 +4,7 @@
 use blockfile::args::{Args, Array, Value};
 use blockfile::encode::Status;
 use std::fmt::{self, Display, Formatter};
-use trace_formats::project::library::Library;
+use unify::library::Library;
 use wrappers::{Carrier, Elem, Function, Kind, Param};
 
 /// The arguments of one call.

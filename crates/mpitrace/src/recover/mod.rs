@@ -147,7 +147,7 @@ fn block_files(inputs: &[PathBuf], any_owner: bool) -> Result<BTreeSet<PathBuf>,
 fn counts(group: &Group<'_>, table: &Table) -> String {
     let mut text = String::new();
     for source in &group.sources {
-        let scan = trace_formats::project::scan::Scan::new(&source.file);
+        let scan = unify::scan::Scan::new(&source.file);
         // Writing to a String cannot fail.
         let _ = write!(text, "{} {}", source.info.rank, scan.calls);
         let names = table.functions.iter().map(|f| (f.id, f.name.as_str()));
@@ -170,7 +170,7 @@ fn counts(group: &Group<'_>, table: &Table) -> String {
 fn ends(group: &Group<'_>, table: &Table) -> String {
     let mut text = String::new();
     for source in &group.sources {
-        let scan = trace_formats::project::scan::Scan::new(&source.file);
+        let scan = unify::scan::Scan::new(&source.file);
         let who = match source.info.rank {
             0.. => format!("rank {}", source.info.rank),
             _ => format!("process {}", source.info.pid),

@@ -5,17 +5,17 @@ use crate::block_files::groups::{Group, stamp};
 use crate::block_files::source::Source;
 use crate::trace_files::shape::{Leaf, TreeArguments};
 use blockfile::file::File;
+use merge::dumpi;
+use merge::local::{self, Merge};
+use merge::operations;
+use merge::outputs::{Outputs, Plan, numbered};
 use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
-use trace_formats::project::dumpi;
-use trace_formats::project::functions::Choice;
-use trace_formats::project::merge::{self, Merge};
-use trace_formats::project::operations;
-use trace_formats::project::outputs::{Outputs, Plan, numbered};
-use trace_formats::project::scan::Scan;
 use trace_model::Stop;
 use trace_model::files;
+use unify::functions::Choice;
+use unify::scan::Scan;
 use wrappers::Table;
 
 /// What came of it.
@@ -62,15 +62,15 @@ pub fn write(group: &Group<'_>, table: &Table, arguments: &Arguments) -> Recover
     };
     let ranks = group.sources.iter().map(|source| &source.file);
     let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
-    let options = merge::Options {
+    let options = local::Options {
         recover: true,
         functions: choice(),
-        ..merge::Options::default()
+        ..local::Options::default()
     };
     let merge = match Merge::new(&files, table, options) {
         Ok(merge) => merge,
         // Nothing that any of the formats could hold: they all need a rank.
-        Err(merge::Error::NoRank) => return written,
+        Err(local::Error::NoRank) => return written,
         Err(error) => {
             written.failures.push(error.to_string());
             return written;
@@ -114,7 +114,7 @@ pub fn slog2(
     group: &Group<'_>,
     table: &Table,
     base: &Path,
-) -> Result<RecoveredFiles, merge::Error> {
+) -> Result<RecoveredFiles, local::Error> {
     let mut written = RecoveredFiles {
         files: Vec::new(),
         notes: Vec::new(),
@@ -123,10 +123,10 @@ pub fn slog2(
     };
     let ranks = group.sources.iter().map(|source| &source.file);
     let files: Vec<File<'_>> = ranks.chain(&group.servers).cloned().collect();
-    let options = merge::Options {
+    let options = local::Options {
         recover: true,
         functions: choice(),
-        ..merge::Options::default()
+        ..local::Options::default()
     };
     let merge = Merge::new(&files, table, options)?;
     let run = MergeableRun {

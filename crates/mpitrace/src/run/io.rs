@@ -300,8 +300,8 @@ fn base(group: &Group<'_>) -> PathBuf {
         .find_map(|source| fs::read(source.path.with_extension("trace")).ok());
     match given {
         Some(name) if !name.is_empty() => OsString::from_vec(name).into(),
-        _ => trace_formats::project::outputs::free_base(Path::new(
-            &trace_model::files::part_of_name(group.program()),
-        )),
+        _ => merge::outputs::free_base(Path::new(&trace_model::files::part_of_name(
+            group.program(),
+        ))),
     }
 }

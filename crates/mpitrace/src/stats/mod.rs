@@ -12,13 +12,14 @@ use crate::trace_files::overwrite::Overwrite;
 use crate::trace_files::time_window::{TimePosition, in_log};
 use crate::trace_files::trace::Trace;
 use crate::trace_files::write::CountingSource;
+use analysis::stats;
+use analysis::stats::{Histogram, Nesting, Options, Statistics};
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use tables::Tables;
 use trace_formats::slog2;
-use trace_formats::stats::{self, Histogram, Nesting, Options, Statistics};
 use trace_model::{Definitions, TimeBBox};
 
 /// Statistics of a trace

@@ -1,9 +1,9 @@
 //! Statistics as tables.
 
 use crate::terminal::table::{Cell, Table};
+use analysis::stats::{CategoryStatistics, Statistics, Tally};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use trace_formats::stats::{CategoryStatistics, Statistics, Tally};
 use trace_model::{Definitions, Topology};
 
 /// Percentiles of durations that are shown.

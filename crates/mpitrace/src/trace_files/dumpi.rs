@@ -10,12 +10,11 @@ use trace_formats::dumpi::Source;
 use trace_formats::dumpi::from_text::{FromTextError, Options, Zone, from_text};
 use trace_formats::dumpi::print::{PrintError, Sections, print};
 use trace_formats::dumpi::read::Reader;
-use trace_model as model;
 use trace_model::PendingFile;
 use trace_model::{Definitions, Drawable, Losses, Stop};
 
 /// A run as drawables.
-pub fn source(trace: &Trace) -> Result<Box<dyn model::Source + '_>, Failure> {
+pub fn source(trace: &Trace) -> Result<Box<dyn trace_model::Source + '_>, Failure> {
     let mut files: Vec<(u32, usize)> = Vec::new();
     for (nth, (path, _)) in trace.files.iter().enumerate() {
         let rank = rank_of(path).filter(|rank| files.iter().all(|(other, _)| other != rank));
@@ -37,7 +36,7 @@ pub fn source(trace: &Trace) -> Result<Box<dyn model::Source + '_>, Failure> {
 }
 
 /// The text of one rank as drawables: those of the file that it makes.
-pub fn text_source(trace: &Trace) -> Result<Box<dyn model::Source>, Failure> {
+pub fn text_source(trace: &Trace) -> Result<Box<dyn trace_model::Source>, Failure> {
     let name = trace.name();
     let made = from_text(trace.bytes(), Vec::new(), &options(false));
     let (bytes, made) = made.map_err(|error| bad(name, name, error))?;
@@ -45,7 +44,7 @@ pub fn text_source(trace: &Trace) -> Result<Box<dyn model::Source>, Failure> {
     let source = Source::new(0, &[(rank, &bytes)])
         .map_err(|(_, error)| Failure::Data(format!("{}: {error}", name.display())))?;
     Ok(Box::new(TextSource {
-        definitions: model::Source::definitions(&source).clone(),
+        definitions: trace_model::Source::definitions(&source).clone(),
         losses: made.losses,
         bytes,
         rank,
@@ -60,7 +59,7 @@ struct TextSource {
     losses: Losses,
 }
 
-impl model::Source for TextSource {
+impl trace_model::Source for TextSource {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

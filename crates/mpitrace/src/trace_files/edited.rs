@@ -7,9 +7,9 @@ use crate::trace_files::losses::failure;
 use crate::trace_files::target::Target;
 use crate::trace_files::trace::Trace;
 use crate::trace_files::write::CountingSource;
-use trace_formats::edit::{usual_views, write_slog2};
 use trace_formats::slog2::{LineIdMap, Options, Reader};
 use trace_model::{Losses, Source};
+use transform::{usual_views, write_slog2};
 
 /// The views of a trace: its own if it is SLOG2, else those that it would be converted with.
 pub fn views(trace: &Trace, source: &dyn Source) -> Result<Vec<LineIdMap>, Failure> {

@@ -6,7 +6,7 @@ use crate::trace_files::input::shown;
 use crate::trace_files::trace::Trace;
 use crate::trace_files::{dumpi, mpe1};
 use std::path::Path;
-use trace_formats::{alog, clog2, paje, project, slog1, slog2};
+use trace_formats::{alog, clog2, paje, slog1, slog2};
 use trace_model::Source;
 use trace_model::{Fault, FaultKind};
 
@@ -51,11 +51,11 @@ fn blocks_source(trace: &Trace) -> Result<Box<dyn Source + '_>, Failure> {
         files.push(file.map_err(named)?);
     }
     let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
-    let options = project::merge::Options {
+    let options = merge::local::Options {
         recover: true,
-        ..project::merge::Options::default()
+        ..merge::local::Options::default()
     };
-    let source = project::Source::new(files, table, options);
+    let source = merge::Source::new(files, table, options);
     match source {
         Ok(source) => Ok(Box::new(source)),
         Err(error) => {

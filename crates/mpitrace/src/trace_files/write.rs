@@ -8,7 +8,6 @@ use crate::trace_files::target::Target;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use trace_formats::{alog, clog1, clog2, paje, slog1, slog2};
-use trace_model as model;
 use trace_model::{Definitions, Drawable, Losses, Order, Sink, Source, Stop};
 use trace_model::{Fault, FaultKind};
 
@@ -58,7 +57,7 @@ impl Target {
         };
         self.place(|path| {
             let sink = self.sink(path, source.definitions())?;
-            model::convert(&counted, sink).map_err(failure)
+            trace_model::convert(&counted, sink).map_err(failure)
         })
     }
 }

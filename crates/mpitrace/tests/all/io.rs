@@ -1,17 +1,16 @@
 //! `mpitrace io` as users call it.
 
-#[path = "../../../trace-formats/tests/all/io/facts.rs"]
+#[path = "../../../merge/tests/all/io/facts.rs"]
 mod io_facts;
 
+use io_attribution::draw::Base;
+use io_attribution::{Drawer, Fact};
 use io_facts::{id, served, two_phase};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
-use trace_formats::io::draw::Base;
-use trace_formats::io::{Drawer, Fact};
 use trace_formats::slog2;
-use trace_model as model;
 use trace_model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
 
 fn mpitrace(arguments: &[&str]) -> Output {
@@ -88,7 +87,7 @@ fn trace(facts: &[Fact]) -> (TempDir, PathBuf) {
     drawn.definitions.lines = threads.chain(drawer.lines()).collect();
     let options = slog2::Options::default();
     let sink = slog2::Sink::create(&path, drawn.definitions(), options).expect("starts");
-    model::convert(&drawn, Box::new(sink)).expect("converts");
+    trace_model::convert(&drawn, Box::new(sink)).expect("converts");
     (folder, path)
 }
 

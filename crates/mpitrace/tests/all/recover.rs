@@ -1,6 +1,6 @@
 //! `mpitrace recover` and `mpitrace print` on block files made in memory: runs that end in all ways, damage, mixed folders.
 
-#[path = "../../../trace-formats/tests/all/project/ranks/mod.rs"]
+#[path = "../../../merge/tests/all/block_files/ranks/mod.rs"]
 mod common;
 
 use blockfile::define::Definition;

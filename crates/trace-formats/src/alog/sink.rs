@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::SystemTime;
-use trace_model as model;
 use trace_model::PendingFile;
 use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
 
@@ -141,7 +140,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-impl<W: Write> model::Sink for Sink<W> {
+impl<W: Write> trace_model::Sink for Sink<W> {
     fn order(&self) -> Order {
         Order::Start
     }

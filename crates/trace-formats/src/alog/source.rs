@@ -5,7 +5,6 @@ use super::event::Event;
 use super::header::Header;
 use super::read::{Content, Reader};
 use crate::mpe1::{self, Pairing, Plan, State, Survey};
-use trace_model as model;
 use trace_model::{Definitions, Drawable, Losses, Order, Stop};
 
 /// An ALOG file that can be read as drawables: states by their start and end events, messages by -101 and -102, all
@@ -118,7 +117,7 @@ fn plain<'a>(event: &Event<'a>, header: &Header) -> mpe1::Event<'a> {
     }
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.plan.definitions
     }

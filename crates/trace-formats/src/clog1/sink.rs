@@ -10,7 +10,6 @@ use crate::clog2::FixedText;
 use crate::mpe1::{Emitter, Event};
 use std::io::Write;
 use std::path::Path;
-use trace_model as model;
 use trace_model::PendingFile;
 use trace_model::{Complete, Definitions, Drawable, Losses, Order, Stop};
 
@@ -56,7 +55,7 @@ impl<W: Write> Sink<W> {
     ) -> Self {
         let mut emitter = Emitter::new(definitions, may_keep, LONGEST);
         let losses = &mut emitter.book.losses;
-        let count = |is_lost: fn(&&model::Line) -> bool| {
+        let count = |is_lost: fn(&&trace_model::Line) -> bool| {
             definitions.lines.iter().filter(is_lost).count() as u64
         };
         losses.add("thread of a line", count(|line| line.thread != 0));
@@ -133,7 +132,7 @@ fn may_keep(start: i32, end: i32) -> bool {
     }
 }
 
-impl<W: Write> model::Sink for Sink<W> {
+impl<W: Write> trace_model::Sink for Sink<W> {
     fn order(&self) -> Order {
         Order::Start
     }

@@ -5,7 +5,6 @@ use super::read::Reader;
 use super::record::{Body, Record};
 use crate::mpe1::{self, Event, Pairing, Plan, State, Survey};
 use std::io::Write;
-use trace_model as model;
 use trace_model::{Definitions, Drawable, Losses, Order, Stop};
 
 /// A CLOG-1 file that can be read as drawables: as [`crate::alog::Source`]. The states of MPE's wrappers have their
@@ -100,7 +99,7 @@ fn event<'r>(record: &'r Record, scratch: &'r mut Vec<u8>) -> Option<Event<'r>> 
     })
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.plan.definitions
     }

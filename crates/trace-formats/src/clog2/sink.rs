@@ -13,7 +13,6 @@ use super::record::{
     Body, CARGO_SIZE, CommEvent, Msg, Record, RecordHeader, comm_etype, msg_etype,
 };
 use super::write::Writer;
-use trace_model as model;
 use trace_model::PendingFile;
 use trace_model::{Definitions, Drawable, Losses, Order, Point, Points, Stop, What, message};
 
@@ -127,7 +126,7 @@ impl<W: Write + Seek> Sink<W> {
     }
 }
 
-impl<W: Write + Seek> model::Sink for Sink<W> {
+impl<W: Write + Seek> trace_model::Sink for Sink<W> {
     fn order(&self) -> Order {
         Order::Start
     }

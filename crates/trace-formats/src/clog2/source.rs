@@ -10,7 +10,6 @@ use super::merging::Merging;
 use super::read::Reader;
 use super::record::{Body, Endian};
 use crate::slog2::Drawing;
-use trace_model as model;
 use trace_model::{Definitions, Drawable, Line, Losses, Order, Stop};
 
 /// A CLOG2 file that can be read as drawables.
@@ -86,7 +85,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

@@ -12,7 +12,6 @@ use super::order::{Put, Run, simulate, simulate_sorted};
 use super::read::{Definition, Event, Trace, shown};
 use super::simulate::{Body, Entity, Simulator};
 use super::tables::{Kind, Tables};
-use trace_model as model;
 use trace_model::Fault;
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Losses, Order, Stop, Topology, Vertex,
@@ -190,7 +189,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
@@ -463,7 +462,7 @@ fn set_fields(category: &mut Category, fields: &Fields) {
         let behind: &[u8] = if *kind == 'X' { b"=0x" } else { b"=" };
         category
             .info_keys
-            .push(model::Text([before, name, behind].concat()));
+            .push(trace_model::Text([before, name, behind].concat()));
         category.info_types.push(*kind as u8);
     }
 }

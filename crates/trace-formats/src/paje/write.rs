@@ -11,7 +11,6 @@ use super::error::Error;
 use super::header::{self, Layout, Layouts, quoted};
 use super::lines::{Place, UNKNOWN_NODE};
 use super::names::Dialect;
-use trace_model as model;
 use trace_model::PendingFile;
 use trace_model::{
     Category, Complete, Definitions, Drawable, Line, Losses, Order, Point, Points, Stop, Topology,
@@ -74,7 +73,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-impl<W: Write> model::Sink for Sink<W> {
+impl<W: Write> trace_model::Sink for Sink<W> {
     fn order(&self) -> Order {
         Order::Start
     }

@@ -7,7 +7,6 @@ use super::record::{Record, Task, is_arrow};
 use super::types::{Bebits, Display, Key};
 use crate::mpe1::look;
 use std::collections::{BTreeSet, HashMap};
-use trace_model as model;
 use trace_model::{
     Category, Color, Definitions, Drawable, Line, Losses, Order, Stop, Text, Topology, Vertex,
 };
@@ -249,7 +248,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

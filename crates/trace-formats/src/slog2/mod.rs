@@ -54,9 +54,8 @@ mod window;
 
 pub use annotation::{Annotated, Companion, annotate, annotate_telling};
 pub use build::{Builder, NewComposite, Options, Tree};
-pub(crate) use convert::Drawing;
 pub use convert::{
-    Conversion, ConvertError, ConvertOptions, FromClog2, Warning, Warnings, convert,
+    Conversion, ConvertError, ConvertOptions, Drawing, FromClog2, Warning, Warnings, convert,
     convert_telling,
 };
 pub use directory::{Directory, Entries};
@@ -84,8 +83,6 @@ pub use types::{
     VERSION_2_0_5,
 };
 pub use update::{Topologies, in_order_of_insertion, update};
-#[cfg(feature = "commands")]
-pub(crate) use views::views as views_of_lines;
-pub use views::{lines as lines_of_views, node_view, program_view};
+pub use views::{lines as lines_of_views, node_view, program_view, views as views_of_lines};
 pub use walk::Walk;
 pub use window::{Depth, Reading, Visit, Window};

@@ -7,7 +7,6 @@ use super::build::{Builder, Options};
 use super::error::{Error, ErrorKind};
 use super::types::{Header, LineIdMap};
 use super::views;
-use trace_model as model;
 use trace_model::PendingFile;
 use trace_model::{Category, Ratios, Topology};
 use trace_model::{Complete, Definitions, Drawable, Line, Losses, Order, Stop};
@@ -146,7 +145,7 @@ impl<W: Write + Seek> Sink<W> {
     }
 }
 
-impl<W: Write + Seek> model::Sink for Sink<W> {
+impl<W: Write + Seek> trace_model::Sink for Sink<W> {
     fn order(&self) -> Order {
         Order::End
     }

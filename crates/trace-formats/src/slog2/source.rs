@@ -17,7 +17,6 @@ use super::ordered::Key;
 use super::read::Reader;
 use super::types::DirEntry;
 use super::views;
-use trace_model as model;
 use trace_model::{Category, Topology, Vertex};
 use trace_model::{Definitions, Losses, Order, Stop};
 
@@ -73,7 +72,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }
@@ -87,7 +86,7 @@ impl model::Source for Source<'_> {
 
     fn for_each(
         &self,
-        put: &mut dyn FnMut(&model::Drawable<'_>) -> Result<(), Stop>,
+        put: &mut dyn FnMut(&trace_model::Drawable<'_>) -> Result<(), Stop>,
     ) -> Result<Losses, Stop> {
         let mut losses = Losses::default();
         let composites = self.survey.composites;
@@ -133,7 +132,7 @@ impl InModel {
         &self,
         primitive: &Primitive<'_>,
         losses: &mut Losses,
-        put: impl FnOnce(&model::Drawable<'_>) -> Result<(), E>,
+        put: impl FnOnce(&trace_model::Drawable<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut ends = [Vertex::default(); 2];
         let vertices = primitive.vertices();
@@ -152,7 +151,7 @@ impl InModel {
                 return Ok(());
             }
         };
-        put(&model::Drawable {
+        put(&trace_model::Drawable {
             topology,
             category: primitive.category,
             info: primitive.info,

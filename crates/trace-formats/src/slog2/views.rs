@@ -115,7 +115,7 @@ pub(super) fn unnamed(id: i32) -> Line {
 }
 
 /// The views of these lines, in the order of the original's converter; the one by node comes last, if hosts are known.
-pub(crate) fn views(lines: &[&Line]) -> Vec<LineIdMap> {
+pub fn views(lines: &[&Line]) -> Vec<LineIdMap> {
     let threads = lines.iter().any(|line| line.thread != 0);
     let (mut processes, mut comms) = process_and_comm_views(threads);
     let mut hosts: Vec<String> = Vec::new();

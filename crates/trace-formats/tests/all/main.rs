@@ -2,16 +2,11 @@
 
 mod allocator;
 mod alog;
-mod blocks;
 mod clog1;
 mod clog2;
 mod dumpi;
-mod edit;
-mod io;
 mod legacy;
 mod mpe1;
 mod paje;
-mod project;
 mod slog1;
 mod slog2;
-mod stats;

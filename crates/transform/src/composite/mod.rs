@@ -15,9 +15,9 @@ use super::call_id::CallIds;
 use super::in_order::in_order;
 use super::select::CategoryPattern;
 use super::slog2::{renewed, restricted};
-use crate::slog2::{Builder, Header, LineIdMap, NewComposite, Options, Ratios};
 use bundle::{Bundle, Part};
 use nested::Nested;
+use trace_formats::slog2::{Builder, Header, LineIdMap, NewComposite, Options, Ratios};
 use trace_model::{
     Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
 };
@@ -117,7 +117,7 @@ impl<'s> Composites<'s> {
     /// as one in which viewers draw composites as boxes of their own.
     ///
     /// # Errors
-    /// Those of the source and of the output, and [`crate::slog2::ErrorKind::NoDrawables`] if there is none.
+    /// Those of the source and of the output, and [`trace_formats::slog2::ErrorKind::NoDrawables`] if there is none.
     pub fn write<W: Write + Seek>(
         &self,
         views: &[LineIdMap],

@@ -1,9 +1,9 @@
 //! Numbers about a window: statistics by category and timeline, messages by pair of timelines and by size, and the drawables one by one.
 
+use analysis::stats::{Nesting, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use trace_formats::slog2::TimeBBox;
-use trace_formats::stats::{Nesting, Tally};
 
 use super::answer::Answer;
 use super::viewer::Viewer;

@@ -96,7 +96,7 @@ fn identity(arrow: &DrawnArrow) -> (u32, u64, u32, u64) {
     (from.0, from.1.to_bits(), to.0, to.1.to_bits())
 }
 
-/// Between a call and an operation that carries its bytes there are two arrows ([`trace_formats::io::draw`]); the one that says more is
+/// Between a call and an operation that carries its bytes there are two arrows ([`io_attribution::draw`]); the one that says more is
 /// drawn.
 fn also_carried(content: &Content) -> HashSet<(u32, u64, u32, u64)> {
     let carries: Vec<bool> = content

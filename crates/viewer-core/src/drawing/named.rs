@@ -3,8 +3,8 @@
 //! Ranks come first, then servers, data servers and devices, then lines of which nothing but a name is known. Lines that
 //! differ in their communicator only are one timeline, since a thread does one thing at a time.
 
+use io_attribution::Actor;
 use std::collections::{BTreeMap, HashMap};
-use trace_formats::io::Actor;
 use trace_model::Line;
 
 use crate::base::text::visible;

@@ -1,8 +1,8 @@
 //! Makes the summary of a trace, in one pass over all drawables or from previews.
 
+use analysis::stats::Nesting;
+use io_attribution::Actor;
 use std::collections::BTreeMap;
-use trace_formats::io::Actor;
-use trace_formats::stats::Nesting;
 use trace_model::Drawable;
 use trace_model::lane_of;
 

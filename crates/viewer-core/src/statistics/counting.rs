@@ -1,8 +1,7 @@
 //! What is counted of a window and of some timelines, and the counting itself.
 
+use analysis::stats::{Collector, Nesting, Options, Statistics};
 use trace_formats::slog2::{TimeBBox, Topology};
-use trace_formats::stats::{Collector, Nesting, Options, Statistics};
-use trace_model as model;
 use trace_model::{Category, Definitions, Line, Text};
 
 use crate::base::window::takes_part;
@@ -43,7 +42,7 @@ pub trait DrawableObserver {
     /// All begins, or begins again.
     fn begin(&mut self) {}
     /// A drawable of the window, on whatever timeline; they come by start.
-    fn put(&mut self, _drawable: &model::Drawable<'_>) {}
+    fn put(&mut self, _drawable: &trace_model::Drawable<'_>) {}
 }
 
 /// Nobody.
@@ -126,7 +125,7 @@ impl StatisticsBuilder {
     pub fn put(
         &mut self,
         trace: &Trace<'_>,
-        drawable: &model::Drawable<'_>,
+        drawable: &trace_model::Drawable<'_>,
         kind: Option<u32>,
         timeline: u32,
         window: TimeBBox,

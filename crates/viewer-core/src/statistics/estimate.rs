@@ -1,12 +1,11 @@
 //! Statistics of a window that is too much to read: from previews, and from what stands above them in the tree.
 
+use analysis::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
 use std::collections::BTreeMap;
 use trace_formats::slog2::{
     Depth, Drawable, PREVIEW_ARROW, PREVIEW_EVENT, PREVIEW_STATE, Primitive, Shadow, TimeBBox,
     Topology, Visit,
 };
-use trace_formats::stats::{CategoryStatistics, Cell, Histogram, Nesting, Row, Statistics, Tally};
-use trace_model as model;
 
 use super::counting::{
     StatisticsBuilder, StatisticsScope, WindowStatistics, is_of_pair, timelines_of,
@@ -220,7 +219,7 @@ impl StatisticsEstimate<'_, '_> {
                 kind: item.kind,
             });
         }
-        let drawable = model::Drawable {
+        let drawable = trace_model::Drawable {
             topology: item.topology,
             category: primitive.category,
             info: primitive.info,

@@ -1,10 +1,10 @@
 //! Statistics of everything, from what the index says the trace adds up to.
 
-use std::collections::BTreeMap;
-use trace_formats::slog2::TimeBBox;
-use trace_formats::stats::{
+use analysis::stats::{
     CallIds, CategoryStatistics, Cell, Histogram, Messages, Nesting, Row, Statistics, Tally, Untold,
 };
+use std::collections::BTreeMap;
+use trace_formats::slog2::TimeBBox;
 
 use super::counting::{StatisticsScope, WindowStatistics};
 use crate::index::{DurationSum, TraceTotals};

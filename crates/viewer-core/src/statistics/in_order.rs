@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use trace_formats::slog2::{Depth, InModel, InOrder, Primitive};
-use trace_model as model;
 
 use crate::base::error::ApiError;
 use crate::trace::Trace;
@@ -18,12 +17,12 @@ pub(crate) fn in_order(
     trace: &Trace<'_>,
     budget: ReadBudget<'_>,
     begin: &mut dyn FnMut(),
-    put: &mut dyn FnMut(&model::Drawable<'_>),
+    put: &mut dyn FnMut(&trace_model::Drawable<'_>),
 ) -> Result<(), ApiError> {
     let reader = trace.reader();
     let real = reader.categories().iter().filter(|c| c.index >= 0);
     let primitives = InModel::new(&real.cloned().collect::<Vec<_>>());
-    let mut losses = model::Losses::default();
+    let mut losses = trace_model::Losses::default();
     let mut until_asked = 0_u32;
     let mut give = |primitive: &Primitive<'_>| {
         until_asked = until_asked.wrapping_add(1);

@@ -3,7 +3,6 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use trace_formats::slog2::{TimeBBox, Topology};
-use trace_model as model;
 
 use super::counting::{DrawableObserver, StatisticsScope};
 use crate::trace::Trace;
@@ -39,7 +38,7 @@ impl DrawableObserver for MessageBytes<'_, '_> {
         self.by_call = MessageBytesByCall::new(self.trace);
     }
 
-    fn put(&mut self, drawable: &model::Drawable<'_>) {
+    fn put(&mut self, drawable: &trace_model::Drawable<'_>) {
         let (Some(first), Some(last)) = (drawable.vertices.first(), drawable.vertices.last())
         else {
             return;

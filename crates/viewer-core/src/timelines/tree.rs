@@ -2,8 +2,8 @@
 //!
 //! Leaves are what becomes rows. Lines with the same numbers are one leaf, since they are about the same thing.
 
+use io_attribution::{Actor, Lane};
 use std::collections::HashMap;
-use trace_formats::io::{Actor, Lane};
 use trace_formats::slog2::LineIdMap;
 use trace_model::Line;
 use trace_model::lane_of;

@@ -1,7 +1,7 @@
 //! Classes of categories, by name: summaries, the minimap and the palette by class tell them apart.
 
+use io_attribution::draw::{Shows, is_message, shows};
 use std::collections::HashMap;
-use trace_formats::io::draw::{Shows, is_message, shows};
 use trace_formats::slog2::{Category, Topology};
 
 /// What the time of a category is spent on.

@@ -1,6 +1,6 @@
 //! What a line of a trace is about: lines that differ only in their communicator are about the same thread.
 
-use trace_formats::io::Lane;
+use io_attribution::Lane;
 use trace_model::Line;
 use trace_model::lane_of;
 

@@ -1,9 +1,9 @@
 //! The index against statistics of the whole file, and pictures of it against those that are read from the tree.
 
 use crate::common::{file, of_states};
+use analysis::stats::{Collector, Options};
 use proptest::prelude::*;
 use trace_formats::slog2::{self, Category, Color, Source, TimeBBox, Topology, Vertex};
-use trace_formats::stats::{Collector, Options};
 use trace_model::Source as _;
 use viewer_core::index::{Index, IndexBuilder, IndexIdentity, IndexShape};
 use viewer_core::picture::frame::Frame;

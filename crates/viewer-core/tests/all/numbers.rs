@@ -1,9 +1,9 @@
-//! Numbers about windows against `trace_formats::stats`, which `mpitrace stats` prints, and against counting by hand.
+//! Numbers about windows against `analysis::stats`, which `mpitrace stats` prints, and against counting by hand.
 
 use crate::common::{categories, file};
+use analysis::stats::{Options, collect_slog2};
 use serde_json::Value;
 use trace_formats::slog2::{Reader, TimeBBox, Vertex};
-use trace_formats::stats::{Options, collect_slog2};
 use trace_model::{Category, InfoWriter};
 use viewer_core::index::{IndexBuilder, IndexShape};
 use viewer_core::{AnswerLimits, Viewer};

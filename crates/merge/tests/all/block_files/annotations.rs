@@ -1,13 +1,13 @@
 //! Annotations of the program (MPI_Pcontrol) in all projections, from block files made in memory.
 
-use crate::project::ranks::*;
+use crate::block_files::ranks::*;
 use blockfile::define::{ANNOTATION, Definition};
 use blockfile::file::File;
+use merge::dumpi::{Options, write_to};
 use std::io::Cursor;
 use trace_formats::clog2::Body;
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::Mask;
-use trace_formats::project::dumpi::{Options, write_to};
 use trace_formats::slog2::{Drawable, Reader as Slog2, Topology};
 
 /// An annotation at `start`, ns.

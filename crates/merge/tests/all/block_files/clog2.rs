@@ -1,14 +1,15 @@
 //! Communicators, threads, files, clocks and running calls, from block files to CLOG2 and SLOG2.
 
-use crate::project::ranks::*;
+use crate::block_files::ranks::*;
 use blockfile::define::{ClockReading, Definition, Origin, Sync};
 use blockfile::file::File;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader, FileHeader};
+use merge::local::{Merge, Options};
 use std::collections::HashSet;
 use std::mem::offset_of;
 use trace_formats::clog2::states::CallIds;
 use trace_formats::clog2::{Body, CommKind, Reader, StateDef, comm_etype};
-use trace_formats::project::merge::{Error, Merge, Options};
+use unify::run_files::Error;
 
 use V::{H, I, No, S};
 

@@ -1,15 +1,13 @@
 //! Block files made in memory, turned into DUMPI and read back as dumpi2ascii's text.
 
-use crate::project::ranks::blocks::*;
+use crate::block_files::ranks::blocks::*;
 use blockfile::define::Definition;
 use blockfile::file::File;
 use blockfile::layout::Family;
+use merge::dumpi::{Options, Summary, constant_names, write, write_meta, write_to};
 use trace_formats::dumpi::print::{Sections, Zone, print};
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::types::{Mask, Trailer};
-use trace_formats::project::dumpi::{
-    Options, Summary, constant_names, write, write_meta, write_to,
-};
 
 fn convert(blocks: &Blocks, options: &Options) -> (Vec<u8>, Summary) {
     let bytes = blocks.bytes();

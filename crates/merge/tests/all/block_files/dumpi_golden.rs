@@ -1,5 +1,5 @@
 //! The programs of the golden DUMPI traces, traced by our recorder on MPICH: same calls, arguments, handle numbers and
-//! sizes as the reference's text, rank by rank, but for what [`trace_formats::project::dumpi`] names as different on purpose.
+//! sizes as the reference's text, rank by rank, but for what [`merge::dumpi`] names as different on purpose.
 //!
 //! Needs MPICH and a recorder built by `ci/build`; is skipped where one is missing.
 

@@ -1,13 +1,13 @@
 //! Every function of the table with arguments of chance, and block files with damage: whatever records hold, the DUMPI file
 //! must be sound.
 
-use crate::project::ranks::blocks::*;
+use crate::block_files::ranks::blocks::*;
 use blockfile::file::File;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, Family};
+use merge::dumpi::{Options, write_to};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use trace_formats::dumpi::read::Reader;
-use trace_formats::project::dumpi::{Options, write_to};
 use wrappers::{Carrier, Elem};
 
 /// Numbers without pattern (xorshift).

@@ -4,11 +4,11 @@
 //! cargo test --release -p trace-formats --test all project::dumpi_speed -- --ignored --nocapture
 //! ```
 
-use crate::project::ranks::blocks::V::{H, I, No, S};
-use crate::project::ranks::blocks::*;
+use crate::block_files::ranks::blocks::V::{H, I, No, S};
+use crate::block_files::ranks::blocks::*;
 use blockfile::file::File;
+use merge::dumpi::{Options, write_to};
 use std::time::Instant;
-use trace_formats::project::dumpi::{Options, write_to};
 
 const ROUNDS: u64 = 150_000;
 

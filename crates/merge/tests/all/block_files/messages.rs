@@ -1,6 +1,6 @@
 //! Messages of two and more ranks, from block files to the arrows of an SLOG2 file.
 
-use crate::project::ranks::*;
+use crate::block_files::ranks::*;
 use blockfile::define::Origin;
 
 use V::{H, I, No, S};

@@ -1,14 +1,14 @@
 //! Every function of the table with arguments of chance, on several threads of several ranks, and block files with damage:
 //! whatever records hold, each call becomes one state, and nothing panics.
 
-use crate::project::ranks::*;
+use crate::block_files::ranks::*;
 use blockfile::define::Origin;
 use blockfile::file::File;
 use blockfile::layout::BLOCK_SIZE;
+use merge::local::{Merge, Options};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use trace_formats::clog2::states::CallIds;
-use trace_formats::project::merge::{Merge, Options};
 use wrappers::{Carrier, Elem, Kind};
 
 /// Numbers without pattern (xorshift).

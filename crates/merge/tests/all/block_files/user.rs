@@ -1,14 +1,14 @@
 //! What programs tell of themselves, in all projections, from block files made in memory.
 
-use crate::project::ranks::*;
+use crate::block_files::ranks::*;
 use blockfile::define::{Definition, USER_EVENT};
 use blockfile::file::File;
 use blockfile::user::{Category, Event, Kind, Message, What};
+use merge::dumpi::{Options as Dumpi, write_to};
+use merge::local::Options;
 use trace_formats::clog2::Body;
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::value::Arg;
-use trace_formats::project::dumpi::{Options as Dumpi, write_to};
-use trace_formats::project::merge::Options;
 
 fn define(b: &mut Blocks, kind: Kind, number: i32, end: i32, name: &str) {
     b.define(&Definition::UserCategory(Category {

@@ -1,16 +1,16 @@
 //! Facts drawn into SLOG2 files and read from them again.
 
 use blockfile::operation::{self as op, KINDS, Request};
-use proptest::prelude::*;
-use std::io::Cursor;
-use trace_formats::edit::write_slog2;
-use trace_formats::io::draw::{Base, CATEGORIES};
-use trace_formats::io::{
+use io_attribution::draw::{Base, CATEGORIES};
+use io_attribution::{
     Actor, Call, Drawer, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision,
     Relation, facts_of,
 };
+use proptest::prelude::*;
+use std::io::Cursor;
 use trace_formats::slog2::{self, Options};
 use trace_model::{Definitions, Drawable, Line, Losses, Source, Stop, Topology, Vertex};
+use transform::write_slog2;
 
 /// Time zero of what is drawn; the facts read back count from it.
 const ZERO: i64 = 5_000_000_000_000;
@@ -421,7 +421,7 @@ fn views_made_for_a_trace_keep_servers_and_lanes() {
         pwrite(3, at(Actor::Device(1), 0, 30), None),
     ];
     let drawn = Drawn::of(&facts);
-    let views = trace_formats::edit::usual_views(&drawn.definitions.lines);
+    let views = transform::usual_views(&drawn.definitions.lines);
     let out = Cursor::new(Vec::new());
     let (out, ..) = write_slog2(&drawn, &views, Options::default(), out).expect("written");
     let bytes = out.into_inner();

@@ -1,21 +1,21 @@
 //! Operations in block files: drawn into the trace of their run, nested in their calls, with the arrows that the join found; and the
 //! same from traces that were made apart.
 
-use crate::project::ranks::*;
+use crate::block_files::ranks::*;
 use blockfile::define::{Definition, OpenFile, Role, Server};
 use blockfile::file::File;
 use blockfile::operation::{self as op, Operation, Request};
+use io_attribution::draw::{Shows, shows};
+use io_attribution::{Actor, Fact, Precision, Relation, facts_of};
+use merge::local::{Merge, Options};
+use merge::operations::draw_files;
+use merge::outputs::{Outputs, Plan};
+use merge::{Source, operations};
 use std::io::Cursor;
 use std::path::Path;
-use trace_formats::edit::{Arrows, Merged, Part, usual_views, write_slog2};
-use trace_formats::io::draw::{Shows, shows};
-use trace_formats::io::{Actor, Fact, Precision, Relation, facts_of};
-use trace_formats::project::merge::{Merge, Options};
-use trace_formats::project::operations::draw_files;
-use trace_formats::project::outputs::{Outputs, Plan};
-use trace_formats::project::{Source, operations};
 use trace_formats::slog2;
 use trace_model::{Drawable, Source as _, Topology, Vertex};
+use transform::{Arrows, Merged, Part, usual_views, write_slog2};
 
 const FILE: u64 = 0x50;
 
@@ -228,9 +228,8 @@ fn outputs(bytes: &[Vec<u8>], folder: &Path, with_operations: bool) -> (Vec<u8>,
         .expect("never fails");
     let ended = outputs.finish(merge.comm_table());
     assert_eq!((ended.files.len(), ended.failures), (2, Vec::new()));
-    let read = |ending: &str| {
-        std::fs::read(trace_formats::project::outputs::with_ending(&base, ending)).expect("written")
-    };
+    let read =
+        |ending: &str| std::fs::read(merge::outputs::with_ending(&base, ending)).expect("written");
     (read(".clog2"), read(".slog2"))
 }
 

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use blockfile::operation as op;
-use trace_formats::io::{
+use io_attribution::{
     Actor, Call, Edge, Fact, FileRole, Lane, OpenedFile, Operation, Place, Precision, Relation,
 };
 

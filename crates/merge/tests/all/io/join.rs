@@ -4,7 +4,7 @@ use crate::io::ranks::*;
 use blockfile::define::{ClockReading, Definition, View};
 use blockfile::operation as op;
 use blockfile::runs::Run;
-use trace_formats::io::{FileRole, Precision};
+use io_attribution::{FileRole, Precision};
 
 /// Two ranks with a file; a view of every second block of ten bytes.
 fn two() -> [Rank; 2] {

@@ -3,10 +3,10 @@
 use crate::io::ranks::*;
 use blockfile::define::Extents;
 use blockfile::operation as op;
-use trace_formats::io::item::{
+use io_attribution::item::{
     Access, ExtentsPart, Inside, Item, Opened, Operation, Position, SeenFile, What,
 };
-use trace_formats::io::{Actor, Fact, FileRole, Joiner, Precision, Relation};
+use io_attribution::{Actor, Fact, FileRole, Joiner, Precision, Relation};
 
 const RANK: Actor = Actor::Rank(0);
 const SERVER: Actor = Actor::FrontEnd(0);
@@ -165,7 +165,7 @@ fn told(found: &Found, kind: u16, offset: i64) -> (Option<u64>, Vec<(u64, u64)>)
     let its = its.find(|o| o.kind == kind && o.record.offset == offset);
     let id = its.expect("the operation").id;
     let triggers =
-        |e: &&trace_formats::io::Edge| e.operation == id && e.relation == Relation::Triggers;
+        |e: &&io_attribution::Edge| e.operation == id && e.relation == Relation::Triggers;
     let trigger = found.edges.iter().find(triggers).map(|e| e.call);
     (trigger, found.calls_of(id))
 }

@@ -4,12 +4,12 @@
 use crate::io::ranks::*;
 use blockfile::define::View;
 use blockfile::operation as op;
-use proptest::prelude::*;
-use std::collections::BTreeMap;
-use trace_formats::io::item::{
+use io_attribution::item::{
     Access, Inside, Item, Opened, Operation, Position, SeenFile, ViewPart, What,
 };
-use trace_formats::io::{Actor, FileRole, Joiner};
+use io_attribution::{Actor, FileRole, Joiner};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 const KEY: u128 = 77;
 
@@ -139,13 +139,13 @@ fn join(items: Vec<(i64, Item)>) -> Found {
         let mut bytes = Vec::new();
         item.encode(&mut bytes);
         let item = Item::decode(&bytes).expect("the item");
-        let put = &mut |fact: &trace_formats::io::Fact| {
+        let put = &mut |fact: &io_attribution::Fact| {
             found.take(fact);
             Ok(())
         };
         joiner.push(time, item, put).unwrap();
     }
-    let put = &mut |fact: &trace_formats::io::Fact| {
+    let put = &mut |fact: &io_attribution::Fact| {
         found.take(fact);
         Ok(())
     };
@@ -341,10 +341,10 @@ fn nothing_is_kept_of_what_is_complete() {
     let table = wrappers::table().unwrap();
     let mut joiner = Joiner::new(&table);
     let (mut operations, mut edges, mut most) = (0_u64, 0_u64, 0);
-    let mut put = |fact: &trace_formats::io::Fact| {
+    let mut put = |fact: &io_attribution::Fact| {
         match fact {
-            trace_formats::io::Fact::Operation(_) => operations += 1,
-            trace_formats::io::Fact::Edge(_) => edges += 1,
+            io_attribution::Fact::Operation(_) => operations += 1,
+            io_attribution::Fact::Edge(_) => edges += 1,
             _ => {}
         }
         Ok(())
@@ -462,6 +462,6 @@ proptest! {
         }
         let files: Vec<_> = bytes.iter().filter_map(|b| blockfile::file::File::new(b).ok()).collect();
         let table = wrappers::table().unwrap();
-        let _ = trace_formats::io::join_files(&files, &table, &mut |_| Ok(()));
+        let _ = io_attribution::join_files(&files, &table, &mut |_| Ok(()));
     }
 }

@@ -5,13 +5,13 @@ use blockfile::file::File;
 use blockfile::layout::{BLOCK_SIZE, BlockHeader};
 use blockfile::operation::{self as op, kind};
 use blockfile::runs::{Run, Runs};
-use std::collections::BTreeMap;
-use std::mem::offset_of;
-use trace_formats::io::{
+use io_attribution::{
     Call, Edge, Fact, Joined, OpenedFile, Operation, Precision, Relation, join_files,
 };
+use std::collections::BTreeMap;
+use std::mem::offset_of;
 
-pub use crate::project::ranks::*;
+pub use crate::block_files::ranks::*;
 
 /// Bits of a CallID that count calls.
 pub const BITS: u32 = 40;

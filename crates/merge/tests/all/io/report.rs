@@ -1,11 +1,10 @@
 //! The report on I/O, from facts whose numbers are known.
 
 use crate::io::facts::{Story, file, id, served, two_phase};
+use analysis::io::chain::Search;
+use analysis::io::{Collector, Doing, Finding, KindKey, Options, Report, Stage, Waits, Who};
 use blockfile::operation::{self as op, Layer};
-use trace_formats::io::report::{
-    Collector, Doing, Finding, KindKey, Options, Report, Stage, Waits, Who, chain::Search,
-};
-use trace_formats::io::{Actor, Fact, FileRole, Precision, Relation};
+use io_attribution::{Actor, Fact, FileRole, Precision, Relation};
 
 fn report(facts: &[Fact], options: Options) -> Report {
     let mut collector = Collector::new(options);

@@ -27,7 +27,6 @@ use creation::{Creation, Names, is_creation};
 use info::{Shown, arguments};
 use messages::{Arrow, Messages};
 use rank::{Next, Walk};
-use trace_model as model;
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Line, Losses, Stop, Topology, Vertex,
 };
@@ -239,7 +238,7 @@ impl<'a> Source<'a> {
                 let next = FIRST_REGION.saturating_add(by_name.len() as i32);
                 let index = *by_name.entry(name.clone()).or_insert_with(|| {
                     let color = color(&String::from_utf8_lossy(&name));
-                    let name = model::Text(name);
+                    let name = trace_model::Text(name);
                     categories.push(Category::new(next, name, Topology::State, color));
                     next
                 });
@@ -343,7 +342,7 @@ impl<'a> Source<'a> {
     }
 }
 
-impl model::Source for Source<'_> {
+impl trace_model::Source for Source<'_> {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

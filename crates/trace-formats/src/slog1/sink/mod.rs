@@ -16,7 +16,6 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use trace_model as model;
 use trace_model::PendingFile;
 use trace_model::{Complete, Definitions, Drawable, Line, Losses, Order, Stop, info_values};
 
@@ -179,7 +178,7 @@ impl<W: Read + Write + Seek> Sink<W> {
     }
 }
 
-impl<W: Read + Write + Seek> model::Sink for Sink<W> {
+impl<W: Read + Write + Seek> trace_model::Sink for Sink<W> {
     fn order(&self) -> Order {
         Order::End
     }

@@ -19,13 +19,13 @@ use trace_model::{Category, Vertex};
 use super::lines::Place;
 
 /// What takes the drawables, each with the number of those that were complete when the first of its records was met.
-pub(crate) trait Put<E>: FnMut(&NewDrawable<'_>, u64) -> Result<(), E> {}
+pub trait Put<E>: FnMut(&NewDrawable<'_>, u64) -> Result<(), E> {}
 
 impl<E, F: FnMut(&NewDrawable<'_>, u64) -> Result<(), E>> Put<E> for F {}
 
 /// Takes the records of a merged log in order of time and makes drawables of them.
 #[derive(Debug)]
-pub(crate) struct Drawing {
+pub struct Drawing {
     pub(super) categories: Categories,
     pub(super) lines: Lines,
     matching: Matching,
@@ -54,7 +54,7 @@ struct Odd {
 
 impl Drawing {
     /// World size, thread count and the ranges of event numbers of the preamble must be final.
-    pub(crate) fn new(preamble: &Preamble, check_end_times: bool) -> Self {
+    pub fn new(preamble: &Preamble, check_end_times: bool) -> Self {
         Drawing {
             categories: Categories::new(preamble),
             lines: Lines::new(preamble),
@@ -70,7 +70,7 @@ impl Drawing {
     }
 
     /// What was in the records taken that is no drawable, or not a whole one.
-    pub(crate) fn losses(&self) -> Losses {
+    pub fn losses(&self) -> Losses {
         let mut losses = Losses::default();
         let open = self.categories.open();
         for (what, number) in [
@@ -92,29 +92,29 @@ impl Drawing {
     }
 
     /// The categories that are described or have drawables, and by index the numbers of their events.
-    pub(crate) fn into_categories(self) -> (Vec<Category>, BTreeMap<i32, (i32, i32)>) {
+    pub fn into_categories(self) -> (Vec<Category>, BTreeMap<i32, (i32, i32)>) {
         let etypes = self.categories.etypes();
         (self.categories.into_entered(), etypes)
     }
 
     /// Takes `count` numbers that no other category gets then; gives the first.
-    pub(crate) fn reserve_categories(&mut self, count: i32) -> i32 {
+    pub fn reserve_categories(&mut self, count: i32) -> i32 {
         self.categories.reserve(count)
     }
 
     /// Names of states that nest, which may be longer than their definitions can tell: the first one's start event is
     /// [`clog2::NESTED`].
-    pub(crate) fn name_nested(&mut self, names: &[String]) {
+    pub fn name_nested(&mut self, names: &[String]) {
         self.categories.name_nested(names);
     }
 
     /// Names of performance counters whose values come in front of the ends of states.
-    pub(crate) fn name_counters(&mut self, names: &[String]) {
+    pub fn name_counters(&mut self, names: &[String]) {
         self.counted = (!names.is_empty()).then(|| Box::new(Counted::new(names)));
     }
 
     /// What a line is about.
-    pub(crate) fn place(&self, line: i32) -> Place {
+    pub fn place(&self, line: i32) -> Place {
         self.lines.place(line)
     }
 
@@ -123,7 +123,7 @@ impl Drawing {
     /// # Errors
     /// Those of `put`; what is odd in the records becomes a [`Warning`].
     #[inline]
-    pub(crate) fn push<E>(&mut self, record: &Record, put: &mut impl Put<E>) -> Result<(), E> {
+    pub fn push<E>(&mut self, record: &Record, put: &mut impl Put<E>) -> Result<(), E> {
         self.record_bytes += record.size() as u64;
         let header = &record.header;
         match &record.body {
@@ -168,7 +168,7 @@ impl Drawing {
     /// # Errors
     /// Also if `bytes` is no record; the offset of that error counts from their start.
     #[inline]
-    pub(crate) fn push_encoded<E: From<clog2::Error>>(
+    pub fn push_encoded<E: From<clog2::Error>>(
         &mut self,
         bytes: &[u8],
         put: &mut impl Put<E>,

@@ -26,14 +26,14 @@ struct Process {
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) world_rank: i32,
-    pub(crate) comm: i32,
+pub struct Place {
+    pub world_rank: i32,
+    pub comm: i32,
     /// In the communicator.
-    pub(crate) rank: i32,
-    pub(crate) thread: i32,
+    pub rank: i32,
+    pub thread: i32,
     /// Whether a COMM record tells so.
-    pub(crate) is_announced: bool,
+    pub is_announced: bool,
 }
 
 impl Lines {

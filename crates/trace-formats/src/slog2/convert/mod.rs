@@ -15,7 +15,7 @@ use std::io::{Seek, Write};
 pub use warnings::{Warning, Warnings};
 
 pub(super) use categories::{Binding, Role};
-pub(crate) use drawing::Drawing;
+pub use drawing::Drawing;
 pub(super) use lines::Lines;
 pub(super) use matching::{Matching, Meeting};
 

@@ -5,16 +5,15 @@ use std::cell::RefCell;
 use std::io::Cursor;
 use std::rc::Rc;
 use trace_formats::clog2::*;
-use trace_model as model;
 use trace_model::{
     Category, Color, Definitions, Drawable, Line, Losses, Order, Source as _, Stop, Topology,
     Vertex,
 };
 
 /// Makes a file in memory of all that a source gives, in the order the sink wants.
-fn made(source: &dyn model::Source, options: SinkOptions) -> (Vec<u8>, Losses) {
+fn made(source: &dyn trace_model::Source, options: SinkOptions) -> (Vec<u8>, Losses) {
     struct Kept(Option<Sink<Cursor<Vec<u8>>>>, Rc<RefCell<Vec<u8>>>);
-    impl model::Sink for Kept {
+    impl trace_model::Sink for Kept {
         fn order(&self) -> Order {
             Order::Start
         }
@@ -29,13 +28,14 @@ fn made(source: &dyn model::Source, options: SinkOptions) -> (Vec<u8>, Losses) {
     }
     let file = Rc::new(RefCell::new(Vec::new()));
     let sink = Sink::new(Cursor::new(Vec::new()), source.definitions(), options).expect("started");
-    assert!(matches!(model::Sink::order(&sink), Order::Start));
-    let losses = model::convert(source, Box::new(Kept(Some(sink), file.clone()))).expect("made");
+    assert!(matches!(trace_model::Sink::order(&sink), Order::Start));
+    let losses =
+        trace_model::convert(source, Box::new(Kept(Some(sink), file.clone()))).expect("made");
     let bytes = file.borrow().clone();
     (bytes, losses)
 }
 
-fn shown(source: &dyn model::Source, with_info: bool) -> Vec<String> {
+fn shown(source: &dyn trace_model::Source, with_info: bool) -> Vec<String> {
     let definitions = source.definitions();
     let mut list = Vec::new();
     let mut put = |drawable: &Drawable<'_>| {
@@ -121,7 +121,7 @@ struct Made {
     drawables: Vec<(Topology, i32, Vec<u8>, Vec<Vertex>)>,
 }
 
-impl model::Source for Made {
+impl trace_model::Source for Made {
     fn definitions(&self) -> &Definitions {
         &self.definitions
     }

@@ -6,7 +6,6 @@ use std::cell::RefCell;
 use std::io::Cursor;
 use std::rc::Rc;
 use trace_formats::slog1::*;
-use trace_model as model;
 use trace_model::{Category, Color, Definitions, Drawable, Line, Order, Topology, Vertex};
 use trace_model::{Sink as _, Source as _};
 
@@ -214,7 +213,7 @@ impl Drawn {
         }
     }
 
-    fn put(&self, sink: &mut dyn model::Sink) {
+    fn put(&self, sink: &mut dyn trace_model::Sink) {
         let vertices: Vec<Vertex> = self
             .vertices
             .iter()
@@ -341,7 +340,7 @@ fn messages_and_events_have_kinds_of_their_own() {
         };
         assert_eq!(found[nth], expected);
         let category = again.category(category).expect("defined");
-        let info = model::message(category, &found[nth].info).expect("message");
+        let info = trace_model::message(category, &found[nth].info).expect("message");
         assert_eq!((info.tag, info.size), (7, 1024));
     }
 }

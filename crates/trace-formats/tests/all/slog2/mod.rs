@@ -6,5 +6,6 @@ mod convert;
 mod damaged;
 mod golden;
 mod own;
+mod small_logs;
 mod versions;
 mod window;

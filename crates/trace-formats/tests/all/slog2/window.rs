@@ -9,7 +9,6 @@ use trace_formats::slog2::{
     Category, Color, Depth, Drawable, ErrorKind, Navigator, NewDrawable, Options, Reader, Shadow,
     Sink, Source, TimeBBox, Topology, Vertex,
 };
-use trace_model as model;
 use trace_model::{Definitions, Line, Sink as _, Source as _};
 
 /// A drawable that owns its parts.
@@ -177,7 +176,7 @@ fn all_of(source: &Source<'_>) -> Vec<Drawn> {
             bounds
         });
         let next = (bounds.earliest, -bounds.latest);
-        if source.order() == model::Order::Start {
+        if source.order() == trace_model::Order::Start {
             assert!(last <= next, "{last:?} {next:?}");
         }
         last = next;
@@ -206,11 +205,11 @@ fn check_order(file: &[u8]) {
     let mut count = 0;
     let order = source.order();
     let mut last = f64::NEG_INFINITY;
-    let put = &mut |drawable: &model::Drawable<'_>| {
+    let put = &mut |drawable: &trace_model::Drawable<'_>| {
         count += 1;
         let times = drawable.vertices.iter().map(|v| v.time);
         let start = times.fold(f64::INFINITY, f64::min);
-        assert!(order == model::Order::Any || last.total_cmp(&start).is_le());
+        assert!(order == trace_model::Order::Any || last.total_cmp(&start).is_le());
         last = start;
         Ok(())
     };
@@ -246,7 +245,7 @@ proptest! {
     fn a_source_gives_each_drawable_once_in_order(drawables in log(120), shape in shape()) {
         let file = build(&sorted_by_end(drawables), shape);
         let source = Source::new(&file).expect("reads");
-        prop_assert_eq!(source.order(), model::Order::Start);
+        prop_assert_eq!(source.order(), trace_model::Order::Start);
         let list = all_of(&source);
         prop_assert_eq!(by_text(&list), by_text(&crate::slog2::common::drawables(&file)));
     }
@@ -260,7 +259,7 @@ proptest! {
         // Sorted on the way, they make the file that they make when they come sorted.
         let out = sink_of(&source, shape);
         let again = Source::new(&out).expect("reads");
-        prop_assert_eq!(again.order(), model::Order::Start);
+        prop_assert_eq!(again.order(), trace_model::Order::Start);
         prop_assert_eq!(by_text(&all_of(&again)), by_text(&list));
     }
 
@@ -304,7 +303,7 @@ fn sink_of(source: &Source<'_>, options: Options) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("out.slog2");
     let sink = Sink::create(&path, source.definitions(), options).expect("starts");
-    let losses = model::convert(source, Box::new(sink)).expect("converts");
+    let losses = trace_model::convert(source, Box::new(sink)).expect("converts");
     assert_eq!(losses.count("drawable with other than 1 or 2 vertices"), 0);
     std::fs::read(&path).expect("complete")
 }
@@ -413,7 +412,7 @@ fn a_directory_out_of_order_is_no_ground_for_windows() {
         Some(reader.header().tree_root)
     );
     let source = Source::new(&turned).expect("reads");
-    assert_eq!(source.order(), model::Order::Any);
+    assert_eq!(source.order(), trace_model::Order::Any);
     let whole = crate::slog2::common::drawables(&file);
     assert_eq!(by_text(&all_of(&source)), by_text(&whole));
 }

@@ -3,10 +3,10 @@
 use std::io::Cursor;
 
 use crate::edit::common::{all, sort};
-use crate::slog2::common::sample;
+use crate::small_logs::sample;
 use test_support::golden;
 use trace_formats::clog2::{self, Reader, Writer};
-use trace_formats::edit::{Choice, Clog2Filter, Filtered, Records, Selection};
+use transform::{Choice, Clog2Filter, Filtered, Records, Selection};
 
 fn filtered(input: &[u8], selection: &Selection) -> (Vec<u8>, Records) {
     let filter = Clog2Filter::new(input).expect("reads");

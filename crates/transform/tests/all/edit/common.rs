@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::io::Cursor;
 
 use proptest::prelude::*;
-use trace_formats::edit::write_slog2;
 use trace_formats::slog2::{
     Builder, Category, Color, Drawable, LineIdMap, NewDrawable, Options, Reader, Topology, Vertex,
 };
 use trace_model::{Definitions, Line, Losses, Order, Source, Stop};
+use transform::write_slog2;
 
 /// A drawable of its own: category, info, vertices.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]

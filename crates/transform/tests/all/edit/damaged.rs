@@ -3,16 +3,16 @@
 use std::io::Cursor;
 
 use crate::edit::common::{Drawn, any_drawn, file};
-use crate::slog2::common::sample;
+use crate::small_logs::sample;
 use proptest::prelude::*;
 use trace_formats::clog2::Writer;
 use trace_formats::dumpi;
-use trace_formats::edit::{
+use trace_formats::slog2::{Options, Reader, Source};
+use trace_model::Source as _;
+use transform::{
     Arrows, Clog2Filter, DumpiFilter, Merged, Part, Selection, Slog2Filter, Split,
     align_by_call_ids, usual_views, write_slog2,
 };
-use trace_formats::slog2::{Options, Reader, Source};
-use trace_model::Source as _;
 
 /// Everything that is done with SLOG2 files. True if it could be read at all.
 fn slog2(bytes: &[u8]) -> bool {

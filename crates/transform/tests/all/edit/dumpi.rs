@@ -3,7 +3,7 @@
 use test_support::golden;
 use trace_formats::dumpi::read::Reader;
 use trace_formats::dumpi::write::Writer;
-use trace_formats::edit::{Choice, Copied, DumpiFilter};
+use transform::{Choice, Copied, DumpiFilter};
 
 fn filtered(input: &[u8], filter: &DumpiFilter) -> (Vec<u8>, Copied) {
     let reader = Reader::open(input).expect("opens");

@@ -5,11 +5,11 @@ use std::io::Cursor;
 use crate::edit::common::{Drawn, any_drawn, drawn, file, sort};
 use proptest::prelude::*;
 use test_support::golden;
-use trace_formats::edit::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
 use trace_formats::slog2::{
     Builder, Drawable, ErrorKind, LineIdMap, NewComposite, NewDrawable, Options, Reader, Source,
     Vertex, Walk,
 };
+use transform::{Choice, Numbers, Rebuilt, Selection, Slog2Filter};
 
 fn filtered(input: &[u8], filter: &Slog2Filter) -> (Vec<u8>, Rebuilt) {
     let reader = Reader::new(input).expect("reads");

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::edit::common::{Drawn, Listed, all, any_drawn, drawn, sort, written};
 use proptest::prelude::*;
-use trace_formats::edit::{
+use trace_formats::slog2::{Reader, Topology};
+use trace_model::{Line, Order, Source};
+use transform::{
     Arrows, CategoryPattern, Merged, Part, Split, View, align_by_call_ids, align_by_category,
     align_starts, usual_views, view,
 };
-use trace_formats::slog2::{Reader, Topology};
-use trace_model::{Line, Order, Source};
 
 fn call(id: u64, line: i32, from: f64, to: f64) -> Drawn {
     let info = [id.to_be_bytes(), 5u64.to_be_bytes()].concat();

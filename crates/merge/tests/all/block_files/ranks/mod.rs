@@ -11,10 +11,10 @@ use blockfile::file::File;
 use blockfile::layout::Family;
 use blockfile::record;
 pub use blocks::*;
+use merge::clog2::Notes;
+use merge::local::{Merge, Options};
 use std::io::Cursor;
 use trace_formats::clog2::{Body, Preamble, Record, Writer, comm_etype, msg_etype};
-use trace_formats::project::clog2::Notes;
-use trace_formats::project::merge::{Merge, Options};
 use trace_formats::slog2::{Conversion, ConvertOptions, Drawable, Reader, Topology};
 
 /// A rank of a run with MPICH's handles, with the definitions in front that the recorder writes.

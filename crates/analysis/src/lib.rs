@@ -1,0 +1,8 @@
+//! What a trace tells: statistics of any trace, and the report about its I/O.
+//!
+//! Everything here reads drawables, or what they say of operations below MPI. This crate must not change a trace, draw, or read
+//! block files.
+#![deny(missing_docs)]
+
+pub mod io;
+pub mod stats;

@@ -1,0 +1,3 @@
+//! Statistics of golden files and of random traces.
+
+mod stats;
