@@ -1,10 +1,10 @@
 //! Makes the wrappers for the `mpi.h` that `$MPICC` (else `mpicc`) finds, and asks that MPI library's headers for the values
 //! of its constants. Needs libclang and a compiler wrapper; links no MPI.
 
-#[path = "build/constants.rs"]
+#[path = "codegen/constants.rs"]
 mod constants;
-#[path = "build/oldest.rs"]
-mod oldest;
+#[path = "codegen/symbol_versions.rs"]
+mod symbol_versions;
 
 use std::env;
 use std::error::Error;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-env-changed=MPICC");
-    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=codegen");
     println!("cargo::rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let mpicc = wrappers::header::mpicc();
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if declares("MPI_Session_init") && declares("MPI_Group_from_session_pset") {
         println!("cargo::rustc-cfg=sessions");
     }
-    oldest::want(&mpicc, &out)?;
+    symbol_versions::ask_for_oldest(&mpicc, &out)?;
     fs::write(out.join("mpi.rs"), &header.types)?;
     fs::write(out.join("functions.rs"), &generated.functions)?;
     fs::write(out.join("pmpi.rs"), &generated.pmpi)?;

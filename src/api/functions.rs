@@ -21,6 +21,7 @@ use blockfile::define::{Definition, ENTER, EXIT};
 use blockfile::encode::{Cursor, Head, SLACK};
 use blockfile::function::{INLINED, PAYLOAD};
 use blockfile::record::HEAD;
+use std::ptr::NonNull;
 use std::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
     compiler_fence,
@@ -72,7 +73,9 @@ hook!(__cyg_profile_func_exit, exit);
 /// # Safety
 /// The word at `stack` is the place in the program that has called the hook.
 unsafe extern "C" fn enter(function: u64, stack: *const u64) {
-    let Some(t) = running() else { return };
+    let Some(mut t) = running() else { return };
+    // SAFETY: the state of the running thread, which nobody else writes.
+    let t = unsafe { t.as_mut() };
     // SAFETY: promised by the caller.
     let place = unsafe { *stack };
     let inlined = if place.wrapping_sub(function) < PROLOGUE {
@@ -94,7 +97,9 @@ unsafe extern "C" fn enter(function: u64, stack: *const u64) {
 }
 
 unsafe extern "C" fn exit(function: u64, stack: *const u64) {
-    let Some(t) = running() else { return };
+    let Some(mut t) = running() else { return };
+    // SAFETY: the state of the running thread, which nobody else writes.
+    let t = unsafe { t.as_mut() };
     if t.functions.open_beyond > 0 {
         t.functions.open_beyond -= 1;
         return;
@@ -112,20 +117,21 @@ unsafe extern "C" fn exit(function: u64, stack: *const u64) {
 
 /// The running thread, if what it does is recorded now.
 #[inline(always)]
-fn running() -> Option<&'static mut Thread> {
+fn running() -> Option<NonNull<Thread>> {
     let t = current();
     if t.is_null() || STATE.load(Relaxed) != ON {
         return first(t);
     }
+    let running = NonNull::new(t)?;
     // SAFETY: the state of the running thread, which nobody else writes.
-    let t = unsafe { &mut *t };
-    (t.depth == 0 && t.busy == 0 && posix::is_alone()).then_some(t)
+    let t = unsafe { running.as_ref() };
+    (t.depth == 0 && t.busy == 0 && posix::is_alone()).then_some(running)
 }
 
 /// The thread's first function, or the process's.
 #[cold]
 #[inline(never)]
-fn first(t: *mut Thread) -> Option<&'static mut Thread> {
+fn first(t: *mut Thread) -> Option<NonNull<Thread>> {
     if inside() {
         return None;
     }
@@ -142,14 +148,18 @@ fn first(t: *mut Thread) -> Option<&'static mut Thread> {
     }
     let kept = errno();
     let t = if t.is_null() { open::start_thread() } else { t };
-    // SAFETY: the state of the running thread.
-    let t = unsafe { t.as_mut() };
-    let mut t = t.filter(|t| STATE.load(Relaxed) == ON && t.depth == 0 && t.busy == 0);
-    if let Some(t) = &mut t {
+    let mut running = None;
+    // SAFETY: the state of the running thread, which nobody else writes.
+    if let Some(t) = unsafe { t.as_mut() }
+        && STATE.load(Relaxed) == ON
+        && t.depth == 0
+        && t.busy == 0
+    {
         modules::look(t);
+        running = Some(NonNull::from(t));
     }
     set_errno(kept);
-    t
+    running
 }
 
 /// Writes a record.

@@ -99,9 +99,8 @@ impl Call {
 
     /// The running thread, if a call that is passed through is not made inside another one: what it makes must be known,
     /// because later calls that are recorded may use it.
-    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
-    pub fn outermost(&self) -> Option<&mut Thread> {
-        // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
+    pub fn outermost(&mut self) -> Option<&mut Thread> {
+        // SAFETY: the state of the running thread. Its one call that is not nested is borrowed for as long as the reference lives.
         unsafe { current().as_mut() }.filter(|t| t.depth == 1)
     }
 
@@ -119,9 +118,12 @@ impl Call {
     }
 
     /// The thread, for definitions that belong before the record.
-    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
-    pub fn thread(&self) -> &mut Thread {
-        // SAFETY: the state of the running thread, of which nobody else has a reference before its call is made.
+    ///
+    /// # Safety
+    /// The call is recorded: [`Call::ignored`] is false.
+    pub unsafe fn thread(&mut self) -> &mut Thread {
+        // SAFETY: the state of the running thread, not null by the caller. Its one recorded call is borrowed for as long as the
+        // reference lives.
         unsafe { &mut *self.thread }
     }
 
@@ -220,11 +222,10 @@ impl Stopped {
         MODE[usize::from(index)].load(Relaxed) & (SUCCESS | HIDDEN) != 0
     }
 
-    /// Of a call that is left out: whether it is to stand in the blocks all the same, hidden.
+    /// Whether a call that is left out of the trace is recorded for matching only.
     #[cold]
-    pub fn hides(&self, index: u16) -> bool {
-        // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
-        matching_only::wants(unsafe { &mut *self.thread }, index)
+    pub fn is_for_matching(&mut self, index: u16) -> bool {
+        matching_only::wants(self.thread(), index)
     }
 
     /// Whether the filters have to be asked.
@@ -266,9 +267,8 @@ impl Stopped {
     }
 
     /// The thread, for definitions that belong before the record.
-    #[allow(clippy::mut_from_ref, reason = "the thread is not part of self")]
-    pub fn thread(&self) -> &mut Thread {
-        // SAFETY: the state of the running thread, of which nobody else has a reference while its call ends.
+    pub fn thread(&mut self) -> &mut Thread {
+        // SAFETY: the state of the running thread. Its one recorded call is borrowed for as long as the reference lives.
         unsafe { &mut *self.thread }
     }
 

@@ -12,6 +12,7 @@ use crate::mpi::functions::CONVERSIONS;
 use crate::mpi::library;
 use crate::mpi::slots::{self, Code, ENTRY, find_real, is_fortran, missing};
 use crate::platform::environment;
+use crate::platform::jump::find_and_jump;
 use crate::posix;
 use crate::settings::{Conversions, in_force};
 
@@ -63,53 +64,7 @@ extern "C" fn resolve(index: usize, caller: Code) -> Code {
 /// r11 holds the slot's number.
 #[unsafe(naked)]
 pub unsafe extern "C" fn first_call() {
-    std::arch::naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "push rdi",
-        "push rsi",
-        "push rdx",
-        "push rcx",
-        "push r8",
-        "push r9",
-        "push rax",
-        "push r10",
-        "sub rsp, 128",
-        "movups [rsp], xmm0",
-        "movups [rsp + 16], xmm1",
-        "movups [rsp + 32], xmm2",
-        "movups [rsp + 48], xmm3",
-        "movups [rsp + 64], xmm4",
-        "movups [rsp + 80], xmm5",
-        "movups [rsp + 96], xmm6",
-        "movups [rsp + 112], xmm7",
-        "mov rdi, r11",
-        "mov rsi, [rbp + 8]",
-        "and rsp, -16",
-        "call {resolve}",
-        "mov r11, rax",
-        "lea rsp, [rbp - 192]",
-        "movups xmm0, [rsp]",
-        "movups xmm1, [rsp + 16]",
-        "movups xmm2, [rsp + 32]",
-        "movups xmm3, [rsp + 48]",
-        "movups xmm4, [rsp + 64]",
-        "movups xmm5, [rsp + 80]",
-        "movups xmm6, [rsp + 96]",
-        "movups xmm7, [rsp + 112]",
-        "add rsp, 128",
-        "pop r10",
-        "pop rax",
-        "pop r9",
-        "pop r8",
-        "pop rcx",
-        "pop rdx",
-        "pop rsi",
-        "pop rdi",
-        "pop rbp",
-        "jmp r11",
-        resolve = sym resolve,
-    )
+    find_and_jump!(resolve, vectors)
 }
 
 /// Exports functions that jump through a slot.

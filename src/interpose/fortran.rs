@@ -7,6 +7,7 @@
 use crate::interpose::wrappers::WRAPPERS;
 use crate::mpi::functions::index;
 use crate::mpi::slots::{Code, REAL, name};
+use crate::platform::jump::find_and_jump;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -41,31 +42,7 @@ unsafe extern "C" fn guarded<const SLOT: usize>() {
 /// Jumps to the wrapper of slot r11, or past it. None of the functions takes more arguments than the registers hold.
 #[unsafe(naked)]
 unsafe extern "C" fn decide() {
-    std::arch::naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "push rdi",
-        "push rsi",
-        "push rdx",
-        "push rcx",
-        "push r8",
-        "push r9",
-        "mov rdi, r11",
-        "mov rsi, [rbp + 8]",
-        "and rsp, -16",
-        "call {target}",
-        "mov r11, rax",
-        "lea rsp, [rbp - 48]",
-        "pop r9",
-        "pop r8",
-        "pop rcx",
-        "pop rdx",
-        "pop rsi",
-        "pop rdi",
-        "pop rbp",
-        "jmp r11",
-        target = sym target,
-    )
+    find_and_jump!(target)
 }
 
 /// Places that calls have come from: the address, and in the lowest bit whether a binding calls for itself there.

@@ -7,6 +7,7 @@ pub(crate) mod floating;
 pub(crate) mod folder;
 pub(crate) mod host;
 pub(crate) mod job;
+pub(crate) mod jump;
 pub(crate) mod launcher;
 pub(crate) mod mark;
 pub(crate) mod own_file;

@@ -7,6 +7,7 @@
 use crate::mpi::library::Code;
 use crate::mpi::symbol;
 use crate::platform::errno::{errno, set_errno};
+use crate::platform::jump::find_and_jump;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -133,34 +134,7 @@ fn set_resolving(is: bool) {
 /// them takes floating-point arguments.
 #[unsafe(naked)]
 pub unsafe extern "C" fn first_call() {
-    std::arch::naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "push rdi",
-        "push rsi",
-        "push rdx",
-        "push rcx",
-        "push r8",
-        "push r9",
-        "push rax",
-        "push r10",
-        "mov rdi, r11",
-        "and rsp, -16",
-        "call {resolve}",
-        "mov r11, rax",
-        "lea rsp, [rbp - 64]",
-        "pop r10",
-        "pop rax",
-        "pop r9",
-        "pop r8",
-        "pop rcx",
-        "pop rdx",
-        "pop rsi",
-        "pop rdi",
-        "pop rbp",
-        "jmp r11",
-        resolve = sym resolve,
-    )
+    find_and_jump!(resolve)
 }
 
 /// Ends a raw system call that failed as libc does. The kernel's answer is in rax.

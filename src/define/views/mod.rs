@@ -93,14 +93,14 @@ pub fn left_out(t: &mut Thread, file: MPI_File, collective: bool, outlasts: bool
 
 /// A collective access that may be recorded begins: tells how many of its kind were not.
 #[inline(always)]
-pub fn count(call: &Call, file: MPI_File) {
+pub fn count(call: &mut Call, file: MPI_File) {
     if LEFT_OUT.load(Relaxed) {
         tell_left_out(call, file);
     }
 }
 
 #[cold]
-fn tell_left_out(call: &Call, file: MPI_File) {
+fn tell_left_out(call: &mut Call, file: MPI_File) {
     let left_out = with(file, |open| std::mem::take(&mut open.left_out));
     if let Some(collective @ 1..) = left_out {
         let definition = Definition::LeftOut {
@@ -108,7 +108,8 @@ fn tell_left_out(call: &Call, file: MPI_File) {
             collective,
             outlasts: false,
         };
-        put_definition(call.thread(), &definition);
+        // SAFETY: the call is recorded.
+        put_definition(unsafe { call.thread() }, &definition);
     }
 }
 
@@ -137,7 +138,7 @@ pub fn sought(file: MPI_File, ok: bool, offset: MPI_Offset, whence: c_int) {
 
 /// Writes down where the individual pointer of `file` stands, before an access by it.
 #[inline(never)]
-pub fn position(call: &Call, file: MPI_File) {
+pub fn position(call: &mut Call, file: MPI_File) {
     if !WANTED.load(Relaxed) {
         return;
     }
@@ -153,7 +154,9 @@ pub fn position(call: &Call, file: MPI_File) {
         etypes
     });
     let file = bits(file);
-    put_definition(call.thread(), &Definition::Position { file, etypes });
+    // SAFETY: the call is recorded.
+    let t = unsafe { call.thread() };
+    put_definition(t, &Definition::Position { file, etypes });
 }
 
 /// How much of what an access asked for has been moved.

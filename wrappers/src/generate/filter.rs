@@ -42,7 +42,10 @@ impl Wrapper<'_> {
         let moves = self.function.is_some_and(Function::moves_messages);
         if moves {
             let nothing = nothing.map_or(String::new(), |n| format!("ok && ({n}) || "));
-            put!(s, "        if {nothing}!stopped.hides({index}) {{");
+            put!(
+                s,
+                "        if {nothing}!stopped.is_for_matching({index}) {{"
+            );
         }
         if let Some(told) = self.tells_of_access("stopped.thread()") {
             put!(s, "        {told}");

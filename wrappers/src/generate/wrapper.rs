@@ -44,7 +44,7 @@ impl Wrapper<'_> {
             pointer_type(d),
             2 * self.index
         );
-        put!(s, "    let call = Call::enter({}, P == 0);", self.index);
+        put!(s, "    let mut call = Call::enter({}, P == 0);", self.index);
         if self
             .function
             .is_some_and(|f| f.class == Class::Init || f.name == "MPI_Session_init")
@@ -91,7 +91,7 @@ impl Wrapper<'_> {
         self.position(s);
         put!(s, "    let running = call.start({});", self.number);
         put!(s, "    let r = real({});", names(d));
-        put!(s, "    let stopped = running.stop();");
+        put!(s, "    let mut stopped = running.stop();");
         let fails = d.returns == "::std::os::raw::c_int"
             && self.function.is_none_or(|f| f.returns == Kind::ErrorCode);
         put!(s, "    let ok = {};", if fails { "r == 0" } else { "true" });
@@ -211,10 +211,10 @@ impl Wrapper<'_> {
             put!(s, "    views::closing(before{file});");
         }
         if self.individual().is_some() {
-            put!(s, "    views::position(&call, a0);");
+            put!(s, "    views::position(&mut call, a0);");
         }
         if self.access().is_some_and(|io| io.collective) {
-            put!(s, "    views::count(&call, a0);");
+            put!(s, "    views::count(&mut call, a0);");
         }
     }
 

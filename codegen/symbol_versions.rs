@@ -1,20 +1,27 @@
-//! Has `libtrace.so` want no newer symbols of the C library than an old one has (`oldest.c` tells how). Archives need nothing:
+//! Has `libtrace.so` ask for no newer symbols of the C library than an old one has (`symbol_versions.c` tells how). Archives need nothing:
 //! `libtrace.a` is linked with the C library of the program.
 
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-/// Compiles `oldest.c` and tells the linker of `libtrace.so`.
-pub fn want(mpicc: &str, out: &Path) -> Result<(), Box<dyn Error>> {
-    let source = include_str!("oldest.c");
-    let object = out.join("oldest.o");
+/// Compiles `symbol_versions.c` and tells the linker of `libtrace.so`.
+pub fn ask_for_oldest(mpicc: &str, out: &Path) -> Result<(), Box<dyn Error>> {
+    let source = include_str!("symbol_versions.c");
+    let object = out.join("symbol_versions.o");
     let done = Command::new(mpicc)
-        .args(["-c", "-O2", "-fPIC", "-fno-lto", "build/oldest.c", "-o"])
+        .args([
+            "-c",
+            "-O2",
+            "-fPIC",
+            "-fno-lto",
+            "codegen/symbol_versions.c",
+            "-o",
+        ])
         .arg(&object)
         .status()?;
     if !done.success() {
-        return Err(format!("{mpicc} cannot compile build/oldest.c").into());
+        return Err(format!("{mpicc} cannot compile codegen/symbol_versions.c").into());
     }
     let wrapped = (source.lines())
         .filter_map(|line| {

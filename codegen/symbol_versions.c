@@ -1,6 +1,6 @@
 /* The recorder asks for the oldest form of each function of the C library, so that it is loaded by older ones than the one
  * that it was built with. The linker sends every use of NAME in libtrace.so, Rust's own library's too, to __wrap_NAME (--wrap,
- * see oldest.rs); that jumps to the version which x86-64 has had from the first, arguments and return address untouched:
+ * see symbol_versions.rs); that jumps to the version which x86-64 has had from the first, arguments and return address untouched:
  * dlopen and dlsym look at who calls. */
 
 #define FORWARD(name, strength)                                      \
