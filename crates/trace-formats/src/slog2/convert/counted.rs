@@ -1,4 +1,4 @@
-//! What performance counters counted in states: records in front of the state's end (`project/counters.rs`) become a part of its
+//! What performance counters counted in states: records in front of the state's end (`clog2/counters.rs`) become a part of its
 //! info.
 
 use super::HashMap;
