@@ -2,9 +2,9 @@
 //!
 //! ```js
 //! const put = (bytes) => new Uint8Array(memory.buffer, reserve(bytes.length), bytes.length).set(bytes);
-//! put(name_and_file); open(name.length);          // 200, or what the refusal's status is
+//! put(name_and_file); open(name.length);          // 200, or the error's status
 //! put(question);      ask();                      // the status, and 0x10000 times what the body is
-//! new Uint8Array(memory.buffer, body(), size())   // the body, or the refusal's message; until the next call
+//! new Uint8Array(memory.buffer, body(), size())   // the body, or the error's message; until the next call
 //! ```
 //!
 //! What the body is: 0 JSON, 1 a frame, 2 text; 4 more if the answer is exact. An instance shows one trace; another one needs

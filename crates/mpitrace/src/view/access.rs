@@ -182,7 +182,7 @@ fn is_one_of(host: &str, list: &[String]) -> bool {
     })
 }
 
-/// Whether two secrets are the same, in a time that does not tell how much of them is.
+/// Whether two secrets are equal, in a time that does not depend on how much of them is.
 fn same(given: &str, right: &str) -> bool {
     let differing = given
         .bytes()

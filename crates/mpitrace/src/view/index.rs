@@ -58,7 +58,7 @@ pub fn begin(traces: &mut [Opened]) {
             if viewer.index().is_some() {
                 continue;
             }
-            let tell = |done: ReadProgress| {
+            let progress = |done: ReadProgress| {
                 let percent = done.bytes.saturating_mul(100) / done.of_bytes.max(1);
                 viewer.set_building(percent as u8);
             };
@@ -67,7 +67,7 @@ pub fn begin(traces: &mut [Opened]) {
                 totals: false,
                 ..IndexShape::of(viewer.trace())
             };
-            let Some(index) = make(viewer, mapped, shape, &tell) else {
+            let Some(index) = make(viewer, mapped, shape, &progress) else {
                 viewer.end_building();
                 continue;
             };
@@ -126,7 +126,7 @@ fn make(
     viewer: &Viewer<'_>,
     mapped: &Mapped,
     shape: IndexShape,
-    tell: &dyn Fn(ReadProgress),
+    progress: &dyn Fn(ReadProgress),
 ) -> Option<Index<'static>> {
     let builder = IndexBuilder::new(viewer.trace(), shape).ok()?;
     let (mut reading, [upper, lower]) = builder.parts();
@@ -140,7 +140,7 @@ fn make(
             if mapped.trouble().is_some() {
                 return None;
             }
-            tell(reading.done());
+            progress(reading.done());
             upper.give(of_upper)?;
             lower.give(of_lower)?;
         }

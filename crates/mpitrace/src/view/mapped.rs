@@ -170,7 +170,7 @@ fn install() {
 
 extern "C" fn on_bus_error(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel hands over a valid siginfo_t; errno is this thread's. The pages that are replaced belong to a
-    // mapping that stays for good and is only read, and those who read it are told by the mark.
+    // mapping that stays for good and is only read, and those who read it see the mark.
     unsafe {
         let errno = *libc::__errno_location();
         let at = (*info).si_addr() as usize;

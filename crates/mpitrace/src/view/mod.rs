@@ -157,7 +157,7 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
     if arguments.summary {
         return summary::print(&opened::open(&arguments.traces, arguments.quiet, ending)?);
     }
-    // Wrong places are told before time is spent on the traces.
+    // A wrong port or socket is an error before time is spent on the traces.
     let listener = match &arguments.socket {
         Some(path) => {
             let listener = Listener::socket(path)?;
@@ -179,7 +179,7 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
     });
     let address = format!("http://{name}{base}{}", access.fragment());
     let tunnel = browser::tunnel(port, arguments.socket.as_deref());
-    tell(arguments, &address, tunnel.as_deref());
+    print_address(arguments, &address, tunnel.as_deref());
     let is_remote = tunnel.is_some()
         || arguments.socket.is_some()
         || is_proxied
@@ -198,7 +198,7 @@ fn show(arguments: &Arguments, signals: &Signals, ending: &Ending) -> Result<(),
 }
 
 /// Says where to look.
-fn tell(arguments: &Arguments, address: &str, tunnel: Option<&str>) {
+fn print_address(arguments: &Arguments, address: &str, tunnel: Option<&str>) {
     let mut out = crate::terminal::stdout();
     // Whether somebody reads this does not matter to the server.
     drop(writeln!(out, "{address}").and_then(|()| out.flush()));

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use viewer_core::{Answer, AnswerBody, ApiError, Query};
 
-/// How long may be worked on an answer that can be told as far as it is, and then says so.
+/// Time for an answer that can be given in part, and says so.
 const BUDGET: Duration = Duration::from_secs(2);
 /// How long on one that is of use only as a whole.
 const WHOLE_BUDGET: Duration = Duration::from_secs(10);
@@ -153,7 +153,7 @@ impl Site {
         if is_bare {
             return Ok(moved(&site.base));
         }
-        // That something is not there can be told to anybody: names of assets are no secret.
+        // Anybody may learn that something is not there: names of assets are no secret.
         let asset = match place {
             Place::Page => Some(site.assets.get(assets::PAGE)),
             Place::Asset(name) => Some(site.assets.get(name)),
@@ -230,7 +230,7 @@ impl Site {
         }
     }
 
-    /// What there is to tell of a trace.
+    /// Answers a question about a trace.
     fn trace(
         &self,
         number: usize,

@@ -17,11 +17,11 @@ impl Viewer<'_> {
         &self,
         query: &Query,
         cancel: Cancel<'_>,
-        tell: impl FnOnce(&DetailFinder<'_, '_>) -> Result<T, ApiError>,
+        describe: impl FnOnce(&DetailFinder<'_, '_>) -> Result<T, ApiError>,
     ) -> Result<Answer, ApiError> {
         let layout = self.layout(query, cancel)?;
         let map = TimelineSpec::parse(&layout.spec)?.map;
-        let found = tell(&DetailFinder {
+        let found = describe(&DetailFinder {
             trace: self.trace(),
             layout: &layout,
             tree: &self.trees()[map],

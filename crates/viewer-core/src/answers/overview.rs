@@ -14,7 +14,7 @@ use crate::trace::class::ActivityClass;
 
 /// Bins of an overview at most.
 const MAX_BINS: usize = 4096;
-/// Drawables between two questions whether to stop.
+/// Drawables between two checks for cancellation.
 const DRAWABLES_PER_CHECK: u64 = 1 << 16;
 
 #[derive(Serialize)]

@@ -90,7 +90,7 @@ impl Viewer<'_> {
         })
     }
 
-    /// Whether the nodes that reach into a window are more than may be read.
+    /// Whether the nodes that overlap a window are more than may be read.
     fn is_too_much(&self, window: TimeBBox) -> bool {
         let bytes = self.trace().reader().bytes_in(window);
         bytes.is_ok_and(|bytes| bytes > self.limits().tree_bytes)

@@ -1,4 +1,4 @@
-//! The one place where routes are told apart, for the server and the page without one.
+//! Routes of questions to their answers, the same for the server and for a page without one.
 
 use super::answer::Answer;
 use super::viewer::Viewer;

@@ -15,7 +15,7 @@ use crate::findings::summary::Summary;
 impl Viewer<'_> {
     /// `summary`: the exact one, which is made here if the trace is small; else one from previews, until there is.
     pub(crate) fn summary_answer(&self, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
-        // Asked before: whoever is told to ask again then finds it.
+        // Read first: a page that is to ask again then finds the summary.
         let pending = self.is_summing();
         if self.is_small() || self.kept_summary().get().is_some() {
             return Answer::json(&*self.summary(cancel)?, true);

@@ -10,7 +10,7 @@ pub const COLUMN_BITS: u32 = 24;
 /// The width of a column.
 pub const COLUMN: i64 = 1 << COLUMN_BITS;
 
-/// A window spread over columns.
+/// A window and its columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns {
     window: TimeBBox,

@@ -1,13 +1,13 @@
-//! Two things at once, on this thread and another one. Pages without a server have one thread only.
+//! Work on two threads, and cancelling it. Pages without a server have one thread only.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Whether an answer is not wanted any more.
+/// Tells long work whether it is cancelled: its answer is not wanted any more.
 pub type Cancel<'s> = &'s dyn Fn() -> bool;
 
-/// Does both; one after the other where there can be no other thread.
+/// Runs two pieces of work side by side; one after the other where there can be no other thread.
 pub fn run_parallel<A, B: Send>(here: impl FnOnce() -> A, there: impl Fn() -> B + Sync) -> (A, B) {
     thread::scope(|scope| {
         let other = thread::Builder::new().name("second".into());

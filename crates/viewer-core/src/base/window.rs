@@ -8,7 +8,7 @@ pub const EMPTY: TimeBBox = TimeBBox {
     latest: 0.0,
 };
 
-/// The window, made so long that times in it can be told apart.
+/// The window, made so long that times in it differ as numbers.
 pub(crate) fn with_length(window: TimeBBox) -> TimeBBox {
     let finite = |time: f64, otherwise: f64| if time.is_finite() { time } else { otherwise };
     let earliest = finite(window.earliest, 0.0).clamp(-1e300, 1e300);

@@ -50,7 +50,7 @@ pub struct DrawableDetail {
     pub label: String,
     /// States that it is nested in.
     pub depth: usize,
-    /// Seconds without those in nested states; of states only, and where the trace would tell only with much reading not of all.
+    /// Seconds without those in nested states; of states only, and `None` where finding out would take too much reading.
     pub excl: Option<f64>,
     /// Whether previews had to do for that.
     pub excl_is_estimate: bool,
@@ -249,7 +249,7 @@ impl<'a> DetailFinder<'_, 'a> {
         Ok(states)
     }
 
-    /// Seconds of a state without those in states nested in it, if that can be told, and whether it is an estimate.
+    /// Seconds of a state without those in states nested in it, if that can be found out, and whether it is an estimate.
     fn exclusive(&self, item: &TraceItem<'a>) -> Result<(Option<f64>, bool), ApiError> {
         let mut found = NestedStates {
             details: self,
@@ -259,7 +259,7 @@ impl<'a> DetailFinder<'_, 'a> {
             has_itself: false,
         };
         let mut budget = self.budget(item.start, item.end);
-        // Of a long state previews tell it well enough, and soon.
+        // Previews estimate long states well enough, and soon.
         budget.bytes /= 2;
         let scanned = crate::trace::scan::scan(self.trace, budget, &mut found)?;
         if found.has_itself {

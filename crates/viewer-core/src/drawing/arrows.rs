@@ -29,7 +29,7 @@ const MAX_ARROWS: usize = 1500;
 /// Arrows that are drawn, the longest first, if there are more than [`MAX_ARROWS`].
 const MAX_LONGEST_ARROWS: usize = 300;
 
-/// Chooses. `place` tells where the ends of an arrow are in the picture, coarse enough that what is equal cannot be told apart.
+/// Chooses the arrows that are drawn. `place` gives the ends of an arrow in the picture, rounded to what the eye can separate.
 pub(crate) fn shown(content: &Content, place: impl Fn(&DrawnArrow) -> [i64; 4]) -> ShownArrows {
     let hidden = also_carried(content);
     let arrows = content.arrows.iter().enumerate();
@@ -90,7 +90,7 @@ pub(crate) fn shown(content: &Content, place: impl Fn(&DrawnArrow) -> [i64; 4]) 
     ShownArrows { bundles, note }
 }
 
-/// Both ends to the bit.
+/// The ends of an arrow, bit by bit.
 fn identity(arrow: &DrawnArrow) -> (u32, u64, u32, u64) {
     let (from, to) = (arrow.from, arrow.to);
     (from.0, from.1.to_bits(), to.0, to.1.to_bits())

@@ -137,7 +137,7 @@ pub struct Content {
 const MIN_INFO_PIXELS: f64 = 40.0;
 /// Bytes of infos kept at most.
 const MAX_INFO_BYTES: usize = 16 << 20;
-/// Indices of categories that are not defined are told apart up to this many.
+/// Most indices of categories without a definition that are kept apart.
 const MAX_UNKNOWN: usize = 1 << 10;
 
 impl Content {

@@ -2,7 +2,7 @@
 
 use trace_formats::slog2::TimeBBox;
 
-/// A window that is spread over columns of pixels.
+/// A window and the columns of pixels that show it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PixelScale {
     earliest: f64,

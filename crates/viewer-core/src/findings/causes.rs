@@ -1,4 +1,4 @@
-//! For whom a call waits: who arrived last to it, sent its message late or received it late, and whether that one waited itself.
+//! For whom a call waits: who came last to it, sent its message late or received it late, and whether that one waited itself.
 
 use std::cell::Cell;
 use trace_formats::slog2::{TimeBBox, Topology};
@@ -13,9 +13,9 @@ use crate::trace::{Trace, TraceItem};
 
 /// Ranks that are gone behind, one after the other.
 const MAX_CAUSE_STEPS: usize = 8;
-/// Bytes that are read to tell what was around one call.
+/// Most bytes that are read around one call.
 const MAX_BYTES_PER_CALL: u64 = 16 << 20;
-/// Bytes that are read to tell what was around all calls together.
+/// Most bytes that are read around all calls together.
 const MAX_BYTES_OF_ALL_CALLS: u64 = 256 << 20;
 
 /// Who was waited for.

@@ -81,7 +81,7 @@ impl FindingBuilder<'_, '_> {
             if calls == 1 { "takes" } else { "take" },
             seconds(time)
         );
-        // Previews do not tell bytes.
+        // Previews have no bytes.
         let moved = if self.gathered.exact { moved } else { 0 };
         if moved > 0 {
             sentence.push_str(&format!(" and move {}", bytes(moved)));

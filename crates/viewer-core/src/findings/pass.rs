@@ -1,4 +1,4 @@
-//! One look at all drawables in order: what the cards of the summary are made of.
+//! One pass over all drawables in order: what the findings are made of.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -15,13 +15,13 @@ use crate::trace::{DrawableKind, Trace};
 pub(super) const MIN_WAITING_SHARE: f64 = 0.5;
 /// Longest ones that are kept of anything.
 pub const MAX_LONGEST: usize = 10;
-/// Collective calls that not all have arrive to yet.
+/// Collective calls that not all ranks have reached yet.
 const MAX_OPEN_COLLECTIVES: usize = 1 << 18;
 /// The longest calls that may wait, of which those that waited longest are shown.
 const MAX_WAIT_CANDIDATES: usize = 64;
-/// FileAccesses below this many bytes are small.
+/// Accesses below this many bytes are small.
 pub const SMALL_ACCESS_BYTES: u64 = 64 << 10;
-/// FileAccesses that do not begin at a multiple of this are unaligned.
+/// Accesses that do not begin at a multiple of this are unaligned.
 const ALIGNMENT_BYTES: i64 = 4096;
 
 /// What a thread did outside of MPI.
@@ -80,7 +80,7 @@ impl WaitHistory {
     }
 }
 
-/// A collective call of all ranks of a communicator, as far as they have arrive.
+/// A collective call of all ranks of a communicator, as far as they have arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct CollectiveCall {
     /// Ranks that arrived.
@@ -122,7 +122,7 @@ impl PartialEq for RankInside {
 
 impl Eq for RankInside {}
 
-/// A collective call that not all have arrive to yet, and who is in it.
+/// A collective call that not all ranks have reached yet, and who is in it.
 #[derive(Clone, Debug)]
 struct OpenCollective {
     collective: CollectiveCall,
@@ -170,7 +170,7 @@ impl OpenCollective {
     }
 }
 
-/// The collective calls that a thread arrived last to.
+/// The collective calls that a thread came last to.
 #[derive(Clone, Copy, Debug)]
 pub struct LateArrivals {
     /// How many.
@@ -209,7 +209,7 @@ impl Rhythm {
     }
 }
 
-/// FileAccesses to files.
+/// Accesses to files.
 #[derive(Clone, Debug, Default)]
 pub struct FileAccesses {
     /// Calls that move bytes.
@@ -234,7 +234,7 @@ pub struct DrawablePass {
     /// The longest calls that can wait: for requests, for messages, for other ranks. The collective call, if it is one; of each
     /// collective call the longest.
     pub waits: Vec<(TraceState, Option<CollectiveKey>)>,
-    /// By lane the collective calls that it arrived last to, and did not wait itself meanwhile.
+    /// By lane the collective calls that it came last to, and did not wait itself meanwhile.
     pub late: BTreeMap<u32, LateArrivals>,
     /// How many others there were, and the seconds that were waited in them.
     pub caused_elsewhere: (u64, f64),
@@ -246,7 +246,7 @@ pub struct DrawablePass {
     sizes: HashMap<i32, u32>,
     /// The slowest MPI-IO calls.
     pub io: Vec<(TraceState, Option<()>)>,
-    /// FileAccesses to files.
+    /// Accesses to files.
     pub accesses: FileAccesses,
     /// By kind, on the first line.
     pub rhythms: BTreeMap<u32, Rhythm>,
@@ -411,14 +411,14 @@ impl DrawablePass {
         }
         if is_complete {
             self.end(trace, &collective);
-            // Who arrived last is told of the longest waits.
+            // The finding about the longest waits names who came last.
             if !self.waits.iter().any(|(_, wait)| *wait == Some(key)) {
                 self.collectives.remove(&key);
             }
         }
     }
 
-    /// Nobody waits any more for the one that arrived last to a collective call.
+    /// Nobody waits any more for the one that came last to a collective call.
     fn end(&mut self, trace: &Trace<'_>, collective: &CollectiveCall) {
         if collective.arrived < 2 || collective.waited <= 0.0 {
             return;
@@ -441,7 +441,7 @@ impl DrawablePass {
         }
     }
 
-    /// All drawables have arrive: what was not complete by then has not been told in `late`.
+    /// Ends the pass: collective calls that are not complete by now are added to `late`.
     pub fn finish(&mut self, trace: &Trace<'_>) {
         let sizes = &self.sizes;
         let is_open = |(key, at): &(&CollectiveKey, &OpenCollective)| {

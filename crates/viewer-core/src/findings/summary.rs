@@ -13,13 +13,13 @@ pub struct Summary {
     pub ranks: usize,
     /// Threads of ranks.
     pub threads: usize,
-    /// Hosts; 0 if the trace does not tell.
+    /// Hosts; 0 if the trace does not name them.
     pub nodes: usize,
     /// Seconds.
     pub duration: f64,
     /// Drawables.
     pub drawables: u64,
-    /// Whether all was read; otherwise numbers are from previews, and what these cannot tell is missing.
+    /// Whether all was read. Otherwise numbers are from previews, and findings that need single drawables are missing.
     pub exact: bool,
     /// Whether an exact one is being made.
     pub pending: bool,
@@ -40,7 +40,7 @@ pub struct TimeShare {
     pub class: Cow<'static, str>,
     /// Seconds, without those of what is nested.
     pub seconds: f64,
-    /// TimeShare of the time of all threads.
+    /// Share of the time of all threads.
     pub share: f64,
 }
 

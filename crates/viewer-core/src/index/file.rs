@@ -17,7 +17,7 @@ use crate::trace::Trace;
 
 /// The first bytes; the last two are the version.
 pub const INDEX_MAGIC: [u8; 8] = *b"LTINDX02";
-/// Levels of a grid, at most.
+/// Most levels of detail in a file.
 const MAX_LEVELS: usize = 8;
 
 /// What an index is of, by which it is known to be out of date.

@@ -342,7 +342,7 @@ impl LevelWriter {
         }
     }
 
-    /// A grid of the units of one writer and behind them those of the other, without coarser levels yet.
+    /// The levels of the units of one writer, followed by those of the other; coarser levels are not made yet.
     pub fn join(first: Self, second: Self) -> DetailLevels<'static> {
         let bytes_of = |first: Vec<u8>, second: Vec<u8>| CellBytes([first.into(), second.into()]);
         DetailLevels {

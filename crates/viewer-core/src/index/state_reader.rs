@@ -83,7 +83,7 @@ const STATES_PER_LANE: usize = 64;
 const BATCH_STATES: (usize, usize) = (1 << 15, 1 << 19);
 
 impl<'t, 'a> StateReader<'t, 'a> {
-    /// Reads the nodes that reach into a window. All that they hold is read, in the window or not.
+    /// Reads the nodes that reach into a window. All that they hold is read, also outside of the window.
     pub(super) fn new(
         trace: &'t Trace<'a>,
         window: TimeBBox,

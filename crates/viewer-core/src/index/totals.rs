@@ -99,7 +99,7 @@ pub struct KindTotals {
     pub durations: [u64; DURATION_CLASSES],
     /// The longest of them, the longest first, at most [`MAX_LONGEST`]; of events none.
     pub longest: Vec<LongDrawable>,
-    /// Bytes of the messages, of arrows that tell them.
+    /// Bytes of the messages, of arrows that have a size.
     pub bytes: u64,
 }
 
@@ -158,7 +158,7 @@ pub struct MessageFlow {
 /// All arrows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessageTotals {
-    /// Neighbouring lines that are one group; 1 if all are told apart.
+    /// Neighbouring lines that are one group; 1 if each line is a group.
     pub group: u32,
     /// By sender and receiver, ascending; pairs without messages left out.
     pub flows: Vec<MessageFlow>,

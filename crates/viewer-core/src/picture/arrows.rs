@@ -29,7 +29,7 @@ pub struct TimelineArrow {
     pub bytes: u64,
 }
 
-/// Writes arrows, as many as can be told apart. Gives the flags that follow from that.
+/// Writes arrows, as many as the eye can separate. Gives the flags that follow from that.
 pub(super) fn write_arrows(
     writer: &mut FrameWriter,
     request: &PictureRequest<'_>,

@@ -114,16 +114,16 @@ impl ColumnParts {
     }
 
     #[inline]
-    fn for_each_of<const REACH: usize>(&self, sums: &[u32], mut put: impl FnMut(usize, u64)) {
-        let parts = self.parts.as_chunks::<REACH>().0;
+    fn for_each_of<const MAX_BINS: usize>(&self, sums: &[u32], mut put: impl FnMut(usize, u64)) {
+        let parts = self.parts.as_chunks::<MAX_BINS>().0;
         for (column, (&bin, parts)) in self.bins.iter().zip(parts).enumerate() {
             let Some(sums) = sums
                 .get(bin as usize..)
-                .and_then(<[_]>::first_chunk::<REACH>)
+                .and_then(<[_]>::first_chunk::<MAX_BINS>)
             else {
                 return;
             };
-            let products = (0..REACH).map(|nth| u64::from(parts[nth]) * u64::from(sums[nth]));
+            let products = (0..MAX_BINS).map(|nth| u64::from(parts[nth]) * u64::from(sums[nth]));
             put(column, products.sum());
         }
     }

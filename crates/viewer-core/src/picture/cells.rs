@@ -20,7 +20,7 @@ pub enum ColorMode {
     Stack,
 }
 
-/// Planes of cells, timeline by timeline.
+/// Channels of cells, timeline by timeline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cells {
     /// Columns.
@@ -203,7 +203,7 @@ impl Cells {
     }
 }
 
-/// Makes a plane longer, if one of both has anything.
+/// Makes a channel longer, if either part has anything.
 fn append_channel<T: Copy + Default>(
     channel: &mut Vec<T>,
     below: Vec<T>,

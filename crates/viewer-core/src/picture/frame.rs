@@ -124,7 +124,7 @@ impl FrameWriter {
         self.data.resize(self.data.len().next_multiple_of(8), 0);
     }
 
-    /// Adds a plane of kinds, in bytes if they are few.
+    /// Adds a channel of kinds, in bytes if they are few.
     pub fn kinds(&mut self, id: u32, kinds: &[u16], are_few: bool) {
         if are_few {
             let bytes: Vec<u8> = kinds.iter().map(|&kind| kind as u8).collect();

@@ -24,8 +24,8 @@ use crate::trace::Trace;
 const MIN_PARALLEL_CELLS: usize = 1 << 19;
 
 impl Index<'_> {
-    /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index cannot tell, for
-    /// timelines have parts of units, or if it was stopped.
+    /// The frame of a picture, and whether it is exact to the precision of its bytes; `None` if the index does not know, for
+    /// timelines have parts of units, or if it was cancelled.
     pub fn frame(
         &self,
         trace: &Trace<'_>,
@@ -248,7 +248,7 @@ impl IndexPicture<'_> {
     }
 }
 
-/// Sums over the units of a timeline. Units are added bin by bin, and all of them spread over columns at once.
+/// Sums over the units of a timeline. Units are added bin by bin; their sum is then divided among columns.
 struct TimelineSum<'s> {
     picture: &'s IndexPicture<'s>,
     slots: Vec<NameSlot>,
@@ -266,7 +266,7 @@ struct TimelineSum<'s> {
     parts: Vec<(u32, i64)>,
 }
 
-/// What the whole is of shares in the grid.
+/// The share of a whole cell of the index.
 const WHOLE_SHARE: u32 = 255;
 
 impl<'s> TimelineSum<'s> {

@@ -11,13 +11,13 @@ use crate::trace::scan::StatePreview;
 pub(super) struct UnitsSum {
     width: usize,
     mode: ColorMode,
-    /// By kind its plane, one more than the position; 0 for none.
+    /// By kind its channel, one more than the position; 0 for none.
     channel_of: Vec<u32>,
-    /// Kinds of the planes.
+    /// Kinds of the channels.
     kinds: Vec<u32>,
-    /// By plane and column, over all units; below 0 where the kind is not.
+    /// By channel and column, over all units; below 0 where the kind is not.
     channels: Vec<i64>,
-    /// By plane and column how much more is taken of whole columns than of the column before, over all units, and by how
+    /// By channel and column how much more is taken of whole columns than of the column before, over all units, and by how
     /// many more: what covers many columns costs as much as what covers one.
     rises: Vec<(i64, i32)>,
     /// By column the least and the most that is busy of a unit, of those units that are and that are not so as a whole.

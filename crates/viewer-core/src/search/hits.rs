@@ -86,7 +86,7 @@ impl SearchHit {
     }
 }
 
-/// Hits that are told one by one of traces that are too large to be read, and bytes that are read to find them.
+/// Most hits that are listed of traces that are too large to be read, and most bytes that are read to find them.
 const MAX_LISTED_HITS: u64 = 5000;
 const MAX_BYTES_FOR_LISTED_HITS: u64 = 150 << 20;
 
@@ -158,7 +158,7 @@ impl HitCounts {
         };
         self.are_bins_exact = false;
         self.is_count_exact &= counted && window.covers(bounds);
-        // What only drawables tell cannot be guessed; where they may be is shown all the same.
+        // Conditions on single drawables cannot be guessed from previews; where hits may be is shown all the same.
         if counted {
             self.count += (count as f64 * part).round() as u64;
         }

@@ -23,7 +23,7 @@ pub struct SearchPlan {
     least: f64,
     /// Drawables that start outside of this do not fit.
     starts: (f64, f64),
-    /// What only the drawable itself can tell.
+    /// Conditions that only the drawable itself decides.
     rest: Vec<SearchTerm>,
     /// Files, by their numbers in the trace, of the term at this place in `rest`.
     files: Vec<BTreeSet<i64>>,
@@ -138,7 +138,7 @@ impl SearchPlan {
         }
     }
 
-    /// Whether previews count what fits: if categories and lines tell.
+    /// Whether previews count what fits: categories and lines decide it.
     pub fn is_counted(&self) -> bool {
         self.rest.is_empty()
     }

@@ -49,7 +49,7 @@ pub fn estimate(
     Ok(estimate.finish())
 }
 
-/// What previews and the drawables above them tell.
+/// Statistics of previews and of the drawables above them.
 struct StatisticsEstimate<'e, 'a> {
     trace: &'e Trace<'a>,
     scope: &'e StatisticsScope<'e>,
@@ -63,7 +63,7 @@ struct StatisticsEstimate<'e, 'a> {
     /// Where previews stand for states.
     stretches: Vec<PreviewedStretch>,
     cancel: Cancel<'e>,
-    /// Drawables and previews until it is asked again whether to stop.
+    /// Drawables and previews until the next check for cancellation.
     left: u32,
     is_cancelled: bool,
 }
@@ -93,7 +93,7 @@ impl StatisticsEstimate<'_, '_> {
         let mut found = self.builder.collector.finish();
         let mut cells = Cells::new();
         for mut cell in found.cells.drain(..) {
-            // States came level by level, so the collector could not tell how they are nested.
+            // States came level by level, so the collector does not know how they are nested.
             cell.tally.exclusive = 0.0;
             cells.insert((cell.rank, cell.thread, cell.category), cell);
         }
@@ -181,7 +181,7 @@ impl StatisticsEstimate<'_, '_> {
         found
     }
 
-    /// Whether it is told to stop; asked for each drawable.
+    /// Whether it is cancelled; checked for each drawable.
     fn is_cancelled_now(&mut self) -> bool {
         self.left -= 1;
         if self.left == 0 {
@@ -306,7 +306,7 @@ impl<'a> Visit<'a> for StatisticsEstimate<'_, 'a> {
 
 /// Makes categories and timelines of cells.
 fn add_up(trace: &Trace<'_>, found: &mut Statistics) {
-    // Previews do not tell what performance counters counted.
+    // Previews have no values of performance counters.
     found.counters.clear();
     found
         .cells

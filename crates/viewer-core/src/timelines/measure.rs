@@ -39,7 +39,7 @@ pub struct LineMeasures {
 /// Measures all lines, as exactly as what may be read allows.
 ///
 /// # Errors
-/// The file is damaged, or it was told to stop.
+/// The file is damaged, or the answer is not wanted any more.
 pub fn measure(
     trace: &Trace<'_>,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! Calls of one collective operation, told from the calls alone: those that run at the same time.
+//! Collective match: calls of one collective operation are recognized by running at the same time.
 
 use trace_formats::slog2::{TimeBBox, Topology};
 
@@ -28,7 +28,7 @@ pub fn is_same_collective(
         && other.topology == Topology::State
         && SYNCHRONIZING_CALLS
             .iter()
-            .any(|meeting| name.starts_with(meeting))
+            .any(|call| name.starts_with(call))
         && own.line.comm == theirs.line.comm
         && own.lane != theirs.lane
         && other.start < time.latest

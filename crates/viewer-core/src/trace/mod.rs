@@ -27,9 +27,9 @@ pub mod reference;
 pub mod scan;
 pub mod states;
 
-/// Kinds that are told apart at most: cells name them by 16 bits, and the last three are for what is not defined.
+/// Most kinds that are kept apart: cells name them by 16 bits, and the last three are for categories without a definition.
 const MAX_KINDS: usize = 65_000;
-/// Lines that the file does not define are told apart up to this many.
+/// Most lines without a definition that are kept apart.
 const MAX_UNDEFINED_LINES: usize = 1 << 14;
 
 /// A kind of drawables: a category of the file, or one of three for what has none.

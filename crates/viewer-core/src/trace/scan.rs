@@ -1,4 +1,4 @@
-//! Goes over what overlaps a window, within a budget and until it is told to stop.
+//! Goes over what overlaps a window, within a read budget and until it is cancelled.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trace_formats::slog2::{
@@ -10,12 +10,12 @@ use crate::base::error::ApiError;
 use crate::base::parallel::{Cancel, run_parallel_cancellable};
 use crate::trace::{Trace, TraceItem};
 
-/// Drawables between two questions whether to stop.
+/// Drawables between two checks for cancellation.
 pub(crate) const DRAWABLES_PER_CHECK: u32 = 4096;
 /// Bytes of nodes that one of two threads reads at a time.
 const PIECE_BYTES: u64 = 2 << 20;
 
-/// A stretch of time, how much of the tree may be read to tell what is in it, and when to give up.
+/// A stretch of time, how much of the tree may be read to find what is in it, and when to give up.
 #[derive(Clone, Copy)]
 pub struct ReadBudget<'s> {
     /// The window.
@@ -53,7 +53,7 @@ pub trait DrawableSink<'a> {
 pub struct ScanResult {
     /// Whether all was read.
     pub exact: bool,
-    /// Whether it was stopped.
+    /// Whether it was cancelled.
     pub cancelled: bool,
     /// Drawables that can be placed nowhere.
     pub lost: u64,

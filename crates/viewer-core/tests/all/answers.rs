@@ -129,7 +129,7 @@ fn a_small_trace() {
 }
 
 #[test]
-fn refusals() {
+fn errors_say_what_was_expected() {
     let file = of_states(2, &[(0, 0, 0.0, 1.0)]);
     let viewer = Viewer::new("a.slog2", &file, AnswerLimits::default()).unwrap();
     let status = |question: &str| ask(&viewer, question).map_err(|error| error.status);

@@ -168,7 +168,7 @@ fn check(file: &[u8], asked: &Asked) {
     let cells = timelines * width;
     let [category, busy, share1] = [1, 2, 10].map(|id| frame.numbers(id));
     let others = [6, 7, 8, 9].map(|id| frame.numbers(id));
-    let spread = match frame.numbers(3) {
+    let deviation = match frame.numbers(3) {
         none if none.is_empty() => vec![0; cells],
         some => some,
     };
@@ -241,7 +241,7 @@ fn check(file: &[u8], asked: &Asked) {
                 true => byte(difference, COLUMN),
                 false => 0,
             };
-            assert_eq!(spread[cell], expected, "{place}");
+            assert_eq!(deviation[cell], expected, "{place}");
         }
     }
     check_objects(

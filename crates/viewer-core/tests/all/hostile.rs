@@ -1,4 +1,4 @@
-//! Damaged files and questions that nobody would ask: answers or refusals, never a panic.
+//! Damaged files and questions that nobody would ask: answers or errors, never a panic.
 
 use crate::common::{categories, file};
 use proptest::prelude::*;
