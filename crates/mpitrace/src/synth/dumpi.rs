@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use trace_formats::dumpi::ids;
 use trace_formats::dumpi::meta::{Meta, bin_path, meta_path};
 use trace_formats::dumpi::types::{self, Footer, Header, Mask, Offsets, Trailer, Version};
 use trace_formats::dumpi::value::Status;
@@ -18,18 +19,7 @@ const MAX_OPEN_FILES: u32 = 128;
 /// When the run began: the first second of 2026, in seconds since 1970.
 const START_EPOCH_SECONDS: u64 = 1_767_225_600;
 
-// Numbers of functions and of predefined things.
-const ISEND: u16 = 8;
-const IRECV: u16 = 12;
-const WAITALL: u16 = 18;
-const ALLREDUCE: u16 = 65;
-const COMM_SIZE: u16 = 81;
-const COMM_RANK: u16 = 82;
-const INIT: u16 = 124;
-const FINALIZE: u16 = 125;
-const FILE_OPEN: u16 = 230;
-const FILE_CLOSE: u16 = 231;
-const FILE_WRITE_AT_ALL: u16 = 245;
+// Numbers of predefined communicators, datatypes, operations and modes.
 const WORLD: i32 = 2;
 const DOUBLE: i32 = 14;
 const BYTE: i32 = 5;
@@ -148,13 +138,13 @@ impl Rank {
             start: init.start,
             end: init.end - 500,
         };
-        new.call(INIT, init, |call| {
+        new.call(ids::INIT, init, |call| {
             call.strings(["./synth"]);
         })?;
-        new.call(COMM_SIZE, size, |call| {
+        new.call(ids::COMM_SIZE, size, |call| {
             call.handle(WORLD).int(shape.ranks as i32);
         })?;
-        new.call(COMM_RANK, number, |call| {
+        new.call(ids::COMM_RANK, number, |call| {
             call.handle(WORLD).int(rank as i32);
         })?;
         Ok(new)
@@ -193,7 +183,7 @@ impl Rank {
             timeline.sizes(from)[1 - which] as i32
         });
         for which in 0..2 {
-            self.call(IRECV, iteration.receives[which], |call| {
+            self.call(ids::IRECV, iteration.receives[which], |call| {
                 call.int(received[which] / 8)
                     .handle(DOUBLE)
                     .int(neighbours[which]);
@@ -203,7 +193,7 @@ impl Rank {
             })?;
         }
         for which in 0..2 {
-            self.call(ISEND, iteration.sends[which], |call| {
+            self.call(ids::ISEND, iteration.sends[which], |call| {
                 call.int(sent[which] / 8)
                     .handle(DOUBLE)
                     .int(neighbours[which]);
@@ -212,7 +202,7 @@ impl Rank {
                     .int(REQUEST + 2 + which as i32);
             })?;
         }
-        self.call(WAITALL, iteration.wait, |call| {
+        self.call(ids::WAITALL, iteration.wait, |call| {
             let done = [0, 1].map(|which: usize| Status {
                 bytes: received[which],
                 source: neighbours[which],
@@ -222,20 +212,20 @@ impl Rank {
             let statuses = [done[0], done[1], Status::default(), Status::default()];
             call.int(4).ints(REQUEST..REQUEST + 4).statuses(statuses);
         })?;
-        self.call(ALLREDUCE, iteration.reduce, |call| {
+        self.call(ids::ALLREDUCE, iteration.reduce, |call| {
             call.int(1).handle(DOUBLE).code(SUM).handle(WORLD);
         })?;
         let Some(checkpoint) = iteration.checkpoint else {
             return Ok(());
         };
-        self.call(FILE_OPEN, checkpoint.open[0], |call| {
+        self.call(ids::FILE_OPEN, checkpoint.open[0], |call| {
             call.handle(WORLD)
                 .string(b"checkpoint")
                 .code(WRONLY)
                 .handle(0)
                 .handle(1);
         })?;
-        self.call(FILE_WRITE_AT_ALL, checkpoint.write, |call| {
+        self.call(ids::FILE_WRITE_AT_ALL, checkpoint.write, |call| {
             let status = Status {
                 bytes: CHECKPOINT_BYTES as i32,
                 ..Status::default()
@@ -246,13 +236,13 @@ impl Rank {
                 .handle(BYTE)
                 .statuses([status]);
         })?;
-        self.call(FILE_CLOSE, checkpoint.close[0], |call| {
+        self.call(ids::FILE_CLOSE, checkpoint.close[0], |call| {
             call.handle(1);
         })
     }
 
     fn finish(mut self, span: Span) -> Result<u64, WriteError> {
-        self.call(FINALIZE, span, |_| {})?;
+        self.call(ids::FINALIZE, span, |_| {})?;
         let trailer = Trailer {
             header: Header {
                 starttime: START_EPOCH_SECONDS,

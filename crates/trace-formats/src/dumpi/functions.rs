@@ -3,16 +3,13 @@
 //! The table itself is `table.rs`, one line of text per function in the notation of the specification. It is
 //! parsed at compile time (`notation.rs`), so a misspelt code or bound does not compile.
 
+use super::ids;
 use super::table::FUNCTIONS;
+
+pub use super::ids::{FINALIZE, INIT, INIT_THREAD};
 
 /// The id that ends a stream of calls.
 pub const END_OF_STREAM: u16 = 293;
-/// MPI_Init.
-pub const INIT: u16 = 124;
-/// MPI_Finalize.
-pub const FINALIZE: u16 = 125;
-/// MPI_Init_thread.
-pub const INIT_THREAD: u16 = 171;
 /// Position of the total over all functions in the footer's tables.
 pub const ALL_FUNCTIONS: u16 = 290;
 /// Entry into a function or annotated region that is not part of MPI.
@@ -190,13 +187,13 @@ impl Function {
     /// (`spec/dumpi-tools.md` section 2.1).
     pub fn display_order(&self) -> Option<&'static [u8]> {
         match self.id {
-            54 => Some(&[0, 1, 2, 5, 6, 3, 4]),
-            56 => Some(&[0, 5, 6, 1, 2, 3, 4]),
-            55 => Some(&[0, 1, 2, 3, 6, 7, 8, 4, 5]),
-            57 => Some(&[0, 1, 7, 8, 2, 3, 4, 5, 6]),
-            135 => Some(&[0, 4, 5, 6, 7, 1, 2, 3, 8]),
-            136 => Some(&[0, 1, 5, 6, 7, 8, 9, 2, 3, 4, 10]),
-            286 => Some(&[0, 1, 3, 2, 4]),
+            ids::GATHER => Some(&[0, 1, 2, 5, 6, 3, 4]),
+            ids::SCATTER => Some(&[0, 5, 6, 1, 2, 3, 4]),
+            ids::GATHERV => Some(&[0, 1, 2, 3, 6, 7, 8, 4, 5]),
+            ids::SCATTERV => Some(&[0, 1, 7, 8, 2, 3, 4, 5, 6]),
+            ids::COMM_SPAWN => Some(&[0, 4, 5, 6, 7, 1, 2, 3, 8]),
+            ids::COMM_SPAWN_MULTIPLE => Some(&[0, 1, 5, 6, 7, 8, 9, 2, 3, 4, 10]),
+            ids::MPIO_TESTANY => Some(&[0, 1, 3, 2, 4]),
             _ => None,
         }
     }

@@ -41,6 +41,7 @@ pub mod error;
 mod file;
 pub mod from_text;
 pub mod functions;
+pub mod ids;
 pub mod meta;
 pub mod names;
 mod notation;

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use trace_formats::dumpi::functions::{Code, Moment};
+use trace_formats::dumpi::ids;
 use trace_formats::dumpi::types::Record;
 use trace_formats::dumpi::value::Arg;
 
@@ -143,18 +144,24 @@ impl Collector {
             new: get("newgroup"),
         };
         let op = match id {
-            72 => CommCall::CommGroup {
+            ids::COMM_GROUP => CommCall::CommGroup {
                 comm: get("comm"),
                 new: get("group"),
             },
-            73 => group(GroupCallArguments::Union(get("group1"), get("group2"))),
-            74 => group(GroupCallArguments::Intersection(
+            ids::GROUP_UNION => group(GroupCallArguments::Union(get("group1"), get("group2"))),
+            ids::GROUP_INTERSECTION => group(GroupCallArguments::Intersection(
                 get("group1"),
                 get("group2"),
             )),
-            75 => group(GroupCallArguments::Difference(get("group1"), get("group2"))),
-            76 | 78 => group(GroupCallArguments::Include(get("group"), ranks(record))),
-            77 | 79 => group(GroupCallArguments::Exclude(get("group"), ranks(record))),
+            ids::GROUP_DIFFERENCE => {
+                group(GroupCallArguments::Difference(get("group1"), get("group2")))
+            }
+            ids::GROUP_INCL | ids::GROUP_RANGE_INCL => {
+                group(GroupCallArguments::Include(get("group"), ranks(record)))
+            }
+            ids::GROUP_EXCL | ids::GROUP_RANGE_EXCL => {
+                group(GroupCallArguments::Exclude(get("group"), ranks(record)))
+            }
             _ => {
                 let Some(new) = new_comm(record) else {
                     return;
@@ -163,13 +170,13 @@ impl Collector {
                     old: get("oldcomm"),
                     new,
                     how: match id {
-                        84 => CommCallArguments::Same,
-                        85 => CommCallArguments::Group(get("group")),
-                        86 => CommCallArguments::Split {
+                        ids::COMM_DUP => CommCallArguments::Same,
+                        ids::COMM_CREATE => CommCallArguments::Group(get("group")),
+                        ids::COMM_SPLIT => CommCallArguments::Split {
                             color: get("color"),
                             key: get("key"),
                         },
-                        99 | 101 => CommCallArguments::Part,
+                        ids::CART_CREATE | ids::GRAPH_CREATE => CommCallArguments::Part,
                         _ => CommCallArguments::Unknown,
                     },
                 }

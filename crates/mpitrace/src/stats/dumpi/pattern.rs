@@ -2,14 +2,10 @@
 
 use regex::RegexBuilder;
 use trace_formats::dumpi::functions::{self, FUNCTION_ENTER, FUNCTION_EXIT};
+use trace_formats::dumpi::ids;
 
-const REDUCE: u16 = 62;
-const REDUCE_SCATTER: u16 = 66;
-const SCAN: u16 = 67;
-const EXSCAN: u16 = 156;
-
-/// Ids of the function table.
-const IDS: usize = 293;
+/// Number of ids in the function table.
+const IDS: usize = functions::END_OF_STREAM as usize;
 
 /// A set of functions and the text it was asked for with.
 #[derive(Clone, Debug)]
@@ -151,8 +147,8 @@ impl Pattern {
     #[inline]
     pub fn has(&self, id: u16) -> bool {
         let id = match id {
-            REDUCE_SCATTER => REDUCE,
-            EXSCAN => SCAN,
+            ids::REDUCE_SCATTER => ids::REDUCE,
+            ids::EXSCAN => ids::SCAN,
             _ => id,
         };
         self.matches.get(usize::from(id)) == Some(&true)

@@ -1,7 +1,8 @@
 //! How many bytes a call sends and receives, as dumpistats counts them: by its arguments, not by what arrived.
 
-use super::comms::Rank;
+use super::comms::{Comm, Rank};
 use trace_formats::dumpi::functions::MAX_FIELDS;
+use trace_formats::dumpi::ids;
 use trace_formats::dumpi::types::Record;
 use trace_formats::dumpi::value::{Arg, Ints};
 
@@ -19,6 +20,7 @@ struct Fields<'a> {
     record: &'a Record<'a>,
     values: [Arg<'a>; MAX_FIELDS],
     sizes: &'a [i32],
+    comm: Option<Comm<'a>>,
 }
 
 impl<'a> Fields<'a> {
@@ -31,6 +33,7 @@ impl<'a> Fields<'a> {
             record,
             values,
             sizes,
+            comm: None,
         }
     }
 
@@ -85,91 +88,104 @@ impl<'a> Fields<'a> {
             .map(|(count, size)| count * size)
             .sum()
     }
-}
 
-/// The bytes of a call; `None` for functions that are not counted, `Some(Err)` for a call whose communicator cannot be
-/// followed.
-pub fn traffic(record: &Record<'_>, sizes: &[i32], rank: &Rank<'_>) -> Option<Result<Traffic, ()>> {
-    let id = record.function.id;
-    if !matches!(id, 0 | 1 | 3..=5 | 8..=12 | 26..=30 | 33 | 34 | 53..=62 | 65..=67 | 155 | 156) {
-        return None;
+    /// Own rank in the communicator; an error if the communicator cannot be followed.
+    fn own_rank(&self) -> Result<i32, ()> {
+        self.comm.map(|comm| comm.own_rank).ok_or(())
     }
-    let fields = Fields::new(record, sizes);
-    let comm = rank.comm(fields.int("comm"));
-    let own = || comm.map(|comm| comm.own_rank).ok_or(());
-    let ranks = || comm.map(|comm| i64::from(comm.size)).ok_or(());
-    let is_root = || {
-        let own = match fields.get("commrank") {
+
+    /// Ranks of the communicator; an error if the communicator cannot be followed.
+    fn ranks(&self) -> Result<i64, ()> {
+        self.comm.map(|comm| i64::from(comm.size)).ok_or(())
+    }
+
+    /// Whether this rank is the root of a collective call.
+    fn is_root(&self) -> Result<bool, ()> {
+        let own = match self.get("commrank") {
             Arg::Int(rank) => Ok(rank),
-            _ => own(),
+            _ => self.own_rank(),
         };
-        own.map(|rank| rank == fields.int("root"))
-    };
-    let counted = || -> Result<(i64, i64), ()> {
-        let each = fields.bytes("count", "datatype");
+        own.map(|rank| rank == self.int("root"))
+    }
+
+    /// Bytes sent and received by one of the functions of [`is_counted`].
+    fn sent_and_received(&self) -> Result<(i64, i64), ()> {
+        let id = self.record.function.id;
+        let each = self.bytes("count", "datatype");
         Ok(match id {
-            1 | 12 | 30 => (0, each),
-            0 | 3..=5 | 8..=11 | 26..=29 => (each, 0),
-            33 => (
-                fields.bytes("sendcount", "sendtype"),
-                fields.bytes("recvcount", "recvtype"),
+            ids::RECV | ids::IRECV | ids::RECV_INIT => (0, each),
+            ids::SEND
+            | ids::BSEND
+            | ids::SSEND
+            | ids::RSEND
+            | ids::ISEND
+            | ids::IBSEND
+            | ids::ISSEND
+            | ids::IRSEND
+            | ids::SEND_INIT
+            | ids::BSEND_INIT
+            | ids::SSEND_INIT
+            | ids::RSEND_INIT => (each, 0),
+            ids::SENDRECV => (
+                self.bytes("sendcount", "sendtype"),
+                self.bytes("recvcount", "recvtype"),
             ),
-            34 => (each, each),
-            53 if is_root()? => (each, 0),
-            53 => (0, each),
-            54 => {
-                let at_root = is_root()?;
+            ids::SENDRECV_REPLACE => (each, each),
+            ids::BCAST if self.is_root()? => (each, 0),
+            ids::BCAST => (0, each),
+            ids::GATHER => {
+                let at_root = self.is_root()?;
                 let all = match at_root {
-                    true => fields.bytes("recvcount", "recvtype") * ranks()?,
+                    true => self.bytes("recvcount", "recvtype") * self.ranks()?,
                     false => 0,
                 };
-                (fields.bytes("sendcount", "sendtype"), all)
+                (self.bytes("sendcount", "sendtype"), all)
             }
-            55 => (
-                fields.bytes("sendcount", "sendtype"),
-                fields.sum("recvcounts", "recvtype"),
+            ids::GATHERV => (
+                self.bytes("sendcount", "sendtype"),
+                self.sum("recvcounts", "recvtype"),
             ),
-            56 => {
-                let all = match is_root()? {
-                    true => fields.bytes("sendcount", "sendtype") * ranks()?,
+            ids::SCATTER => {
+                let all = match self.is_root()? {
+                    true => self.bytes("sendcount", "sendtype") * self.ranks()?,
                     false => 0,
                 };
-                (all, fields.bytes("recvcount", "recvtype"))
+                (all, self.bytes("recvcount", "recvtype"))
             }
-            57 => (
-                fields.sum("sendcounts", "sendtype"),
-                fields.bytes("recvcount", "recvtype"),
+            ids::SCATTERV => (
+                self.sum("sendcounts", "sendtype"),
+                self.bytes("recvcount", "recvtype"),
             ),
-            58 => (
-                fields.bytes("sendcount", "sendtype"),
-                fields.bytes("recvcount", "recvtype"),
+            ids::ALLGATHER => (
+                self.bytes("sendcount", "sendtype"),
+                self.bytes("recvcount", "recvtype"),
             ),
-            59 => (
-                fields.bytes("sendcount", "sendtype"),
-                fields.sum("recvcounts", "recvtype"),
+            ids::ALLGATHERV => (
+                self.bytes("sendcount", "sendtype"),
+                self.sum("recvcounts", "recvtype"),
             ),
-            60 => (
-                fields.bytes("sendcount", "sendtype") * ranks()?,
-                fields.bytes("recvcount", "recvtype") * ranks()?,
+            ids::ALLTOALL => (
+                self.bytes("sendcount", "sendtype") * self.ranks()?,
+                self.bytes("recvcount", "recvtype") * self.ranks()?,
             ),
-            61 => (
-                fields.sum("sendcounts", "sendtype"),
-                fields.sum("recvcounts", "recvtype"),
+            ids::ALLTOALLV => (
+                self.sum("sendcounts", "sendtype"),
+                self.sum("recvcounts", "recvtype"),
             ),
-            155 => (
-                fields.sum_each("sendcounts", "sendtypes"),
-                fields.sum_each("recvcounts", "recvtypes"),
+            ids::ALLTOALLW => (
+                self.sum_each("sendcounts", "sendtypes"),
+                self.sum_each("recvcounts", "recvtypes"),
             ),
-            62 if is_root()? => (each, each * ranks()?),
-            62 => (each, 0),
-            65 => (each, each),
-            66 => {
-                let all = fields.sum("recvcounts", "datatype");
+            ids::REDUCE if self.is_root()? => (each, each * self.ranks()?),
+            ids::REDUCE => (each, 0),
+            ids::ALLREDUCE => (each, each),
+            ids::REDUCE_SCATTER => {
+                let all = self.sum("recvcounts", "datatype");
                 (all, all)
             }
-            // 67 and 156
+            // Scan, Exscan
             _ => {
-                let (own, last) = (own()?, ranks()? - 1);
+                let (own, last) = (self.own_rank()?, self.ranks()? - 1);
                 // A rank that is alone counts as the first one.
                 let sent = if i64::from(own) == last && own > 0 {
                     0
@@ -180,10 +196,60 @@ pub fn traffic(record: &Record<'_>, sizes: &[i32], rank: &Rank<'_>) -> Option<Re
                 (sent, received)
             }
         })
-    };
-    Some(counted().and_then(|(sent, received)| {
+    }
+}
+
+/// Whether dumpistats counts the bytes of this function.
+fn is_counted(id: u16) -> bool {
+    matches!(
+        id,
+        ids::SEND
+            | ids::RECV
+            | ids::BSEND
+            | ids::SSEND
+            | ids::RSEND
+            | ids::ISEND
+            | ids::IBSEND
+            | ids::ISSEND
+            | ids::IRSEND
+            | ids::IRECV
+            | ids::SEND_INIT
+            | ids::BSEND_INIT
+            | ids::SSEND_INIT
+            | ids::RSEND_INIT
+            | ids::RECV_INIT
+            | ids::SENDRECV
+            | ids::SENDRECV_REPLACE
+            | ids::BCAST
+            | ids::GATHER
+            | ids::GATHERV
+            | ids::SCATTER
+            | ids::SCATTERV
+            | ids::ALLGATHER
+            | ids::ALLGATHERV
+            | ids::ALLTOALL
+            | ids::ALLTOALLV
+            | ids::REDUCE
+            | ids::ALLREDUCE
+            | ids::REDUCE_SCATTER
+            | ids::SCAN
+            | ids::ALLTOALLW
+            | ids::EXSCAN
+    )
+}
+
+/// The bytes of a call; `None` for functions that are not counted, `Some(Err)` for a call whose communicator cannot be
+/// followed.
+pub fn traffic(record: &Record<'_>, sizes: &[i32], rank: &Rank<'_>) -> Option<Result<Traffic, ()>> {
+    if !is_counted(record.function.id) {
+        return None;
+    }
+    let mut fields = Fields::new(record, sizes);
+    fields.comm = rank.comm(fields.int("comm"));
+    Some(fields.sent_and_received().and_then(|(sent, received)| {
+        let world = |dest| fields.comm.and_then(|comm| comm.world_rank(dest)).ok_or(());
         let to = match fields.get("dest") {
-            Arg::Int(dest) if dest >= 0 => Some(comm.and_then(|c| c.world_rank(dest)).ok_or(())?),
+            Arg::Int(dest) if dest >= 0 => Some(world(dest)?),
             _ => None,
         };
         Ok(Traffic { sent, received, to })

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::super::functions::MAX_FIELDS;
+use super::super::ids;
 use super::super::value::Arg;
 
 /// A communicator as a rank names it at some moment.
@@ -99,7 +100,35 @@ pub(super) struct Names {
 
 /// Ids of the functions looked at here.
 pub(super) fn is_creation(function: u16) -> bool {
-    matches!(function, 72..=80 | 84..=87 | 90..=92 | 99 | 101 | 111 | 130..=136)
+    matches!(
+        function,
+        ids::COMM_GROUP
+            | ids::GROUP_UNION
+            | ids::GROUP_INTERSECTION
+            | ids::GROUP_DIFFERENCE
+            | ids::GROUP_INCL
+            | ids::GROUP_EXCL
+            | ids::GROUP_RANGE_INCL
+            | ids::GROUP_RANGE_EXCL
+            | ids::GROUP_FREE
+            | ids::COMM_DUP
+            | ids::COMM_CREATE
+            | ids::COMM_SPLIT
+            | ids::COMM_FREE
+            | ids::COMM_REMOTE_GROUP
+            | ids::INTERCOMM_CREATE
+            | ids::INTERCOMM_MERGE
+            | ids::CART_CREATE
+            | ids::GRAPH_CREATE
+            | ids::CART_SUB
+            | ids::COMM_ACCEPT
+            | ids::COMM_CONNECT
+            | ids::COMM_DISCONNECT
+            | ids::COMM_GET_PARENT
+            | ids::COMM_JOIN
+            | ids::COMM_SPAWN
+            | ids::COMM_SPAWN_MULTIPLE
+    )
 }
 
 impl Names {
@@ -131,18 +160,18 @@ impl Names {
             _ => Vec::new(),
         };
         let (parent, made, kind) = match function {
-            72 => {
+            ids::COMM_GROUP => {
                 let group = Group::Of(self.comm(int(0)));
                 self.set_group(int(1), Some(group), 0);
                 return None;
             }
-            73..=75 => {
+            ids::GROUP_UNION | ids::GROUP_INTERSECTION | ids::GROUP_DIFFERENCE => {
                 let (a, b) = (self.group(int(0)), self.group(int(1)));
                 let group = a.zip(b).map(|(a, b)| {
                     let depth = a.depth.max(b.depth);
                     let group = match function {
-                        73 => Group::Union(a, b),
-                        74 => Group::Intersection(a, b),
+                        ids::GROUP_UNION => Group::Union(a, b),
+                        ids::GROUP_INTERSECTION => Group::Intersection(a, b),
                         _ => Group::Difference(a, b),
                     };
                     (group, depth)
@@ -150,8 +179,8 @@ impl Names {
                 self.set(int(2), group);
                 return None;
             }
-            76..=79 => {
-                let excluded = function % 2 == 1;
+            ids::GROUP_INCL | ids::GROUP_EXCL | ids::GROUP_RANGE_INCL | ids::GROUP_RANGE_EXCL => {
+                let excluded = matches!(function, ids::GROUP_EXCL | ids::GROUP_RANGE_EXCL);
                 let ranks = match args[2] {
                     Arg::Ints(ranks) => Some(ranks.iter().collect()),
                     Arg::Rows(rows) => {
@@ -167,26 +196,26 @@ impl Names {
                 self.set(int(3), group);
                 return None;
             }
-            80 => {
+            ids::GROUP_FREE => {
                 self.groups.remove(&int(0));
                 return None;
             }
-            87 => {
+            ids::COMM_FREE => {
                 self.comms.remove(&int(0));
                 return None;
             }
             // The remote group of an intercommunicator is not followed.
-            90 => {
+            ids::COMM_REMOTE_GROUP => {
                 self.set(int(1), None);
                 return None;
             }
-            84 => (int(0), int(1), Kind::Dup),
-            85 => (int(0), int(2), Kind::Create(self.group(int(1)))),
-            86 => {
+            ids::COMM_DUP => (int(0), int(1), Kind::Dup),
+            ids::COMM_CREATE => (int(0), int(2), Kind::Create(self.group(int(1)))),
+            ids::COMM_SPLIT => {
                 let (color, key) = (int(1), int(2));
                 (int(0), int(3), Kind::Split { color, key })
             }
-            91 => {
+            ids::INTERCOMM_CREATE => {
                 let kind = Kind::Intercomm {
                     leader: int(1),
                     remote: self.comm(int(2)),
@@ -195,35 +224,35 @@ impl Names {
                 };
                 (int(0), int(5), kind)
             }
-            92 => (int(0), int(2), Kind::Merge { high: int(1) != 0 }),
-            99 => {
+            ids::INTERCOMM_MERGE => (int(0), int(2), Kind::Merge { high: int(1) != 0 }),
+            ids::CART_CREATE => {
                 let kind = Kind::Cart {
                     dims: ints(2),
                     reorder: int(4) != 0,
                 };
                 (int(0), int(5), kind)
             }
-            101 => {
+            ids::GRAPH_CREATE => {
                 let kind = Kind::Graph {
                     nodes: int(2),
                     reorder: int(5) != 0,
                 };
                 (int(1), int(6), kind)
             }
-            111 => {
+            ids::CART_SUB => {
                 let remain = ints(2).into_iter().map(|remains: i32| remains != 0);
                 let remain = remain.collect();
                 (int(1), int(3), Kind::CartSub { remain })
             }
-            132 => {
+            ids::COMM_DISCONNECT => {
                 self.comms.remove(&int(0));
                 return None;
             }
-            130 | 131 => (int(3), int(4), Kind::Opaque),
-            133 => (0, int(0), Kind::Opaque),
-            134 => (0, int(1), Kind::Opaque),
-            135 => (int(2), int(3), Kind::Opaque),
-            136 => (int(3), int(4), Kind::Opaque),
+            ids::COMM_ACCEPT | ids::COMM_CONNECT => (int(3), int(4), Kind::Opaque),
+            ids::COMM_GET_PARENT => (0, int(0), Kind::Opaque),
+            ids::COMM_JOIN => (0, int(1), Kind::Opaque),
+            ids::COMM_SPAWN => (int(2), int(3), Kind::Opaque),
+            ids::COMM_SPAWN_MULTIPLE => (int(3), int(4), Kind::Opaque),
             _ => return None,
         };
         let creation = Creation {

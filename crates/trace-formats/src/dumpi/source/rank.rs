@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::functions::{FUNCTION_ENTER, FUNCTION_EXIT, MAX_FIELDS};
+use super::super::ids;
 use super::super::read::Reader;
 use super::super::stream::Records;
 use super::super::types::Record;
@@ -147,8 +148,7 @@ impl<'a> Walk<'a> {
             _ => None,
         };
         match id {
-            // Send, Bsend, Ssend, Rsend
-            0 | 3..=5 => {
+            ids::SEND | ids::BSEND | ids::SSEND | ids::RSEND => {
                 self.send(
                     int(2),
                     int(3),
@@ -159,19 +159,18 @@ impl<'a> Walk<'a> {
                     messages,
                 );
             }
-            // Isend, Ibsend, Issend, Irsend
-            8..=11 => {
+            ids::ISEND | ids::IBSEND | ids::ISSEND | ids::IRSEND => {
                 let amount = (int(0), int(1));
                 let sent = self.send(int(2), int(3), int(4), amount, &flow, comms, messages);
                 let operation = Operation::Sent(sent);
                 self.requests
                     .insert(request(5), operation, Use::Shared, thread);
             }
-            1 => {
+            ids::RECV => {
                 let wanted = self.wanted(int(2), int(3), int(4), comms);
                 self.receive(wanted, status(5), (int(0), int(1)), &flow, comms, messages);
             }
-            12 => {
+            ids::IRECV => {
                 let operation = match self.wanted(int(2), int(3), int(4), comms) {
                     Some(wanted) => Operation::Posted {
                         number: messages.post(wanted),
@@ -182,27 +181,27 @@ impl<'a> Walk<'a> {
                 self.requests
                     .insert(request(5), operation, Use::Own, thread);
             }
-            26..=29 => {
+            ids::SEND_INIT | ids::BSEND_INIT | ids::SSEND_INIT | ids::RSEND_INIT => {
                 let channel = self.channel(int(2), int(3), int(4), comms);
                 let bytes = info::bytes(int(0), int(1), &self.sizes);
                 let operation = Operation::SendInit { channel, bytes };
                 self.requests
                     .insert(request(5), operation, Use::Persistent, thread);
             }
-            30 => {
+            ids::RECV_INIT => {
                 let operation = Operation::RecvInit(self.wanted(int(2), int(3), int(4), comms));
                 self.requests
                     .insert(request(5), operation, Use::Persistent, thread);
             }
-            31 => self.start(request(0), &flow, messages),
-            32 => {
+            ids::START => self.start(request(0), &flow, messages),
+            ids::STARTALL => {
                 if let Arg::Ints(requests) = args[1] {
                     for request in requests.iter() {
                         self.start(request as u32 as u64, &flow, messages);
                     }
                 }
             }
-            33 => {
+            ids::SENDRECV => {
                 self.send(
                     int(2),
                     int(3),
@@ -215,7 +214,7 @@ impl<'a> Walk<'a> {
                 let wanted = self.wanted(int(6), int(7), int(8), comms);
                 self.receive(wanted, status(9), (int(4), int(5)), &flow, comms, messages);
             }
-            34 => {
+            ids::SENDRECV_REPLACE => {
                 self.send(
                     int(2),
                     int(3),
@@ -229,10 +228,12 @@ impl<'a> Walk<'a> {
                 self.receive(wanted, status(7), (int(0), int(1)), &flow, comms, messages);
             }
             // Wait, Test
-            13 => self.complete(request(0), status(1), &flow, comms, messages),
-            14 if int(1) != 0 => self.complete(request(0), status(2), &flow, comms, messages),
+            ids::WAIT => self.complete(request(0), status(1), &flow, comms, messages),
+            ids::TEST if int(1) != 0 => {
+                self.complete(request(0), status(2), &flow, comms, messages)
+            }
             // Waitany, Testany
-            16 | 17 => {
+            ids::WAITANY | ids::TESTANY => {
                 let list = match args[1] {
                     Arg::Ints(requests) => requests.iter().nth(int(2).max(0) as usize),
                     _ => None,
@@ -244,7 +245,7 @@ impl<'a> Walk<'a> {
                 }
             }
             // Waitall, Testall
-            18 | 19 => {
+            ids::WAITALL | ids::TESTALL => {
                 let at = if id == 18 { 2 } else { 3 };
                 if let Arg::Ints(requests) = args[1]
                     && (id == 18 || int(2) != 0)
@@ -257,7 +258,7 @@ impl<'a> Walk<'a> {
                 }
             }
             // Waitsome, Testsome
-            20 | 21 => {
+            ids::WAITSOME | ids::TESTSOME => {
                 if let (Arg::Ints(requests), Arg::Ints(indices)) = (args[1], args[3]) {
                     let requests: Vec<i32> = requests.iter().collect();
                     let mut statuses = statuses(args[4]);
@@ -270,7 +271,7 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            15 => {
+            ids::REQUEST_FREE => {
                 let request = request(0);
                 if let Some(Operation::Posted { number, wanted }) =
                     self.requests.free(request, thread)
@@ -281,9 +282,9 @@ impl<'a> Walk<'a> {
                     messages.forget(number, &wanted);
                 }
             }
-            24 => *self.cancelled.entry(request(0)).or_default() += 1,
+            ids::CANCEL => *self.cancelled.entry(request(0)).or_default() += 1,
             // Any other call that gives a request back.
-            170 => {
+            ids::GREQUEST_START => {
                 let operation = Operation::Other;
                 self.requests
                     .insert(request(0), operation, Use::Own, thread);
