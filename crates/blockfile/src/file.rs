@@ -195,12 +195,12 @@ impl<'a> File<'a> {
         File::read(contents, std::slice::from_ref(&whole))
     }
 
-    /// As [`File::new`], in little memory whatever the size of the file: what a walk has left behind is given back. `data`
+    /// [`File::new`] in little memory whatever the size of the file: the pages that a walk has left are given back. `data`
     /// are the parts of the file that hold something, ascending; the rest is holes and not walked, since a file of a few KB
     /// may claim to be of any length.
     ///
     /// # Errors
-    /// As there.
+    /// If `bytes` is not a block file of this version.
     ///
     /// # Safety
     /// `bytes` must be a shared mapping of a file from its beginning, through which nobody writes.

@@ -173,7 +173,7 @@ fn report(losses: &Losses, target: &Target, quiet: bool) {
     }
 }
 
-/// The same file, or one of another shape or version, with composites and views as they are.
+/// Writes an SLOG2 file as SLOG2: as it is, or with another tree or version. Composites and views stay.
 fn slog2_to_slog2(trace: &Trace, target: &Target) -> Result<(), Failure> {
     let bad = |error: slog2::Error| match &error.kind {
         ErrorKind::Io(io) => Failure::output(target.path.display(), io),

@@ -26,13 +26,13 @@ pub enum Action {
 /// The letters by which the kernel describes a transfer (blk_fill_rwbs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags {
-    /// What it does.
+    /// What the transfer does.
     pub action: Action,
-    /// The device's cache is to be written out before it.
+    /// Whether the device's cache must be written out before the transfer.
     pub flush: bool,
-    /// It is to be on the medium when it is done.
+    /// Whether the data must be on the medium when the transfer is done.
     pub fua: bool,
-    /// It is of the file system's own and not of a file's contents.
+    /// Whether the transfer is of the file system's own data, not of the contents of a file.
     pub metadata: bool,
 }
 
@@ -69,9 +69,9 @@ pub struct Range {
     pub device: u32,
     /// First sector.
     pub sector: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
-    /// What is done.
+    /// What is done to them.
     pub flags: Flags,
 }
 
@@ -94,7 +94,7 @@ pub enum BlockEvent {
         inode: u64,
         /// Bytes.
         bytes: u64,
-        /// It can only write.
+        /// Whether the transfer only writes.
         writes: bool,
     },
     /// The task has asked for all of that transfer.
@@ -162,10 +162,10 @@ impl EventKind {
     }
 }
 
-/// Place of a field: offset and size.
+/// Position of a field in a record: offset and size, bytes.
 type FieldPosition = (usize, usize);
 
-/// How an event lies in the buffer.
+/// Layout of an event in the buffer.
 #[derive(Clone, Debug)]
 struct Layout {
     kind: EventKind,
@@ -179,10 +179,10 @@ struct Layout {
 pub struct Layouts(BTreeMap<u16, Layout>);
 
 impl Layouts {
-    /// Those of this kernel, and of each event the folder of its switches.
+    /// The layouts of this kernel, and for each event the folder with its switches.
     ///
     /// # Errors
-    /// Which event is missing or cannot be understood.
+    /// The name of the event that is missing or cannot be understood.
     pub fn of(instance: &Instance) -> Result<(Layouts, Vec<String>), String> {
         let mut layouts = BTreeMap::new();
         let mut folders = Vec::new();

@@ -20,13 +20,13 @@ const EXTENTS_PER_CALL: usize = 512;
 /// Most extents that are kept of a file.
 const MAX_EXTENTS_PER_FILE: usize = 1 << 20;
 
-/// Of an extent: offset in the file, offset on the disk, length, all in bytes.
+/// An extent: offset in the file, offset on the disk, length, all in bytes.
 pub type Extent = (u64, u64, u64);
 
 /// The extents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
-    /// Those with a place, by offset in the file, neighbours joined.
+    /// Extents with a place on the disk, by offset in the file, neighbours joined.
     pub known: Vec<Extent>,
     /// Bytes that have no place yet.
     pub pending: u64,

@@ -219,7 +219,7 @@ impl Session {
         files.filter_map(Value::as_str).map(PathBuf::from).collect()
     }
 
-    /// Those of its own files that lie on the devices of `paths`.
+    /// The session's own files that lie on the devices of `paths`.
     fn own_traffic(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
         let device = |path: &PathBuf| {
             let meta = path

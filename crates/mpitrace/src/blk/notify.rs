@@ -22,22 +22,22 @@ pub struct Notify {
     descriptor: OwnedFd,
 }
 
-/// Something happened.
+/// A change in a watched directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// To a name in a watched directory.
+    /// A name in a watched directory changed.
     Name {
         /// The directory.
         watch: i32,
         /// The name.
         name: OsString,
-        /// Whether it is that of a directory.
+        /// Whether the name is that of a directory.
         folder: bool,
-        /// It is new there.
+        /// Whether the name is new in the directory.
         appeared: bool,
-        /// The file was closed by one who could write to it.
+        /// Whether the file was closed by a process that could write to it.
         closed: bool,
-        /// It is gone.
+        /// Whether the name is gone.
         removed: bool,
     },
     /// The directory itself is gone.
@@ -45,7 +45,7 @@ pub enum Change {
         /// The directory.
         watch: i32,
     },
-    /// Something of which the kernel could not tell us.
+    /// The kernel dropped changes.
     Lost,
 }
 

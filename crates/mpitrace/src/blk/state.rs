@@ -22,17 +22,17 @@ pub struct State {
     path: PathBuf,
 }
 
-/// A session as its state file tells it.
+/// The state of a session, from its state file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionState {
-    /// There is none.
+    /// There is no session.
     None,
-    /// Its process runs.
+    /// The process of the session runs.
     Runs {
         /// The process.
         pid: u32,
     },
-    /// Its process is gone without having ended it.
+    /// The process is gone and did not end the session.
     Dead {
         /// The process.
         pid: u32,
@@ -41,11 +41,11 @@ pub enum SessionState {
     },
 }
 
-/// What a session is told to do.
+/// An order to a running session.
 pub enum SessionOrder {
-    /// Say how it goes.
+    /// Report what has been seen so far.
     Status,
-    /// Come to an end.
+    /// End the session.
     Stop {
         /// A folder of block files whose files' places are wanted too.
         blocks: Option<PathBuf>,

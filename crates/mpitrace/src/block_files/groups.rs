@@ -10,9 +10,9 @@ use trace_formats::dumpi::print::Zone;
 
 /// The block files of one run in order of rank.
 pub struct Group<'a> {
-    /// Not empty.
+    /// Block files of the ranks; at least one.
     pub sources: Vec<Source<'a>>,
-    /// Those of servers and devices that may have worked for it.
+    /// Block files of servers and devices that may have worked for the run.
     pub servers: Vec<File<'a>>,
 }
 

@@ -9,13 +9,13 @@ use wrappers::Table;
 
 /// A block file that can be read.
 pub struct Source<'a> {
-    /// Where it is.
+    /// Name of the file.
     pub path: &'a Path,
-    /// Its contents.
+    /// Contents of the file.
     pub file: File<'a>,
-    /// Its header.
+    /// Header of the file.
     pub info: Info,
-    /// What cannot be read of it.
+    /// Parts of the file that cannot be read.
     pub damage: Vec<Error>,
     /// The process that wrote it.
     pub process: Process,
@@ -79,7 +79,7 @@ impl<'a> Source<'a> {
         parts.get(at.checked_sub(1)?)?.parse().ok()
     }
 
-    /// It is of this rank of a run, in whose MPI_Init it died.
+    /// Sets rank, size and run of a process that died in MPI_Init and so could not write them.
     pub fn set_rank(&mut self, rank: u32, size: u32, run: u64) {
         self.file.set_rank(rank, size, run);
         self.info = self.file.info();

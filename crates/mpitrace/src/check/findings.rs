@@ -74,12 +74,12 @@ impl Findings {
         }
     }
 
-    /// What the format forbids, at a byte of the file.
+    /// Adds an error: something that the format forbids, at a byte of the file.
     pub fn error(&mut self, subject: &'static str, byte: u64, what: impl Display) {
         self.error_at(subject, format_args!("byte {byte}"), what);
     }
 
-    /// The same at a place that is told otherwise.
+    /// Adds an error at a place that is no byte.
     pub fn error_at(&mut self, subject: &'static str, place: impl Display, what: impl Display) {
         self.add(
             Severity::Error,
@@ -96,12 +96,12 @@ impl Findings {
         });
     }
 
-    /// What is odd, at a byte of the file.
+    /// Adds a warning: something unusual, at a byte of the file.
     pub fn warning(&mut self, subject: &'static str, byte: u64, what: impl Display) {
         self.warning_at(subject, format_args!("byte {byte}"), what);
     }
 
-    /// The same at a place that is told otherwise.
+    /// Adds a warning at a place that is no byte.
     pub fn warning_at(&mut self, subject: &'static str, place: impl Display, what: impl Display) {
         self.add(
             Severity::Warning,
@@ -111,7 +111,7 @@ impl Findings {
         );
     }
 
-    /// How many of this severity.
+    /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> u64 {
         let counts = self.counts.iter();
         counts
@@ -147,7 +147,7 @@ impl Findings {
         lines
     }
 
-    /// The same for programs.
+    /// The findings as JSON.
     pub fn json(&self) -> Value {
         let kept = self.kept.iter().map(|finding| {
             json!({

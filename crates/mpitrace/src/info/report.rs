@@ -14,12 +14,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Says something. A later word replaces an earlier one.
+    /// Puts a fact. A later value of the same name replaces the earlier one.
     pub fn put(&mut self, name: &str, value: impl Into<Value>) {
         self.facts.insert(name.to_owned(), value.into());
     }
 
-    /// The same if there is something to say.
+    /// Puts a fact if there is a value.
     pub fn maybe<T: Into<Value>>(&mut self, name: &str, value: Option<T>) {
         if let Some(value) = value {
             self.put(name, value);

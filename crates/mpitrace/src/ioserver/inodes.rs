@@ -23,13 +23,13 @@ const FIRST_SUBSTITUTE_INODE: u64 = 1 << 63;
 
 /// A file that the kernel knows.
 pub struct Node {
-    /// Its number in requests, and as `st_ino` for programs: that of the inode in the store wherever possible.
+    /// Number of the file in requests, and `st_ino` for programs: that of the inode in the store wherever possible.
     pub number: u64,
     /// Device and inode in the store.
     pub key: (u64, u64),
     /// O_PATH descriptor of the inode.
     pub place: OwnedFd,
-    /// How many open files there are. Who tells the store that the first was opened or the last one closed holds the lock until
+    /// Number of open files. Who tells the store that the first was opened or the last one closed holds the lock until
     /// the store knows: what becomes of a file without a name hangs on it.
     pub open: Mutex<usize>,
     /// Size of the file where only this process can change it, once it is known. Who changes it holds the lock.
@@ -38,7 +38,7 @@ pub struct Node {
     named: AtomicBool,
 }
 
-/// All of them.
+/// All files that the kernel knows.
 pub struct Inodes {
     /// Absolute name of the directory that is shown.
     base: PathBuf,
@@ -183,17 +183,17 @@ impl Node {
         format!("/proc/self/fd/{}", self.place.as_raw_fd())
     }
 
-    /// Its present name in the store.
+    /// Present name of the file in the store.
     pub fn path(&self) -> std::io::Result<PathBuf> {
         std::fs::read_link(self.link())
     }
 
-    /// It has got another name.
+    /// Notes that the file has another name now.
     pub fn renamed(&self) {
         self.named.store(false, Relaxed);
     }
 
-    /// Its attributes in the store.
+    /// Attributes of the file in the store.
     pub fn stat(&self) -> Result<Stat> {
         fs::statat(&self.place, "", AtFlags::EMPTY_PATH)
     }

@@ -13,7 +13,7 @@ pub struct Layout {
 /// A part of a range that lies in one stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripePiece {
-    /// Which server has it.
+    /// Index of the server that has the piece.
     pub server: usize,
     /// Offset in the file.
     pub offset: u64,

@@ -17,13 +17,13 @@ const MAX_OPEN_FILES: usize = 512;
 
 /// A server's part of a file.
 pub struct Object {
-    /// Its descriptor.
+    /// Descriptor of the part.
     pub fd: OwnedFd,
-    /// Its inode number in the store.
+    /// Inode number of the file in the store.
     pub inode: u64,
 }
 
-/// All of them.
+/// The parts of files that a data server has.
 pub struct Objects {
     store: PathBuf,
     /// Whether a file that is not taken has been told.
@@ -32,7 +32,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Those in the directory `store`.
+    /// The objects in the directory `store`.
     pub fn new(store: PathBuf) -> Objects {
         Objects {
             store,

@@ -84,7 +84,7 @@ impl Secret {
     /// The secret in the user's own file, `$XDG_CONFIG_HOME/mpitrace/secret` or `~/.config/mpitrace/secret`, which is made if it is not there.
     ///
     /// # Errors
-    /// As [`read`](Self::read); or when it cannot be made.
+    /// The errors of [`read`](Self::read), and a failure when the file cannot be created.
     pub fn of_user() -> Result<Secret, Failure> {
         let folder = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".config"));
@@ -105,7 +105,7 @@ impl Secret {
     /// sockets, which need none.
     ///
     /// # Errors
-    /// As [`read`](Self::read) and [`of_user`](Self::of_user).
+    /// The errors of [`read`](Self::read) and [`of_user`](Self::of_user).
     pub fn for_addresses<'a>(
         file: Option<&Path>,
         addresses: impl IntoIterator<Item = &'a Address>,

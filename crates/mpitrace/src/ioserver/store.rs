@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// A file that a program has open.
 pub struct OpenFile {
-    /// Which.
+    /// The file.
     pub node: Arc<Node>,
     /// Descriptor of the file in the directory.
     pub fd: OwnedFd,
@@ -35,7 +35,7 @@ pub trait Store: Send + Sync {
         file: Option<&OpenFile>,
         size: u64,
     ) -> Result<()>;
-    /// As fallocate(2).
+    /// Does what fallocate(2) does.
     fn allocate(
         &self,
         work: &Work<'_>,

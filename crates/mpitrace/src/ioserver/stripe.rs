@@ -308,7 +308,7 @@ impl Server {
         Ok(stream)
     }
 
-    /// It does not answer: says so once.
+    /// Reports that the server does not answer, the first time.
     fn lost(&self, e: &std::io::Error) {
         if !self.is_lost.swap(true, Relaxed) {
             eprintln!(

@@ -61,15 +61,15 @@ impl fmt::Display for Family {
 /// The MPI of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequiredMpi {
-    /// Its ABI.
+    /// ABI of the MPI library.
     pub family: Family,
-    /// Its library file, where that is known.
+    /// File of the MPI library, where that is known.
     pub library: Option<PathBuf>,
-    /// How that is known, to be said to the user: `as ring loads libmpi.so.12`.
+    /// Reason for the user: `as ring loads libmpi.so.12`.
     pub why: String,
 }
 
-/// What the programs of a command line are.
+/// The libraries that the programs of a command line load.
 #[derive(Debug, Default)]
 pub struct ProgramLibraries {
     /// The program that decided, and its MPI.

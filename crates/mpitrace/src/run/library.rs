@@ -143,7 +143,7 @@ fn best(recorders: &[Recorder], generation: Option<u8>) -> Option<&Recorder> {
     recorders.iter().min_by_key(distance)
 }
 
-/// Which functions an MPI library has, in the generations by which recorders say what they know.
+/// Generation of an MPI library by the functions that it has. Recorders name the generation they know in the same way.
 fn generation_of(library: &Path) -> Option<u8> {
     if has_name(library, "MPI_Abi_get_version")? {
         Some(5)

@@ -58,7 +58,7 @@ fn watch() {
 /// Runs a command to its end.
 ///
 /// # Errors
-/// It cannot be started.
+/// When the command cannot be started.
 pub fn to_the_end(command: &mut Command) -> io::Result<ExitStatus> {
     watch();
     let parent = std::process::id();

@@ -264,7 +264,7 @@ struct Batch {
     items: Vec<PendingDrawable>,
     /// Keys and places of the items.
     sorted: Vec<(u64, u64, u32)>,
-    /// Those that have to wait for the next time.
+    /// Drawables that have to wait for the next batch.
     kept: Vec<PendingDrawable>,
     given: u64,
 }

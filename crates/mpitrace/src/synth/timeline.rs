@@ -2,28 +2,28 @@
 //!
 //! Every number follows from the seed, the rank and the iteration, so that any pass over the timeline gives the same.
 
-/// Which trace to make.
+/// Size and seed of the trace to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Processes.
+    /// Number of processes.
     pub ranks: u32,
-    /// Drawables at least.
+    /// Minimum number of drawables.
     pub drawables: u64,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
 /// Iterations from one checkpoint to the next.
 const CHECKPOINT: u64 = 20;
-/// Of computing between two exchanges, before imbalance.
+/// Duration of computing between two exchanges, before imbalance, ns.
 const COMPUTE_NS: u64 = 400_000;
-/// Until the first byte of a message arrives.
+/// Time until the first byte of a message arrives, ns.
 const LATENCY_NS: u64 = 2_000;
-/// Of a message, then.
+/// Bytes of a message that arrive per ns after that.
 const BYTES_PER_NS: u64 = 10;
 /// Bytes that a rank writes into a checkpoint.
 pub const CHECKPOINT_BYTES: u64 = 1 << 20;
-/// MPI_Init takes so long.
+/// Duration of MPI_Init, ns.
 const INIT_NS: u64 = 3_000_000;
 
 /// From when to when.

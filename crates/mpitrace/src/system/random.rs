@@ -20,7 +20,7 @@ pub fn bytes<const N: usize>() -> io::Result<[u8; N]> {
 /// `N` bytes that nobody can guess, as `2 * N` hexadecimal digits.
 ///
 /// # Errors
-/// As [`bytes`].
+/// When the kernel gives none.
 pub fn digits<const N: usize>() -> io::Result<String> {
     let mut text = String::new();
     for byte in bytes::<N>()? {

@@ -140,7 +140,7 @@ impl Table {
         }
     }
 
-    /// The same with these columns only, which it must have.
+    /// A copy of the table with only these columns, which it must have.
     pub fn select(&self, columns: &[&'static str]) -> Table {
         let place = |name: &&str| self.columns.iter().position(|column| column == name);
         let places: Vec<usize> = columns.iter().filter_map(place).collect();
@@ -153,7 +153,7 @@ impl Table {
         }
     }
 
-    /// The same without those of these columns in which there is nothing: no value, or zeros.
+    /// A copy of the table without those of `columns` that are empty: no value, or zeros only.
     pub fn without_empty(&self, columns: &[&str]) -> Table {
         let is_nothing = |cell: &Cell| match cell {
             Cell::Count(count) | Cell::Bytes(count) | Cell::Time(count) => *count == 0,

@@ -31,7 +31,7 @@ pub fn time(ns: u64) -> String {
     format!("{} {}", digits(value), units[unit])
 }
 
-/// As [`time`], of seconds; what is less than a nanosecond is none, and a time may be negative.
+/// A duration in seconds, in the form of [`time`]: rounded to ns, and negative if it is.
 pub fn seconds(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "-" } else { "" };
     // Too large ones become the largest.

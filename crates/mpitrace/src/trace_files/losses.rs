@@ -26,7 +26,8 @@ pub fn report_losses(losses: &Losses, name: &Path) {
     }
 }
 
-/// The same of what is only looked at: MPI's constants, of which every CLOG2 file has three, are in no picture.
+/// Says on stderr what a picture could not show. MPI's constants do not count: every CLOG2 file has three of them, and no
+/// picture shows them.
 pub fn report_losses_of_picture(mut losses: Losses, name: &Path) {
     losses.forget("constant of MPI");
     report_losses(&losses, name);

@@ -1,4 +1,4 @@
-//! What every command asks before it writes a file: whether that may be.
+//! The check before a command writes a file: it must not be an input, nor exist already without `--force`.
 
 use crate::failure::Failure;
 use crate::trace_files::input::Input;
@@ -72,10 +72,10 @@ impl Overwrite {
         }
     }
 
-    /// The same for several files that a command writes.
+    /// [`Overwrite::allow`] for several files that a command writes.
     ///
     /// # Errors
-    /// As there.
+    /// The failure for the first file that may not be written.
     pub fn allow_all<I: AsRef<Path>>(
         self,
         outputs: &[PathBuf],

@@ -7,7 +7,7 @@ use trace_formats::{clog1, slog1};
 use trace_model::Losses;
 use trace_model::PendingFile;
 
-/// The same file again, without changes.
+/// Copies an SLOG-1 file without changes.
 pub fn copy(trace: &Trace, target: &Target) -> Result<Losses, Failure> {
     let failed = |error: slog1::Error| match &error.kind {
         slog1::ErrorKind::Io(cause) => Failure::output(target.path.display(), cause),

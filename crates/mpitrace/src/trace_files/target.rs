@@ -16,12 +16,12 @@ const BUFFER_BYTES: usize = 1 << 18;
 /// A file that is being written.
 pub type Output = BufWriter<PendingFile>;
 
-/// How to write what.
+/// A file to be written, with its format and the options of the formats.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Name of the file; `-` is stdout.
     pub path: PathBuf,
-    /// Its format.
+    /// Format of the file.
     pub format: Format,
     /// Shape of an SLOG2 tree.
     pub tree: TreeArguments,
