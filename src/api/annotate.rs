@@ -21,7 +21,7 @@ const FIRST_KEY: u64 = 4096;
 static NEXT_KEY: AtomicU64 = AtomicU64::new(FIRST_KEY);
 
 /// Longest text that is kept, bytes: a record must fit a block, and DUMPI's labels have 16-bit lengths.
-const LONGEST_TEXT: usize = 32 << 10;
+const MAX_TEXT_BYTES: usize = 32 << 10;
 
 /// Takes what MPI_Pcontrol was called with, `arguments` being those behind the level. Nothing is done for other levels than
 /// 2 and 3, while recording is off, and inside another MPI call.
@@ -41,7 +41,7 @@ pub unsafe fn annotate(level: c_int, mut arguments: Arguments) {
             3 => Some(arguments.word()),
             _ => return,
         };
-        let Some(text) = printf::text(arguments, LONGEST_TEXT) else {
+        let Some(text) = printf::text(arguments, MAX_TEXT_BYTES) else {
             return;
         };
         if let Some(key) = given

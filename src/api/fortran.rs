@@ -2,7 +2,7 @@
 //! are addresses, the lengths of strings come behind them.
 
 use crate::api;
-use crate::api::user::LONGEST_TEXT;
+use crate::api::user::MAX_TEXT_BYTES;
 use std::ffi::{CString, c_char, c_int};
 
 /// A Fortran string as C has it: without the blanks at its end.
@@ -11,7 +11,7 @@ use std::ffi::{CString, c_char, c_int};
 /// `text` has `length` characters.
 unsafe fn string(text: *const c_char, length: usize) -> CString {
     // SAFETY: by the caller.
-    let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length.min(LONGEST_TEXT)) };
+    let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length.min(MAX_TEXT_BYTES)) };
     let text = text.split(|&b| b == 0).next().unwrap_or_default();
     CString::new(text.trim_ascii_end()).unwrap_or_default()
 }

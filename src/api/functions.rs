@@ -11,7 +11,7 @@ use crate::platform::clock;
 use crate::platform::errno::{errno, set_errno};
 use crate::posix;
 use crate::thread::current;
-use crate::thread::program_functions::{LEAST, LIMIT, OFF, ON, STATE, UNDECIDED};
+use crate::thread::program_functions::{MAX_FUNCTIONS, MIN_TICKS, OFF, ON, STATE, UNDECIDED};
 use crate::thread::records;
 use crate::thread::registry;
 use crate::thread::state::Thread;
@@ -28,10 +28,10 @@ use std::sync::atomic::{
 };
 
 /// Bytes of a record.
-const SIZE: usize = HEAD + PAYLOAD;
+const RECORD_BYTES: usize = HEAD + PAYLOAD;
 
 /// The call that tells of a function's entry stands among its first bytes, unless the function was inlined.
-const PROLOGUE: u64 = 256;
+const MAX_PROLOGUE_BYTES: u64 = 256;
 
 /// What must be known of functions besides, at the end.
 pub fn last_words(t: &mut Thread) {
@@ -78,19 +78,19 @@ unsafe extern "C" fn enter(function: u64, stack: *const u64) {
     let t = unsafe { t.as_mut() };
     // SAFETY: promised by the caller.
     let place = unsafe { *stack };
-    let inlined = if place.wrapping_sub(function) < PROLOGUE {
+    let inlined = if place.wrapping_sub(function) < MAX_PROLOGUE_BYTES {
         0
     } else {
         INLINED
     };
-    if t.functions.recorded >= LIMIT.load(Relaxed) {
+    if t.functions.recorded >= MAX_FUNCTIONS.load(Relaxed) {
         t.functions.beyond += 1;
         t.functions.open_beyond += 1;
         return;
     }
     t.functions.recorded += 1;
     record(t, ENTER, function | inlined, stack, clock::now());
-    if LEAST.load(Relaxed) > 0 {
+    if MIN_TICKS.load(Relaxed) > 0 {
         let end = t.at as usize;
         t.functions.note(t.sequence, end);
     }
@@ -105,7 +105,7 @@ unsafe extern "C" fn exit(function: u64, stack: *const u64) {
         return;
     }
     let now = clock::now();
-    let least = LEAST.load(Relaxed);
+    let least = MIN_TICKS.load(Relaxed);
     if least > 0 {
         let entry = t.functions.latest(t.sequence);
         if entry == t.at as usize && taken_back(t, function, now, least) {
@@ -169,7 +169,7 @@ fn record(t: &mut Thread, number: u16, function: u64, stack: *const u64, now: u6
     // A signal handler of this thread must see it before anything of the record.
     compiler_fence(SeqCst);
     let far = now.wrapping_sub(t.time_base) >> 32 != 0;
-    if far || SIZE + SLACK > (t.end as usize) - (t.at as usize) {
+    if far || RECORD_BYTES + SLACK > (t.end as usize) - (t.at as usize) {
         make_room(t, now);
     }
     // SAFETY: there is room in the thread's own block.
@@ -184,8 +184,8 @@ fn record(t: &mut Thread, number: u16, function: u64, stack: *const u64, now: u6
             duration: 0,
             call: t.next_call.wrapping_sub(t.call_base) as u32,
         }
-        .write(at, SIZE);
-        t.at = at.add(SIZE);
+        .write(at, RECORD_BYTES);
+        t.at = at.add(RECORD_BYTES);
         let committed = t.at as usize - t.block.start() as usize;
         (*t.block.header()).committed.publish(committed as u32);
     }
@@ -197,7 +197,7 @@ fn record(t: &mut Thread, number: u16, function: u64, stack: *const u64, now: u6
 #[inline(never)]
 fn make_room(t: &mut Thread, now: u64) {
     let kept = errno();
-    let room = SIZE + SLACK;
+    let room = RECORD_BYTES + SLACK;
     records::make_room(t, room, now, t.next_call);
     modules::look(t);
     records::make_room(t, room, now, t.next_call);
@@ -209,7 +209,7 @@ fn make_room(t: &mut Thread, now: u64) {
 fn taken_back(t: &mut Thread, function: u64, now: u64, least: u64) -> bool {
     // SAFETY: the latest record of the thread's own block is an entry.
     unsafe {
-        let at = t.at.sub(SIZE);
+        let at = t.at.sub(RECORD_BYTES);
         let word = at.cast::<u16>().read_unaligned();
         let start = at.add(4).cast::<u32>().read_unaligned();
         let entered = at.add(HEAD).cast::<u64>().read_unaligned() & !INLINED;

@@ -9,7 +9,7 @@ pub(crate) mod pcontrol;
 pub(crate) mod printf;
 pub(crate) mod user;
 
-use crate::api::user::names::Name;
+use crate::api::user::names::EventName;
 use crate::call::modes;
 use crate::mpi::functions::BUILT_FOR;
 use crate::posix;
@@ -22,20 +22,20 @@ use std::ffi::{c_char, c_int, c_uint};
 const INTERFACE: c_uint = 2;
 
 /// All functions of `trace.h`.
-pub static ALL: &[Function] = &[
-    Function(trace_callid as *const ()),
-    Function(trace_on as *const ()),
-    Function(trace_off as *const ()),
-    Function(trace_is_on as *const ()),
-    Function(trace_version as *const ()),
-    Function(libtrace_begin as *const ()),
-    Function(libtrace_end as *const ()),
-    Function(libtrace_region as *const ()),
-    Function(libtrace_region_begin as *const ()),
-    Function(libtrace_region_end as *const ()),
-    Function(libtrace_mark as *const ()),
-    Function(libtrace_mark_double as *const ()),
-    Function(libtrace_text as *const ()),
+pub static ALL: &[ExportedFunction] = &[
+    ExportedFunction(trace_callid as *const ()),
+    ExportedFunction(trace_on as *const ()),
+    ExportedFunction(trace_off as *const ()),
+    ExportedFunction(trace_is_on as *const ()),
+    ExportedFunction(trace_version as *const ()),
+    ExportedFunction(libtrace_begin as *const ()),
+    ExportedFunction(libtrace_end as *const ()),
+    ExportedFunction(libtrace_region as *const ()),
+    ExportedFunction(libtrace_region_begin as *const ()),
+    ExportedFunction(libtrace_region_end as *const ()),
+    ExportedFunction(libtrace_mark as *const ()),
+    ExportedFunction(libtrace_mark_double as *const ()),
+    ExportedFunction(libtrace_text as *const ()),
 ];
 
 /// Calls and events that should have been recorded and could not be: how many, and why.
@@ -45,9 +45,11 @@ pub fn lost_calls() -> impl Iterator<Item = (u64, &'static str)> {
 
 /// Address of a function.
 #[derive(Clone, Copy)]
-pub struct Function(#[allow(dead_code, reason = "its address is all that is wanted")] *const ());
+pub struct ExportedFunction(
+    #[allow(dead_code, reason = "its address is all that is wanted")] *const (),
+);
 // SAFETY: addresses of functions are valid in every thread.
-unsafe impl Sync for Function {}
+unsafe impl Sync for ExportedFunction {}
 
 /// CallID of the MPI call that is running on this thread, 0 outside MPI: the rank in the high bits, the call's number in
 /// the others (40 unless configured). Before MPI_Init the rank counts as 0.
@@ -102,7 +104,7 @@ unsafe fn bytes<'a>(text: *const c_char, most: usize) -> &'a [u8] {
 }
 
 /// Longest name that is looked at, bytes.
-const NAME: usize = 1000;
+const MAX_NAME_BYTES: usize = 1000;
 
 /// The number of a region, by which it is begun and ended at the least cost. 0 where there is no room for more names.
 ///
@@ -111,14 +113,14 @@ const NAME: usize = 1000;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libtrace_region(name: *const c_char) -> u32 {
     // SAFETY: by the caller.
-    let name = unsafe { bytes(name, NAME) };
-    Name::find(Kind::Region, name).map_or(0, |name| name.number() as u32)
+    let name = unsafe { bytes(name, MAX_NAME_BYTES) };
+    EventName::find(Kind::Region, name).map_or(0, |name| name.number() as u32)
 }
 
 /// A region begins on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn libtrace_region_begin(region: u32) {
-    if let Some(name) = Name::of_number(region) {
+    if let Some(name) = EventName::of_number(region) {
         user::named(what::ENTER, name, 0, |_| {});
     }
 }
@@ -126,7 +128,7 @@ pub extern "C" fn libtrace_region_begin(region: u32) {
 /// A region ends on this thread: the last one of its name that has begun.
 #[unsafe(no_mangle)]
 pub extern "C" fn libtrace_region_end(region: u32) {
-    if let Some(name) = Name::of_number(region) {
+    if let Some(name) = EventName::of_number(region) {
         user::named(what::EXIT, name, 0, |_| {});
     }
 }
@@ -158,7 +160,11 @@ pub unsafe extern "C" fn libtrace_end(name: *const c_char) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libtrace_mark(name: *const c_char, value: i64) {
     // SAFETY: by the caller.
-    mark(Kind::Integer, unsafe { bytes(name, NAME) }, value as u64);
+    mark(
+        Kind::Integer,
+        unsafe { bytes(name, MAX_NAME_BYTES) },
+        value as u64,
+    );
 }
 
 /// A marker with a double.
@@ -168,11 +174,15 @@ pub unsafe extern "C" fn libtrace_mark(name: *const c_char, value: i64) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libtrace_mark_double(name: *const c_char, value: f64) {
     // SAFETY: by the caller.
-    mark(Kind::Real, unsafe { bytes(name, NAME) }, value.to_bits());
+    mark(
+        Kind::Real,
+        unsafe { bytes(name, MAX_NAME_BYTES) },
+        value.to_bits(),
+    );
 }
 
 fn mark(kind: Kind, name: &[u8], bits: u64) {
-    if let Some(name) = Name::find(kind, name) {
+    if let Some(name) = EventName::find(kind, name) {
         user::named(what::MARK, name, 8, |out| out.i64(bits as i64));
     }
 }
@@ -184,8 +194,8 @@ fn mark(kind: Kind, name: &[u8], bits: u64) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn libtrace_text(text: *const c_char) {
     // SAFETY: by the caller.
-    let text = unsafe { bytes(text, user::LONGEST_TEXT) };
-    if let Some(name) = Name::find(Kind::Text, b"text") {
+    let text = unsafe { bytes(text, user::MAX_TEXT_BYTES) };
+    if let Some(name) = EventName::find(Kind::Text, b"text") {
         user::named(what::TEXT, name, 4 + text.len(), |out| {
             out.u32(text.len() as u32);
             // SAFETY: the bytes of a slice.

@@ -13,7 +13,7 @@ const LONGEST_FORMAT: usize = 4096;
 /// Longest string that a format may ask for, bytes.
 const LONGEST_STRING: usize = 1 << 20;
 /// Most conversions: so many that words which the caller did not give are still on its stack.
-const MOST_CONVERSIONS: usize = 128;
+const MAX_CONVERSIONS: usize = 128;
 /// Room for nearly every text, bytes.
 const USUAL_TEXT: usize = 1024;
 
@@ -139,7 +139,7 @@ impl Walk<'_> {
         while let Some(c) = self.format.next() {
             if c == b'%' {
                 conversions += 1;
-                if conversions > MOST_CONVERSIONS {
+                if conversions > MAX_CONVERSIONS {
                     return None;
                 }
                 // SAFETY: by the caller.
@@ -296,7 +296,7 @@ mod tests {
         let (registers, stack) = all.split_at(all.len().min(6));
         saved[..registers.len()].copy_from_slice(registers);
         let mut stack = stack.to_vec();
-        stack.resize(stack.len() + 2 * MOST_CONVERSIONS, 0);
+        stack.resize(stack.len() + 2 * MAX_CONVERSIONS, 0);
         let arguments = Arguments {
             gp_offset: 8,
             fp_offset: 48,
@@ -390,10 +390,10 @@ mod tests {
             assert_eq!(with(format.as_ptr(), &[at, at]).as_deref(), Some(expected));
         }
         assert_eq!(target, 0);
-        let many = std::ffi::CString::new("%d".repeat(MOST_CONVERSIONS + 1)).unwrap();
+        let many = std::ffi::CString::new("%d".repeat(MAX_CONVERSIONS + 1)).unwrap();
         assert_eq!(
             with(many.as_ptr(), &[]).unwrap().len(),
-            2 * MOST_CONVERSIONS + 2
+            2 * MAX_CONVERSIONS + 2
         );
     }
 

@@ -16,4 +16,4 @@ pub(crate) mod store;
 
 pub use block::Block;
 pub use maps::memory;
-pub use store::{Contents, Store};
+pub use store::{BlockStore, StoreContents};

@@ -1,22 +1,22 @@
 //! The block file of this process, once its first MPI call has made it.
 
-use crate::blocks::store::Store;
+use crate::blocks::store::BlockStore;
 use crate::platform::launcher;
 use parking_lot::Mutex;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
-static STORE: OnceLock<Option<Store>> = OnceLock::new();
+static STORE: OnceLock<Option<BlockStore>> = OnceLock::new();
 /// Why there is no block file.
 static NO_STORE: Mutex<String> = Mutex::new(String::new());
 
 /// The block file; `None` when nothing can be recorded.
-pub fn store() -> Option<&'static Store> {
+pub fn store() -> Option<&'static BlockStore> {
     STORE.get().and_then(Option::as_ref)
 }
 
 /// The block file, made by `open` the first time that it is asked for.
-pub fn store_or(open: impl FnOnce() -> Option<Store>) -> Option<&'static Store> {
+pub fn store_or(open: impl FnOnce() -> Option<BlockStore>) -> Option<&'static BlockStore> {
     STORE.get_or_init(open).as_ref()
 }
 

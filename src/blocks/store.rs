@@ -22,17 +22,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Blocks that are mapped at a time when there is none left for a thread.
-const MORE: u64 = 4;
+const BLOCKS_AT_A_TIME: u64 = 4;
 
 /// The block file. It has no name before MPI begins, so that a process that only asks whether it has, as children of a rank
 /// may, leaves nothing, however it ends.
-pub struct Store {
+pub struct BlockStore {
     path: PathBuf,
     /// Its name, as soon as it has one; `None` inside if it could not be given one.
     named: OnceLock<Option<PathBuf>>,
     file: File,
     header: NonNull<FileHeader>,
-    pool: Pool<Store>,
+    pool: Pool<BlockStore>,
     /// Blocks that are mapped when there are none yet: one being written to, and some that can wait to be written out.
     first: u64,
     /// Number of the next block of the file that is not in use.
@@ -43,14 +43,14 @@ pub struct Store {
     /// Blocks that have been written over, in all rounds.
     over: AtomicU64,
     /// Blocks of the file that are mapped, and so not to be written over.
-    mapped: RwLock<Vec<Mapped>>,
+    mapped: RwLock<Vec<MappedBlocks>>,
     /// Whether it is not the file that is mapped, but memory.
     in_memory: bool,
-    pinned: Mutex<Pinned>,
+    pinned: Mutex<PinnedBlock>,
 }
 
 /// Blocks of the file in one piece.
-struct Mapped {
+struct MappedBlocks {
     blocks: Range<u64>,
     /// Where they are, unless they are mapped no more.
     base: Option<NonNull<u8>>,
@@ -58,17 +58,17 @@ struct Mapped {
 
 /// The block of definitions that is being filled.
 #[derive(Default)]
-struct Pinned {
+struct PinnedBlock {
     block: Option<Block>,
     used: usize,
 }
 
 // SAFETY: the header is written through atomics after creation; everything else is Sync by itself.
-unsafe impl Sync for Store {}
+unsafe impl Sync for BlockStore {}
 // SAFETY: as above.
-unsafe impl Send for Store {}
+unsafe impl Send for BlockStore {}
 
-impl Store {
+impl BlockStore {
     /// Creates the file at `path` with its header (`fill` sets it) and its first `blocks` blocks. With `newest`, new records
     /// take the place of old ones when there is no more room.
     ///
@@ -79,7 +79,7 @@ impl Store {
         blocks: u64,
         newest: bool,
         fill: impl FnOnce(&mut FileHeader),
-    ) -> io::Result<Store> {
+    ) -> io::Result<BlockStore> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o600);
         let folder = path.parent().unwrap_or(Path::new("."));
@@ -118,7 +118,7 @@ impl Store {
                 return Err(e);
             }
         };
-        let store = Store {
+        let store = BlockStore {
             path: path.to_owned(),
             named,
             file,
@@ -189,10 +189,12 @@ impl Store {
     ///
     /// # Safety
     /// What threads have not committed must not be read.
-    pub unsafe fn read(&self) -> io::Result<Contents> {
+    pub unsafe fn read(&self) -> io::Result<StoreContents> {
         if !self.in_memory {
             // SAFETY: the file is this process's own.
-            return Ok(Contents::File(unsafe { memmap2::Mmap::map(&self.file) }?));
+            return Ok(StoreContents::File(unsafe {
+                memmap2::Mmap::map(&self.file)
+            }?));
         }
         // What is in memory is the truth: the file may have had no room for it.
         // SAFETY: as above; changes stay in memory.
@@ -213,7 +215,7 @@ impl Store {
             }
         }
         put(self.header.cast(), size_of::<FileHeader>(), 0);
-        Ok(Contents::Copy(copy))
+        Ok(StoreContents::Copy(copy))
     }
 
     /// Where the file is, or will be.
@@ -299,7 +301,7 @@ impl Store {
             unsafe {
                 (*block.header()).magic.publish(PINNED_MAGIC);
             }
-            *pinned = Pinned {
+            *pinned = PinnedBlock {
                 block: Some(block),
                 used: 0,
             };
@@ -364,7 +366,7 @@ fn link(file: &File, path: &Path) -> io::Result<()> {
     }
 }
 
-impl Store {
+impl BlockStore {
     /// The place of the next `n` blocks of the file, if they may be there. Blocks to be mapped may be beyond the limit where
     /// recording is to go on for ever: each thread needs one.
     fn place(&self, n: u64, limited: bool) -> io::Result<u64> {
@@ -388,7 +390,9 @@ impl Store {
     fn map_more(&self, n: u64, limited: bool) -> io::Result<NonNull<u8>> {
         let first = self.place(n, limited)?;
         let blocks = first..first + n;
-        self.mapped.write().push(Mapped { blocks, base: None });
+        self.mapped
+            .write()
+            .push(MappedBlocks { blocks, base: None });
         let bytes = n as usize * BLOCK_SIZE;
         reserve(&self.file, offset(first), bytes)?;
         let base = map(
@@ -448,14 +452,14 @@ fn calls(block: &[u8], committed: &Published) -> u64 {
     records.filter(is_one).count() as u64
 }
 
-impl Space for Store {
+impl Space for BlockStore {
     type Block = Block;
 
     fn make(&self, add: &mut dyn FnMut(Block)) -> io::Result<()> {
         let blocks = if self.next.load(Ordering::Relaxed) == 0 {
             self.first
         } else {
-            MORE
+            BLOCKS_AT_A_TIME
         };
         let base = self.map_more(blocks, !self.newest)?;
         for i in 0..blocks as usize {
@@ -494,7 +498,7 @@ impl Space for Store {
 }
 
 /// The bytes of a block file.
-pub enum Contents {
+pub enum StoreContents {
     /// Those of the file.
     File(memmap2::Mmap),
     /// A copy, in which stands what is in memory.

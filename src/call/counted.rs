@@ -9,12 +9,12 @@ use blockfile::define::Definition;
 
 thread_local! {
     /// Gives the thread's descriptors back when it ends.
-    static OWN: Guard = const { Guard };
+    static OWN: DescriptorGuard = const { DescriptorGuard };
 }
 
-struct Guard;
+struct DescriptorGuard;
 
-impl Drop for Guard {
+impl Drop for DescriptorGuard {
     fn drop(&mut self) {
         // SAFETY: the state of the running thread.
         if let Some(t) = unsafe { current().as_mut() } {

@@ -19,15 +19,15 @@ use std::sync::atomic::{
 };
 
 /// A range with both its ends.
-struct Range {
+struct AtomicRange {
     set: AtomicBool,
     first: AtomicU64,
     last: AtomicU64,
 }
 
-impl Range {
-    const fn new() -> Range {
-        Range {
+impl AtomicRange {
+    const fn new() -> AtomicRange {
+        AtomicRange {
             set: AtomicBool::new(false),
             first: AtomicU64::new(0),
             last: AtomicU64::new(u64::MAX),
@@ -53,11 +53,11 @@ impl Range {
     }
 }
 
-static MEMBERS: Range = Range::new();
-static BYTES: Range = Range::new();
-static CALLS: Range = Range::new();
+static MEMBERS: AtomicRange = AtomicRange::new();
+static BYTES: AtomicRange = AtomicRange::new();
+static CALLS: AtomicRange = AtomicRange::new();
 /// Times of CLOCK_MONOTONIC, ns.
-static TIME: Range = Range::new();
+static TIME: AtomicRange = AtomicRange::new();
 /// Calls of each function that are recorded.
 static FIRST: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Calls of each function that were recorded, where that is limited.
@@ -140,7 +140,7 @@ pub fn has_enough(index: usize) -> bool {
 }
 
 /// Fewest and most bytes of one piece of data that a call moves; more than one where only the bound is known.
-pub type Amount = (u64, u64);
+pub type ByteRange = (u64, u64);
 
 /// What the filters say of a call that has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +160,7 @@ pub enum Verdict {
 /// What becomes of a call of function `index`: call number `number`, on a communicator if it names one, with these pieces of
 /// data.
 #[cold]
-pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Amount]) -> Verdict {
+pub fn verdict(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[ByteRange]) -> Verdict {
     if MODE[index].load(Relaxed) & HIDDEN != 0 || CALLS.excludes(number) {
         return Verdict::LeaveOut;
     }
@@ -263,19 +263,19 @@ pub unsafe fn products<T: Number>(
 }
 
 /// What counts as no data.
-pub const NOTHING: Amount = (u64::MAX, 0);
+pub const NOTHING: ByteRange = (u64::MAX, 0);
 
 /// So many bytes, if that is known.
-pub fn exactly(bytes: Option<u64>) -> Amount {
+pub fn exactly(bytes: Option<u64>) -> ByteRange {
     bytes.map_or(NOTHING, |n| (n, n))
 }
 
 /// What fits into so many bytes.
-pub fn at_most(room: Option<u64>) -> Amount {
+pub fn at_most(room: Option<u64>) -> ByteRange {
     room.map_or(NOTHING, |n| (0, n))
 }
 
 /// What the status of a message tells, else what fits into the room that there was.
-pub fn received(status: Option<Status>, room: Option<u64>) -> Amount {
+pub fn received(status: Option<Status>, room: Option<u64>) -> ByteRange {
     status.map_or(at_most(room), |s| (s.bytes, s.bytes))
 }

@@ -50,20 +50,20 @@ pub struct Call {
 }
 
 /// A call whose real function is about to run.
-pub struct Running {
+pub struct RunningCall {
     thread: *mut Thread,
     start: u64,
 }
 
 /// A call whose real function has returned.
-pub struct Stopped {
+pub struct StoppedCall {
     thread: *mut Thread,
     start: u64,
     duration: u64,
 }
 
 /// A record being written. Its head stands already, but for the size.
-pub struct Writer {
+pub struct RecordWriter {
     /// Where the arguments go, in the order of the signature.
     pub args: Cursor,
     thread: *mut Thread,
@@ -129,7 +129,7 @@ impl Call {
 
     /// Takes the time and makes the CallID of the call of function number `function` visible to lower layers.
     #[inline(always)]
-    pub fn start(self, function: u16) -> Running {
+    pub fn start(self, function: u16) -> RunningCall {
         let this = ManuallyDrop::new(self);
         // SAFETY: the state of the running thread, and its own block's header.
         unsafe {
@@ -147,7 +147,7 @@ impl Call {
             header.open_function.store(u32::from(function) + 1, Relaxed);
             compiler_fence(SeqCst);
             (*t).busy = 0;
-            Running { thread: t, start }
+            RunningCall { thread: t, start }
         }
     }
 }
@@ -170,7 +170,7 @@ impl Drop for Call {
 }
 
 /// Ends a call that a C++ exception leaves.
-impl Drop for Running {
+impl Drop for RunningCall {
     #[cold]
     fn drop(&mut self) {
         // SAFETY: the state of the running thread.
@@ -191,10 +191,10 @@ pub fn is_nested() -> bool {
     !t.is_null() && unsafe { (*t).depth } > 1
 }
 
-impl Running {
+impl RunningCall {
     /// Takes the time.
     #[inline(always)]
-    pub fn stop(self) -> Stopped {
+    pub fn stop(self) -> StoppedCall {
         let this = ManuallyDrop::new(self);
         let thread = this.thread;
         // SAFETY: the state of the running thread. From here on its record may be half written.
@@ -207,7 +207,7 @@ impl Running {
         } else {
             clock::ticks()
         };
-        Stopped {
+        StoppedCall {
             thread,
             start: this.start,
             duration: now.wrapping_sub(this.start),
@@ -215,7 +215,7 @@ impl Running {
     }
 }
 
-impl Stopped {
+impl StoppedCall {
     /// Whether calls of the function that bring nothing are to be left out.
     #[inline(always)]
     pub fn left_out(&self, index: u16) -> bool {
@@ -275,7 +275,7 @@ impl Stopped {
     /// A record of a call of function number `function` with room for `room` bytes of arguments. `code` is what the call
     /// returned, `flags` are flags of the head.
     #[inline(always)]
-    pub fn record(self, function: u16, code: i32, flags: u16, room: usize) -> Writer {
+    pub fn record(self, function: u16, code: i32, flags: u16, room: usize) -> RecordWriter {
         let total = room + record::HEAD + record::HEAD_EXTRA + SLACK;
         let word = function | flags;
         let t = self.thread;
@@ -304,7 +304,7 @@ impl Stopped {
                 .write(at, record::HEAD);
                 at.add(record::HEAD)
             };
-            Writer {
+            RecordWriter {
                 args: Cursor::new(args),
                 thread: t,
             }
@@ -312,7 +312,7 @@ impl Stopped {
     }
 }
 
-impl Writer {
+impl RecordWriter {
     /// Ends the record and the call: from here on readers see it.
     #[inline(always)]
     pub fn publish(self) {

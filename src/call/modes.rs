@@ -1,7 +1,7 @@
 //! Sets what becomes of the calls of each function, by settings, filters, and what the program has switched.
 
 use crate::blocks::own;
-use crate::call::filter::{self, Amount, Verdict};
+use crate::call::filter::{self, ByteRange, Verdict};
 use crate::call::hooks;
 use crate::call::matching_only;
 use crate::call::mode::{FILTERED, HIDDEN, MODE, OFF, ON, SAMPLED, SUCCESS};
@@ -64,7 +64,7 @@ fn off(function: usize) -> u8 {
 /// pieces of data.
 #[cold]
 #[inline(never)]
-pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[Amount]) -> bool {
+pub fn leaves_out(index: usize, number: u64, comm: Option<MPI_Comm>, data: &[ByteRange]) -> bool {
     match filter::verdict(index, number, comm, data) {
         Verdict::Record => false,
         Verdict::RecordLast => {

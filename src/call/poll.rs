@@ -6,7 +6,7 @@
 //! whatever is recorded stands behind. Calls that take turns (a probe, a test, and again) are counted each for itself.
 
 use crate::call::arg;
-use crate::thread::polls::{MAX_TURNS, Turn};
+use crate::thread::polls::{MAX_POLL_TURNS, PollTurn};
 use crate::thread::records;
 use crate::thread::state::Thread;
 use blockfile::define::{SKIPPED, Skipped};
@@ -14,29 +14,29 @@ use blockfile::record::{self, Base};
 use std::ptr::null_mut;
 
 /// Room that must be left for a record of the row: what is counted is taken back only if there is.
-const ROOM: usize = record::HEAD + Skipped::SIZE + 4;
+const ROOM_BYTES: usize = record::HEAD + Skipped::SIZE + 4;
 
 /// What tells a call from others of the same function: a hash of its arguments (FNV-1a by words).
 #[derive(Clone, Copy)]
-pub struct Key(u64);
+pub struct PollKey(u64);
 
-impl Key {
+impl PollKey {
     /// Of a call without arguments.
     #[inline(always)]
-    pub fn new() -> Key {
-        Key(0xcbf2_9ce4_8422_2325)
+    pub fn new() -> PollKey {
+        PollKey(0xcbf2_9ce4_8422_2325)
     }
 
     /// With a number.
     #[inline(always)]
-    pub fn number(self, n: i64) -> Key {
+    pub fn number(self, n: i64) -> PollKey {
         let mixed = (self.0 ^ n as u64).wrapping_mul(0x0000_0100_0000_01b3);
-        Key(mixed ^ mixed >> 29)
+        PollKey(mixed ^ mixed >> 29)
     }
 
     /// With a handle.
     #[inline(always)]
-    pub fn handle(self, bits: u64) -> Key {
+    pub fn handle(self, bits: u64) -> PollKey {
         self.number(bits as i64)
     }
 
@@ -44,11 +44,11 @@ impl Key {
     ///
     /// # Safety
     /// `handles` must be readable for `n` elements.
-    pub unsafe fn handles<T: arg::Bits>(self, handles: *const T, n: Option<usize>) -> Key {
+    pub unsafe fn handles<T: arg::Bits>(self, handles: *const T, n: Option<usize>) -> PollKey {
         let n = n.unwrap_or(0);
         // SAFETY: promised by the caller.
         let each = (0..n).map(|i| unsafe { handles.add(i).read_unaligned() }.bits());
-        each.fold(self.number(n as i64), Key::handle)
+        each.fold(self.number(n as i64), PollKey::handle)
     }
 }
 
@@ -56,12 +56,12 @@ impl Key {
 /// of one row.
 #[cold]
 #[inline(never)]
-pub fn again(t: &mut Thread, index: u16, number: u16, Key(key): Key) {
+pub fn again(t: &mut Thread, index: u16, number: u16, PollKey(key): PollKey) {
     let is_latest = t.row.used > 0
         && t.row.sequence == t.sequence
         // SAFETY: within the thread's own block.
         && t.row.tail.wrapping_add(unsafe { size_at(t.row.tail) }) == t.at;
-    if !is_latest || (t.end as usize - t.at as usize) < ROOM {
+    if !is_latest || (t.end as usize - t.at as usize) < ROOM_BYTES {
         t.row.used = 0;
     }
     let row = &t.row;
@@ -79,11 +79,11 @@ pub fn again(t: &mut Thread, index: u16, number: u16, Key(key): Key) {
         }
         None => {
             let row = &mut t.row;
-            if row.used == MAX_TURNS {
+            if row.used == MAX_POLL_TURNS {
                 row.used = 0;
             }
             row.turn = row.used;
-            row.turns[row.used] = Turn {
+            row.turns[row.used] = PollTurn {
                 index,
                 key,
                 number,
@@ -112,7 +112,7 @@ unsafe fn size_at(at: *const u8) -> usize {
 /// Takes the record of the latest poll back and counts it.
 ///
 /// # Safety
-/// It must be the last one in the thread's block, and there must be [`ROOM`] behind it.
+/// It must be the last one in the thread's block, and there must be [`ROOM_BYTES`] behind it.
 unsafe fn take_back(t: &mut Thread) {
     let tail = t.row.tail;
     // SAFETY: promised by the caller.

@@ -17,17 +17,17 @@ use perf::Group;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use usage::{Reading, Usage};
+use usage::{Usage, UsageReading};
 
 /// Whether there are counters to be read.
 static ON: AtomicBool = AtomicBool::new(false);
 /// Which.
-static WANTED: Mutex<Option<Arc<Wanted>>> = Mutex::new(None);
+static WANTED: Mutex<Option<Arc<CounterChoice>>> = Mutex::new(None);
 /// Number of the latest choice.
 static LATEST: AtomicU64 = AtomicU64::new(0);
 
 /// A choice of counters that this machine can count.
-struct Wanted {
+struct CounterChoice {
     number: u64,
     asked: Vec<String>,
     names: Vec<String>,
@@ -38,7 +38,7 @@ struct Wanted {
 
 /// The counters of a thread.
 pub struct Counters {
-    wanted: Arc<Wanted>,
+    wanted: Arc<CounterChoice>,
     groups: Vec<Group>,
     /// What comes from getrusage, and where it goes.
     usage: Vec<(Usage, usize)>,
@@ -61,7 +61,7 @@ pub fn apply(asked: &[String]) {
         return;
     }
     let mut refused = Vec::new();
-    let mut chosen = Wanted {
+    let mut chosen = CounterChoice {
         number: LATEST.load(Relaxed) + 1,
         asked: asked.to_vec(),
         names: Vec::new(),
@@ -157,7 +157,7 @@ impl Counters {
 
     fn read(groups: &[Group], usage: &[(Usage, usize)], values: &mut [i64]) -> bool {
         if !usage.is_empty() {
-            let reading = Reading::now();
+            let reading = UsageReading::now();
             for &(which, place) in usage {
                 if let Some(to) = values.get_mut(place) {
                     *to = reading.get(which);

@@ -32,7 +32,7 @@ const FORMAT: u64 = 1 | 2 | 8;
 const CLOSE_ON_EXEC: c_ulong = 8;
 
 /// Most counters in a group, and what a read of it gives in front of the values.
-const MOST: usize = blockfile::counts::MAX_COUNTERS;
+const MAX_COUNTERS: usize = blockfile::counts::MAX_COUNTERS;
 const FRONT: usize = 3;
 
 /// Counters that are read together.
@@ -163,7 +163,7 @@ impl Group {
     }
 
     fn read_all(&self, values: &mut [i64]) -> bool {
-        let mut buffer = [0u64; FRONT + MOST];
+        let mut buffer = [0u64; FRONT + MAX_COUNTERS];
         let wanted = (FRONT + self.members.len()) * 8;
         // SAFETY: there is room for as many values as there can be. errno is kept: it is the program's.
         let n = unsafe {

@@ -16,16 +16,16 @@ pub enum Usage {
 }
 
 /// All of the running thread at one moment.
-pub struct Reading(libc::rusage);
+pub struct UsageReading(libc::rusage);
 
-impl Reading {
+impl UsageReading {
     /// Now. A system call.
-    pub fn now() -> Reading {
+    pub fn now() -> UsageReading {
         // SAFETY: plain numbers, for which zero is valid; the system call fills them.
         unsafe {
             let mut usage: libc::rusage = std::mem::zeroed();
             libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
-            Reading(usage)
+            UsageReading(usage)
         }
     }
 

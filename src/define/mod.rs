@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// How a communicator is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Made {
+pub enum CommOrigin {
     /// Collectively over its parent.
     FromParent,
     /// As `FromParent`, and it may not be used before a request completes.
@@ -267,15 +267,15 @@ pub fn world(t: &mut Thread) {
 }
 
 /// A communicator that a call has made.
-pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Made) {
+pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: CommOrigin) {
     if bits(comm) == constants::handle("MPI_COMM_NULL") {
         return;
     }
     static PARENT_SEEN: Mutex<Option<u64>> = Mutex::new(None);
     let origin = match made {
-        Made::FromParent | Made::LaterFromParent => Origin::Parent,
-        Made::ByMembers => Origin::Members,
-        Made::Outside => Origin::Outside,
+        CommOrigin::FromParent | CommOrigin::LaterFromParent => Origin::Parent,
+        CommOrigin::ByMembers => Origin::Members,
+        CommOrigin::Outside => Origin::Outside,
     };
     if origin == Origin::Outside {
         let mut first: MPI_Comm = predefined("MPI_COMM_NULL");
@@ -291,7 +291,7 @@ pub fn comm(t: &mut Thread, comm: MPI_Comm, parent: Option<MPI_Comm>, made: Made
         }
     }
     let ask = match (made, parent) {
-        (Made::LaterFromParent, Some(parent)) => parent,
+        (CommOrigin::LaterFromParent, Some(parent)) => parent,
         _ => comm,
     };
     let definition = describe(ask, bits(comm), parent.map_or(0, bits), origin);

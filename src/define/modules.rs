@@ -15,7 +15,7 @@ static LOADED: AtomicU64 = AtomicU64::new(0);
 
 /// Writes definitions of objects that have been loaded since the last time.
 pub fn look(t: &mut Thread) {
-    let mut found = Found {
+    let mut found = ModuleSearch {
         since: LOADED.load(Relaxed),
         loaded: 0,
         modules: Vec::new(),
@@ -38,7 +38,7 @@ pub fn look(t: &mut Thread) {
     }
 }
 
-struct Found {
+struct ModuleSearch {
     since: u64,
     loaded: u64,
     modules: Vec<Module>,
@@ -46,7 +46,7 @@ struct Found {
 
 unsafe extern "C" fn one(info: *mut libc::dl_phdr_info, _: usize, out: *mut c_void) -> c_int {
     // SAFETY: dl_iterate_phdr gives a valid description, and passes on what `look` has given.
-    let (info, found) = unsafe { (&*info, &mut *out.cast::<Found>()) };
+    let (info, found) = unsafe { (&*info, &mut *out.cast::<ModuleSearch>()) };
     found.loaded = info.dlpi_adds;
     if found.loaded == found.since {
         return 1;

@@ -14,14 +14,14 @@ use std::ffi::{CStr, c_char, c_int};
 const WORLD: &CStr = c"mpi://WORLD";
 
 /// A session that has begun and not ended.
-struct Session {
+struct OpenSession {
     handle: u64,
     /// Whether it has the set, once that was asked: where it has not, asking for its group calls the session's error handler,
     /// which may end the program.
     has_world: Option<bool>,
 }
 
-static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
+static SESSIONS: Mutex<Vec<OpenSession>> = Mutex::new(Vec::new());
 
 /// A session has begun.
 ///
@@ -30,7 +30,7 @@ static SESSIONS: Mutex<Vec<Session>> = Mutex::new(Vec::new());
 pub unsafe fn opened(session: *const MPI_Session) {
     // SAFETY: by the caller.
     if let Some(session) = unsafe { session.as_ref() } {
-        SESSIONS.lock().push(Session {
+        SESSIONS.lock().push(OpenSession {
             handle: bits(*session),
             has_world: None,
         });

@@ -6,7 +6,7 @@
 //! takes microseconds, so a thousand ranks are done in less than a tenth of a second. Ranks that run under the same kernel
 //! as rank 0 read the same clock: they are not probed unless the settings demand it.
 
-use super::failure::Failure;
+use super::failure::ExchangeFailure;
 use super::line::Exchange;
 use super::meeting;
 use super::spread::{ranks, spread};
@@ -21,16 +21,16 @@ use crate::thread::records::put_definition;
 use crate::thread::state::Thread;
 use blockfile::define::{Definition, Sync};
 
-const TAG: i32 = 801;
+const CLOCK_TAG: i32 = 801;
 /// A round trip that is as good as any, ns; with worse ones probing goes on,
-const GOOD: u64 = 20_000;
+const GOOD_ROUND_TRIP_NS: u64 = 20_000;
 /// up to so many times the rounds asked for.
-const MORE: u32 = 20;
+const MAX_ROUND_FACTOR: u32 = 20;
 /// Said instead of a time when there are no more rounds.
-const ENOUGH: u64 = u64::MAX;
+const NO_MORE_ROUNDS: u64 = u64::MAX;
 
 /// Agrees on the ranks whose clocks are compared with rank 0's. Collective.
-fn probed(line: &Exchange, world: &World) -> Result<Vec<i32>, Failure> {
+fn probed(line: &Exchange, world: &World) -> Result<Vec<i32>, ExchangeFailure> {
     let zero = spread(line, world.rank, world.size, boot().to_ne_bytes().to_vec())?;
     let is_probed = match in_force::copy().clock_sync {
         ClockSync::Yes => true,
@@ -53,7 +53,7 @@ fn boot() -> u64 {
 ///
 /// # Errors
 /// The ranks have not met, or one does not answer.
-pub fn compare_now(t: Option<&mut Thread>, world: &World) -> Result<(), Failure> {
+pub fn compare_now(t: Option<&mut Thread>, world: &World) -> Result<(), ExchangeFailure> {
     let deadline = in_force::copy().deadline;
     let comm = meeting::meet(deadline, || None::<()>).map_err(|missed| missed.failure())?;
     let compared = compare(t, &Exchange::new(comm, world, deadline), world);
@@ -62,7 +62,11 @@ pub fn compare_now(t: Option<&mut Thread>, world: &World) -> Result<(), Failure>
 }
 
 /// Compares this rank's clock with rank 0's and writes the result into the thread's block. Collective.
-pub fn compare(t: Option<&mut Thread>, line: &Exchange, world: &World) -> Result<(), Failure> {
+pub fn compare(
+    t: Option<&mut Thread>,
+    line: &Exchange,
+    world: &World,
+) -> Result<(), ExchangeFailure> {
     let probed = probed(line, world)?;
     let rounds = in_force::copy().sync_probes.max(1);
     if world.rank != 0 {
@@ -88,20 +92,21 @@ pub fn compare(t: Option<&mut Thread>, line: &Exchange, world: &World) -> Result
 }
 
 /// Rank 0's part: probes, and tells the best round's result.
-fn probe(line: &Exchange, rank: i32, rounds: u32) -> Result<(), Failure> {
-    line.receive::<8>(rank, TAG)?;
-    line.send(rank, TAG, &[0; 8])?;
+fn probe(line: &Exchange, rank: i32, rounds: u32) -> Result<(), ExchangeFailure> {
+    line.receive::<8>(rank, CLOCK_TAG)?;
+    line.send(rank, CLOCK_TAG, &[0; 8])?;
     let mut best: Option<(u64, i64, u64)> = None;
     // On a busy machine all of a few rounds may have been interrupted.
     let enough = |round, best: Option<(u64, i64, u64)>| {
-        round >= rounds && best.is_some_and(|(gap, ..)| gap < GOOD) || round >= MORE * rounds
+        round >= rounds && best.is_some_and(|(gap, ..)| gap < GOOD_ROUND_TRIP_NS)
+            || round >= MAX_ROUND_FACTOR * rounds
     };
     let mut round = 0;
     while !enough(round, best) {
         round += 1;
         let before = clock::posix(libc::CLOCK_MONOTONIC);
-        line.send(rank, TAG, &before.to_ne_bytes())?;
-        let answer = line.receive::<16>(rank, TAG)?;
+        line.send(rank, CLOCK_TAG, &before.to_ne_bytes())?;
+        let answer = line.receive::<16>(rank, CLOCK_TAG)?;
         let after = clock::posix(libc::CLOCK_MONOTONIC);
         let (time, ticks) = answer.split_at(8);
         let time = u64::from_ne_bytes(time.try_into().unwrap_or_default());
@@ -112,26 +117,26 @@ fn probe(line: &Exchange, rank: i32, rounds: u32) -> Result<(), Failure> {
             best = Some((gap, shift, ticks));
         }
     }
-    line.send(rank, TAG, &ENOUGH.to_ne_bytes())?;
+    line.send(rank, CLOCK_TAG, &NO_MORE_ROUNDS.to_ne_bytes())?;
     let (gap, shift, ticks) = best.unwrap_or_default();
     let mut result = [0; 24];
     result[..8].copy_from_slice(&gap.to_ne_bytes());
     result[8..16].copy_from_slice(&shift.to_ne_bytes());
     result[16..].copy_from_slice(&ticks.to_ne_bytes());
-    line.send(rank, TAG, &result)
+    line.send(rank, CLOCK_TAG, &result)
 }
 
 /// The other rank's part.
-fn answer(line: &Exchange) -> Result<Sync, Failure> {
-    line.send(0, TAG, &[0; 8])?;
-    line.receive::<8>(0, TAG)?;
-    while u64::from_ne_bytes(line.receive::<8>(0, TAG)?) != ENOUGH {
+fn answer(line: &Exchange) -> Result<Sync, ExchangeFailure> {
+    line.send(0, CLOCK_TAG, &[0; 8])?;
+    line.receive::<8>(0, CLOCK_TAG)?;
+    while u64::from_ne_bytes(line.receive::<8>(0, CLOCK_TAG)?) != NO_MORE_ROUNDS {
         let mut answer = [0; 16];
         answer[..8].copy_from_slice(&clock::posix(libc::CLOCK_MONOTONIC).to_ne_bytes());
         answer[8..].copy_from_slice(&clock::now().to_ne_bytes());
-        line.send(0, TAG, &answer)?;
+        line.send(0, CLOCK_TAG, &answer)?;
     }
-    let result = line.receive::<24>(0, TAG)?;
+    let result = line.receive::<24>(0, CLOCK_TAG)?;
     let word = |i: usize| u64::from_ne_bytes(result[i..i + 8].try_into().unwrap_or_default());
     Ok(Sync {
         ticks: word(16),

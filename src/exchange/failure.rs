@@ -5,7 +5,7 @@ use std::fmt;
 
 /// Why an exchange failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum ExchangeFailure {
     /// The other rank did not answer in time.
     Silence(i32),
     /// Not all ranks came to MPI_Finalize in time.
@@ -18,16 +18,18 @@ pub enum Failure {
     GivenUp(i32),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ExchangeFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Silence(rank) => write!(f, "no answer from rank {rank} within the deadline"),
-            Failure::Absent => {
+            ExchangeFailure::Silence(rank) => {
+                write!(f, "no answer from rank {rank} within the deadline")
+            }
+            ExchangeFailure::Absent => {
                 write!(f, "not all ranks came to MPI_Finalize within the deadline")
             }
-            Failure::Mpi(code) => write!(f, "MPI error {code}"),
-            Failure::Nonsense(rank) => write!(f, "unexpected message from rank {rank}"),
-            Failure::GivenUp(rank) => write!(f, "rank {rank} has given up"),
+            ExchangeFailure::Mpi(code) => write!(f, "MPI error {code}"),
+            ExchangeFailure::Nonsense(rank) => write!(f, "unexpected message from rank {rank}"),
+            ExchangeFailure::GivenUp(rank) => write!(f, "rank {rank} has given up"),
         }
     }
 }

@@ -7,8 +7,8 @@
 //! Then each takes from its neighbours what they had sent before, and waits until what it had sent itself is gone. The
 //! MPI_Finalize of MPICH with UCX waits for ever for a long message that nobody takes, and UCX complains of short ones.
 
-use super::heard::{self, MAX_REASON_BYTES, TAG, neighbours, take};
-use super::line::{Exchange, PART, pause};
+use super::line::{Exchange, MESSAGE_BYTES, pause};
+use super::reasons::{self, MAX_REASON_BYTES, REASON_TAG, neighbours, take};
 use super::under_way;
 use crate::mpi::constants::ANY_TAG;
 use std::cell::UnsafeCell;
@@ -22,23 +22,23 @@ pub fn tell(line: &Exchange, why: &str) {
     let why = why.get(..length.unwrap_or(0)).unwrap_or_default();
     for to in neighbours(line) {
         // What cannot be told, the other one finds out at the deadline. The message is complete when [`part`] is.
-        drop(line.start_send(to, TAG, why.as_bytes().to_vec()));
+        drop(line.start_send(to, REASON_TAG, why.as_bytes().to_vec()));
     }
 }
 
 /// Where messages go that nobody needs any more.
-struct Discarded(UnsafeCell<[u8; PART]>);
+struct DiscardedBytes(UnsafeCell<[u8; MESSAGE_BYTES]>);
 
 // SAFETY: only the thread that is in MPI_Finalize uses it.
-unsafe impl Sync for Discarded {}
+unsafe impl Sync for DiscardedBytes {}
 
-static DISCARDED: Discarded = Discarded(UnsafeCell::new([0; PART]));
+static DISCARDED: DiscardedBytes = DiscardedBytes(UnsafeCell::new([0; MESSAGE_BYTES]));
 
 /// Takes what the neighbours have sent before they gave up, each of them having been told by [`tell`], and waits until what this
 /// rank has sent is gone, no longer than `deadline`. It needs no memory.
 pub fn part(line: &Exchange, deadline: Option<Duration>) {
     under_way::cancel_receives();
-    let first = heard::first();
+    let first = reasons::first();
     // Of each one, whether it has given up.
     let mut all = [None; 3];
     for (place, from) in all.iter_mut().zip(neighbours(line)) {
@@ -50,7 +50,7 @@ pub fn part(line: &Exchange, deadline: Option<Duration>) {
             // SAFETY: nobody else has the place, and nobody looks at what is in it.
             let place = unsafe { &mut *DISCARDED.0.get() };
             while let Some((tag, _)) = take(line, *from, ANY_TAG, place) {
-                *has_given_up |= tag == TAG;
+                *has_given_up |= tag == REASON_TAG;
             }
         }
         let have_all_given_up = all.iter().flatten().all(|(_, has_given_up)| *has_given_up);

@@ -6,31 +6,31 @@ use std::time::Duration;
 
 /// A communicator handle.
 #[derive(Clone, Copy, Debug)]
-pub struct Comm(pub MPI_Comm);
+pub struct RecorderComm(pub MPI_Comm);
 // SAFETY: a handle, valid in every thread.
-unsafe impl Send for Comm {}
+unsafe impl Send for RecorderComm {}
 
 /// The recorders' line to each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange {
     /// The recorder's own communicator.
-    pub comm: Comm,
+    pub comm: RecorderComm,
     /// This rank.
     pub rank: i32,
     /// Number of ranks.
     pub size: i32,
     /// Longest wait for a message; `None` waits for ever.
-    pub patience: Option<Duration>,
+    pub deadline: Option<Duration>,
 }
 
 impl Exchange {
-    /// On `comm`, which has the ranks of `world`; a wait ends after `patience`.
-    pub fn new(comm: Comm, world: &World, patience: Option<Duration>) -> Exchange {
+    /// On `comm`, which has the ranks of `world`; a wait ends after `deadline`.
+    pub fn new(comm: RecorderComm, world: &World, deadline: Option<Duration>) -> Exchange {
         Exchange {
             comm,
             rank: world.rank,
             size: world.size,
-            patience,
+            deadline,
         }
     }
 }
@@ -45,4 +45,4 @@ pub fn pause(turn: u32) {
 }
 
 /// Bytes of a message that carries part of something longer.
-pub const PART: usize = 64 * 1024;
+pub const MESSAGE_BYTES: usize = 64 * 1024;

@@ -6,8 +6,8 @@
 //! Nothing is sent over the program's own communicators before all ranks have met: a receive from any source with any tag could
 //! take it.
 
-use super::failure::Failure;
-use super::line::{Comm, pause};
+use super::failure::ExchangeFailure;
+use super::line::{RecorderComm, pause};
 use super::neighbours::Neighbours;
 use crate::mpi::constants::predefined;
 use crate::mpi::header::{MPI_Comm, MPI_Errhandler, MPI_Request, MPI_Status};
@@ -18,7 +18,7 @@ use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 /// The recorder's duplicate of MPI_COMM_WORLD, once the ranks have met.
-static COMM: Mutex<Option<Comm>> = Mutex::new(None);
+static COMM: Mutex<Option<RecorderComm>> = Mutex::new(None);
 
 /// First look at the ranks of this host, after the wait has begun.
 const FIRST_LOOK: Duration = Duration::from_millis(500);
@@ -27,7 +27,7 @@ const MAX_BETWEEN_LOOKS: Duration = Duration::from_secs(8);
 
 /// Why the ranks have not met.
 #[derive(Clone, Debug)]
-pub enum Missed<T> {
+pub enum MeetingFailure<T> {
     /// Not all ranks came before the deadline.
     Deadline,
     /// MPI returned this error code.
@@ -36,19 +36,19 @@ pub enum Missed<T> {
     GivenUp(T),
 }
 
-impl<T> Missed<T> {
+impl<T> MeetingFailure<T> {
     /// As the failure of an exchange.
-    pub fn failure(self) -> Failure {
+    pub fn failure(self) -> ExchangeFailure {
         match self {
-            Missed::Mpi(code) => Failure::Mpi(code),
-            Missed::Deadline | Missed::GivenUp(_) => Failure::Absent,
+            MeetingFailure::Mpi(code) => ExchangeFailure::Mpi(code),
+            MeetingFailure::Deadline | MeetingFailure::GivenUp(_) => ExchangeFailure::Absent,
         }
     }
 }
 
 /// Ranks without a recorder.
 #[derive(Clone, Debug)]
-pub struct Absent {
+pub struct AbsentRanks {
     /// The ones of this host.
     pub ranks: Vec<u32>,
     /// Whether all ranks of the run are on this host, and each is known to have a recorder or none.
@@ -56,10 +56,10 @@ pub struct Absent {
 }
 
 /// Looks for ranks of this host that have no recorder and so will never come.
-pub fn absent(size: i32) -> Option<Absent> {
+pub fn absent(size: i32) -> Option<AbsentRanks> {
     let neighbours = Neighbours::now();
     let ranks = neighbours.without_recorder();
-    (!ranks.is_empty()).then(|| Absent {
+    (!ranks.is_empty()).then(|| AbsentRanks {
         ranks,
         are_all_here: neighbours.are_all_known(size as u32),
     })
@@ -124,7 +124,7 @@ impl Progress {
 pub fn meet<T>(
     deadline: Option<Duration>,
     look: impl Fn() -> Option<T>,
-) -> Result<Comm, Missed<T>> {
+) -> Result<RecorderComm, MeetingFailure<T>> {
     if let Some(comm) = *COMM.lock() {
         return Ok(comm);
     }
@@ -137,7 +137,7 @@ pub fn meet<T>(
     // SAFETY: MPI is initialised and not finalised; `made` stays in place.
     let code = unsafe { pmpi::MPI_Comm_idup(predefined("MPI_COMM_WORLD"), made, &mut request) };
     if code != 0 {
-        return Err(Missed::Mpi(code));
+        return Err(MeetingFailure::Mpi(code));
     }
     let begun = Instant::now();
     let (mut next_look, mut between) = (FIRST_LOOK, FIRST_LOOK);
@@ -146,7 +146,7 @@ pub fn meet<T>(
         // SAFETY: a request of ours, and a place for its status.
         let code = unsafe { pmpi::MPI_Test(&mut request, &mut flag, status.as_mut_ptr()) };
         if code != 0 {
-            return Err(Missed::Mpi(code));
+            return Err(MeetingFailure::Mpi(code));
         }
         if flag != 0 {
             break;
@@ -155,26 +155,26 @@ pub fn meet<T>(
         let waited = begun.elapsed();
         if waited >= next_look {
             if let Some(reason) = look() {
-                return Err(Missed::GivenUp(reason));
+                return Err(MeetingFailure::GivenUp(reason));
             }
             between = (2 * between).min(MAX_BETWEEN_LOOKS);
             next_look = waited + between;
         }
         if deadline.is_some_and(|limit| waited > limit) {
-            return Err(Missed::Deadline);
+            return Err(MeetingFailure::Deadline);
         }
     }
     // SAFETY: the request is complete: nobody but this function knows the place any more.
     comm = *unsafe { Box::from_raw(made) };
     // SAFETY: a communicator that has just been made.
     unsafe { pmpi::MPI_Comm_set_errhandler(comm, predefined("MPI_ERRORS_RETURN")) };
-    *COMM.lock() = Some(Comm(comm));
-    Ok(Comm(comm))
+    *COMM.lock() = Some(RecorderComm(comm));
+    Ok(RecorderComm(comm))
 }
 
 /// Frees the recorder's communicator. Collective.
 pub fn part() {
-    if let Some(Comm(mut comm)) = COMM.lock().take() {
+    if let Some(RecorderComm(mut comm)) = COMM.lock().take() {
         // SAFETY: all ranks are in MPI_Finalize, and no message is under way on it.
         unsafe { pmpi::MPI_Comm_free(&mut comm) };
     }

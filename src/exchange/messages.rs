@@ -3,9 +3,9 @@
 //!
 //! Waiting yields the processor: on an oversubscribed node a rank that spins keeps the one it waits for from running.
 
-use super::failure::Failure;
-use super::heard;
-use super::line::{Exchange, PART};
+use super::failure::ExchangeFailure;
+use super::line::{Exchange, MESSAGE_BYTES};
+use super::reasons;
 use super::under_way;
 use crate::mpi::constants::{self, predefined};
 use crate::mpi::handles::bits;
@@ -17,7 +17,7 @@ use std::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 /// A message under way. Its buffer stays where it is until the message is complete; if that never happens, for good.
-pub struct Pending {
+pub struct PendingMessage {
     request: MPI_Request,
     /// The request as it stands in the list of those that are [`under_way`], if it does.
     known: MPI_Request,
@@ -26,9 +26,9 @@ pub struct Pending {
     done: bool,
 }
 
-impl Pending {
+impl PendingMessage {
     /// Enters it into the list. Where that is full it is MPI's, should it not be completed.
-    fn listed(mut self, receives: bool) -> Pending {
+    fn listed(mut self, receives: bool) -> PendingMessage {
         if under_way::add(self.request, receives) {
             self.known = self.request;
         }
@@ -36,7 +36,7 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingMessage {
     fn drop(&mut self) {
         if self.done || bits(self.request) == constants::handle("MPI_REQUEST_NULL") {
             under_way::remove(self.known);
@@ -51,18 +51,23 @@ impl Drop for Pending {
     }
 }
 
-fn check(code: c_int) -> Result<(), Failure> {
+fn check(code: c_int) -> Result<(), ExchangeFailure> {
     if code == 0 {
         Ok(())
     } else {
-        Err(Failure::Mpi(code))
+        Err(ExchangeFailure::Mpi(code))
     }
 }
 
 impl Exchange {
     /// Starts to send `buffer`.
-    pub fn start_send(&self, to: i32, tag: i32, buffer: Vec<u8>) -> Result<Pending, Failure> {
-        let mut pending = Pending {
+    pub fn start_send(
+        &self,
+        to: i32,
+        tag: i32,
+        buffer: Vec<u8>,
+    ) -> Result<PendingMessage, ExchangeFailure> {
+        let mut pending = PendingMessage {
             request: predefined("MPI_REQUEST_NULL"),
             known: predefined("MPI_REQUEST_NULL"),
             buffer,
@@ -86,8 +91,13 @@ impl Exchange {
     }
 
     /// Starts to receive into `buffer`, which must be as long as the longest message.
-    pub fn start_receive(&self, from: i32, tag: i32, buffer: Vec<u8>) -> Result<Pending, Failure> {
-        let mut pending = Pending {
+    pub fn start_receive(
+        &self,
+        from: i32,
+        tag: i32,
+        buffer: Vec<u8>,
+    ) -> Result<PendingMessage, ExchangeFailure> {
+        let mut pending = PendingMessage {
             request: predefined("MPI_REQUEST_NULL"),
             known: predefined("MPI_REQUEST_NULL"),
             buffer,
@@ -111,7 +121,7 @@ impl Exchange {
     }
 
     /// Waits for a message; gives its buffer and the number of bytes received.
-    pub fn wait(&self, mut pending: Pending) -> Result<(Vec<u8>, usize), Failure> {
+    pub fn wait(&self, mut pending: PendingMessage) -> Result<(Vec<u8>, usize), ExchangeFailure> {
         let mut status = MaybeUninit::<MPI_Status>::zeroed();
         let mut flag = 0;
         let begun = Instant::now();
@@ -129,11 +139,11 @@ impl Exchange {
                 _ => std::thread::sleep(Duration::from_micros(50 + u64::from(turns.min(1000)))),
             }
             if turns.is_multiple_of(64) {
-                if let Some(failure) = heard::heard(self) {
+                if let Some(failure) = reasons::heard(self) {
                     return Err(failure);
                 }
-                if self.patience.is_some_and(|p| begun.elapsed() > p) {
-                    return Err(Failure::Silence(pending.partner));
+                if self.deadline.is_some_and(|p| begun.elapsed() > p) {
+                    return Err(ExchangeFailure::Silence(pending.partner));
                 }
             }
         }
@@ -144,39 +154,39 @@ impl Exchange {
     }
 
     /// Sends a short message and waits until its buffer is free again.
-    pub fn send(&self, to: i32, tag: i32, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn send(&self, to: i32, tag: i32, bytes: &[u8]) -> Result<(), ExchangeFailure> {
         let pending = self.start_send(to, tag, bytes.to_vec())?;
         self.wait(pending).map(drop)
     }
 
     /// Receives a message of exactly `N` bytes.
-    pub fn receive<const N: usize>(&self, from: i32, tag: i32) -> Result<[u8; N], Failure> {
+    pub fn receive<const N: usize>(&self, from: i32, tag: i32) -> Result<[u8; N], ExchangeFailure> {
         let pending = self.start_receive(from, tag, vec![0; N])?;
         let (buffer, n) = self.wait(pending)?;
         match <[u8; N]>::try_from(buffer.as_slice()) {
             Ok(message) if n == N => Ok(message),
-            _ => Err(Failure::Nonsense(from)),
+            _ => Err(ExchangeFailure::Nonsense(from)),
         }
     }
 
     /// Sends bytes of any number: their count, then parts.
-    pub fn send_all(&self, to: i32, tag: i32, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn send_all(&self, to: i32, tag: i32, bytes: &[u8]) -> Result<(), ExchangeFailure> {
         self.send(to, tag, &(bytes.len() as u64).to_ne_bytes())?;
-        for part in bytes.chunks(PART) {
+        for part in bytes.chunks(MESSAGE_BYTES) {
             self.send(to, tag, part)?;
         }
         Ok(())
     }
 
     /// Receives what [`Exchange::send_all`] sent.
-    pub fn receive_all(&self, from: i32, tag: i32) -> Result<Vec<u8>, Failure> {
+    pub fn receive_all(&self, from: i32, tag: i32) -> Result<Vec<u8>, ExchangeFailure> {
         let total = u64::from_ne_bytes(self.receive::<8>(from, tag)?) as usize;
         let mut all = Vec::new();
         while all.len() < total {
-            let room = vec![0; PART.min(total - all.len())];
+            let room = vec![0; MESSAGE_BYTES.min(total - all.len())];
             let (part, n) = self.wait(self.start_receive(from, tag, room)?)?;
             if n == 0 {
-                return Err(Failure::Nonsense(from));
+                return Err(ExchangeFailure::Nonsense(from));
             }
             all.extend_from_slice(part.get(..n).unwrap_or_default());
         }

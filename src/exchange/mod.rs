@@ -4,11 +4,11 @@
 pub(crate) mod clocks;
 pub(crate) mod failure;
 pub(crate) mod giving_up;
-pub(crate) mod heard;
 pub(crate) mod line;
 pub(crate) mod meeting;
 pub(crate) mod messages;
 pub(crate) mod neighbours;
+pub(crate) mod reasons;
 pub(crate) mod spread;
 pub(crate) mod tree;
 pub(crate) mod under_way;

@@ -1,37 +1,47 @@
 //! What all ranks get to know: it goes up the tree to rank 0, and from there down again.
 
-use super::failure::Failure;
+use super::failure::ExchangeFailure;
 use super::line::Exchange;
 use super::tree::{children, parent};
 
 /// Tag of messages to the parent.
-pub const UP: i32 = 701;
+pub const UP_TAG: i32 = 701;
 /// Tag of messages to the children.
-const DOWN: i32 = 702;
+const DOWN_TAG: i32 = 702;
 
 /// Gives every rank what rank 0 has. Collective.
-pub fn spread(line: &Exchange, rank: i32, size: i32, bytes: Vec<u8>) -> Result<Vec<u8>, Failure> {
+pub fn spread(
+    line: &Exchange,
+    rank: i32,
+    size: i32,
+    bytes: Vec<u8>,
+) -> Result<Vec<u8>, ExchangeFailure> {
     let bytes = match parent(rank) {
         None => bytes,
-        Some(up) => line.receive_all(up, DOWN)?,
+        Some(up) => line.receive_all(up, DOWN_TAG)?,
     };
     for child in children(rank, size) {
-        line.send_all(child, DOWN, &bytes)?;
+        line.send_all(child, DOWN_TAG, &bytes)?;
     }
     Ok(bytes)
 }
 
 /// Gives every rank the list of the ranks for which `is_one` holds, in ascending order. Collective.
-pub fn ranks(line: &Exchange, rank: i32, size: i32, is_one: bool) -> Result<Vec<i32>, Failure> {
+pub fn ranks(
+    line: &Exchange,
+    rank: i32,
+    size: i32,
+    is_one: bool,
+) -> Result<Vec<i32>, ExchangeFailure> {
     let mut all: Vec<u8> = Vec::new();
     if is_one {
         all.extend(rank.to_ne_bytes());
     }
     for child in children(rank, size) {
-        all.extend(line.receive_all(child, UP)?);
+        all.extend(line.receive_all(child, UP_TAG)?);
     }
     if let Some(up) = parent(rank) {
-        line.send_all(up, UP, &all)?;
+        line.send_all(up, UP_TAG, &all)?;
     }
     let all = spread(line, rank, size, all)?;
     let (numbers, _) = all.as_chunks::<4>();

@@ -9,33 +9,33 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 /// Most messages at a time: two for each edge of the tree, and those that are waited for at once.
-const MOST: usize = 16;
+const MAX_MESSAGES: usize = 16;
 
 /// One message.
 #[derive(Clone, Copy)]
-struct Message {
+struct ListedMessage {
     request: MPI_Request,
     receives: bool,
 }
 
 // SAFETY: a handle, valid in every thread.
-unsafe impl Send for Message {}
+unsafe impl Send for ListedMessage {}
 
 /// Nothing is allocated, and MPI not called, while it is locked.
-static LIST: Mutex<[Option<Message>; MOST]> = Mutex::new([None; MOST]);
+static LIST: Mutex<[Option<ListedMessage>; MAX_MESSAGES]> = Mutex::new([None; MAX_MESSAGES]);
 
 /// Enters a message. False if there is no room.
 pub fn add(request: MPI_Request, receives: bool) -> bool {
     let mut list = LIST.lock();
     let free = list.iter_mut().find(|place| place.is_none());
-    free.map(|place| *place = Some(Message { request, receives }))
+    free.map(|place| *place = Some(ListedMessage { request, receives }))
         .is_some()
 }
 
 /// Takes a message that is complete out of the list, if it is there.
 pub fn remove(request: MPI_Request) {
     let mut list = LIST.lock();
-    let is_it = |place: &&mut Option<Message>| {
+    let is_it = |place: &&mut Option<ListedMessage>| {
         place.is_some_and(|message| bits(message.request) == bits(request))
     };
     if let Some(place) = list.iter_mut().find(is_it) {
@@ -44,7 +44,7 @@ pub fn remove(request: MPI_Request) {
 }
 
 /// The messages of the list.
-fn all() -> impl Iterator<Item = Message> {
+fn all() -> impl Iterator<Item = ListedMessage> {
     let list = *LIST.lock();
     list.into_iter().flatten()
 }
@@ -60,7 +60,7 @@ pub fn cancel_receives() {
 /// Whether all messages are complete now, as far as MPI can tell.
 pub fn are_complete() -> bool {
     let mut are_all = true;
-    for Message { mut request, .. } in all() {
+    for ListedMessage { mut request, .. } in all() {
         let known = request;
         let mut flag: c_int = 0;
         let mut status = MaybeUninit::<MPI_Status>::zeroed();
@@ -78,7 +78,7 @@ pub fn are_complete() -> bool {
 /// Leaves what is not complete to MPI, so that MPI_Finalize finds no request of ours.
 pub fn release() {
     cancel_receives();
-    for Message { mut request, .. } in all() {
+    for ListedMessage { mut request, .. } in all() {
         remove(request);
         // SAFETY: a request of ours; its buffer stays for good.
         unsafe { pmpi::MPI_Request_free(&mut request) };

@@ -1,11 +1,11 @@
 //! The block files of all processes of a run, merged by one of them: where there is no MPI_COMM_WORLD to do it with
 //! ([`super::leaving`]). The files are what MPI_Finalize would have made.
 
-use super::agree::Part;
 use super::outputs::{Ended, Outputs};
 use super::own_blocks::of_mapping;
 use super::plan::{call_ids, choice, names, plan};
-use super::report::{self, Written};
+use super::rank_summary::RankSummary;
+use super::report::{self, WrittenFiles};
 use super::zero::dumpi_options;
 use crate::mpi::table::table;
 use crate::mpi::world::World;
@@ -54,10 +54,10 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
         unfinished: true,
         ..dumpi_options(root, stamp, settings)
     };
-    let mut whole = Part {
+    let mut whole = RankSummary {
         named: merge.function_names().iter().cloned().collect(),
         counters: merge.counter_names().to_vec(),
-        ..Part::default()
+        ..RankSummary::default()
     };
     for (file, scan) in merge.processes() {
         whole.calls += scan.calls;
@@ -88,25 +88,26 @@ pub fn merge(paths: &[PathBuf], world: &World, settings: &Settings) -> Result<()
             }
         }
     }
-    let (ended, half_messages) = merged(&merge, &files, table, &whole, &base, world, settings);
-    let written = Written {
+    let (ended, unmatched_endpoints) =
+        merged(&merge, &files, table, &whole, &base, world, settings);
+    let written = WrittenFiles {
         blocks: &files[0],
         dumpi: &dumpi_files,
         processes: files.len(),
         files: &ended.files,
-        half_messages,
+        unmatched_endpoints,
         corrected: ended.corrected,
         begun,
     };
     report::conclude(world, settings, &whole, &written, ended.failures.clone())
 }
 
-/// CLOG2 and SLOG2, as far as they are wanted, and how many halves of messages are not drawn.
+/// CLOG2 and SLOG2, as far as they are wanted, and how many message endpoints are not drawn because the other one is not known.
 fn merged(
     merge: &Merge<'_, '_, '_>,
     files: &[File<'_>],
     table: &Table,
-    whole: &Part,
+    whole: &RankSummary,
     base: &Path,
     world: &World,
     settings: &Settings,

@@ -2,7 +2,7 @@
 //! files, and goes on when there are as many as ranks on this host. So a rank that never comes leaves no request of ours pending
 //! in MPI, of which some libraries complain. The file is a hint: what it says wrongly shows when the ranks meet.
 
-use crate::exchange::failure::Failure;
+use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::pause;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -26,7 +26,7 @@ pub fn wait(
     expected: u32,
     deadline: Option<Duration>,
     meanwhile: impl Fn(),
-) -> Result<(), Failure> {
+) -> Result<(), ExchangeFailure> {
     let path = folder.join(format!("libtrace.{run:016x}.{}.arrived", files::user()));
     let Ok(mut file) = files::open_shared(&path, true, 0o600) else {
         return Ok(());
@@ -45,14 +45,14 @@ pub fn wait(
             drop(std::fs::remove_file(&path));
         }
         if said.contains(&GIVEN_UP) {
-            return Err(Failure::Absent);
+            return Err(ExchangeFailure::Absent);
         }
         if are_all_here {
             return Ok(());
         }
         if deadline.is_some_and(|limit| begun.elapsed() > limit) {
             drop(file.write_all(&[GIVEN_UP]));
-            return Err(Failure::Absent);
+            return Err(ExchangeFailure::Absent);
         }
         meanwhile();
         pause(turn);
@@ -98,8 +98,11 @@ mod tests {
     fn whoever_comes_too_late_does_not_wait_again() {
         let folder = folder("late");
         let first = wait(&folder, 7, 2, Some(Duration::from_millis(20)), || ());
-        assert_eq!(first, Err(Failure::Absent));
-        assert_eq!(wait(&folder, 7, 2, None, || ()), Err(Failure::Absent));
+        assert_eq!(first, Err(ExchangeFailure::Absent));
+        assert_eq!(
+            wait(&folder, 7, 2, None, || ()),
+            Err(ExchangeFailure::Absent)
+        );
         assert_eq!(
             std::fs::read_dir(&folder).unwrap().count(),
             0,

@@ -1,7 +1,7 @@
 //! Ends: MPI_Finalize, MPI_Abort, and exit without either.
 
 use crate::api::lost_calls;
-use crate::blocks::{Store, own};
+use crate::blocks::{BlockStore, own};
 use crate::call::{self, Call, arg, modes};
 use crate::define;
 use crate::finalize::run::run;
@@ -61,7 +61,7 @@ extern "C" fn at_exit() {
 }
 
 /// A rank has come out of MPI_Init and exits without MPI_Finalize.
-fn left_early(store: &Store) {
+fn left_early(store: &BlockStore) {
     store.write_out();
     let header = store.header();
     if !first::is_first_to_end(store, ended::EXITED) {

@@ -1,23 +1,23 @@
 //! The merge at MPI_Finalize, step by step.
 
-use super::agree::{self, Part};
 use super::arrivals;
-use super::halves;
+use super::endpoints;
 use super::last_words::own_last_words;
-use super::operations::Operations;
+use super::operations::OperationMerge;
 use super::outputs::{Ended, Outputs};
 use super::own_blocks::OwnBlocks;
 use super::plan::{call_ids, plan};
-use super::report::{self, Diagnostics, Written};
-use super::tree_merge::{self, Clog2, Nowhere, Sink};
+use super::rank_summary::{RankSummary, reduce};
+use super::report::{self, Diagnostics, WrittenFiles};
+use super::tree_merge::{self, Clog2Records, NoSink, RecordSink};
 use super::trouble::{Trouble, on_rank, said};
 use super::zero::{FromZero, from_zero};
 use crate::api::mpe;
 use crate::blocks::own;
 use crate::define;
-use crate::exchange::failure::Failure;
+use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
-use crate::exchange::meeting::{self, Absent, Missed};
+use crate::exchange::meeting::{self, AbsentRanks, MeetingFailure};
 use crate::exchange::spread::spread;
 use crate::exchange::{clocks, neighbours};
 use crate::memory;
@@ -50,7 +50,7 @@ const MIN_MEMORY_BYTES: usize = 4 << 20;
 
 /// What the caller of [`finish`] keeps, as a merge that is given up gives nothing back.
 #[derive(Default)]
-pub struct Kept {
+pub struct KeptForCaller {
     /// What keeps other runs from the names of this one's DUMPI files.
     pub claim: Option<dumpi::Claim>,
     /// The way to the other ranks, as long as they wait for this one.
@@ -60,7 +60,7 @@ pub struct Kept {
 /// Why there is no merged trace of all ranks.
 pub enum Unmerged {
     /// Some ranks have no recorder.
-    Absent(Absent),
+    Absent(AbsentRanks),
     /// Anything else.
     Because(Trouble),
 }
@@ -79,7 +79,11 @@ fn said_starved(ranks: u64, world: &World) -> Trouble {
 }
 
 /// Merges the records of all ranks and writes the files. Collective.
-pub fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result<(), Unmerged> {
+pub fn finish(
+    world: &World,
+    own_settings: &Settings,
+    kept: &mut KeptForCaller,
+) -> Result<(), Unmerged> {
     // SAFETY: the state of the running thread.
     let mut t = unsafe { current().as_mut() };
     if let Some(t) = t.as_deref_mut() {
@@ -101,11 +105,11 @@ pub fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result
 
     if !memory::has(MIN_MEMORY_BYTES) {
         // The others hear of it before they begin to merge.
-        let part = Part {
+        let part = RankSummary {
             starved: 1,
-            ..Part::default()
+            ..RankSummary::default()
         };
-        let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
+        let whole = reduce(&line, world.rank, world.size, part).map_err(said)?;
         kept.waiting = None;
         return Err(said_starved(whole.starved, world).into());
     }
@@ -130,7 +134,7 @@ pub fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result
     debug.calls(&scan, table);
     debug.step("own calls are read");
     let own_comms = part.comms.clone();
-    let whole = agree::join(&line, world.rank, world.size, part).map_err(said)?;
+    let whole = reduce(&line, world.rank, world.size, part).map_err(said)?;
 
     if whole.starved > 0 {
         kept.waiting = None;
@@ -159,7 +163,7 @@ pub fn finish(world: &World, own_settings: &Settings, kept: &mut Kept) -> Result
         vec![u8::from(result.is_ok())],
     );
     // Rank 0 may still come to its end although this rank waits no longer. What the verdict is, all know.
-    let has_failed = |failure: &Failure| !matches!(failure, Failure::Silence(_));
+    let has_failed = |failure: &ExchangeFailure| !matches!(failure, ExchangeFailure::Silence(_));
     kept.waiting = kept
         .waiting
         .filter(|_| verdict.as_ref().is_err_and(has_failed));
@@ -176,7 +180,7 @@ fn meet(world: &World, settings: &Settings) -> Result<Exchange, Unmerged> {
     gather_here(world, settings)?;
     let comm = meeting::meet(settings.deadline, || meeting::absent(world.size));
     let comm = comm.map_err(|missed| match missed {
-        Missed::GivenUp(absent) => Unmerged::Absent(absent),
+        MeetingFailure::GivenUp(absent) => Unmerged::Absent(absent),
         missed => said(missed.failure()).into(),
     })?;
     Ok(Exchange::new(comm, world, settings.deadline))
@@ -201,9 +205,9 @@ fn own_part(
     table: &Table,
     zero: &FromZero,
     missing: Option<Trouble>,
-) -> Part {
+) -> RankSummary {
     let world = &zero.world;
-    Part {
+    RankSummary {
         named: scan.named.iter().map(|(_, name)| name.to_owned()).collect(),
         first_ns: scan.first_ns().unwrap_or(i64::MAX),
         threads: scan.threads.max(1),
@@ -229,7 +233,7 @@ fn own_part(
         difference: zero.difference.clone().unwrap_or_default(),
         silent: u64::from(missing.is_some()),
         reason: missing.map(|why| on_rank(world, &why)).unwrap_or_default(),
-        ..Part::default()
+        ..RankSummary::default()
     }
 }
 
@@ -239,7 +243,7 @@ fn write_dumpi(
     scan: &Scan,
     table: &Table,
     zero: &FromZero,
-    part: &mut Part,
+    part: &mut RankSummary,
 ) -> Option<(PathBuf, u64)> {
     match dumpi::write(file, table, &zero.dumpi, Some(&scan.clock)) {
         Ok(summary) => {
@@ -261,7 +265,7 @@ struct AllRanks<'a> {
     table: &'static Table,
     file: &'a File<'a>,
     scan: &'a Scan,
-    whole: &'a Part,
+    whole: &'a RankSummary,
     gids: GidTable,
     debug: &'a Diagnostics,
 }
@@ -291,12 +295,12 @@ impl AllRanks<'_> {
             notes.extend(self.operations(&schema, outputs.as_mut())?);
             self.debug.step("operations are passed on");
         }
-        let mut half_messages = 0;
+        let mut unmatched_endpoints = 0;
         if settings.outputs.clog2 || settings.outputs.slog2 {
-            half_messages = self.calls(&schema, own_comms, outputs.as_mut())?;
+            unmatched_endpoints = self.calls(&schema, own_comms, outputs.as_mut())?;
         }
         Ok(match outputs {
-            Some(outputs) => self.conclude(outputs, notes, half_messages, begun),
+            Some(outputs) => self.conclude(outputs, notes, unmatched_endpoints, begun),
             None => Ok(()),
         })
     }
@@ -307,7 +311,7 @@ impl AllRanks<'_> {
         schema: &Schema<'_>,
         outputs: Option<&mut Outputs>,
     ) -> Result<Option<String>, Trouble> {
-        let operations = Operations {
+        let operations = OperationMerge {
             line: self.line,
             world: &self.zero.world,
             folder: &folder::temporary(&self.zero.settings),
@@ -344,11 +348,12 @@ impl AllRanks<'_> {
             },
         };
         let lids = self.gids.lids(own_comms);
-        let mut half_messages = 0;
+        let mut unmatched_endpoints = 0;
         let halves;
         if whole.cut > 0 {
             let all = Stream::new(schema, self.file, self.scan, &lids, stream_settings);
-            (halves, half_messages) = halves::agree(self.line, world, all).map_err(said)?;
+            (halves, unmatched_endpoints) =
+                endpoints::agree(self.line, world, all).map_err(said)?;
             stream_settings.halves = Some(&halves);
             self.debug.step("messages are counted");
         }
@@ -361,13 +366,13 @@ impl AllRanks<'_> {
             }
             None => buffer.clear(),
         };
-        let sink: &mut dyn Sink = match outputs {
+        let sink: &mut dyn RecordSink = match outputs {
             Some(outputs) => outputs,
-            None => &mut Nowhere,
+            None => &mut NoSink,
         };
-        tree_merge::take_part::<Clog2>(self.line, world.rank, world.size, own_records, sink)
+        tree_merge::take_part::<Clog2Records>(self.line, world.rank, world.size, own_records, sink)
             .map_err(said)?;
-        Ok(half_messages)
+        Ok(unmatched_endpoints)
     }
 
     /// Ends the files of rank 0 and says what has been written, or why it has not; `notes` are what went wrong before.
@@ -375,7 +380,7 @@ impl AllRanks<'_> {
         &self,
         outputs: Outputs,
         mut notes: Vec<String>,
-        half_messages: u64,
+        unmatched_endpoints: u64,
         begun: Instant,
     ) -> Result<(), Trouble> {
         let (world, settings) = (&self.zero.world, &self.zero.settings);
@@ -397,12 +402,12 @@ impl AllRanks<'_> {
         for file in &files {
             self.debug.file(&file.path, file.size);
         }
-        let written = Written {
+        let written = WrittenFiles {
             blocks: self.file,
             dumpi: &self.zero.dumpi,
             processes: world.size as usize,
             files: &files,
-            half_messages,
+            unmatched_endpoints,
             corrected,
             begun,
         };

@@ -1,7 +1,7 @@
 //! Who says what concerns many ranks of a run: of thousands of ranks that end alike, one says it for all whose block files lie in the
 //! same folder. Nothing is sent between the ranks for that: the headers of the block files tell how their processes have ended.
 
-use crate::blocks::Store;
+use crate::blocks::BlockStore;
 use blockfile::layout::{FILE_MAGIC, FileHeader};
 use std::fs::File;
 use std::io::Read;
@@ -13,25 +13,25 @@ use std::time::Duration;
 use trace_model::files;
 
 /// How often the folder is asked for, a millisecond apart, while another rank looks into it.
-const TRIES: u32 = 50;
+const MAX_LOCK_TRIES: u32 = 50;
 
 /// What the header of a block file says of its process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Other {
+struct OtherProcess {
     rank: u32,
     pid: u32,
     run: u64,
     ended: u32,
 }
 
-impl Other {
-    fn read(path: &Path) -> Option<Other> {
+impl OtherProcess {
+    fn read(path: &Path) -> Option<OtherProcess> {
         let mut bytes = [0; size_of::<FileHeader>()];
         files::open_found(path).ok()?.read_exact(&mut bytes).ok()?;
         let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         let is_one = bytes.starts_with(&FILE_MAGIC);
-        is_one.then_some(Other {
+        is_one.then_some(OtherProcess {
             rank: word(offset_of!(FileHeader, rank))?,
             pid: word(offset_of!(FileHeader, pid))?,
             run: long(offset_of!(FileHeader, run))?,
@@ -41,7 +41,7 @@ impl Other {
 }
 
 /// Processes of this run, other than this one, whose block files lie in the same folder as this one's.
-fn others(store: &Store) -> impl Iterator<Item = Other> {
+fn others(store: &BlockStore) -> impl Iterator<Item = OtherProcess> {
     let header = store.header();
     let (run, own) = (header.run.load(Relaxed), header.pid);
     let own_rank = header.rank.load(Relaxed);
@@ -52,14 +52,14 @@ fn others(store: &Store) -> impl Iterator<Item = Other> {
     let is_block_file = |path: &Path| path.extension().is_some_and(|e| e == "blocks");
     let paths = entries.map(|entry| entry.path());
     let found = paths.filter(move |path| is_block_file(path));
-    let found = found.filter_map(|path| Other::read(&path));
+    let found = found.filter_map(|path| OtherProcess::read(&path));
     found.filter(move |other| other.run == run && (other.pid, other.rank) != (own, own_rank))
 }
 
 /// Locks a folder against the other ranks, for a moment. `None` if that cannot be had in time.
 fn locked(folder: &Path) -> Option<File> {
     let file = File::open(folder).ok()?;
-    (0..TRIES)
+    (0..MAX_LOCK_TRIES)
         .any(|_| {
             // SAFETY: a descriptor of ours; it is unlocked when it is closed.
             let is_ours =
@@ -76,13 +76,13 @@ fn locked(folder: &Path) -> Option<File> {
 const FIRST_RANKS: u32 = 4;
 
 /// Whether this rank may speak, where nothing can be known of the others.
-fn speaks_anyway(store: &Store) -> bool {
+fn speaks_anyway(store: &BlockStore) -> bool {
     let header = store.header();
     header.run.load(Relaxed) != 0 || header.rank.load(Relaxed) < FIRST_RANKS
 }
 
 /// Notes in the block file that its process ends like this, and tells whether it is the first one of its run to do so.
-pub fn is_first_to_end(store: &Store, ended: u32) -> bool {
+pub fn is_first_to_end(store: &BlockStore, ended: u32) -> bool {
     let folder = store.path().parent().unwrap_or(Path::new("."));
     let _lock = locked(folder);
     let is_first = speaks_anyway(store) && !others(store).any(|other| other.ended == ended);
@@ -92,7 +92,7 @@ pub fn is_first_to_end(store: &Store, ended: u32) -> bool {
 }
 
 /// Of the processes of this run that have ended like this one: how many others there are, if none of them has a lower rank.
-pub fn others_if_lowest(store: &Store) -> Option<usize> {
+pub fn others_if_lowest(store: &BlockStore) -> Option<usize> {
     let header = store.header();
     let (rank, ended) = (header.rank.load(Relaxed), header.ended.load(Relaxed));
     if !speaks_anyway(store) {
@@ -109,7 +109,7 @@ pub fn others_if_lowest(store: &Store) -> Option<usize> {
 }
 
 /// Where the calls of this process and of so many `others` are, and how they are read.
-pub fn where_calls_are(store: &Store, others: usize) -> String {
+pub fn where_calls_are(store: &BlockStore, others: usize) -> String {
     let path = store.path().display();
     let folder = store.path().parent().unwrap_or(Path::new(".")).display();
     match others {

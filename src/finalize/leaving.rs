@@ -5,7 +5,7 @@
 //! The list lies in a folder that others may write to, under a name that can be guessed. So it counts only if it is a regular
 //! file of this user that nobody else may write to, and what it names are plain file names in the same folder.
 
-use crate::blocks::Store;
+use crate::blocks::BlockStore;
 use crate::finalize::alone;
 use crate::mpi::world::World;
 use crate::platform::clock;
@@ -24,9 +24,9 @@ use trace_model::files;
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// The processes that end one after another.
-pub struct Leaving<'a> {
+pub struct LeavingProcess<'a> {
     /// This process's block file.
-    pub store: &'a Store,
+    pub store: &'a BlockStore,
     /// This process's rank.
     pub rank: u32,
     /// The whole run.
@@ -37,19 +37,19 @@ pub struct Leaving<'a> {
 
 /// How a process has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum LeaveOutcome {
     /// Others will come: one of them merges.
     BeforeOthers,
     /// As the last one. What it merged, or could not, has been said.
     Last,
 }
 
-impl Leaving<'_> {
+impl LeavingProcess<'_> {
     /// Enters this process into the list and merges, if it is the last one.
     ///
     /// # Errors
     /// In words: the list cannot be used. The block file stays, and nothing has been said.
-    pub fn leave(&self, settings: &Settings) -> Result<Left, String> {
+    pub fn leave(&self, settings: &Settings) -> Result<LeaveOutcome, String> {
         let path = self.store.path();
         let folder = path.parent().unwrap_or(Path::new("."));
         let user = files::user();
@@ -57,7 +57,7 @@ impl Leaving<'_> {
         let files = enter(&list, self.rank, path)
             .map_err(|e| format!("{} cannot be used ({e})", list.display()))?;
         if files.len() < self.processes as usize {
-            return Ok(Left::BeforeOthers);
+            return Ok(LeaveOutcome::BeforeOthers);
         }
         match alone::merge(&files, &self.world, settings) {
             Ok(()) if settings.keep_blocks => {}
@@ -71,7 +71,7 @@ impl Leaving<'_> {
             ),
         }
         drop(std::fs::remove_file(&list));
-        Ok(Left::Last)
+        Ok(LeaveOutcome::Last)
     }
 }
 

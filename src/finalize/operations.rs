@@ -6,9 +6,9 @@
 //! not come.
 
 use super::outputs::Outputs;
-use super::tree_merge::{self, Records, Sink};
-use crate::exchange::failure::Failure;
-use crate::exchange::line::{Exchange, PART};
+use super::tree_merge::{self, MergeRecords, RecordSink};
+use crate::exchange::failure::ExchangeFailure;
+use crate::exchange::line::{Exchange, MESSAGE_BYTES};
 use crate::mpi::world::World;
 use crate::platform::say::say;
 use io_attribution::{Extract, Item, Joiner};
@@ -19,18 +19,18 @@ use std::path::Path;
 use wrappers::Table;
 
 /// Bytes before an item: u32 their number with these, i64 time.
-const HEAD: usize = 12;
+const ITEM_HEAD_BYTES: usize = 12;
 
 /// Items by their times: ns on rank 0's clock.
-struct Items;
+struct OperationRecords;
 
-impl Records for Items {
+impl MergeRecords for OperationRecords {
     const TAG: i32 = 778;
     type Key = i64;
 
     fn size(rest: &[u8]) -> usize {
         let size = rest.first_chunk().copied().map_or(0, u32::from_ne_bytes) as usize;
-        if (HEAD..=PART).contains(&size) {
+        if (ITEM_HEAD_BYTES..=MESSAGE_BYTES).contains(&size) {
             size
         } else {
             0
@@ -44,7 +44,7 @@ impl Records for Items {
 }
 
 /// What the operations of a run are drawn with.
-pub struct Operations<'a> {
+pub struct OperationMerge<'a> {
     /// To the other ranks.
     pub line: &'a Exchange,
     /// The ranks.
@@ -57,7 +57,7 @@ pub struct Operations<'a> {
     pub table: &'static Table,
 }
 
-impl Operations<'_> {
+impl OperationMerge<'_> {
     /// Has the operations of all ranks drawn into the outputs of rank 0, for a trace with so many communicators. Says why that was
     /// not possible, if it was not. Collective.
     pub fn draw(
@@ -65,13 +65,13 @@ impl Operations<'_> {
         own: Extract<'_>,
         mut outputs: Option<&mut Outputs>,
         comms: usize,
-    ) -> Result<Option<String>, Failure> {
-        let mut own = Own {
+    ) -> Result<Option<String>, ExchangeFailure> {
+        let mut own = OwnOperations {
             extract: own,
             trouble: None,
         };
         let (rank, size) = (self.world.rank, self.world.size);
-        let mut joining = Joining::default();
+        let mut joining = OperationJoin::default();
         if let Some(outputs) = &mut outputs {
             joining.parts = outputs.base(self.zero_ns, comms).map(|base| {
                 let operations = operations::Operations::new(base, self.folder);
@@ -79,7 +79,7 @@ impl Operations<'_> {
             });
         }
         let next = |buffer: &mut Vec<u8>| own.next(buffer);
-        tree_merge::take_part::<Items>(self.line, rank, size, next, &mut joining)?;
+        tree_merge::take_part::<OperationRecords>(self.line, rank, size, next, &mut joining)?;
         if let Some(why) = own.trouble {
             say!("trace: rank {rank}: not all operations below MPI are in the trace: {why}");
         }
@@ -97,12 +97,12 @@ impl Operations<'_> {
 }
 
 /// This rank's items.
-struct Own<'a> {
+struct OwnOperations<'a> {
     extract: Extract<'a>,
     trouble: Option<&'static str>,
 }
 
-impl Own<'_> {
+impl OwnOperations<'_> {
     /// Puts the next one into the buffer, which stays empty at the end.
     fn next(&mut self, buffer: &mut Vec<u8>) {
         buffer.clear();
@@ -116,12 +116,12 @@ impl Own<'_> {
             let Some((time, item)) = next else {
                 return;
             };
-            buffer.extend_from_slice(&[0; HEAD]);
+            buffer.extend_from_slice(&[0; ITEM_HEAD_BYTES]);
             item.encode(buffer);
             let size = buffer.len();
-            if size <= PART {
+            if size <= MESSAGE_BYTES {
                 buffer[..4].copy_from_slice(&(size as u32).to_ne_bytes());
-                buffer[4..HEAD].copy_from_slice(&time.to_ne_bytes());
+                buffer[4..ITEM_HEAD_BYTES].copy_from_slice(&time.to_ne_bytes());
                 return;
             }
             self.trouble = Some("a name is too long");
@@ -135,13 +135,13 @@ const BROKEN: &str = "its records could not be read to the end";
 
 /// The join at rank 0.
 #[derive(Default)]
-struct Joining {
+struct OperationJoin {
     /// `None` when nothing is to be drawn, or nothing any more.
     parts: Option<(Joiner<'static>, operations::Operations)>,
     failure: Option<String>,
 }
 
-impl Joining {
+impl OperationJoin {
     fn fail(&mut self, why: String) {
         self.failure.get_or_insert(why);
         self.parts = None;
@@ -162,17 +162,17 @@ impl Joining {
     }
 }
 
-impl Sink for Joining {
-    fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+impl RecordSink for OperationJoin {
+    fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
         let Some((joiner, operations)) = &mut self.parts else {
             return Ok(());
         };
-        let item = bytes.get(HEAD..).and_then(Item::decode);
+        let item = bytes.get(ITEM_HEAD_BYTES..).and_then(Item::decode);
         let Some(item) = item else {
             self.fail("a rank sent what cannot be read".to_owned());
             return Ok(());
         };
-        let time = Items::key(bytes);
+        let time = OperationRecords::key(bytes);
         let taken = caught(|| joiner.push(time, item, &mut |fact| operations.take(fact)));
         if let Err(why) = taken {
             self.fail(why);

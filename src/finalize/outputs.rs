@@ -1,11 +1,11 @@
 //! The files that rank 0 writes from the merged stream.
 
-use super::tree_merge::Sink;
-use crate::exchange::failure::Failure;
+use super::tree_merge::RecordSink;
+use crate::exchange::failure::ExchangeFailure;
 pub use merge::outputs::{Ended, Finished, Outputs, Plan, numbered};
 
-impl Sink for Outputs {
-    fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+impl RecordSink for Outputs {
+    fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
         Outputs::record(self, bytes);
         Ok(())
     }

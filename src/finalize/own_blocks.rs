@@ -1,7 +1,7 @@
 //! This process's block file as MPI_Finalize reads it.
 
 use super::trouble::Trouble;
-use crate::blocks::{Contents, own};
+use crate::blocks::{StoreContents, own};
 use crate::lifecycle::apply::rank_bits;
 use crate::mpi::functions::{FAMILY, FINGERPRINT};
 use crate::mpi::world::World;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 /// This process's block file, or an empty one.
 pub enum OwnBlocks {
     /// The file that this process has written.
-    Own(Contents),
+    Own(StoreContents),
     /// A file without calls.
     Empty(Vec<u8>),
 }
@@ -49,10 +49,10 @@ impl OwnBlocks {
 }
 
 /// This process's block file.
-fn of_contents(contents: &Contents) -> Result<File<'_>, blockfile::file::Error> {
+fn of_contents(contents: &StoreContents) -> Result<File<'_>, blockfile::file::Error> {
     match contents {
-        Contents::File(bytes) => of_mapping(bytes),
-        Contents::Copy(bytes) => File::new(bytes),
+        StoreContents::File(bytes) => of_mapping(bytes),
+        StoreContents::Copy(bytes) => File::new(bytes),
     }
 }
 

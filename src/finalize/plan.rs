@@ -1,7 +1,7 @@
 //! Which files are written, and under which names.
 
-use super::agree::Part;
 use super::outputs::{self, Plan};
+use super::rank_summary::RankSummary;
 use crate::api::mpe;
 use crate::mpi::library;
 use crate::mpi::world::World;
@@ -113,7 +113,7 @@ pub fn plan(
     world: &World,
     settings: &Settings,
     base: &Path,
-    whole: &Part,
+    whole: &RankSummary,
     mut preamble: Preamble,
 ) -> Plan {
     preamble.block_size = u32::try_from(settings.clog2_block).unwrap_or(65536);

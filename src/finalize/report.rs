@@ -1,7 +1,7 @@
 //! The line that rank 0 prints at the end, and the counts for whoever checks them.
 
-use super::agree::Part;
 use super::outputs::Finished;
+use super::rank_summary::RankSummary;
 use crate::mpi::world::World;
 use crate::platform::environment;
 use crate::platform::host;
@@ -17,16 +17,16 @@ use unify::scan::Scan;
 use wrappers::Table;
 
 /// Fewer polls than this hurt nobody: no setting is advised.
-const FLOOD: u64 = 1000;
+const MIN_POLLS_FOR_ADVICE: u64 = 1000;
 
 /// What is reported.
-struct Report<'a> {
+struct FinalReport<'a> {
     /// The ranks.
     world: &'a World,
     /// How many of them have a recorder.
     processes: usize,
     /// What they recorded.
-    whole: &'a Part,
+    whole: &'a RankSummary,
     /// Files of rank 0.
     files: &'a [Finished],
     /// DUMPI files, if wanted.
@@ -36,7 +36,7 @@ struct Report<'a> {
     /// Files that have been written where rank 0 does not see them.
     unseen: u64,
     /// Halves of messages that are not drawn.
-    half_messages: u64,
+    unmatched_endpoints: u64,
     /// What was put right of clocks.
     corrected: Option<Corrected>,
     /// Duration of reading, merging and writing.
@@ -46,7 +46,7 @@ struct Report<'a> {
 }
 
 /// What was written, by whom and since when.
-pub struct Written<'a> {
+pub struct WrittenFiles<'a> {
     /// One of the block files.
     pub blocks: &'a File<'a>,
     /// How DUMPI files were written.
@@ -56,7 +56,7 @@ pub struct Written<'a> {
     /// Files of rank 0.
     pub files: &'a [Finished],
     /// Halves of messages that are not drawn because the other half is not known.
-    pub half_messages: u64,
+    pub unmatched_endpoints: u64,
     /// What was put right of clocks, if that was asked for.
     pub corrected: Option<Corrected>,
     /// When the merge began.
@@ -70,8 +70,8 @@ pub struct Written<'a> {
 pub fn conclude(
     world: &World,
     settings: &Settings,
-    whole: &Part,
-    written: &Written<'_>,
+    whole: &RankSummary,
+    written: &WrittenFiles<'_>,
     mut failures: Vec<String>,
 ) -> Result<(), String> {
     let any_dumpi = settings.outputs.dumpi && whole.dumpi_failures < written.processes as u64;
@@ -90,7 +90,7 @@ pub fn conclude(
         true => seen(written.dumpi, world.size as u32),
         false => 0,
     };
-    let report = Report {
+    let report = FinalReport {
         world,
         processes: written.processes,
         whole,
@@ -98,7 +98,7 @@ pub fn conclude(
         dumpi: any_dumpi.then_some(written.dumpi),
         seen,
         unseen: written_dumpi.saturating_sub(seen) * u64::from(any_dumpi),
-        half_messages: written.half_messages,
+        unmatched_endpoints: written.unmatched_endpoints,
         corrected: written.corrected,
         seconds: written.begun.elapsed().as_secs_f64(),
         failures: &failures,
@@ -148,7 +148,7 @@ fn plural(n: u64, one: &str) -> String {
     format!("{} {one}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
-impl Report<'_> {
+impl FinalReport<'_> {
     /// Prints one line, and one more for each thing that went wrong.
     fn print(&self) {
         let mut line = format!(
@@ -200,10 +200,10 @@ impl Report<'_> {
                 plural(self.whole.dropped, "call")
             );
         }
-        if self.half_messages > 0 {
+        if self.unmatched_endpoints > 0 {
             say!(
                 "trace: {} of messages not drawn, whose other half is left out or not known",
-                match self.half_messages {
+                match self.unmatched_endpoints {
                     1 => "1 half".to_owned(),
                     n => format!("{} halves", grouped(n)),
                 }
@@ -238,7 +238,8 @@ impl Report<'_> {
                 self.whole.difference
             );
         }
-        if self.whole.repeated >= FLOOD && self.whole.repeated > self.whole.calls / 2 {
+        if self.whole.repeated >= MIN_POLLS_FOR_ADVICE && self.whole.repeated > self.whole.calls / 2
+        {
             say!(
                 "trace: {} of {} only asked again, in vain or for the time (MPI_Test, MPI_Iprobe, MPI_Wtime …): \
                  with TRACE_POLLING=sample these are counted, and the trace is small",

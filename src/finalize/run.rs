@@ -1,13 +1,13 @@
 //! MPI_Finalize: merges and writes the trace, and says what stays where that fails.
 
-use super::finish::{Kept, Unmerged, finish};
+use super::finish::{KeptForCaller, Unmerged, finish};
 use super::first;
-use super::leaving::{self, Leaving};
+use super::leaving::{self, LeavingProcess};
 use super::trouble::{Trouble, on_rank};
 use crate::blocks::own;
-use crate::exchange::meeting::{self, Absent};
-use crate::exchange::{giving_up, heard, under_way};
-use crate::memory::{self, Unfinished};
+use crate::exchange::meeting::{self, AbsentRanks};
+use crate::exchange::{giving_up, reasons, under_way};
+use crate::memory::{self, MergeStopped};
 use crate::mpi::world::{self, World};
 use crate::platform::host;
 use crate::platform::say::say;
@@ -36,7 +36,7 @@ fn merge() {
     };
     let settings = in_force::copy();
     // Neither a mistake of ours nor want of memory must end the program: it becomes one more reason why there is no merged trace.
-    let mut kept = Kept::default();
+    let mut kept = KeptForCaller::default();
     let finished = memory::unless_exhausted(|| finish(&world, &settings, &mut kept))
         .unwrap_or_else(|why| Err(Unmerged::Because(unfinished(why))));
     let failed = finished.as_ref().err();
@@ -44,7 +44,7 @@ fn merge() {
     if let (Some(Unmerged::Because(why)), Some(line)) = (failed, waiting) {
         // Memory may be what is wrong. Then the others find it out at the deadline.
         let _ = memory::unless_exhausted(|| {
-            let first = heard::reason().unwrap_or_else(|| on_rank(&world, why));
+            let first = reasons::reason().unwrap_or_else(|| on_rank(&world, why));
             giving_up::tell(&line, &first);
         });
     }
@@ -87,7 +87,7 @@ fn files_stay(world: &World, why: &str) {
 }
 
 /// Merges the ranks that have a recorder, if all ranks are on this host; otherwise the block files stay.
-fn go_on_without(world: &World, absent: &Absent, settings: &Settings) {
+fn go_on_without(world: &World, absent: &AbsentRanks, settings: &Settings) {
     let (size, host) = (world.size as u32, host::host());
     let list: Vec<String> = absent.ranks.iter().take(4).map(u32::to_string).collect();
     let more = if absent.ranks.len() > list.len() {
@@ -114,7 +114,7 @@ fn go_on_without(world: &World, absent: &Absent, settings: &Settings) {
     if is_first {
         say!("trace: {who}: the trace is of the others");
     }
-    let leaving = Leaving {
+    let leaving = LeavingProcess {
         store,
         rank: world.rank as u32,
         world: leaving::world(size, world.run, world.spawned),
@@ -127,9 +127,9 @@ fn go_on_without(world: &World, absent: &Absent, settings: &Settings) {
 }
 
 /// Why there is no merged trace, where the merge did not come to its end.
-fn unfinished(why: Unfinished) -> Trouble {
+fn unfinished(why: MergeStopped) -> Trouble {
     match why {
-        Unfinished::Exhausted => "no more memory: not merged".to_owned(),
-        Unfinished::Panicked => "the recorder failed: not merged".to_owned(),
+        MergeStopped::Exhausted => "no more memory: not merged".to_owned(),
+        MergeStopped::Panicked => "the recorder failed: not merged".to_owned(),
     }
 }

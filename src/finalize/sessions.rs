@@ -9,9 +9,9 @@
 use super::first;
 use super::last_words::own_last_words;
 use crate::api::lost_calls;
-use crate::blocks::Store;
+use crate::blocks::BlockStore;
 use crate::define;
-use crate::finalize::leaving::{self, Leaving, Left};
+use crate::finalize::leaving::{self, LeaveOutcome, LeavingProcess};
 use crate::platform::host;
 use crate::platform::launcher::Environment;
 use crate::platform::say::say;
@@ -26,7 +26,7 @@ fn all_are_here(size: u32) -> bool {
 }
 
 /// The process exits.
-pub fn leave(store: &Store) {
+pub fn leave(store: &BlockStore) {
     // SAFETY: the state of the running thread.
     if let Some(t) = unsafe { current().as_mut() } {
         define::left_out(t, lost_calls());
@@ -40,7 +40,7 @@ pub fn leave(store: &Store) {
     let left = if run == 0 || !all_are_here(size) {
         Err("the ranks are not all on one host".to_owned())
     } else {
-        let leaving = Leaving {
+        let leaving = LeavingProcess {
             store,
             rank,
             world: leaving::world(size, run, false),
@@ -49,12 +49,12 @@ pub fn leave(store: &Store) {
         leaving.leave(&settings)
     };
     match left {
-        Ok(Left::Last) => {}
-        Ok(Left::BeforeOthers) if rank == 0 && !settings.quiet => say!(
+        Ok(LeaveOutcome::Last) => {}
+        Ok(LeaveOutcome::BeforeOthers) if rank == 0 && !settings.quiet => say!(
             "trace: sessions only: the last of {size} processes to exit makes the trace; if one does not come so far, mpitrace recover {} does",
             store.path().parent().unwrap_or(Path::new(".")).display()
         ),
-        Ok(Left::BeforeOthers) => {}
+        Ok(LeaveOutcome::BeforeOthers) => {}
         Err(why) => {
             if let Some(others) = first::others_if_lowest(store) {
                 say!(

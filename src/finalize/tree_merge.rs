@@ -5,19 +5,19 @@
 //! records, as MPE has it. Each stream keeps two messages under way, so that a node computes while the next message comes;
 //! memory is these few messages, whatever the size of the trace.
 
-use crate::exchange::failure::Failure;
-use crate::exchange::line::{Exchange, PART};
-use crate::exchange::messages::Pending;
+use crate::exchange::failure::ExchangeFailure;
+use crate::exchange::line::{Exchange, MESSAGE_BYTES};
+use crate::exchange::messages::PendingMessage;
 use crate::exchange::tree::{children, parent};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use trace_formats::clog2::{peek_size, peek_time};
 
 /// Messages under way on each edge of the tree.
-const AHEAD: usize = 2;
+const MESSAGES_AHEAD: usize = 2;
 
-/// What is merged: records that stand whole in messages of at most [`PART`] bytes, and come in order of their keys.
-pub trait Records {
+/// What is merged: records that stand whole in messages of at most [`MESSAGE_BYTES`] bytes, and come in order of their keys.
+pub trait MergeRecords {
     /// Of the messages.
     const TAG: i32;
     /// What decides which comes first.
@@ -29,9 +29,9 @@ pub trait Records {
 }
 
 /// CLOG2 records by their times.
-pub struct Clog2;
+pub struct Clog2Records;
 
-impl Records for Clog2 {
+impl MergeRecords for Clog2Records {
     const TAG: i32 = 777;
     type Key = f64;
 
@@ -47,16 +47,16 @@ impl Records for Clog2 {
 }
 
 /// Where merged records go.
-pub trait Sink {
+pub trait RecordSink {
     /// Takes one encoded record.
-    fn record(&mut self, bytes: &[u8]) -> Result<(), Failure>;
+    fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure>;
 }
 
 /// What a rank other than 0 has for a sink of its own, and never uses.
-pub struct Nowhere;
+pub struct NoSink;
 
-impl Sink for Nowhere {
-    fn record(&mut self, _: &[u8]) -> Result<(), Failure> {
+impl RecordSink for NoSink {
+    fn record(&mut self, _: &[u8]) -> Result<(), ExchangeFailure> {
         Ok(())
     }
 }
@@ -66,14 +66,14 @@ trait Stream {
     /// The record that comes next.
     fn current(&self) -> &[u8];
     /// Goes on to the one behind it; false at the end.
-    fn advance(&mut self) -> Result<bool, Failure>;
+    fn advance(&mut self) -> Result<bool, ExchangeFailure>;
 }
 
 /// A child's stream.
 struct Incoming<'a, R> {
     line: &'a Exchange,
     from: i32,
-    ahead: VecDeque<Pending>,
+    ahead: VecDeque<PendingMessage>,
     block: Vec<u8>,
     at: usize,
     size: usize,
@@ -81,10 +81,10 @@ struct Incoming<'a, R> {
     records: PhantomData<R>,
 }
 
-impl<'a, R: Records> Incoming<'a, R> {
-    fn new(line: &'a Exchange, from: i32) -> Result<Incoming<'a, R>, Failure> {
-        let ahead = (0..AHEAD)
-            .map(|_| line.start_receive(from, R::TAG, vec![0; PART]))
+impl<'a, R: MergeRecords> Incoming<'a, R> {
+    fn new(line: &'a Exchange, from: i32) -> Result<Incoming<'a, R>, ExchangeFailure> {
+        let ahead = (0..MESSAGES_AHEAD)
+            .map(|_| line.start_receive(from, R::TAG, vec![0; MESSAGE_BYTES]))
             .collect::<Result<_, _>>()?;
         Ok(Incoming {
             line,
@@ -99,14 +99,14 @@ impl<'a, R: Records> Incoming<'a, R> {
     }
 }
 
-impl<R: Records> Stream for Incoming<'_, R> {
+impl<R: MergeRecords> Stream for Incoming<'_, R> {
     fn current(&self) -> &[u8] {
         self.block
             .get(self.at..self.at + self.size)
             .unwrap_or_default()
     }
 
-    fn advance(&mut self) -> Result<bool, Failure> {
+    fn advance(&mut self) -> Result<bool, ExchangeFailure> {
         self.at += self.size;
         if self.at >= self.end {
             let Some(pending) = self.ahead.pop_front() else {
@@ -122,10 +122,10 @@ impl<R: Records> Stream for Incoming<'_, R> {
                 return Ok(false);
             }
             let used = std::mem::replace(&mut self.block, block);
-            let room = if used.len() == PART {
+            let room = if used.len() == MESSAGE_BYTES {
                 used
             } else {
-                vec![0; PART]
+                vec![0; MESSAGE_BYTES]
             };
             self.ahead
                 .push_back(self.line.start_receive(self.from, R::TAG, room)?);
@@ -134,24 +134,24 @@ impl<R: Records> Stream for Incoming<'_, R> {
         let rest = self.block.get(self.at..self.end).unwrap_or_default();
         self.size = R::size(rest);
         if self.size == 0 || self.size > rest.len() {
-            return Err(Failure::Nonsense(self.from));
+            return Err(ExchangeFailure::Nonsense(self.from));
         }
         Ok(true)
     }
 }
 
 /// This rank's own stream.
-struct Own<F> {
+struct OwnStream<F> {
     next: F,
     buffer: Vec<u8>,
 }
 
-impl<F: FnMut(&mut Vec<u8>)> Stream for Own<F> {
+impl<F: FnMut(&mut Vec<u8>)> Stream for OwnStream<F> {
     fn current(&self) -> &[u8] {
         &self.buffer
     }
 
-    fn advance(&mut self) -> Result<bool, Failure> {
+    fn advance(&mut self) -> Result<bool, ExchangeFailure> {
         (self.next)(&mut self.buffer);
         Ok(!self.buffer.is_empty())
     }
@@ -163,24 +163,24 @@ pub struct Outgoing<'a, R> {
     to: i32,
     records: PhantomData<R>,
     block: Vec<u8>,
-    ahead: VecDeque<Pending>,
+    ahead: VecDeque<PendingMessage>,
 }
 
-impl<'a, R: Records> Outgoing<'a, R> {
+impl<'a, R: MergeRecords> Outgoing<'a, R> {
     /// To rank `to`.
     pub fn new(line: &'a Exchange, to: i32) -> Outgoing<'a, R> {
         Outgoing {
             line,
             to,
             records: PhantomData,
-            block: Vec::with_capacity(PART),
+            block: Vec::with_capacity(MESSAGE_BYTES),
             ahead: VecDeque::new(),
         }
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
-        let mut room = Vec::with_capacity(PART);
-        if self.ahead.len() >= AHEAD
+    fn flush(&mut self) -> Result<(), ExchangeFailure> {
+        let mut room = Vec::with_capacity(MESSAGE_BYTES);
+        if self.ahead.len() >= MESSAGES_AHEAD
             && let Some(oldest) = self.ahead.pop_front()
         {
             (room, _) = self.line.wait(oldest)?;
@@ -193,11 +193,11 @@ impl<'a, R: Records> Outgoing<'a, R> {
     }
 
     /// Sends what is left and the end message, once for each receive that the parent keeps under way.
-    pub fn end(mut self) -> Result<(), Failure> {
+    pub fn end(mut self) -> Result<(), ExchangeFailure> {
         if !self.block.is_empty() {
             self.flush()?;
         }
-        for _ in 0..AHEAD {
+        for _ in 0..MESSAGES_AHEAD {
             self.ahead
                 .push_back(self.line.start_send(self.to, R::TAG, Vec::new())?);
         }
@@ -208,9 +208,9 @@ impl<'a, R: Records> Outgoing<'a, R> {
     }
 }
 
-impl<R: Records> Sink for Outgoing<'_, R> {
-    fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        if self.block.len() + bytes.len() > PART {
+impl<R: MergeRecords> RecordSink for Outgoing<'_, R> {
+    fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
+        if self.block.len() + bytes.len() > MESSAGE_BYTES {
             self.flush()?;
         }
         self.block.extend_from_slice(bytes);
@@ -220,20 +220,20 @@ impl<R: Records> Sink for Outgoing<'_, R> {
 
 /// Merges the streams of this rank's children and its own into `sink`. `own` puts the rank's next record into its buffer, which
 /// it leaves empty at the end. Collective over the ranks of `line`.
-pub fn merge<R: Records>(
+pub fn merge<R: MergeRecords>(
     line: &Exchange,
     rank: i32,
     size: i32,
     own: impl FnMut(&mut Vec<u8>),
-    sink: &mut dyn Sink,
-) -> Result<(), Failure> {
+    sink: &mut dyn RecordSink,
+) -> Result<(), ExchangeFailure> {
     // In the order that decides at equal times.
     let mut streams: Vec<(R::Key, Box<dyn Stream + '_>)> = Vec::new();
     let mut all: Vec<Box<dyn Stream + '_>> = Vec::new();
     for child in children(rank, size) {
         all.push(Box::new(Incoming::<R>::new(line, child)?));
     }
-    all.push(Box::new(Own {
+    all.push(Box::new(OwnStream {
         next: own,
         buffer: Vec::new(),
     }));
@@ -271,13 +271,13 @@ pub fn merge<R: Records>(
 }
 
 /// This rank's part of a merge: to its parent, or, at rank 0, to `sink`. Collective over the ranks of `line`.
-pub fn take_part<R: Records>(
+pub fn take_part<R: MergeRecords>(
     line: &Exchange,
     rank: i32,
     size: i32,
     own: impl FnMut(&mut Vec<u8>),
-    sink: &mut dyn Sink,
-) -> Result<(), Failure> {
+    sink: &mut dyn RecordSink,
+) -> Result<(), ExchangeFailure> {
     let Some(up) = parent(rank) else {
         return merge::<R>(line, rank, size, own, sink);
     };

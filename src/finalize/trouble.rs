@@ -1,7 +1,7 @@
 //! Why there is no merged trace, in words.
 
-use crate::exchange::failure::Failure;
-use crate::exchange::heard;
+use crate::exchange::failure::ExchangeFailure;
+use crate::exchange::reasons;
 use crate::mpi::world::World;
 use crate::platform::host;
 
@@ -14,7 +14,7 @@ pub fn on_rank(world: &World, why: &str) -> String {
 }
 
 /// Why an exchange failed: the reason of the rank that gave up first, if this one has heard it.
-pub fn said(failure: Failure) -> Trouble {
-    let first = heard::reason().filter(|_| matches!(failure, Failure::GivenUp(_)));
+pub fn said(failure: ExchangeFailure) -> Trouble {
+    let first = reasons::reason().filter(|_| matches!(failure, ExchangeFailure::GivenUp(_)));
     first.unwrap_or_else(|| format!("{failure}: not merged"))
 }

@@ -1,10 +1,10 @@
 //! What rank 0 tells the others when all have met: settings, names and time stamp of the files, and its clock.
 
-use super::agree::ZeroClock;
 use super::plan::{choice, names};
+use super::rank_summary::ZeroClock;
 use super::trouble::{Trouble, said};
 use crate::blocks::own;
-use crate::exchange::failure::Failure;
+use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
@@ -114,7 +114,7 @@ pub fn from_zero(line: &Exchange, own: &World, settings: &Settings) -> Result<Fr
             claim: None,
         })
     };
-    let mut zero = decoded().ok_or_else(|| said(Failure::Nonsense(0)))?;
+    let mut zero = decoded().ok_or_else(|| said(ExchangeFailure::Nonsense(0)))?;
     zero.claim = claim;
     if let Some(store) = own::store() {
         // The block files of a merge that fails are put together by it.

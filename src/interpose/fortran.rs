@@ -46,11 +46,11 @@ unsafe extern "C" fn decide() {
 }
 
 /// Places that calls have come from: the address, and in the lowest bit whether a binding calls for itself there.
-static PLACES: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+static CALL_PLACES: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
 extern "C" fn target(slot: usize, caller: Code) -> Code {
     let address = caller as usize;
-    let place = &PLACES[(address ^ (address >> 6)) % PLACES.len()];
+    let place = &CALL_PLACES[(address ^ (address >> 6)) % CALL_PLACES.len()];
     let known = place.load(Relaxed);
     let is_own = if known >> 1 == address {
         known & 1 == 1

@@ -26,7 +26,7 @@ use crate::call::poll;
 #[cfg(sessions)]
 use crate::define::process_set;
 use crate::define::views;
-use crate::define::{self, Made};
+use crate::define::{self, CommOrigin};
 use crate::finalize::ends;
 use crate::lifecycle::init;
 use crate::mpi::constants::UNDEFINED;

@@ -37,12 +37,12 @@ pub fn install(signal: DumpSignal) {
 }
 
 /// A line that is put together without memory of the program's.
-struct Line {
+struct StderrLine {
     bytes: [u8; 256],
     used: usize,
 }
 
-impl Write for Line {
+impl Write for StderrLine {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = &mut self.bytes[self.used..];
         let n = text.len().min(room.len());
@@ -52,9 +52,9 @@ impl Write for Line {
     }
 }
 
-impl Line {
-    fn new() -> Line {
-        Line {
+impl StderrLine {
+    fn new() -> StderrLine {
+        StderrLine {
             bytes: [0; 256],
             used: 0,
         }
@@ -101,7 +101,7 @@ fn say() {
         return;
     }
     let rank = header.rank.load(Relaxed) as i32;
-    let begin = |line: &mut Line| match rank {
+    let begin = |line: &mut StderrLine| match rank {
         0.. => write!(line, "trace: rank {rank}"),
         _ => write!(line, "trace: process {}", header.pid),
     };
@@ -112,7 +112,7 @@ fn say() {
     for thread in all() {
         // SAFETY: states live until the process ends; of this one only what is atomic or never changes is read.
         let thread = unsafe { thread.as_ref() };
-        let mut line = Line::new();
+        let mut line = StderrLine::new();
         // Writing to a Line cannot fail.
         let _ = begin(&mut line);
         // SAFETY: blocks are never unmapped, and these fields are atomic. Which block it is may change while it is read: then

@@ -1,6 +1,6 @@
 //! The process's first call: its settings are read, and its block file is made.
 
-use crate::blocks::{Store, own};
+use crate::blocks::{BlockStore, own};
 use crate::call::hooks::{self, Hooks};
 use crate::call::{modes, path};
 use crate::define;
@@ -50,7 +50,7 @@ pub fn start_thread() -> *mut Thread {
 }
 
 /// Loads this process's own settings and opens the block file, at the first MPI call.
-fn open() -> Option<Store> {
+fn open() -> Option<BlockStore> {
     if environment::is_untrusted() {
         give_up("a program with rights that its user has not");
         return None;
@@ -84,7 +84,7 @@ fn open() -> Option<Store> {
         });
         let mut result = Err(format!("{}: exists", path.display()));
         for path in tries {
-            match Store::create(&path, settings.blocks / BLOCK_SIZE as u64, newest, fill) {
+            match BlockStore::create(&path, settings.blocks / BLOCK_SIZE as u64, newest, fill) {
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 made => {
                     result = made.map_err(|e| format!("{}: {e}", path.display()));

@@ -13,7 +13,7 @@ static THREAD: AtomicUsize = AtomicUsize::new(0);
 
 /// How work ended that did not come to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unfinished {
+pub enum MergeStopped {
     /// There was no more memory.
     Exhausted,
     /// The work panicked.
@@ -21,17 +21,17 @@ pub enum Unfinished {
 }
 
 /// Does `work`. What it owned when memory ended is leaked, and locks that it held stay locked: nothing of it may be used again.
-pub fn unless_exhausted<T>(work: impl FnOnce() -> T) -> Result<T, Unfinished> {
+pub fn unless_exhausted<T>(work: impl FnOnce() -> T) -> Result<T, MergeStopped> {
     struct State<F, T> {
         work: Option<F>,
-        done: Result<T, Unfinished>,
+        done: Result<T, MergeStopped>,
     }
     extern "C" fn run<F: FnOnce() -> T, T>(state: *mut c_void) {
         // SAFETY: the state below, which nobody else has while this runs.
         let state = unsafe { &mut *state.cast::<State<F, T>>() };
         if let Some(work) = state.work.take() {
             let done = catch_unwind(AssertUnwindSafe(work));
-            state.done = done.map_err(|_| Unfinished::Panicked);
+            state.done = done.map_err(|_| MergeStopped::Panicked);
         }
     }
     fn runner<F: FnOnce() -> T, T>(_: &F) -> extern "C" fn(*mut c_void) {
@@ -40,7 +40,7 @@ pub fn unless_exhausted<T>(work: impl FnOnce() -> T) -> Result<T, Unfinished> {
     let run = runner(&work);
     let mut state = State {
         work: Some(work),
-        done: Err(Unfinished::Exhausted),
+        done: Err(MergeStopped::Exhausted),
     };
     // SAFETY: a plain question about the running thread.
     THREAD.store(unsafe { libc::pthread_self() } as usize, Relaxed);
@@ -123,13 +123,13 @@ mod tests {
             }
             down(100)
         });
-        assert_eq!(deep, Err(Unfinished::Exhausted));
+        assert_eq!(deep, Err(MergeStopped::Exhausted));
         assert_eq!(text, "kept");
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
         let panicked = unless_exhausted(|| panic!("as a mistake would"));
         std::panic::set_hook(hook);
-        assert_eq!(panicked.map(|()| 0), Err(Unfinished::Panicked));
+        assert_eq!(panicked.map(|()| 0), Err(MergeStopped::Panicked));
         // Outside such work nothing happens.
         give_up();
         assert_eq!(unless_exhausted(|| 8), Ok(8));

@@ -12,14 +12,14 @@ mod guard;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-pub use guard::{Unfinished, unless_exhausted};
+pub use guard::{MergeStopped, unless_exhausted};
 
 /// What is set aside where nothing limits the address space: what a merge takes, and as much again for MPI meanwhile.
-const MOST: usize = 40 << 20;
+const MAX_ROOM_BYTES: usize = 40 << 20;
 /// What is given back for MPI and for mapped files when the room is opened: a part of it, one by this number.
 const GIVEN_BACK: usize = 3;
 /// What is set aside at most under a limit, as the program comes first; a merge of a few ranks takes some megabytes.
-const MOST_LIMITED: u64 = 12 << 20;
+const MAX_LIMITED_ROOM_BYTES: u64 = 12 << 20;
 /// Under a limit, of the address space that is left no more than one part of so many is set aside.
 const PART: u64 = 8;
 
@@ -96,15 +96,15 @@ fn with_room(layout: Layout) -> *mut u8 {
 }
 
 /// Bytes for the words with which a merge is given up.
-const LAST: usize = 32 << 10;
+const LAST_ROOM_BYTES: usize = 32 << 10;
 
 #[repr(align(64))]
-struct Last(std::cell::UnsafeCell<[u8; LAST]>);
+struct Last(std::cell::UnsafeCell<[u8; LAST_ROOM_BYTES]>);
 
 // SAFETY: every byte is given out once, by an atomic counter.
 unsafe impl Sync for Last {}
 
-static LAST_ROOM: Last = Last(std::cell::UnsafeCell::new([0; LAST]));
+static LAST_ROOM: Last = Last(std::cell::UnsafeCell::new([0; LAST_ROOM_BYTES]));
 static LAST_USED: AtomicUsize = AtomicUsize::new(0);
 
 /// A piece of the last room, which is never given back; null if there is none.
@@ -112,7 +112,7 @@ fn last(layout: Layout) -> *mut u8 {
     let size = layout.size().next_multiple_of(64);
     let at = LAST_USED.fetch_update(Relaxed, Relaxed, |used| {
         let end = used.checked_add(size)?;
-        (end <= LAST && layout.align() <= 64).then_some(end)
+        (end <= LAST_ROOM_BYTES && layout.align() <= 64).then_some(end)
     });
     // SAFETY: within the room.
     at.map_or(std::ptr::null_mut(), |at| unsafe {
@@ -122,17 +122,17 @@ fn last(layout: Layout) -> *mut u8 {
 
 #[inline]
 fn is_last(memory: *mut u8) -> bool {
-    (memory as usize).wrapping_sub(LAST_ROOM.0.get() as usize) < LAST
+    (memory as usize).wrapping_sub(LAST_ROOM.0.get() as usize) < LAST_ROOM_BYTES
 }
 
 /// Sets the room aside, if there is so much. Called once MPI is there, since what MPI needs goes before.
 pub fn hold() {
     let Some(limit) = limit(libc::RLIMIT_AS) else {
-        arena::hold(MOST);
+        arena::hold(MAX_ROOM_BYTES);
         return;
     };
     let left = limit.saturating_sub(address_space().unwrap_or(limit));
-    arena::hold((left / PART).min(MOST_LIMITED) as usize & !0xFFFF);
+    arena::hold((left / PART).min(MAX_LIMITED_ROOM_BYTES) as usize & !0xFFFF);
 }
 
 /// The merge begins. Where nothing limits this process the room is given back, as the C library has all that the merge may need;
@@ -207,7 +207,7 @@ mod tests {
         let (one, two) = (last(layout), last(layout));
         assert!(is_last(one) && is_last(two));
         assert_eq!(two as usize - one as usize, 128);
-        let large = Layout::from_size_align(LAST, 8).expect("a layout");
+        let large = Layout::from_size_align(LAST_ROOM_BYTES, 8).expect("a layout");
         assert!(last(large).is_null());
     }
 

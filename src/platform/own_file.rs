@@ -8,15 +8,17 @@ use std::path::Path;
 use trace_model::files;
 
 /// Rights of files that are made, before the process's mask.
-const RIGHTS: u32 = 0o666;
+const FILE_MODE: u32 = 0o666;
 /// Bytes of a file that are looked at, to tell what it is.
-const BEGINNING: u64 = 64;
+const MAX_BEGINNING_BYTES: u64 = 64;
 
 /// Opens a file, made if need be, that is empty or of which `is_ours` knows the beginning.
 fn open(path: &Path, append: bool, is_ours: &dyn Fn(&str) -> bool) -> io::Result<File> {
-    let mut file = files::open_shared(path, append, RIGHTS)?;
+    let mut file = files::open_shared(path, append, FILE_MODE)?;
     let mut beginning = Vec::new();
-    (&mut file).take(BEGINNING).read_to_end(&mut beginning)?;
+    (&mut file)
+        .take(MAX_BEGINNING_BYTES)
+        .read_to_end(&mut beginning)?;
     if !beginning.is_empty() && !is_ours(&String::from_utf8_lossy(&beginning)) {
         let why = "there already, and no file of libtrace's: not written to";
         return Err(io::Error::new(ErrorKind::AlreadyExists, why));
@@ -43,7 +45,7 @@ pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let make = || File::options().write(true).create_new(true).open(path);
     let mut file = match make() {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-            drop(files::open_shared(path, false, RIGHTS)?);
+            drop(files::open_shared(path, false, FILE_MODE)?);
             std::fs::remove_file(path)?;
             make()?
         }

@@ -3,7 +3,7 @@
 //! libraries ask it millions of times.
 
 use super::calls::watched;
-use super::record::{self, Said};
+use super::record::{self, CallResult};
 use crate::platform::clock;
 use crate::platform::errno::errno;
 use blockfile::operation::{AIO_FSYNC, AIO_READ, AIO_RETURN, AIO_WRITE, LIO_LISTIO};
@@ -11,8 +11,8 @@ use libc::aiocb;
 use std::ffi::c_int;
 
 /// What is recorded of a control block.
-fn said(kind: u16, block: &aiocb) -> Said {
-    let mut said = Said::new(
+fn said(kind: u16, block: &aiocb) -> CallResult {
+    let mut said = CallResult::new(
         kind,
         block.aio_fildes,
         block.aio_offset,
@@ -113,7 +113,7 @@ pub unsafe fn begin_list(
         }
     }
     if let Some(context) = last {
-        let mut said = Said::new(LIO_LISTIO, -1, -1, count.into());
+        let mut said = CallResult::new(LIO_LISTIO, -1, -1, count.into());
         said.result = r.into();
         said.error = error;
         record::operation(&context, start, stop, &said);

@@ -3,9 +3,9 @@
 //! Each of these runs the real function exactly once, gives back what it gave and leaves errno as it left it.
 
 use super::context::CallContext;
-use super::descriptors::{self, DIRECT, Description, OF_MPI};
+use super::descriptors::{self, DIRECT, OF_MPI, OpenFileDescription};
 use super::paths::Path;
-use super::record::{self, Said};
+use super::record::{self, CallResult};
 use super::system;
 use super::watch::{self, COUNTERS};
 use crate::platform::clock;
@@ -51,15 +51,15 @@ impl Returned for () {
 }
 
 /// A call that runs.
-struct Running {
+struct RunningFileCall {
     start: u64,
     sectors: Option<(u64, u64)>,
 }
 
-impl Running {
+impl RunningFileCall {
     #[inline(always)]
-    fn start() -> Running {
-        Running {
+    fn start() -> RunningFileCall {
+        RunningFileCall {
             sectors: None,
             start: clock::now(),
         }
@@ -67,9 +67,9 @@ impl Running {
 
     /// Of a call that moves bytes.
     #[inline(always)]
-    fn start_transfer() -> Running {
+    fn start_transfer() -> RunningFileCall {
         let sectors = COUNTERS.load(Relaxed).then(system::sectors);
-        Running {
+        RunningFileCall {
             sectors,
             start: clock::now(),
         }
@@ -85,7 +85,7 @@ impl Running {
 
     /// Ends it.
     #[inline(always)]
-    fn stop(self, context: &CallContext, stop: u64, mut said: Said, result: i64) {
+    fn stop(self, context: &CallContext, stop: u64, mut said: CallResult, result: i64) {
         said.result = result;
         if result == -1 && said.error == 0 {
             said.error = errno();
@@ -96,7 +96,7 @@ impl Running {
 
 /// The state as calls on this description have it.
 #[inline(always)]
-fn on(context: CallContext, description: &Description) -> CallContext {
+fn on(context: CallContext, description: &OpenFileDescription) -> CallContext {
     CallContext {
         flags: context.flags_on(description.is(OF_MPI)),
         ..context
@@ -105,7 +105,7 @@ fn on(context: CallContext, description: &Description) -> CallContext {
 
 /// State and description of a call on `fd` that is recorded.
 #[inline(always)]
-pub fn watched(fd: c_int) -> Option<(CallContext, &'static Description)> {
+pub fn watched(fd: c_int) -> Option<(CallContext, &'static OpenFileDescription)> {
     let context = watch::context(fd)?;
     let description = descriptors::find(&context, fd)?;
     Some((on(context, description), description))
@@ -133,10 +133,10 @@ pub fn transfer(
         }
         return real();
     };
-    let call = Running::start_transfer();
+    let call = RunningFileCall::start_transfer();
     let r = real();
     let stop = clock::now();
-    let mut said = Said::new(kind, fd, offset, size);
+    let mut said = CallResult::new(kind, fd, offset, size);
     let moved = r.max(0) as i64;
     said.offset = if offset == -1 {
         description.advance(fd, moved, writes(kind))
@@ -177,13 +177,13 @@ pub fn plain<R: Returned>(
     let Some((context, _)) = watched(fd) else {
         return real();
     };
-    let call = Running::start();
+    let call = RunningFileCall::start();
     let r = real();
     let stop = clock::now();
     call.stop(
         &context,
         stop,
-        Said::new(kind, fd, offset, size),
+        CallResult::new(kind, fd, offset, size),
         r.number(),
     );
     r
@@ -195,10 +195,10 @@ pub fn coded(real: impl FnOnce() -> c_int, kind: u16, fd: c_int, offset: i64, si
     let Some((context, _)) = watched(fd) else {
         return real();
     };
-    let call = Running::start();
+    let call = RunningFileCall::start();
     let r = real();
     let stop = clock::now();
-    let mut said = Said::new(kind, fd, offset, size);
+    let mut said = CallResult::new(kind, fd, offset, size);
     said.error = r;
     call.stop(&context, stop, said, if r == 0 { 0 } else { -1 });
     r
@@ -211,13 +211,13 @@ pub fn seek(real: impl FnOnce() -> i64, kind: u16, fd: c_int) -> i64 {
         descriptors::moved_unseen(fd);
         return real();
     };
-    let call = Running::start();
+    let call = RunningFileCall::start();
     let r = real();
     let stop = clock::now();
     if r >= 0 {
         description.seek(r);
     }
-    call.stop(&context, stop, Said::new(kind, fd, r, 0), r);
+    call.stop(&context, stop, CallResult::new(kind, fd, r, 0), r);
     r
 }
 
@@ -239,7 +239,7 @@ pub unsafe fn opening(
         descriptors::forget(fd);
         return fd;
     };
-    let call = Running::start();
+    let call = RunningFileCall::start();
     let fd = real();
     let stop = clock::now();
     // SAFETY: as promised.
@@ -256,7 +256,7 @@ pub unsafe fn opening(
 )]
 unsafe fn note_open(
     context: &CallContext,
-    call: Running,
+    call: RunningFileCall,
     stop: u64,
     kind: u16,
     directory: c_int,
@@ -275,7 +275,7 @@ unsafe fn note_open(
             // SAFETY: numbers, which may all be 0.
             let nothing = unsafe { std::mem::zeroed() };
             record::file(context, call.start, -1, flags, &nothing, &path);
-            let mut said = Said::new(kind, fd, -1, 0);
+            let mut said = CallResult::new(kind, fd, -1, 0);
             said.error = error;
             call.stop(context, stop, said, -1);
         }
@@ -287,7 +287,7 @@ unsafe fn note_open(
         return;
     };
     if descriptors::opened(context, call.start, fd, flags, &status, &path, 0).is_some() {
-        call.stop(context, stop, Said::new(kind, fd, -1, 0), fd.into());
+        call.stop(context, stop, CallResult::new(kind, fd, -1, 0), fd.into());
     }
 }
 
@@ -312,10 +312,15 @@ pub unsafe fn named(
     if !wanted {
         return real();
     }
-    let call = Running::start();
+    let call = RunningFileCall::start();
     let r = real();
     let stop = clock::now();
-    call.stop(&context, stop, Said::new(kind, -1, -1, size), r.into());
+    call.stop(
+        &context,
+        stop,
+        CallResult::new(kind, -1, -1, size),
+        r.into(),
+    );
     r
 }
 
@@ -352,10 +357,15 @@ pub fn closing<R: Returned>(real: impl FnOnce() -> R, fd: c_int) -> R {
     let Some(context) = context else {
         return real();
     };
-    let call = Running::start();
+    let call = RunningFileCall::start();
     let r = real();
     let stop = clock::now();
-    call.stop(&context, stop, Said::new(CLOSE, fd, -1, 0), r.number());
+    call.stop(
+        &context,
+        stop,
+        CallResult::new(CLOSE, fd, -1, 0),
+        r.number(),
+    );
     r
 }
 
@@ -462,17 +472,19 @@ pub unsafe fn copy(
     // SAFETY: as promised; a pointer that is none makes the call fail, but it is read before that only if it is not null.
     let given = |at: *const i64| unsafe { at.as_ref().copied() };
     let (before_from, before_to) = (given(from_at), given(to_at));
-    let call = Running::start_transfer();
+    let call = RunningFileCall::start_transfer();
     let r = real();
     let stop = clock::now();
     let moved = r.max(0) as i64;
     let place =
-        |fd, at: Option<i64>, file: Option<(CallContext, &Description)>, writes| match (at, file) {
+        |fd, at: Option<i64>, file: Option<(CallContext, &OpenFileDescription)>, writes| match (
+            at, file,
+        ) {
             (Some(at), _) => at,
             (None, Some((_, description))) => description.advance(fd, moved, writes),
             (None, None) => -1,
         };
-    let mut said = Said::new(kind, to, -1, size);
+    let mut said = CallResult::new(kind, to, -1, size);
     said.peer = Some((from, place(from, before_from, source, false)));
     said.offset = place(to, before_to, target, true);
     said.sectors = call.sectors();

@@ -13,7 +13,7 @@ use std::sync::atomic::{
 };
 
 /// Descriptors from here on are not watched.
-const MOST: usize = 1 << 16;
+const MAX_DESCRIPTORS: usize = 1 << 16;
 
 /// Opened, or first used, by an MPI_File_* function.
 pub const OF_MPI: u32 = 1;
@@ -27,7 +27,7 @@ pub const SHARED: u32 = 8;
 const STALE: u32 = 16;
 
 /// An open file description, as open(2) calls it: what descriptors made from each other share.
-pub struct Description {
+pub struct OpenFileDescription {
     /// Descriptors that stand for it; 0 where the place is free.
     descriptors: AtomicU32,
     flags: AtomicU32,
@@ -41,14 +41,15 @@ const OTHER: u32 = 1;
 /// It stands for the description of this number and less.
 const WATCHED: u32 = 2;
 
-static DESCRIPTORS: [AtomicU32; MOST] = [const { AtomicU32::new(UNKNOWN) }; MOST];
-static DESCRIPTIONS: [Description; MOST] = [const {
-    Description {
+static DESCRIPTORS: [AtomicU32; MAX_DESCRIPTORS] =
+    [const { AtomicU32::new(UNKNOWN) }; MAX_DESCRIPTORS];
+static DESCRIPTIONS: [OpenFileDescription; MAX_DESCRIPTORS] = [const {
+    OpenFileDescription {
         descriptors: AtomicU32::new(0),
         flags: AtomicU32::new(0),
         position: AtomicI64::new(0),
     }
-}; MOST];
+}; MAX_DESCRIPTORS];
 
 /// Whether this process has forked: its children have its descriptors.
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -65,7 +66,7 @@ pub extern "C" fn share() {
     FORKED.store(true, Relaxed);
 }
 
-impl Description {
+impl OpenFileDescription {
     /// Whether an MPI_File_* function has opened it.
     #[inline(always)]
     pub fn is(&self, flag: u32) -> bool {
@@ -177,15 +178,15 @@ pub fn may_be_watched(fd: c_int) -> bool {
 
 /// What is known of it already; `None` where it is not watched.
 #[inline(always)]
-pub fn known(fd: c_int) -> Option<&'static Description> {
+pub fn known(fd: c_int) -> Option<&'static OpenFileDescription> {
     let number = entry(fd)?.load(Relaxed).checked_sub(WATCHED)?;
     DESCRIPTIONS.get(number as usize)
 }
 
 /// The description of a descriptor on which a call is to be recorded; `None` where it is not.
 #[inline(always)]
-pub fn find(context: &CallContext, fd: c_int) -> Option<&'static Description> {
-    if fd as usize >= MOST {
+pub fn find(context: &CallContext, fd: c_int) -> Option<&'static OpenFileDescription> {
+    if fd as usize >= MAX_DESCRIPTORS {
         count_beyond(context, fd);
         return None;
     }
@@ -209,7 +210,7 @@ fn count_beyond(context: &CallContext, fd: c_int) {
 
 /// Looks at a descriptor that nobody has seen being opened.
 #[cold]
-fn first_use(context: &CallContext, fd: c_int) -> Option<&'static Description> {
+fn first_use(context: &CallContext, fd: c_int) -> Option<&'static OpenFileDescription> {
     let status = system::status(fd)?;
     let path = Path::of_descriptor(fd);
     // Who has given it to us may use it as well.
@@ -226,8 +227,8 @@ pub fn opened(
     status: &libc::stat,
     path: &Path,
     more: u32,
-) -> Option<&'static Description> {
-    if fd as usize >= MOST {
+) -> Option<&'static OpenFileDescription> {
+    if fd as usize >= MAX_DESCRIPTORS {
         count_beyond(context, fd);
         return None;
     }
@@ -251,8 +252,8 @@ pub fn opened(
 
 /// A free place for a description.
 fn describe(fd: c_int, flags: u32, position: i64) -> Option<u32> {
-    for i in 0..MOST {
-        let number = (fd as usize + i) % MOST;
+    for i in 0..MAX_DESCRIPTORS {
+        let number = (fd as usize + i) % MAX_DESCRIPTORS;
         let place = DESCRIPTIONS.get(number)?;
         if place
             .descriptors
@@ -294,7 +295,7 @@ pub fn forget(fd: c_int) {
 
 /// All descriptors from `first` to `last` are closed.
 pub fn forget_range(first: u32, last: u32) {
-    for fd in first..=last.min(MOST as u32 - 1) {
+    for fd in first..=last.min(MAX_DESCRIPTORS as u32 - 1) {
         forget(fd as c_int);
     }
 }
@@ -308,7 +309,7 @@ pub fn duplicated(context: &CallContext, old: c_int, new: c_int) {
     let Some(description) = find(context, old) else {
         return;
     };
-    if new as usize >= MOST {
+    if new as usize >= MAX_DESCRIPTORS {
         return;
     }
     description.descriptors.fetch_add(1, AcqRel);
@@ -350,17 +351,17 @@ mod tests {
     #[test]
     fn numbers_beyond_the_table_are_counted() {
         let before = beyond();
-        assert!(find(&now(), MOST as c_int).is_none());
+        assert!(find(&now(), MAX_DESCRIPTORS as c_int).is_none());
         assert!(find(&now(), c_int::MAX).is_none());
         assert!(find(&now(), -1).is_none());
         let deferred = CallContext {
             put_off: true,
             ..now()
         };
-        assert!(find(&deferred, MOST as c_int).is_none());
+        assert!(find(&deferred, MAX_DESCRIPTORS as c_int).is_none());
         assert_eq!(beyond() - before, 2);
-        assert!(!is_watched(MOST as c_int) && known(-1).is_none());
-        forget(MOST as c_int);
+        assert!(!is_watched(MAX_DESCRIPTORS as c_int) && known(-1).is_none());
+        forget(MAX_DESCRIPTORS as c_int);
     }
 
     #[test]

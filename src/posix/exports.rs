@@ -11,7 +11,7 @@ use super::calls::{
     plain, seek, transfer,
 };
 use super::maps::{map, sync as sync_map};
-use super::real::{self, Function};
+use super::real::{self, RealFunction};
 use super::stdio::{close_stream, open_stream, use_stream};
 use super::watch;
 use crate::mpi::library::Code;
@@ -34,7 +34,7 @@ macro_rules! functions {
         $($(function!($when $name $arguments -> $result, $raw => $how $given);)+)*
 
         /// All of them.
-        static FUNCTIONS: &[&Function] = &[$($(&$name::REAL),+),*];
+        static FUNCTIONS: &[&RealFunction] = &[$($(&$name::REAL),+),*];
     };
 }
 
@@ -44,7 +44,7 @@ macro_rules! function {
             #[allow(unused_imports, reason = "each uses some of them")]
             use super::*;
 
-            pub static REAL: Function = Function::new(
+            pub static REAL: RealFunction = RealFunction::new(
                 match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
                     Ok(name) => name,
                     Err(_) => c"",

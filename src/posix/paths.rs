@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use trace_model::glob::matches_path;
 
 /// Most bytes of a name that are kept; as much as Linux takes.
-const MOST: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// A name, on the stack.
 pub struct Path {
-    bytes: [u8; MOST],
+    bytes: [u8; MAX_PATH_BYTES],
     length: usize,
 }
 
 impl Path {
     fn empty() -> Path {
         Path {
-            bytes: [0; MOST],
+            bytes: [0; MAX_PATH_BYTES],
             length: 0,
         }
     }
@@ -101,12 +101,12 @@ impl Path {
 }
 
 /// Patterns of absolute names of files, as [`matches_path`] takes them.
-struct Choice {
+struct NamePatterns {
     include: Vec<Vec<u8>>,
     exclude: Vec<Vec<u8>>,
 }
 
-static CHOICE: AtomicPtr<Choice> = AtomicPtr::new(std::ptr::null_mut());
+static CHOICE: AtomicPtr<NamePatterns> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Takes the patterns of the settings.
 pub fn choose(include: &[String], exclude: &[String]) {
@@ -129,7 +129,7 @@ pub fn choose(include: &[String], exclude: &[String]) {
         patterns.iter().map(expand).collect()
     };
     // The old one may be in use; settings come twice at most.
-    let choice = Box::leak(Box::new(Choice {
+    let choice = Box::leak(Box::new(NamePatterns {
         include: expanded(include),
         exclude: expanded(exclude),
     }));

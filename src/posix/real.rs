@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// One function.
 #[repr(C)]
-pub struct Function {
+pub struct RealFunction {
     /// Where its calls go on. First, because exported functions jump through it.
     target: AtomicPtr<c_void>,
     /// What it is called.
@@ -22,14 +22,14 @@ pub struct Function {
     raw: unsafe extern "C" fn(),
 }
 
-impl Function {
+impl RealFunction {
     /// The function `name`, found by `first` at its first call.
     pub const fn new(
         name: &'static CStr,
         first: unsafe extern "C" fn(),
         raw: unsafe extern "C" fn(),
-    ) -> Function {
-        Function {
+    ) -> RealFunction {
+        RealFunction {
             target: AtomicPtr::new(first as *mut c_void),
             name,
             raw,
@@ -64,7 +64,7 @@ impl Function {
 }
 
 /// Finds `function`; called by its first call.
-pub extern "C" fn resolve(function: &Function) -> Code {
+pub extern "C" fn resolve(function: &RealFunction) -> Code {
     let raw = function.raw as Code;
     if is_resolving() {
         return raw;
@@ -84,7 +84,7 @@ pub extern "C" fn resolve(function: &Function) -> Code {
 }
 
 /// Finds all of `functions` ahead of their first calls, which may come from a signal handler.
-pub fn resolve_all(functions: &[&Function]) {
+pub fn resolve_all(functions: &[&RealFunction]) {
     for function in functions {
         resolve(function);
     }

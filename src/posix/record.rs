@@ -12,11 +12,11 @@ use blockfile::record::{ERROR, HEAD, HEAD_EXTRA, LONG};
 use std::ffi::c_int;
 
 /// Room that is made for a record.
-const ROOM: usize = HEAD + HEAD_EXTRA + operation::MAX_ENCODED_BYTES + SLACK;
+const ROOM_BYTES: usize = HEAD + HEAD_EXTRA + operation::MAX_ENCODED_BYTES + SLACK;
 
 /// What a record says, but for times and CallID. See [`operation::Operation`].
 #[derive(Clone, Copy)]
-pub struct Said {
+pub struct CallResult {
     /// Number of the kind.
     pub kind: u16,
     /// Flags besides those of the state.
@@ -39,10 +39,10 @@ pub struct Said {
     pub peer: Option<(c_int, i64)>,
 }
 
-impl Said {
+impl CallResult {
     /// Nothing but this.
-    pub fn new(kind: u16, fd: c_int, offset: i64, size: i64) -> Said {
-        Said {
+    pub fn new(kind: u16, fd: c_int, offset: i64, size: i64) -> CallResult {
+        CallResult {
             kind,
             flags: 0,
             fd,
@@ -59,7 +59,7 @@ impl Said {
 
 /// Writes the record of an operation that ran from `start` to `stop`.
 #[inline(always)]
-pub fn operation(context: &CallContext, start: u64, stop: u64, said: &Said) {
+pub fn operation(context: &CallContext, start: u64, stop: u64, said: &CallResult) {
     // SAFETY: the state of the running thread, which nobody else writes; the guard holds off signal handlers.
     let t: &mut Thread = unsafe { &mut *context.thread };
     let _busy = Busy::new(t);
@@ -67,10 +67,10 @@ pub fn operation(context: &CallContext, start: u64, stop: u64, said: &Said) {
     // SAFETY: ROOM bytes are free where the record begins, and no record is larger.
     unsafe {
         let is_far = start.wrapping_sub(t.time_base) >> 32 != 0;
-        let at = if is_far || ROOM > (t.end as usize) - (t.at as usize) {
+        let at = if is_far || ROOM_BYTES > (t.end as usize) - (t.at as usize) {
             // A block that is written out takes calls of ours.
             let saved = errno();
-            let at = records::make_room(t, ROOM, start, context.call);
+            let at = records::make_room(t, ROOM_BYTES, start, context.call);
             set_errno(saved);
             at
         } else {
@@ -135,18 +135,18 @@ pub fn file(
     status: &libc::stat,
     path: &Path,
 ) {
-    const FIXED: usize = 4 + 4 + 8 + 8 + 4;
+    const FIXED_BYTES: usize = 4 + 4 + 8 + 8 + 4;
     let name = path.bytes();
-    let mut payload = [0; FIXED + 4096];
+    let mut payload = [0; FIXED_BYTES + 4096];
     payload[..4].copy_from_slice(&fd.to_ne_bytes());
     payload[4..8].copy_from_slice(&flags.to_ne_bytes());
     payload[8..16].copy_from_slice(&status.st_dev.to_ne_bytes());
     payload[16..24].copy_from_slice(&status.st_ino.to_ne_bytes());
-    payload[24..FIXED].copy_from_slice(&(name.len() as u32).to_ne_bytes());
-    payload[FIXED..FIXED + name.len()].copy_from_slice(name);
+    payload[24..FIXED_BYTES].copy_from_slice(&(name.len() as u32).to_ne_bytes());
+    payload[FIXED_BYTES..FIXED_BYTES + name.len()].copy_from_slice(name);
     // SAFETY: the state of the running thread.
     let t = unsafe { &mut *context.thread };
     let saved = errno();
-    records::put_encoded(t, FILE, &payload[..FIXED + name.len()], time);
+    records::put_encoded(t, FILE, &payload[..FIXED_BYTES + name.len()], time);
     set_errno(saved);
 }

@@ -44,7 +44,7 @@ static ALWAYS: u8 = 1;
 
 /// What an MPI function has to do with files.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum FileRole {
     /// Nothing, but it may make progress.
     Other,
     /// MPI_File_*.
@@ -54,7 +54,7 @@ enum Class {
 }
 
 /// By number of the function.
-static CLASSES: [Class; FUNCTION as usize + 1] = {
+static CLASSES: [FileRole; FUNCTION as usize + 1] = {
     const fn begins(name: &[u8], with: &[u8]) -> bool {
         let mut i = 0;
         while i < with.len() {
@@ -65,19 +65,19 @@ static CLASSES: [Class; FUNCTION as usize + 1] = {
         }
         true
     }
-    let mut classes = [Class::Other; FUNCTION as usize + 1];
+    let mut classes = [FileRole::Other; FUNCTION as usize + 1];
     let mut i = 0;
     while i < COUNT {
         let name = NAMES[i].to_bytes();
         let number = (NUMBERS[i] & FUNCTION) as usize;
         if begins(name, b"PMPI_File_") {
-            classes[number] = Class::File;
+            classes[number] = FileRole::File;
         } else if begins(name, b"PMPI_Init")
             || begins(name, b"PMPI_Finalize")
             || begins(name, b"PMPI_Session_init")
             || begins(name, b"PMPI_Session_finalize")
         {
-            classes[number] = Class::Never;
+            classes[number] = FileRole::Never;
         }
         i += 1;
     }
@@ -191,10 +191,10 @@ pub fn context(fd: c_int) -> Option<CallContext> {
     // No call is open while one is passed through that is not recorded.
     let number = open.checked_sub(1)?;
     let class = CLASSES[(number as u16 & FUNCTION) as usize];
-    if class == Class::Never {
+    if class == FileRole::Never {
         return None;
     }
-    let in_file = class == Class::File;
+    let in_file = class == FileRole::File;
     Some(CallContext {
         thread: t,
         call: next - 1,

@@ -152,10 +152,10 @@ impl fmt::Display for Complaint {
 
 /// `text` fit for one line of a terminal: control characters escaped, cut when it is long.
 fn one_line(text: &str) -> String {
-    const LONGEST: usize = 120;
+    const MAX_BYTES: usize = 120;
     let mut line = String::new();
     for (index, c) in text.chars().enumerate() {
-        if index == LONGEST {
+        if index == MAX_BYTES {
             line.push('…');
             break;
         }

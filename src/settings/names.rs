@@ -93,11 +93,11 @@ pub fn expand(pattern: &str, names: &Names<'_>) -> String {
 }
 
 /// Most bytes of what is put in: names of files have at most 255, and endings follow.
-const LONGEST: usize = 160;
+const MAX_BYTES: usize = 160;
 
 /// `name`, its end left out where it is too long for a part of a file name.
 pub fn shortened(name: &str) -> &str {
-    let mut ends = (0..=name.len().min(LONGEST)).rev();
+    let mut ends = (0..=name.len().min(MAX_BYTES)).rev();
     let end = ends.find(|&end| name.is_char_boundary(end)).unwrap_or(0);
     &name[..end]
 }

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// More complaints than this are only counted: a file that is none of ours should not fill the terminal.
-const MOST_COMPLAINTS: usize = 20;
+const MAX_COMPLAINTS: usize = 20;
 
 /// What a key sets.
 #[derive(Clone)]
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
 
     fn unknown(&mut self, key: &str, place: &Place) {
         // Nobody sees the suggestion beyond the bound, and looking for it takes time.
-        let shown = self.complaints.len() < MOST_COMPLAINTS;
+        let shown = self.complaints.len() < MAX_COMPLAINTS;
         let suggestion = if shown {
             suggest::nearest_key(key, self.known)
         } else {
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
     }
 
     fn complain(&mut self, complaint: Complaint, target: Option<Target>) {
-        match self.complaints.len() < MOST_COMPLAINTS {
+        match self.complaints.len() < MAX_COMPLAINTS {
             true => self.complaints.push((complaint, target)),
             false => self.left_out += 1,
         }

@@ -107,7 +107,7 @@ impl Kind for Words {
 pub struct Counters;
 
 /// Most performance counters a DUMPI record can carry.
-const MOST_COUNTERS: usize = 128;
+const MAX_COUNTERS: usize = 128;
 
 /// DUMPI's bound on the length of a counter's name, in bytes, itself not allowed.
 const COUNTER_LENGTH: usize = 80;
@@ -119,7 +119,7 @@ impl Kind for Counters {
 
     fn take(value: &mut Vec<String>, text: &str) -> Option<()> {
         let separators = [' ', '\t', '=', '#', ','];
-        let fits = !text.is_empty() && text.len() < COUNTER_LENGTH && value.len() < MOST_COUNTERS;
+        let fits = !text.is_empty() && text.len() < COUNTER_LENGTH && value.len() < MAX_COUNTERS;
         if !fits || text.contains(separators) || text.contains(char::is_control) {
             return None;
         }
@@ -132,7 +132,7 @@ impl Kind for Counters {
     }
 
     fn allowed() -> String {
-        format!("{MOST_COUNTERS} counter names shorter than {COUNTER_LENGTH} characters")
+        format!("{MAX_COUNTERS} counter names shorter than {COUNTER_LENGTH} characters")
     }
 }
 

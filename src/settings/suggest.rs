@@ -6,11 +6,11 @@ use super::{
 };
 
 /// Longer keys are no misspellings, and comparing them would take long.
-const LONGEST: usize = 64;
+const MAX_BYTES: usize = 64;
 
 /// The key of an option or the name of a function that is nearest to `key`. `known` says what is an MPI function.
 pub fn nearest_key(key: &str, known: &dyn Fn(&str) -> bool) -> Option<String> {
-    if key.len() > LONGEST || !key.is_ascii() {
+    if key.len() > MAX_BYTES || !key.is_ascii() {
         return None;
     }
     let keys = OPTIONS
@@ -34,7 +34,9 @@ pub fn misspelt_variables(names: impl Iterator<Item = String>) -> Vec<Complaint>
     );
     ours.extend(OTHER_VARIABLES.iter().map(|(name, _)| name.to_string()));
     names
-        .filter(|name| name.starts_with("TRACE_") && name.len() <= LONGEST && !ours.contains(name))
+        .filter(|name| {
+            name.starts_with("TRACE_") && name.len() <= MAX_BYTES && !ours.contains(name)
+        })
         .filter_map(|name| {
             // The prefix is left out of the comparison: it would make short names look alike.
             let ends = ours.iter().filter_map(|ours| ours.strip_prefix("TRACE_"));

@@ -1,11 +1,11 @@
 //! The beginning of a thread: its state and its first block.
 
 use crate::blocks::own::store;
-use crate::blocks::{Block, Store, memory};
+use crate::blocks::{Block, BlockStore, memory};
 use crate::platform::clock;
 use crate::thread::callids::callid;
 use crate::thread::current::set_current;
-use crate::thread::polls::Row;
+use crate::thread::polls::PollRow;
 use crate::thread::program_functions::ProgramFunctions;
 use crate::thread::records::{begin_block, private_block, reserve_calls};
 use crate::thread::registry;
@@ -20,7 +20,7 @@ static NEXT_THREAD: AtomicU32 = AtomicU32::new(0);
 
 /// Makes the state of the running thread, whose records go to `store`. `describe` is run on the state of the process's first
 /// thread. Null when there is no memory for it.
-pub fn start(store: &'static Store, describe: fn(&mut Thread)) -> *mut Thread {
+pub fn start(store: &'static BlockStore, describe: fn(&mut Thread)) -> *mut Thread {
     begin(store, false, describe)
 }
 
@@ -38,7 +38,7 @@ pub fn adopt() -> *mut Thread {
 
 /// Gives the running thread a state, and with `anywhere` takes no memory from the allocator for it. `describe` is run on the state
 /// of the process's first thread.
-fn begin(store: &'static Store, anywhere: bool, describe: fn(&mut Thread)) -> *mut Thread {
+fn begin(store: &'static BlockStore, anywhere: bool, describe: fn(&mut Thread)) -> *mut Thread {
     // SAFETY: asks for a number.
     let tid = unsafe { libc::syscall(libc::SYS_gettid) } as u64;
     if let Some(mut idle) = retire::take() {
@@ -57,7 +57,7 @@ fn begin(store: &'static Store, anywhere: bool, describe: fn(&mut Thread)) -> *m
     let number = NEXT_THREAD.fetch_add(1, Relaxed);
     // SAFETY: fresh zeroed memory, aligned to a page, that stays for good; each part of it is lent once.
     let (ignored, row, unseen) = unsafe {
-        (&raw mut (*arena).row).write(Row::new());
+        (&raw mut (*arena).row).write(PollRow::new());
         (&mut (*arena).ignored, &mut (*arena).row, &(*arena).unseen)
     };
     let state = Thread {

@@ -1,6 +1,6 @@
 //! CallIDs: the rank in the high bits, a number in the others that counts up in the process.
 
-use crate::blocks::Store;
+use crate::blocks::BlockStore;
 use crate::blocks::own::store;
 use crate::thread::registry::all;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,7 +25,7 @@ pub fn calls_given_out() -> u64 {
 
 /// The CallID of this process's call `number`.
 pub fn callid(number: u64) -> u64 {
-    let Some(header) = store().map(Store::header) else {
+    let Some(header) = store().map(BlockStore::header) else {
         return number;
     };
     let rank = match header.rank.load(Relaxed) {

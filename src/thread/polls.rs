@@ -3,10 +3,10 @@
 use std::ptr::null_mut;
 
 /// Most different calls that take turns in one row.
-pub const MAX_TURNS: usize = 8;
+pub const MAX_POLL_TURNS: usize = 8;
 /// One of the calls that take turns.
 #[derive(Clone, Copy)]
-pub struct Turn {
+pub struct PollTurn {
     /// Index of the function.
     pub index: u16,
     /// Hash of the arguments.
@@ -18,9 +18,9 @@ pub struct Turn {
 }
 
 /// The row that a thread is in.
-pub struct Row {
+pub struct PollRow {
     /// The calls; the first `used` count.
-    pub turns: [Turn; MAX_TURNS],
+    pub turns: [PollTurn; MAX_POLL_TURNS],
     /// How many calls take turns.
     pub used: usize,
     /// Where the record of the latest poll begins.
@@ -33,17 +33,17 @@ pub struct Row {
     pub sequence: u64,
 }
 
-impl Row {
+impl PollRow {
     /// No row.
-    pub const fn new() -> Row {
-        let turn = Turn {
+    pub const fn new() -> PollRow {
+        let turn = PollTurn {
             index: 0,
             key: 0,
             number: 0,
             skipped: null_mut(),
         };
-        Row {
-            turns: [turn; MAX_TURNS],
+        PollRow {
+            turns: [turn; MAX_POLL_TURNS],
             used: 0,
             tail: null_mut(),
             turn: 0,

@@ -17,9 +17,9 @@ pub const ON: u8 = 2;
 /// Whether the settings want functions.
 pub static WANTED: AtomicBool = AtomicBool::new(true);
 /// Most functions that a thread records.
-pub static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+pub static MAX_FUNCTIONS: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Functions that take fewer ticks and call no others are left out.
-pub static LEAST: AtomicU64 = AtomicU64::new(0);
+pub static MIN_TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// What a thread keeps of the functions that it has entered.
 #[derive(Debug)]
@@ -35,11 +35,11 @@ pub struct ProgramFunctions {
     /// ProgramFunctions that have been entered in it and not left, as far as no frame was thrown away.
     open: usize,
     /// Where the records of their entries end, the latest ones.
-    entries: [usize; ENTRIES],
+    entries: [usize; MAX_OPEN_ENTRIES],
 }
 
 /// Nested functions that can be taken back.
-const ENTRIES: usize = 64;
+const MAX_OPEN_ENTRIES: usize = 64;
 
 impl Default for ProgramFunctions {
     fn default() -> Self {
@@ -49,7 +49,7 @@ impl Default for ProgramFunctions {
             open_beyond: 0,
             block: u64::MAX,
             open: 0,
-            entries: [0; ENTRIES],
+            entries: [0; MAX_OPEN_ENTRIES],
         }
     }
 }
@@ -61,7 +61,7 @@ impl ProgramFunctions {
             self.block = block;
             self.open = 0;
         }
-        self.entries[self.open % ENTRIES] = end;
+        self.entries[self.open % MAX_OPEN_ENTRIES] = end;
         self.open += 1;
     }
 
@@ -71,15 +71,15 @@ impl ProgramFunctions {
             return 0;
         }
         self.open -= 1;
-        self.entries[self.open % ENTRIES]
+        self.entries[self.open % MAX_OPEN_ENTRIES]
     }
 }
 
 /// Takes what the settings say; `on` is whether recording is switched on.
 pub fn apply(settings: &Settings, on: bool) {
     WANTED.store(settings.program_functions, Relaxed);
-    LIMIT.store(u64::from(settings.functions_limit), Relaxed);
-    LEAST.store(clock::ticks_of(settings.functions_min.into()), Relaxed);
+    MAX_FUNCTIONS.store(u64::from(settings.functions_limit), Relaxed);
+    MIN_TICKS.store(clock::ticks_of(settings.functions_min.into()), Relaxed);
     switch(on);
 }
 

@@ -15,11 +15,11 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 /// A state whose thread has ended.
-struct Idle(NonNull<Thread>);
+struct IdleThread(NonNull<Thread>);
 // SAFETY: states live until the process ends; this one has no thread that would touch it.
-unsafe impl Send for Idle {}
+unsafe impl Send for IdleThread {}
 
-static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
+static IDLE: Mutex<Vec<IdleThread>> = Mutex::new(Vec::new());
 
 /// The system's key by whose destructor the end of a thread is seen; it runs behind the destructors of C++'s thread-local
 /// variables, which may still call MPI.
@@ -34,24 +34,24 @@ fn key() -> Option<libc::pthread_key_t> {
 }
 
 /// Keys for whose values the C library has places in each thread.
-const PLACES: libc::pthread_key_t = 32;
+const KEYS_WITHOUT_ALLOCATION: libc::pthread_key_t = 32;
 
 /// Notes that `t` is the running thread's state, to be given back when the thread ends. With `anywhere` memory for the note is
 /// not to be taken: where it would need some, the state is not given back.
 pub fn watch(t: *mut Thread, anywhere: bool) {
-    if let Some(key) = key().filter(|&key| key < PLACES || !anywhere) {
+    if let Some(key) = key().filter(|&key| key < KEYS_WITHOUT_ALLOCATION || !anywhere) {
         // SAFETY: a key of ours. Where the system has no memory for it, the state is not given back.
         unsafe { libc::pthread_setspecific(key, t.cast()) };
     }
 }
 
 /// How often a thread that begins lets others run while one of them has the list.
-const PATIENCE: usize = 64;
+const MAX_LOCK_TRIES: usize = 64;
 
 /// The state of a thread that has ended, for the running one; `None` if there is none, or others have the list for long: that
 /// may be what this thread was doing when a signal came, so it is not waited for without end.
 pub fn take() -> Option<NonNull<Thread>> {
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_LOCK_TRIES {
         if let Some(mut idle) = IDLE.try_lock() {
             return idle.pop().map(|idle| idle.0);
         }
@@ -78,7 +78,7 @@ unsafe extern "C" fn ended(t: *mut c_void) {
                 t.store.put_full(t.block);
             }
         } else {
-            IDLE.lock().push(Idle(state));
+            IDLE.lock().push(IdleThread(state));
         }
     });
 }

@@ -1,9 +1,9 @@
 //! What a thread of the traced program keeps: its block, its place in it, and how deep it is inside MPI.
 
-use crate::blocks::{Block, Store};
+use crate::blocks::{Block, BlockStore};
 use crate::counters::Counters;
 use crate::mpi::functions::COUNT;
-use crate::thread::polls::Row;
+use crate::thread::polls::PollRow;
 use crate::thread::program_functions::ProgramFunctions;
 use std::sync::atomic::AtomicU64;
 
@@ -59,9 +59,9 @@ pub struct Thread {
     /// Calls that were counted and not recorded, by function.
     pub ignored: &'static mut [u64; COUNT],
     /// The polls that are going on.
-    pub row: &'static mut Row,
+    pub row: &'static mut PollRow,
     /// The file that blocks come from.
-    pub store: &'static Store,
+    pub store: &'static BlockStore,
     /// Where a server sees which call the thread is in.
     pub seen: &'static AtomicU64,
     /// The rank's part of CallIDs.
@@ -77,7 +77,7 @@ pub struct ThreadArena {
     /// [`Thread::ignored`].
     pub ignored: [u64; COUNT],
     /// [`Thread::row`].
-    pub row: Row,
+    pub row: PollRow,
     /// [`Thread::seen`], where nobody looks.
     pub unseen: AtomicU64,
 }

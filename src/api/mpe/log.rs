@@ -28,7 +28,7 @@ static NEXT_STATE: AtomicI32 = AtomicI32::new(600);
 static NEXT_SOLO: AtomicI32 = AtomicI32::new(5000);
 
 /// What is behind the last number of a range, so that no number comes twice.
-const FAR: i32 = 1_000_000;
+const FIRST_FAR_NUMBER: i32 = 1_000_000;
 
 /// The next numbers for states: `count` of them in a row.
 pub(super) fn numbers(count: i32) -> i32 {
@@ -36,7 +36,7 @@ pub(super) fn numbers(count: i32) -> i32 {
     if first + count <= 5000 {
         first
     } else {
-        first - 5000 + FAR
+        first - 5000 + FIRST_FAR_NUMBER
     }
 }
 

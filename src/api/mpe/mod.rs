@@ -56,11 +56,11 @@ pub fn merged(base: &Path) {
 }
 
 /// A function of the next library in line, looked for once.
-struct Next(AtomicPtr<c_void>);
+struct NextFunction(AtomicPtr<c_void>);
 
-impl Next {
-    const fn new() -> Next {
-        Next(AtomicPtr::new(std::ptr::null_mut()))
+impl NextFunction {
+    const fn new() -> NextFunction {
+        NextFunction(AtomicPtr::new(std::ptr::null_mut()))
     }
 
     /// Where it is; `None` where nothing of that name stands behind us, which is the rule.
@@ -92,7 +92,7 @@ macro_rules! api {
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "MPE's name")]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> c_int {
-            static NEXT: $crate::api::mpe::Next = $crate::api::mpe::Next::new();
+            static NEXT: $crate::api::mpe::NextFunction = $crate::api::mpe::NextFunction::new();
             let answer: c_int = $body;
             let name = concat!(stringify!($name), "\0");
             let name = std::ffi::CStr::from_bytes_with_nul(name.as_bytes()).unwrap_or_default();

@@ -24,9 +24,9 @@ use blockfile::user::{COMM, INSIDE};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Longest text that is kept, bytes.
-pub const LONGEST_TEXT: usize = 4000;
+pub const MAX_TEXT_BYTES: usize = 4000;
 /// Bytes of a record in front of its data: what, number, handle.
-const FIXED: usize = 16;
+const FIXED_BYTES: usize = 16;
 
 /// Events that came while the recorder was busy on their thread.
 static INTERRUPTING: AtomicU64 = AtomicU64::new(0);
@@ -90,7 +90,7 @@ pub fn event(
 
 /// As [`event`], of a name that other events may have defined already.
 #[inline(always)]
-pub fn named(word: u32, name: names::Name, most: usize, put: impl FnOnce(&mut Cursor)) {
+pub fn named(word: u32, name: names::EventName, most: usize, put: impl FnOnce(&mut Cursor)) {
     let Some(t) = ready() else { return };
     // SAFETY: as above.
     unsafe {
@@ -113,7 +113,7 @@ unsafe fn write(
     put: impl FnOnce(&mut Cursor),
 ) {
     let _busy = Busy::new(t);
-    let room = HEAD + HEAD_EXTRA + FIXED + most + SLACK;
+    let room = HEAD + HEAD_EXTRA + FIXED_BYTES + most + SLACK;
     let now = clock::now();
     let inside = t.depth != 0;
     let call = t.next_call;

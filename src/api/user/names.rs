@@ -18,44 +18,44 @@ use std::sync::atomic::{
 };
 
 /// Names that there is room for. The last place stands for all others.
-const PLACES: usize = 4096;
+const MAX_NAMES: usize = 4096;
 /// Bytes of a name that are kept.
-const LONGEST: usize = 80;
+const MAX_NAME_BYTES: usize = 80;
 
 const FREE: u8 = 0;
 const TAKEN: u8 = 1;
 const READY: u8 = 2;
 
-struct Place {
+struct NamePlace {
     state: AtomicU8,
     /// Whether the name stands in a block.
     defined: AtomicBool,
-    entry: UnsafeCell<Entry>,
+    entry: UnsafeCell<NameEntry>,
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct NameEntry {
     kind: Kind,
     length: u8,
     hash: u32,
-    name: [u8; LONGEST],
+    name: [u8; MAX_NAME_BYTES],
 }
 
 // SAFETY: an entry is written by who took the place, and read only when that has said that it is ready.
-unsafe impl Sync for Place {}
+unsafe impl Sync for NamePlace {}
 
-static TABLE: [Place; PLACES] = [const {
-    Place {
+static TABLE: [NamePlace; MAX_NAMES] = [const {
+    NamePlace {
         state: AtomicU8::new(FREE),
         defined: AtomicBool::new(false),
-        entry: UnsafeCell::new(Entry {
+        entry: UnsafeCell::new(NameEntry {
             kind: Kind::Region,
             length: 0,
             hash: 0,
-            name: [0; LONGEST],
+            name: [0; MAX_NAME_BYTES],
         }),
     }
-}; PLACES];
+}; MAX_NAMES];
 
 /// Names that found no place.
 static BEYOND: AtomicU64 = AtomicU64::new(0);
@@ -67,20 +67,20 @@ pub fn beyond() -> u64 {
 
 /// A name that has a place.
 #[derive(Clone, Copy)]
-pub struct Name(u16);
+pub struct EventName(u16);
 
-impl Name {
-    /// Of a number that [`Name::number`] gave, by way of the program.
+impl EventName {
+    /// Of a number that [`EventName::number`] gave, by way of the program.
     #[inline(always)]
-    pub fn of_number(number: u32) -> Option<Name> {
+    pub fn of_number(number: u32) -> Option<EventName> {
         let place = number.wrapping_sub(1);
         // Only those that are ready were given out.
-        (TABLE.get(place as usize)?.state.load(Acquire) == READY).then_some(Name(place as u16))
+        (TABLE.get(place as usize)?.state.load(Acquire) == READY).then_some(EventName(place as u16))
     }
 
     /// The name of these bytes, entered into the table if need be; `None` if there is no room.
-    pub fn find(kind: Kind, name: &[u8]) -> Option<Name> {
-        let mut length = name.len().min(LONGEST);
+    pub fn find(kind: Kind, name: &[u8]) -> Option<EventName> {
+        let mut length = name.len().min(MAX_NAME_BYTES);
         // Not in the midst of a character.
         while length < name.len() && length > 0 && name[length] & 0xC0 == 0x80 {
             length -= 1;
@@ -90,10 +90,10 @@ impl Name {
             (h ^ u32::from(b)).wrapping_mul(0x0100_0193)
         });
         let first = (hash ^ hash >> 16) as usize;
-        for i in 0..PLACES {
-            let number = (first + i) % PLACES;
+        for i in 0..MAX_NAMES {
+            let number = (first + i) % MAX_NAMES;
             let place = &TABLE[number];
-            let found = || Some(Name(number as u16));
+            let found = || Some(EventName(number as u16));
             match place.state.load(Acquire) {
                 READY => {
                     // SAFETY: ready, and never written again.
@@ -148,7 +148,7 @@ impl Name {
             Kind::Region | Kind::State | Kind::Event => b"",
         };
         // As `blockfile::user::Category` encodes it, without allocation.
-        let mut payload = [0; 12 + 3 * 4 + LONGEST + 8];
+        let mut payload = [0; 12 + 3 * 4 + MAX_NAME_BYTES + 8];
         let mut at = 0;
         let mut put = |bytes: &[u8]| {
             payload[at..at + bytes.len()].copy_from_slice(bytes);
@@ -168,7 +168,7 @@ impl Name {
     }
 }
 
-impl Entry {
+impl NameEntry {
     fn name(&self) -> &[u8] {
         &self.name[..usize::from(self.length)]
     }

@@ -9,7 +9,7 @@ use crate::mpi::pmpi;
 use std::ffi::c_int;
 
 /// Most numbers that are asked for: a list of this length takes 32 MB.
-const MOST_NUMBERS: u64 = 1 << 22;
+const MAX_NUMBERS: u64 = 1 << 22;
 
 /// Where something is.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +185,7 @@ struct Arguments {
 impl Arguments {
     fn of(datatype: MPI_Datatype, envelope: &Envelope) -> Option<Arguments> {
         let all = envelope.ints + envelope.addresses + envelope.counts + envelope.types;
-        if all > MOST_NUMBERS {
+        if all > MAX_NUMBERS {
             return None;
         }
         let mut args = Arguments {
@@ -419,7 +419,7 @@ fn distributed(
     let mut start = block.checked_mul(mine)?;
     let mut runs = Vec::new();
     while start < size {
-        if runs.len() as u64 == MOST_NUMBERS || step <= 0 {
+        if runs.len() as u64 == MAX_NUMBERS || step <= 0 {
             return None;
         }
         runs.push((start, block.min(size - start)));

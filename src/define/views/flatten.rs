@@ -13,13 +13,13 @@ use blockfile::runs::{Run, Runs};
 pub use super::contents::free;
 
 /// Most datatypes looked at for one view: a type may contain another one many times over.
-const MOST_TYPES: usize = 1 << 16;
+const MAX_TYPES: usize = 1 << 16;
 /// How deep datatypes may be nested.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 
 /// A datatype, flattened.
 #[derive(Debug, Default)]
-pub struct Flat {
+pub struct FlatDatatype {
     /// Pieces of the datatype in the order of its type map.
     pub runs: Vec<Run>,
     /// Where the next copy begins, bytes.
@@ -31,14 +31,14 @@ pub struct Flat {
 }
 
 /// Flattens a datatype that is valid.
-pub fn flatten(datatype: MPI_Datatype) -> Flat {
-    let mut flat = Flat {
+pub fn flatten(datatype: MPI_Datatype) -> FlatDatatype {
+    let mut flat = FlatDatatype {
         extent: extent(datatype),
         size: size(datatype),
-        ..Flat::default()
+        ..FlatDatatype::default()
     };
-    let mut left = MOST_TYPES;
-    match pieces(datatype, &mut left, DEEPEST) {
+    let mut left = MAX_TYPES;
+    match pieces(datatype, &mut left, MAX_DEPTH) {
         Some(runs) => flat.runs = runs.into_vec(),
         None => {
             flat.hull = true;

@@ -18,7 +18,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A file that the program has open.
-struct Open {
+struct OpenFile {
     /// The handle.
     file: u64,
     /// Size of an etype, bytes.
@@ -33,7 +33,7 @@ struct Open {
 }
 
 /// Only handles in here are asked for their position: what the program passes may be anything.
-static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<OpenFile>> = Mutex::new(Vec::new());
 /// Whether collective accesses were left out of any file: else none has to look.
 static LEFT_OUT: AtomicBool = AtomicBool::new(false);
 
@@ -46,7 +46,7 @@ pub fn apply(settings: &Settings) {
 }
 
 /// Changes what is known of an open file.
-fn with<T>(file: MPI_File, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
+fn with<T>(file: MPI_File, change: impl FnOnce(&mut OpenFile) -> T) -> Option<T> {
     let file = bits(file);
     OPEN.lock().iter_mut().find(|o| o.file == file).map(change)
 }
@@ -56,7 +56,7 @@ fn with<T>(file: MPI_File, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
 pub fn opened(file: MPI_File) {
     let mut open = OPEN.lock();
     open.retain(|o| o.file != bits(file));
-    open.push(Open {
+    open.push(OpenFile {
         file: bits(file),
         etype: 1,
         position: None,
@@ -160,7 +160,7 @@ pub fn position(call: &mut Call, file: MPI_File) {
 }
 
 /// How much of what an access asked for has been moved.
-pub enum Done {
+pub enum AccessProgress {
     /// All, or it will be.
     All,
     /// As much as the status says.
@@ -173,7 +173,13 @@ pub enum Done {
 ///
 /// # Safety
 /// The arguments are those of that call.
-pub unsafe fn accessed(file: MPI_File, ok: bool, count: i64, datatype: MPI_Datatype, done: Done) {
+pub unsafe fn accessed(
+    file: MPI_File,
+    ok: bool,
+    count: i64,
+    datatype: MPI_Datatype,
+    done: AccessProgress,
+) {
     if !WANTED.load(Relaxed) {
         return;
     }
@@ -183,15 +189,15 @@ pub unsafe fn accessed(file: MPI_File, ok: bool, count: i64, datatype: MPI_Datat
     let asked = i64::try_from(flatten::size(datatype)).ok();
     let asked = asked.and_then(|size| size.checked_mul(count));
     let all = match done {
-        Done::All => true,
-        Done::Status(status) => {
+        AccessProgress::All => true,
+        AccessProgress::Status(status) => {
             let mut bytes: MPI_Count = -1;
             let byte = constants::predefined("MPI_BYTE");
             // SAFETY: the status that the call has filled in.
             let code = unsafe { pmpi::MPI_Get_elements_x(status, byte, &mut bytes) };
             code == 0 && asked == Some(bytes as i64)
         }
-        Done::Unknown => false,
+        AccessProgress::Unknown => false,
     };
     with(file, |open| {
         let etypes = asked.zip(i64::try_from(open.etype).ok());

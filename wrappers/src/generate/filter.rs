@@ -187,7 +187,7 @@ impl Wrapper<'_> {
         let nothing = self
             .brings_nothing()
             .map_or(String::new(), |nothing| format!("({nothing}) && "));
-        let mut key = "poll::Key::new()".to_owned();
+        let mut key = "poll::PollKey::new()".to_owned();
         for (i, p) in self.params().iter().enumerate() {
             let _ = match (p.direction, p.carrier()) {
                 (Direction::Out, _) => Ok(()),

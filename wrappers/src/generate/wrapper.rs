@@ -251,7 +251,7 @@ impl Wrapper<'_> {
         };
         put!(
             s,
-            "    views::accessed(a0, ok, a2 as i64, a3, views::Done::{done});"
+            "    views::accessed(a0, ok, a2 as i64, a3, views::AccessProgress::{done});"
         );
     }
 
@@ -648,9 +648,9 @@ fn origin(f: &Function) -> &'static str {
         "MPI_Comm_create_group"
         | "MPI_Intercomm_create"
         | "MPI_Comm_create_from_group"
-        | "MPI_Intercomm_create_from_groups" => "Made::ByMembers",
-        "MPI_Comm_idup" | "MPI_Comm_idup_with_info" => "Made::LaterFromParent",
-        _ if f.class == Class::Spawn => "Made::Outside",
-        _ => "Made::FromParent",
+        | "MPI_Intercomm_create_from_groups" => "CommOrigin::ByMembers",
+        "MPI_Comm_idup" | "MPI_Comm_idup_with_info" => "CommOrigin::LaterFromParent",
+        _ if f.class == Class::Spawn => "CommOrigin::Outside",
+        _ => "CommOrigin::FromParent",
     }
 }

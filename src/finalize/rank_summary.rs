@@ -1,9 +1,9 @@
 //! What the ranks must agree on before anything is merged: one numbering of communicators, the functions used, the zero of
 //! time. Each rank's part goes up the tree and is joined with its children's; rank 0's answer comes down again.
 
-use crate::exchange::failure::Failure;
+use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
-use crate::exchange::spread::{UP, spread};
+use crate::exchange::spread::{UP_TAG, spread};
 use crate::exchange::tree::{children, parent};
 use blockfile::args::Bytes;
 use blockfile::define::ClockReading;
@@ -15,7 +15,7 @@ use unify::function_set::FunctionSet;
 
 /// What a rank, then a part of the tree, then the whole run is made of.
 #[derive(Clone, Debug, Default)]
-pub struct Part {
+pub struct RankSummary {
     /// Start of the first call, ns on rank 0's clock.
     pub first_ns: i64,
     /// Largest number of threads of a rank.
@@ -83,7 +83,7 @@ fn text(b: &mut Bytes<'_>) -> Option<String> {
     Some(String::from_utf8_lossy(b.string()??).into_owned())
 }
 
-impl Part {
+impl RankSummary {
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let numbers = [
@@ -134,9 +134,9 @@ impl Part {
         out
     }
 
-    fn decode(bytes: &[u8]) -> Option<Part> {
+    fn decode(bytes: &[u8]) -> Option<RankSummary> {
         let b = &mut Bytes::new(bytes);
-        let mut part = Part {
+        let mut part = RankSummary {
             first_ns: b.i64()?,
             threads: b.u64()? as u32,
             width: b.u64()? as u32,
@@ -152,7 +152,7 @@ impl Part {
             silent: b.u64()?,
             differing: b.u64()?,
             starved: b.u64()?,
-            ..Part::default()
+            ..RankSummary::default()
         };
         for word in &mut part.functions.0 {
             *word = b.u64()?;
@@ -184,7 +184,7 @@ impl Part {
     }
 
     /// Joins what a child knows.
-    fn join(&mut self, child: Part) {
+    fn join(&mut self, child: RankSummary) {
         self.first_ns = self.first_ns.min(child.first_ns);
         self.threads = self.threads.max(child.threads);
         self.width = self.width.max(child.width);
@@ -233,16 +233,21 @@ impl Part {
 }
 
 /// Joins all ranks' parts; every rank gets the whole. Collective.
-pub fn join(line: &Exchange, rank: i32, size: i32, mut part: Part) -> Result<Part, Failure> {
+pub fn reduce(
+    line: &Exchange,
+    rank: i32,
+    size: i32,
+    mut part: RankSummary,
+) -> Result<RankSummary, ExchangeFailure> {
     for child in children(rank, size) {
-        let bytes = line.receive_all(child, UP)?;
-        part.join(Part::decode(&bytes).ok_or(Failure::Nonsense(child))?);
+        let bytes = line.receive_all(child, UP_TAG)?;
+        part.join(RankSummary::decode(&bytes).ok_or(ExchangeFailure::Nonsense(child))?);
     }
     if let Some(up) = parent(rank) {
-        line.send_all(up, UP, &part.encode())?;
+        line.send_all(up, UP_TAG, &part.encode())?;
     }
     let whole = spread(line, rank, size, part.encode())?;
-    Part::decode(&whole).ok_or(Failure::Nonsense(0))
+    RankSummary::decode(&whole).ok_or(ExchangeFailure::Nonsense(0))
 }
 
 /// Rank 0's clock readings, so that ranks that read the same clock turn it into time by the same rate.

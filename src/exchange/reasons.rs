@@ -1,7 +1,7 @@
 //! What this rank has heard of neighbours that give the merge up ([`super::giving_up`]). What has come stays: each later wait of the
 //! rank ends with it, too.
 
-use super::failure::Failure;
+use super::failure::ExchangeFailure;
 use super::line::Exchange;
 use super::tree::{children, parent};
 use crate::mpi::constants::predefined;
@@ -13,20 +13,20 @@ use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 /// Tag of the messages that say why a rank gives up, in UTF-8.
-pub const TAG: i32 = 790;
+pub const REASON_TAG: i32 = 790;
 /// Most bytes of a reason.
 pub const MAX_REASON_BYTES: usize = 240;
 
 /// The first such message that this rank has got.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct HeardReason {
     from: i32,
     why: [u8; MAX_REASON_BYTES],
     length: usize,
 }
 
 /// Nothing is allocated while it is locked, as want of memory may end the work that has locked it.
-static HEARD: Mutex<Option<Heard>> = Mutex::new(None);
+static HEARD: Mutex<Option<HeardReason>> = Mutex::new(None);
 
 /// The ranks that this one exchanges messages with in the tree.
 pub fn neighbours(line: &Exchange) -> impl Iterator<Item = i32> {
@@ -36,16 +36,16 @@ pub fn neighbours(line: &Exchange) -> impl Iterator<Item = i32> {
 }
 
 /// Whether a neighbour has given up.
-pub fn heard(line: &Exchange) -> Option<Failure> {
+pub fn heard(line: &Exchange) -> Option<ExchangeFailure> {
     let known = *HEARD.lock();
     if let Some(heard) = known {
-        return Some(Failure::GivenUp(heard.from));
+        return Some(ExchangeFailure::GivenUp(heard.from));
     }
     neighbours(line).find_map(|from| {
         let mut why = [0; MAX_REASON_BYTES];
-        let (_, length) = take(line, from, TAG, &mut why)?;
-        *HEARD.lock() = Some(Heard { from, why, length });
-        Some(Failure::GivenUp(from))
+        let (_, length) = take(line, from, REASON_TAG, &mut why)?;
+        *HEARD.lock() = Some(HeardReason { from, why, length });
+        Some(ExchangeFailure::GivenUp(from))
     })
 }
 

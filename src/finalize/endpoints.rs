@@ -1,9 +1,9 @@
-//! Which messages have lost one half, where filters left one of their calls out or only the newest calls were kept: each rank counts
+//! Message matching for the picture: which messages lack one endpoint, where filters left one of their calls out or only the newest calls were kept. Each rank counts
 //! those that it has on each channel, the counts go up the tree in the order of the channels, and which of them are drawn comes
 //! down again.
 
-use super::tree_merge::{self, Records, Sink};
-use crate::exchange::failure::Failure;
+use super::tree_merge::{self, MergeRecords, RecordSink};
+use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::Exchange;
 use crate::exchange::spread::spread;
 use crate::mpi::world::World;
@@ -11,9 +11,9 @@ use merge::clog2::Stream;
 use unify::halves::{Chosen, Comparison, Halves, Item};
 
 /// What is known of channels.
-struct Channels;
+struct ChannelRecords;
 
-impl Records for Channels {
+impl MergeRecords for ChannelRecords {
     const TAG: i32 = 779;
     type Key = Option<Item>;
 
@@ -31,19 +31,23 @@ impl Records for Channels {
 }
 
 /// The two sides of each channel, at rank 0.
-struct Whole(Comparison);
+struct ChannelComparison(Comparison);
 
-impl Sink for Whole {
-    fn record(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+impl RecordSink for ChannelComparison {
+    fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
         self.0
-            .take(Item::decode(bytes).ok_or(Failure::Nonsense(0))?);
+            .take(Item::decode(bytes).ok_or(ExchangeFailure::Nonsense(0))?);
         Ok(())
     }
 }
 
-/// The messages that are drawn, and on rank 0 the number of halves that are not. `all` gives this rank's records with all of
+/// The messages that are drawn, and on rank 0 the number of endpoints that are not. `all` gives this rank's records with all of
 /// them. Collective.
-pub fn agree(line: &Exchange, world: &World, all: Stream<'_>) -> Result<(Halves, u64), Failure> {
+pub fn agree(
+    line: &Exchange,
+    world: &World,
+    all: Stream<'_>,
+) -> Result<(Halves, u64), ExchangeFailure> {
     let mut own = all.count().items().into_iter();
     let next = |buffer: &mut Vec<u8>| {
         buffer.clear();
@@ -52,8 +56,8 @@ pub fn agree(line: &Exchange, world: &World, all: Stream<'_>) -> Result<(Halves,
         }
     };
     // Whoever is here is in MPI_Finalize.
-    let mut whole = Whole(Comparison::new(true));
-    tree_merge::take_part::<Channels>(line, world.rank, world.size, next, &mut whole)?;
+    let mut whole = ChannelComparison(Comparison::new(true));
+    tree_merge::take_part::<ChannelRecords>(line, world.rank, world.size, next, &mut whole)?;
     let (answer, left_out) = whole.0.finish();
     let message: Vec<u8> = answer.into_iter().flat_map(Item::encode).collect();
     let message = spread(line, world.rank, world.size, message)?;
