@@ -7,6 +7,7 @@ use super::viewer::Viewer;
 use crate::base::error::ApiError;
 use crate::base::parallel::Cancel;
 use crate::base::query::Query;
+use crate::timelines::layout::TimelineLayout;
 
 /// Lines of text.
 #[derive(Default)]
@@ -50,129 +51,169 @@ impl Viewer<'_> {
     /// `csv`.
     pub(crate) fn csv(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
         let layout = self.layout(query, cancel)?;
-        let label = |timeline: usize| {
-            layout
-                .timelines
-                .get(timeline)
-                .map_or("", |timeline| timeline.label.as_str())
-        };
-        let name = |kind: u32| self.trace().kinds()[kind as usize].name.as_str();
-        let mut table = CsvTable::default();
         match query.text("what") {
-            "stats" => {
-                let found = self.numbers(query, cancel)?;
-                let exact = found.is_exact();
-                table.line(&[
-                    &"category",
-                    &"topology",
-                    &"count",
-                    &"inclusive_s",
-                    &"exclusive_s",
-                    &"min_s",
-                    &"mean_s",
-                    &"max_s",
-                    &"row_of_max",
-                    &"bytes",
-                    &"exact",
-                ]);
-                for c in &found.categories {
-                    let timeline = c.timeline_of_max.map(|timeline| label(timeline as usize));
-                    table.line(&[
-                        &c.name,
-                        &c.topology,
-                        &c.count,
-                        &c.incl,
-                        &c.excl,
-                        &or_empty(c.min),
-                        &or_empty(c.mean),
-                        &or_empty(c.max),
-                        &or_empty(timeline),
-                        &c.bytes,
-                        &exact,
-                    ]);
-                }
-                Ok(table.answer(exact))
-            }
-            "rows" => {
-                let found = self.numbers(query, cancel)?;
-                let exact = found.is_exact();
-                let names = found
-                    .timelines
-                    .top
-                    .iter()
-                    .map(|top| name(top.kind).to_owned());
-                let mut title: Vec<String> = ["row", "threads", "busy_s", "end_s"]
-                    .map(str::to_owned)
-                    .into();
-                title.extend(names);
-                let fields: Vec<&dyn std::fmt::Display> = title.iter().map(|t| t as _).collect();
-                table.line(&fields);
-                for timeline in 0..layout.timelines.len() {
-                    let end = or_empty(found.timelines.ends[timeline]);
-                    let label = label(timeline);
-                    let mut fields: Vec<&dyn std::fmt::Display> = vec![
-                        &label,
-                        &found.timelines.threads[timeline],
-                        &found.timelines.busy[timeline],
-                        &end,
-                    ];
-                    for top in &found.timelines.top {
-                        fields.push(&top.excl[timeline]);
-                    }
-                    table.line(&fields);
-                }
-                Ok(table.answer(exact))
-            }
-            "matrix" => {
-                let (pairs, exact) = self.pairs(query, cancel)?;
-                table.line(&[&"from", &"to", &"messages", &"bytes"]);
-                for (from, to, count, bytes) in pairs {
-                    table.line(&[&label(from as usize), &label(to as usize), &count, &bytes]);
-                }
-                Ok(table.answer(exact))
-            }
-            "events" => {
-                let found = self.whole_table(query, cancel)?;
-                table.line(&[
-                    &"start_s",
-                    &"end_s",
-                    &"duration_s",
-                    &"topology",
-                    &"name",
-                    &"row",
-                    &"to_row",
-                    &"info",
-                ]);
-                for at in 0..found.name.len() {
-                    let to = usize::try_from(found.to_timeline[at]).map_or("", label);
-                    table.line(&[
-                        &found.t0[at],
-                        &found.t1[at],
-                        &found.dur[at],
-                        &found.topology[at],
-                        &found.name[at],
-                        &label(found.timeline[at] as usize),
-                        &to,
-                        &found.info[at],
-                    ]);
-                }
-                Ok(table.answer(found.exact))
-            }
-            "hits" => {
-                let window = self.window(query)?;
-                let (found, exact) = self.counted(query, cancel)?;
-                table.line(&[&"from_s", &"to_s", &"hits"]);
-                let width = window.duration() / found.len() as f64;
-                for (nth, count) in found.iter().enumerate() {
-                    let from = window.earliest + nth as f64 * width;
-                    table.line(&[&from, &(from + width), count]);
-                }
-                Ok(table.answer(exact))
-            }
+            "stats" => self.statistics_csv(&layout, query, cancel),
+            "rows" => self.timelines_csv(&layout, query, cancel),
+            "matrix" => self.matrix_csv(&layout, query, cancel),
+            "events" => self.events_csv(&layout, query, cancel),
+            "hits" => self.hits_csv(query, cancel),
             _ => {
                 let expected = "what: expected stats, rows, matrix, events or hits";
                 Err(ApiError::bad_request(expected))
             }
         }
     }
+
+    fn statistics_csv(
+        &self,
+        layout: &TimelineLayout,
+        query: &Query,
+        cancel: Cancel<'_>,
+    ) -> Result<Answer, ApiError> {
+        let mut table = CsvTable::default();
+        let label = |timeline: usize| label_of(layout, timeline);
+        let found = self.numbers(query, cancel)?;
+        let exact = found.is_exact();
+        table.line(&[
+            &"category",
+            &"topology",
+            &"count",
+            &"inclusive_s",
+            &"exclusive_s",
+            &"min_s",
+            &"mean_s",
+            &"max_s",
+            &"row_of_max",
+            &"bytes",
+            &"exact",
+        ]);
+        for c in &found.categories {
+            let timeline = c.timeline_of_max.map(|timeline| label(timeline as usize));
+            table.line(&[
+                &c.name,
+                &c.topology,
+                &c.count,
+                &c.incl,
+                &c.excl,
+                &or_empty(c.min),
+                &or_empty(c.mean),
+                &or_empty(c.max),
+                &or_empty(timeline),
+                &c.bytes,
+                &exact,
+            ]);
+        }
+        Ok(table.answer(exact))
+    }
+
+    fn timelines_csv(
+        &self,
+        layout: &TimelineLayout,
+        query: &Query,
+        cancel: Cancel<'_>,
+    ) -> Result<Answer, ApiError> {
+        let mut table = CsvTable::default();
+        let label = |timeline: usize| label_of(layout, timeline);
+        let name = |kind: u32| self.trace().kinds()[kind as usize].name.as_str();
+        let found = self.numbers(query, cancel)?;
+        let exact = found.is_exact();
+        let names = found
+            .timelines
+            .top
+            .iter()
+            .map(|top| name(top.kind).to_owned());
+        let mut title: Vec<String> = ["row", "threads", "busy_s", "end_s"]
+            .map(str::to_owned)
+            .into();
+        title.extend(names);
+        let fields: Vec<&dyn std::fmt::Display> = title.iter().map(|t| t as _).collect();
+        table.line(&fields);
+        for timeline in 0..layout.timelines.len() {
+            let end = or_empty(found.timelines.ends[timeline]);
+            let label = label(timeline);
+            let mut fields: Vec<&dyn std::fmt::Display> = vec![
+                &label,
+                &found.timelines.threads[timeline],
+                &found.timelines.busy[timeline],
+                &end,
+            ];
+            for top in &found.timelines.top {
+                fields.push(&top.excl[timeline]);
+            }
+            table.line(&fields);
+        }
+        Ok(table.answer(exact))
+    }
+
+    fn matrix_csv(
+        &self,
+        layout: &TimelineLayout,
+        query: &Query,
+        cancel: Cancel<'_>,
+    ) -> Result<Answer, ApiError> {
+        let mut table = CsvTable::default();
+        let label = |timeline: usize| label_of(layout, timeline);
+        let (pairs, exact) = self.pairs(query, cancel)?;
+        table.line(&[&"from", &"to", &"messages", &"bytes"]);
+        for (from, to, count, bytes) in pairs {
+            table.line(&[&label(from as usize), &label(to as usize), &count, &bytes]);
+        }
+        Ok(table.answer(exact))
+    }
+
+    fn events_csv(
+        &self,
+        layout: &TimelineLayout,
+        query: &Query,
+        cancel: Cancel<'_>,
+    ) -> Result<Answer, ApiError> {
+        let mut table = CsvTable::default();
+        let label = |timeline: usize| label_of(layout, timeline);
+        let found = self.whole_table(query, cancel)?;
+        table.line(&[
+            &"start_s",
+            &"end_s",
+            &"duration_s",
+            &"topology",
+            &"name",
+            &"row",
+            &"to_row",
+            &"info",
+        ]);
+        for at in 0..found.name.len() {
+            let to = usize::try_from(found.to_timeline[at]).map_or("", label);
+            table.line(&[
+                &found.t0[at],
+                &found.t1[at],
+                &found.dur[at],
+                &found.topology[at],
+                &found.name[at],
+                &label(found.timeline[at] as usize),
+                &to,
+                &found.info[at],
+            ]);
+        }
+        Ok(table.answer(found.exact))
+    }
+
+    fn hits_csv(&self, query: &Query, cancel: Cancel<'_>) -> Result<Answer, ApiError> {
+        let mut table = CsvTable::default();
+        let window = self.window(query)?;
+        let (found, exact) = self.counted(query, cancel)?;
+        table.line(&[&"from_s", &"to_s", &"hits"]);
+        let width = window.duration() / found.len() as f64;
+        for (nth, count) in found.iter().enumerate() {
+            let from = window.earliest + nth as f64 * width;
+            table.line(&[&from, &(from + width), count]);
+        }
+        Ok(table.answer(exact))
+    }
+}
+
+/// The label of a timeline; empty if there is none at this position.
+fn label_of(layout: &TimelineLayout, timeline: usize) -> &str {
+    layout
+        .timelines
+        .get(timeline)
+        .map_or("", |timeline| timeline.label.as_str())
 }
