@@ -59,7 +59,7 @@ export function Toolbar() {
   );
 }
 
-/** That an answer is waited for. */
+/** Shows that an answer is on its way. */
 function Busy() {
   return <span class={`busy${busy.value > 0 ? " on" : ""}`} aria-hidden="true" />;
 }

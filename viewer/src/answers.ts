@@ -75,7 +75,7 @@ label: string,
  */
 depth: number, 
 /**
- * Seconds without those in nested states; of states only, and where the trace would tell only with much reading not of all.
+ * Seconds without those in nested states; of states only, and `None` where finding out would take too much reading.
  */
 excl: number | null, 
 /**
@@ -215,7 +215,7 @@ ranks: number,
  */
 threads: number, 
 /**
- * Hosts; 0 if the trace does not tell.
+ * Hosts; 0 if the trace does not name them.
  */
 nodes: number, 
 /**
@@ -227,7 +227,7 @@ duration: number,
  */
 drawables: number, 
 /**
- * Whether all was read; otherwise numbers are from previews, and what these cannot tell is missing.
+ * Whether all was read. Otherwise numbers are from previews, and findings that need single drawables are missing.
  */
 exact: boolean, 
 /**
@@ -260,7 +260,7 @@ class: string,
  */
 seconds: number, 
 /**
- * TimeShare of the time of all threads.
+ * Share of the time of all threads.
  */
 share: number, };
 

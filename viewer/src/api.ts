@@ -5,7 +5,7 @@ import type { DrawableDetail } from "./answers";
 import { busy, trouble } from "./state";
 import { ownTrace } from "./own";
 
-/** A question that was refused, with what the other side says. */
+/** An error that the server answers with: the status of HTTP and a message for the user. */
 export class ApiError extends Error {
   constructor(readonly status: number, message: string) {
     super(message);

@@ -53,7 +53,7 @@ export interface FrameArrows {
   rowTo: Uint32Array;
   kind: Uint16Array;
   flags: Uint16Array;
-  /** Of bundles: how many arrows, how many bytes. */
+  /** Bundles only: how many arrows, how many bytes. */
   count: Uint32Array | null;
   bytes: Float32Array | null;
 }

@@ -4,7 +4,7 @@ import { effect, signal, untracked } from "@preact/signals";
 import { Asker, askJson, askReference, forget, question, report, traceNames } from "./api";
 import type { MetaAnswer, TimelinesAnswer } from "./answers";
 import { count } from "./finding";
-import { counted, hitBins, selected, slide, toldMeta, toldRows, view } from "./state";
+import { counted, hitBins, selected, slide, serverMeta, serverRows, view } from "./state";
 
 /** Milliseconds between two looks at how far the index is. */
 const AGAIN = 700;
@@ -17,9 +17,9 @@ async function loadMeta(trace: number): Promise<void> {
   try {
     const found = await askJson<MetaAnswer>(trace, "meta");
     if (view.peek().trace !== trace) return;
-    const before = toldMeta.peek();
+    const before = serverMeta.peek();
     if (before?.index.state === "building" && found.index.state === "ready") forget();
-    toldMeta.value = found;
+    serverMeta.value = found;
     document.title = `${found.name} – mpitrace view`;
     if (found.index.state === "building") window.setTimeout(() => void loadMeta(trace), AGAIN);
   } catch (error) {
@@ -34,8 +34,8 @@ export function load(): void {
     if (view.value.trace === trace) return;
     trace = view.value.trace;
     untracked(() => {
-      toldMeta.value = null;
-      toldRows.value = null;
+      serverMeta.value = null;
+      serverRows.value = null;
       selected.value = [];
       hitBins.value = [];
       counted.value = "";
@@ -52,7 +52,7 @@ export function load(): void {
     askedRows = asked;
     untracked(() => void rows.ask(of, question("rows", { rows: spec })).then((found) => {
       if (!found || askedRows !== asked) return;
-      toldRows.value = found;
+      serverRows.value = found;
       // The text that the server would write, so that links of the same rows are the same.
       if (found.spec !== spec && view.peek().rows === spec) {
         askedRows = `${of}/${found.spec}`;
@@ -75,7 +75,7 @@ export function load(): void {
   let searched = "";
   effect(() => {
     const { trace: of, rows: spec, query } = view.value;
-    const asked = `${of}/${spec}/${query}/${toldMeta.value === null}`;
+    const asked = `${of}/${spec}/${query}/${serverMeta.value === null}`;
     if (asked === searched) return;
     searched = asked;
     untracked(() => void count());

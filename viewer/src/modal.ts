@@ -1,4 +1,4 @@
-// Which dialog is open, and whether letters are keys.
+// The dialog that is open, and whether letters are keys.
 
 import { effect, signal } from "@preact/signals";
 

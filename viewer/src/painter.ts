@@ -1,5 +1,5 @@
 // Bytes of a frame and a palette to pixels: a pure function, so that a picture is the same everywhere, tests included.
-// It knows neither canvas nor clock. Letters, arrows and marks are drawn over it by the browser.
+// The painter knows neither canvas nor clock. Letters, arrows and marks are drawn over it by the browser.
 
 import { HATCH, patterned, SHADES, type Palette } from "./palette";
 import { pack, mix, unpack } from "./color";
@@ -184,10 +184,10 @@ function hitTop(from: number, to: number, unit: number): number {
 }
 
 function mark(
-  plane: Uint8Array, frame: Frame, shot: Shot, target: Uint32Array, first: number, from: number, to: number, word: number,
+  channel: Uint8Array, frame: Frame, shot: Shot, target: Uint32Array, first: number, from: number, to: number, word: number,
 ): void {
   for (let x = 0; x < shot.width; x++) {
-    if (!plane[first + column(x, shot.width, frame.columns)]) continue;
+    if (!channel[first + column(x, shot.width, frame.columns)]) continue;
     for (let y = from; y < to; y++) target[y * shot.width + x] = word;
   }
 }

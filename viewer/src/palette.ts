@@ -69,11 +69,11 @@ export interface Palette {
   classes: ReadonlyMap<string, Rgb>;
   /** Colour of a cell by `(kind + 1) * SHADES + shade`, as ImageData has it; kind −1 is an empty row. */
   shades: Uint32Array;
-  /** The same of the heat map. */
+  /** Colours of the heat map, from nothing to all. */
   heat: Uint32Array;
 }
 
-/** How many shades of a kind tell how busy a cell is. */
+/** Shades of a kind, one for each step of how busy a cell is. */
 export const SHADES = 64;
 
 /** Colours and patterns of these kinds. `overrides` are colours that the reader chose. */

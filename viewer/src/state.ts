@@ -17,22 +17,22 @@ export const rested = signal<View>(START);
 export const isMoving = signal(false);
 
 /** What the server says about the trace; null until it has answered. */
-export const toldMeta = signal<MetaAnswer | null>(null);
+export const serverMeta = signal<MetaAnswer | null>(null);
 /** The rows of the layout that `view.rows` names; those of the last one until the next has come. */
-export const toldRows = signal<TimelinesAnswer | null>(null);
+export const serverRows = signal<TimelinesAnswer | null>(null);
 const ownNames = computed(() => view.value.names);
 const names = computed(() => new Map(ownNames.value));
 /** The trace, with the names that the reader gave. */
 export const meta = computed<MetaAnswer | null>(() => {
-  const [told, own] = [toldMeta.value, names.value];
-  if (!told || own.size === 0) return told;
-  return { ...told, categories: told.categories.map((one, kind) => ({ ...one, name: own.get(String(kind)) ?? one.name })) };
+  const [server, own] = [serverMeta.value, names.value];
+  if (!server || own.size === 0) return server;
+  return { ...server, categories: server.categories.map((one, kind) => ({ ...one, name: own.get(String(kind)) ?? one.name })) };
 });
 /** The rows, with the names that the reader gave. */
 export const layout = computed<TimelinesAnswer | null>(() => {
-  const [told, own] = [toldRows.value, names.value];
-  if (!told || own.size === 0) return told;
-  return { ...told, label: told.label.map((label, row) => own.get(rowName(told, row)) ?? label) };
+  const [server, own] = [serverRows.value, names.value];
+  if (!server || own.size === 0) return server;
+  return { ...server, label: server.label.map((label, row) => own.get(rowName(server, row)) ?? label) };
 });
 
 /** The row that is being given another name. */
@@ -88,7 +88,7 @@ function spanOf({ t0, t1 }: View): { t0: number; t1: number } {
 
 /** The window in seconds, never NaN. */
 export const span = computed(() => spanOf(view.value));
-/** That of the last rest. */
+/** The view of the last rest. */
 export const restedSpan = computed(() => spanOf(rested.value));
 
 /** Number of rows in the layout. */

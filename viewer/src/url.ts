@@ -26,7 +26,7 @@ export type Names = readonly (readonly [of: string, name: string])[];
 
 /** What is on the screen. Everything that a link must restore stands here, nothing else. */
 export interface View {
-  /** Which of the server's traces. */
+  /** Number of the trace among those of the server. */
   trace: number;
   /** The window in seconds; NaN until the trace is known: all of it. */
   t0: number;

@@ -23,7 +23,7 @@ export function Details() {
   if (!one) {
     return <section class="details" aria-label="Details"><h2>Details</h2><p class="faint">Click something in the timeline, or press <kbd>Enter</kbd> on the cursor.</p></section>;
   }
-  const isMeeting = one.class === "collective";
+  const isCollective = one.class === "collective";
   const alone = itself(one);
   const facts: [string, string][] = [
     ["row", one.row < 0 ? `${one.label} (not shown)` : labelOf(one)],
@@ -54,7 +54,7 @@ export function Details() {
       <p class="tools">
         <button type="button" title="Previous on the row (,)" onClick={() => void nextOnRow(-1)}>‹ previous</button>
         <button type="button" title="Next on the row (.)" onClick={() => void nextOnRow(1)}>next ›</button>
-        <button type="button" title={isMeeting ? "To the rank that came last ([)" : "Along the arrow to the sender ([)"} onClick={() => void follow(-1)}>{isMeeting ? "← last to come" : "← sender"}</button>
+        <button type="button" title={isCollective ? "To the rank that came last ([)" : "Along the arrow to the sender ([)"} onClick={() => void follow(-1)}>{isCollective ? "← last to come" : "← sender"}</button>
         <button type="button" title="Along the arrow to the receiver (])" onClick={() => void follow(1)}>receiver →</button>
         <button type="button" title="Zoom to it (Z)" onClick={zoomToSelection}>zoom</button>
         <button type="button" title="Keep it under Pins (K)" onClick={pinSelection}>keep</button>

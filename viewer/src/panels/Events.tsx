@@ -47,8 +47,8 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
         setError(null);
         setEnd(from);
         setList((last) => ({ rows: from === 0 ? rowsOf(found) : [...last.rows, ...rowsOf(found)], total: found.total, exact: found.exact, asked }));
-      } catch (refused) {
-        if (!isAbort(refused)) setError({ text: refused instanceof Error ? refused.message : String(refused), isTooMuch: refused instanceof ApiError && refused.status === 413 });
+      } catch (error) {
+        if (!isAbort(error)) setError({ text: error instanceof Error ? error.message : String(error), isTooMuch: error instanceof ApiError && error.status === 413 });
       }
     }, list.asked === "" || from > 0 ? 0 : 200);
     return () => {
@@ -65,7 +65,7 @@ export function Listing({ name, values, first, noun = "drawable" }: { name: stri
     { id: "row", title: "Row", cell: ({ row, to }) => `${short(layout.value?.label[row] ?? "–", 60)}${to >= 0 ? ` → ${short(layout.value?.label[to] ?? "–", 60)}` : ""}`, by: ({ row }) => row },
     { id: "info", title: "With", cell: ({ info }) => short(info, 160) },
   ];
-  // That a window is too long for a table is nothing that went wrong.
+  // A window that is too long for a table is no failure.
   if (error) return <p class={error.isTooMuch ? "faint" : "wrong"} role={error.isTooMuch ? "status" : "alert"}>{short(error.text, 400)}</p>;
   if (list.total < 0) return <p class="faint">Reading…</p>;
   return (

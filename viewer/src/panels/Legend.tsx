@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { setHidden } from "../actions";
 import type { CategoryInfo, CategoryNumbers } from "../answers";
-import { change, meta, MODES, rename, rested, rowCount, subject, toldMeta, view, type Mode } from "../state";
+import { change, meta, MODES, rename, rested, rowCount, subject, serverMeta, view, type Mode } from "../state";
 import { duration } from "../axis";
 import { PALETTES, type PaletteName } from "../palette";
 import { item } from "../spec";
@@ -146,10 +146,10 @@ function Kind({ kind, category: { name, topology }, numbers, isHidden, isRenamed
   const isState = topology === "state";
   const isNone = !numbers || numbers.count === 0;
   const seconds = numbers?.seconds;
-  const told = `${short(name, 200)}: ${isNone ? "none here" : `${count(numbers.count)}${seconds && topology !== "event" ? `, inclusive ${duration(seconds.incl)}, exclusive ${duration(seconds.excl)}` : ""}`}`;
-  const original = toldMeta.peek()?.categories[kind]?.name ?? name;
+  const title = `${short(name, 200)}: ${isNone ? "none here" : `${count(numbers.count)}${seconds && topology !== "event" ? `, inclusive ${duration(seconds.incl)}, exclusive ${duration(seconds.excl)}` : ""}`}`;
+  const original = serverMeta.peek()?.categories[kind]?.name ?? name;
   return (
-    <tr class={isHidden ? "hidden" : ""} title={told}>
+    <tr class={isHidden ? "hidden" : ""} title={title}>
       <td>
         {isRenamed ? (
           <NameField

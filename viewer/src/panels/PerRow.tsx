@@ -1,4 +1,4 @@
-// The same statistics by row: how busy each is, when it ends, and its time in the largest categories.
+// Statistics by timeline: how busy each is, when it ends, and its time in the largest categories.
 
 import { pinRow, putCursor, setRows } from "../actions";
 import { duration, instant } from "../axis";

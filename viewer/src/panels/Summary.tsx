@@ -70,7 +70,7 @@ export function Summary() {
   );
 }
 
-/** The same text, in which no line ends between a number and its unit. */
+/** A text in which no line ends between a number and its unit. */
 function together(text: string): string {
   return text.replace(/(\d) (?=(?:[mµn]?s|min|h|%|[KMGTPE]?i?B)(?![A-Za-z]))/g, "$1\u00a0");
 }

@@ -133,7 +133,7 @@ export function Panel<T>({ head, shown, children }: PanelProps<T>) {
   );
 }
 
-/** That numbers are not exact. */
+/** Says that numbers are not exact. */
 export function Exact({ isExact }: { isExact: boolean }) {
   return isExact ? null : <span class="chip" title="Not all of the window could be read in time: numbers are estimates">≈ estimate</span>;
 }

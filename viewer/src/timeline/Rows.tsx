@@ -8,7 +8,7 @@ import { askShared, question } from "../api";
 import { pinnedHeight, rowAt, scrollRows, seen, yOf } from "../geometry";
 import { item, keysOf, listOf, withItem, type ItemName } from "../spec";
 import { NameField } from "../panels/parts";
-import { change, cursor, layout, meta, rename, renaming, rested, rowCount, rowName, toldRows, view } from "../state";
+import { change, cursor, layout, meta, rename, renaming, rested, rowCount, rowName, serverRows, view } from "../state";
 import { labelled, LETTERS } from "./labels";
 import { extent, now } from "./now";
 import { orderAfter } from "./order";
@@ -141,10 +141,10 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
               ) : <span class="row-twist" />}
               {renaming.value === row ? (
                 <NameField
-                  label={`Another name for ${label}`} value={label} otherwise={toldRows.peek()?.label[row] ?? label}
+                  label={`Another name for ${label}`} value={label} otherwise={serverRows.peek()?.label[row] ?? label}
                   onDone={(text) => {
                     renaming.value = null;
-                    if (text !== null) rename(rowName(rows, row), text === toldRows.peek()?.label[row] ? "" : text);
+                    if (text !== null) rename(rowName(rows, row), text === serverRows.peek()?.label[row] ? "" : text);
                     document.getElementById("timeline")?.focus({ preventScroll: true });
                   }}
                 />
@@ -173,7 +173,7 @@ export function Rows({ rulerHeight }: { rulerHeight: number }) {
   );
 }
 
-/** Which rows: `0-63,!5,server*`. */
+/** The filter of timelines: `0-63,!5,server*`. */
 function Filter() {
   const wrong = useSignal("");
   const text = useSignal<string | null>(null);

@@ -1,4 +1,4 @@
-// Which rows have room for their label where rows are lower than letters.
+// Picks the timelines that have room for their label where rows are lower than letters.
 
 import { roundAbove } from "../axis";
 

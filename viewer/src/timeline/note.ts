@@ -24,7 +24,7 @@ export function drawsArrows({ frame: { arrows }, want }: Picture): boolean {
   return arrows !== null && (want.block === 1 || want.arrows !== "worst");
 }
 
-/** Which arrows a picture has that has not all of them one by one. */
+/** Says which arrows a picture shows, if it does not show each of them. */
 function arrowsNote({ frame: { arrows, found, flags } }: Picture): string {
   const part = (shown: number) => `${thin(String(shown))} of ${flags & COARSE ? "at least " : ""}${thin(String(found))} arrows`;
   if (arrows?.count) {

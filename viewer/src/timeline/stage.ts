@@ -30,7 +30,7 @@ const REST = 120;
 const LATER = 100;
 /** Drawables that are sent one by one. */
 const MOST = 50_000;
-/** The same where they would be too small, or where the rarest of a pixel is wanted. */
+/** Columns asked for where states would be too small, or where the rarest of a pixel is wanted. */
 const FEW = 3000;
 
 /** Colours as they are chosen; also for panels. */

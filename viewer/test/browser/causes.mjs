@@ -5,8 +5,8 @@ import { Page, test } from "./harness.mjs";
 
 export function causes(chrome, { address, lateAddress }) {
   /** Clicks on a finding of the summary. */
-  const finding = async (page, card, text) => {
-    const link = page.own.locator(`[data-finding="${card}"] button.link`, { hasText: text }).first();
+  const finding = async (page, about, text) => {
+    const link = page.own.locator(`[data-finding="${about}"] button.link`, { hasText: text }).first();
     await link.waitFor();
     await link.click();
     await page.settled();

@@ -326,7 +326,7 @@ export function flows(chrome, { address, trace, hostileAddress }) {
     await page.close();
   });
 
-  test("more arrows than can be told apart are bundles", async () => {
+  test("more arrows than the eye can separate are bundles", async () => {
     const page = await Page.open(chrome, address, "arrows=all&theme=light");
     const note = () => page.own.locator(".timeline-note").textContent();
     const [, shown, found] = (await note()).match(/([\d\s,.’]+) of ([\d\s,.’]+) arrows, between groups of rows/).map((text) => Number(text.replace(/\D/g, "")));
@@ -389,9 +389,9 @@ export function flows(chrome, { address, trace, hostileAddress }) {
 
   test("three clicks from opening to the late rank and what it does", async () => {
     const page = await Page.open(chrome, address);
-    const card = page.own.locator('[data-finding="imbalance"]');
-    await card.waitFor();
-    const finding = card.locator("button.link").first();
+    const imbalance = page.own.locator('[data-finding="imbalance"]');
+    await imbalance.waitFor();
+    const finding = imbalance.locator("button.link").first();
     assert.match(await finding.textContent(), /^rank 15 computes \d+\.\d\s% longer/);
     // One: the finding. The late rank is pinned on top, its longest computing selected and in view.
     await finding.click();

@@ -28,7 +28,7 @@ export function pixel(frame: Frame, colors: Palette, shot: Shot, x: number, y: n
   let word = pack(inside ? colors.theme.row : colors.theme.ground);
   if (inside && (!close || merged)) {
     const cell = row * frame.columns + Math.floor((x * frame.columns) / shot.width);
-    const at = (plane: ArrayLike<number> | null) => plane?.[cell] ?? 0;
+    const at = (channel: ArrayLike<number> | null) => channel?.[cell] ?? 0;
     const { category, busy, deviation, events, second, third, share1, share2, share3 } = frame.cells;
     const shade = shadeOf(at(busy));
     word = (shot.mode === "heat" ? colors.heat[shade] : colors.shades[at(category) * SHADES + shade]) ?? 0;

@@ -67,7 +67,7 @@ impl FindingBuilder<'_, '_> {
                 format!("{about}{arrows}")
             },
             sentence,
-            from: "arrows of messages; collective calls send without".into(),
+            from: "messages (arrows); collective calls have none".into(),
             items,
         })
     }
@@ -91,14 +91,14 @@ impl FindingBuilder<'_, '_> {
             title: "Trouble".into(),
             value: pass.backward_count.to_string(),
             sentence: format!(
-                "{} before they begin, by up to {}: the clocks are apart by at least that.",
+                "{} before they were sent, by up to {}: the clocks differ by at least that.",
                 match pass.backward_count {
-                    1 => "1 message ends".to_owned(),
-                    more => format!("{more} messages end"),
+                    1 => "1 message arrives".to_owned(),
+                    more => format!("{more} messages arrive"),
                 },
                 seconds(worst)
             ),
-            from: "arrows whose end is earlier than their start".into(),
+            from: "messages whose receive is earlier than their send".into(),
             items: items.collect(),
         })
     }

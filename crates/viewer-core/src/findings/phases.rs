@@ -20,7 +20,7 @@ impl FindingBuilder<'_, '_> {
             title: "Phases".into(),
             value: format!("{} × {}", rhythm.count - 1, seconds(rhythm.mean())),
             sentence: format!(
-                "{} begins every {} on {}, {} times: so long is an iteration.",
+                "{} starts every {} on {}, {} times: the length of an iteration.",
                 self.name(kind),
                 seconds(rhythm.mean()),
                 self.label(0),
@@ -28,7 +28,7 @@ impl FindingBuilder<'_, '_> {
             ),
             from: format!("starts of {} on {}", self.name(kind), self.label(0)),
             items: vec![FindingItem {
-                text: "the longest one".into(),
+                text: "longest iteration".into(),
                 value: seconds(to - from),
                 target: self.around(from, to),
             }],

@@ -89,7 +89,7 @@ pub(crate) fn summarize(
     let mut lost = Vec::new();
     if !gathered.exact {
         lost.push(
-            "the trace is too large to be read at once: all numbers are ≈, from previews".into(),
+            "the trace is too large to be read at once: all numbers are estimates (≈) from previews".into(),
         );
     }
     let not_counted = gathered.found.untold;

@@ -70,12 +70,12 @@ impl FindingBuilder<'_, '_> {
             title: "Top categories".into(),
             value: format!("{about}{}", percent(share(first.1))),
             sentence: format!(
-                "{} takes the most time: {about}{} of {} that all threads have together.",
+                "{} takes the most time: {about}{} of {} total thread time.",
                 self.name(first.0),
                 seconds(first.1),
                 seconds(all)
             ),
-            from: "all states of ranks, without what is nested in them".into(),
+            from: "exclusive time of all states on ranks".into(),
             items,
         })
     }
@@ -150,7 +150,7 @@ impl FindingBuilder<'_, '_> {
             if let (Some((from, to, next)), Some(pass)) = (thread.longest, pass) {
                 let before = self.name(next.kind);
                 text.push_str(&format!(
-                    "; here for {} before {before}",
+                    "; the longest stretch takes {}, before {before}",
                     seconds(to - from)
                 ));
                 target = self.around(from, self.end_of_waiting(pass, from, to).max(to));
@@ -188,7 +188,7 @@ impl FindingBuilder<'_, '_> {
             let (collectives, waited) = pass.caused_elsewhere;
             if collectives > 0 {
                 sentence.push_str(&format!(
-                    " In {} the last one was waited for ({} together), but waited itself.",
+                    " In {} the last rank to arrive had waited for another rank itself ({} of waiting in total).",
                     count(collectives, "collective call"),
                     seconds(waited)
                 ));

@@ -99,7 +99,7 @@ impl FindingBuilder<'_, '_> {
                 self.name(longest.kind),
                 self.label(longest.line)
             ),
-            from: "point-to-point, waiting and blocking collective calls, each from its start until the rank that it waited for was there; who came last, the message of those received in the call that was sent last, and whether those waited themselves for most of that time".into(),
+            from: "point-to-point, wait and blocking collective calls, each from its start until the awaited rank arrived or its message was sent; that rank came last, or sent the last of the messages that the call received".into(),
             items,
         }))
     }

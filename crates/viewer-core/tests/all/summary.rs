@@ -250,7 +250,7 @@ fn a_rank_that_waits_itself_is_not_blamed() {
     assert!(!sentence.contains("rank 1 comes last"), "{sentence}");
     assert!(
         sentence.ends_with(
-            "In 1 collective call the last one was waited for (8.50 s together), but waited itself."
+            "In 1 collective call the last rank to arrive had waited for another rank itself (8.50 s of waiting in total)."
         ),
         "{sentence}"
     );
@@ -343,7 +343,7 @@ fn many_waits_before_a_call_are_waits_as_well() {
         let found = summary(&small(&states, &messages), AnswerLimits::default());
         let sentence = text(&finding(&found, "imbalance")["sentence"]);
         assert!(!sentence.contains("rank 1 comes last"), "{n}: {sentence}");
-        assert!(sentence.contains("but waited itself"), "{n}: {sentence}");
+        assert!(sentence.contains("had waited for another rank itself"), "{n}: {sentence}");
     }
 }
 
