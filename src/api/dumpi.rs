@@ -81,7 +81,7 @@ pub unsafe extern "C" fn libdumpi_set_output(root: *const c_char) {
     change(|set| set.root = Some(root));
 }
 
-/// Which statuses the DUMPI files have.
+/// Sets which statuses the DUMPI files have.
 #[unsafe(no_mangle)]
 pub extern "C" fn libdumpi_set_status_output(what: c_int) {
     change(|set| set.statuses = Some(setting(what)));

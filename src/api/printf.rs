@@ -23,7 +23,7 @@ const USUAL_TEXT: usize = 1024;
 pub struct Arguments {
     /// Offset of the next integer register in `registers`; 48 when all are used up.
     pub gp_offset: u32,
-    /// The same for vector registers; 176 when all are used up.
+    /// Offset of the next vector register; 176 when all are used up.
     pub fp_offset: u32,
     /// The next argument on the stack.
     pub stack: *const c_void,

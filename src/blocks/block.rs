@@ -23,7 +23,7 @@ impl Block {
         self.header.cast()
     }
 
-    /// Its header.
+    /// Address of the block's header.
     #[inline(always)]
     pub fn header(self) -> *mut BlockHeader {
         self.header.as_ptr()

@@ -28,7 +28,7 @@ const BLOCKS_AT_A_TIME: u64 = 4;
 /// may, leaves nothing, however it ends.
 pub struct BlockStore {
     path: PathBuf,
-    /// Its name, as soon as it has one; `None` inside if it could not be given one.
+    /// The name of the file, as soon as it has one; `None` inside if it could not be given one.
     named: OnceLock<Option<PathBuf>>,
     file: File,
     header: NonNull<FileHeader>,
@@ -256,7 +256,7 @@ impl BlockStore {
         });
     }
 
-    /// Its header.
+    /// Header of the block file.
     pub fn header(&self) -> &FileHeader {
         // SAFETY: mapped for the life of the store; only atomics change after creation.
         unsafe { self.header.as_ref() }
@@ -499,7 +499,7 @@ impl Space for BlockStore {
 
 /// The bytes of a block file.
 pub enum StoreContents {
-    /// Those of the file.
+    /// The bytes of the file.
     File(memmap2::Mmap),
     /// A copy, in which stands what is in memory.
     Copy(memmap2::MmapMut),

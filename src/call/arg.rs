@@ -85,7 +85,7 @@ pub unsafe fn handle_at<T: Bits>(p: *const T) -> u64 {
 
 /// Integers of which arrays are made.
 pub trait Number: Copy {
-    /// Its value.
+    /// The number as an `i64`.
     fn wide(self) -> i64;
 }
 impl Number for i32 {

@@ -112,7 +112,7 @@ unsafe fn size_at(at: *const u8) -> usize {
 /// Takes the record of the latest poll back and counts it.
 ///
 /// # Safety
-/// It must be the last one in the thread's block, and there must be [`ROOM_BYTES`] behind it.
+/// The record of the latest poll must be the last one in the thread's block, and there must be [`ROOM_BYTES`] behind it.
 unsafe fn take_back(t: &mut Thread) {
     let tail = t.row.tail;
     // SAFETY: promised by the caller.

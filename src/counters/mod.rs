@@ -21,9 +21,9 @@ use usage::{Usage, UsageReading};
 
 /// Whether there are counters to be read.
 static ON: AtomicBool = AtomicBool::new(false);
-/// Which.
+/// The counters that the settings want.
 static WANTED: Mutex<Option<Arc<CounterChoice>>> = Mutex::new(None);
-/// Number of the latest choice.
+/// Number of the latest choice of counters.
 static LATEST: AtomicU64 = AtomicU64::new(0);
 
 /// A choice of counters that this machine can count.
@@ -54,7 +54,7 @@ pub fn is_on() -> bool {
     ON.load(Relaxed)
 }
 
-/// Takes the names that the settings have.
+/// Takes the names of counters that the settings have.
 pub fn apply(asked: &[String]) {
     let mut wanted = WANTED.lock();
     if wanted.as_ref().map_or(&[][..], |w| &w.asked) == asked {

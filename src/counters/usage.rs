@@ -7,9 +7,9 @@ pub enum Usage {
     CpuTime,
     /// Page faults.
     Faults,
-    /// Those that needed no reading from a device.
+    /// Page faults that needed no reading from a device.
     MinorFaults,
-    /// Those that did.
+    /// Page faults that needed a reading from a device.
     MajorFaults,
     /// Context switches, voluntary and other ones.
     Switches,

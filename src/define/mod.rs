@@ -69,14 +69,14 @@ pub fn process(t: &mut Thread) {
     }
 }
 
-/// Which messages are recorded: whose size is another one is not drawn, even where one of its two calls is there.
+/// Writes down the sizes of messages that are recorded. A message of another size is not drawn, even where one of its two calls is there.
 pub fn messages(t: &mut Thread, settings: &Settings) {
     if let Some((least, most)) = settings.message_size {
         put_definition(t, &Definition::Messages { least, most });
     }
 }
 
-/// Which functions of the program are shown, for who reads the blocks of a process that was killed.
+/// Writes down which functions of the program are shown, for whoever reads the blocks of a process that was killed.
 pub fn choice(t: &mut Thread, settings: &Settings) {
     let (include, exclude) = (&settings.functions_include, &settings.functions_exclude);
     if !include.is_empty() || !exclude.is_empty() {

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Those that the block file has, by base and path.
+/// Modules that the block file has, by base and path.
 static KNOWN: Mutex<Vec<(u64, String)>> = Mutex::new(Vec::new());
 /// How many objects had been loaded when they were looked at.
 static LOADED: AtomicU64 = AtomicU64::new(0);

@@ -37,7 +37,7 @@ pub unsafe fn opened(session: *const MPI_Session) {
     }
 }
 
-/// It is about to end.
+/// A session is about to end.
 ///
 /// # Safety
 /// `session` is NULL or holds a handle.

@@ -15,7 +15,7 @@ use std::cell::UnsafeCell;
 use std::time::{Duration, Instant};
 
 /// Tells the neighbours that this rank takes part in the merge no more.
-pub fn tell(line: &Exchange, why: &str) {
+pub fn announce(line: &Exchange, why: &str) {
     let length = (0..=MAX_REASON_BYTES)
         .rev()
         .find(|&n| why.is_char_boundary(n));
@@ -34,7 +34,7 @@ unsafe impl Sync for DiscardedBytes {}
 
 static DISCARDED: DiscardedBytes = DiscardedBytes(UnsafeCell::new([0; MESSAGE_BYTES]));
 
-/// Takes what the neighbours have sent before they gave up, each of them having been told by [`tell`], and waits until what this
+/// Takes what the neighbours have sent before they gave up, each of them having been told by [`announce`], and waits until what this
 /// rank has sent is gone, no longer than `deadline`. It needs no memory.
 pub fn part(line: &Exchange, deadline: Option<Duration>) {
     under_way::cancel_receives();

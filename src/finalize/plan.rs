@@ -24,7 +24,7 @@ pub fn call_ids(settings: &Settings) -> states::CallIds {
     }
 }
 
-/// Which functions of the program are shown, by names as people write them.
+/// The choice of functions of the program that are shown, by names as people write them.
 pub fn choice(settings: &Settings) -> Choice {
     Choice {
         include: settings.functions_include.clone(),

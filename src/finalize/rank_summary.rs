@@ -255,7 +255,7 @@ pub fn reduce(
 pub struct ZeroClock {
     /// Kernel that rank 0 runs under.
     pub boot: String,
-    /// Its first and last reading.
+    /// First and last clock reading of rank 0.
     pub readings: Vec<ClockReading>,
 }
 

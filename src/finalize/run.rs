@@ -45,7 +45,7 @@ fn merge() {
         // Memory may be what is wrong. Then the others find it out at the deadline.
         let _ = memory::unless_exhausted(|| {
             let first = reasons::reason().unwrap_or_else(|| on_rank(&world, why));
-            giving_up::tell(&line, &first);
+            giving_up::announce(&line, &first);
         });
     }
     drop(kept.claim);

@@ -18,7 +18,7 @@ pub struct AskedSettings {
     pub functions: BTreeMap<String, Setting>,
     /// What the names of DUMPI files begin with.
     pub root: Option<String>,
-    /// Which statuses the DUMPI files have.
+    /// Statuses that the DUMPI files have.
     pub statuses: Option<Setting>,
 }
 

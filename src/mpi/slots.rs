@@ -23,13 +23,13 @@ impl Slot {
         Slot(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// Its value.
+    /// Code address in the slot; null until it is known.
     #[inline(always)]
     pub fn get(&self) -> Code {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Replaces it.
+    /// Replaces the code address.
     pub fn set(&self, code: Code) {
         self.0.store(code.cast_mut(), Ordering::Release);
     }

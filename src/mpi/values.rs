@@ -10,11 +10,11 @@ use std::ffi::CStr;
 )]
 #[derive(Clone, Copy, Debug)]
 pub enum ConstantSource {
-    /// It is a number.
+    /// A number.
     Number(u64),
-    /// It is the address of an object in the MPI library.
+    /// The address of an object in the MPI library.
     Symbol(&'static CStr),
-    /// It stands in a variable of the MPI library.
+    /// The value of a variable of the MPI library.
     Variable(&'static CStr),
 }
 

@@ -51,7 +51,7 @@ pub fn is_wrong() -> bool {
     OFFSET.load(Relaxed) != 0 || DRIFT.load(Relaxed) != 0
 }
 
-/// Which source is in use.
+/// The source of time stamps in use.
 pub fn source() -> Clock {
     if USE_TSC.load(Relaxed) {
         Clock::Tsc

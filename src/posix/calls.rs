@@ -154,7 +154,7 @@ pub fn transfer(
 /// Bytes in a vector of buffers; 0 where the program gives none.
 ///
 /// # Safety
-/// It must be what the program gave to libc.
+/// `vector` must be what the program gave to libc.
 #[inline(always)]
 pub unsafe fn bytes_of(vector: *const libc::iovec, count: c_int) -> i64 {
     if vector.is_null() || !(1..=libc::UIO_MAXIOV).contains(&count) {

@@ -34,11 +34,11 @@ pub struct OpenFileDescription {
     position: AtomicI64,
 }
 
-/// A descriptor is not known.
+/// State of a descriptor that is not known.
 const UNKNOWN: u32 = 0;
-/// It is no regular file, or not wanted.
+/// State of a descriptor that is no regular file, or not wanted.
 const OTHER: u32 = 1;
-/// It stands for the description of this number and less.
+/// First state of descriptors that are watched: the state is this plus the number of the open file description.
 const WATCHED: u32 = 2;
 
 static DESCRIPTORS: [AtomicU32; MAX_DESCRIPTORS] =

@@ -27,7 +27,7 @@ impl Path {
         }
     }
 
-    /// Its bytes.
+    /// Bytes of the name.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

@@ -45,11 +45,11 @@ static ALWAYS: u8 = 1;
 /// What an MPI function has to do with files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileRole {
-    /// Nothing, but it may make progress.
+    /// A function that has nothing to do with files, but may make progress of what others began.
     Other,
     /// MPI_File_*.
     File,
-    /// It begins or ends MPI.
+    /// A function that begins or ends MPI.
     Never,
 }
 

@@ -25,7 +25,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The same source at line `line`; a variable has no lines.
+    /// This source at line `line`; a variable has no lines.
     pub(super) fn at_line(&self, line: u32) -> Place {
         match self {
             Place::File(path, _) => Place::File(path.clone(), line),

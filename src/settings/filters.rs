@@ -20,9 +20,9 @@ words! {
 words! {
     /// Whether MPI_Pcontrol has an effect.
     Pcontrol {
-        /// It has.
+        /// MPI_Pcontrol switches recording and annotates.
         Obey: "obey",
-        /// It is a call like any other.
+        /// MPI_Pcontrol is a call like any other.
         Ignore: "ignore",
     }
 }

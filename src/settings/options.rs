@@ -15,7 +15,7 @@ use super::{
 pub struct SettingsOption {
     /// The heading it stands under in the documentation.
     pub group: &'static str,
-    /// Its key in `dumpi.conf`.
+    /// Key of the option in `dumpi.conf`.
     pub key: &'static str,
     /// Other spellings of the key.
     pub synonyms: &'static [&'static str],
@@ -36,7 +36,7 @@ pub struct SettingsOption {
 }
 
 impl SettingsOption {
-    /// Its environment variable: `TRACE_RANK_BITS` for `rank-bits`.
+    /// Environment variable of the option: `TRACE_RANK_BITS` for `rank-bits`.
     pub fn variable(&self) -> String {
         format!("TRACE_{}", self.key.to_ascii_uppercase().replace('-', "_"))
     }

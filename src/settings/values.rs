@@ -116,7 +116,7 @@ words! {
 words! {
     /// Which states of CLOG2 and SLOG2 carry the CallID in their info box.
     CallIds {
-        /// Those of MPI_File calls.
+        /// States of MPI_File calls.
         Io: "io",
         /// All.
         All: "all",

@@ -39,7 +39,7 @@ pub struct Block {
     pub length: i64,
 }
 
-/// Which of its elements a dimension of a grid has.
+/// The elements of an array that a dimension of a grid has.
 #[derive(Debug)]
 pub struct Dimension {
     /// Elements of the whole grid.
@@ -51,9 +51,9 @@ pub struct Dimension {
 /// How a datatype is made.
 #[derive(Debug)]
 pub enum Combiner {
-    /// It is predefined.
+    /// A predefined datatype.
     Named,
-    /// Its data are those of the old type.
+    /// A datatype with the data of the old type.
     Same,
     /// Blocks of the old type.
     Blocks(Vec<Block>),
@@ -95,7 +95,7 @@ impl Drop for Contents {
 /// Frees a datatype unless it is predefined.
 ///
 /// # Safety
-/// It is valid, and nobody else's.
+/// The datatype is valid, and nobody else's.
 pub unsafe fn free(datatype: MPI_Datatype) {
     let mut datatype = datatype;
     if Envelope::of(datatype).is_some_and(|e| !is_predefined(e.combiner)) {
@@ -397,7 +397,7 @@ fn darray(n: &mut Numbers, envelope: &Envelope) -> Option<Vec<Dimension>> {
     Some(ordered(dimensions, order))
 }
 
-/// Which of `size` elements process `mine` of `processes` has.
+/// The elements of `size` that process `mine` of `processes` has.
 fn distributed(
     size: i64,
     how: i64,
