@@ -1,5 +1,5 @@
 //! What is asked of the viewer, as it stands in an address: windows, rows, references, searches. Whatever it is, there is an
-//! answer or a refusal that says why.
+//! answer or an error that says why.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -57,7 +57,7 @@ impl Viewer<'_> {
         self.details(query, cancel, |details| {
             let found = match reference {
                 Some(reference) => details.beside(&reference, is_forward)?,
-                None => details.from_time(timeline, time, is_forward)?,
+                None => details.beside_time(timeline, time, is_forward)?,
             };
             found.map(|item| details.detail(&item)).transpose()
         })

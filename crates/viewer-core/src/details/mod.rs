@@ -384,7 +384,7 @@ impl<'a> DetailFinder<'_, 'a> {
     ///
     /// # Errors
     /// The file is damaged, or too much would have to be read.
-    pub fn from_time(
+    pub fn beside_time(
         &self,
         timeline: u32,
         time: f64,
