@@ -184,26 +184,8 @@ fn check(file: &[u8], asked: &Asked) {
             .map(|(_, unit)| stretches(unit))
             .collect();
         for column in 0..width {
-            let (left, right) = (column as i64 * COLUMN, (column as i64 + 1) * COLUMN);
-            let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
-            let mut by_unit = Vec::new();
-            for unit in &shown {
-                let mut of_unit = 0;
-                for &(state, from, to) in unit.iter().filter(|s| takes_part(s.1, s.2)) {
-                    let (a, b) = (at(from), at(to));
-                    let part = b.min(right) - a.max(left);
-                    let only = a.min(width as i64 * COLUMN - 1);
-                    let is_point = a == b && left <= only && only < right;
-                    if part > 0 || is_point {
-                        let kind = kind_of(state.category);
-                        *sums.entry(kind).or_default() += part.max(0);
-                        if heat.is_none_or(|wanted| wanted == kind) {
-                            of_unit += part.max(0);
-                        }
-                    }
-                }
-                by_unit.push(of_unit);
-            }
+            let (sums, by_unit) =
+                sums_of_column(&shown, column, width, &at, &takes_part, &kind_of, heat);
             let cell = timeline * width + column;
             let place = format!("row {timeline} column {column} of {asked:?}: {sums:?}");
             let whole = COLUMN * of_timeline.len() as i64;
@@ -254,6 +236,39 @@ fn check(file: &[u8], asked: &Asked) {
         width,
         timelines,
     );
+}
+
+/// By kind how much of a column is taken, in all units together, and how much each unit has of what is shown as busy.
+fn sums_of_column(
+    shown: &[Vec<(State, f64, f64)>],
+    column: usize,
+    width: usize,
+    at: &dyn Fn(f64) -> i64,
+    takes_part: &dyn Fn(f64, f64) -> bool,
+    kind_of: &dyn Fn(i32) -> usize,
+    heat: Option<usize>,
+) -> (BTreeMap<usize, i64>, Vec<i64>) {
+    let (left, right) = (column as i64 * COLUMN, (column as i64 + 1) * COLUMN);
+    let mut sums: BTreeMap<usize, i64> = BTreeMap::new();
+    let mut by_unit = Vec::new();
+    for unit in shown {
+        let mut of_unit = 0;
+        for &(state, from, to) in unit.iter().filter(|s| takes_part(s.1, s.2)) {
+            let (a, b) = (at(from), at(to));
+            let part = b.min(right) - a.max(left);
+            let only = a.min(width as i64 * COLUMN - 1);
+            let is_point = a == b && left <= only && only < right;
+            if part > 0 || is_point {
+                let kind = kind_of(state.category);
+                *sums.entry(kind).or_default() += part.max(0);
+                if heat.is_none_or(|wanted| wanted == kind) {
+                    of_unit += part.max(0);
+                }
+            }
+        }
+        by_unit.push(of_unit);
+    }
+    (sums, by_unit)
 }
 
 /// Compares what is given one by one.

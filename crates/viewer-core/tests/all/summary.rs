@@ -343,7 +343,10 @@ fn many_waits_before_a_call_are_waits_as_well() {
         let found = summary(&small(&states, &messages), AnswerLimits::default());
         let sentence = text(&finding(&found, "imbalance")["sentence"]);
         assert!(!sentence.contains("rank 1 comes last"), "{n}: {sentence}");
-        assert!(sentence.contains("had waited for another rank itself"), "{n}: {sentence}");
+        assert!(
+            sentence.contains("had waited for another rank itself"),
+            "{n}: {sentence}"
+        );
     }
 }
 
