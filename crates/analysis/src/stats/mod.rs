@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use trace_model::{Category, Color, Definitions, Drawable, Line, Topology, Vertex};
-//! use crate::stats::{Collector, Options};
+//! use analysis::stats::{Collector, Options};
 //!
 //! let category = |index, name: &str| Category::new(index, name.into(), Topology::State, Color::WHITE);
 //! let definitions = Definitions {

@@ -90,7 +90,7 @@ fn small_slog2() -> Vec<u8> {
 fn small_dumpi() -> Vec<u8> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/tests/data/dumpi/every-kind.bin"
+        "/../trace-formats/tests/data/dumpi/every-kind.bin"
     );
     std::fs::read(path).expect("a file of this repository")
 }
