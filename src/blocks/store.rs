@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use trace_model::files;
 
 /// Blocks that are mapped at a time when there is none left for a thread.
 const BLOCKS_AT_A_TIME: u64 = 4;
@@ -99,6 +100,7 @@ impl BlockStore {
                 file
             }
         };
+        let file = files::beyond_standard_streams(file)?;
         let in_memory = needs_more_space_to_change(&file);
         let made = (|| {
             reserve(&file, 0, BLOCK_SIZE)?;

@@ -11,13 +11,14 @@ use crate::lifecycle::open;
 use crate::mpi::functions::CONVERSIONS;
 use crate::mpi::library;
 use crate::mpi::slots::{self, Code, ENTRY, find_real, is_fortran, missing};
-use crate::platform::environment;
 use crate::platform::jump::find_and_jump;
+use crate::platform::{environment, say};
 use crate::posix;
 use crate::settings::{Conversions, in_force};
 
 /// Runs when the library is loaded: a private MPI library must be made global before anybody looks for one.
 extern "C" fn at_load() {
+    say::at_load();
     posix::at_load();
     library::configured();
 }

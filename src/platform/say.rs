@@ -3,6 +3,18 @@
 
 use crate::platform::launcher;
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Whether the program was started without standard error. The descriptor may then belong to a file of the program's, which
+/// must not get our lines.
+static IS_SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Notes whether there is a standard error; for when the library is loaded, before the program opens files.
+pub fn at_load() {
+    // SAFETY: asks for flags of a descriptor that need not be there.
+    let flags = unsafe { libc::fcntl(libc::STDERR_FILENO, libc::F_GETFD) };
+    IS_SILENT.store(flags == -1, Relaxed);
+}
 
 /// Prints a line.
 pub fn line(text: &str) {
@@ -11,6 +23,9 @@ pub fn line(text: &str) {
 
 /// Prints text as it is.
 pub fn raw(text: &str) {
+    if IS_SILENT.load(Relaxed) {
+        return;
+    }
     // SAFETY: signal sets and their places are valid; the write is of our own text.
     unsafe {
         let mut pipe = MaybeUninit::<libc::sigset_t>::uninit();

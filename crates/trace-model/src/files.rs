@@ -4,6 +4,7 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -103,6 +104,33 @@ pub fn open_shared(path: &Path, append: bool, rights: u32) -> io::Result<File> {
     match metadata.mode() & 0o777 & !rights {
         0 => Ok(file),
         _ => Err(refused("a file that others may write to or read")),
+    }
+}
+
+/// Moves a file off the descriptors of standard input, output and error. In a process that was started without one of them a new
+/// file gets its number, and what the process prints would be written into the file.
+///
+/// # Errors
+/// What the system says, if there is no other descriptor.
+pub fn beyond_standard_streams(file: File) -> io::Result<File> {
+    if file.as_raw_fd() > libc::STDERR_FILENO {
+        return Ok(file);
+    }
+    // SAFETY: duplicates a descriptor that is open as long as `file` lives.
+    let moved = unsafe {
+        libc::fcntl(
+            file.as_raw_fd(),
+            libc::F_DUPFD_CLOEXEC,
+            libc::STDERR_FILENO + 1,
+        )
+    };
+    match moved {
+        0.. => {
+            // SAFETY: a new descriptor that belongs to nobody else.
+            let moved = unsafe { OwnedFd::from_raw_fd(moved) };
+            Ok(File::from(moved))
+        }
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

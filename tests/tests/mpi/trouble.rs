@@ -210,6 +210,23 @@ fn a_send_that_is_left_to_mpi_finalize_ends() {
     }
 }
 
+/// The block file does not get the number of a stream that the program was started without, and the recorder's lines do not get
+/// into a file of the program's that has the number of standard error.
+#[test]
+fn a_program_without_standard_streams() {
+    for mpi in installed() {
+        let program = Program::c("no_streams").compile(mpi);
+        for streams in ["1", "2", "12", "012"] {
+            let run = Tracing::new(mpi, 2).run(&program, &[streams]);
+            let story = run.finished.story();
+            assert!(run.finished.status.success(), "{streams}: {story}");
+            assert_eq!(run.counted(), run.made(), "{streams}: {story}");
+            run.file("slog2");
+            assert!(run.files("blocks").is_empty(), "{streams}: {story}");
+        }
+    }
+}
+
 #[test]
 fn an_exception_thrown_by_an_error_handler_passes_through() {
     for mpi in installed() {
