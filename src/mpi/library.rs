@@ -13,6 +13,7 @@ use crate::platform::say::say;
 use blockfile::layout::Family;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// Code address.
 pub type Code = *const c_void;
@@ -24,6 +25,10 @@ pub fn find(name: &CStr, caller: Code) -> Code {
     // SAFETY: dlsym takes any name.
     let next = unsafe { symbol(libc::RTLD_NEXT, name.as_ptr()) };
     if !next.is_null() && !is_ours(next) {
+        if is_of_other_recorder(next) {
+            // A recorder that is behind this one goes on to the MPI library, which must be there.
+            left_out_by_linker();
+        }
         return next;
     }
     let in_caller = object_of(caller).and_then(|object| symbol_in(&object, name));
@@ -48,9 +53,34 @@ fn symbol_of(handle: Option<usize>, name: &CStr) -> Option<Code> {
 pub fn is_preloaded() -> bool {
     static PRELOADED: OnceLock<bool> = OnceLock::new();
     *PRELOADED.get_or_init(|| {
-        environment::var("LD_PRELOAD").is_some_and(|v| v.contains("libtrace"))
-            && !needed::is_by_any(NAMES)
+        let object = object_of(is_preloaded as Code).unwrap_or_default();
+        let name = String::from_utf8_lossy(file_name(&object)).into_owned();
+        let is_named = environment::var("LD_PRELOAD").is_some_and(|list| list.contains(&name));
+        is_named && !is_in_program() && !is_linked()
     })
+}
+
+/// Whether this library is part of the program itself, linked in from the archive.
+fn is_in_program() -> bool {
+    // SAFETY: asks for a number.
+    is_ours(unsafe { libc::getauxval(libc::AT_ENTRY) } as *mut c_void)
+}
+
+/// Whether the program or a library of it was linked to this library; of several recorders in a process this is true of one, as
+/// their file names are equal.
+fn is_linked() -> bool {
+    needed::is_by_any(NAMES)
+        && NAMES.iter().any(|name| {
+            // SAFETY: RTLD_NOLOAD only looks up what is loaded; the reference it takes keeps it loaded, which is wanted.
+            let found = unsafe {
+                let handle = libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+                match handle.is_null() {
+                    true => std::ptr::null_mut(),
+                    false => symbol(handle, c"trace_abi".as_ptr()),
+                }
+            };
+            !found.is_null() && is_ours(found)
+        })
 }
 
 /// File names of this library for the linker: its own, and those of the libraries of MPE that it stands for.
@@ -80,7 +110,7 @@ fn file_name(path: &CStr) -> &[u8] {
 fn left_out_by_linker() -> Option<usize> {
     static HANDLE: OnceLock<Option<usize>> = OnceLock::new();
     *HANDLE.get_or_init(|| {
-        if is_preloaded() || !loaded_mpi().is_empty() {
+        if is_preloaded() || is_mpi_loaded() {
             return None;
         }
         // SAFETY: dlopen takes any name; the library's constructors run as they would had it been linked.
@@ -88,6 +118,16 @@ fn left_out_by_linker() -> Option<usize> {
         (!handle.is_null()).then_some(handle as usize)
     })
 }
+
+/// Whether an object that is no recorder has MPI, by whatever file name.
+fn is_mpi_loaded() -> bool {
+    loaded(|_| true).iter().any(|object| {
+        symbol_in(object, VERSION_FUNCTION).is_some_and(|code| !is_of_other_recorder(code))
+    })
+}
+
+/// A function that every MPI library has.
+const VERSION_FUNCTION: &CStr = c"PMPI_Get_library_version";
 
 /// The library that `TRACE_LIBMPI` names, made global, for programs that load MPI privately.
 pub fn configured() -> Option<usize> {
@@ -207,15 +247,49 @@ fn is_another_for(family: Family) -> bool {
     loaded(|_| true).iter().any(fits)
 }
 
+/// What a recorder does in a process with several of them. Exported, so that the one that traces finds the others'.
+#[allow(non_upper_case_globals, reason = "a symbol of the C interface")]
+#[unsafe(no_mangle)]
+pub static trace_role: AtomicU8 = AtomicU8::new(UNDECIDED);
+/// No call has come yet.
+const UNDECIDED: u8 = 0;
+/// It records.
+const TRACES: u8 = 1;
+/// Another one records, and this one passes everything through.
+const STEPS_ASIDE: u8 = 2;
+
+/// Whether this recorder is the one that traces: the first one that a call comes to. The others are told.
+fn is_first_recorder() -> bool {
+    let others: Vec<Code> = loaded(|path| other_recorder(path).is_some())
+        .iter()
+        .filter_map(|path| symbol_in(path, c"trace_role"))
+        .collect();
+    // SAFETY: a variable of a recorder that stays loaded, of the type above.
+    let role = |other: &Code| unsafe { &*(*other).cast::<AtomicU8>() };
+    if trace_role.load(Relaxed) == STEPS_ASIDE
+        || others
+            .iter()
+            .any(|other| role(other).load(Relaxed) == TRACES)
+    {
+        return false;
+    }
+    trace_role.store(TRACES, Relaxed);
+    for other in &others {
+        role(other).store(STEPS_ASIDE, Relaxed);
+    }
+    true
+}
+
 /// The function of the MPI library that tells its version, not that of another recorder; null where no MPI is loaded.
 fn version_function(caller: Code) -> Code {
-    const NAME: &CStr = c"PMPI_Get_library_version";
-    let found = find(NAME, caller);
+    let found = find(VERSION_FUNCTION, caller);
     if found.is_null() || !is_of_other_recorder(found) {
         return found;
     }
     let in_mpi = loaded_mpi();
-    let found = in_mpi.iter().find_map(|object| symbol_in(object, NAME));
+    let found = in_mpi
+        .iter()
+        .find_map(|object| symbol_in(object, VERSION_FUNCTION));
     found
         .filter(|&code| !is_of_other_recorder(code))
         .unwrap_or(std::ptr::null())
@@ -262,9 +336,13 @@ pub fn is_usable(caller: Code) -> bool {
             );
             return false;
         }
+        if trace_role.load(Relaxed) == STEPS_ASIDE {
+            return false;
+        }
         let Some(found) = family(caller) else {
-            // No MPI at all: the wrappers only give errors back, which needs no handles.
-            return true;
+            // No MPI at all: the wrappers only give errors back, which needs no handles. Unless the program was linked to another
+            // recorder, which is behind this one and loads the MPI library that its linker left out.
+            return !(is_preloaded() && needed::is_by_any(NAMES));
         };
         let fits = found == FAMILY;
         if !fits && !is_another_for(found) {
@@ -280,7 +358,7 @@ pub fn is_usable(caller: Code) -> bool {
                 itself.to_string_lossy(), name(FAMILY), name(found)
             ));
         }
-        fits
+        fits && is_first_recorder()
     })
 }
 

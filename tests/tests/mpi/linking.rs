@@ -1,18 +1,19 @@
 //! Ways to MPI other than a plain preload: linking with `-ltrace`, as shared library and as archive; an MPI that the program
 //! loads privately.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use tests::{Folder, Mpi, Run, process, trace::Tracing};
 
 /// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, nothing preloaded.
 fn linked(mpi: Mpi, source: &str, how: &[String]) -> Run {
-    run_linked(mpi, source, how, false)
+    run_linked(mpi, source, how, None)
 }
 
-/// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks, the recorder preloaded or not.
-fn run_linked(mpi: Mpi, source: &str, how: &[String], is_preloaded: bool) -> Run {
+/// Compiles a program with these linker arguments in front of MPI's own and runs it with 2 ranks; if there is a list, the recorder
+/// is preloaded, with the libraries of the list in front of it.
+fn run_linked(mpi: Mpi, source: &str, how: &[String], preloaded: Option<&[PathBuf]>) -> Run {
     let folder = Folder::new("linking");
     let program = folder.path().join("program");
     let sources = tests::root().join("tests/programs");
@@ -30,7 +31,8 @@ fn run_linked(mpi: Mpi, source: &str, how: &[String], is_preloaded: bool) -> Run
         .arg(&program);
     process::run(&mut compiler, Duration::from_secs(60)).succeeded();
     let mut tracing = Tracing::new(mpi, 2);
-    tracing.preload = is_preloaded;
+    tracing.preload = preloaded.is_some();
+    tracing.before = preloaded.unwrap_or_default();
     tracing.run(&program, &[])
 }
 
@@ -71,7 +73,47 @@ fn linked_and_preloaded() {
             "-ltrace".into(),
             format!("-Wl,-rpath,{folder}"),
         ];
-        check(&run_linked(mpi, "p2p.c", &how, true));
+        check(&run_linked(mpi, "p2p.c", &how, Some(&[])));
+    }
+}
+
+/// A recorder of another family, if there is one here, and a copy of this family's in `folder`.
+fn other_recorders(mpi: Mpi, folder: &Folder) -> Vec<PathBuf> {
+    let copy = folder.path().join("libtrace.so");
+    std::fs::copy(mpi.library(), &copy).expect("own folder");
+    let other = [Mpi::Mpich, Mpi::OpenMpi]
+        .into_iter()
+        .find(|other| other.installed() && *other != mpi);
+    let other = other.map(|other| other.library());
+    other.into_iter().chain([copy]).collect()
+}
+
+/// Of several recorders in a process one traces: that of the program, if it was linked to one, however many others are preloaded.
+#[test]
+fn one_of_several_recorders_traces() {
+    let folder = Folder::new("recorders");
+    for mpi in Mpi::ALL.into_iter().filter(|mpi| mpi.installed()) {
+        let library = mpi.library();
+        let archive = library.with_extension("a").display().to_string();
+        let of_library = library.parent().expect("a folder").display();
+        let shared = vec![
+            format!("-L{of_library}"),
+            "-ltrace".into(),
+            format!("-Wl,-rpath,{of_library}"),
+        ];
+        let archived = ["-lpthread", "-ldl", "-lm"].map(String::from);
+        let archived: Vec<String> = [archive].into_iter().chain(archived).collect();
+        for keep in ["-Wl,--as-needed", "-Wl,--no-as-needed"] {
+            for how in [&shared, &archived] {
+                let how: Vec<String> = [keep.into()].iter().chain(how).cloned().collect();
+                check(&run_linked(mpi, "p2p.c", &how, Some(&[])));
+                for other in other_recorders(mpi, &folder) {
+                    let run = run_linked(mpi, "p2p.c", &how, Some(&[other]));
+                    check(&run);
+                    assert!(!run.finished.stderr.contains("nothing is traced"));
+                }
+            }
+        }
     }
 }
 
