@@ -209,12 +209,7 @@ fn check(file: &[u8], asked: &Asked) {
                 let kind = |nth: usize| order.get(nth).map_or(0, |part| part.0 as u32 + 1);
                 let share = |nth: usize| order.get(nth).map_or(0, |part| byte(part.1, whole));
                 assert_eq!(share1[cell], share(0), "{place}");
-                let found = [
-                    others[0][cell],
-                    others[1][cell],
-                    others[2][cell],
-                    others[3][cell],
-                ];
+                let found = [0, 1, 2, 3].map(|nth: usize| others[nth][cell]);
                 assert_eq!(found, [kind(1), share(1), kind(2), share(2)], "{place}");
             }
             let ends = by_unit.iter().max().zip(by_unit.iter().min());
