@@ -26,6 +26,7 @@ mod points;
 pub mod requests;
 #[cfg(feature = "spill")]
 mod sort;
+pub mod units;
 mod x11_names;
 
 use std::collections::BTreeMap;

@@ -23,6 +23,7 @@ pub mod wire;
 
 use crate::failure::Failure;
 use crate::system::absolute;
+use crate::terminal::units;
 use blockfile::define::{Role, Server as Named};
 use clap::ValueEnum;
 use recording::Recorder;
@@ -213,22 +214,10 @@ fn trace(arguments: &Arguments, default: &str) -> Result<Option<PathBuf>, Failur
     absolute(&path).map(Some)
 }
 
-/// A number of bytes with K, M or G behind it.
+/// Parses the size of a stripe or of a write request, bytes.
 fn bytes(text: &str) -> Result<u64, String> {
-    let (digits, unit) = match text.find(|c: char| !c.is_ascii_digit()) {
-        None => (text, ""),
-        Some(at) => text.split_at(at),
-    };
-    let shift = match unit.to_ascii_uppercase().as_str() {
-        "" => 0,
-        "K" | "KB" => 10,
-        "M" | "MB" => 20,
-        "G" | "GB" => 30,
-        _ => return Err("a number of bytes, as 4096, 64K or 1M, is expected".to_owned()),
-    };
-    let number: u64 = digits.parse().map_err(|e| format!("{digits:?}: {e}"))?;
-    match number.checked_mul(1 << shift) {
+    match units::parse_bytes(text) {
         Some(bytes @ 512..) => Ok(bytes),
-        _ => Err("512 bytes at least are expected".to_owned()),
+        _ => Err("expected a number of bytes from 512 on, such as 4096, 64K or 1M".to_owned()),
     }
 }

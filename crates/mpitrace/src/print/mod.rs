@@ -3,6 +3,7 @@
 mod arguments;
 mod blocks;
 mod clog2;
+mod definitions;
 mod dumpi;
 mod legacy;
 mod paje;

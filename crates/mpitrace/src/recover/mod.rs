@@ -188,7 +188,7 @@ fn ends(group: &Group<'_>, table: &Table) -> String {
             let _ = write!(text, ", {} before them given up", scan.info.dropped);
         }
         if scan.ignored > 0 {
-            let _ = write!(text, ", {} not recorded", scan.ignored);
+            let _ = write!(text, ", {} counted only", scan.ignored);
         }
         text.push('\n');
     }

@@ -1,20 +1,8 @@
-//! Numbers for people: bytes and times in three digits and a unit, and what is counted.
+//! Numbers for people: times in three digits and a unit, and counted nouns; bytes are as in all crates.
 
-/// `512 B`, `1.50 KiB`, `12.0 GiB`.
-pub fn bytes(bytes: u64) -> String {
-    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    // What would be shown as 1024 is one of the next unit.
-    while value >= 1023.5 && unit + 1 < units.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    format!("{} {}", digits(value), units[unit])
-}
+pub use trace_model::units::{bytes, parse_bytes};
+
+use trace_model::units::digits;
 
 /// `850 ns`, `1.50 us`, `12.0 ms`, `123 s`.
 pub fn time(ns: u64) -> String {
@@ -48,38 +36,12 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{plural}")
 }
 
-/// Three digits, or all before the point.
-fn digits(value: f64) -> String {
-    if value < 9.995 {
-        format!("{value:.2}")
-    } else if value < 99.95 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.0}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn three_digits() {
-        let all = [
-            0,
-            1023,
-            1024,
-            1536,
-            10 << 10,
-            (1 << 20) - 1,
-            1 << 20,
-            123 << 30,
-        ];
-        let shown = [
-            "0 B", "1023 B", "1.00 KiB", "1.50 KiB", "10.0 KiB", "1.00 MiB", "1.00 MiB", "123 GiB",
-        ];
-        assert_eq!(all.map(bytes), shown);
-        assert_eq!(bytes(u64::MAX), "16.0 EiB");
         let all = [
             0,
             999,

@@ -1,5 +1,6 @@
 //! The options of every command that writes SLOG2 or SLOG-1: the shape of the tree, and that of the frames.
 
+use crate::terminal::units;
 use clap::builder::RangedI64ValueParser;
 use trace_formats::slog1;
 use trace_formats::slog2::Options;
@@ -82,18 +83,12 @@ fn leaf(text: &str) -> Result<Leaf, String> {
     }
 }
 
-/// A number of bytes with an optional suffix, at least 1.
+/// Parses a size from 1 byte to 2 GiB: digits, and k or m for KiB or MiB.
+///
+/// # Errors
+/// A message for the user.
 pub fn size(text: &str) -> Result<i32, String> {
-    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1 << 10),
-        None => text
-            .strip_suffix(['m', 'M'])
-            .map_or((text, 1), |digits| (digits, 1 << 20)),
-    };
-    let bytes = digits
-        .parse::<i32>()
-        .ok()
-        .and_then(|number| number.checked_mul(unit));
+    let bytes = units::parse_bytes(text).and_then(|bytes| i32::try_from(bytes).ok());
     bytes
         .filter(|&bytes| bytes > 0)
         .ok_or_else(|| "expected a number of bytes from 1 to 2047m".to_string())

@@ -1,5 +1,9 @@
 //! Numbers as people read them.
 
+pub use trace_model::units::bytes;
+
+use trace_model::units::digits;
+
 /// Seconds with three digits: `1.23 s`, `45.6 µs`.
 pub fn seconds(seconds: f64) -> String {
     let (unit, factor) = match seconds.abs() {
@@ -13,21 +17,6 @@ pub fn seconds(seconds: f64) -> String {
     format!("{} {unit}", digits(seconds * factor))
 }
 
-/// Bytes with three digits and a unit of 1024: `1.50 MiB`.
-pub fn bytes(bytes: u64) -> String {
-    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < units.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    match unit {
-        0 => format!("{bytes} B"),
-        _ => format!("{} {}", digits(value), units[unit]),
-    }
-}
-
 /// A share: `12.3 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", digits(share * 100.0))
@@ -36,14 +25,6 @@ pub fn percent(share: f64) -> String {
 /// One or more: `1 call`, `2 calls`.
 pub fn count(number: u64, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
-}
-
-fn digits(value: f64) -> String {
-    match value.abs() {
-        v if v >= 99.95 => format!("{value:.0}"),
-        v if v >= 9.995 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
-    }
 }
 
 #[cfg(test)]

@@ -219,33 +219,21 @@ fn open(path: &Path) -> Result<(Vec<RankFile>, u32), Failure> {
     Ok((files, meta.numprocs))
 }
 
-/// Makes the tables; `root` is what their names begin with.
-pub fn run(
-    path: &Path,
-    root: &Path,
-    options: &Options,
-    overwrite: Overwrite,
-    quiet: bool,
-) -> Result<(), Failure> {
-    let (files, ranks) = open(path)?;
-    let bins = match &options.bins[..] {
-        [] => vec![Bins::Range(Range::parse("all").map_err(Failure::Call)?)],
-        bins => bins.to_vec(),
-    };
-    let columns = match &options.columns[..] {
-        [] => vec![Column {
-            kind: ColumnKind::Time,
-            pattern: Pattern::new("mpi").map_err(Failure::Call)?,
-        }],
-        columns => columns.to_vec(),
-    };
-    let counts_bytes = needs_traffic(&columns);
+/// What must be known of all ranks before rows are made.
+struct FirstPass {
+    comms: comms::Comms,
+    /// By rank, the times that ranges refer to.
+    marks: Vec<Marks>,
+    /// Names of the performance counters, of the first rank that has any.
+    counters: Vec<String>,
+}
 
-    // First the times that ranges refer to, and what communicators there are.
+/// Goes through all files for the times that ranges refer to, and, if bytes are counted, for the communicators.
+fn first_pass(files: &[RankFile], ranks: u32, counts_bytes: bool) -> Result<FirstPass, Failure> {
     let mut comms = comms::Collector::new(ranks);
     let mut marks = Vec::new();
     let mut counters = Vec::new();
-    for file in &files {
+    for file in files {
         let reader = file.reader()?;
         let mut found: Option<Marks> = None;
         for record in reader.records() {
@@ -275,7 +263,40 @@ pub fn run(
                 .collect();
         }
     }
-    let comms = comms.finish();
+    Ok(FirstPass {
+        comms: comms.finish(),
+        marks,
+        counters,
+    })
+}
+
+/// Makes the tables; `root` is what their names begin with.
+pub fn run(
+    path: &Path,
+    root: &Path,
+    options: &Options,
+    overwrite: Overwrite,
+    quiet: bool,
+) -> Result<(), Failure> {
+    let (files, ranks) = open(path)?;
+    let bins = match &options.bins[..] {
+        [] => vec![Bins::Range(Range::parse("all").map_err(Failure::Call)?)],
+        bins => bins.to_vec(),
+    };
+    let columns = match &options.columns[..] {
+        [] => vec![Column {
+            kind: ColumnKind::Time,
+            pattern: Pattern::new("mpi").map_err(Failure::Call)?,
+        }],
+        columns => columns.to_vec(),
+    };
+    let counts_bytes = needs_traffic(&columns);
+
+    let FirstPass {
+        comms,
+        marks,
+        counters,
+    } = first_pass(&files, ranks, counts_bytes)?;
 
     let shape = Shape {
         columns: &columns,
