@@ -79,8 +79,14 @@ pub struct DefaultColors {
     next: usize,
 }
 
+impl Default for DefaultColors {
+    fn default() -> Self {
+        DefaultColors::new()
+    }
+}
+
 impl DefaultColors {
-    /// Begins with the first.
+    /// Begins with the first colour of the cube after white.
     pub fn new() -> Self {
         const LEVELS: [u32; 6] = [0, 51, 102, 153, 204, 255];
         let mut sorted = Vec::with_capacity(216);
@@ -100,8 +106,8 @@ impl DefaultColors {
         DefaultColors { sorted, next: 1 }
     }
 
-    /// The next colour.
-    pub fn next(&mut self) -> Color {
+    /// The next colour of the cube.
+    pub fn next_color(&mut self) -> Color {
         let rgb = self.sorted[self.next];
         self.next = (self.next + 1) % self.sorted.len();
         Color::rgb(rgb)
@@ -154,14 +160,14 @@ mod tests {
     #[test]
     fn default_colors_of_section_7_1() {
         let mut colors = DefaultColors::new();
-        let first: Vec<u32> = (0..7).map(|_| colors.next().0 & 0xff_ffff).collect();
+        let first: Vec<u32> = (0..7).map(|_| colors.next_color().0 & 0xff_ffff).collect();
         let expected = [
             0xccffff, 0xffccff, 0xffffcc, 0x99ffff, 0xff99ff, 0xffff99, 0xccccff,
         ];
         assert_eq!(first, expected);
         for _ in 7..215 {
-            colors.next();
+            colors.next_color();
         }
-        assert_eq!(colors.next(), Color::WHITE);
+        assert_eq!(colors.next_color(), Color::WHITE);
     }
 }

@@ -1,7 +1,7 @@
 //! How the records of a file are laid out, found out from its bytes (`spec/clog1.md` sections 6 and 7).
 
-use super::codec::{Ints, peek};
 use super::error::{Error, ErrorKind};
+use super::header::{Ints, peek};
 use super::record::{HEADER_SIZE, rectype};
 use crate::clog2::Endian;
 use crate::slog2::Color;

@@ -29,6 +29,7 @@
 mod codec;
 mod error;
 mod from_alog;
+mod header;
 mod layout;
 pub mod print;
 mod read;

@@ -1,10 +1,10 @@
 //! Records as bytes (`spec/clog2.md` section 4): what files hold and what ranks send each other while they merge.
 
-use super::comm::Gid;
+use super::bytes::{Endian, get, get_f64, get_i32};
 use super::error::{Error, ErrorKind};
+use super::gid::Gid;
 use super::record::{
-    Body, CommEvent, ConstDef, Endian, EventDef, HEADER_SIZE, Msg, Record, RecordHeader, StateDef,
-    rectype,
+    Body, CommEvent, ConstDef, EventDef, HEADER_SIZE, Msg, Record, RecordHeader, StateDef, rectype,
 };
 use super::text::FixedText;
 
@@ -286,32 +286,6 @@ pub fn peek_size(bytes: &[u8]) -> usize {
     match record_size(peek_rectype(bytes)) {
         Some(size) if size <= bytes.len() => size,
         _ => 0,
-    }
-}
-
-/// `N` bytes from `at` on; zeros where `bytes` is too short, which callers have ruled out.
-#[inline]
-fn get<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes
-        .get(at..)
-        .and_then(|rest| rest.first_chunk::<N>())
-        .copied()
-        .unwrap_or([0; N])
-}
-
-#[inline]
-pub(crate) fn get_i32(bytes: &[u8], at: usize, endian: Endian) -> i32 {
-    match endian {
-        Endian::Big => i32::from_be_bytes(get(bytes, at)),
-        Endian::Little => i32::from_le_bytes(get(bytes, at)),
-    }
-}
-
-#[inline]
-pub(crate) fn get_f64(bytes: &[u8], at: usize, endian: Endian) -> f64 {
-    match endian {
-        Endian::Big => f64::from_be_bytes(get(bytes, at)),
-        Endian::Little => f64::from_le_bytes(get(bytes, at)),
     }
 }
 

@@ -1,10 +1,11 @@
 //! The text of the Java `clog2print`: every record as it stands in the file, ENDBLOCK and ENDLOG included.
 
 use super::Reader;
+use super::bytes::Endian;
 use super::error::{Error, ErrorKind};
 use super::preamble::{Preamble, VERSION};
 use super::print::comm_event_name;
-use super::record::{Body, Endian, Msg, Record, RecordHeader, msg_etype};
+use super::record::{Body, Msg, Record, RecordHeader, msg_etype};
 use super::text::{FixedText, java_text};
 use std::fmt;
 use std::io::{self, Write};

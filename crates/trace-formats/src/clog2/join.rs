@@ -4,8 +4,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::{Seek, Write};
 
-use super::comm::{CommKind, CommTable, Gid};
+use super::comm::{CommKind, CommTable};
 use super::error::Error;
+use super::gid::Gid;
 use super::merging::Merging;
 use super::preamble::Preamble;
 use super::read::{RawRecords, Reader};

@@ -29,10 +29,12 @@
 //!
 //! Section numbers in this module are those of the format description the project works from (`clog2.md`).
 
+mod bytes;
 mod codec;
 mod comm;
 pub mod counters;
 mod error;
+mod gid;
 pub mod java;
 mod join;
 mod merging;
@@ -49,18 +51,19 @@ mod text;
 mod worlds;
 mod write;
 
+pub use bytes::Endian;
 pub(crate) use codec::peek_etype;
 pub use codec::{peek_rectype, peek_size, peek_time};
-pub use comm::{CommEntry, CommKind, CommTable, Gid, UNKNOWN_LID};
+pub use comm::{CommEntry, CommKind, CommTable, UNKNOWN_LID};
 pub use error::{Error, ErrorKind};
+pub use gid::Gid;
 pub use join::{Joined, join, joined_preamble};
 pub use preamble::{PREAMBLE_SIZE, Preamble, VERSION};
 pub use read::{EncodedRecords, RawRecords, Reader, Records};
 pub(crate) use record::COUNTED;
 pub use record::{
-    Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, Endian, EventDef, HEADER_SIZE,
-    MAX_RECORD_SIZE, Msg, NESTED, Record, RecordHeader, StateDef, comm_etype, constdef_etype,
-    msg_etype, rectype,
+    Body, CARGO_SIZE, CommEvent, ConstDef, ENDLOG_TIME, EventDef, HEADER_SIZE, MAX_RECORD_SIZE,
+    Msg, NESTED, Record, RecordHeader, StateDef, comm_etype, constdef_etype, msg_etype, rectype,
 };
 pub use repair::{Repair, repair};
 pub use sink::{Sink, SinkOptions};

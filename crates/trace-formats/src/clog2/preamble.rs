@@ -1,7 +1,7 @@
 //! The preamble: 1024 bytes of text in front of the blocks (`spec/clog2.md` section 2).
 
+use super::bytes::Endian;
 use super::error::{Error, ErrorKind};
-use super::record::Endian;
 
 /// The version string this module reads and writes.
 pub const VERSION: &str = "CLOG-02.44";

@@ -5,11 +5,13 @@
 //! files (`spec/clog2.md` section 14); [`super::java`] shows it as it is.
 
 use super::Reader;
-use super::comm::{CommEntry, CommKind, Gid};
+use super::bytes::Endian;
+use super::comm::{CommEntry, CommKind};
 use super::error::Error;
+use super::gid::Gid;
 use super::merging::Merging;
 use super::preamble::{Preamble, VERSION};
-use super::record::{Body, Endian, Record, comm_etype, msg_etype};
+use super::record::{Body, Record, comm_etype, msg_etype};
 use super::text::until_nul;
 use std::fmt;
 use std::io::{self, Write};

@@ -2,11 +2,12 @@
 //!
 //! Nothing here panics or allocates more than the file itself warrants, whatever the bytes are.
 
+use super::bytes::Endian;
 use super::codec::{peek_rectype, peek_size};
 use super::comm::CommTable;
 use super::error::{Error, ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
-use super::record::{Body, Endian, HEADER_SIZE, Record, rectype};
+use super::record::{Body, HEADER_SIZE, Record, rectype};
 
 /// A CLOG2 file.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Records: the header and the twelve bodies (`spec/clog2.md` section 4).
 
-use super::comm::Gid;
+use super::gid::Gid;
 use super::text::FixedText;
 
 /// Bytes of a record header.
@@ -70,15 +70,6 @@ pub mod comm_etype {
     pub const INTRA_REMOTE: i32 = 102;
     /// A new intercommunicator.
     pub const INTER_CREATE: i32 = 1000;
-}
-
-/// Byte order of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Endian {
-    /// Most significant byte first: every merged file.
-    Big,
-    /// Least significant byte first: local files of x86 and ARM machines.
-    Little,
 }
 
 /// The header of a record, without its type, which the [`Body`] tells.

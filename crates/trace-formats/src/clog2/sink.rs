@@ -5,8 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{BufWriter, Seek, Write};
 use std::path::Path;
 
-use super::comm::{CommKind, CommTable, Gid};
+use super::comm::{CommKind, CommTable};
 use super::error::Error;
+use super::gid::Gid;
 use super::numbering::{Described, Numbering, Place};
 use super::preamble::Preamble;
 use super::record::{

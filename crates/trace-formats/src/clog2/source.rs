@@ -5,10 +5,11 @@
 
 use std::collections::BTreeSet;
 
+use super::bytes::Endian;
 use super::error::Error;
 use super::merging::Merging;
 use super::read::Reader;
-use super::record::{Body, Endian};
+use super::record::Body;
 use crate::slog2::Drawing;
 use trace_model::{Definitions, Drawable, Line, Losses, Order, Stop};
 

@@ -1,10 +1,11 @@
 //! Writes CLOG2 files, streaming: one block in memory, whatever the size of the log.
 
+use super::bytes::Endian;
 use super::codec::{peek_size, peek_time};
 use super::comm::CommTable;
 use super::error::{Error, ErrorKind};
 use super::preamble::{PREAMBLE_SIZE, Preamble};
-use super::record::{Body, ENDLOG_TIME, Endian, HEADER_SIZE, Record, RecordHeader};
+use super::record::{Body, ENDLOG_TIME, HEADER_SIZE, Record, RecordHeader};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use trace_model::PendingFile;

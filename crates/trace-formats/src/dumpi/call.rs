@@ -3,9 +3,11 @@
 use std::io::Write;
 
 use super::cursor::Cursor;
-use super::functions::{Field, Function};
+use super::dialect::{Dialect, Mask};
+use super::encode::{put_count, put_ints, put_list, put_string};
+use super::schema::{Field, Function};
 use super::stream::{callable, measure};
-use super::types::{Clock, Dialect, Mask, Span};
+use super::types::{Clock, Record, Span};
 use super::value::{Arg, Status};
 use super::write::{FULL, Head, WriteError, Writer};
 
@@ -21,15 +23,35 @@ pub struct Call<'w, W: Write> {
     ended: bool,
 }
 
+impl<W: Write> Writer<W> {
+    /// Begins a record. `counters` are (entry, return) values, at most 255, written if the mask says so. Without
+    /// [`Call::end`] the record is dropped.
+    #[inline]
+    pub fn call(&mut self, id: u16, head: &Head, counters: &[(i64, i64)]) -> Call<'_, W> {
+        Call::begin(self, id, head, counters)
+    }
+
+    /// Copies a record of another file, in the current layout.
+    pub fn record(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
+        let head = Head {
+            mask: record.mask,
+            thread: record.thread,
+            cpu: record.cpu,
+            wall: record.wall,
+        };
+        let counters: Vec<_> = record.counters.iter().collect();
+        let mut call = self.call(record.function.id, &head, &counters);
+        for (field, arg) in record.args() {
+            call.arg(field, &arg);
+        }
+        call.end()
+    }
+}
+
 impl<'w, W: Write> Call<'w, W> {
     /// Writes what stands in front of the arguments.
     #[inline]
-    pub(super) fn begin(
-        writer: &'w mut Writer<W>,
-        id: u16,
-        head: &Head,
-        counters: &[(i64, i64)],
-    ) -> Self {
+    fn begin(writer: &'w mut Writer<W>, id: u16, head: &Head, counters: &[(i64, i64)]) -> Self {
         let offsets = writer.offsets;
         let b = &mut writer.buf;
         let start = b.len();
@@ -237,36 +259,4 @@ pub(super) fn encode_span(span: Span, offset: i32) -> [u8; 12] {
     put(0, span.start);
     put(6, span.stop);
     out
-}
-
-/// A count of more than 32 bits saturates; the record it is in then misfits.
-pub(super) fn put_count(b: &mut Vec<u8>, count: usize) {
-    b.extend_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_be_bytes());
-}
-
-pub(super) fn put_ints(b: &mut Vec<u8>, values: &[i32]) {
-    put_list(b, values, |b, v| b.extend_from_slice(&v.to_be_bytes()));
-}
-
-pub(super) fn put_string(b: &mut Vec<u8>, text: &[u8]) {
-    put_count(b, text.len());
-    b.extend_from_slice(text);
-}
-
-/// Elements behind their count, which is filled in when they are through.
-#[inline]
-pub(super) fn put_list<T>(
-    b: &mut Vec<u8>,
-    items: impl IntoIterator<Item = T>,
-    mut put: impl FnMut(&mut Vec<u8>, T),
-) {
-    let at = b.len();
-    b.extend_from_slice(&[0; 4]);
-    let mut count = 0usize;
-    for item in items {
-        put(b, item);
-        count += 1;
-    }
-    let count = u32::try_from(count).unwrap_or(u32::MAX);
-    b[at..at + 4].copy_from_slice(&count.to_be_bytes());
 }

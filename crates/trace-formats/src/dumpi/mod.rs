@@ -37,6 +37,8 @@
 
 mod call;
 mod cursor;
+mod dialect;
+mod encode;
 pub mod error;
 mod file;
 pub mod from_text;
@@ -47,6 +49,7 @@ pub mod names;
 mod notation;
 pub mod print;
 pub mod read;
+mod schema;
 mod source;
 mod stream;
 mod table;

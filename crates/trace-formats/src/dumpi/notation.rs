@@ -1,6 +1,6 @@
 //! Reads the notation of the function table, at compile time.
 
-use super::functions::{Binding, Code, Field, Function, MAX_FIELDS, Moment, Shape};
+use super::schema::{Binding, Code, Field, Function, MAX_FIELDS, Moment, Shape};
 
 const NO_FIELD: Field = Field {
     name: "",

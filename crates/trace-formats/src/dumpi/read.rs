@@ -4,11 +4,10 @@
 //! Nothing here panics or allocates more than the file's own size, whatever the bytes.
 
 use super::cursor::Cursor;
+use super::dialect::Dialect;
 use super::error::{Error, ErrorKind};
 use super::stream::Records;
-use super::types::{
-    AddressLabel, Dialect, Footer, Header, Index, Keyval, Offsets, Trailer, Version,
-};
+use super::types::{AddressLabel, Footer, Header, Index, Keyval, Offsets, Trailer, Version};
 use super::{FOOTER_MARK, MAGIC};
 
 /// An opened file.

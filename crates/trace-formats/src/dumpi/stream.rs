@@ -1,9 +1,10 @@
 //! The stream of calls: one [`Record`] after the other, without allocation and without copying.
 
 use super::cursor::Cursor;
+use super::dialect::{Dialect, Mask};
 use super::error::{Error, ErrorKind};
 use super::functions::{self, END_OF_STREAM, FINALIZE, Function};
-use super::types::{Args, Clock, Counters, Dialect, Mask, Offsets, Record, Span};
+use super::types::{Args, Clock, Counters, Offsets, Record, Span};
 
 /// Iterator over the calls of a file. After an error it ends.
 #[derive(Clone, Debug)]

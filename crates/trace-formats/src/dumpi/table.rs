@@ -7,8 +7,8 @@
 //! * `*` behind it – the value is taken after the real call returned; `*?` – only if the call reports completion;
 //! * `?root{ … }` – present only in the records of the root rank.
 
-use super::functions::{Binding, Function};
 use super::notation::function;
+use super::schema::{Binding, Function};
 
 /// All function ids that a table or a stream can name, in order; position = id.
 #[rustfmt::skip] // one line per function, as in the specification

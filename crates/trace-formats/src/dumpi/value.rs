@@ -5,8 +5,8 @@
 use std::fmt;
 
 use super::cursor::Cursor;
-use super::functions::{Code, Field, Shape};
-use super::types::{Dialect, Mask};
+use super::dialect::{Dialect, Mask, STATUS_BYTES};
+use super::schema::{Code, Field, Shape};
 
 /// The value of one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,9 +211,7 @@ impl<'a> Statuses<'a> {
 
 impl Status {
     /// Bytes of a status in the stream.
-    pub const WIDTH: usize = 14;
-    /// Bytes of a status before version 0.6.3.
-    pub(super) const OLD_WIDTH: usize = 10;
+    pub const WIDTH: usize = STATUS_BYTES;
 
     fn decode(bytes: &[u8]) -> Self {
         let mut c = Cursor::at(bytes, 0);

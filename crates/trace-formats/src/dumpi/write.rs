@@ -22,9 +22,9 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::call::{put_count, put_ints};
+use super::encode::{put_count, put_ints};
 use super::functions::END_OF_STREAM;
-use super::types::{Footer, Header, Index, Keyval, Mask, Offsets, Record, Span, Trailer};
+use super::types::{Footer, Header, Index, Keyval, Mask, Offsets, Span, Trailer};
 use super::{FOOTER_MARK, MAGIC};
 
 pub use super::call::Call;
@@ -192,29 +192,6 @@ impl<W: Write> Writer<W> {
             flushed: 0,
             offsets,
         })
-    }
-
-    /// Begins a record. `counters` are (entry, return) values, at most 255, written if the mask says so. Without
-    /// [`Call::end`] the record is dropped.
-    #[inline]
-    pub fn call(&mut self, id: u16, head: &Head, counters: &[(i64, i64)]) -> Call<'_, W> {
-        Call::begin(self, id, head, counters)
-    }
-
-    /// Copies a record of another file, in the current layout.
-    pub fn record(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
-        let head = Head {
-            mask: record.mask,
-            thread: record.thread,
-            cpu: record.cpu,
-            wall: record.wall,
-        };
-        let counters: Vec<_> = record.counters.iter().collect();
-        let mut call = self.call(record.function.id, &head, &counters);
-        for (field, arg) in record.args() {
-            call.arg(field, &arg);
-        }
-        call.end()
     }
 
     /// Bytes of the file so far.

@@ -1,6 +1,6 @@
 //! What can be wrong with an SLOG-1 file, and where.
 
-use super::types::Key;
+use super::key::Key;
 use std::fmt;
 use std::io;
 use trace_model::fault::{Fault, ends_in};

@@ -1,8 +1,9 @@
 //! CLOG-1 to SLOG-1 as `clog2slog` does it, byte for byte (`spec/slog1.md` section 9).
 
 use super::error::{Error, ErrorKind};
+use super::key::Key;
 use super::record::{ARROW, Arguments, Record, STATE, Task, Words};
-use super::types::{Display, FRAME_HEADER_SIZE, Key, Thread};
+use super::types::{Display, FRAME_HEADER_SIZE, Thread};
 use super::write::{Kind, Layout, Tables, TimeOrder, Writer, Written};
 use crate::clog1::{self, Body, Raw, Reader, StateDef};
 use std::collections::{HashMap, VecDeque};

@@ -13,6 +13,7 @@ mod copy;
 mod cursor;
 mod error;
 mod from_clog1;
+mod key;
 mod labels;
 mod print;
 mod profile;
@@ -27,6 +28,7 @@ mod write;
 pub use copy::copy;
 pub use error::{Error, ErrorKind};
 pub use from_clog1::{BACKWARD, Conversion, FORWARD, FromClog1Error, Options, from_clog1};
+pub use key::{Bebits, Key};
 pub use print::print;
 pub use read::{Directories, Directory, Entries, Frame, Frames, Reader, Records, Sector};
 pub use record::{
@@ -36,7 +38,5 @@ pub use record::{
 pub use sink::Sink;
 pub use source::{Source, is_cut};
 pub use statistics::{Set, Statistics};
-pub use types::{
-    Bebits, Definition, Display, Entry, FRAME_HEADER_SIZE, HEADER_SIZE, Header, Key, Thread,
-};
+pub use types::{Definition, Display, Entry, FRAME_HEADER_SIZE, HEADER_SIZE, Header, Thread};
 pub use write::{Kind, Layout, Tables, TimeOrder, Writer, Written};

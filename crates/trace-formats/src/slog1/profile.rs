@@ -2,7 +2,8 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
-use super::types::{Bebits, Display, Key};
+use super::key::{Bebits, Key};
+use super::types::Display;
 use trace_model::Text;
 
 /// Bytes of a field: a string, its NUL and a TAB.

@@ -4,11 +4,12 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
+use super::key::Key;
 use super::record::Record;
 use super::statistics::Statistics;
 use super::types::{
     DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, Definition, Display, ENTRY_SIZE, Entry,
-    FRAME_HEADER_SIZE, HEADER_SIZE, Header, Key, THREAD_SIZE, Thread,
+    FRAME_HEADER_SIZE, HEADER_SIZE, Header, THREAD_SIZE, Thread,
 };
 use std::collections::HashMap;
 

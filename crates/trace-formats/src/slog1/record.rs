@@ -2,7 +2,8 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
-use super::types::{Definition, Key};
+use super::key::Key;
+use super::types::Definition;
 
 /// First record type of states with the arguments of the definition table.
 pub const STATE: u16 = 64;

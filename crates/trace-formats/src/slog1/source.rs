@@ -1,10 +1,11 @@
 //! An SLOG-1 file as a source of drawables.
 
 use super::error::{Error, ErrorKind};
+use super::key::{Bebits, Key};
 use super::labels;
 use super::read::{Frame, Reader, Records, Sector};
 use super::record::{Record, Task, is_arrow};
-use super::types::{Bebits, Display, Key};
+use super::types::Display;
 use crate::mpe1::look;
 use std::collections::{BTreeSet, HashMap};
 use trace_model::{

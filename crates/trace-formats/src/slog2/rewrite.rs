@@ -8,9 +8,7 @@ use super::error::{Error, ErrorKind};
 use super::node::Node;
 use super::read::Reader;
 use super::types::{DirEntry, FileBlockPtr, HEADER_SIZE, Header, Layout, VERSION, VERSION_2_0_5};
-
-/// Hash tables with keys that come from files.
-type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+use trace_model::hash::Map as HashMap;
 
 /// Writes everything that was read: the same bytes, but for what no pointer leads to.
 ///

@@ -17,10 +17,10 @@ use super::ordered::Key;
 use super::read::Reader;
 use super::types::DirEntry;
 use super::views;
+use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Topology, Vertex};
 use trace_model::{Definitions, Losses, Order, Stop};
 
-type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 type HashSet<K> = std::collections::HashSet<K, foldhash::fast::RandomState>;
 
 /// An SLOG2 file that can be read as drawables. Composites are given as their primitives.

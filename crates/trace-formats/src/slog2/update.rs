@@ -9,10 +9,8 @@ use super::read::Reader;
 use super::types::Header;
 use super::walk::Walk;
 use trace_model::Drawable as NewDrawable;
+use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Ratios, Topology, Vertex};
-
-/// Hash tables with keys that come from files.
-type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// What drawables look like, by their category: nodes do not say it.
 #[derive(Clone, Debug, Default)]

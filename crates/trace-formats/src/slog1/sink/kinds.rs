@@ -1,10 +1,11 @@
 //! Categories as kinds of records.
 
+use super::super::key::{Bebits, Key};
 use super::super::labels;
 use super::super::profile;
 use super::super::record::{ARROW, STATE};
 use super::super::source::{category_index, contains};
-use super::super::types::{Bebits, Display, Key};
+use super::super::types::Display;
 use super::super::write::Kind;
 use crate::mpe1::look;
 use std::collections::{HashMap, HashSet};

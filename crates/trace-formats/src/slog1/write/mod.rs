@@ -4,92 +4,19 @@
 //!
 //! Memory holds two frames, the records that reach out of the last one, and the directory.
 
+mod layout;
 mod list;
 mod second;
 mod tables;
 
 use super::error::{Error, ErrorKind};
+use super::key::Key;
 use super::record::{Record, fixed_size, is_variable};
-use super::types::{Definition, Display, Entry, FRAME_HEADER_SIZE, Header, Key, Thread};
+use super::types::{Entry, FRAME_HEADER_SIZE, Header};
+pub use layout::{Kind, Layout, Tables, TimeOrder};
 use list::List;
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom, Write};
-
-/// In which order of time records come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeOrder {
-    /// By increasing start time: one pass, and the statistics stay empty.
-    Start,
-    /// By increasing end time: two passes.
-    End,
-}
-
-/// How a file is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Bytes of a frame.
-    pub frame_size: u32,
-    /// Bytes of each frame that the first pass leaves free for copies of records of later frames.
-    pub frame_reserved: u32,
-    /// How many frames there can be.
-    pub frames_per_directory: u32,
-    /// In which order records come.
-    pub order: TimeOrder,
-    /// Bins of the statistics, 1 to 512; other numbers count as the nearest of these.
-    pub bins: u32,
-    /// Entries for which the tables have room beyond those that are known at the start.
-    pub spare_entries: u32,
-}
-
-impl Default for Layout {
-    /// Frames as `clog2slog` makes them, and the library's directory.
-    fn default() -> Self {
-        Layout {
-            frame_size: 65536,
-            frame_reserved: 0,
-            frames_per_directory: 128,
-            order: TimeOrder::End,
-            bins: 512,
-            spare_entries: 0,
-        }
-    }
-}
-
-/// A kind of record: what it looks like and what it carries. It has as many arguments as they have names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// Its entry in the display profile.
-    pub display: Display,
-    /// Associations of each record.
-    pub associations: u16,
-}
-
-impl Kind {
-    /// Which records.
-    pub fn key(&self) -> Key {
-        self.display.key
-    }
-
-    pub(super) fn definition(&self) -> Definition {
-        let arguments = self.display.arguments.as_ref().map_or(0, Vec::len);
-        Definition {
-            key: self.display.key,
-            associations: self.associations,
-            arguments: arguments as u16,
-        }
-    }
-}
-
-/// What stands before the frames.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tables {
-    /// A text.
-    pub preview: Vec<u8>,
-    /// The threads.
-    pub threads: Vec<Thread>,
-    /// The kinds of records. Those that no record is of are left out of the file, unless there is no record at all.
-    pub kinds: Vec<Kind>,
-}
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

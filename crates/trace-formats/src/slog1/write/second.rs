@@ -3,9 +3,10 @@
 
 use super::super::cursor::Cursor;
 use super::super::error::Error;
+use super::super::key::Key;
 use super::super::record::Record;
 use super::super::statistics::Collector;
-use super::super::types::{FRAME_HEADER_SIZE, Key};
+use super::super::types::FRAME_HEADER_SIZE;
 use super::list::{self, List};
 use super::{Kind, Writer};
 use std::collections::{HashMap, HashSet};

@@ -4,7 +4,7 @@ use super::super::profile;
 use super::super::types::{
     DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, ENTRY_SIZE, Entry, HEADER_SIZE, Header,
 };
-use super::{Kind, Layout, Tables, TimeOrder};
+use super::layout::{Kind, Layout, Tables, TimeOrder};
 
 /// Header, tables with room for more entries, and a directory without frames.
 pub(super) fn beginning(tables: &Tables, layout: &Layout) -> (Header, Vec<u8>) {

@@ -16,10 +16,8 @@ use crate::clog2::{
     self, Body, Endian, Msg, Preamble, Record, RecordHeader, peek_rectype, peek_size, rectype,
 };
 use trace_model::Drawable as NewDrawable;
+use trace_model::hash::Map as HashMap;
 use trace_model::{Topology, Vertex};
-
-/// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
-type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
 
 /// Bytes of a leaf without drawables: its stub and three counts.
 const EMPTY_LEAF_SIZE: i32 = 46;

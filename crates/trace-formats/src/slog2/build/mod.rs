@@ -15,7 +15,6 @@ use drawables::{Drawables, Scratch};
 pub(super) use drawables::{FileDrawable, Lists, Place};
 use shadow::{DoneShadows, Shadows, WeightSlot, vertex_count};
 use trace_model::Drawable as NewDrawable;
-use tree::Summary;
 pub use tree::Tree;
 
 use super::encode::{self, write_count};
@@ -406,36 +405,6 @@ impl<W: Write + Seek> Builder<W> {
         Ok(())
     }
 
-    /// Writes all nodes that are still open; the tree is then complete (`spec/slog2.md` sections 8.4 and 8.7).
-    ///
-    /// # Errors
-    /// [`ErrorKind::NoDrawables`] if nothing was added.
-    pub fn close(self) -> Result<Tree<W>, Error> {
-        self.close_with(Vec::new())
-    }
-
-    /// The same, writing `record` behind the last leaf.
-    pub(super) fn close_with(mut self, record: Vec<u8>) -> Result<Tree<W>, Error> {
-        self.leaf_record = record;
-        if self.count == 0 {
-            return Err(Error::new(self.position, ErrorKind::NoDrawables));
-        }
-        for level in 0..self.open.len() {
-            self.close_node(level)?;
-        }
-        let root = self.open.pop().and_then(|mut root| root.done.pop());
-        let Some(root) = root else {
-            return Err(Error::new(self.position, ErrorKind::NoDrawables));
-        };
-        Ok(Tree {
-            summary: Summary::new(&root, &self.composites),
-            builder: self,
-            root: root.stub,
-        })
-    }
-}
-
-impl<W: Write + Seek> Builder<W> {
     fn write_part(&mut self, what: &'static str, bytes: &[u8]) -> Result<FileBlockPtr, Error> {
         let ptr = pointer(what, self.position, bytes.len())?;
         self.out

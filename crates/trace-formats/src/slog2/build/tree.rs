@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Seek, SeekFrom, Write};
 
 use super::super::encode;
-use super::super::error::Error;
+use super::super::error::{Error, ErrorKind};
 use super::super::java::hash_map_order;
 use super::super::node::Stub;
 use super::super::types::{Header, Layout, LineIdMap};
@@ -14,7 +14,7 @@ use trace_model::{Category, Ratios, Topology, preview_index};
 
 /// What the shadows of the root, which are never written, tell about the whole log.
 #[derive(Debug)]
-pub(super) struct Summary {
+struct Summary {
     lines: Vec<i32>,
     topologies: Vec<Topology>,
     categories: BTreeMap<i32, Ratios>,
@@ -23,7 +23,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(root: &DoneShadows, composites: &BTreeSet<i32>) -> Self {
+    fn new(root: &DoneShadows, composites: &BTreeSet<i32>) -> Self {
         let shadows = || root.sides.iter().flat_map(|side| &side.list);
         let mut lines: Vec<i32> = shadows().flat_map(|shadow| shadow.lines).collect();
         lines.sort_unstable();
@@ -86,9 +86,39 @@ fn add_up(mut sum: Ratios, parts: &[Ratios]) -> Ratios {
 /// A tree whose nodes are all written; the rest of the file is not.
 #[derive(Debug)]
 pub struct Tree<W> {
-    pub(super) builder: Builder<W>,
-    pub(super) root: Stub,
-    pub(super) summary: Summary,
+    builder: Builder<W>,
+    root: Stub,
+    summary: Summary,
+}
+
+impl<W: Write + Seek> Builder<W> {
+    /// Writes all nodes that are still open; the tree is then complete (`spec/slog2.md` sections 8.4 and 8.7).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NoDrawables`] if nothing was added.
+    pub fn close(self) -> Result<Tree<W>, Error> {
+        self.close_with(Vec::new())
+    }
+
+    /// The same, writing `record` behind the last leaf.
+    pub(in super::super) fn close_with(mut self, record: Vec<u8>) -> Result<Tree<W>, Error> {
+        self.leaf_record = record;
+        if self.count == 0 {
+            return Err(Error::new(self.position, ErrorKind::NoDrawables));
+        }
+        for level in 0..self.open.len() {
+            self.close_node(level)?;
+        }
+        let root = self.open.pop().and_then(|mut root| root.done.pop());
+        let Some(root) = root else {
+            return Err(Error::new(self.position, ErrorKind::NoDrawables));
+        };
+        Ok(Tree {
+            summary: Summary::new(&root, &self.composites),
+            builder: self,
+            root: root.stub,
+        })
+    }
 }
 
 impl<W: Write + Seek> Tree<W> {

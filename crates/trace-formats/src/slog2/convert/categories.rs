@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::HashMap;
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{EventDef, NESTED, Preamble, StateDef};
+use trace_model::hash::Map as HashMap;
 use trace_model::{Category, Color, DefaultColors, Text, Topology};
 
 /// Event numbers below this have a table of their own; those of MPE and of most users are.
@@ -338,7 +338,7 @@ impl Categories {
         let category = &mut self.slots[slot as usize].category;
         if category.name.is_empty() {
             category.name = Text(format!("UnknownType-{}", category.index).into_bytes());
-            category.color = self.default_colors.next();
+            category.color = self.default_colors.next_color();
         }
     }
 

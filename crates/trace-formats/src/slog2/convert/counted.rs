@@ -1,11 +1,11 @@
 //! What performance counters counted in states: records in front of the state's end (`clog2/counters.rs`) become a part of its
 //! info.
 
-use super::HashMap;
 use super::categories::Categories;
 use crate::clog2::CARGO_SIZE;
 use crate::clog2::counters;
 use trace_model::COUNTER_SIGN;
+use trace_model::hash::Map as HashMap;
 
 /// The counters of a log.
 #[derive(Debug)]

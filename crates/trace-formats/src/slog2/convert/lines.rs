@@ -2,9 +2,9 @@
 
 use super::super::types::LineIdMap;
 use super::super::views::process_and_comm_views;
-use super::HashMap;
 use super::warnings::{Warning, Warnings};
 use crate::clog2::{CommEvent, Preamble, RecordHeader};
+use trace_model::hash::Map as HashMap;
 
 /// How lines are numbered, and which world rank each process line belongs to.
 #[derive(Debug)]

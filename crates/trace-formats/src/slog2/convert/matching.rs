@@ -3,11 +3,11 @@
 
 use std::collections::hash_map::Entry;
 
-use super::HashMap;
 use super::lines::Lines;
 use crate::clog2::{Msg, NESTED, RecordHeader, msg_etype};
 use crate::slog2::places::{Key, Places};
 use trace_model::Vertex;
+use trace_model::hash::Map as HashMap;
 
 /// The data of a CARGO event.
 pub(in crate::slog2) type Cargo = [u8; 32];

@@ -30,9 +30,6 @@ use trace_model::Category;
 use trace_model::Drawable as NewDrawable;
 use trace_model::Line;
 
-/// Hash tables with small keys that come from files: quick, and not to be filled with chosen collisions.
-type HashMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
-
 /// How to convert.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConvertOptions {

@@ -6,6 +6,7 @@ mod navigate;
 mod order;
 mod parts;
 mod recursive;
+mod stub;
 mod trunk;
 
 use std::io::Write;

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::super::error::Error;
-use super::super::node::{Drawable, Node, ShadowBuffer, Stub};
+use super::super::node::{Drawable, Node, ShadowBuffer};
 use super::super::read::Reader;
 use super::order::Order;
 use super::parts::Printer;
+use super::stub::{PlannedNode, print_place, print_stub};
 use super::trunk::Trunk;
 use super::{Parts, flush, flush_if_long, print_head, time_window};
 
@@ -32,38 +33,6 @@ impl Default for RecursiveOptions {
     }
 }
 
-/// A node to print and what is known of it before it is read.
-pub(super) struct Planned {
-    pub(super) stub: Stub,
-    /// Number of drawables, if it is the root, else of the shadows in its parent, and their bytes.
-    objects: usize,
-    bytes: usize,
-}
-
-impl Planned {
-    pub(super) fn root(node: &Node<'_>) -> Self {
-        let drawables = || node.nestless.iter().chain(&node.nestable);
-        // The original counts one of the three list lengths later.
-        let empty = Stub::SIZE + 8;
-        Planned {
-            stub: node.stub,
-            objects: drawables().count(),
-            bytes: empty
-                + drawables()
-                    .map(|drawable| 1 + drawable.byte_size())
-                    .sum::<usize>(),
-        }
-    }
-
-    pub(super) fn child(buffer: &ShadowBuffer<'_>) -> Self {
-        Planned {
-            stub: buffer.stub,
-            objects: buffer.nestless.len() + buffer.nestable.len(),
-            bytes: buffer.byte_size(),
-        }
-    }
-}
-
 /// Writes what PrintRecursively writes on its standard output. (On the other it tells the window, [`time_window`].)
 pub fn print_recursively(
     reader: &Reader<'_>,
@@ -82,7 +51,7 @@ pub fn print_recursively(
         return flush(&mut printer, out);
     }
     let root = reader.node(reader.header().tree_root)?;
-    let mut level = vec![Planned::root(&root)];
+    let mut level = vec![PlannedNode::root(&root)];
     let mut bytes = 0;
     // In a damaged file nodes may be the children of several others, and even of themselves.
     let mut seen = HashSet::from([root.stub.ptr.offset]);
@@ -108,7 +77,7 @@ pub fn print_recursively(
                     && window.overlaps(buffer.stub.bounds)
                     && seen.insert(buffer.stub.ptr.offset)
             };
-            next.extend(node.shadows.iter().filter(wanted).map(Planned::child));
+            next.extend(node.shadows.iter().filter(wanted).map(PlannedNode::child));
         }
         printer.text("\n\n");
         level = next;
@@ -119,23 +88,6 @@ pub fn print_recursively(
     }
     printer.text("\n");
     flush(&mut printer, out)
-}
-
-fn print_place(printer: &mut Printer, stub: &Stub) {
-    printer.node_id(stub.id);
-    printer.text(" ");
-    printer.time_bbox(stub.bounds);
-    printer.text(" ");
-    printer.file_block_ptr(stub.ptr);
-}
-
-pub(super) fn print_stub(printer: &mut Printer, planned: &Planned) {
-    printer.text("{ ");
-    print_place(printer, &planned.stub);
-    printer.text(&format!(
-        " Nobjs={} bsize={} }}\n",
-        planned.objects, planned.bytes
-    ));
 }
 
 fn print_node(

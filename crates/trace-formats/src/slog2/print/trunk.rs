@@ -13,7 +13,7 @@ use super::super::read::Reader;
 use super::floors::merge_floors;
 use super::order::Order;
 use super::parts::Printer;
-use super::recursive::{Planned, print_stub};
+use super::stub::{PlannedNode, print_stub};
 use super::{flush, flush_if_long};
 use trace_model::TimeBBox;
 
@@ -21,7 +21,7 @@ use trace_model::TimeBBox;
 pub(super) struct Trunk<'r, 'a> {
     reader: &'r Reader<'a>,
     /// By depth, then from left to right.
-    floors: Vec<BTreeMap<i32, (Planned, Node<'a>)>>,
+    floors: Vec<BTreeMap<i32, (PlannedNode, Node<'a>)>>,
     /// The lowest floor that counts.
     lowest: usize,
     /// The floor that was asked for when the window was the whole log.
@@ -50,7 +50,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
         let depth = usize::try_from(root.stub.id.depth).unwrap_or(0);
         let bounds = root.stub.bounds;
         let mut floors: Vec<BTreeMap<_, _>> = (0..=depth).map(|_| BTreeMap::new()).collect();
-        floors[depth].insert(0, (Planned::root(&root), root));
+        floors[depth].insert(0, (PlannedNode::root(&root), root));
         Ok(Trunk {
             reader,
             floors,
@@ -164,7 +164,7 @@ impl<'r, 'a> Trunk<'r, 'a> {
             let children = parents.flat_map(|(_, node)| &node.shadows);
             // In a damaged file a child may claim any depth.
             let children = children.filter(|buffer| buffer.stub.id.depth as i64 == floor as i64);
-            let children: Vec<Planned> = children.map(Planned::child).collect();
+            let children: Vec<PlannedNode> = children.map(PlannedNode::child).collect();
             for planned in children {
                 let Stub { bounds, id, ptr } = planned.stub;
                 if !bounds.overlaps(window) {
