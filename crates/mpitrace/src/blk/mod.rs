@@ -38,9 +38,10 @@ use std::process::{Command, Stdio};
   mpiexec -n 4 ./app /scratch/out/data
   mpitrace blk stop
 
-Needs the right to use the kernel's tracing, which only root has, and files on ext4 or xfs, directly on a disk, a
-partition or a loop device. Where that is not given it says why. SessionCommand a session that was killed left behind is removed by
-the next `start`, `stop` or `status`.")]
+The command needs root, because only root may use the tracing of the kernel.
+The files must be on ext4 or xfs, directly on a disk, a partition or a loop device.
+A message says why files cannot be followed. The next `start`, `stop` or `status`
+removes what a killed session left.")]
 pub struct Arguments {
     #[command(subcommand)]
     command: SessionCommand,
