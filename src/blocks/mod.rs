@@ -10,6 +10,7 @@
 //! whatever is reserved: there the blocks lie in memory and come into the file when they are full, or when the process ends.
 
 pub(crate) mod block;
+mod held_file;
 pub(crate) mod maps;
 pub(crate) mod own;
 pub(crate) mod store;

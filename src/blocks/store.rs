@@ -1,6 +1,7 @@
 //! The block file of a process: how it is made, written to, named and removed.
 
 use super::block::Block;
+use super::held_file::HeldFile;
 use super::maps::{map, needs_more_space_to_change, reserve, size_limit};
 use crate::platform::say;
 use blockfile::define::HIDDEN;
@@ -20,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use trace_model::files;
 
 /// Blocks that are mapped at a time when there is none left for a thread.
 const BLOCKS_AT_A_TIME: u64 = 4;
@@ -31,7 +31,7 @@ pub struct BlockStore {
     path: PathBuf,
     /// The name of the file, as soon as it has one; `None` inside if it could not be given one.
     named: OnceLock<Option<PathBuf>>,
-    file: File,
+    file: HeldFile,
     header: NonNull<FileHeader>,
     pool: Pool<BlockStore>,
     /// Blocks that are mapped when there are none yet: one being written to, and some that can wait to be written out.
@@ -100,11 +100,12 @@ impl BlockStore {
                 file
             }
         };
-        let file = files::beyond_standard_streams(file)?;
-        let in_memory = needs_more_space_to_change(&file);
+        let file = HeldFile::new(file)?;
+        let in_memory = needs_more_space_to_change(file.get()?);
         let made = (|| {
-            reserve(&file, 0, BLOCK_SIZE)?;
-            let page = map((!in_memory).then_some(&file), 0, BLOCK_SIZE)?;
+            let file = file.get()?;
+            reserve(file, 0, BLOCK_SIZE)?;
+            let page = map((!in_memory).then_some(file), 0, BLOCK_SIZE)?;
             let mut header = page.cast::<FileHeader>();
             // SAFETY: a fresh mapping of zeros, which is a valid FileHeader, seen by nobody else yet.
             fill(unsafe { header.as_mut() });
@@ -163,6 +164,9 @@ impl BlockStore {
 
     /// Writes memory that threads may be changing.
     fn write_raw(&self, from: NonNull<u8>, bytes: usize, to: u64) {
+        let Ok(file) = self.file.get() else {
+            return;
+        };
         let mut done = 0;
         while done < bytes {
             // SAFETY: inside a mapping of the store's. The system reads it, which threads may change meanwhile: what is complete by
@@ -170,7 +174,7 @@ impl BlockStore {
             let n = unsafe {
                 let from = from.as_ptr().add(done).cast();
                 libc::pwrite(
-                    self.file.as_raw_fd(),
+                    file.as_raw_fd(),
                     from,
                     bytes - done,
                     (to + done as u64) as i64,
@@ -192,15 +196,14 @@ impl BlockStore {
     /// # Safety
     /// What threads have not committed must not be read.
     pub unsafe fn read(&self) -> io::Result<StoreContents> {
+        let file = self.file.get()?;
         if !self.in_memory {
             // SAFETY: the file is this process's own.
-            return Ok(StoreContents::File(unsafe {
-                memmap2::Mmap::map(&self.file)
-            }?));
+            return Ok(StoreContents::File(unsafe { memmap2::Mmap::map(file) }?));
         }
         // What is in memory is the truth: the file may have had no room for it.
         // SAFETY: as above; changes stay in memory.
-        let mut copy = unsafe { memmap2::MmapOptions::new().map_copy(&self.file) }?;
+        let mut copy = unsafe { memmap2::MmapOptions::new().map_copy(file) }?;
         let mut put = |from: NonNull<u8>, bytes: usize, to: u64| {
             let room = usize::try_from(to)
                 .ok()
@@ -238,7 +241,7 @@ impl BlockStore {
             });
             let mut why = io::Error::from_raw_os_error(libc::EEXIST);
             for path in tries {
-                match link(&self.file, &path) {
+                match self.file.get().and_then(|file| link(file, &path)) {
                     Ok(()) => {
                         self.write_header();
                         return Some(path);
@@ -396,12 +399,9 @@ impl BlockStore {
             .write()
             .push(MappedBlocks { blocks, base: None });
         let bytes = n as usize * BLOCK_SIZE;
-        reserve(&self.file, offset(first), bytes)?;
-        let base = map(
-            (!self.in_memory).then_some(&self.file),
-            offset(first),
-            bytes,
-        )?;
+        let file = self.file.get()?;
+        reserve(file, offset(first), bytes)?;
+        let base = map((!self.in_memory).then_some(file), offset(first), bytes)?;
         let mut mapped = self.mapped.write();
         if let Some(piece) = mapped.iter_mut().find(|piece| piece.blocks.start == first) {
             piece.base = Some(base);
@@ -415,6 +415,7 @@ impl BlockStore {
         let room = (limit / BLOCK_SIZE as u64).saturating_sub(1);
         let blocks = room.min(self.next.load(Ordering::Relaxed));
         let full_disk = || io::Error::from_raw_os_error(libc::ENOSPC);
+        let file = self.file.get()?;
         for _ in 0..blocks {
             let number = self.over.fetch_add(1, Ordering::Relaxed) % blocks;
             if self
@@ -426,15 +427,14 @@ impl BlockStore {
                 continue;
             }
             let mut calls = [0; 8];
-            self.file
-                .read_exact_at(&mut calls, offset(number) + at::B_CALLS as u64)?;
+            file.read_exact_at(&mut calls, offset(number) + at::B_CALLS as u64)?;
             // Whoever reads the file meanwhile finds no block here until it is whole.
-            self.file.write_all_at(&[0; 4], offset(number))?;
+            file.write_all_at(&[0; 4], offset(number))?;
             self.header()
                 .dropped
                 .fetch_add(u64::from_ne_bytes(calls), Ordering::Relaxed);
-            self.file.write_all_at(&full[4..], offset(number) + 4)?;
-            return self.file.write_all_at(&full[..4], offset(number));
+            file.write_all_at(&full[4..], offset(number) + 4)?;
+            return file.write_all_at(&full[..4], offset(number));
         }
         Err(full_disk())
     }
@@ -482,9 +482,10 @@ impl Space for BlockStore {
             header.calls.store(calls, Ordering::Relaxed);
         }
         let written = self.place(1, true).map(offset).and_then(|offset| {
-            self.file.write_all_at(bytes, offset).inspect_err(|_| {
+            let file = self.file.get()?;
+            file.write_all_at(bytes, offset).inspect_err(|_| {
                 // What got through must not be taken for a block: it would stand in the file twice, once cut off.
-                drop(self.file.write_all_at(&[0; 4], offset));
+                drop(file.write_all_at(&[0; 4], offset));
                 if self.newest {
                     // The disk is full: this is the size that the file can have.
                     self.limit.fetch_min(offset, Ordering::Relaxed);

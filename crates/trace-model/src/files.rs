@@ -107,30 +107,35 @@ pub fn open_shared(path: &Path, append: bool, rights: u32) -> io::Result<File> {
     }
 }
 
-/// Moves a file off the descriptors of standard input, output and error. In a process that was started without one of them a new
-/// file gets its number, and what the process prints would be written into the file.
+/// Moves a file that is held open for long to a descriptor that programs hardly come to. In a process that was started without
+/// standard output a new file gets its number, and what the process prints would be written into the file; and programs close
+/// descriptors that they do not know.
 ///
 /// # Errors
-/// What the system says, if there is no other descriptor.
-pub fn beyond_standard_streams(file: File) -> io::Result<File> {
-    if file.as_raw_fd() > libc::STDERR_FILENO {
-        return Ok(file);
-    }
-    // SAFETY: duplicates a descriptor that is open as long as `file` lives.
-    let moved = unsafe {
-        libc::fcntl(
-            file.as_raw_fd(),
-            libc::F_DUPFD_CLOEXEC,
-            libc::STDERR_FILENO + 1,
-        )
+/// What the system says, if the file is on the descriptor of a standard stream and there is no other one.
+pub fn out_of_the_way(file: File) -> io::Result<File> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
     };
-    match moved {
-        0.. => {
+    // SAFETY: a valid place for the limit.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    let high = i32::try_from(limit.rlim_cur.min(4096) / 4 * 3).unwrap_or_default();
+    for least in [high, libc::STDERR_FILENO + 1] {
+        if file.as_raw_fd() >= least {
+            break;
+        }
+        // SAFETY: duplicates a descriptor that is open as long as `file` lives.
+        let moved = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least) };
+        if moved >= 0 {
             // SAFETY: a new descriptor that belongs to nobody else.
             let moved = unsafe { OwnedFd::from_raw_fd(moved) };
-            Ok(File::from(moved))
+            return Ok(File::from(moved));
         }
-        _ => Err(io::Error::last_os_error()),
+    }
+    match file.as_raw_fd() > libc::STDERR_FILENO {
+        true => Ok(file),
+        false => Err(io::Error::last_os_error()),
     }
 }
 

@@ -227,6 +227,23 @@ fn a_program_without_standard_streams() {
     }
 }
 
+/// A program that closes the descriptor of the block file keeps its own files, which get the number.
+#[test]
+fn a_program_that_closes_descriptors_it_does_not_know() {
+    for mpi in installed() {
+        let program = Program::c("closed_descriptors").compile(mpi);
+        for most in ["700", "70000"] {
+            let run = Tracing::new(mpi, 2).run(&program, &[most]);
+            let story = run.finished.story();
+            assert!(run.finished.status.success(), "{most}: {story}");
+            assert_eq!(run.finished.stdout, "ok\n", "{most}: {story}");
+            if most == "70000" {
+                assert!(run.finished.stderr.contains("has closed"), "{story}");
+            }
+        }
+    }
+}
+
 #[test]
 fn an_exception_thrown_by_an_error_handler_passes_through() {
     for mpi in installed() {
