@@ -2,6 +2,9 @@
 
 use trace_model::{Drawable, Topology, Vertex};
 
+/// Maximum number of parts of a composite: SLOG2 stores their number in 16 bits.
+pub(super) const MAX_PARTS: usize = i16::MAX as usize;
+
 /// A drawable that waits for others.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {

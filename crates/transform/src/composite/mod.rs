@@ -15,15 +15,13 @@ use super::call_id::CallIds;
 use super::in_order::in_order;
 use super::select::CategoryPattern;
 use super::slog2::{renewed, restricted};
-use bundle::{Bundle, Part};
+use bundle::{Bundle, MAX_PARTS, Part};
 use nested::Nested;
 use trace_formats::slog2::{Builder, Header, LineIdMap, NewComposite, Options, Ratios};
 use trace_model::{
     Category, Definitions, Drawable, Losses, Order, Sorter, Source, Stop, Topology, Vertex,
 };
 
-/// Most parts of a composite: their number has 16 bits.
-const MOST_PARTS: usize = i16::MAX as usize;
 /// The method of a view in which viewers draw composites as one (`spec/slog2.md` section 6.2).
 const CONNECT_COMPOSITE_STATE: i32 = 1;
 
@@ -218,7 +216,7 @@ impl<'s> Composites<'s> {
             }
             let parts = groups.entry(call_id).or_default();
             parts.extend(Part::decode(&mut bytes));
-            if parts.len() > MOST_PARTS {
+            if parts.len() > MAX_PARTS {
                 // Those that follow make a group of their own.
                 self.statistics.borrow_mut().too_large += 1;
                 put_apart(&std::mem::take(parts), sorter)?;

@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::MOST_PARTS;
-use super::bundle::Part;
+use super::bundle::{MAX_PARTS, Part};
 use trace_model::{Drawable, Topology, Vertex};
 
 /// The heads that have not ended.
@@ -44,7 +43,7 @@ impl Nested {
         };
         let heads = self.open.entry(line).or_default();
         if let Some(at) = heads.iter().position(|head| end <= head.end) {
-            if heads[at].parts.len() == MOST_PARTS {
+            if heads[at].parts.len() == MAX_PARTS {
                 return Taken::TooMany(heads.remove(at).parts);
             }
             heads[at].parts.push(Part::of(drawable));
