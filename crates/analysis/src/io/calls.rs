@@ -1,8 +1,9 @@
 //! Calls whose operations may still come: what was seen of each, until it can be added up.
 
 use super::access::Times;
-use super::collectives::{Busy, Waits};
+use super::busy::Busy;
 use super::kinds::{Doing, KindKey, duration, moved};
+use super::waits::Waits;
 use blockfile::operation::{self as op, Effect};
 use io_attribution::{Operation, Place};
 

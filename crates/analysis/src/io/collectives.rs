@@ -1,133 +1,15 @@
 //! What ranks waited for in collective accesses, and whose operations ran meanwhile.
 
+use super::busy::Busy;
 use super::calls::{HashMap, OpenCalls};
 use super::kinds::Doing;
+use super::waits::Waits;
 use std::collections::BTreeMap;
 
-/// Stretches of a call that are told apart; beyond, neighbours become one.
-const STRETCHES: usize = 128;
 /// Ranks of one group that others are said to have waited for: those with most to do.
 const WORKERS: usize = 16;
 /// Pairs of ranks of which it is told how long one waited for the other.
 const PAIRS: usize = 1 << 18;
-
-/// When the operations of a call ran.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Busy {
-    stretches: Vec<Stretch>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    start: i64,
-    stop: i64,
-    doing: Doing,
-}
-
-impl Busy {
-    pub fn add(&mut self, start: i64, stop: i64, doing: Doing) {
-        let stretch = Stretch { start, stop, doing };
-        if stop <= start {
-            return;
-        }
-        match self.stretches.last_mut() {
-            Some(last) if last.doing == doing && last.stop == start => last.stop = stop,
-            _ => self.stretches.push(stretch),
-        }
-        if self.stretches.len() > 2 * STRETCHES {
-            self.straighten();
-            self.thin();
-        }
-    }
-
-    /// Puts them in order, none over another.
-    fn straighten(&mut self) {
-        self.stretches.sort_by_key(|s| (s.start, s.stop));
-        let mut until = i64::MIN;
-        self.stretches.retain_mut(|s| {
-            s.start = s.start.max(until);
-            until = until.max(s.stop);
-            s.start < s.stop
-        });
-    }
-
-    /// Closes the smallest gaps.
-    fn thin(&mut self) {
-        let gap = |pair: &[Stretch]| pair[1].start - pair[0].stop;
-        let mut gaps: Vec<i64> = self.stretches.windows(2).map(gap).collect();
-        let surplus = self.stretches.len().saturating_sub(STRETCHES);
-        if surplus == 0 || gaps.is_empty() {
-            return;
-        }
-        let at = surplus.min(gaps.len()) - 1;
-        let (_, &mut most, _) = gaps.select_nth_unstable(at);
-        let mut thinned: Vec<Stretch> = Vec::with_capacity(STRETCHES);
-        for stretch in self.stretches.drain(..) {
-            match thinned.last_mut() {
-                Some(last) if stretch.start - last.stop <= most => {
-                    // The longer one says what was done.
-                    if stretch.stop - stretch.start > last.stop - last.start {
-                        last.doing = stretch.doing;
-                    }
-                    last.stop = stretch.stop;
-                }
-                _ => thinned.push(stretch),
-            }
-        }
-        self.stretches = thinned;
-    }
-
-    fn total(&self) -> i64 {
-        self.stretches.iter().map(|s| s.stop - s.start).sum()
-    }
-
-    /// Time that lies in this window.
-    fn within(&self, from: i64, to: i64) -> u64 {
-        let mut sum = 0;
-        self.each_within(from, to, |stretch| sum += stretch.stop - stretch.start);
-        u64::try_from(sum).unwrap_or(0)
-    }
-
-    fn each_within(&self, from: i64, to: i64, mut put: impl FnMut(Stretch)) {
-        let first = self.stretches.partition_point(|s| s.stop <= from);
-        let later = self.stretches[first..].iter();
-        for s in later.take_while(|s| s.start < to) {
-            put(Stretch {
-                start: s.start.max(from),
-                stop: s.stop.min(to),
-                doing: s.doing,
-            });
-        }
-    }
-}
-
-/// Where the time of a collective call went, ns. The parts add up to the call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
-    /// Its own operations ran.
-    pub own: u64,
-    /// None of its own, but operations of other ranks of its group.
-    pub others: u64,
-    /// None at all, and some rank of the group had not come yet.
-    pub late: u64,
-    /// None at all, and all ranks were there: exchange of data between the ranks, copying, waiting without operations.
-    pub rest: u64,
-}
-
-impl Waits {
-    fn add(&mut self, other: &Waits) {
-        self.own = self.own.saturating_add(other.own);
-        self.others = self.others.saturating_add(other.others);
-        self.late = self.late.saturating_add(other.late);
-        self.rest = self.rest.saturating_add(other.rest);
-    }
-
-    /// The whole call.
-    pub fn all(&self) -> u64 {
-        let parts = [self.own, self.others, self.late, self.rest];
-        parts.into_iter().fold(0, u64::saturating_add)
-    }
-}
 
 /// The blocking collective accesses of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +101,7 @@ impl Groups {
         self.found.groups += 1;
         let mut any = Busy::default();
         for member in members {
-            any.stretches.extend(&member.busy.stretches);
+            any.extend(&member.busy);
         }
         any.straighten();
         let mut workers: Vec<&Member> = members.iter().filter(|m| m.busy.total() > 0).collect();
@@ -289,36 +171,4 @@ fn is_overwritten(members: &[Member]) -> bool {
     let mut written: Vec<(u64, u64)> = members.iter().filter_map(|m| m.written).collect();
     written.sort_unstable();
     members.iter().any(|m| m.overwritten) || written.windows(2).any(|w| w[1].0 < w[0].1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_stretches_become_few() {
-        let mut busy = Busy::default();
-        // Pairs that are near each other, the pairs far apart, and not in order.
-        for nth in (0..1000).rev() {
-            busy.add(1000 * nth, 1000 * nth + 100, Doing::Write);
-            busy.add(1000 * nth + 101, 1000 * nth + 200, Doing::Write);
-        }
-        busy.straighten();
-        assert!(busy.stretches.len() <= 2 * STRETCHES);
-        let all = busy.within(i64::MIN, i64::MAX);
-        assert!(all >= 1000 * 199, "{all}");
-        assert!(busy.stretches.windows(2).all(|s| s[0].stop <= s[1].start));
-    }
-
-    #[test]
-    fn stretches_in_a_window() {
-        let mut busy = Busy::default();
-        for (start, stop) in [(10, 20), (30, 50), (40, 60), (5, 5)] {
-            busy.add(start, stop, Doing::Read);
-        }
-        busy.straighten();
-        assert_eq!(busy.within(0, 100), 10 + 30);
-        assert_eq!(busy.within(15, 35), 5 + 5);
-        assert_eq!(busy.within(60, 100), 0);
-    }
 }

@@ -9,6 +9,7 @@
 
 mod access;
 mod attribution;
+mod busy;
 mod calls;
 pub mod chain;
 mod collect;
@@ -17,16 +18,18 @@ mod findings;
 mod kinds;
 mod servers;
 mod slowest;
+mod waits;
 
 pub use access::{Access, OtherCalls, PerCall, Times};
 pub use attribution::{Attribution, Stage};
 pub use calls::{Brief, Caused, Made};
 pub use collect::Collector;
-pub use collectives::{Collectives, RankWaits, WaitedFor, Waits};
+pub use collectives::{Collectives, RankWaits, WaitedFor};
 pub use findings::{Finding, SMALL};
 pub use kinds::{Doing, KindKey, KindRow, Sizes, Who, duration, moved};
 pub use servers::{Below, DeviceRow, ServerRow, Work};
 pub use slowest::Slow;
+pub use waits::Waits;
 
 use crate::stats::Volume;
 use io_attribution::OpenedFile;

@@ -1,7 +1,7 @@
 //! The calls that took longest.
 
 use super::calls::{Brief, Caused, Made, Open};
-use super::collectives::Waits;
+use super::waits::Waits;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
