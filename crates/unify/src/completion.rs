@@ -1,6 +1,6 @@
 //! Which operations a call of the families of MPI_Wait and MPI_Test has completed.
 
-use super::plan::{Param, Plan};
+use super::arguments::{Arguments, Param};
 use blockfile::encode::Status;
 use blockfile::record::Record as Call;
 use wrappers::{Function, Kind};
@@ -56,27 +56,31 @@ impl Completion {
         })
     }
 
-    /// Gives each operation that `call` has completed to `sink`. `pending` is MPI_ERR_PENDING, if it is known.
+    /// Gives each operation that `call` has completed to `sink`. `arguments` is the plan of its
+    /// function; `pending` is MPI_ERR_PENDING, if it is known.
     #[inline]
-    pub fn each(
+    pub fn each<'t>(
         &self,
-        plan: &Plan<'_>,
+        arguments: &impl AsRef<Arguments<'t>>,
         call: &Call<'_>,
         pending: Option<i64>,
         mut sink: impl FnMut(Completed),
     ) {
-        let payload = call.payload;
+        let (arguments, payload) = (arguments.as_ref(), call.payload);
         if self.which != Which::One {
-            self.of_many(plan, call, pending, sink);
+            self.of_many(arguments, call, pending, sink);
             return;
         }
-        if self.flag.is_some_and(|f| plan.int(payload, f) == Some(0)) {
+        if self
+            .flag
+            .is_some_and(|f| arguments.int(payload, f) == Some(0))
+        {
             return;
         }
-        if let Some(request) = plan.handle(payload, self.requests) {
+        if let Some(request) = arguments.handle(payload, self.requests) {
             sink(Completed {
                 request,
-                status: plan.status(payload, self.statuses),
+                status: arguments.status(payload, self.statuses),
                 worked: call.code == 0,
             });
         }
@@ -84,12 +88,12 @@ impl Completion {
 
     fn of_many(
         &self,
-        plan: &Plan<'_>,
+        arguments: &Arguments<'_>,
         call: &Call<'_>,
         pending: Option<i64>,
         mut sink: impl FnMut(Completed),
     ) {
-        let Some(args) = plan.decode(call.payload) else {
+        let Some(args) = arguments.decode(call.payload) else {
             return;
         };
         let Some(requests) = args.array(self.requests) else {

@@ -9,6 +9,7 @@
 //! This crate must not write a trace, draw, or know which call caused which operation below MPI.
 #![deny(missing_docs)]
 
+pub mod arguments;
 pub mod cancelled;
 pub mod categories;
 pub mod clock;

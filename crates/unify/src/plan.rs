@@ -1,15 +1,14 @@
-//! What a call does to messages, requests and communicators, worked out once per function from the function table, and
-//! quick access to single arguments: most stand at the same place in every record of a function.
+//! What a call does to messages, requests and communicators, worked out once per function from the function table.
 
+use super::arguments::Arguments;
 use super::completion::Completion;
 use super::library::Library;
-use blockfile::args::{Args, Bytes};
+use blockfile::args::Args;
 use blockfile::encode::Status;
-use blockfile::layout::{Family, POINTER_BYTES};
-use wrappers::{Carrier, Class, Function, Io, Kind, Table};
+use blockfile::layout::Family;
+use wrappers::{Class, Function, Io, Kind, Table};
 
-/// Number of a parameter.
-pub type Param = usize;
+pub use super::arguments::Param;
 
 /// The sending part of a call.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +152,7 @@ impl FileCall {
 #[derive(Clone, Debug)]
 pub struct Plan<'t> {
     function: &'t Function,
-    family: Family,
+    arguments: Arguments<'t>,
     /// What the call does to requests, communicators and files.
     pub role: Role,
     /// The communicator the call is drawn on.
@@ -170,8 +169,6 @@ pub struct Plan<'t> {
     pub new_comm: Option<Param>,
     /// Whether the call makes a datatype.
     pub new_type: bool,
-    /// Where in the record each argument stands, as far as that is the same in all records.
-    offsets: Vec<usize>,
 }
 
 /// Plans of all functions of `table`.
@@ -219,7 +216,7 @@ impl<'t> Plan<'t> {
         );
         Plan {
             function,
-            family,
+            arguments: Arguments::new(function, family),
             role,
             comm: function.comm(),
             send: send.filter(|_| moves),
@@ -228,45 +225,25 @@ impl<'t> Plan<'t> {
             message,
             new_comm: created(function, Kind::Comm),
             new_type: created(function, Kind::Datatype).is_some(),
-            offsets: offsets(function, family),
         }
     }
 
     /// Integer argument `i` (after the call).
     #[inline]
     pub fn int(&self, payload: &[u8], i: Param) -> Option<i64> {
-        let Some(&at) = self.offsets.get(i) else {
-            return self.decode(payload)?.int(i);
-        };
-        let b = &mut Bytes::new(payload.get(at..)?);
-        match self.function.params.get(i)?.carrier() {
-            Carrier::I32 => b.i32().map(i64::from),
-            Carrier::I64 => b.i64(),
-            _ => self.decode(payload)?.int(i),
-        }
+        self.arguments.int(payload, i)
     }
 
     /// Handle argument `i`.
     #[inline]
     pub fn handle(&self, payload: &[u8], i: Param) -> Option<u64> {
-        let Some(&at) = self.offsets.get(i) else {
-            return self.decode(payload)?.handle(i);
-        };
-        let b = &mut Bytes::new(payload.get(at..)?);
-        match self.function.params.get(i)?.carrier() {
-            Carrier::Handle => b.handle(self.family.handle_bytes()),
-            Carrier::Pointer => b.handle(POINTER_BYTES),
-            _ => None,
-        }
+        self.arguments.handle(payload, i)
     }
 
     /// Status argument `i`.
     #[inline]
     pub fn status(&self, payload: &[u8], i: Param) -> Option<Status> {
-        match self.offsets.get(i) {
-            Some(&at) => Bytes::new(payload.get(at..)?).status()?,
-            None => self.decode(payload)?.status(i),
-        }
+        self.arguments.status(payload, i)
     }
 
     /// Count and datatype of the data.
@@ -307,7 +284,14 @@ impl<'t> Plan<'t> {
 
     /// All arguments.
     pub fn decode<'p>(&self, payload: &'p [u8]) -> Option<Args<'p>> {
-        Args::decode(self.function, self.family, payload)
+        self.arguments.decode(payload)
+    }
+}
+
+impl<'t> AsRef<Arguments<'t>> for Plan<'t> {
+    #[inline]
+    fn as_ref(&self) -> &Arguments<'t> {
+        &self.arguments
     }
 }
 
@@ -382,25 +366,6 @@ fn file_call(function: &Function) -> Option<FileCall> {
         "MPI_File_get_position" => Some(FileCall::Position { file, offset }),
         _ => None,
     }
-}
-
-/// Offsets of the arguments up to and with the first one whose size varies.
-fn offsets(function: &Function, family: Family) -> Vec<usize> {
-    let mut at = 0;
-    let mut offsets = Vec::with_capacity(function.params.len());
-    for param in &function.params {
-        offsets.push(at);
-        at += match param.carrier() {
-            Carrier::Nothing => 0,
-            Carrier::I32 => 4,
-            Carrier::I64 | Carrier::I32InOut | Carrier::F64 => 8,
-            Carrier::I64InOut => 16,
-            Carrier::Handle => family.handle_bytes(),
-            Carrier::Pointer => POINTER_BYTES,
-            Carrier::Status | Carrier::Text | Carrier::Array(_) | Carrier::ArrayInOut(_) => break,
-        };
-    }
-    offsets
 }
 
 #[cfg(test)]
