@@ -1,7 +1,7 @@
 //! What decides how a record is laid out: its mask, and the version of the library that wrote the file (`spec/dumpi.md`
 //! sections 4.1 and 10).
 
-use super::ids::INIT;
+use super::ids;
 use std::fmt;
 
 /// Bytes of a status.
@@ -108,14 +108,14 @@ impl Dialect {
 
     /// Whether the field is a lone integer instead of an array.
     pub(super) fn single(self, function: u16, field: usize) -> bool {
-        const CART_GET_COORDS: (u16, usize) = (105, 5);
-        const TYPE_STRUCT_INDICES: (u16, usize) = (40, 2);
+        const CART_GET_COORDS: (u16, usize) = (ids::CART_GET, 5);
+        const TYPE_STRUCT_INDICES: (u16, usize) = (ids::TYPE_STRUCT, 2);
         self.0 & Self::ONE_COORD != 0 && (function, field) == CART_GET_COORDS
             || self.0 & Self::ONE_INDEX != 0 && (function, field) == TYPE_STRUCT_INDICES
     }
 
     /// Whether the function is MPI_Init with a word of no use behind the count of its arguments.
     pub(super) fn init_word(self, function: u16) -> bool {
-        self.0 & Self::INIT_WORD != 0 && function == INIT
+        self.0 & Self::INIT_WORD != 0 && function == ids::INIT
     }
 }

@@ -269,45 +269,13 @@ impl<'c> Resolution<'c> {
                 let Some(remote) = remote else {
                     return nothing;
                 };
-                let high = |ranks: &Ranks| {
-                    let of = |(_, call): &(&(u32, u32), &&Creation)| match call.kind {
-                        Kind::Merge { high } => high,
-                        _ => false,
-                    };
-                    let mut calls = events.iter().zip(&calls);
-                    calls
-                        .find(|((rank, _), _)| ranks.contains(rank))
-                        .map(|found| of(&found))
-                };
-                let ranks: Vec<u32> = match (high(local), high(remote)) {
-                    (Some(false), Some(true)) => local.iter().chain(&**remote).copied().collect(),
-                    (Some(true), Some(false)) => remote.iter().chain(&**local).copied().collect(),
-                    // Equal: the library decides.
-                    _ => return nothing,
-                };
-                let by_rank: HashMap<u32, u32> = events.iter().copied().collect();
-                let events: Option<Vec<_>> = ranks
-                    .iter()
-                    .map(|rank| Some((*rank, *by_rank.get(rank)?)))
-                    .collect();
+                let events = merged_events(events, &calls, local, remote);
                 events.map_or(nothing, |events| one(comm(&events, None)))
             }
             _ if remote.is_some() => nothing,
             Kind::Split { .. } => {
-                let mut colors: BTreeMap<i32, Vec<(i32, usize)>> = BTreeMap::new();
-                for (nth, call) in calls.iter().enumerate() {
-                    if let Kind::Split { color, key } = call.kind
-                        && !call.is_null
-                    {
-                        colors.entry(color).or_default().push((key, nth));
-                    }
-                }
-                let parts = colors.into_values().map(|mut part| {
-                    part.sort_unstable();
-                    let part: Vec<_> = part.into_iter().map(|(_, nth)| events[nth]).collect();
-                    comm(&part, None)
-                });
-                Made::Comms(parts.collect())
+                let parts = split_events(events, &calls);
+                Made::Comms(parts.iter().map(|part| comm(part, None)).collect())
             }
             Kind::Create(_) => self.create(events, &calls, comm),
             Kind::Cart { dims, reorder } => {
@@ -516,6 +484,49 @@ impl<'c> Resolution<'c> {
             dims: None,
         })
     }
+}
+
+/// The calls of a merge of both sides of an intercommunicator, by rank in what it made: first the side that said it is not
+/// high. `None` if both sides said the same, since the MPI library decides then.
+fn merged_events(
+    events: &[(u32, u32)],
+    calls: &[&Creation],
+    local: &Ranks,
+    remote: &Ranks,
+) -> Option<Vec<(u32, u32)>> {
+    let high = |ranks: &Ranks| {
+        let mut calls = events.iter().zip(calls);
+        let (_, call) = calls.find(|((rank, _), _)| ranks.contains(rank))?;
+        Some(matches!(call.kind, Kind::Merge { high: true }))
+    };
+    let (first, second) = match (high(local), high(remote)) {
+        (Some(false), Some(true)) => (local, remote),
+        (Some(true), Some(false)) => (remote, local),
+        _ => return None,
+    };
+    let by_rank: HashMap<u32, u32> = events.iter().copied().collect();
+    first
+        .iter()
+        .chain(&**second)
+        .map(|rank| Some((*rank, *by_rank.get(rank)?)))
+        .collect()
+}
+
+/// The calls of a split, one list for each communicator that it made: by ascending color, in each by key and rank.
+fn split_events(events: &[(u32, u32)], calls: &[&Creation]) -> Vec<Vec<(u32, u32)>> {
+    let mut colors: BTreeMap<i32, Vec<(i32, usize)>> = BTreeMap::new();
+    for (nth, call) in calls.iter().enumerate() {
+        if let Kind::Split { color, key } = call.kind
+            && !call.is_null
+        {
+            colors.entry(color).or_default().push((key, nth));
+        }
+    }
+    let parts = colors.into_values().map(|mut part| {
+        part.sort_unstable();
+        part.into_iter().map(|(_, nth)| events[nth]).collect()
+    });
+    parts.collect()
 }
 
 /// What a call made.

@@ -70,6 +70,38 @@ fn process(rank: i32) -> bool {
 
 const ANY: i32 = -1;
 
+/// The arguments of a call, by position among the fields of its function.
+#[derive(Clone, Copy)]
+struct CallArgs<'c, 'a>(&'c [Arg<'a>; MAX_FIELDS]);
+
+impl CallArgs<'_, '_> {
+    /// The number in this field; 0 if the field holds no number.
+    fn int(self, at: usize) -> i32 {
+        match self.0[at] {
+            Arg::Int(value) => value,
+            _ => 0,
+        }
+    }
+
+    /// The count and the datatype in this field and the next.
+    fn amount(self, at: usize) -> (i32, i32) {
+        (self.int(at), self.int(at + 1))
+    }
+
+    /// The number of the request in this field.
+    fn request(self, at: usize) -> u64 {
+        self.int(at) as u32 as u64
+    }
+
+    /// The first status of this field, if one was recorded.
+    fn status(self, at: usize) -> Option<Status> {
+        match self.0[at] {
+            Arg::Statuses(statuses) => statuses.iter().next(),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Walk<'a> {
     pub(super) fn new(rank: u32, place: usize, reader: &Reader<'a>, axis: Axis) -> Self {
         let mut walk = Walk {
@@ -131,47 +163,64 @@ impl<'a> Walk<'a> {
             self.names.take(id, args);
             return;
         }
-        let thread = i32::from(next.record.thread);
-        let int = |i: usize| match args[i] {
-            Arg::Int(value) => value,
-            _ => 0,
-        };
-        let request = |i: usize| int(i) as u32 as u64;
         let flow = Flow {
             start: next.start + shift,
             stop: next.stop + shift,
             line,
-            thread,
+            thread: i32::from(next.record.thread),
         };
-        let status = |i: usize| match args[i] {
-            Arg::Statuses(statuses) => statuses.iter().next(),
-            _ => None,
-        };
+        self.take_transfer(id, CallArgs(args), &flow, comms, messages);
+    }
+
+    /// Takes note of a call that sends, receives or prepares either; hands any other on to [`Walk::take_request`].
+    fn take_transfer(
+        &mut self,
+        id: u16,
+        args: CallArgs<'_, '_>,
+        flow: &Flow,
+        comms: &Comms,
+        messages: &mut Messages,
+    ) {
         match id {
             ids::SEND | ids::BSEND | ids::SSEND | ids::RSEND => {
                 self.send(
-                    int(2),
-                    int(3),
-                    int(4),
-                    (int(0), int(1)),
-                    &flow,
+                    args.int(2),
+                    args.int(3),
+                    args.int(4),
+                    args.amount(0),
+                    flow,
                     comms,
                     messages,
                 );
             }
             ids::ISEND | ids::IBSEND | ids::ISSEND | ids::IRSEND => {
-                let amount = (int(0), int(1));
-                let sent = self.send(int(2), int(3), int(4), amount, &flow, comms, messages);
+                let amount = args.amount(0);
+                let sent = self.send(
+                    args.int(2),
+                    args.int(3),
+                    args.int(4),
+                    amount,
+                    flow,
+                    comms,
+                    messages,
+                );
                 let operation = Operation::Sent(sent);
                 self.requests
-                    .insert(request(5), operation, Use::Shared, thread);
+                    .insert(args.request(5), operation, Use::Shared, flow.thread);
             }
             ids::RECV => {
-                let wanted = self.wanted(int(2), int(3), int(4), comms);
-                self.receive(wanted, status(5), (int(0), int(1)), &flow, comms, messages);
+                let wanted = self.wanted(args.int(2), args.int(3), args.int(4), comms);
+                self.receive(
+                    wanted,
+                    args.status(5),
+                    args.amount(0),
+                    flow,
+                    comms,
+                    messages,
+                );
             }
             ids::IRECV => {
-                let operation = match self.wanted(int(2), int(3), int(4), comms) {
+                let operation = match self.wanted(args.int(2), args.int(3), args.int(4), comms) {
                     Some(wanted) => Operation::Posted {
                         number: messages.post(wanted),
                         wanted,
@@ -179,102 +228,127 @@ impl<'a> Walk<'a> {
                     None => Operation::Other,
                 };
                 self.requests
-                    .insert(request(5), operation, Use::Own, thread);
+                    .insert(args.request(5), operation, Use::Own, flow.thread);
             }
             ids::SEND_INIT | ids::BSEND_INIT | ids::SSEND_INIT | ids::RSEND_INIT => {
-                let channel = self.channel(int(2), int(3), int(4), comms);
-                let bytes = info::bytes(int(0), int(1), &self.sizes);
+                let channel = self.channel(args.int(2), args.int(3), args.int(4), comms);
+                let bytes = info::bytes(args.int(0), args.int(1), &self.sizes);
                 let operation = Operation::SendInit { channel, bytes };
                 self.requests
-                    .insert(request(5), operation, Use::Persistent, thread);
+                    .insert(args.request(5), operation, Use::Persistent, flow.thread);
             }
             ids::RECV_INIT => {
-                let operation = Operation::RecvInit(self.wanted(int(2), int(3), int(4), comms));
+                let operation =
+                    Operation::RecvInit(self.wanted(args.int(2), args.int(3), args.int(4), comms));
                 self.requests
-                    .insert(request(5), operation, Use::Persistent, thread);
+                    .insert(args.request(5), operation, Use::Persistent, flow.thread);
             }
-            ids::START => self.start(request(0), &flow, messages),
+            ids::START => self.start(args.request(0), flow, messages),
             ids::STARTALL => {
-                if let Arg::Ints(requests) = args[1] {
+                if let Arg::Ints(requests) = args.0[1] {
                     for request in requests.iter() {
-                        self.start(request as u32 as u64, &flow, messages);
+                        self.start(request as u32 as u64, flow, messages);
                     }
                 }
             }
             ids::SENDRECV => {
                 self.send(
-                    int(2),
-                    int(3),
-                    int(8),
-                    (int(0), int(1)),
-                    &flow,
+                    args.int(2),
+                    args.int(3),
+                    args.int(8),
+                    args.amount(0),
+                    flow,
                     comms,
                     messages,
                 );
-                let wanted = self.wanted(int(6), int(7), int(8), comms);
-                self.receive(wanted, status(9), (int(4), int(5)), &flow, comms, messages);
+                let wanted = self.wanted(args.int(6), args.int(7), args.int(8), comms);
+                self.receive(
+                    wanted,
+                    args.status(9),
+                    args.amount(4),
+                    flow,
+                    comms,
+                    messages,
+                );
             }
             ids::SENDRECV_REPLACE => {
                 self.send(
-                    int(2),
-                    int(3),
-                    int(6),
-                    (int(0), int(1)),
-                    &flow,
+                    args.int(2),
+                    args.int(3),
+                    args.int(6),
+                    args.amount(0),
+                    flow,
                     comms,
                     messages,
                 );
-                let wanted = self.wanted(int(4), int(5), int(6), comms);
-                self.receive(wanted, status(7), (int(0), int(1)), &flow, comms, messages);
+                let wanted = self.wanted(args.int(4), args.int(5), args.int(6), comms);
+                self.receive(
+                    wanted,
+                    args.status(7),
+                    args.amount(0),
+                    flow,
+                    comms,
+                    messages,
+                );
             }
-            // Wait, Test
-            ids::WAIT => self.complete(request(0), status(1), &flow, comms, messages),
-            ids::TEST if int(1) != 0 => {
-                self.complete(request(0), status(2), &flow, comms, messages)
+            _ => self.take_request(id, args, flow, comms, messages),
+        }
+    }
+
+    /// Takes note of a call that completes, cancels or frees requests, or makes one that moves no message.
+    fn take_request(
+        &mut self,
+        id: u16,
+        args: CallArgs<'_, '_>,
+        flow: &Flow,
+        comms: &Comms,
+        messages: &mut Messages,
+    ) {
+        match id {
+            ids::WAIT => self.complete(args.request(0), args.status(1), flow, comms, messages),
+            ids::TEST if args.int(1) != 0 => {
+                self.complete(args.request(0), args.status(2), flow, comms, messages)
             }
-            // Waitany, Testany
             ids::WAITANY | ids::TESTANY => {
-                let list = match args[1] {
-                    Arg::Ints(requests) => requests.iter().nth(int(2).max(0) as usize),
+                let list = match args.0[1] {
+                    Arg::Ints(requests) => requests.iter().nth(args.int(2).max(0) as usize),
                     _ => None,
                 };
-                let done = int(2) >= 0 && (id == 16 || int(3) != 0);
+                let done = args.int(2) >= 0 && (id == ids::WAITANY || args.int(3) != 0);
                 if let Some(request) = list.filter(|_| done) {
-                    let status = status(if id == 16 { 3 } else { 4 });
-                    self.complete(request as u32 as u64, status, &flow, comms, messages);
+                    let status = args.status(if id == ids::WAITANY { 3 } else { 4 });
+                    self.complete(request as u32 as u64, status, flow, comms, messages);
                 }
             }
-            // Waitall, Testall
             ids::WAITALL | ids::TESTALL => {
-                let at = if id == 18 { 2 } else { 3 };
-                if let Arg::Ints(requests) = args[1]
-                    && (id == 18 || int(2) != 0)
+                let at = if id == ids::WAITALL { 2 } else { 3 };
+                if let Arg::Ints(requests) = args.0[1]
+                    && (id == ids::WAITALL || args.int(2) != 0)
                 {
-                    let mut statuses = statuses(args[at]);
+                    let mut statuses = statuses(args.0[at]);
                     for request in requests.iter() {
                         let status = statuses.next();
-                        self.complete(request as u32 as u64, status, &flow, comms, messages);
+                        self.complete(request as u32 as u64, status, flow, comms, messages);
                     }
                 }
             }
-            // Waitsome, Testsome
             ids::WAITSOME | ids::TESTSOME => {
-                if let (Arg::Ints(requests), Arg::Ints(indices)) = (args[1], args[3]) {
+                if let (Arg::Ints(requests), Arg::Ints(indices)) = (args.0[1], args.0[3]) {
                     let requests: Vec<i32> = requests.iter().collect();
-                    let mut statuses = statuses(args[4]);
+                    let mut statuses = statuses(args.0[4]);
                     for index in indices.iter() {
                         let status = statuses.next();
                         let request = usize::try_from(index).ok().and_then(|i| requests.get(i));
                         if let Some(&request) = request {
-                            self.complete(request as u32 as u64, status, &flow, comms, messages);
+                            self.complete(request as u32 as u64, status, flow, comms, messages);
                         }
                     }
                 }
             }
             ids::REQUEST_FREE => {
-                let request = request(0);
+                let request = args.request(0);
                 if let Some(Operation::Posted { number, wanted }) =
-                    self.requests.free(request, thread)
+                    self.requests.free(request, flow.thread)
                 {
                     messages.forget(number, &wanted);
                 }
@@ -282,12 +356,12 @@ impl<'a> Walk<'a> {
                     messages.forget(number, &wanted);
                 }
             }
-            ids::CANCEL => *self.cancelled.entry(request(0)).or_default() += 1,
+            ids::CANCEL => *self.cancelled.entry(args.request(0)).or_default() += 1,
             // Any other call that gives a request back.
             ids::GREQUEST_START => {
                 let operation = Operation::Other;
                 self.requests
-                    .insert(request(0), operation, Use::Own, thread);
+                    .insert(args.request(0), operation, Use::Own, flow.thread);
             }
             _ => {}
         }
