@@ -11,6 +11,7 @@
 //! All of a fact is in the info, so that [`facts_of`] gives from a trace what was drawn. Categories and lines are made when they
 //! are first needed; their numbers come behind those of the trace.
 
+mod base;
 mod categories;
 mod facts;
 mod info;
@@ -21,31 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::fact::{Call, Edge, Fact, Lane, OpenedFile, Operation, Place, Relation};
 use trace_model::{Category, Drawable, InfoWriter, Line, Stop, Vertex};
 
+pub use base::Base;
 pub use categories::COUNT as CATEGORIES;
 pub use facts::{facts_by_time, facts_of};
-
-/// What the trace has already into which facts are drawn.
-#[derive(Clone, Copy, Debug)]
-pub struct Base {
-    /// Time zero, ns on rank 0's clock.
-    pub zero_ns: i64,
-    /// Ranks; servers and devices are drawn under them.
-    pub ranks: u32,
-    /// Threads of a rank: thread t of rank r has line r × threads + t.
-    pub threads: u32,
-    /// First number that no line has.
-    pub first_line: i32,
-    /// First of [`CATEGORIES`] numbers that no category has.
-    pub first_category: i32,
-}
-
-impl Base {
-    /// First number behind those of the lines of this many ranks and threads on each of `comms` communicators.
-    pub fn line_behind(ranks: u32, threads: u32, comms: usize) -> i32 {
-        let lines = (u64::from(ranks) * u64::from(threads)).saturating_mul(comms as u64);
-        i32::try_from(lines).unwrap_or(i32::MAX)
-    }
-}
 
 /// Makes drawables of facts. Remembers neither calls nor operations.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Base;
+use super::base::Base;
 use trace_model::{Actor, Lane, Line, name_of_lane};
 
 /// The line of a thread of a rank; `None` if the lane has none of its own in the trace.
