@@ -8,16 +8,18 @@
 //! is for processes that are no ranks.
 
 mod handles;
+mod machine;
 mod operations;
+mod out;
 mod rank;
 mod server;
 mod walk;
 
 use super::fact::Actor;
-use super::item::{Item, What};
+use super::item::Item;
 use blockfile::define::{Definition, Role, SERVER, Server};
 use blockfile::file::File;
-use std::collections::VecDeque;
+use out::Out;
 use unify::scan::Scan;
 use unify::schema::Schema;
 
@@ -36,36 +38,10 @@ enum Kind<'a> {
     Nobody,
 }
 
-/// Items that are ready.
-#[derive(Debug)]
-struct Out {
-    actor: Actor,
-    ready: VecDeque<(i64, Item)>,
-    last: i64,
-}
-
-impl Out {
-    /// At `ns`, or at the time of the item before if that is later.
-    fn put(&mut self, ns: i64, thread: u32, what: What) {
-        self.last = self.last.max(ns);
-        let actor = self.actor;
-        let item = Item {
-            actor,
-            thread,
-            what,
-        };
-        self.ready.push_back((self.last, item));
-    }
-}
-
 impl<'a> Extract<'a> {
     /// Of the file that `scan` was made of; times are those of its clock.
     pub fn new(file: &File<'a>, scan: &'a Scan, schema: &'a Schema<'_>) -> Extract<'a> {
-        let mut out = Out {
-            actor: Actor::Rank(scan.rank().unwrap_or(0)),
-            ready: VecDeque::new(),
-            last: i64::MIN,
-        };
+        let mut out = Out::new(Actor::Rank(scan.rank().unwrap_or(0)));
         let kind = if scan.rank().is_some() {
             Kind::Rank(Box::new(rank::Rank::new(file, scan, schema, &mut out)))
         } else if let Some(server) = server_of(file) {
@@ -117,16 +93,4 @@ fn actor(server: &Server) -> Actor {
         Role::DataServer => Actor::DataServer(server.number),
         Role::Device => Actor::Device(server.number),
     }
-}
-
-/// A number for a machine and its boot; 0 if it is not known.
-fn machine(scan: &Scan) -> u64 {
-    let process = scan.library.process();
-    if process.boot.is_empty() {
-        return 0;
-    }
-    // FNV-1a: equal in all processes, unlike the hashes of maps.
-    process.boot.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, b| {
-        (hash ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3)
-    })
 }

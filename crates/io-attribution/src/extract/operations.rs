@@ -1,7 +1,7 @@
 //! The items of a rank's operations: which file a descriptor stood for, in which call they happened, and asynchronous ones
 //! put together of their beginning and their end.
 
-use super::Out;
+use super::out::Out;
 use crate::fact::FileRole;
 use crate::item::{Inside, Operation, SeenFile, What};
 use blockfile::define::OpenFile;

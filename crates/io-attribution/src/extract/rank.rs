@@ -1,8 +1,9 @@
 //! The items of a rank's calls.
 
-use super::Out;
 use super::handles::Handles;
+use super::machine::machine_number;
 use super::operations::{Beginning, Operations};
+use super::out::Out;
 use super::walk::{Next, Pending, Walk};
 use crate::item::{Inside, ViewPart, What};
 use blockfile::define::View;
@@ -84,7 +85,7 @@ impl<'a> Rank<'a> {
         for (i, thread) in file.threads().iter().enumerate() {
             let what = What::Thread {
                 tid: thread.tid,
-                machine: super::machine(scan),
+                machine: machine_number(scan),
             };
             out.put(first, thread.number, what);
             let defined = scan.defined.get(i).map_or(&[][..], Vec::as_slice);

@@ -1,6 +1,7 @@
 //! The items of a process that is no rank: an I/O server, or what follows a device.
 
-use super::Out;
+use super::machine::machine_number;
+use super::out::Out;
 use crate::fact::{Actor, FileRole};
 use crate::item::{ExtentsPart, Operation, SeenFile, What};
 use blockfile::define::{Definition, EXTENTS, Extents, FILE};
@@ -54,7 +55,7 @@ impl<'a> Others<'a> {
         for thread in file.threads() {
             let what = What::Thread {
                 tid: thread.tid,
-                machine: super::machine(scan),
+                machine: machine_number(scan),
             };
             out.put(first, thread.number, what);
         }

@@ -1,0 +1,38 @@
+//! Items on their way out of a block file.
+
+use crate::fact::Actor;
+use crate::item::{Item, What};
+use std::collections::VecDeque;
+
+/// Items that are ready.
+#[derive(Debug)]
+pub(super) struct Out {
+    pub actor: Actor,
+    /// Items with their times, ns on rank 0's clock.
+    pub ready: VecDeque<(i64, Item)>,
+    /// Time of the last item, ns.
+    pub last: i64,
+}
+
+impl Out {
+    /// No items of this actor so far.
+    pub fn new(actor: Actor) -> Out {
+        Out {
+            actor,
+            ready: VecDeque::new(),
+            last: i64::MIN,
+        }
+    }
+
+    /// Adds an item at `ns`, or at the time of the item before if that is later.
+    pub fn put(&mut self, ns: i64, thread: u32, what: What) {
+        self.last = self.last.max(ns);
+        let actor = self.actor;
+        let item = Item {
+            actor,
+            thread,
+            what,
+        };
+        self.ready.push_back((self.last, item));
+    }
+}
