@@ -8,7 +8,7 @@
 //! recorded when it ends; an operation comes when it ends. So an access is known before the operations that happen in it.
 
 use super::fact::{Actor, FileRole};
-use blockfile::operation as op;
+use blockfile::operation::{self as op, Effect, kind};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,6 +192,26 @@ pub struct Operation {
     pub outstanding: bool,
     /// Of requests, when they arrived, ns on rank 0's clock.
     pub arrived: i64,
+}
+
+impl Operation {
+    /// Bytes of the file that it moved: none, but at some place, behind the end of a file.
+    pub(crate) fn moved(&self) -> Option<(u64, u64)> {
+        use Effect::{Read, StartRead, StartWrite, Write};
+        let effect = kind(self.kind)?.effect;
+        if !matches!(effect, Read | Write | StartRead | StartWrite) {
+            return None;
+        }
+        let start = u64::try_from(self.record.offset).ok()?;
+        let bytes = u64::try_from(self.record.result).ok()?;
+        Some((start, start.checked_add(bytes)?))
+    }
+
+    /// Whether it writes, or begins to.
+    pub(crate) fn writes(&self) -> bool {
+        let effect = kind(self.kind).map(|k| k.effect);
+        matches!(effect, Some(Effect::Write | Effect::StartWrite))
+    }
 }
 
 /// Where parts of a file lie on a device.

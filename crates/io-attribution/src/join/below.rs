@@ -5,11 +5,12 @@
 //! found by the bytes. All else at servers bears the number of the request. What a device does is found by thread, or by
 //! pages.
 
-use super::Put;
-use super::link::{Link, Resolved};
-use super::lower::{Lower, give};
-use super::out::Out;
-use super::pages::{Inode, Pages};
+use super::give::give;
+use super::link::{Link, Lower};
+use super::out::{Out, Put};
+use super::pages::Pages;
+use super::places::Inode;
+use super::resolved::Resolved;
 use crate::fact::{Actor, Lane, Place};
 use crate::item::{Inside, Operation, What};
 use blockfile::operation::{DIRECT, Effect, Layer, kind};
@@ -294,7 +295,7 @@ impl Below {
         };
         match found.or_else(|| self.of_asynchronous(&lower, out)) {
             Some(link) => self.found(lower, &link, out, put),
-            None => self.found(lower, &super::out::nothing(), out, put),
+            None => self.found(lower, &Link::nothing(), out, put),
         }
     }
 
@@ -346,14 +347,14 @@ impl Below {
         let operation = &lower.operation;
         let layer = kind(operation.kind).map(|k| k.layer);
         let Some(request) = operation.record.request else {
-            lower.trigger = Some(super::out::nothing());
+            lower.trigger = Some(Link::nothing());
             return self.lower(lower, out, put);
         };
         if layer == Some(Layer::Libc) {
             let own = lower.own.clone();
             let (actor, thread) = (lower.actor, lower.thread);
             self.ended(actor, thread, &lower.operation, &own);
-            if let (Some(&range), true) = (lower.pieces.first(), super::writes(&lower.operation)) {
+            if let (Some(&range), true) = (lower.pieces.first(), lower.operation.writes()) {
                 let devices = self.devices.get(&(actor, request.inode));
                 for &device in devices.into_iter().flatten() {
                     let inode = (device, request.inode);
@@ -471,11 +472,11 @@ impl Below {
             .flat_map(|t| std::mem::take(&mut t.pending))
             .collect();
         for lower in pending {
-            self.found(lower, &super::out::nothing(), out, put)?;
+            self.found(lower, &Link::nothing(), out, put)?;
         }
         let parts: Vec<Lower> = self.parts.drain().flat_map(|(_, parts)| parts).collect();
         for mut lower in parts {
-            lower.trigger = Some(super::out::nothing());
+            lower.trigger = Some(Link::nothing());
             self.lower(lower, out, put)?;
         }
         Ok(())

@@ -1,68 +1,10 @@
-//! An operation below a rank's, and what it is given as when all is known that it hangs on.
+//! What an operation below a rank's is given as when all is known that it hangs on.
 
-use super::Put;
-use super::link::{Link, Resolved};
-use super::out::{Known, Out};
-use crate::fact::{Actor, Place, Precision};
-use crate::item::Operation;
-use blockfile::operation::{Layer, REQUEST_QUEUED, kind};
+use super::link::{Link, Lower};
+use super::out::{Known, Out, Put};
+use super::resolved::Resolved;
+use crate::fact::{Place, Precision};
 use trace_model::Stop;
-
-/// An operation below a rank's.
-#[derive(Debug)]
-pub(super) struct Lower {
-    pub operation: Operation,
-    pub actor: Actor,
-    pub thread: u32,
-    /// What triggered it.
-    pub trigger: Option<Link>,
-    /// The operations whose bytes it moved, and which bytes of the file that these worked on.
-    pub carries: Vec<(Link, (u64, u64))>,
-    /// Bytes of its file that it moved.
-    pub pieces: Vec<(u64, u64)>,
-    /// What has to be added to offsets of its own file to get those of the file that the link is about.
-    pub shift: i64,
-    /// Whether it was found by pages.
-    pub by_page: bool,
-    /// For what happens below it.
-    pub own: Link,
-}
-
-impl Lower {
-    pub fn new(operation: Operation, actor: Actor, thread: u32) -> Lower {
-        Lower {
-            pieces: super::moved(&operation)
-                .into_iter()
-                .filter(|(start, end)| start < end)
-                .collect(),
-            operation,
-            actor,
-            thread,
-            trigger: None,
-            carries: Vec::new(),
-            shift: 0,
-            by_page: false,
-            own: Link::new(),
-        }
-    }
-
-    /// It moved the bytes of this operation.
-    pub fn carry(&mut self, link: &Link) {
-        let pieces = self.pieces.iter();
-        self.carries = pieces.map(|&range| (link.clone(), range)).collect();
-    }
-
-    /// The number of the request that it is.
-    pub fn request(&self) -> Option<u64> {
-        let layer = kind(self.operation.kind)?.layer;
-        let is = layer == Layer::Request && self.operation.kind != REQUEST_QUEUED;
-        self.operation
-            .record
-            .request
-            .filter(|_| is)
-            .map(|r| r.unique)
-    }
-}
 
 fn shifted((start, end): (u64, u64), by: i64) -> (u64, u64) {
     let at = |offset: u64| offset.saturating_add_signed(by);

@@ -1,6 +1,7 @@
 //! Data accesses that belong together, the transfers in them, and whose bytes these moved (rules 4 to 8).
 
-use super::link::{Credit, Link, Share};
+use super::link::Link;
+use super::resolved::{Credit, Share};
 use crate::fact::{Call, Place, Precision};
 use crate::intervals::Intervals;
 use crate::item;

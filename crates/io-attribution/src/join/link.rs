@@ -1,66 +1,11 @@
-//! What is known of an operation to those that happened below it: filled in when it has been found out.
+//! Operations below a rank's, and the links to what caused them: an operation waits in a link until its cause is known.
 
-use super::lower::Lower;
-use crate::fact::{Place, Precision};
-use crate::ranges::Ranges;
+use super::resolved::Resolved;
+use crate::fact::Actor;
+use crate::item::Operation;
+use blockfile::operation::{Layer, REQUEST_QUEUED, kind};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// What a call got of a transfer.
-#[derive(Clone, Debug)]
-pub(super) struct Credit {
-    pub call: u64,
-    pub from: Place,
-    pub ranges: Ranges,
-    /// Its bytes that the transfer moved, in the order of the file.
-    pub span: (u64, u64),
-    pub bytes: u64,
-    pub precision: Precision,
-}
-
-impl Credit {
-    /// Bytes of it between these offsets of the file.
-    pub fn within(&self, range: (u64, u64)) -> u64 {
-        let (a, b) = self.ranges.overlap(range.0, range.1);
-        b.min(self.span.1).saturating_sub(a.max(self.span.0))
-    }
-}
-
-/// What a transfer moved for whom.
-#[derive(Debug, Default)]
-pub(super) struct Share {
-    pub credits: Vec<Credit>,
-    /// Bytes that nobody asked for; `None` if those that no call got may be of a call that is not known.
-    pub filler: Option<u64>,
-}
-
-impl Share {
-    /// Of the transfer of these bytes, of which calls got `credits`. `is_complete`: there is no other call that could have asked for
-    /// any.
-    pub fn new((start, end): (u64, u64), credits: Vec<Credit>, is_complete: bool) -> Share {
-        let asked = credits
-            .iter()
-            .fold(0_u64, |sum, c| sum.saturating_add(c.bytes));
-        let filler = is_complete.then(|| (end - start).saturating_sub(asked));
-        Share { credits, filler }
-    }
-}
-
-/// What was found out about an operation.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Resolved {
-    /// Number of the file of the program.
-    pub file: Option<u32>,
-    /// The call that triggered it, and where that is drawn.
-    pub trigger: Option<(u64, Place)>,
-    pub credits: Vec<Credit>,
-    /// Whether bytes that no call got of it are known to be nobody's, and not those of a call that is not known.
-    pub is_complete: bool,
-    /// Bytes of the program's file that it moved.
-    pub range: Option<(u64, u64)>,
-    /// What has to be added to offsets of the file that it worked on to get offsets of the program's file.
-    pub shift: i64,
-}
 
 #[derive(Debug)]
 enum State {
@@ -80,6 +25,11 @@ impl Link {
 
     pub fn known(resolved: Resolved) -> Link {
         Link(Rc::new(RefCell::new(State::Known(Rc::new(resolved)))))
+    }
+
+    /// A link to an operation of which nothing will be known.
+    pub fn nothing() -> Link {
+        Link::known(Resolved::default())
     }
 
     pub fn same(&self, other: &Link) -> bool {
@@ -108,5 +58,62 @@ impl Link {
             State::Waiting(waiting) => waiting,
             State::Known(_) => Vec::new(),
         }
+    }
+}
+
+/// An operation below a rank's.
+#[derive(Debug)]
+pub(super) struct Lower {
+    pub operation: Operation,
+    pub actor: Actor,
+    pub thread: u32,
+    /// What triggered it.
+    pub trigger: Option<Link>,
+    /// The operations whose bytes it moved, and which bytes of the file that these worked on.
+    pub carries: Vec<(Link, (u64, u64))>,
+    /// Bytes of its file that it moved.
+    pub pieces: Vec<(u64, u64)>,
+    /// What has to be added to offsets of its own file to get those of the file that the link is about.
+    pub shift: i64,
+    /// Whether it was found by pages.
+    pub by_page: bool,
+    /// For what happens below it.
+    pub own: Link,
+}
+
+impl Lower {
+    pub fn new(operation: Operation, actor: Actor, thread: u32) -> Lower {
+        Lower {
+            pieces: operation
+                .moved()
+                .into_iter()
+                .filter(|(start, end)| start < end)
+                .collect(),
+            operation,
+            actor,
+            thread,
+            trigger: None,
+            carries: Vec::new(),
+            shift: 0,
+            by_page: false,
+            own: Link::new(),
+        }
+    }
+
+    /// It moved the bytes of this operation.
+    pub fn carry(&mut self, link: &Link) {
+        let pieces = self.pieces.iter();
+        self.carries = pieces.map(|&range| (link.clone(), range)).collect();
+    }
+
+    /// The number of the request that it is.
+    pub fn request(&self) -> Option<u64> {
+        let layer = kind(self.operation.kind)?.layer;
+        let is = layer == Layer::Request && self.operation.kind != REQUEST_QUEUED;
+        self.operation
+            .record
+            .request
+            .filter(|_| is)
+            .map(|r| r.unique)
     }
 }

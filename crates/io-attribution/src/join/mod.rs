@@ -9,69 +9,31 @@
 
 mod below;
 mod files;
+mod give;
 mod group;
+mod joined;
 mod link;
-mod lower;
 mod out;
 mod pages;
 mod places;
 mod process;
+mod resolved;
+
+pub use joined::Joined;
 
 use super::Fact;
 use super::fact::{Actor, FileRole, Lane, Place};
 use super::item::{self, Item, What};
 use below::Below;
-use blockfile::operation::{Effect, kind};
 use group::{Group, Member, Transfer};
-use link::{Link, Resolved, Share};
-use out::Out;
+use link::Link;
+use out::{Out, Put};
 use process::{Begun, Key, Process};
+use resolved::{Resolved, Share};
 use std::collections::BTreeMap;
 use trace_model::Stop;
 use trace_model::hash::Map;
 use wrappers::{Phase, Table};
-
-/// Takes facts.
-type Put<'p> = &'p mut dyn FnMut(&Fact) -> Result<(), Stop>;
-
-/// What came of the join.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Joined {
-    /// Start of the first call of any rank, ns on rank 0's clock: pictures count time from here. `None` without ranks.
-    pub zero: Option<i64>,
-    /// Data access calls.
-    pub calls: u64,
-    /// Operations of all kinds.
-    pub operations: u64,
-    /// Of them, transfers of ranks to or from a data file.
-    pub transfers: u64,
-    /// Bytes that these moved.
-    pub moved: u64,
-    /// Bytes of them that no call had asked for.
-    pub filler: u64,
-    /// Bytes that calls asked for and that were found in transfers, to the byte.
-    pub exact: u64,
-    /// By pages.
-    pub page: u64,
-    /// By the range between first and last byte.
-    pub hull: u64,
-    /// Read by several transfers.
-    pub may_serve: u64,
-    /// Written by several calls of one collective access.
-    pub may_carry: u64,
-    /// Bytes of the file that several calls of one collective access wrote.
-    pub overwritten: u64,
-    /// Bytes that calls asked for and that no transfer moved: reads behind the end of the file, lost records.
-    pub unattributed: u64,
-    /// Collective accesses that each rank executed by itself.
-    pub independent: u64,
-    /// Requests at servers whose CallID, as the server's table had it, is that of the libc call which was running.
-    pub server_agreements: u64,
-    /// Requests where it is another.
-    pub server_differences: u64,
-    /// Requests for which no libc call was found.
-    pub server_unattributed: u64,
-}
 
 /// Puts items together.
 #[derive(Debug)]
@@ -357,14 +319,14 @@ impl<'t> Joiner<'t> {
         let seen = self.seen(rank, &operation);
         let file = seen.map(|s| s.file);
         let link = self.below.operation(actor, thread, &operation);
-        let range = moved(&operation);
+        let range = operation.moved();
         let data = seen
             .filter(|s| s.role == FileRole::Data || self.out.files.role(s.file) == FileRole::Data);
         let range = range.filter(|_| data.is_some());
         let process = self.processes.get(&rank);
         let may_work_for_others = process.is_some_and(Process::may_work_for_others);
         if let (Some(range), Some(seen)) = (range, data) {
-            let writes = writes(&operation);
+            let writes = operation.writes();
             if writes {
                 let inode = self.out.files.inode(seen.file);
                 let ns = operation.stop;
@@ -527,21 +489,4 @@ impl<'t> Joiner<'t> {
         self.out.joined.unattributed += missing.sum::<u64>();
         Ok(())
     }
-}
-
-/// Bytes of the file that an operation moved: none, but at some place, behind the end of a file.
-fn moved(operation: &item::Operation) -> Option<(u64, u64)> {
-    use Effect::{Read, StartRead, StartWrite, Write};
-    let effect = kind(operation.kind)?.effect;
-    if !matches!(effect, Read | Write | StartRead | StartWrite) {
-        return None;
-    }
-    let start = u64::try_from(operation.record.offset).ok()?;
-    let bytes = u64::try_from(operation.record.result).ok()?;
-    Some((start, start.checked_add(bytes)?))
-}
-
-fn writes(operation: &item::Operation) -> bool {
-    let effect = kind(operation.kind).map(|k| k.effect);
-    matches!(effect, Some(Effect::Write | Effect::StartWrite))
 }

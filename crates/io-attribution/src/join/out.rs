@@ -1,11 +1,14 @@
 //! Facts on their way out.
 
 use super::files::Files;
-use super::link::{Link, Resolved, Share};
-use super::{Joined, Put};
+use super::joined::Joined;
+use super::resolved::{Resolved, Share};
 use crate::fact::{Actor, Call, Edge, Fact, Lane, Operation, Place, Precision, Relation};
 use crate::item;
 use trace_model::Stop;
+
+/// Takes facts.
+pub(super) type Put<'p> = &'p mut dyn FnMut(&Fact) -> Result<(), Stop>;
 
 /// Gives numbers to operations, and files before what names them.
 #[derive(Debug, Default)]
@@ -170,9 +173,4 @@ impl Out {
             shift: 0,
         })
     }
-}
-
-/// A link to what is known already.
-pub(super) fn nothing() -> Link {
-    Link::known(Resolved::default())
 }

@@ -2,7 +2,7 @@
 //! since it was last written out (`spec/io-chain.md` section 6).
 
 use super::link::Link;
-use super::places::Places;
+use super::places::{Inode, Places};
 use crate::fact::Actor;
 use crate::item::ExtentsPart;
 use std::collections::HashSet;
@@ -10,9 +10,6 @@ use trace_model::hash::Map;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
-
-/// A file: device and inode.
-pub(super) type Inode = (u64, u64);
 
 #[derive(Debug)]
 struct Written {

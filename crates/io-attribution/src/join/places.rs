@@ -4,10 +4,12 @@
 //! file's places was true then and some time before: it holds from what was told of the same place earlier until then. What
 //! was told last also holds afterwards.
 
-use super::pages::Inode;
 use crate::fact::Actor;
 use std::collections::BTreeMap;
 use trace_model::hash::Map;
+
+/// A file: device and inode.
+pub(super) type Inode = (u64, u64);
 
 /// All places that are known.
 #[derive(Debug, Default)]

@@ -1,0 +1,60 @@
+//! What is found out about an operation, and what a transfer moved for whom.
+
+use crate::fact::{Place, Precision};
+use crate::ranges::Ranges;
+
+/// What a call got of a transfer.
+#[derive(Clone, Debug)]
+pub(super) struct Credit {
+    pub call: u64,
+    pub from: Place,
+    pub ranges: Ranges,
+    /// Its bytes that the transfer moved, in the order of the file.
+    pub span: (u64, u64),
+    pub bytes: u64,
+    pub precision: Precision,
+}
+
+impl Credit {
+    /// Bytes of it between these offsets of the file.
+    pub fn within(&self, range: (u64, u64)) -> u64 {
+        let (a, b) = self.ranges.overlap(range.0, range.1);
+        b.min(self.span.1).saturating_sub(a.max(self.span.0))
+    }
+}
+
+/// What a transfer moved for whom.
+#[derive(Debug, Default)]
+pub(super) struct Share {
+    pub credits: Vec<Credit>,
+    /// Bytes that nobody asked for; `None` if those that no call got may be of a call that is not known.
+    pub filler: Option<u64>,
+}
+
+impl Share {
+    /// Of the transfer of these bytes, of which calls got `credits`. `is_complete`: there is no other call that could have asked for
+    /// any.
+    pub fn new((start, end): (u64, u64), credits: Vec<Credit>, is_complete: bool) -> Share {
+        let asked = credits
+            .iter()
+            .fold(0_u64, |sum, c| sum.saturating_add(c.bytes));
+        let filler = is_complete.then(|| (end - start).saturating_sub(asked));
+        Share { credits, filler }
+    }
+}
+
+/// What was found out about an operation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Resolved {
+    /// Number of the file of the program.
+    pub file: Option<u32>,
+    /// The call that triggered it, and where that is drawn.
+    pub trigger: Option<(u64, Place)>,
+    pub credits: Vec<Credit>,
+    /// Whether bytes that no call got of it are known to be nobody's, and not those of a call that is not known.
+    pub is_complete: bool,
+    /// Bytes of the program's file that it moved.
+    pub range: Option<(u64, u64)>,
+    /// What has to be added to offsets of the file that it worked on to get offsets of the program's file.
+    pub shift: i64,
+}
