@@ -40,7 +40,7 @@ pub struct Compared {
     /// Bytes written.
     pub written: u64,
     /// Bytes written that no call had asked for.
-    pub filler: u64,
+    pub hole_bytes: u64,
     /// Calls that write bytes.
     pub writes: u64,
     /// Of them, those whose bytes are found once each.
@@ -50,7 +50,7 @@ pub struct Compared {
     /// Of them, those whose bytes are found once each.
     pub served: u64,
     /// Of them, those whose bytes several transfers may have served.
-    pub may_serve: u64,
+    pub ambiguous: u64,
     /// All that differs, a line each.
     pub differences: Vec<String>,
 }
@@ -63,12 +63,12 @@ impl Compared {
         self.may_carry += other.may_carry;
         self.several += other.several;
         self.written += other.written;
-        self.filler += other.filler;
+        self.hole_bytes += other.hole_bytes;
         self.writes += other.writes;
         self.delivered += other.delivered;
         self.reads += other.reads;
         self.served += other.served;
-        self.may_serve += other.may_serve;
+        self.ambiguous += other.ambiguous;
         self.differences.extend(other.differences.iter().cloned());
     }
 }
@@ -340,9 +340,9 @@ fn transfer(
         .map(|(mark, bytes)| (*mark, *bytes))
         .collect();
     let all = u64::try_from(record.size).unwrap_or(0);
-    let filler = all.saturating_sub(seen_marks.values().sum());
+    let hole_bytes = all.saturating_sub(seen_marks.values().sum());
     out.written += all;
-    out.filler += filler;
+    out.hole_bytes += hole_bytes;
     let mut ranks: Vec<u64> = seen_marks.keys().map(|mark| (mark - 1) % 8).collect();
     ranks.dedup();
     ranks.sort_unstable();
@@ -353,14 +353,14 @@ fn transfer(
         && seen_marks
             .iter()
             .all(|(mark, bytes)| found.get(mark) >= Some(bytes));
-    if found == seen_marks && precise && operation.filler == filler {
+    if found == seen_marks && precise && operation.hole_bytes == hole_bytes {
         out.exact += 1;
-    } else if may_carry && !precise && operation.filler == filler {
+    } else if may_carry && !precise && operation.hole_bytes == hole_bytes {
         out.may_carry += 1;
     } else {
         out.differences.push(format!(
-            "{what}: carries {found:?} filler {}{}, seen {:?} filler {filler}",
-            operation.filler,
+            "{what}: carries {found:?} filler {}{}, seen {:?} filler {hole_bytes}",
+            operation.hole_bytes,
             if precise { "" } else { " not exact" },
             seen.marks
         ));
@@ -378,33 +378,33 @@ fn coverage(facts: &Facts, out: &mut Compared) {
     for (call, n, precision) in facts.carried.values().flatten() {
         let entry = bytes.entry(*call).or_default();
         entry.0 += n;
-        entry.1 |= matches!(precision, Precision::MayServe | Precision::MayCarry);
+        entry.1 |= matches!(precision, Precision::Ambiguous | Precision::MayCarry);
     }
     let ranks = facts.calls.iter().map(|call| call.place.lane.actor);
     let ranks = ranks.collect::<BTreeSet<Actor>>().len() as u64;
     for call in facts.calls.iter().filter(|call| call.bytes > 0) {
         let mut expected = call.bytes;
         if facts.file(Some(call.file)) == "pattern.behind_end"
-            && let Some((first, behind)) = call.hull
+            && let Some((first, behind)) = call.bounding_extent
         {
             // Each rank has written 1000 bytes; no more can be read.
             expected = behind.min(1000 * ranks).saturating_sub(first);
         }
-        let (found, may_serve) = bytes.get(&call.call).copied().unwrap_or_default();
+        let (found, ambiguous) = bytes.get(&call.call).copied().unwrap_or_default();
         let (all, once) = if call.writes {
             (&mut out.writes, &mut out.delivered)
         } else {
             (&mut out.reads, &mut out.served)
         };
         *all += 1;
-        if may_serve
+        if ambiguous
             && call.writes
             && is_overlapping(facts.file(Some(call.file)))
             && found >= expected
         {
             *once += 1;
-        } else if may_serve {
-            out.may_serve += 1;
+        } else if ambiguous {
+            out.ambiguous += 1;
         } else if found == expected {
             *once += 1;
         } else {

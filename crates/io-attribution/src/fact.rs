@@ -70,7 +70,7 @@ pub struct Call {
     /// Bytes asked for.
     pub bytes: u64,
     /// First byte in the file and the byte behind the last one; `None` if not known or empty.
-    pub hull: Option<(u64, u64)>,
+    pub bounding_extent: Option<(u64, u64)>,
     /// In how many pieces these bytes lie in the file; 0 if not known.
     pub pieces: u64,
 }
@@ -96,8 +96,8 @@ pub struct Operation {
     pub call: Option<u64>,
     /// Whether it was only waiting or under way somewhere else, as an asynchronous one, and not running on its thread.
     pub outstanding: bool,
-    /// Bytes moved that no call had asked for (read-modify-write).
-    pub filler: u64,
+    /// Bytes of sieving holes: moved, but asked for by no call (read-modify-write).
+    pub hole_bytes: u64,
 }
 
 /// How a call and an operation belong together.
@@ -117,10 +117,9 @@ pub enum Precision {
     /// By pages of 4 KiB of the page cache.
     Page,
     /// By the range between the first and the last byte of the call.
-    Hull,
-    /// Several operations read these bytes; which one served the call is not known. Or several wrote them, and which one had the
-    /// call's is not known.
-    MayServe,
+    BoundingExtent,
+    /// Several operations read or wrote these bytes; which one served the call or had its bytes is not known.
+    Ambiguous,
     /// Several calls of one collective access wrote these bytes; whose the operation moved is not known.
     MayCarry,
 }

@@ -8,9 +8,9 @@ use blockfile::define::View;
 use blockfile::runs::Run;
 use std::sync::Arc;
 
-/// How often copies of a filetype may overlap before only the hull of an access is looked at.
+/// How often copies of a filetype may overlap before only the bounding extent of an access is looked at.
 const MOST_OVERLAPPING: i128 = 4096;
-/// Most pieces of runs in no order that are sorted one by one; of more, only the hull is looked at.
+/// Most pieces of runs in no order that are sorted one by one; of more, only the bounding extent is looked at.
 const MOST_SORTED: u64 = 1 << 16;
 
 /// Pieces of one length at equal distances.
@@ -72,11 +72,11 @@ fn in_order(runs: &[Run]) -> (Vec<Run>, bool) {
         let low = sorted.iter().flat_map(ends).flatten().min();
         let last = |run: &Run| i128::from(run.last().unwrap_or(i64::MAX)) + i128::from(run.length);
         let high = sorted.iter().map(last).max();
-        let hull = low.zip(high).map(|(low, high)| {
+        let bounding_extent = low.zip(high).map(|(low, high)| {
             let length = (high - i128::from(low)).clamp(1, i128::from(u64::MAX));
             Run::piece(low, length as u64)
         });
-        sorted = hull.into_iter().collect();
+        sorted = bounding_extent.into_iter().collect();
     }
     sorted.sort_by_key(|run| run.offset);
     (sorted, false)
@@ -299,7 +299,7 @@ impl Ranges {
             return (data - from).clamp(0, i128::from(self.bytes)) as u64;
         }
         if self.overlapping() > MOST_OVERLAPPING {
-            let Some((low, high)) = self.hull() else {
+            let Some((low, high)) = self.bounding_extent() else {
                 return 0;
             };
             let part = u128::from(offset.clamp(low, high) - low) * u128::from(self.bytes);
@@ -351,7 +351,7 @@ impl Ranges {
     }
 
     /// First byte in the file, and the byte behind the last one.
-    pub fn hull(&self) -> Option<(u64, u64)> {
+    pub fn bounding_extent(&self) -> Option<(u64, u64)> {
         let l = &*self.layout;
         if self.bytes == 0 || l.is_empty() {
             return None;
@@ -485,7 +485,7 @@ mod tests {
             prop_assert_eq!(ranges.before(at), before, "before {}", at);
         }
         if bytes > 0 {
-            let (low, high) = ranges.hull().expect("a hull");
+            let (low, high) = ranges.bounding_extent().expect("a bounding extent");
             let bounds = (truth.iter().min(), truth.iter().max().map(|m| m + 1));
             if layout.apart {
                 prop_assert_eq!((Some(&low), Some(high)), bounds);
@@ -529,7 +529,7 @@ mod tests {
             if let Some(ranges) = Ranges::new(&layout, at, bytes) {
                 let (low, high) = ranges.overlap(offset / 2, offset);
                 prop_assert!(high.saturating_sub(low) <= bytes);
-                ranges.hull();
+                ranges.bounding_extent();
                 ranges.pieces();
                 ranges.iter().take(10).for_each(drop);
                 layout.data_at(offset);
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hull_is_shared_out_evenly() {
+    fn a_bounding_extent_is_shared_out_evenly() {
         let view = View {
             etype: 1,
             extent: 1000,

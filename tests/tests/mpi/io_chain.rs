@@ -363,12 +363,12 @@ fn row(mpi: &str, name: &str, ranks: usize, found: &Compared) -> String {
         found.exact,
         found.several,
         found.written as f64 / 1e6,
-        found.filler as f64 / 1e6,
+        found.hole_bytes as f64 / 1e6,
         found.delivered,
         found.writes,
         found.served,
         found.reads,
-        found.may_serve
+        found.ambiguous
     )
 }
 
@@ -433,7 +433,7 @@ fn whole_chain(facts: &Facts, tables: u64) -> BTreeSet<usize> {
         if kind.effect == Effect::Write && operation.error == 0 {
             let carried = facts.carried.get(&operation.id).map_or(0, Vec::len);
             assert!(carried > 0, "{operation:?}");
-            assert_eq!(operation.filler, 0, "{operation:?}");
+            assert_eq!(operation.hole_bytes, 0, "{operation:?}");
             sharing.insert(carried);
         }
     }

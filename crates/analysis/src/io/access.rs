@@ -106,10 +106,10 @@ pub struct Access {
     pub asked: u64,
     /// Bytes of theirs that transfers moved; larger than `asked` where it is not known which of several served them.
     pub carried: u64,
-    /// Bytes that were read during them and that no call had asked for.
-    pub filler_read: u64,
-    /// Bytes that were written during them and that no call had asked for.
-    pub filler_written: u64,
+    /// Bytes of sieving holes that were read during the accesses: no call had asked for them.
+    pub hole_bytes_read: u64,
+    /// Bytes of sieving holes that were written during the accesses: no call had asked for them.
+    pub hole_bytes_written: u64,
     /// Writing calls during which bytes were read: read-modify-write.
     pub modifying: u64,
     /// Calls of their ranks into libc during them.
@@ -137,8 +137,8 @@ pub struct Access {
 impl Access {
     /// Bytes of transfers, asked for or not.
     pub fn moved(&self) -> u64 {
-        let filler = self.filler_read.saturating_add(self.filler_written);
-        self.carried.saturating_add(filler)
+        let hole_bytes = self.hole_bytes_read.saturating_add(self.hole_bytes_written);
+        self.carried.saturating_add(hole_bytes)
     }
 
     /// Bytes moved for each byte asked for; `None` if none was.
@@ -156,8 +156,8 @@ pub struct OtherCalls {
     pub operations: u64,
     /// Of these those that moved bytes: work that was put off.
     pub transfers: u64,
-    /// Bytes that were moved during them and that no call had asked for.
-    pub filler: u64,
+    /// Bytes of sieving holes that were moved during the calls: no call had asked for them.
+    pub hole_bytes: u64,
     /// Time of the operations.
     pub times: Times,
 }

@@ -23,20 +23,20 @@ pub struct Stage {
 pub struct Attribution {
     /// Transfers.
     pub transfers: u64,
-    /// Those of which every byte has a call or is filler, without a guess.
+    /// Transfers of which every byte has a call or is in a sieving hole, without a guess.
     pub settled: u64,
     /// Bytes that they moved.
     pub moved: u64,
-    /// Bytes that no call had asked for, which is known exactly.
-    pub filler: u64,
+    /// Bytes of sieving holes: no call had asked for them, which is known exactly.
+    pub hole_bytes: u64,
     /// Bytes known to be of a call: to the byte.
     pub exact: u64,
     /// By pages of 4 KiB.
     pub page: u64,
-    /// By the range between first and last byte of the call.
-    pub hull: u64,
+    /// Bytes that were attributed by the range between the first and the last byte of the call.
+    pub bounding_extent: u64,
     /// Bytes that may have served a call; several transfers moved them, and each counts.
-    pub may_serve: u64,
+    pub ambiguous: u64,
     /// Bytes that several calls of one collective access wrote; each of them counts.
     pub may_carry: u64,
     /// Bytes of which no call is known.
@@ -48,8 +48,8 @@ impl Attribution {
         let sum = match precision {
             Precision::Exact => &mut self.exact,
             Precision::Page => &mut self.page,
-            Precision::Hull => &mut self.hull,
-            Precision::MayServe => &mut self.may_serve,
+            Precision::BoundingExtent => &mut self.bounding_extent,
+            Precision::Ambiguous => &mut self.ambiguous,
             Precision::MayCarry => &mut self.may_carry,
         };
         *sum = sum.saturating_add(bytes);
@@ -94,7 +94,7 @@ impl Attributions {
             let sums = self.stages.entry(stage).or_default();
             sums.transfers += 1;
             sums.moved = sums.moved.saturating_add(bytes);
-            sums.filler = sums.filler.saturating_add(operation.filler);
+            sums.hole_bytes = sums.hole_bytes.saturating_add(operation.hole_bytes);
         }
         let seen = Seen {
             call: operation.call,
@@ -102,7 +102,7 @@ impl Attributions {
             offset: operation.record.offset,
             is_selected,
             stage,
-            left: bytes.saturating_sub(operation.filler),
+            left: bytes.saturating_sub(operation.hole_bytes),
             guessed: false,
         };
         if self.seen.insert(operation.id, seen).is_none() {

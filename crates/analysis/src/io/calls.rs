@@ -44,8 +44,8 @@ pub struct Made {
     pub writes: bool,
     /// Bytes asked for.
     pub bytes: u64,
-    /// First byte and the one behind the last.
-    pub hull: Option<(u64, u64)>,
+    /// First byte in the file, and the byte after the last one.
+    pub bounding_extent: Option<(u64, u64)>,
     /// Pieces of these bytes in the file, 0 if not known.
     pub pieces: u64,
 }
@@ -108,8 +108,10 @@ pub(super) struct Open {
     pub carried: u64,
     /// Whether other calls of its group wrote some of its bytes, too.
     pub may_carry: bool,
-    pub filler_read: u64,
-    pub filler_written: u64,
+    /// Bytes of sieving holes that its operations read.
+    pub hole_bytes_read: u64,
+    /// Bytes of sieving holes that its operations wrote.
+    pub hole_bytes_written: u64,
     pub read: u64,
     pub operations: u64,
     pub transfers: u64,
@@ -140,10 +142,10 @@ impl Open {
         self.times.add(doing, operation.outstanding, ns);
         match doing {
             Doing::Read => {
-                self.filler_read += operation.filler;
+                self.hole_bytes_read += operation.hole_bytes;
                 self.read += bytes;
             }
-            Doing::Write => self.filler_written += operation.filler,
+            Doing::Write => self.hole_bytes_written += operation.hole_bytes,
             _ => {}
         }
         if !operation.outstanding {

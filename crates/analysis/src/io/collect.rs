@@ -122,7 +122,7 @@ impl Collector {
             sequence: call.sequence,
             writes: call.writes,
             bytes: call.bytes,
-            hull: call.hull,
+            bounding_extent: call.bounding_extent,
             pieces: call.pieces,
         };
         let group = made.sequence.filter(|_| made.is_blocking_collective());
@@ -285,7 +285,7 @@ impl Collector {
             other.calls += 1;
             other.operations += open.operations;
             other.transfers += open.transfers;
-            other.filler += open.filler_read.saturating_add(open.filler_written);
+            other.hole_bytes += open.hole_bytes_read.saturating_add(open.hole_bytes_written);
             other.times.join(&open.times);
             return;
         };
@@ -338,8 +338,10 @@ fn add(row: &mut Access, made: &Made, open: &Open) {
     row.writes = made.writes;
     row.asked = row.asked.saturating_add(made.bytes);
     row.carried = row.carried.saturating_add(open.carried);
-    row.filler_read = row.filler_read.saturating_add(open.filler_read);
-    row.filler_written = row.filler_written.saturating_add(open.filler_written);
+    row.hole_bytes_read = row.hole_bytes_read.saturating_add(open.hole_bytes_read);
+    row.hole_bytes_written = row
+        .hole_bytes_written
+        .saturating_add(open.hole_bytes_written);
     row.modifying += u64::from(made.writes && open.read > 0);
     row.operations += open.operations;
     row.transfers += open.transfers;

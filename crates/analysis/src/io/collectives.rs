@@ -87,7 +87,9 @@ impl Groups {
                 start,
                 stop: stop.max(start),
                 busy,
-                written: made.hull.filter(|_| made.writes && made.pieces == 1),
+                written: made
+                    .bounding_extent
+                    .filter(|_| made.writes && made.pieces == 1),
                 overwritten: open.may_carry,
             })
         };

@@ -28,8 +28,8 @@ pub enum Finding {
         /// Calls that asked for that.
         calls: u64,
     },
-    /// Much was moved that no call had asked for.
-    Filler {
+    /// Many bytes of sieving holes were moved: no call had asked for them.
+    SievingHoles {
         /// Whether by writing calls.
         writes: bool,
         /// Bytes asked for.
@@ -136,12 +136,12 @@ impl Report {
                 calls,
             });
         }
-        found.extend(access.into_iter().filter_map(filler));
+        found.extend(access.into_iter().filter_map(sieving_holes));
         if self.writes.modifying > 0 {
             found.push(Finding::ReadModifyWrite {
                 calls: self.writes.modifying,
                 of: self.writes.calls,
-                bytes: self.writes.filler_read,
+                bytes: self.writes.hole_bytes_read,
             });
         }
         let ns = self.reads.ns.saturating_add(self.writes.ns);
@@ -229,9 +229,11 @@ impl Report {
     }
 }
 
-fn filler(access: &Access) -> Option<Finding> {
-    let filler = access.filler_read.saturating_add(access.filler_written);
-    (filler > 0 && filler >= access.asked / 4).then(|| Finding::Filler {
+fn sieving_holes(access: &Access) -> Option<Finding> {
+    let sieving_holes = access
+        .hole_bytes_read
+        .saturating_add(access.hole_bytes_written);
+    (sieving_holes > 0 && sieving_holes >= access.asked / 4).then(|| Finding::SievingHoles {
         writes: access.writes,
         asked: access.asked,
         moved: access.moved(),

@@ -132,8 +132,8 @@ pub struct KindRow {
     pub short: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Bytes among them that no call had asked for.
-    pub filler: u64,
+    /// Bytes of sieving holes among the bytes moved: no call had asked for them.
+    pub hole_bytes: u64,
     /// Time, ns; of outstanding ones from submission to result.
     pub ns: u64,
     /// Those that were outstanding and not running.
@@ -158,7 +158,7 @@ impl KindRow {
             && u64::try_from(operation.record.size).is_ok_and(|size| bytes < size);
         self.short += u64::from(is_short);
         self.bytes = self.bytes.saturating_add(bytes);
-        self.filler = self.filler.saturating_add(operation.filler);
+        self.hole_bytes = self.hole_bytes.saturating_add(operation.hole_bytes);
         self.ns = self.ns.saturating_add(ns);
         if operation.outstanding {
             self.outstanding += 1;

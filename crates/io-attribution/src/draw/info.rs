@@ -18,8 +18,8 @@ const ROLES: [(FileRole, &str); 4] = [
 const PRECISIONS: [(Precision, &str); 5] = [
     (Precision::Exact, "exact"),
     (Precision::Page, "page"),
-    (Precision::Hull, "hull"),
-    (Precision::MayServe, "may serve"),
+    (Precision::BoundingExtent, "hull"),
+    (Precision::Ambiguous, "may serve"),
     (Precision::MayCarry, "may carry"),
 ];
 
@@ -57,7 +57,9 @@ fn shortened(name: &str) -> &[u8] {
 
 pub(super) fn write_call(call: &Call, out: &mut InfoWriter) {
     let since = |ns: i64| ns.wrapping_sub(call.place.ns);
-    let (first, behind) = call.hull.map_or((-1, -1), |(a, b)| (a as i64, b as i64));
+    let (first, behind) = call
+        .bounding_extent
+        .map_or((-1, -1), |(a, b)| (a as i64, b as i64));
     out.clear()
         .long(call.call as i64)
         .text(shortened(&call.name))
@@ -92,7 +94,7 @@ pub(super) fn write_operation(operation: &Operation, out: &mut InfoWriter) {
         .long(record.offset)
         .long(record.size)
         .long(record.result)
-        .long(operation.filler as i64)
+        .long(operation.hole_bytes as i64)
         .int(operation.error)
         .text(details(operation).as_bytes())
         .long(operation.id as i64);
@@ -237,7 +239,7 @@ pub(super) fn read<'a>(
             let file = v.int()? as u32;
             let sequence = u64::try_from(v.long()?).ok();
             let bytes = v.unsigned()?;
-            let hull = (v.long()?, v.long()?);
+            let bounding_extent = (v.long()?, v.long()?);
             let pieces = v.unsigned()?;
             let ends = [v.long()?, v.long()?].map(|since| place.ns.wrapping_add(since));
             let writes = v.int()? != 0;
@@ -252,7 +254,8 @@ pub(super) fn read<'a>(
                 sequence,
                 writes,
                 bytes,
-                hull: (hull != (-1, -1)).then_some((hull.0 as u64, hull.1 as u64)),
+                bounding_extent: (bounding_extent != (-1, -1))
+                    .then_some((bounding_extent.0 as u64, bounding_extent.1 as u64)),
                 pieces,
             })
         }
@@ -268,13 +271,13 @@ pub(super) fn read<'a>(
                 file: u32::try_from(v.int()?).ok(),
                 call,
                 outstanding: false,
-                filler: 0,
+                hole_bytes: 0,
             };
             operation.record.fd = v.int()?;
             operation.record.offset = v.long()?;
             operation.record.size = v.long()?;
             operation.record.result = v.long()?;
-            operation.filler = v.unsigned()?;
+            operation.hole_bytes = v.unsigned()?;
             operation.error = v.int()?;
             read_details(&String::from_utf8_lossy(v.text()?), &mut operation);
             operation.id = v.unsigned()?;

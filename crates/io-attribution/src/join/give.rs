@@ -79,7 +79,7 @@ pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolve
         trigger: trigger_call,
         named,
         carried: &carried,
-        filler: match resolved.is_complete {
+        hole_bytes: match resolved.is_complete {
             true => moved.saturating_sub(asked),
             false => 0,
         },

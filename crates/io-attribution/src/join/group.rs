@@ -83,7 +83,7 @@ impl Member {
             sequence: self.access.sequence,
             writes: self.access.writes,
             bytes: self.access.bytes.unwrap_or(0),
-            hull: self.ranges.as_ref().and_then(Ranges::hull),
+            bounding_extent: self.ranges.as_ref().and_then(Ranges::bounding_extent),
             pieces: self.ranges.as_ref().map_or(0, Ranges::pieces),
         }
     }
@@ -111,9 +111,9 @@ impl Member {
             span.1 - span.0
         };
         let precision = if !ranges.is_exact() {
-            Precision::Hull
+            Precision::BoundingExtent
         } else if self.twice.within(span.0, span.1) > 0 {
-            Precision::MayServe
+            Precision::Ambiguous
         } else {
             Precision::Exact
         };
@@ -135,7 +135,7 @@ impl Member {
             ranges: self.ranges.clone()?,
             span,
             bytes: span.1 - span.0,
-            precision: Precision::MayServe,
+            precision: Precision::Ambiguous,
         })
     }
 }
@@ -359,10 +359,10 @@ impl Group {
                 };
                 if self.writes && !was_read && credit.bytes < span.1 - span.0 {
                     credit.bytes = span.1 - span.0;
-                    credit.precision = credit.precision.max(Precision::MayServe);
+                    credit.precision = credit.precision.max(Precision::Ambiguous);
                 }
                 if doubtful {
-                    credit.precision = credit.precision.max(Precision::MayServe);
+                    credit.precision = credit.precision.max(Precision::Ambiguous);
                 }
                 if is_overwritten && overwritten.members.get(n) == Some(&true) {
                     credit.precision = Precision::MayCarry;
@@ -372,7 +372,9 @@ impl Group {
             *share = Share::new(transfer.range, credits, is_complete);
             if is_overwritten {
                 let asked = overwritten.any.within(start, end);
-                share.filler = share.filler.map(|_| (end - start).saturating_sub(asked));
+                share.hole_bytes = share
+                    .hole_bytes
+                    .map(|_| (end - start).saturating_sub(asked));
             }
         }
         Shares {
@@ -383,13 +385,13 @@ impl Group {
 
     /// Finds out which bytes several calls write: nothing, if they have more than [`COMPARED`] pieces.
     fn overwritten(&self) -> Overwritten {
-        let mut hulls: Vec<(u64, u64)> = self
+        let mut extents: Vec<(u64, u64)> = self
             .members
             .iter()
-            .filter_map(|m| m.ranges.as_ref()?.hull())
+            .filter_map(|m| m.ranges.as_ref()?.bounding_extent())
             .collect();
-        hulls.sort_unstable();
-        let apart = hulls.windows(2).all(|w| w[0].1 <= w[1].0);
+        extents.sort_unstable();
+        let apart = extents.windows(2).all(|w| w[0].1 <= w[1].0);
         let ranges = || {
             self.members
                 .iter()

@@ -366,7 +366,7 @@ impl<'t> Joiner<'t> {
             }
         }
         let who = (actor, thread);
-        // What a call asked for that never returned is not known: no byte of it is known to be filler.
+        // What a call asked for that never returned is not known: no byte of it is known to be in a sieving hole.
         let is_complete = !may_work_for_others && !self.is_in_open_access(rank, &operation);
         let share = Share::new(range.unwrap_or_default(), Vec::new(), is_complete);
         let resolved = self.out.resolve(&operation, who, file, range, share, put)?;
@@ -477,7 +477,7 @@ impl<'t> Joiner<'t> {
         for (transfer, mut share) in transfers.zip(shares.of_transfers) {
             let process = self.processes.get(&transfer.world);
             if process.is_some_and(Process::may_work_for_others) {
-                share.filler = None;
+                share.hole_bytes = None;
             }
             let who = (Actor::Rank(transfer.world), transfer.thread);
             let (file, range) = (transfer.file, Some(transfer.range));

@@ -31,7 +31,8 @@ pub(super) struct Known<'o> {
     pub named: Option<u64>,
     /// Calls whose bytes it moved.
     pub carried: &'o [(u64, Place, u64, Precision)],
-    pub filler: u64,
+    /// Bytes of sieving holes: moved, but asked for by no call.
+    pub hole_bytes: u64,
 }
 
 impl Out {
@@ -74,7 +75,7 @@ impl Out {
             file: known.file,
             call: known.trigger.map(|t| t.0).or(known.named),
             outstanding: o.outstanding,
-            filler: known.filler,
+            hole_bytes: known.hole_bytes,
         }))?;
         let edge = |call, from, relation, bytes, precision| Edge {
             call,
@@ -112,7 +113,7 @@ impl Out {
         Ok(())
     }
 
-    /// A rank's operation with what calls got of it. `filler` are the bytes that are known to be nobody's; `None` if that is not
+    /// A rank's operation with what calls got of it. `hole_bytes` is the size of its sieving holes; `None` if that is not
     /// known. Gives what those below it are to know.
     pub fn resolve(
         &mut self,
@@ -120,7 +121,10 @@ impl Out {
         (actor, thread): (Actor, u32),
         file: Option<u32>,
         range: Option<(u64, u64)>,
-        Share { credits, filler }: Share,
+        Share {
+            credits,
+            hole_bytes,
+        }: Share,
         put: Put<'_>,
     ) -> Result<Resolved, Stop> {
         let trigger = operation.inside.map(|inside| {
@@ -133,19 +137,19 @@ impl Out {
             (inside.call, Place { lane, ns })
         });
         let moved = range.map_or(0, |(start, end)| end - start);
-        let is_complete = trigger.is_some() && filler.is_some();
-        let filler = filler.filter(|_| is_complete).unwrap_or(0);
+        let is_complete = trigger.is_some() && hole_bytes.is_some();
+        let hole_bytes = hole_bytes.filter(|_| is_complete).unwrap_or(0);
         if moved > 0 {
             self.joined.transfers += 1;
             self.joined.moved += moved;
-            self.joined.filler += filler;
+            self.joined.hole_bytes += hole_bytes;
         }
         for credit in &credits {
             *match credit.precision {
                 Precision::Exact => &mut self.joined.exact,
                 Precision::Page => &mut self.joined.page,
-                Precision::Hull => &mut self.joined.hull,
-                Precision::MayServe => &mut self.joined.may_serve,
+                Precision::BoundingExtent => &mut self.joined.bounding_extent,
+                Precision::Ambiguous => &mut self.joined.ambiguous,
                 Precision::MayCarry => &mut self.joined.may_carry,
             } += credit.bytes;
         }
@@ -161,7 +165,7 @@ impl Out {
             trigger,
             named: None,
             carried: &carried,
-            filler,
+            hole_bytes,
         };
         self.operation(&known, put)?;
         Ok(Resolved {

@@ -27,8 +27,8 @@ impl Credit {
 #[derive(Debug, Default)]
 pub(super) struct Share {
     pub credits: Vec<Credit>,
-    /// Bytes that nobody asked for; `None` if those that no call got may be of a call that is not known.
-    pub filler: Option<u64>,
+    /// Bytes of sieving holes, which nobody asked for; `None` if those that no call got may be of a call that is not known.
+    pub hole_bytes: Option<u64>,
 }
 
 impl Share {
@@ -38,8 +38,11 @@ impl Share {
         let asked = credits
             .iter()
             .fold(0_u64, |sum, c| sum.saturating_add(c.bytes));
-        let filler = is_complete.then(|| (end - start).saturating_sub(asked));
-        Share { credits, filler }
+        let hole_bytes = is_complete.then(|| (end - start).saturating_sub(asked));
+        Share {
+            credits,
+            hole_bytes,
+        }
     }
 }
 

@@ -28,7 +28,7 @@ pub fn words(finding: &Finding) -> String {
             "{calls} data accesses became {transfers} transfers, {small} of them smaller than {small_is}: collective access, or \
              data sieving, makes larger ones of strided data"
         ),
-        Finding::Filler {
+        Finding::SievingHoles {
             writes,
             asked,
             moved,
@@ -102,7 +102,7 @@ pub fn json(finding: &Finding) -> Value {
     let name = match finding {
         Finding::SmallCalls { .. } => "small_calls",
         Finding::SmallTransfers { .. } => "small_transfers",
-        Finding::Filler { .. } => "filler",
+        Finding::SievingHoles { .. } => "filler",
         Finding::ReadModifyWrite { .. } => "read_modify_write",
         Finding::Locks { .. } => "locks",
         Finding::Sync { .. } => "sync",

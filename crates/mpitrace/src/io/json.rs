@@ -40,7 +40,7 @@ pub fn report(report: &Report, joined: Option<&Joined>) -> Value {
         "other_calls",
         json!({
             "calls": other.calls, "operations": other.operations, "transfers": other.transfers,
-            "filler_bytes": other.filler, "time_s": time(other.times.busy() as i64),
+            "filler_bytes": other.hole_bytes, "time_s": time(other.times.busy() as i64),
         }),
     );
     put(

@@ -77,8 +77,8 @@ pub fn precision(precision: Precision) -> &'static str {
     match precision {
         Precision::Exact => "exact",
         Precision::Page => "page",
-        Precision::Hull => "hull",
-        Precision::MayServe => "may serve",
+        Precision::BoundingExtent => "hull",
+        Precision::Ambiguous => "may serve",
         Precision::MayCarry => "may carry",
     }
 }

@@ -168,8 +168,8 @@ fn accesses(out: &mut Text, report: &Report) {
             "Read-modify-write in {} of {} writing calls: {} read and {} written that nobody had asked for.",
             modifying.modifying,
             modifying.calls,
-            bytes(modifying.filler_read),
-            bytes(modifying.filler_written)
+            bytes(modifying.hole_bytes_read),
+            bytes(modifying.hole_bytes_written)
         ));
     }
 
@@ -492,8 +492,8 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     let any = |part: Part| report.attribution.values().any(|a| part(a) > 0);
     let rare: [(&str, Part); 4] = [
         ("page_bytes", |a| a.page),
-        ("hull_bytes", |a| a.hull),
-        ("may_serve_bytes", |a| a.may_serve),
+        ("hull_bytes", |a| a.bounding_extent),
+        ("may_serve_bytes", |a| a.ambiguous),
         ("may_carry_bytes", |a| a.may_carry),
     ];
     for (column, part) in rare {
@@ -518,13 +518,13 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     if any(|a| a.page) {
         out.wrapped("", "page: the page cache writes whole pages of 4 KiB; the calls that wrote to a page share it. What is then unknown is the rest of pages.");
     }
-    if any(|a| a.hull) {
+    if any(|a| a.bounding_extent) {
         out.wrapped(
             "",
             "hull: of calls with too many pieces only the first and the last byte are known.",
         );
     }
-    if any(|a| a.may_serve) {
+    if any(|a| a.ambiguous) {
         out.wrapped(
             "",
             "may serve: several transfers read the same bytes; each is named, one of them served.",

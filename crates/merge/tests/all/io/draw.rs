@@ -177,7 +177,12 @@ fn call() -> impl Strategy<Value = Fact> {
         proptest::option::of(0u64..1 << 62),
     );
     (place(), numbers, extent, ends).prop_map(
-        |(place, (call, function, file, writes), (bytes, hull, pieces), (a, b, sequence))| {
+        |(
+            place,
+            (call, function, file, writes),
+            (bytes, bounding_extent, pieces),
+            (a, b, sequence),
+        )| {
             Fact::Call(Call {
                 call,
                 function,
@@ -189,7 +194,7 @@ fn call() -> impl Strategy<Value = Fact> {
                 sequence,
                 writes,
                 bytes,
-                hull,
+                bounding_extent,
                 pieces,
             })
         },
@@ -249,7 +254,7 @@ fn operation() -> impl Strategy<Value = Fact> {
             (Just((place, kind, numbers, of, call)), record(call))
         })
         .prop_map(
-            |((place, kind, (id, lasts, error, outstanding), (file, filler), call), record)| {
+            |((place, kind, (id, lasts, error, outstanding), (file, hole_bytes), call), record)| {
                 Fact::Operation(Operation {
                     id,
                     kind,
@@ -260,7 +265,7 @@ fn operation() -> impl Strategy<Value = Fact> {
                     file,
                     call,
                     outstanding,
-                    filler,
+                    hole_bytes,
                 })
             },
         )
@@ -271,8 +276,8 @@ fn edge() -> impl Strategy<Value = Fact> {
     let precision = prop_oneof![
         Just(Precision::Exact),
         Just(Precision::Page),
-        Just(Precision::Hull),
-        Just(Precision::MayServe),
+        Just(Precision::BoundingExtent),
+        Just(Precision::Ambiguous),
     ];
     let numbers = (any::<u64>(), any::<u64>(), 0u64..1 << 62);
     (place(), place(), kind(), numbers, relation, precision).prop_map(
@@ -335,7 +340,7 @@ fn pwrite(id: u64, place: Place, call: Option<u64>) -> Fact {
         file: Some(0),
         call,
         outstanding: false,
-        filler: 0,
+        hole_bytes: 0,
     })
 }
 

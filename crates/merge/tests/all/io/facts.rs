@@ -67,7 +67,7 @@ impl Story {
             sequence: None,
             writes: name.contains("write"),
             bytes,
-            hull: None,
+            bounding_extent: None,
             pieces: 0,
         }));
         match self.facts.last_mut() {
@@ -102,7 +102,7 @@ impl Story {
             file: Some(0),
             call,
             outstanding: false,
-            filler: 0,
+            hole_bytes: 0,
         }));
         match self.facts.last_mut() {
             Some(Fact::Operation(operation)) => operation,
@@ -156,10 +156,10 @@ pub fn two_phase() -> Story {
     story.operation(rank, op::FCNTL_LOCK, Some(first), (200, 250), (0, 256));
     story
         .operation(rank, op::PREAD, Some(first), (250, 300), (0, 256))
-        .filler = 256;
+        .hole_bytes = 256;
     story
         .operation(rank, op::PWRITE, Some(first), (300, 700), (0, 256))
-        .filler = 56;
+        .hole_bytes = 56;
     story.operation(rank, op::FCNTL_UNLOCK, Some(first), (700, 750), (0, 256));
     story
         .call(0, 1, "MPI_File_write_all", (100, 800), 100)

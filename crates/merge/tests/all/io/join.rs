@@ -63,12 +63,12 @@ fn an_aggregator_carries_the_bytes_of_all_ranks() {
         (FileRole::Data, 99)
     );
     let call = &found.calls[&b];
-    assert_eq!((call.hull, call.pieces), (Some((10, 120)), 6));
+    assert_eq!((call.bounding_extent, call.pieces), (Some((10, 120)), 6));
     assert_eq!(
         (call.sequence, call.bytes, call.writes),
         (Some(0), 60, true)
     );
-    assert_eq!((found.joined.exact, found.joined.filler), (115, 65));
+    assert_eq!((found.joined.exact, found.joined.hole_bytes), (115, 65));
     assert_eq!(found.joined.unattributed, 0);
 }
 
@@ -190,7 +190,7 @@ fn ordered_accesses_stand_in_the_order_of_ranks() {
         found.carried(),
         [("pwrite", 500, 0, vec![(calls[0], 20), (calls[1], 30)])]
     );
-    assert_eq!(found.calls[&calls[1]].hull, Some((520, 550)));
+    assert_eq!(found.calls[&calls[1]].bounding_extent, Some((520, 550)));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn shared_pointers_are_where_the_own_transfer_is() {
             .iter()
             .any(|f| f.role == FileRole::SharedPointer)
     );
-    assert_eq!(found.calls[&call].hull, Some((1000, 1064)));
+    assert_eq!(found.calls[&call].bounding_extent, Some((1000, 1064)));
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn the_smallest_of_several_writes_has_the_byte_and_readers_may_serve() {
     let mut precisions = found.precisions();
     precisions.sort();
     assert_eq!(precisions[..4], [Precision::Exact; 4]);
-    assert_eq!(precisions[4..], [Precision::MayServe; 4]);
+    assert_eq!(precisions[4..], [Precision::Ambiguous; 4]);
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn accesses_that_were_left_out_count_and_their_bytes_are_not_called_filler() {
             ("pwrite", 80, 0, both(3)),
         ]
     );
-    assert_eq!(found.joined.filler, 0);
+    assert_eq!(found.joined.hole_bytes, 0);
     assert_eq!(found.calls[&calls[4]].sequence, Some(2));
 }
 
@@ -384,8 +384,8 @@ fn what_a_nonblocking_access_that_was_left_out_moves_in_a_wait_is_not_filler() {
         rank.transfer(10, op::PWRITE, 7, 0, 60);
         rank.wait(60);
         let found = Found::of(&[rank]);
-        let filler = if is_told { 0 } else { 60 };
-        assert_eq!(found.carried(), [("pwrite", 0, filler, vec![])]);
+        let hole_bytes = if is_told { 0 } else { 60 };
+        assert_eq!(found.carried(), [("pwrite", 0, hole_bytes, vec![])]);
     }
 }
 
@@ -406,7 +406,7 @@ fn a_view_counts_though_the_call_that_set_it_was_left_out() {
     let call = rank.access_by_pointer("MPI_File_write", FH, 20);
     let found = Found::of(&[rank]);
     assert_eq!(found.carried(), [("pwrite", 0, 20, vec![(call, 20)])]);
-    assert_eq!(found.calls[&call].hull, Some((10, 40)));
+    assert_eq!(found.calls[&call].bounding_extent, Some((10, 40)));
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn what_is_written_twice_without_having_been_read_may_be_of_either() {
     let mut precisions = found.precisions();
     precisions.sort();
     assert_eq!(precisions[..2], [Precision::Exact; 2]);
-    assert_eq!(precisions[2..], [Precision::MayServe; 2]);
+    assert_eq!(precisions[2..], [Precision::Ambiguous; 2]);
 }
 
 #[test]
@@ -495,7 +495,7 @@ fn a_call_that_never_returned_has_its_operations() {
         .find(|o| o.kind == op::PWRITE)
         .unwrap();
     // Its arguments are not known, so neither is what is filler.
-    assert_eq!((write.call, write.filler), (Some(77), 0));
+    assert_eq!((write.call, write.hole_bytes), (Some(77), 0));
     assert_eq!(found.trigger(0), Some(77));
 }
 
@@ -520,7 +520,7 @@ fn what_happens_outside_of_mpi_has_no_call() {
         .values()
         .find(|o| o.kind == op::WRITE)
         .unwrap();
-    assert_eq!((write.call, write.filler), (None, 0));
+    assert_eq!((write.call, write.hole_bytes), (None, 0));
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn threads_of_the_c_library_are_known_by_the_bytes_they_ask_for() {
         assert_eq!(told(&found, op::REQUEST_WRITE, offset), (None, vec![]));
         let mut all = found.operations.values();
         let request = all.find(|o| o.record.offset == offset).unwrap();
-        assert_eq!(request.filler, 0, "whose bytes these are is not known");
+        assert_eq!(request.hole_bytes, 0, "whose bytes these are is not known");
     }
     assert_eq!(
         told(&found, op::REQUEST_WRITE, 600),
@@ -336,7 +336,7 @@ fn pieces_at_data_servers_and_their_disk_calls_follow_the_request() {
         found
             .operations
             .values()
-            .all(|o| o.filler == 0 && o.file == Some(0))
+            .all(|o| o.hole_bytes == 0 && o.file == Some(0))
     );
 }
 
@@ -401,7 +401,7 @@ fn a_device_writes_the_pages_of_all_calls_since_it_wrote_them_last() {
         .operations
         .values()
         .filter(|o| o.kind == op::DEVICE_WRITE)
-        .map(|o| (o.place.ns, o.call, o.filler, found.calls_of(o.id)))
+        .map(|o| (o.place.ns, o.call, o.hole_bytes, found.calls_of(o.id)))
         .collect();
     writes.sort();
     let mut first: Vec<(u64, u64)> = (0..10).map(|call| (call, 100)).collect();

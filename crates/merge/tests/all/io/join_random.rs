@@ -235,8 +235,8 @@ proptest! {
                     *carried.entry(call_id(*owner, 1)).or_default() += 1;
                 }
             }
-            let filler = end - at - carried.values().sum::<u64>();
-            expected.push(("pwrite", at as i64, filler, carried.into_iter().collect::<Vec<_>>()));
+            let hole_bytes = end - at - carried.values().sum::<u64>();
+            expected.push(("pwrite", at as i64, hole_bytes, carried.into_iter().collect::<Vec<_>>()));
             at = end;
             if at == extent * copies {
                 break;
@@ -405,7 +405,7 @@ fn nothing_is_kept_of_what_is_complete() {
     assert!(most < 20, "{most} things are kept");
     assert_eq!(operations, rounds * 17);
     assert_eq!(edges, rounds * (3 + 2 * 16));
-    assert_eq!((joined.filler, joined.unattributed), (0, 0));
+    assert_eq!((joined.hole_bytes, joined.unattributed), (0, 0));
     assert_eq!(joined.exact, rounds * 256);
 }
 

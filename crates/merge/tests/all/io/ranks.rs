@@ -257,7 +257,7 @@ impl Found {
             .filter(|o| o.record.result > 0 && o.record.offset >= 0)
             .map(|o| {
                 let name = kind(o.kind).map_or("", |k| k.name);
-                (name, o.record.offset, o.filler, self.calls_of(o.id))
+                (name, o.record.offset, o.hole_bytes, self.calls_of(o.id))
             })
             .collect();
         all.sort();

@@ -25,7 +25,7 @@ fn a_collective_write() {
     let all = &found.functions["MPI_File_write_all"];
     assert_eq!((all.calls, all.asked, all.carried), (2, 200, 200));
     assert_eq!(
-        (all.filler_read, all.filler_written, all.modifying),
+        (all.hole_bytes_read, all.hole_bytes_written, all.modifying),
         (256, 56, 1)
     );
     assert_eq!(all.moved(), 512);
@@ -54,7 +54,7 @@ fn a_collective_write() {
 
     let row = &found.kinds[&key(Who::Rank, op::PWRITE)];
     assert_eq!(
-        (row.count, row.bytes, row.filler, row.carried_calls),
+        (row.count, row.bytes, row.hole_bytes, row.carried_calls),
         (1, 256, 56, 2)
     );
     assert_eq!((found.triggers, found.carries), (4, 2));
@@ -137,7 +137,7 @@ fn where_the_time_of_a_collective_write_went() {
         of: 2,
         bytes: 256
     }));
-    assert!(findings.contains(&Finding::Filler {
+    assert!(findings.contains(&Finding::SievingHoles {
         writes: true,
         asked: 200,
         moved: 512
@@ -257,7 +257,7 @@ fn how_exact_it_is() {
     story.operation(rank, op::PREAD, Some(call), (0, 10), (0, 100));
     story
         .operation(rank, op::PREAD, Some(call), (10, 20), (100, 100))
-        .filler = 40;
+        .hole_bytes = 40;
     story.operation(rank, op::PREAD, Some(call), (20, 30), (200, 100));
     // Neither what is no data nor what the program does by itself needs a call.
     story
@@ -266,8 +266,8 @@ fn how_exact_it_is() {
     story.operation(rank, op::PREAD, None, (2000, 2010), (0, 50));
     story.call(0, 1, "MPI_File_read", (0, 100), 250);
     story.both(call, 1, 100);
-    story.edge(call, 2, Relation::Carries, 30).precision = Precision::Hull;
-    story.edge(call, 3, Relation::Carries, 100).precision = Precision::MayServe;
+    story.edge(call, 2, Relation::Carries, 30).precision = Precision::BoundingExtent;
+    story.edge(call, 3, Relation::Carries, 100).precision = Precision::Ambiguous;
     let found = report(&story.facts, Options::default());
     let libc = found.attribution[&Stage {
         who: Who::Rank,
@@ -275,7 +275,12 @@ fn how_exact_it_is() {
     }];
     assert_eq!((libc.transfers, libc.settled, libc.moved), (3, 1, 300));
     assert_eq!(
-        (libc.filler, libc.exact, libc.hull, libc.may_serve),
+        (
+            libc.hole_bytes,
+            libc.exact,
+            libc.bounding_extent,
+            libc.ambiguous
+        ),
         (40, 100, 30, 100)
     );
     assert_eq!(libc.unattributed, 30);
