@@ -10,16 +10,17 @@
 //! This crate must not write a trace or count statistics.
 #![deny(missing_docs)]
 
+pub mod attribution;
 pub mod draw;
 pub mod extract;
 pub mod fact;
 mod files;
 mod intervals;
 pub mod item;
-pub mod join;
 pub mod ranges;
 mod wire;
 
+pub use attribution::{Joined, Joiner};
 pub use draw::{Drawer, facts_by_time, facts_of};
 pub use extract::Extract;
 pub use fact::{
@@ -27,4 +28,3 @@ pub use fact::{
 };
 pub use files::join_files;
 pub use item::Item;
-pub use join::{Joined, Joiner};

@@ -1,4 +1,4 @@
-//! Items of all processes, in order of time, become facts.
+//! Attribution: items of all processes, in order of time, become facts.
 //!
 //! A transfer inside of a data access belongs to that access, one inside of any other call to what the rank had begun before
 //! on that file and not completed. Collective accesses are groups, one call of each rank with the file handle. A group
