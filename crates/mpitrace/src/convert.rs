@@ -21,8 +21,8 @@ use crate::updates::write_updated;
 use std::path::{Path, PathBuf};
 use trace_formats::paje;
 use trace_formats::slog2::{
-    self, Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_telling,
-    convert_telling,
+    self, Conversion, ConvertError, ConvertOptions, ErrorKind, Options, annotate_with_progress,
+    convert_with_progress,
 };
 use trace_model::Losses;
 
@@ -193,7 +193,7 @@ fn clog2_to_slog2(arguments: &Arguments, trace: &Trace, target: &Target) -> Resu
     let input = trace.bytes();
     let options = clog2_options(arguments, trace, target);
     write_clog2(arguments, trace, target, |out, tell| {
-        convert_telling(input, out, options, tell)
+        convert_with_progress(input, out, options, tell)
     })
 }
 
@@ -225,7 +225,7 @@ fn annotation(arguments: &Arguments, trace: &Trace, target: &Target) -> Result<(
     let input = trace.bytes();
     let options = clog2_options(arguments, trace, target);
     write_clog2(arguments, trace, target, |out, tell| {
-        annotate_telling(input, name, out, options, tell)
+        annotate_with_progress(input, name, out, options, tell)
     })?;
     let beside = target.path.with_file_name(name);
     if !beside.exists() {

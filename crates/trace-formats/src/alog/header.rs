@@ -3,7 +3,7 @@
 use super::error::{Error, ErrorKind};
 use super::event::{Event, etype};
 use super::read::{Content, Line, Reader, shown};
-use crate::mpe1::MOST_DEFINITIONS;
+use crate::mpe1::MAX_DEFINITIONS;
 
 /// What a file says about itself. The lines may stand anywhere in it; of each kind the first 65536 are taken.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,7 +110,7 @@ impl Header {
 
 /// Adds a definition, unless there are more than any program has: a file may hold nothing else.
 fn add<T>(list: &mut Vec<T>, one: T) {
-    if list.len() < MOST_DEFINITIONS {
+    if list.len() < MAX_DEFINITIONS {
         list.push(one);
     }
 }

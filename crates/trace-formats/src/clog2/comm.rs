@@ -7,7 +7,7 @@ use super::record::{CommEvent, comm_etype};
 use std::collections::HashMap;
 
 /// How many communicators in a row may be unknown, because the records that made them are lost.
-const MOST_SKIPPED: usize = 64;
+const MAX_SKIPPED_COMMS: usize = 64;
 
 /// The LID of "no communicator": in the null body of a COMM record, and as partner of a message in a local file.
 pub const UNKNOWN_LID: i32 = -999_999_999;
@@ -146,7 +146,7 @@ impl CommTable {
             let Ok(at) = usize::try_from(event.icomm) else {
                 continue;
             };
-            if event.gid == Gid::NULL || at > entries.len() + MOST_SKIPPED {
+            if event.gid == Gid::NULL || at > entries.len() + MAX_SKIPPED_COMMS {
                 continue;
             }
             while entries.len() <= at {

@@ -55,7 +55,7 @@ const SOLO_ETYPES: i32 = 5000;
 /// First number of a user state.
 const USER_STATES: i32 = 300;
 /// Communicators keep their numbers up to this one; each takes 40 bytes of the table.
-const MOST_COMMS: i32 = 1 << 16;
+const MAX_COMMS: i32 = 1 << 16;
 
 impl Numbering {
     /// Of what is defined; what cannot be kept is counted.
@@ -76,7 +76,7 @@ impl Numbering {
 
     fn number_lines(&mut self, lines: &[Line], losses: &mut Losses) {
         let used: BTreeSet<i32> = lines.iter().map(|line| line.comm).collect();
-        let keep = used.iter().all(|comm| (0..MOST_COMMS).contains(comm));
+        let keep = used.iter().all(|comm| (0..MAX_COMMS).contains(comm));
         let dense: HashMap<i32, i32> = used.iter().copied().filter(|&c| c != 0).zip(1..).collect();
         let comm = |comm: i32| match comm {
             0 => 0,

@@ -84,7 +84,7 @@ impl Event<'_> {
 
 /// Definitions of a kind, and lines, that are taken of a file: more than any program has, and a limit to the memory that
 /// a file of nothing but definitions takes.
-pub(crate) const MOST_DEFINITIONS: usize = 1 << 16;
+pub(crate) const MAX_DEFINITIONS: usize = 1 << 16;
 
 /// Bytes of a text that an info takes; SLOG2 has 32767 for all.
 const LONGEST_TEXT: usize = 16000;

@@ -2,7 +2,7 @@
 
 use super::calls;
 use super::look;
-use super::{CONSTANT, Event, HashMap, MOST_DEFINITIONS, key};
+use super::{CONSTANT, Event, HashMap, MAX_DEFINITIONS, key};
 use std::collections::BTreeMap;
 use trace_model::{Category, Color, Definitions, Line, Losses, Order, Text, Topology};
 
@@ -86,7 +86,7 @@ impl Survey {
 
     /// Takes the definition of a state.
     pub(crate) fn define_state(&mut self, state: State) {
-        if self.states.len() < MOST_DEFINITIONS {
+        if self.states.len() < MAX_DEFINITIONS {
             self.states.push(state);
         } else {
             self.losses.add("definition beyond the first 65536", 1);
@@ -95,7 +95,7 @@ impl Survey {
 
     /// Takes the definition of a solo event; the first one counts.
     pub(crate) fn define_event(&mut self, etype: i32, name: &[u8]) {
-        if self.events.len() < MOST_DEFINITIONS {
+        if self.events.len() < MAX_DEFINITIONS {
             self.events.entry(etype).or_insert_with(|| name.to_vec());
         } else {
             self.losses.add("definition beyond the first 65536", 1);
@@ -112,13 +112,13 @@ impl Survey {
         self.last_time = event.time;
         let place = (event.rank, event.thread);
         if self.last_place != Some(place) {
-            if self.places.len() < MOST_DEFINITIONS {
+            if self.places.len() < MAX_DEFINITIONS {
                 self.places.insert(place, ());
             }
             self.last_place = Some(place);
         }
         if event.envelope().is_none()
-            && (self.uses.len() < MOST_DEFINITIONS || self.uses.contains_key(&event.etype))
+            && (self.uses.len() < MAX_DEFINITIONS || self.uses.contains_key(&event.etype))
         {
             let found = self.uses.entry(event.etype).or_default();
             found.data |= event.data != 0;

@@ -29,5 +29,5 @@ pub use read::{Definition, Event, FieldDefinition, Place, Reader, Trace};
 pub use rewrite::rewrite;
 pub use simulate::{Body, Entity, Simulator};
 pub use source::Source;
-pub use tables::{Container, Kind, Tables, Type, Value};
+pub use tables::{Container, EntityKind, Tables, Type, Value};
 pub use write::{Sink, WriteOptions};

@@ -17,7 +17,7 @@ use super::number::{fixed, general};
 use super::order::{Run, simulate, simulate_sorted};
 use super::read::{Definition, Place, Trace};
 use super::simulate::{Body, Entity, Simulator};
-use super::tables::{Container, Kind, ROOT, Tables};
+use super::tables::{Container, EntityKind, ROOT, Tables};
 use trace_model::Stop;
 
 /// How to print.
@@ -291,7 +291,7 @@ impl Printer<'_> {
     fn container(&mut self, number: u32) -> io::Result<()> {
         let container = self.tables.container(number);
         let parent = self.tables.container(container.parent);
-        self.head(Kind::Container, parent, container.kind)?;
+        self.head(EntityKind::Container, parent, container.kind)?;
         for number in [
             container.start,
             container.end,
@@ -304,7 +304,7 @@ impl Printer<'_> {
         self.user_fields(&[container.created])
     }
 
-    fn head(&mut self, kind: Kind, container: &Container, number: u32) -> io::Result<()> {
+    fn head(&mut self, kind: EntityKind, container: &Container, number: u32) -> io::Result<()> {
         write!(self.out, "{}, ", kind.name())?;
         self.out.write_all(&container.name)?;
         self.out.write_all(b", ")?;
@@ -336,7 +336,7 @@ impl Printer<'_> {
         self.head(described.kind, self.tables.container(number), kind)?;
         fixed(&mut self.out, item.start, precision)?;
         self.out.write_all(b", ")?;
-        if described.kind != Kind::Event {
+        if described.kind != EntityKind::Event {
             fixed(&mut self.out, item.end, precision)?;
             self.out.write_all(b", ")?;
             let duration = match item.start >= 0.0 && item.end >= 0.0 {
@@ -352,15 +352,15 @@ impl Printer<'_> {
             value.map_or(&b""[..], |value| &value.name)
         };
         match described.kind {
-            Kind::Container => Ok(()),
-            Kind::Event => self.out.write_all(value(item.what)),
-            Kind::Variable => fixed(&mut self.out, f64::from_bits(item.what), precision),
-            Kind::State => {
+            EntityKind::Container => Ok(()),
+            EntityKind::Event => self.out.write_all(value(item.what)),
+            EntityKind::Variable => fixed(&mut self.out, f64::from_bits(item.what), precision),
+            EntityKind::State => {
                 fixed(&mut self.out, (item.what & 0xffff_ffff) as f64, precision)?;
                 self.out.write_all(b", ")?;
                 self.out.write_all(value(item.what >> 32))
             }
-            Kind::Link => {
+            EntityKind::Link => {
                 let link = usize::try_from(item.what).ok();
                 let Some(link) = link.and_then(|link| lane.links.get(link)) else {
                     return Ok(());
@@ -434,11 +434,13 @@ impl Printer<'_> {
                     continue;
                 }
                 let columns = match nature {
-                    Kind::Container => continue,
-                    Kind::State => "Type, Start, End, Duration, Imbrication, Value",
-                    Kind::Event => "Variable, Value, Start, Value",
-                    Kind::Variable => "Type, Start, End, Duration, Value",
-                    Kind::Link => "Type, Start, End, Duration, Value, StartContainer, EndContainer",
+                    EntityKind::Container => continue,
+                    EntityKind::State => "Type, Start, End, Duration, Imbrication, Value",
+                    EntityKind::Event => "Variable, Value, Start, Value",
+                    EntityKind::Variable => "Type, Start, End, Duration, Value",
+                    EntityKind::Link => {
+                        "Type, Start, End, Duration, Value, StartContainer, EndContainer"
+                    }
                 };
                 write!(printer.out, "{}, Container, {columns}", nature.name())?;
                 if printer.options.user_defined {

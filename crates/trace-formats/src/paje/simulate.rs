@@ -8,7 +8,7 @@ use super::error::{Error, ErrorKind, Problem, Rule};
 use super::names::{EventName, Field};
 use super::number;
 use super::read::{Event, Place, shown};
-use super::tables::{self, Kind, ROOT, Tables};
+use super::tables::{self, EntityKind, ROOT, Tables};
 
 /// Something on a container that is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,11 +136,11 @@ impl Simulator {
         }
         let time = time.unwrap_or(self.last_time);
         match event.definition.event {
-            E::DefineContainerType => self.define(event, Kind::Container)?,
-            E::DefineStateType => self.define(event, Kind::State)?,
-            E::DefineEventType => self.define(event, Kind::Event)?,
-            E::DefineVariableType => self.define(event, Kind::Variable)?,
-            E::DefineLinkType => self.define(event, Kind::Link)?,
+            E::DefineContainerType => self.define(event, EntityKind::Container)?,
+            E::DefineStateType => self.define(event, EntityKind::State)?,
+            E::DefineEventType => self.define(event, EntityKind::Event)?,
+            E::DefineVariableType => self.define(event, EntityKind::Variable)?,
+            E::DefineLinkType => self.define(event, EntityKind::Link)?,
             E::DefineEntityValue => self.define_value(event)?,
             E::CreateContainer => self.tables.create(event, time)?,
             E::DestroyContainer => self.destroy_container(event, time)?,
@@ -195,7 +195,7 @@ impl Simulator {
         color
     }
 
-    fn define(&mut self, event: &Event<'_>, kind: Kind) -> Result<(), Error> {
+    fn define(&mut self, event: &Event<'_>, kind: EntityKind) -> Result<(), Error> {
         let color = self.color(event);
         self.tables.define_type(event, kind, color)
     }
@@ -205,7 +205,7 @@ impl Simulator {
         let kind = self.tables.find_type(event, Field::Type)?;
         let (identifier, name) = tables::identity(event);
         let defined = &mut self.tables.types[kind as usize];
-        if matches!(defined.kind, Kind::Container | Kind::Variable) {
+        if matches!(defined.kind, EntityKind::Container | EntityKind::Variable) {
             let expected = "a type of states, events or links".to_owned();
             return Err(tables::mismatch(event, Field::Type, expected));
         }
@@ -234,7 +234,7 @@ impl Simulator {
     }
 
     fn new_event(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
-        let (container, kind) = self.tables.find_lane(event, Kind::Event)?;
+        let (container, kind) = self.tables.find_lane(event, EntityKind::Event)?;
         let value = self.tables.types[kind as usize].value(event.field(Field::Value));
         self.put_event(event, container, kind, value, time);
         Ok(())
@@ -266,7 +266,7 @@ impl Simulator {
     }
 
     fn state(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
-        let (container, kind) = self.tables.find_lane(event, Kind::State)?;
+        let (container, kind) = self.tables.find_lane(event, EntityKind::State)?;
         let name = event.definition.event;
         let begins = matches!(name, EventName::SetState | EventName::PushState);
         let value = match begins {
@@ -311,7 +311,7 @@ impl Simulator {
     }
 
     fn variable(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
-        let (container, kind) = self.tables.find_lane(event, Kind::Variable)?;
+        let (container, kind) = self.tables.find_lane(event, EntityKind::Variable)?;
         let number = f64::from(number::leading_float(event.field(Field::Value)));
         let name = event.definition.event;
         let Some(lane) = self.lane(container, kind, time) else {
@@ -355,7 +355,7 @@ impl Simulator {
     }
 
     fn link(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
-        let (container, kind) = self.tables.find_lane(event, Kind::Link)?;
+        let (container, kind) = self.tables.find_lane(event, EntityKind::Link)?;
         let is_end = event.definition.event == EventName::EndLink;
         let (field, wanted) = match is_end {
             false => (Field::StartContainer, self.tables.type_of(kind).ends.0),
@@ -448,7 +448,7 @@ impl Simulator {
     }
 
     fn destroy_container(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
-        let kind = self.tables.find_kind(event, Kind::Container)?;
+        let kind = self.tables.find_kind(event, EntityKind::Container)?;
         let container = self.tables.find_container(event, Field::Name)?;
         let found = self.tables.container(container);
         if found.kind != kind {

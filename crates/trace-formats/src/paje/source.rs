@@ -11,7 +11,7 @@ use super::names::FieldType;
 use super::order::{Put, Run, simulate, simulate_sorted};
 use super::read::{Definition, Event, Trace, shown};
 use super::simulate::{Body, Entity, Simulator};
-use super::tables::{Kind, Tables};
+use super::tables::{EntityKind, Tables};
 use trace_model::Fault;
 use trace_model::{
     Category, Color, Definitions, Drawable, InfoWriter, Losses, Order, Stop, Topology, Vertex,
@@ -407,7 +407,7 @@ fn categories(
     let mut keys: Vec<Key> = keys.into_iter().collect();
     keys.sort();
     let name_of = |key: &Key| &tables.type_of(key.kind).values[key.value as usize].name;
-    let mut owners: HashMap<(Kind, &[u8]), (u32, bool)> = HashMap::new();
+    let mut owners: HashMap<(EntityKind, &[u8]), (u32, bool)> = HashMap::new();
     for key in &keys {
         let of = (tables.type_of(key.kind).kind, &**name_of(key));
         let owner = owners.entry(of).or_insert((key.kind, false));
@@ -423,8 +423,8 @@ fn categories(
                 .get(&(kind.kind, &*value.name))
                 .is_some_and(|owner| owner.1),
             match kind.kind {
-                Kind::State => Topology::State,
-                Kind::Link => Topology::Arrow,
+                EntityKind::State => Topology::State,
+                EntityKind::Link => Topology::Arrow,
                 _ => Topology::Event,
             },
         );

@@ -12,7 +12,7 @@ use crate::slog2::Color;
 /// What the things of a type are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // the names are the documentation
-pub enum Kind {
+pub enum EntityKind {
     Container,
     State,
     Event,
@@ -20,15 +20,15 @@ pub enum Kind {
     Link,
 }
 
-impl Kind {
+impl EntityKind {
     /// The name that `pj_dump` prints.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Container => "Container",
-            Kind::State => "State",
-            Kind::Event => "Event",
-            Kind::Variable => "Variable",
-            Kind::Link => "Link",
+            EntityKind::Container => "Container",
+            EntityKind::State => "State",
+            EntityKind::Event => "Event",
+            EntityKind::Variable => "Variable",
+            EntityKind::Link => "Link",
         }
     }
 }
@@ -43,7 +43,7 @@ pub struct Type {
     /// Its name.
     pub name: Box<[u8]>,
     /// What its things are.
-    pub kind: Kind,
+    pub kind: EntityKind,
     /// The type of the containers that they are in; the root's is the root itself.
     pub parent: u32,
     /// Of links the types of the containers at both ends.
@@ -127,7 +127,7 @@ impl Named {
 }
 
 impl Type {
-    fn new(identifier: &[u8], name: &[u8], kind: Kind, parent: u32) -> Self {
+    fn new(identifier: &[u8], name: &[u8], kind: EntityKind, parent: u32) -> Self {
         Type {
             identifier: identifier.into(),
             name: name.into(),
@@ -180,7 +180,7 @@ impl Type {
 impl Default for Tables {
     fn default() -> Self {
         let mut tables = Tables {
-            types: vec![Type::new(b"0", b"0", Kind::Container, ROOT)],
+            types: vec![Type::new(b"0", b"0", EntityKind::Container, ROOT)],
             containers: vec![Container {
                 identifier: (*b"0").into(),
                 name: (*b"0").into(),
@@ -220,7 +220,7 @@ impl Tables {
     }
 
     /// The type that the event's `Type` names, which must be of this kind.
-    pub fn find_kind(&self, event: &Event<'_>, kind: Kind) -> Result<u32, Error> {
+    pub fn find_kind(&self, event: &Event<'_>, kind: EntityKind) -> Result<u32, Error> {
         let number = self.find_type(event, Field::Type)?;
         if self.type_of(number).kind != kind {
             let expected = format!("a type of kind {}", kind.name());
@@ -237,7 +237,7 @@ impl Tables {
     }
 
     /// Container and type of an event, which must be of this kind and belong to the container's type.
-    pub fn find_lane(&self, event: &Event<'_>, kind: Kind) -> Result<(u32, u32), Error> {
+    pub fn find_lane(&self, event: &Event<'_>, kind: EntityKind) -> Result<(u32, u32), Error> {
         let container = self.find_container(event, Field::Container)?;
         let number = self.find_kind(event, kind)?;
         self.check_parent(event, number, container)?;
@@ -258,18 +258,18 @@ impl Tables {
     pub fn define_type(
         &mut self,
         event: &Event<'_>,
-        kind: Kind,
+        kind: EntityKind,
         color: Option<Color>,
     ) -> Result<(), Error> {
-        let parent = self.find_kind(event, Kind::Container)?;
-        let ends = if kind == Kind::Link {
+        let parent = self.find_kind(event, EntityKind::Container)?;
+        let ends = if kind == EntityKind::Link {
             let start = self.find_type(event, Field::StartContainerType)?;
             (start, self.find_type(event, Field::EndContainerType)?)
         } else {
             (ROOT, ROOT)
         };
         let (identifier, name) = identity(event);
-        let reserved = kind == Kind::Container && matches!(name, b"0" | b"/");
+        let reserved = kind == EntityKind::Container && matches!(name, b"0" | b"/");
         if reserved || identifier == b"/" || self.types_by_name.identifiers.contains_key(identifier)
         {
             return Err(taken(event, "type", identifier));
@@ -286,13 +286,14 @@ impl Tables {
     /// Makes a type of events that the format does not know. It has no name by which events could name it.
     pub fn foreign_type(&mut self, name: &[u8], parent: u32) -> u32 {
         let number = self.types.len() as u32;
-        self.types.push(Type::new(name, name, Kind::Event, parent));
+        self.types
+            .push(Type::new(name, name, EntityKind::Event, parent));
         number
     }
 
     /// Makes a container.
     pub fn create(&mut self, event: &Event<'_>, time: f64) -> Result<(), Error> {
-        let kind = self.find_kind(event, Kind::Container)?;
+        let kind = self.find_kind(event, EntityKind::Container)?;
         let parent = self.find_container(event, Field::Container)?;
         self.check_parent(event, kind, parent)?;
         let (identifier, name) = identity(event);

@@ -1,6 +1,6 @@
 //! What can be wrong with an SLOG-1 file, and where.
 
-use super::key::Key;
+use super::key::RecordKey;
 use std::fmt;
 use std::io;
 use trace_model::fault::{Fault, ends_in};
@@ -47,7 +47,7 @@ pub enum ErrorKind {
         found: usize,
     },
     /// A record is of a kind that the record definitions do not have.
-    Undefined(Key),
+    Undefined(RecordKey),
     /// The records of a sector do not take the bytes that the frame header states.
     SectorSize {
         /// Bytes stated.
@@ -104,9 +104,9 @@ pub enum ErrorKind {
         end: f64,
     },
     /// Writing: a record for which no room was reserved, although others had it reserved.
-    NotReserved(Key),
+    NotReserved(RecordKey),
     /// Writing: two definitions with one key.
-    Duplicate(Key),
+    Duplicate(RecordKey),
     /// Writing: a label of an argument of more than 33 bytes.
     LabelLength(String),
     /// Reading or writing failed.

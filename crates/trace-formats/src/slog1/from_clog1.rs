@@ -1,10 +1,10 @@
 //! CLOG-1 to SLOG-1 as `clog2slog` does it, byte for byte (`spec/slog1.md` section 9).
 
 use super::error::{Error, ErrorKind};
-use super::key::Key;
+use super::key::RecordKey;
 use super::record::{ARROW, Arguments, Record, STATE, Task, Words};
 use super::types::{Display, FRAME_HEADER_SIZE, Thread};
-use super::write::{Kind, Layout, Tables, TimeOrder, Writer, Written};
+use super::write::{Layout, RecordKind, Tables, TimeOrder, Writer, Written};
 use crate::clog1::{self, Body, Raw, Reader, StateDef};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -189,9 +189,9 @@ impl Summary {
     }
 
     fn tables(&self) -> Tables {
-        let kind = |intvltype, class: &str, label: &[u8], color: &[u8]| Kind {
+        let kind = |intvltype, class: &str, label: &[u8], color: &[u8]| RecordKind {
             display: Display {
-                key: Key::whole(intvltype),
+                key: RecordKey::whole(intvltype),
                 class: class.into(),
                 label: Text(label.to_vec()),
                 color: Text(color.to_vec()),
@@ -203,7 +203,7 @@ impl Summary {
             let (label, color) = (state.name.as_bytes(), state.color.as_bytes());
             kind(state_type(nth), "state", label, color)
         });
-        let mut kinds: Vec<Kind> = states.collect();
+        let mut kinds: Vec<RecordKind> = states.collect();
         kinds.push(kind(FORWARD, "message", b"forward arrow", b"white"));
         kinds.push(kind(BACKWARD, "message", b"backward arrow", b"grey"));
         // Nodes are numbers of 16 bits.
@@ -304,7 +304,9 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
     fn event(&mut self, time: f64, rank: i32, raw: &Raw) -> Result<(), Error> {
         if let Some(&state) = self.found.starts.get(&raw.etype) {
             self.states.entry((state, rank)).or_default().push(time);
-            return self.writer.announce(STATE, Key::whole(state_type(state)));
+            return self
+                .writer
+                .announce(STATE, RecordKey::whole(state_type(state)));
         }
         if matches!(raw.etype, SEND | RECEIVE) {
             return self.message(time, rank, raw);
@@ -338,7 +340,9 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
         let Some(start) = waiting.and_then(VecDeque::pop_front) else {
             let line = self.messages.entry((rank, partner, raw.etype));
             line.or_default().push_back(time);
-            return self.writer.announce(ARROW, Key::whole(arrow_type(other)));
+            return self
+                .writer
+                .announce(ARROW, RecordKey::whole(arrow_type(other)));
         };
         self.losses.add("tag and size of a message", 1);
         let kind = (ARROW, arrow_type(raw.etype));
@@ -358,7 +362,7 @@ impl<W: Read + Write + Seek> Matching<'_, W> {
         };
         self.writer.write(&Record {
             rectype,
-            key: Key::whole(intvltype),
+            key: RecordKey::whole(intvltype),
             start,
             duration: end - start,
             origin: task(origin),

@@ -68,37 +68,37 @@ impl fmt::Display for Bebits {
 
 /// What a record is: the key of the display profile and of the record definitions. Ordered as tables are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct RecordKey {
     /// Type of the interval.
     pub intvltype: u16,
     /// Piece of the interval.
     pub bebits: Bebits,
 }
 
-impl Key {
+impl RecordKey {
     /// The key of whole intervals of this type.
     pub fn whole(intvltype: u16) -> Self {
-        Key {
+        RecordKey {
             intvltype,
             bebits: Bebits::WHOLE,
         }
     }
 }
 
-impl Ord for Key {
+impl Ord for RecordKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        let rank = |key: &Key| (key.intvltype, key.bebits.order());
+        let rank = |key: &RecordKey| (key.intvltype, key.bebits.order());
         rank(self).cmp(&rank(other))
     }
 }
 
-impl PartialOrd for Key {
+impl PartialOrd for RecordKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for RecordKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "interval type {} ({})", self.intvltype, self.bebits)
     }

@@ -28,7 +28,7 @@ mod write;
 pub use copy::copy;
 pub use error::{Error, ErrorKind};
 pub use from_clog1::{BACKWARD, Conversion, FORWARD, FromClog1Error, Options, from_clog1};
-pub use key::{Bebits, Key};
+pub use key::{Bebits, RecordKey};
 pub use print::print;
 pub use read::{Directories, Directory, Entries, Frame, Frames, Reader, Records, Sector};
 pub use record::{
@@ -37,6 +37,8 @@ pub use record::{
 };
 pub use sink::Sink;
 pub use source::{Source, is_cut};
-pub use statistics::{Set, Statistics};
-pub use types::{Definition, Display, Entry, FRAME_HEADER_SIZE, HEADER_SIZE, Header, Thread};
-pub use write::{Kind, Layout, Tables, TimeOrder, Writer, Written};
+pub use statistics::{Statistics, StatisticsSet};
+pub use types::{
+    Definition, DirectoryEntry, Display, FRAME_HEADER_SIZE, HEADER_SIZE, Header, Thread,
+};
+pub use write::{Layout, RecordKind, Tables, TimeOrder, Writer, Written};

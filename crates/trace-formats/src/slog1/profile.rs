@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
-use super::key::{Bebits, Key};
+use super::key::{Bebits, RecordKey};
 use super::types::Display;
 use trace_model::Text;
 
@@ -18,7 +18,7 @@ impl Display {
         let at = from.offset();
         let code = number(from, "bebits", u8::MAX.into())? as u8;
         let bebits = Bebits::from_code(code);
-        let key = Key {
+        let key = RecordKey {
             intvltype,
             bebits: bebits.ok_or_else(|| Error::new(at, ErrorKind::Bebits(code)))?,
         };

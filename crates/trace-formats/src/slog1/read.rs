@@ -4,11 +4,11 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
-use super::key::Key;
+use super::key::RecordKey;
 use super::record::Record;
 use super::statistics::Statistics;
 use super::types::{
-    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, Definition, Display, ENTRY_SIZE, Entry,
+    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, Definition, DirectoryEntry, Display, ENTRY_SIZE,
     FRAME_HEADER_SIZE, HEADER_SIZE, Header, THREAD_SIZE, Thread,
 };
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use std::collections::HashMap;
 pub struct Reader<'a> {
     file: &'a [u8],
     header: Header,
-    definitions: HashMap<Key, Definition>,
+    definitions: HashMap<RecordKey, Definition>,
 }
 
 impl<'a> Reader<'a> {
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The definition of records of this key.
-    pub fn definition(&self, key: Key) -> Option<Definition> {
+    pub fn definition(&self, key: RecordKey) -> Option<Definition> {
         self.definitions.get(&key).copied()
     }
 
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
     /// The frame of a directory entry, the `index`th of the file.
     ///
     /// Of a frame that the file ends in, the records that are there can be read.
-    pub fn frame(&self, index: u64, entry: Entry) -> Result<Frame<'a, '_>, Error> {
+    pub fn frame(&self, index: u64, entry: DirectoryEntry) -> Result<Frame<'a, '_>, Error> {
         let size = self.header.frame_size;
         let mut from = Cursor::new(self.file, entry.offset, "frame");
         from.need(FRAME_HEADER_SIZE as u64)?;
@@ -228,11 +228,13 @@ pub struct Entries<'a> {
 }
 
 impl Iterator for Entries<'_> {
-    type Item = Entry;
+    type Item = DirectoryEntry;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<DirectoryEntry> {
         self.left = self.left.checked_sub(1)?;
-        self.from.as_mut().and_then(|from| Entry::decode(from).ok())
+        self.from
+            .as_mut()
+            .and_then(|from| DirectoryEntry::decode(from).ok())
     }
 }
 
@@ -349,7 +351,7 @@ pub struct Frame<'a, 'r> {
     /// 0, 1, 2 … in the order of the directories.
     pub index: u64,
     /// Where it is, in the file and in time.
-    pub entry: Entry,
+    pub entry: DirectoryEntry,
     /// Bytes and number of records of each sector, in the order of the file.
     sizes: [(u32, u32); 4],
     records: Cursor<'a>,

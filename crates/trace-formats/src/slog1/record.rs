@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
-use super::key::Key;
+use super::key::RecordKey;
 use super::types::Definition;
 
 /// First record type of states with the arguments of the definition table.
@@ -128,7 +128,7 @@ pub struct Record<'a> {
     /// How it is stored: [`STATE`] and the like. What stands beyond the first type of a kind has no known meaning.
     pub rectype: u16,
     /// What it is.
-    pub key: Key,
+    pub key: RecordKey,
     /// Where it begins, in seconds.
     pub start: f64,
     /// How long it lasts, in seconds.
@@ -195,7 +195,7 @@ impl<'a> Record<'a> {
     /// Reads the record at the front of `from`.
     pub(super) fn decode(
         from: &mut Cursor<'a>,
-        define: impl Fn(Key) -> Option<Definition>,
+        define: impl Fn(RecordKey) -> Option<Definition>,
     ) -> Result<Self, Error> {
         let offset = from.offset();
         let fail = |kind| Err(Error::new(offset, kind));
@@ -215,7 +215,7 @@ impl<'a> Record<'a> {
         if rectype > 255 {
             return fail(ErrorKind::RecordType(rectype));
         }
-        let key = Key::decode(&mut from)?;
+        let key = RecordKey::decode(&mut from)?;
         let Some(definition) = define(key) else {
             return fail(ErrorKind::Undefined(key));
         };

@@ -1,7 +1,7 @@
 //! An SLOG-1 file as a source of drawables.
 
 use super::error::{Error, ErrorKind};
-use super::key::{Bebits, Key};
+use super::key::{Bebits, RecordKey};
 use super::labels;
 use super::read::{Frame, Reader, Records, Sector};
 use super::record::{Record, Task, is_arrow};
@@ -22,7 +22,7 @@ pub struct Source<'a> {
     reader: Reader<'a>,
     definitions: Definitions,
     /// How records of a key are drawn.
-    kinds: HashMap<Key, Kind>,
+    kinds: HashMap<RecordKey, RecordCategory>,
     /// Line of a node and thread.
     lines: HashMap<(u16, u32), i32>,
     order: Order,
@@ -32,7 +32,7 @@ pub struct Source<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Kind {
+struct RecordCategory {
     category: i32,
     topology: Topology,
     is_backward: bool,
@@ -122,7 +122,7 @@ impl<'a> Source<'a> {
     }
 
     /// Looks at every record.
-    fn walk(&mut self, arrows: &mut BTreeSet<Key>, seen: &mut Tally) -> Result<(), Error> {
+    fn walk(&mut self, arrows: &mut BTreeSet<RecordKey>, seen: &mut Tally) -> Result<(), Error> {
         // Apart from the reader, which the frames borrow.
         let reader = self.reader.clone();
         for frame in reader.frames() {
@@ -184,7 +184,7 @@ impl<'a> Source<'a> {
             category.width = Category::message().width;
         }
         self.definitions.categories.push(category);
-        let kind = Kind {
+        let kind = RecordCategory {
             category: index,
             topology,
             is_backward: contains(&entry.label.0, b"backward"),
@@ -280,7 +280,7 @@ impl trace_model::Source for Source<'_> {
 }
 
 /// Index of the category of records of this key.
-pub(super) fn category_index(key: Key) -> i32 {
+pub(super) fn category_index(key: RecordKey) -> i32 {
     let piece = match key.bebits {
         Bebits::WHOLE => 0,
         bebits => i32::from(bebits.order()) + 1,
@@ -306,7 +306,7 @@ pub(super) fn contains(text: &[u8], word: &[u8]) -> bool {
 
 /// What the first look at the records finds.
 struct Tally {
-    keys: BTreeSet<Key>,
+    keys: BTreeSet<RecordKey>,
     by_start: bool,
     is_sorted: bool,
     last: (f64, f64),

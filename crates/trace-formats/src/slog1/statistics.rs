@@ -25,7 +25,7 @@ pub struct Statistics<'a> {
 
 /// The bins of one kind of interval. Its values add up over records: a bin that two of them fill has 2.
 #[derive(Clone, Copy, Debug)]
-pub struct Set<'a> {
+pub struct StatisticsSet<'a> {
     /// Always 0.
     pub rectype: u16,
     /// Type of the intervals.
@@ -52,12 +52,12 @@ impl<'a> Statistics<'a> {
     }
 
     /// The sets, up to the first that is damaged.
-    pub fn sets(&self) -> impl Iterator<Item = Result<Set<'a>, Error>> + use<'a> {
+    pub fn sets(&self) -> impl Iterator<Item = Result<StatisticsSet<'a>, Error>> + use<'a> {
         let mut from = self.sets;
         let mut left = self.count;
         std::iter::from_fn(move || {
             left = left.checked_sub(1)?;
-            let set = Set::decode(&mut from);
+            let set = StatisticsSet::decode(&mut from);
             if set.is_err() {
                 left = 0;
             }
@@ -83,13 +83,13 @@ fn encode_head(count: u32, bins: u32, start: f64, end: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(&end.to_be_bytes());
 }
 
-impl<'a> Set<'a> {
+impl<'a> StatisticsSet<'a> {
     fn decode(from: &mut Cursor<'a>) -> Result<Self, Error> {
         let (rectype, intvltype, size) = (from.u16()?, from.u16()?, from.u16()?);
         let label = from.take(size.into())?;
         let bins = from.u32()?;
         from.need(u64::from(bins) * 8)?;
-        Ok(Set {
+        Ok(StatisticsSet {
             rectype,
             intvltype,
             label,

@@ -3,7 +3,7 @@
 
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
-use super::key::{Bebits, Key};
+use super::key::{Bebits, RecordKey};
 use trace_model::Text;
 
 /// Bytes of the header.
@@ -19,13 +19,13 @@ pub(super) const DIRECTORY_HEADER_SIZE: usize = 20;
 /// Bytes of a directory entry.
 pub(super) const ENTRY_SIZE: usize = 24;
 
-impl Key {
+impl RecordKey {
     pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
         let intvltype = from.u16()?;
         let offset = from.offset();
         let code = from.u8()?;
         let bebits = Bebits::from_code(code);
-        Ok(Key {
+        Ok(RecordKey {
             intvltype,
             bebits: bebits.ok_or_else(|| Error::new(offset, ErrorKind::Bebits(code)))?,
         })
@@ -156,7 +156,7 @@ impl Thread {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Display {
     /// Which records.
-    pub key: Key,
+    pub key: RecordKey,
     /// Class, such as `state` or `message`.
     pub class: Text,
     /// Name.
@@ -171,7 +171,7 @@ pub struct Display {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// Which records.
-    pub key: Key,
+    pub key: RecordKey,
     /// Associations.
     pub associations: u16,
     /// Arguments, unless the record is one with variable arguments.
@@ -181,7 +181,7 @@ pub struct Definition {
 impl Definition {
     pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
         Ok(Definition {
-            key: Key::decode(from)?,
+            key: RecordKey::decode(from)?,
             associations: from.u16()?,
             arguments: from.u16()?,
         })
@@ -197,7 +197,7 @@ impl Definition {
 
 /// An entry of the frame directory (`spec/slog1.md` section 5).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// The frame, in bytes from the start of the file.
     pub offset: u64,
     /// Where it begins, in seconds.
@@ -206,16 +206,16 @@ pub struct Entry {
     pub end: f64,
 }
 
-impl Entry {
+impl DirectoryEntry {
     /// An entry that is not used.
-    pub(super) const UNUSED: Entry = Entry {
+    pub(super) const UNUSED: DirectoryEntry = DirectoryEntry {
         offset: 0,
         start: -1.0,
         end: -1.0,
     };
 
     pub(super) fn decode(from: &mut Cursor<'_>) -> Result<Self, Error> {
-        Ok(Entry {
+        Ok(DirectoryEntry {
             offset: from.u64()?,
             start: from.f64()?,
             end: from.f64()?,

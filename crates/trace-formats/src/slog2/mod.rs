@@ -52,11 +52,11 @@ mod views;
 mod walk;
 mod window;
 
-pub use annotation::{Annotated, Companion, annotate, annotate_telling};
+pub use annotation::{Annotated, Companion, annotate, annotate_with_progress};
 pub use build::{Builder, NewComposite, Options, Tree};
 pub use convert::{
     Conversion, ConvertError, ConvertOptions, Drawing, FromClog2, Warning, Warnings, convert,
-    convert_telling,
+    convert_with_progress,
 };
 pub use directory::{Directory, Entries};
 pub use error::{Error, ErrorKind};
@@ -69,7 +69,7 @@ pub use print::{
 pub use read::Reader;
 pub use rewrite::rewrite;
 pub use salvage::Salvage;
-pub use scan::{Found, Plain, Scan};
+pub use scan::{Plain, Scan, ScannedDrawable};
 pub use sink::Sink;
 pub use source::InModel;
 pub use source::Source;

@@ -37,9 +37,9 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// What a scan finds.
+/// A drawable that a [`Scan`] came to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found<'a> {
+pub enum ScannedDrawable<'a> {
     /// A state, an arrow or an event.
     Plain(Plain<'a>),
     /// Several that belong together, which no log of MPI calls has.
@@ -102,7 +102,7 @@ impl<'a> Scan<'a> {
         clippy::should_implement_trait,
         reason = "an iterator ends after its first None"
     )]
-    pub fn next(&mut self) -> Result<Option<Found<'a>>, Error> {
+    pub fn next(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
         if self.left == 0 {
             return self.end_of_list();
         }
@@ -110,7 +110,7 @@ impl<'a> Scan<'a> {
         match plain(self.cursor.rest()) {
             Some((plain, size)) => {
                 self.cursor.skip(size);
-                Ok(Some(Found::Plain(plain)))
+                Ok(Some(ScannedDrawable::Plain(plain)))
             }
             None => self.other(),
         }
@@ -133,7 +133,7 @@ impl<'a> Scan<'a> {
     }
 
     #[cold]
-    fn end_of_list(&mut self) -> Result<Option<Found<'a>>, Error> {
+    fn end_of_list(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
         if !self.is_nestable {
             self.is_nestable = true;
             let what = "nestable drawables";
@@ -144,10 +144,10 @@ impl<'a> Scan<'a> {
 
     /// What is not plain, or damaged.
     #[cold]
-    fn other(&mut self) -> Result<Option<Found<'a>>, Error> {
+    fn other(&mut self) -> Result<Option<ScannedDrawable<'a>>, Error> {
         Ok(Some(match Drawable::read(&mut self.cursor)? {
-            Drawable::Primitive(primitive) => Found::Plain(Plain::of(&primitive)),
-            Drawable::Composite(composite) => Found::Composite(Box::new(composite)),
+            Drawable::Primitive(primitive) => ScannedDrawable::Plain(Plain::of(&primitive)),
+            Drawable::Composite(composite) => ScannedDrawable::Composite(Box::new(composite)),
         }))
     }
 }
@@ -249,10 +249,13 @@ mod tests {
             for list in [&node.nestless, &node.nestable] {
                 for drawable in list {
                     match (scan.next().unwrap(), drawable) {
-                        (Some(Found::Plain(found)), Drawable::Primitive(expected)) => {
+                        (Some(ScannedDrawable::Plain(found)), Drawable::Primitive(expected)) => {
                             assert_eq!(found, Plain::of(expected));
                         }
-                        (Some(Found::Composite(found)), Drawable::Composite(expected)) => {
+                        (
+                            Some(ScannedDrawable::Composite(found)),
+                            Drawable::Composite(expected),
+                        ) => {
                             assert_eq!(&*found, expected);
                             composites += 1;
                         }

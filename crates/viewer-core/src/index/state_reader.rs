@@ -9,7 +9,7 @@
 use std::iter::Peekable;
 use std::ops::Range;
 use trace_formats::slog2::{
-    DirEntry, Directory, Entries, Error, Found, Plain, Scan, TimeBBox, Topology,
+    DirEntry, Directory, Entries, Error, Plain, Scan, ScannedDrawable, TimeBBox, Topology,
 };
 
 use super::arrows_and_events::ArrowsAndEvents;
@@ -288,7 +288,7 @@ impl<'a> StateSource<'_, 'a> {
     }
 
     /// Takes what comes in no order: arrows and events, and parts of composites.
-    fn aside(&mut self, found: Found<'a>) {
+    fn aside(&mut self, found: ScannedDrawable<'a>) {
         let mut take = |plain: &Plain<'a>| {
             let item = self.item(plain);
             if let Some(state) = item.and_then(|item| self.state(&item)) {
@@ -297,8 +297,8 @@ impl<'a> StateSource<'_, 'a> {
             }
         };
         match found {
-            Found::Plain(plain) => take(&plain),
-            Found::Composite(composite) => {
+            ScannedDrawable::Plain(plain) => take(&plain),
+            ScannedDrawable::Composite(composite) => {
                 for primitive in &composite.primitives {
                     take(&Plain::of(primitive));
                 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trace_formats::slog2::{
-    Depth, DirEntry, Directory, Drawable, Found, PREVIEW_STATE, Plain, Primitive, Ratios, Shadow,
-    TimeBBox, Visit,
+    Depth, DirEntry, Directory, Drawable, PREVIEW_STATE, Plain, Primitive, Ratios, ScannedDrawable,
+    Shadow, TimeBBox, Visit,
 };
 
 use crate::base::error::ApiError;
@@ -190,8 +190,8 @@ fn whole<'a>(
                     continue;
                 }
                 match scan.next()? {
-                    Some(Found::Plain(plain)) => put(&plain),
-                    Some(Found::Composite(composite)) => {
+                    Some(ScannedDrawable::Plain(plain)) => put(&plain),
+                    Some(ScannedDrawable::Composite(composite)) => {
                         let category = composite.category;
                         composite.primitives.iter().for_each(|primitive| {
                             put(&Plain::of(&filled(primitive, category, composite.info)));

@@ -10,7 +10,7 @@ use super::scan::Scan;
 use super::{FromTextError, Maker};
 
 /// How far a datatype number may be behind the one before: their list is written in order, and each takes memory.
-const MOST_SKIPPED: usize = 1 << 16;
+const MAX_SKIPPED_TYPES: usize = 1 << 16;
 
 impl<'t, W: Write> Maker<'t, W> {
     /// Takes a line that is no record, and those that belong to it. `line` is the one at `scan`.
@@ -59,7 +59,7 @@ impl<'t, W: Write> Maker<'t, W> {
             ahead.until(b") has size ", 11).map_err(bad)?;
             let size = ahead.number().map_err(bad)?;
             let sizes = &mut self.trailer.type_sizes;
-            if number > sizes.len() + MOST_SKIPPED {
+            if number > sizes.len() + MAX_SKIPPED_TYPES {
                 return Err(scan.error(Expected::Datatype).into());
             }
             if number >= sizes.len() {

@@ -1,12 +1,12 @@
 //! Categories as kinds of records.
 
-use super::super::key::{Bebits, Key};
+use super::super::key::{Bebits, RecordKey};
 use super::super::labels;
 use super::super::profile;
 use super::super::record::{ARROW, STATE};
 use super::super::source::{category_index, contains};
 use super::super::types::Display;
-use super::super::write::Kind;
+use super::super::write::RecordKind;
 use crate::mpe1::look;
 use std::collections::{HashMap, HashSet};
 use trace_model::{Category, Color, Losses, Text, Topology};
@@ -21,9 +21,9 @@ pub(super) struct Shape {
     pub(super) category: Category,
     /// Arguments of each record.
     pub(super) arguments: usize,
-    forward: Key,
+    forward: RecordKey,
     /// Of arrows, what those are whose end comes first.
-    backward: Key,
+    backward: RecordKey,
 }
 
 impl Shape {
@@ -32,7 +32,7 @@ impl Shape {
     }
 
     /// Record type and key.
-    pub(super) fn record(&self, is_backward: bool) -> (u16, Key) {
+    pub(super) fn record(&self, is_backward: bool) -> (u16, RecordKey) {
         match (self.is_arrow(), is_backward) {
             (true, true) => (ARROW, self.backward),
             (true, false) => (ARROW, self.forward),
@@ -43,7 +43,7 @@ impl Shape {
 
 /// All kinds of records that a file may have.
 pub(super) struct Kinds {
-    pub(super) table: Vec<Kind>,
+    pub(super) table: Vec<RecordKind>,
     shapes: HashMap<i32, Shape>,
 }
 
@@ -61,7 +61,7 @@ impl Kinds {
         let mut made = HashSet::new();
         for &category in &real {
             let names = labels::names(category);
-            let mut add = |key: Key, name: Text, color: &str| {
+            let mut add = |key: RecordKey, name: Text, color: &str| {
                 if made.insert(key) {
                     let display = Display {
                         key,
@@ -71,7 +71,7 @@ impl Kinds {
                         arguments: (!names.is_empty()).then(|| names.clone()),
                     };
                     let associations = 0;
-                    kinds.table.push(Kind {
+                    kinds.table.push(RecordKind {
                         display,
                         associations,
                     });
@@ -196,7 +196,7 @@ fn named(name: &Text, ending: &str) -> Text {
 /// Gives out types.
 struct Types {
     used: HashSet<u16>,
-    own: HashMap<i32, Key>,
+    own: HashMap<i32, RecordKey>,
     next: u16,
 }
 
@@ -218,8 +218,8 @@ impl Types {
             ];
             let intvltype = category.index as u16;
             let key = match pieces.get(piece) {
-                Some(&bebits) if intvltype != SPARE => Key { intvltype, bebits },
-                _ => Key::whole(types.unused()),
+                Some(&bebits) if intvltype != SPARE => RecordKey { intvltype, bebits },
+                _ => RecordKey::whole(types.unused()),
             };
             debug_assert!(piece > 3 || intvltype == SPARE || category_index(key) == category.index);
             types.own.insert(category.index, key);
@@ -227,13 +227,13 @@ impl Types {
         types
     }
 
-    fn own(&self, category: &Category) -> Key {
+    fn own(&self, category: &Category) -> RecordKey {
         let key = self.own.get(&category.index).copied();
-        key.unwrap_or(Key::whole(0))
+        key.unwrap_or(RecordKey::whole(0))
     }
 
-    fn next(&mut self) -> Key {
-        Key::whole(self.unused())
+    fn next(&mut self) -> RecordKey {
+        RecordKey::whole(self.unused())
     }
 
     /// A type that no category has; when all are used, the last one again.

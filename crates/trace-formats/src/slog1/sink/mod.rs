@@ -6,11 +6,11 @@ mod plan;
 use super::cursor::Cursor;
 use super::error::{Error, ErrorKind};
 use super::from_clog1::Options;
-use super::key::Key;
+use super::key::RecordKey;
 use super::labels;
 use super::record::{Arguments, Record, Task, Words};
 use super::types::{Definition, Thread};
-use super::write::{Kind, Layout, Tables, TimeOrder, Writer};
+use super::write::{Layout, RecordKind, Tables, TimeOrder, Writer};
 use kinds::{Kinds, Shape};
 use plan::Plan;
 use std::collections::{HashMap, HashSet};
@@ -207,7 +207,7 @@ fn encode_info(shape: &Shape, info: &[u8], out: &mut Vec<u8>, losses: &mut Losse
 }
 
 /// The definitions by which records of these kinds are read.
-fn definitions(kinds: &[Kind]) -> HashMap<Key, Definition> {
+fn definitions(kinds: &[RecordKind]) -> HashMap<RecordKey, Definition> {
     let all = kinds.iter().map(|kind| (kind.key(), kind.definition()));
     all.collect()
 }
@@ -215,7 +215,7 @@ fn definitions(kinds: &[Kind]) -> HashMap<Key, Definition> {
 /// Gives all records of the temporary file.
 fn for_each(
     spool: &mut File,
-    defined: &HashMap<Key, Definition>,
+    defined: &HashMap<RecordKey, Definition>,
     put: &mut dyn FnMut(&Record<'_>) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let failed = |error| Error::io(0, error);

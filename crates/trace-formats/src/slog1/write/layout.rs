@@ -1,6 +1,6 @@
 //! What a writer is told before the first record: how the file is laid out, and its tables.
 
-use super::super::key::Key;
+use super::super::key::RecordKey;
 use super::super::types::{Definition, Display, Thread};
 
 /// In which order of time records come.
@@ -45,16 +45,16 @@ impl Default for Layout {
 
 /// A kind of record: what it looks like and what it carries. It has as many arguments as they have names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct RecordKind {
     /// Its entry in the display profile.
     pub display: Display,
     /// Associations of each record.
     pub associations: u16,
 }
 
-impl Kind {
+impl RecordKind {
     /// Which records.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> RecordKey {
         self.display.key
     }
 
@@ -76,5 +76,5 @@ pub struct Tables {
     /// The threads.
     pub threads: Vec<Thread>,
     /// The kinds of records. Those that no record is of are left out of the file, unless there is no record at all.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<RecordKind>,
 }

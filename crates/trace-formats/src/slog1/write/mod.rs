@@ -10,10 +10,10 @@ mod second;
 mod tables;
 
 use super::error::{Error, ErrorKind};
-use super::key::Key;
+use super::key::RecordKey;
 use super::record::{Record, fixed_size, is_variable};
-use super::types::{Entry, FRAME_HEADER_SIZE, Header};
-pub use layout::{Kind, Layout, Tables, TimeOrder};
+use super::types::{DirectoryEntry, FRAME_HEADER_SIZE, Header};
+pub use layout::{Layout, RecordKind, Tables, TimeOrder};
 use list::List;
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -34,11 +34,11 @@ pub struct Written {
 pub struct Writer<W> {
     out: W,
     header: Header,
-    kinds: Vec<Kind>,
+    kinds: Vec<RecordKind>,
     used: Vec<bool>,
-    by_key: HashMap<Key, usize>,
+    by_key: HashMap<RecordKey, usize>,
     bins: u32,
-    entries: Vec<Entry>,
+    entries: Vec<DirectoryEntry>,
     /// Records of the frame that is being filled.
     current: List,
     /// Records that reach into it from the frames before it.
@@ -95,7 +95,7 @@ impl<W: Read + Write + Seek> Writer<W> {
     ///
     /// # Errors
     /// If there is no such kind, or if its size is not known beforehand.
-    pub fn announce(&mut self, rectype: u16, key: Key) -> Result<(), Error> {
+    pub fn announce(&mut self, rectype: u16, key: RecordKey) -> Result<(), Error> {
         let size = self.announced_size(rectype, key)?;
         let (bytes, count) = self.announced.get_or_insert((0, 0));
         *bytes += size;
@@ -104,7 +104,7 @@ impl<W: Read + Write + Seek> Writer<W> {
         Ok(())
     }
 
-    fn announced_size(&self, rectype: u16, key: Key) -> Result<u64, Error> {
+    fn announced_size(&self, rectype: u16, key: RecordKey) -> Result<u64, Error> {
         let kind = self.by_key.get(&key).and_then(|&nth| self.kinds.get(nth));
         let Some(kind) = kind else {
             return Err(Error::new(self.offset, ErrorKind::Undefined(key)));
@@ -227,7 +227,7 @@ impl<W: Read + Write + Seek> Writer<W> {
         self.put(self.offset, &buffer)?;
         self.buffer = buffer;
         let offset = self.offset;
-        self.entries.push(Entry { offset, start, end });
+        self.entries.push(DirectoryEntry { offset, start, end });
         self.offset += u64::from(size);
         self.pending = outgoing;
         self.pending.append(&passing);
@@ -271,7 +271,7 @@ impl<W: Read + Write + Seek> Writer<W> {
         let mut is_any_unused = false;
         for (kind, used) in &mut kinds {
             let key = kind.key();
-            *used |= key == Key::whole(key.intvltype) && used_type == Some(key.intvltype);
+            *used |= key == RecordKey::whole(key.intvltype) && used_type == Some(key.intvltype);
             if *used {
                 used_type = Some(key.intvltype);
             }

@@ -3,19 +3,19 @@
 
 use super::super::cursor::Cursor;
 use super::super::error::Error;
-use super::super::key::Key;
+use super::super::key::RecordKey;
 use super::super::record::Record;
 use super::super::statistics::Collector;
 use super::super::types::FRAME_HEADER_SIZE;
 use super::list::{self, List};
-use super::{Kind, Writer};
+use super::{RecordKind, Writer};
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek, SeekFrom, Write};
 
 impl<W: Read + Write + Seek> Writer<W> {
     /// Completes the frames, and gives the bytes of the statistics.
     pub(super) fn second_pass(&mut self) -> Result<Vec<u8>, Error> {
-        let is_whole = |kind: &&Kind| kind.key() == Key::whole(kind.key().intvltype);
+        let is_whole = |kind: &&RecordKind| kind.key() == RecordKey::whole(kind.key().intvltype);
         let sets = self.kinds.iter().filter(is_whole);
         let mut statistics = Collector::new(
             self.bins,

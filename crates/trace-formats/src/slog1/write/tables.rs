@@ -2,9 +2,9 @@
 
 use super::super::profile;
 use super::super::types::{
-    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, ENTRY_SIZE, Entry, HEADER_SIZE, Header,
+    DEFINITION_SIZE, DIRECTORY_HEADER_SIZE, DirectoryEntry, ENTRY_SIZE, HEADER_SIZE, Header,
 };
-use super::layout::{Kind, Layout, Tables, TimeOrder};
+use super::layout::{Layout, RecordKind, Tables, TimeOrder};
 
 /// Header, tables with room for more entries, and a directory without frames.
 pub(super) fn beginning(tables: &Tables, layout: &Layout) -> (Header, Vec<u8>) {
@@ -30,7 +30,7 @@ pub(super) fn beginning(tables: &Tables, layout: &Layout) -> (Header, Vec<u8>) {
     let directory = out.len() as u64;
     out.extend_from_slice(&[0; DIRECTORY_HEADER_SIZE]);
     for _ in 0..layout.frames_per_directory {
-        Entry::UNUSED.encode(&mut out);
+        DirectoryEntry::UNUSED.encode(&mut out);
     }
     let by_start = layout.order == TimeOrder::Start;
     let header = Header {
@@ -52,7 +52,7 @@ pub(super) fn beginning(tables: &Tables, layout: &Layout) -> (Header, Vec<u8>) {
 }
 
 /// The display profile and the record definitions.
-pub(super) fn kinds(kinds: &[Kind]) -> (Vec<u8>, Vec<u8>) {
+pub(super) fn kinds(kinds: &[RecordKind]) -> (Vec<u8>, Vec<u8>) {
     let count = (kinds.len() as u32).to_be_bytes();
     let (mut profile, mut definitions) = (count.to_vec(), count.to_vec());
     for kind in kinds {
@@ -63,7 +63,7 @@ pub(super) fn kinds(kinds: &[Kind]) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// A directory without neighbours up to the last entry that is used.
-pub(super) fn directory(entries: &[Entry]) -> Vec<u8> {
+pub(super) fn directory(entries: &[DirectoryEntry]) -> Vec<u8> {
     let mut out = vec![0; 16];
     out.reserve(4 + entries.len() * ENTRY_SIZE);
     out.extend_from_slice(&(entries.len() as u32).to_be_bytes());

@@ -42,4 +42,4 @@ mod write;
 
 pub use layout::Companion;
 pub use read::Annotated;
-pub use write::{annotate, annotate_telling};
+pub use write::{annotate, annotate_with_progress};

@@ -26,19 +26,19 @@ pub fn annotate<W: Write + Seek>(
     out: W,
     options: ConvertOptions,
 ) -> Result<(W, Conversion), ConvertError> {
-    annotate_telling(clog2, name, out, options, |_| ())
+    annotate_with_progress(clog2, name, out, options, |_| ())
 }
 
-/// What [`annotate`] does, calling `tell` with the number of bytes done after every block.
+/// Converts and annotates as [`annotate`] does, calling `progress` with the number of bytes of the CLOG2 file that are done, after every block.
 ///
 /// # Errors
 /// Those of [`convert`](super::super::convert()).
-pub fn annotate_telling<W: Write + Seek>(
+pub fn annotate_with_progress<W: Write + Seek>(
     clog2: &[u8],
     name: &str,
     out: W,
     options: ConvertOptions,
-    tell: impl FnMut(u64),
+    progress: impl FnMut(u64),
 ) -> Result<(W, Conversion), ConvertError> {
     let reader = clog2::Reader::new(clog2)?;
     if reader.preamble().endian == Endian::Little {
@@ -66,7 +66,7 @@ pub fn annotate_telling<W: Write + Seek>(
         }
         Ok(())
     };
-    if !for_each_record(clog2, reader.preamble(), &mut push, tell)? {
+    if !for_each_record(clog2, reader.preamble(), &mut push, progress)? {
         // The reader knows best what is wrong, and where.
         for record in reader.raw_records() {
             record?;

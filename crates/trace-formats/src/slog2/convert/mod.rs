@@ -110,15 +110,15 @@ pub fn convert<W: Write + Seek>(
     out: W,
     options: ConvertOptions,
 ) -> Result<(W, Conversion), ConvertError> {
-    convert_telling(clog2, out, options, |_| ())
+    convert_with_progress(clog2, out, options, |_| ())
 }
 
-/// What [`convert()`] does, calling `tell` with the number of bytes done after every block.
-pub fn convert_telling<W: Write + Seek>(
+/// Converts a merged CLOG2 file as [`convert()`] does, calling `progress` with the number of bytes of the CLOG2 file that are done, after every block.
+pub fn convert_with_progress<W: Write + Seek>(
     clog2: &[u8],
     out: W,
     options: ConvertOptions,
-    tell: impl FnMut(u64),
+    progress: impl FnMut(u64),
 ) -> Result<(W, Conversion), ConvertError> {
     let reader = clog2::Reader::new(clog2)?;
     if reader.preamble().endian == Endian::Little {
@@ -126,7 +126,7 @@ pub fn convert_telling<W: Write + Seek>(
     }
     let mut converter = FromClog2::new(out, reader.preamble(), options)?;
     let mut push = |_, record: &[u8]| converter.push_encoded(record);
-    if !for_each_record(clog2, reader.preamble(), &mut push, tell)? {
+    if !for_each_record(clog2, reader.preamble(), &mut push, progress)? {
         // The reader knows best what is wrong, and where.
         for record in reader.raw_records() {
             record?;
@@ -141,7 +141,7 @@ pub(super) fn for_each_record(
     clog2: &[u8],
     preamble: &Preamble,
     push: &mut impl FnMut(usize, &[u8]) -> Result<(), ConvertError>,
-    mut tell: impl FnMut(u64),
+    mut progress: impl FnMut(u64),
 ) -> Result<bool, ConvertError> {
     let end = match usize::try_from(preamble.comm_table_offset) {
         Ok(offset) if offset >= PREAMBLE_SIZE && offset <= clog2.len() => offset,
@@ -165,7 +165,7 @@ pub(super) fn for_each_record(
             }
         }
         done += block.len();
-        tell(done as u64);
+        progress(done as u64);
     }
     Ok(false)
 }

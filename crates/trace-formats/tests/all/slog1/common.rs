@@ -47,9 +47,15 @@ pub fn printed(file: &[u8], name: &str) -> (Vec<u8>, Result<(), Error>) {
     (text, result)
 }
 
-pub fn kind(key: Key, class: &str, label: &str, color: &str, arguments: &[&str]) -> Kind {
+pub fn kind(
+    key: RecordKey,
+    class: &str,
+    label: &str,
+    color: &str,
+    arguments: &[&str],
+) -> RecordKind {
     let names = arguments.iter().map(|&name| Text::from(name)).collect();
-    Kind {
+    RecordKind {
         display: Display {
             key,
             class: class.into(),
@@ -66,8 +72,8 @@ pub const LAST: Bebits = Bebits::ALL[2];
 
 /// Kinds of every sort: with and without arguments and associations, in pieces, arrows, one that is not used.
 pub fn small_tables() -> Tables {
-    let piece = |intvltype, bebits| Key { intvltype, bebits };
-    let mut linked = kind(Key::whole(7), "state", "Linked", "blue:gray3", &[]);
+    let piece = |intvltype, bebits| RecordKey { intvltype, bebits };
+    let mut linked = kind(RecordKey::whole(7), "state", "Linked", "blue:gray3", &[]);
     linked.associations = 2;
     Tables {
         preview: b"what it is about".to_vec(),
@@ -92,21 +98,33 @@ pub fn small_tables() -> Tables {
             },
         ],
         kinds: vec![
-            kind(Key::whole(12), "message", "forward arrow", "white", &[]),
-            kind(Key::whole(13), "message", "backward arrow", "grey", &[]),
             kind(
-                Key::whole(3),
+                RecordKey::whole(12),
+                "message",
+                "forward arrow",
+                "white",
+                &[],
+            ),
+            kind(
+                RecordKey::whole(13),
+                "message",
+                "backward arrow",
+                "grey",
+                &[],
+            ),
+            kind(
+                RecordKey::whole(3),
                 "state",
                 "Compute",
                 "red",
                 &["a long name", "n"],
             ),
-            kind(Key::whole(4), "state", "never seen", "pink", &[]),
+            kind(RecordKey::whole(4), "state", "never seen", "pink", &[]),
             linked,
             kind(piece(9, LAST), "state", "Split", "green", &["result"]),
             kind(piece(9, FIRST), "state", "Split", "green", &["request"]),
             kind(
-                Key::whole(9),
+                RecordKey::whole(9),
                 "state",
                 "Split",
                 "green",
@@ -132,7 +150,7 @@ pub fn task(node: u16, thread: u32) -> Task {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owned {
     pub rectype: u16,
-    pub key: Key,
+    pub key: RecordKey,
     pub start: f64,
     pub duration: f64,
     pub origin: Task,
@@ -146,7 +164,7 @@ impl Owned {
     pub fn state(intvltype: u16, start: f64, end: f64, origin: Task) -> Self {
         Owned {
             rectype: STATE,
-            key: Key::whole(intvltype),
+            key: RecordKey::whole(intvltype),
             start,
             duration: end - start,
             origin,
@@ -193,7 +211,7 @@ pub fn small_records() -> Vec<Owned> {
                 record.arguments.extend(bytes_of(&[1, 2]));
             }
             2 => {
-                record.key = Key::whole(7);
+                record.key = RecordKey::whole(7);
                 record.associations = bytes_of(&[77, 88]);
                 record.arguments.clear();
                 record.address = 0x10ab;
@@ -207,13 +225,13 @@ pub fn small_records() -> Vec<Owned> {
             }
             4 => {
                 record.rectype = ARROW;
-                record.key = Key::whole(12);
+                record.key = RecordKey::whole(12);
                 record.destination = Some(task(0, 0));
                 record.arguments.clear();
             }
             5 => {
                 record.rectype = ARROW + 3;
-                record.key = Key::whole(13);
+                record.key = RecordKey::whole(13);
                 record.origin.cpu = 3;
                 record.destination = Some(task(1, 5));
                 record.arguments.clear();

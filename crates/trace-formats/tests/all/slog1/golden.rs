@@ -87,7 +87,7 @@ fn rewritten(reader: &Reader<'_>) -> Vec<u8> {
     let kinds = reader.profile().expect("profile").map(|entry| {
         let display = entry.expect("entry");
         let associations = associations(display.key);
-        Kind {
+        RecordKind {
             display,
             associations,
         }

@@ -52,7 +52,7 @@ fn what_is_written_is_read() {
         .map(|entry| entry.expect("entry"));
     let mut kinds: Vec<Display> = tables.kinds.into_iter().map(|kind| kind.display).collect();
     kinds.sort_by_key(|display| display.key);
-    kinds.retain(|display| display.key != Key::whole(4));
+    kinds.retain(|display| display.key != RecordKey::whole(4));
     assert_eq!(profile.collect::<Vec<_>>(), kinds);
     let mut expected: Vec<Vec<u8>> = small_records()
         .iter()
@@ -119,7 +119,7 @@ fn the_writer_refuses_what_a_file_cannot_hold() {
     };
     assert!(matches!(
         refused(&SMALL, &[Owned::state(99, 1.0, 2.0, task(0, 0))]),
-        ErrorKind::Undefined(key) if key == Key::whole(99)
+        ErrorKind::Undefined(key) if key == RecordKey::whole(99)
     ));
     // Two arguments are defined.
     assert!(matches!(
@@ -176,9 +176,9 @@ fn room_is_kept_for_records_that_were_announced() {
             if announced {
                 // One that lasts until the end, and one that is over soon.
                 if nth == 0 {
-                    writer.announce(STATE, Key::whole(7))?;
+                    writer.announce(STATE, RecordKey::whole(7))?;
                 }
-                writer.announce(STATE, Key::whole(7))?;
+                writer.announce(STATE, RecordKey::whole(7))?;
             }
             writer.write(&linked(start, start + 0.5).record())?;
         }
