@@ -329,6 +329,23 @@ impl<'a> File<'a> {
     /// committed. Reads everything.
     pub fn damage(&self) -> Vec<Error> {
         let mut damage = Vec::new();
+        let length = self.bytes.bytes.len();
+        let blocks = u64_at(self.bytes.bytes, at::F_BLOCKS).unwrap_or(0);
+        let expected = blocks.saturating_add(1).saturating_mul(BLOCK_SIZE as u64);
+        if (length as u64) < expected {
+            damage.push(Error {
+                offset: length,
+                what: format!(
+                    "the file ends here, {expected} bytes were expected for {blocks} blocks"
+                ),
+            });
+        }
+        if self.threads.is_empty() && self.info.rank >= 0 {
+            damage.push(Error {
+                offset: BLOCK_SIZE,
+                what: "no block of any thread, although MPI_Init had returned".to_owned(),
+            });
+        }
         for thread in &self.threads {
             let mut expected = 0;
             for (i, &number) in thread.blocks.numbers.iter().enumerate() {

@@ -44,6 +44,8 @@ impl Format {
             Some(Format::Clog1)
         } else if trace_formats::slog1::Reader::recognises(input) {
             Some(Format::Slog1)
+        } else if !begins_with_a_line(input) {
+            None
         } else if trace_formats::paje::Trace::recognises(input) {
             Some(Format::Paje)
         } else if crate::trace_files::dumpi_run::is_meta(input) {
@@ -96,6 +98,15 @@ impl Format {
         }
     }
 }
+
+/// Whether a line ends, or the file, within [`MAX_FIRST_LINE_BYTES`]. Else it is no text that a reader should search for the end
+/// of a line: it may be a hole of 100 GB.
+fn begins_with_a_line(input: &[u8]) -> bool {
+    input.len() <= MAX_FIRST_LINE_BYTES || input[..MAX_FIRST_LINE_BYTES].contains(&b'\n')
+}
+
+/// Longest first line of a trace that is a text, bytes.
+const MAX_FIRST_LINE_BYTES: usize = 1 << 16;
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

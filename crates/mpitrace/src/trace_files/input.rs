@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::{Deref, Range};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// All bytes of a file: mapped where that is possible, since a trace may be larger than memory.
@@ -32,6 +32,11 @@ impl Input {
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_file() && metadata.len() > 0 {
             return map(&file).map_err(failed);
+        }
+        let kind = metadata.file_type();
+        if kind.is_char_device() || kind.is_block_device() {
+            let what = "a device; expected a file or a pipe";
+            return Err(Failure::Data(format!("{}: {what}", shown(path).display())));
         }
         file.read_to_end(&mut bytes).map_err(failed)?;
         Ok(Input::Read(bytes))

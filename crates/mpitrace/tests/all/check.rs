@@ -1,8 +1,11 @@
 //! `mpitrace check`: good files are good, each kind of damage is found, nothing stops it.
 
+use super::recover::{KILLED, exchange, file};
+use blockfile::layout;
 use serde_json::Value;
 use std::fs;
 use std::io::Cursor;
+use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use test_support::golden;
@@ -565,4 +568,46 @@ fn what_it_says() {
     );
     assert_eq!(text(&[&good, &name("nothing")]).0, Some(1));
     assert_eq!(text(&[]).0, Some(2));
+}
+
+/// A block file that ends before the room that its header tells, or in which no thread has written, is bad.
+#[test]
+fn a_block_file_that_was_cut_off_is_bad() {
+    let bench = Bench::new();
+    let mut whole = file(&exchange(0, 1, 4000), &KILLED);
+    let blocks = whole.len() as u64 / layout::BLOCK_SIZE as u64 - 1;
+    let room = offset_of!(layout::FileHeader, blocks);
+    whole[room..room + 8].copy_from_slice(&blocks.to_le_bytes());
+    bench.is_odd(&whole, "end of the run");
+    for length in [100, whole.len() / 2, whole.len() - 1] {
+        bench.is_bad(&whole[..length], "cannot be read");
+    }
+    let mut empty = whole.clone();
+    empty[layout::BLOCK_SIZE..].fill(0);
+    bench.is_bad(&empty, "cannot be read");
+}
+
+/// What has no end is refused at once, or looked at no further than to see that it is no trace.
+#[test]
+fn devices_and_holes_end_no_command() {
+    let folder = tempfile::tempdir().expect("folder");
+    let hole = folder.path().join("hole");
+    let made = fs::File::create(&hole).and_then(|file| file.set_len(100 << 30));
+    made.expect("a sparse file");
+    for (name, said) in [
+        (hole.to_str().expect("text"), "of no known format"),
+        ("/dev/zero", "a device"),
+    ] {
+        for command in ["info", "check", "print", "stats", "io"] {
+            let mut limited = Command::new("sh");
+            limited
+                .args(["-c", "ulimit -t 5; exec \"$0\" \"$@\""])
+                .args([env!("CARGO_BIN_EXE_mpitrace"), command, name]);
+            let output = limited.output().expect("sh");
+            let all = [output.stdout, output.stderr].concat();
+            let all = String::from_utf8_lossy(&all);
+            assert_eq!(output.status.code(), Some(1), "{command} {name}: {all}");
+            assert!(all.contains(said), "{command} {name}: {all}");
+        }
+    }
 }
