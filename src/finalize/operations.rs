@@ -11,7 +11,7 @@ use crate::exchange::failure::ExchangeFailure;
 use crate::exchange::line::{Exchange, MESSAGE_BYTES};
 use crate::mpi::world::World;
 use crate::platform::say::say;
-use io_attribution::{Extract, Item, Joiner};
+use io_attribution::{Attributor, Extract, Item};
 use merge::operations;
 use merge::operations::Drawn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,7 +75,7 @@ impl OperationMerge<'_> {
         if let Some(outputs) = &mut outputs {
             joining.parts = outputs.base(self.zero_ns, comms).map(|base| {
                 let operations = operations::Operations::new(base, self.folder);
-                (Joiner::new(self.table), operations)
+                (Attributor::new(self.table), operations)
             });
         }
         let next = |buffer: &mut Vec<u8>| own.next(buffer);
@@ -137,7 +137,7 @@ const BROKEN: &str = "its records could not be read to the end";
 #[derive(Default)]
 struct OperationJoin {
     /// `None` when nothing is to be drawn, or nothing any more.
-    parts: Option<(Joiner<'static>, operations::Operations)>,
+    parts: Option<(Attributor<'static>, operations::Operations)>,
     failure: Option<String>,
 }
 
@@ -151,11 +151,11 @@ impl OperationJoin {
         if let Some(why) = self.failure {
             return Err(why);
         }
-        let Some((joiner, mut operations)) = self.parts.take() else {
+        let Some((attributor, mut operations)) = self.parts.take() else {
             return Ok(None);
         };
         caught(|| {
-            joiner.finish(&mut |fact| operations.take(fact))?;
+            attributor.finish(&mut |fact| operations.take(fact))?;
             operations.finish()
         })
         .map(Some)
@@ -164,7 +164,7 @@ impl OperationJoin {
 
 impl RecordSink for OperationJoin {
     fn record(&mut self, bytes: &[u8]) -> Result<(), ExchangeFailure> {
-        let Some((joiner, operations)) = &mut self.parts else {
+        let Some((attributor, operations)) = &mut self.parts else {
             return Ok(());
         };
         let item = bytes.get(ITEM_HEAD_BYTES..).and_then(Item::decode);
@@ -173,7 +173,7 @@ impl RecordSink for OperationJoin {
             return Ok(());
         };
         let time = OperationRecords::key(bytes);
-        let taken = caught(|| joiner.push(time, item, &mut |fact| operations.take(fact)));
+        let taken = caught(|| attributor.push(time, item, &mut |fact| operations.take(fact)));
         if let Err(why) = taken {
             self.fail(why);
         }

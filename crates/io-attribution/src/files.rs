@@ -1,8 +1,8 @@
-//! The block files of a run on one machine, joined: what MPI_Finalize does with items over MPI, done in one process.
+//! Attribution of the block files of a run on one machine: what MPI_Finalize does with items over MPI, done in one process.
 
 use super::extract::{Extract, server_of};
 use super::item::Item;
-use super::{Fact, Joined, Joiner};
+use super::{AttributionTotals, Attributor, Fact};
 use blockfile::file::File;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -13,7 +13,7 @@ use unify::scan::Scan;
 use unify::schema::Schema;
 use wrappers::Table;
 
-/// Joins the records of ranks, servers and devices in `files`, which were made with `table`, and gives what is found to `put`.
+/// Attributes the records of ranks, servers and devices in `files`, which were made with `table`, and gives what is found to `put`.
 /// Files of processes whose MPI_Init has not returned are passed over.
 ///
 /// # Errors
@@ -22,11 +22,13 @@ pub fn join_files(
     files: &[File<'_>],
     table: &Table,
     put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
-) -> Result<Joined, Stop> {
-    let mut joiner = Joiner::new(table);
-    let zero = items_of_files(files, table, &mut |time, item| joiner.push(time, item, put))?;
-    let joined = joiner.finish(put)?;
-    Ok(Joined { zero, ..joined })
+) -> Result<AttributionTotals, Stop> {
+    let mut attributor = Attributor::new(table);
+    let zero = items_of_files(files, table, &mut |time, item| {
+        attributor.push(time, item, put)
+    })?;
+    let totals = attributor.finish(put)?;
+    Ok(AttributionTotals { zero, ..totals })
 }
 
 /// The items of all files in order of time. Gives the time at which the first call of a rank began.

@@ -1,4 +1,4 @@
-//! What is found in one process's records, made ready for the join: an item says what happened, who did it, and all that
+//! What is found in one process's records, made ready for the attribution: an item says what happened, who did it, and all that
 //! only this process's other records could have told (what a handle stood for, which view held, which call was running).
 //!
 //! An item carries who did it, so items of all processes can go into one stream. Numbers of handles, of files seen and of

@@ -20,7 +20,7 @@ pub mod item;
 pub mod ranges;
 mod wire;
 
-pub use attribution::{Joined, Joiner};
+pub use attribution::{AttributionTotals, Attributor};
 pub use draw::{Drawer, facts_by_time, facts_of};
 pub use extract::Extract;
 pub use fact::{

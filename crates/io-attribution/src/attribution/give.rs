@@ -47,7 +47,7 @@ pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolve
                 other => other,
             };
             if lower.by_page {
-                out.joined.page += bytes;
+                out.totals.page += bytes;
             }
             match carried.iter_mut().find(|c| c.0 == credit.call) {
                 Some(known) => {
@@ -63,9 +63,9 @@ pub(super) fn give(lower: &Lower, out: &mut Out, put: Put<'_>) -> Result<Resolve
     let named = record.call.filter(|&call| call != 0);
     if lower.request().is_some() {
         match (trigger_call, named) {
-            (None, _) => out.joined.server_unattributed += 1,
-            (Some((call, _)), Some(named)) if call == named => out.joined.server_agreements += 1,
-            (Some(_), Some(_)) => out.joined.server_differences += 1,
+            (None, _) => out.totals.server_unattributed += 1,
+            (Some((call, _)), Some(named)) if call == named => out.totals.server_agreements += 1,
+            (Some(_), Some(_)) => out.totals.server_differences += 1,
             (Some(_), None) => {}
         }
     }

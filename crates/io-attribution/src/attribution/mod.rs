@@ -11,15 +11,15 @@ mod below;
 mod files;
 mod give;
 mod group;
-mod joined;
 mod link;
 mod out;
 mod pages;
 mod places;
 mod process;
 mod resolved;
+mod totals;
 
-pub use joined::Joined;
+pub use totals::AttributionTotals;
 
 use super::Fact;
 use super::fact::{Actor, FileRole, Lane, Place};
@@ -35,9 +35,9 @@ use trace_model::Stop;
 use trace_model::hash::Map;
 use wrappers::{Phase, Table};
 
-/// Puts items together.
+/// Makes facts of the items of all processes.
 #[derive(Debug)]
-pub struct Joiner<'t> {
+pub struct Attributor<'t> {
     table: &'t Table,
     out: Out,
     processes: Map<u32, Process>,
@@ -50,10 +50,10 @@ pub struct Joiner<'t> {
     below: Below,
 }
 
-impl<'t> Joiner<'t> {
+impl<'t> Attributor<'t> {
     /// For records made with `table`.
-    pub fn new(table: &'t Table) -> Joiner<'t> {
-        Joiner {
+    pub fn new(table: &'t Table) -> Attributor<'t> {
+        Attributor {
             table,
             out: Out::default(),
             processes: Map::default(),
@@ -114,13 +114,13 @@ impl<'t> Joiner<'t> {
     pub fn finish(
         mut self,
         put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
-    ) -> Result<Joined, Stop> {
+    ) -> Result<AttributionTotals, Stop> {
         while let Some((key, _)) = self.groups.first_key_value() {
             let key = *key;
             self.close(key, put)?;
         }
         self.below.finish(&mut self.out, put)?;
-        Ok(self.out.joined)
+        Ok(self.out.totals)
     }
 
     /// Groups and operations that wait to be completed: what the memory depends on.
@@ -465,14 +465,14 @@ impl<'t> Joiner<'t> {
             group.place_shared();
         }
         let independent = group.is_independent();
-        self.out.joined.independent += u64::from(independent);
+        self.out.totals.independent += u64::from(independent);
         if !group.at_once {
             for member in &group.members {
                 self.out.call(member.call(), put)?;
             }
         }
         let shares = group.share_out(independent);
-        self.out.joined.overwritten += shares.overwritten;
+        self.out.totals.overwritten += shares.overwritten;
         let transfers = std::mem::take(&mut group.transfers).into_iter();
         for (transfer, mut share) in transfers.zip(shares.of_transfers) {
             let process = self.processes.get(&transfer.world);
@@ -486,7 +486,7 @@ impl<'t> Joiner<'t> {
             self.known(&transfer.link, resolved, put)?;
         }
         let missing = group.members.iter().map(Member::missing);
-        self.out.joined.unattributed += missing.sum::<u64>();
+        self.out.totals.unattributed += missing.sum::<u64>();
         Ok(())
     }
 }

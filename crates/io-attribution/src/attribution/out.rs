@@ -1,8 +1,8 @@
 //! Facts on their way out.
 
 use super::files::Files;
-use super::joined::Joined;
 use super::resolved::{Resolved, Share};
+use super::totals::AttributionTotals;
 use crate::fact::{Actor, Call, Edge, Fact, Lane, Operation, Place, Precision, Relation};
 use crate::item;
 use trace_model::Stop;
@@ -14,7 +14,7 @@ pub(super) type Put<'p> = &'p mut dyn FnMut(&Fact) -> Result<(), Stop>;
 #[derive(Debug, Default)]
 pub(super) struct Out {
     pub files: Files,
-    pub joined: Joined,
+    pub totals: AttributionTotals,
     operations: u64,
 }
 
@@ -45,7 +45,7 @@ impl Out {
 
     pub fn call(&mut self, call: Call, put: Put<'_>) -> Result<(), Stop> {
         self.file(call.file, put)?;
-        self.joined.calls += 1;
+        self.totals.calls += 1;
         put(&Fact::Call(call))
     }
 
@@ -64,7 +64,7 @@ impl Out {
         };
         let id = self.operations;
         self.operations += 1;
-        self.joined.operations += 1;
+        self.totals.operations += 1;
         put(&Fact::Operation(Operation {
             id,
             kind: o.kind,
@@ -140,17 +140,17 @@ impl Out {
         let is_complete = trigger.is_some() && hole_bytes.is_some();
         let hole_bytes = hole_bytes.filter(|_| is_complete).unwrap_or(0);
         if moved > 0 {
-            self.joined.transfers += 1;
-            self.joined.moved += moved;
-            self.joined.hole_bytes += hole_bytes;
+            self.totals.transfers += 1;
+            self.totals.moved += moved;
+            self.totals.hole_bytes += hole_bytes;
         }
         for credit in &credits {
             *match credit.precision {
-                Precision::Exact => &mut self.joined.exact,
-                Precision::Page => &mut self.joined.page,
-                Precision::BoundingExtent => &mut self.joined.bounding_extent,
-                Precision::Ambiguous => &mut self.joined.ambiguous,
-                Precision::MayCarry => &mut self.joined.may_carry,
+                Precision::Exact => &mut self.totals.exact,
+                Precision::Page => &mut self.totals.page,
+                Precision::BoundingExtent => &mut self.totals.bounding_extent,
+                Precision::Ambiguous => &mut self.totals.ambiguous,
+                Precision::MayCarry => &mut self.totals.may_carry,
             } += credit.bytes;
         }
         let carried: Vec<_> = credits

@@ -1,4 +1,4 @@
-//! Where the facts come from: block files, which are joined, or a trace into which they were drawn.
+//! Where the facts come from: block files, whose operations are attributed, or a trace into which they were drawn.
 
 use crate::failure::Failure;
 use crate::terminal::progress::Progress;
@@ -7,7 +7,7 @@ use crate::trace_files::losses::failure;
 use crate::trace_files::trace::Trace;
 use analysis::io::Options;
 use blockfile::file::File;
-use io_attribution::{Actor, Fact, Joined, facts_by_time, join_files};
+use io_attribution::{Actor, AttributionTotals, Fact, facts_by_time, join_files};
 use trace_model::Stop;
 
 /// The facts of a trace, to be gone through as often as needed.
@@ -65,8 +65,11 @@ impl Facts {
         Ok(files)
     }
 
-    /// Gives all facts to `put`; and what came of the join, where there was one.
-    pub fn for_each(&self, mut put: impl FnMut(&Fact)) -> Result<Option<Joined>, Failure> {
+    /// Gives all facts to `put`, and returns the totals of the attribution, where there was one.
+    pub fn for_each(
+        &self,
+        mut put: impl FnMut(&Fact),
+    ) -> Result<Option<AttributionTotals>, Failure> {
         let name = self.trace.name().display().to_string();
         let progress = Progress::drawables(&name, self.quiet);
         let mut put = |fact: &Fact| -> Result<(), Stop> {
@@ -76,8 +79,8 @@ impl Facts {
         };
         if self.trace.format == Format::Blocks {
             let table = wrappers::table().map_err(|error| Failure::Data(error.to_string()))?;
-            let joined = join_files(&self.blocks()?, &table, &mut put);
-            return joined.map(Some).map_err(failure);
+            let totals = join_files(&self.blocks()?, &table, &mut put);
+            return totals.map(Some).map_err(failure);
         }
         let source = self.trace.source()?;
         facts_by_time(&*source, &mut put).map_err(failure)?;

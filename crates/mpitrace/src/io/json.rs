@@ -6,7 +6,7 @@ use super::tables::TableName;
 use crate::failure::Failure;
 use analysis::io::Report;
 use clap::ValueEnum;
-use io_attribution::Joined;
+use io_attribution::AttributionTotals;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
@@ -18,7 +18,7 @@ pub fn write(out: &mut impl Write, value: &Value) -> Result<(), Failure> {
 }
 
 /// All of a report.
-pub fn report(report: &Report, joined: Option<&Joined>) -> Value {
+pub fn report(report: &Report, totals: Option<&AttributionTotals>) -> Value {
     let mut object = Map::new();
     let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
     let time = |ns: i64| ns as f64 / 1e9;
@@ -61,16 +61,16 @@ pub fn report(report: &Report, joined: Option<&Joined>) -> Value {
         report.below.requests_per_transfer().into(),
     );
     put("server_imbalance", report.below.imbalance().into());
-    if let Some(joined) = joined {
+    if let Some(totals) = totals {
         put(
             "server_callids",
             json!({
-                "agree": joined.server_agreements,
-                "differ": joined.server_differences,
-                "unknown": joined.server_unattributed,
+                "agree": totals.server_agreements,
+                "differ": totals.server_differences,
+                "unknown": totals.server_unattributed,
             }),
         );
-        put("independent_collectives", joined.independent.into());
+        put("independent_collectives", totals.independent.into());
     }
     let found = report.findings();
     put("findings", found.iter().map(findings::json).collect());

@@ -111,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         },
     });
     let mut choice = RanksAndFiles::default();
-    let joined = facts.for_each(|fact| {
+    let totals = facts.for_each(|fact| {
         choice.see(fact);
         collector.put(fact);
     })?;
@@ -120,17 +120,17 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map_err(|why| Failure::Data(format!("{}: {why}", facts.trace().name().display())))?;
     let mut report = collector.finish();
     // Those that were read back from a trace count from its start already.
-    report.zero = joined
+    report.zero = totals
         .as_ref()
-        .map_or(Some(0), |joined| joined.zero)
+        .map_or(Some(0), |totals| totals.zero)
         .or(report.span.map(|(first, _)| first))
         .unwrap_or(0);
     if arguments.json {
-        json::write(&mut out, &json::report(&report, joined.as_ref()))?;
+        json::write(&mut out, &json::report(&report, totals.as_ref()))?;
     } else if let Some(name) = arguments.csv {
         name.table(&report).csv(&mut out, arguments.cells)?;
     } else {
-        let text = text::report(&report, joined.as_ref(), Width::of_stdout(arguments.wide));
+        let text = text::report(&report, totals.as_ref(), Width::of_stdout(arguments.wide));
         out.write_all(text.as_bytes()).map_err(failed)?;
     }
     out.flush().map_err(failed)

@@ -5,14 +5,14 @@ use super::{findings, names};
 use crate::terminal::table::{Cell, Table, Width};
 use crate::terminal::units::{bytes, counted, time};
 use analysis::io::{Access, Doing, Report, Slow};
-use io_attribution::{Actor, FileRole, Joined};
+use io_attribution::{Actor, AttributionTotals, FileRole};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of tables that may be long.
 const MAX_TABLE_ROWS: usize = 20;
 
 /// All of a report, its tables of lines of at most `width` characters.
-pub fn report(report: &Report, joined: Option<&Joined>, width: Width) -> String {
+pub fn report(report: &Report, totals: Option<&AttributionTotals>, width: Width) -> String {
     let mut out = Text {
         text: String::new(),
         width,
@@ -30,8 +30,8 @@ pub fn report(report: &Report, joined: Option<&Joined>, width: Width) -> String 
     collectives(&mut out, report);
     cache_and_deferred(&mut out, report);
     slowest(&mut out, report);
-    below(&mut out, report, joined);
-    exactness(&mut out, report, joined);
+    below(&mut out, report, totals);
+    exactness(&mut out, report, totals);
     out.text
 }
 
@@ -427,7 +427,7 @@ fn slow_call(out: &mut Text, report: &Report, slow: &Slow) {
     }
 }
 
-fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
+fn below(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>) {
     let below = &report.below;
     if !below.servers.is_empty() {
         out.head("I/O servers");
@@ -442,10 +442,10 @@ fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
                 "balance: the data server with most bytes has {most:.2} times the mean"
             ));
         }
-        if let Some(joined) = joined {
+        if let Some(totals) = totals {
             out.line(&format!(
                 "CallIDs: {} requests agree with the libc call that was running, {} differ, {} match none",
-                joined.server_agreements, joined.server_differences, joined.server_unattributed
+                totals.server_agreements, totals.server_differences, totals.server_unattributed
             ));
         }
     }
@@ -482,7 +482,7 @@ fn below(out: &mut Text, report: &Report, joined: Option<&Joined>) {
     }
 }
 
-fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
+fn exactness(out: &mut Text, report: &Report, totals: Option<&AttributionTotals>) {
     if report.attribution.is_empty() {
         return;
     }
@@ -542,12 +542,12 @@ fn exactness(out: &mut Text, report: &Report, joined: Option<&Joined>) {
             "unknown: the calls that asked for these bytes are not in the trace: filters left them out, or their records are missing.",
         );
     }
-    if let Some(joined) = joined
-        && joined.independent > 0
+    if let Some(totals) = totals
+        && totals.independent > 0
     {
         out.line(&format!(
             "Executed by each rank by itself, without exchange: {}.",
-            counted(joined.independent, "collective access")
+            counted(totals.independent, "collective access")
         ));
     }
     if report.late > 0 {

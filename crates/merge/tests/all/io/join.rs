@@ -68,8 +68,8 @@ fn an_aggregator_carries_the_bytes_of_all_ranks() {
         (call.sequence, call.bytes, call.writes),
         (Some(0), 60, true)
     );
-    assert_eq!((found.joined.exact, found.joined.hole_bytes), (115, 65));
-    assert_eq!(found.joined.unattributed, 0);
+    assert_eq!((found.totals.exact, found.totals.hole_bytes), (115, 65));
+    assert_eq!(found.totals.unattributed, 0);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_collective_access_that_every_rank_makes_for_itself_credits_nobody_twice() {
             ("pwrite", 10, 20, vec![(b, 30)]),
         ]
     );
-    assert_eq!(found.joined.independent, 1);
+    assert_eq!(found.totals.independent, 1);
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn accesses_that_were_left_out_count_and_their_bytes_are_not_called_filler() {
             ("pwrite", 80, 0, both(3)),
         ]
     );
-    assert_eq!(found.joined.hole_bytes, 0);
+    assert_eq!(found.totals.hole_bytes, 0);
     assert_eq!(found.calls[&calls[4]].sequence, Some(2));
 }
 
@@ -428,8 +428,8 @@ fn whose_bytes_stay_where_ranks_overwrite_each_other_is_not_known() {
     // The last hundred bytes nobody asked for.
     assert_eq!(found.carried(), [("pwrite", 0, 100, carried)]);
     assert_eq!(found.precisions(), [Precision::MayCarry; 3]);
-    assert_eq!(found.joined.overwritten, 1000);
-    assert_eq!((found.joined.exact, found.joined.may_carry), (0, 3000));
+    assert_eq!(found.totals.overwritten, 1000);
+    assert_eq!((found.totals.exact, found.totals.may_carry), (0, 3000));
 }
 
 #[test]

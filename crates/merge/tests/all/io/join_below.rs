@@ -6,7 +6,7 @@ use blockfile::operation as op;
 use io_attribution::item::{
     Access, ExtentsPart, Inside, Item, Opened, Operation, Position, SeenFile, What,
 };
-use io_attribution::{Actor, Fact, FileRole, Joiner, Precision, Relation};
+use io_attribution::{Actor, Attributor, Fact, FileRole, Precision, Relation};
 
 const RANK: Actor = Actor::Rank(0);
 const SERVER: Actor = Actor::FrontEnd(0);
@@ -144,17 +144,17 @@ impl Run {
     fn join(mut self) -> Found {
         self.items.sort_by_key(|i| i.0);
         let table = wrappers::table().unwrap();
-        let mut joiner = Joiner::new(&table);
+        let mut attributor = Attributor::new(&table);
         let mut found = Found::default();
         let mut put = |fact: &Fact| {
             found.take(fact);
             Ok(())
         };
         for (time, item) in self.items {
-            joiner.push(time, item, &mut put).unwrap();
+            attributor.push(time, item, &mut put).unwrap();
         }
-        let joined = joiner.finish(&mut put).unwrap();
-        found.joined = joined;
+        let totals = attributor.finish(&mut put).unwrap();
+        found.totals = totals;
         found
     }
 }
@@ -227,12 +227,12 @@ fn requests_belong_to_the_call_into_libc_that_was_running() {
     assert_eq!(told(&found, op::REQUEST_READ, 400), (Some(5), vec![]));
     let unknown = found.operations.values().find(|o| o.record.offset == 5000);
     assert_eq!(unknown.unwrap().call, Some(9));
-    let joined = &found.joined;
+    let totals = &found.totals;
     assert_eq!(
-        (joined.server_agreements, joined.server_differences),
+        (totals.server_agreements, totals.server_differences),
         (2, 1)
     );
-    assert_eq!(joined.server_unattributed, 1);
+    assert_eq!(totals.server_unattributed, 1);
 }
 
 #[test]
@@ -420,5 +420,5 @@ fn a_device_writes_the_pages_of_all_calls_since_it_wrote_them_last() {
         .iter()
         .filter(|e| e.precision == Precision::Page);
     assert_eq!(page.map(|e| e.bytes).sum::<u64>(), 1000 + 8192 + 10);
-    assert_eq!(found.joined.page, 1000 + 8192 + 10);
+    assert_eq!(found.totals.page, 1000 + 8192 + 10);
 }

@@ -7,7 +7,7 @@ use blockfile::operation as op;
 use io_attribution::item::{
     Access, Inside, Item, Opened, Operation, Position, SeenFile, ViewPart, What,
 };
-use io_attribution::{Actor, FileRole, Joiner};
+use io_attribution::{Actor, Attributor, FileRole};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -133,7 +133,7 @@ fn complete(rank: u32, number: u64) -> Item {
 /// Joins items that are in order of time.
 fn join(items: Vec<(i64, Item)>) -> Found {
     let table = wrappers::table().unwrap();
-    let mut joiner = Joiner::new(&table);
+    let mut attributor = Attributor::new(&table);
     let mut found = Found::default();
     for (time, item) in items {
         let mut bytes = Vec::new();
@@ -143,14 +143,14 @@ fn join(items: Vec<(i64, Item)>) -> Found {
             found.take(fact);
             Ok(())
         };
-        joiner.push(time, item, put).unwrap();
+        attributor.push(time, item, put).unwrap();
     }
     let put = &mut |fact: &io_attribution::Fact| {
         found.take(fact);
         Ok(())
     };
-    let joined = joiner.finish(put).unwrap();
-    found.joined = joined;
+    let totals = attributor.finish(put).unwrap();
+    found.totals = totals;
     found
 }
 
@@ -248,8 +248,8 @@ proptest! {
         let found = join(items);
         expected.sort();
         prop_assert_eq!(found.carried(), expected);
-        prop_assert_eq!(found.joined.unattributed, 0);
-        prop_assert_eq!(found.joined.exact, truth.len() as u64);
+        prop_assert_eq!(found.totals.unattributed, 0);
+        prop_assert_eq!(found.totals.exact, truth.len() as u64);
     }
 
     /// Every rank works for itself: it reads and writes back windows that hold other ranks' bytes as well.
@@ -296,7 +296,7 @@ proptest! {
         let found = join(items);
         expected.sort();
         prop_assert_eq!(found.carried(), expected);
-        prop_assert_eq!(found.joined.unattributed, 0);
+        prop_assert_eq!(found.totals.unattributed, 0);
     }
 
     /// Several nonblocking accesses are under way; pieces of all of them are written in any order in later calls.
@@ -339,7 +339,7 @@ proptest! {
 #[test]
 fn nothing_is_kept_of_what_is_complete() {
     let table = wrappers::table().unwrap();
-    let mut joiner = Joiner::new(&table);
+    let mut attributor = Attributor::new(&table);
     let (mut operations, mut edges, mut most) = (0_u64, 0_u64, 0);
     let mut put = |fact: &io_attribution::Fact| {
         match fact {
@@ -351,10 +351,10 @@ fn nothing_is_kept_of_what_is_complete() {
     };
     for rank in 0..2 {
         for what in opened(rank, 2) {
-            joiner.push(0, what, &mut put).unwrap();
+            attributor.push(0, what, &mut put).unwrap();
         }
         let view = view(rank, vec![(i64::from(rank) * 8, 8)], 16);
-        joiner.push(0, view, &mut put).unwrap();
+        attributor.push(0, view, &mut put).unwrap();
     }
     let rounds = 20_000;
     for round in 0..rounds {
@@ -367,16 +367,16 @@ fn nothing_is_kept_of_what_is_complete() {
                 bytes: 64,
                 outlasts: round % 2 == 0,
             };
-            joiner
+            attributor
                 .push(time, access(rank, 2 * round, time, asks), &mut put)
                 .unwrap();
         }
         let from = 128 * round;
         let inside = 2 * round;
         let one = transfer(0, inside, time + 1, true, (from, from + 128));
-        joiner.push(time + 1, one, &mut put).unwrap();
+        attributor.push(time + 1, one, &mut put).unwrap();
         for rank in 0..2 {
-            joiner
+            attributor
                 .push(time + 2, complete(rank, 2 * round), &mut put)
                 .unwrap();
             let own = Asks {
@@ -387,26 +387,26 @@ fn nothing_is_kept_of_what_is_complete() {
                 outlasts: false,
             };
             let number = 2 * round + 1;
-            joiner
+            attributor
                 .push(time + 3, access(rank, number, time + 3, own), &mut put)
                 .unwrap();
             for piece in 0..8 {
                 let start = from + 16 * piece + 8 * u64::from(rank);
                 let one = transfer(rank, number, time + 4, true, (start, start + 8));
-                joiner.push(time + 4, one, &mut put).unwrap();
+                attributor.push(time + 4, one, &mut put).unwrap();
             }
-            joiner
+            attributor
                 .push(time + 5, complete(rank, number), &mut put)
                 .unwrap();
         }
-        most = most.max(joiner.waiting());
+        most = most.max(attributor.waiting());
     }
-    let joined = joiner.finish(&mut put).unwrap();
+    let totals = attributor.finish(&mut put).unwrap();
     assert!(most < 20, "{most} things are kept");
     assert_eq!(operations, rounds * 17);
     assert_eq!(edges, rounds * (3 + 2 * 16));
-    assert_eq!((joined.hole_bytes, joined.unattributed), (0, 0));
-    assert_eq!(joined.exact, rounds * 256);
+    assert_eq!((totals.hole_bytes, totals.unattributed), (0, 0));
+    assert_eq!(totals.exact, rounds * 256);
 }
 
 /// Two ranks with all kinds of things in their files.

@@ -6,7 +6,7 @@ use blockfile::layout::{BLOCK_SIZE, BlockHeader};
 use blockfile::operation::{self as op, kind};
 use blockfile::runs::{Run, Runs};
 use io_attribution::{
-    Call, Edge, Fact, Joined, OpenedFile, Operation, Precision, Relation, join_files,
+    AttributionTotals, Call, Edge, Fact, OpenedFile, Operation, Precision, Relation, join_files,
 };
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -191,7 +191,7 @@ pub struct Found {
     pub calls: BTreeMap<u64, Call>,
     pub operations: BTreeMap<u64, Operation>,
     pub edges: Vec<Edge>,
-    pub joined: Joined,
+    pub totals: AttributionTotals,
 }
 
 impl Found {
@@ -241,11 +241,11 @@ impl Found {
             .collect();
         let table = wrappers::table().expect("the table parses");
         let mut found = Found::default();
-        let joined = join_files(&files, &table, &mut |fact| {
+        let totals = join_files(&files, &table, &mut |fact| {
             found.take(fact);
             Ok(())
         });
-        found.joined = joined.expect("joins");
+        found.totals = totals.expect("joins");
         found
     }
 

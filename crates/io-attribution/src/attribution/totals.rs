@@ -2,7 +2,7 @@
 
 /// The totals of an attribution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Joined {
+pub struct AttributionTotals {
     /// Start of the first call of any rank, ns on rank 0's clock: pictures count time from here. `None` without ranks.
     pub zero: Option<i64>,
     /// Data access calls.
