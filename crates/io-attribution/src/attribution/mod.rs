@@ -44,8 +44,8 @@ pub struct Attributor<'t> {
     groups: BTreeMap<Key, Group>,
     /// Of each key of a file handle, how many processes have it open.
     open: Map<u128, u32>,
-    /// Of each key of a file handle, numbers of collective accesses that a process made and did not record: the first, and the one behind
-    /// the last.
+    /// Of each key of a file handle, numbers of collective accesses that a process made and did not record: the first, and the one
+    /// after the last.
     left_out: Map<u128, Vec<(u64, u64)>>,
     below: Below,
 }

@@ -7,8 +7,8 @@ use super::info;
 use crate::fact::{Fact, Lane, Place};
 use trace_model::{Category, Drawable, Source, Stop, info_values};
 
-/// Gives the facts that were drawn into a trace, in the order in which they come from the attribution: files, then calls and operations,
-/// then edges. Times are ns since the trace's zero. Goes over the trace three times, as facts are not in that order there.
+/// Gives the facts that were drawn into a trace, in the order in which they come from the attribution: files, then calls and
+/// operations, then edges. Times are ns since the trace's zero. Goes over the trace three times, as facts are not in that order there.
 ///
 /// # Errors
 /// Those of `put` and of the source.

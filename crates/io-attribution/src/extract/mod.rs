@@ -1,8 +1,8 @@
 //! One block file becomes its items, in order of time.
 //!
 //! A call's record stands behind those of the operations in it, since it is written when the call returns. What the
-//! attribution needs first is the call. So each thread is read by two cursors ([`walk`]): one runs ahead to the next call, the other one
-//! follows with the operations. Nothing is kept but the two places.
+//! attribution needs first is the call. So each thread is read by two cursors ([`walk`]): one runs ahead to the
+//! next call, the other one follows with the operations. Nothing is kept but the two places.
 //!
 //! [`rank`] makes items of a rank's calls, [`operations`] of its operations, [`handles`] knows its open files; [`server`]
 //! is for processes that are no ranks.
