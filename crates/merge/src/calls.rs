@@ -1,10 +1,11 @@
 //! What each call adds to the CLOG2 records of its process: its state, and records of the communicators it makes and frees.
 //! What it sends and receives is in [`super::messages`].
 
-use super::clog2::{Notes, Settings};
-use super::frame::{COMM_FINALIZE, COMM_INIT, constants};
-use super::messages::Operation;
-use super::user::text_cargo;
+use super::cargo::text_cargo;
+use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
+use super::notes::Notes;
+use super::request_operation::Operation;
+use super::settings::Settings;
 use blockfile::define::Definition;
 use blockfile::file::OpenCall;
 use blockfile::function::Step;

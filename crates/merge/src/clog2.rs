@@ -15,64 +15,13 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, HashSet};
 use trace_formats::clog2::Record;
 use unify::cancelled::cancelled_sends;
-use unify::function_set::FunctionSet;
-use unify::halves::{Counts, Halves};
+use unify::halves::Counts;
 use unify::lanes::{Lane, Next};
 use unify::scan::Scan;
 use unify::schema::Schema;
 
-/// What the ranks have agreed on.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings<'s> {
-    /// Members of the largest communicator: the largest [`Scan::width`] of all ranks.
-    pub ranks: u32,
-    /// Largest number of threads of any rank ([`Scan::threads`]).
-    pub threads: u32,
-    /// Time zero on rank 0's clock, ns: the smallest [`Scan::first_ns`] of all ranks.
-    pub zero_ns: i64,
-    /// Of a run that was killed, the latest time known of it, ns on rank 0's clock: calls that were running then end there.
-    /// `None` leaves running calls out.
-    pub open_until_ns: Option<i64>,
-    /// Messages that are left out, where not all calls of all ranks were kept.
-    pub halves: Option<&'s Halves>,
-    /// On the one rank that describes the states: the functions that any rank has called.
-    pub describe: Option<&'s FunctionSet>,
-    /// Names of the program's functions on all ranks, sorted: the places of their states.
-    pub functions: &'s [String],
-    /// Names of performance counters: those of all ranks. Without, their values are left out.
-    pub counters: &'s [String],
-}
-
-/// What could not be shown as it was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Notes {
-    /// Communicators drawn on MPI_COMM_WORLD, because their lines would have numbers above 2^31 (`spec/clog2.md`
-    /// section 16.6) or they have more members than MPI_COMM_WORLD.
-    pub folded_comms: u64,
-    /// Messages left out because their communicator or partner is not known.
-    pub unknown_messages: u64,
-    /// Halves of messages left out because the settings want messages of other sizes.
-    pub unwanted_messages: u64,
-    /// Halves of messages left out, because the other one was given up for newer calls, or was left out by filters, or may have
-    /// been.
-    pub half_messages: u64,
-    /// Records left out because their function is not known or they are damaged.
-    pub unknown_calls: u64,
-    /// Regions, markers and events of the program's own left out: ends of what had not begun, damaged ones.
-    pub unknown_events: u64,
-}
-
-impl Notes {
-    /// Adds those of another process.
-    pub fn add(&mut self, other: Notes) {
-        self.folded_comms += other.folded_comms;
-        self.unknown_messages += other.unknown_messages;
-        self.unwanted_messages += other.unwanted_messages;
-        self.half_messages += other.half_messages;
-        self.unknown_calls += other.unknown_calls;
-        self.unknown_events += other.unknown_events;
-    }
-}
+pub use super::notes::Notes;
+pub use super::settings::Settings;
 
 /// The CLOG2 records of one process in order of time, without an ENDLOG.
 #[derive(Debug)]

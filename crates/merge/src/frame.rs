@@ -1,7 +1,7 @@
 //! What stands in front of the first call of a process and behind the last one (`spec/clog2.md` section 9).
 
 use super::calls::Core;
-use blockfile::layout::Family;
+use super::mpe_constants::{COMM_FINALIZE, COMM_INIT, constants};
 use trace_formats::clog2::states::function_states;
 use trace_formats::clog2::{
     Body, ConstDef, EventDef, FixedText, Gid, Origin, comm_etype, constdef_etype,
@@ -9,12 +9,6 @@ use trace_formats::clog2::{
 };
 use trace_model::hash::Wide;
 use unify::comms::CommId;
-use unify::library::Library;
-
-/// Solo event MPE_Comm_init.
-pub(super) const COMM_INIT: i32 = -10;
-/// Solo event MPE_Comm_finalize.
-pub(super) const COMM_FINALIZE: i32 = -9;
 
 /// Time of what must stand in front of all other records of a trace, seconds.
 const BEFORE_ALL: f64 = -1e-9;
@@ -136,19 +130,4 @@ impl Core<'_> {
             }));
         }
     }
-}
-
-/// The constants that MPE writes; the usual values of the family where the trace does not tell.
-pub(super) fn constants(library: &Library, family: Family) -> [(&'static str, i64); 3] {
-    let [null, source, tag] = match family {
-        Family::Mpich => [-1, -2, -1],
-        Family::OpenMpi => [-2, -1, -1],
-        Family::Standard => [-3, -1, -31],
-    };
-    [
-        ("MPI_PROC_NULL", null),
-        ("MPI_ANY_SOURCE", source),
-        ("MPI_ANY_TAG", tag),
-    ]
-    .map(|(name, usual)| (name, library.constant(name).unwrap_or(usual)))
 }

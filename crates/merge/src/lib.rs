@@ -9,14 +9,19 @@
 #![deny(missing_docs)]
 
 mod calls;
+mod cargo;
 pub mod clog2;
 pub mod dumpi;
 pub mod forward;
 mod frame;
 pub mod local;
 mod messages;
+mod mpe_constants;
+mod notes;
 pub mod operations;
 pub mod outputs;
+mod request_operation;
+mod settings;
 mod source;
 mod user;
 

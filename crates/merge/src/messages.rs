@@ -3,6 +3,7 @@
 //! What MPI_PROC_NULL gets, what failed and what was cancelled is no message.
 
 use super::calls::Core;
+use super::request_operation::{Incoming, Operation, Outgoing};
 use blockfile::args::Array;
 use blockfile::encode::Status;
 use blockfile::record::Record as Call;
@@ -12,41 +13,6 @@ use unify::comms::CommId;
 use unify::completion::Completed;
 use unify::halves::channel;
 use unify::plan::{Param, Plan, RecvPart, Role, SendPart};
-
-/// A message that an operation is to send.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Outgoing {
-    dest: i64,
-    tag: i64,
-    bytes: u64,
-}
-
-/// A message that an operation is to receive, as the call asked for it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Incoming {
-    source: i64,
-    tag: i64,
-    bytes: u64,
-    /// Whether that is what will come, without wildcards and in full: a partitioned message.
-    exact: bool,
-}
-
-impl Incoming {
-    /// Whether this can be the status of what was asked for. MPICH 4.0 leaves that of MPI_Isendrecv as it was, whatever the
-    /// request object was used for before.
-    fn may_get(&self, status: Status) -> bool {
-        let fits = |asked: i64, got: i32| asked < 0 || asked == i64::from(got);
-        !self.exact && fits(self.source, status.source) && fits(self.tag, status.tag)
-    }
-}
-
-/// What a request stands for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Operation {
-    comm: Option<CommId>,
-    send: Option<Outgoing>,
-    recv: Option<Incoming>,
-}
 
 impl Core<'_> {
     /// At the start of a call that succeeded: what it sends.

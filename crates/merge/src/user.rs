@@ -1,6 +1,7 @@
 //! What the program tells of itself, in the CLOG2 records of its process.
 
 use super::calls::Core;
+use super::cargo::text_cargo;
 use blockfile::user::{Event, Kind, Message, What};
 use trace_formats::clog2::{Body, CARGO_SIZE, msg_etype};
 use unify::comms::CommId;
@@ -155,17 +156,5 @@ fn cargo(data: &[u8]) -> [u8; CARGO_SIZE] {
     let mut bytes = [0; CARGO_SIZE];
     let n = data.len().min(CARGO_SIZE);
     bytes[..n].copy_from_slice(&data[..n]);
-    bytes
-}
-
-/// The beginning of a text, as the token `s` has it.
-pub(super) fn text_cargo(text: &[u8]) -> [u8; CARGO_SIZE] {
-    let mut end = text.len().min(CARGO_SIZE - 2);
-    while end < text.len() && end > 0 && text[end] & 0xC0 == 0x80 {
-        end -= 1;
-    }
-    let mut bytes = [0; CARGO_SIZE];
-    bytes[..2].copy_from_slice(&(end as u16).to_be_bytes());
-    bytes[2..2 + end].copy_from_slice(&text[..end]);
     bytes
 }

@@ -1,7 +1,7 @@
 //! The right to a run's names. Runs that begin in the same second and write to the same folder have the same names: one of
 //! them gets them, the others go on to the next second.
 
-use super::write::Options;
+use super::options::Options;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;

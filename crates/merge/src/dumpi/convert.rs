@@ -4,8 +4,8 @@ use super::constants::{Constants, UNDEFINED, narrow};
 use super::extension::{Halves, Names};
 use super::fields::{Action, Plan, Step, plans};
 use super::numbers::{Handles, Space};
-use super::user::Told;
-use super::write::Options;
+use super::options::Options;
+use super::user_names::UserEventNames;
 use blockfile::args::{Args, Array, Value};
 use blockfile::define::Definition;
 use blockfile::encode::Status;
@@ -41,7 +41,7 @@ pub(super) struct Converter<'t> {
     plans: Vec<Option<Plan>>,
     known: Known,
     pub(super) names: Names,
-    pub(super) told: Told,
+    pub(super) told: UserEventNames,
     extensions: bool,
     pub(super) tracing: Halves,
     /// Calls by function id: entered, and without a record.
@@ -74,7 +74,7 @@ impl<'t> Converter<'t> {
                 comms: Map::default(),
             },
             names: Names::default(),
-            told: Told::default(),
+            told: UserEventNames::default(),
             extensions: options.extensions,
             tracing: Halves {
                 enter: options.enter,

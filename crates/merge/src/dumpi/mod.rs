@@ -29,9 +29,12 @@ mod convert;
 mod extension;
 mod fields;
 mod numbers;
+mod options;
 mod user;
+mod user_names;
 mod write;
 
 pub use claim::Claim;
 pub use constants::constant_names;
-pub use write::{Error, Options, Summary, write, write_meta, write_to};
+pub use options::Options;
+pub use write::{Error, Summary, write, write_meta, write_to};

@@ -4,8 +4,7 @@
 
 use super::convert::Converter;
 use super::extension::Halves;
-use blockfile::user::{Category, Event, Kind, What};
-use std::collections::HashMap;
+use blockfile::user::{Event, Kind, What};
 use std::io::Write;
 use trace_formats::dumpi::write::{Head, WriteError, Writer};
 
@@ -13,50 +12,6 @@ use trace_formats::dumpi::write::{Head, WriteError, Writer};
 const REGION: u64 = 0x5245_4700_0000_0000;
 /// Keys of states and events of MPE's API begin with the letters MPE.
 const MPE: u64 = 0x4D50_4500_0000_0000;
-/// Keys of markers and texts begin with the letters TXT.
-const TEXT: u64 = 0x5458_5400_0000_0000;
-/// Most different texts that get a name of their own.
-const MOST_TEXTS: usize = 1 << 16;
-
-/// What numbers in events stand for.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Told {
-    names: HashMap<i32, (Kind, String)>,
-    /// Start events of MPE's states by their end events.
-    starts: HashMap<i32, i32>,
-    /// States and solo events of MPE's API.
-    numbers: HashMap<i32, (Kind, String)>,
-    texts: HashMap<String, u64>,
-}
-
-impl Told {
-    /// Takes note of a category.
-    pub fn define(&mut self, category: &Category) {
-        let name = (category.kind, category.name.clone());
-        match category.kind {
-            Kind::State => {
-                self.starts.insert(category.end, category.number);
-                self.numbers.insert(category.number, name);
-            }
-            Kind::Event => {
-                self.numbers.insert(category.number, name);
-            }
-            _ => {
-                self.names.insert(category.number, name);
-            }
-        }
-    }
-
-    fn text(&mut self, text: String) -> (u64, String) {
-        let next = TEXT | self.texts.len() as u64;
-        if self.texts.len() >= MOST_TEXTS && !self.texts.contains_key(&text) {
-            return (TEXT | MOST_TEXTS as u64, "further texts".to_owned());
-        }
-        let key = *self.texts.entry(text.clone()).or_insert(next);
-        (key, text)
-    }
-}
-
 impl Converter<'_> {
     /// Writes what the program tells. Messages that only it knows of have no record.
     ///

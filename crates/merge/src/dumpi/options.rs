@@ -1,0 +1,70 @@
+//! What is to be written of a run, and where.
+
+use std::path::PathBuf;
+use trace_formats::dumpi::meta;
+use trace_formats::dumpi::types::Mask;
+use unify::functions::Choice;
+
+/// What is to be written and where.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What all file names begin with (setting `fileroot`), directories included; they must exist.
+    pub root: PathBuf,
+    /// The run's time stamp in file names, `2026.11.20.05.32.58`: the same on all ranks.
+    pub stamp: String,
+    /// Whether cpu times are written, where they were recorded (setting `timestamp cpu` and `full`).
+    pub cpu: bool,
+    /// Whether wall times are written (setting `timestamp wall` and `full`).
+    pub wall: bool,
+    /// Status bits of the record masks (setting `statuses`): [`Mask::STATUSES`], [`Mask::STATUSES_OF_SUCCESS`] or 0.
+    pub statuses: u8,
+    /// Whether calls without a DUMPI id are written as pairs of pseudo calls (setting `extensions`).
+    pub extensions: bool,
+    /// Whether annotations have a Function_enter record (setting `tracing`). Their text is in the file in any case.
+    pub enter: bool,
+    /// Whether they have a Function_exit record.
+    pub exit: bool,
+    /// Whether calls that were running when the process died are written: as a Function_enter record with the function's name
+    /// that no Function_exit follows. Their arguments are not known.
+    pub unfinished: bool,
+    /// Which functions of the program are written.
+    pub functions: Choice,
+}
+
+impl Default for Options {
+    /// Everything, in `dumpi-<stamp>…` of the working directory, the stamp empty.
+    fn default() -> Options {
+        Options {
+            root: PathBuf::from("dumpi"),
+            stamp: String::new(),
+            cpu: true,
+            wall: true,
+            statuses: Mask::STATUSES,
+            extensions: true,
+            enter: true,
+            exit: true,
+            unfinished: false,
+            functions: Choice::default(),
+        }
+    }
+}
+
+impl Options {
+    /// What all file names of the run begin with: root and time stamp.
+    pub(super) fn prefix(&self) -> PathBuf {
+        let mut prefix = self.root.as_os_str().to_owned();
+        prefix.push("-");
+        prefix.push(&self.stamp);
+        PathBuf::from(prefix)
+    }
+
+    /// Where the file of a rank goes.
+    pub fn bin_path(&self, rank: u32) -> PathBuf {
+        meta::bin_path(&self.prefix(), rank, 4)
+    }
+
+    /// Where the metafile goes.
+    pub fn meta_path(&self) -> PathBuf {
+        meta::meta_path(&self.prefix())
+    }
+}

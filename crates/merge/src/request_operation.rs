@@ -1,0 +1,39 @@
+//! What a request stands for: the message that it is to send or to receive.
+
+use blockfile::encode::Status;
+use unify::comms::CommId;
+
+/// A message that an operation is to send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing {
+    pub dest: i64,
+    pub tag: i64,
+    pub bytes: u64,
+}
+
+/// A message that an operation is to receive, as the call asked for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Incoming {
+    pub source: i64,
+    pub tag: i64,
+    pub bytes: u64,
+    /// Whether that is what will come, without wildcards and in full: a partitioned message.
+    pub exact: bool,
+}
+
+impl Incoming {
+    /// Whether this can be the status of what was asked for. MPICH 4.0 leaves that of MPI_Isendrecv as it was, whatever the
+    /// request object was used for before.
+    pub fn may_get(&self, status: Status) -> bool {
+        let fits = |asked: i64, got: i32| asked < 0 || asked == i64::from(got);
+        !self.exact && fits(self.source, status.source) && fits(self.tag, status.tag)
+    }
+}
+
+/// What a request stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub comm: Option<CommId>,
+    pub send: Option<Outgoing>,
+    pub recv: Option<Incoming>,
+}

@@ -1,0 +1,26 @@
+//! What the ranks have agreed on before the records of any of them can be given.
+
+use unify::function_set::FunctionSet;
+use unify::halves::Halves;
+
+/// What the ranks have agreed on.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'s> {
+    /// Members of the largest communicator: the largest [`unify::scan::Scan::width`] of all ranks.
+    pub ranks: u32,
+    /// Largest number of threads of any rank ([`unify::scan::Scan::threads`]).
+    pub threads: u32,
+    /// Time zero on rank 0's clock, ns: the smallest [`unify::scan::Scan::first_ns`] of all ranks.
+    pub zero_ns: i64,
+    /// Of a run that was killed, the latest time known of it, ns on rank 0's clock: calls that were running then end there.
+    /// `None` leaves running calls out.
+    pub open_until_ns: Option<i64>,
+    /// Messages that are left out, where not all calls of all ranks were kept.
+    pub halves: Option<&'s Halves>,
+    /// On the one rank that describes the states: the functions that any rank has called.
+    pub describe: Option<&'s FunctionSet>,
+    /// Names of the program's functions on all ranks, sorted: the places of their states.
+    pub functions: &'s [String],
+    /// Names of performance counters: those of all ranks. Without, their values are left out.
+    pub counters: &'s [String],
+}
