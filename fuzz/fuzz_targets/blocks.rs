@@ -2,7 +2,7 @@
 //! read as drawables, as the rank's DUMPI records, and for damage. A whole file is taken as it is.
 #![no_main]
 
-#[path = "../../crates/trace-formats/tests/all/project/ranks/mod.rs"]
+#[path = "../../crates/merge/tests/all/block_files/ranks/mod.rs"]
 mod common;
 
 use blockfile::define::{Definition, OpenFile, Skipped};
@@ -11,18 +11,18 @@ use blockfile::file::File;
 use blockfile::layout::{BLOCK_HEADER, BLOCK_SIZE, BlockHeader, FILE_MAGIC, Family, FileHeader};
 use blockfile::operation::{KINDS, Operation};
 use common::{V, from, to};
+use io_attribution::Extract;
 use libfuzzer_sys::fuzz_target;
+use merge::clog2::{Settings, Stream};
+use merge::dumpi;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::path::Path;
 use std::sync::LazyLock;
-use io_attribution::Extract;
-use unify::schema::Schema;
-use merge::clog2::{Settings, Stream};
-use merge::dumpi;
+use trace_formats::clog2::states::CallIds;
 use unify::gids::GidTable;
 use unify::scan::Scan;
-use trace_formats::clog2::states::CallIds;
+use unify::schema::Schema;
 
 static TABLE: LazyLock<wrappers::Table> =
     LazyLock::new(|| wrappers::table().expect("the table of this build"));

@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io;
-use trace_model::Source as _;
 use trace_formats::{alog, clog1};
+use trace_model::Source as _;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(reader) = clog1::Reader::new(data) else {

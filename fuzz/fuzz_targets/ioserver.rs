@@ -39,7 +39,7 @@ fuzz_target!(
     |bytes: &[u8]| {
         let (mut rest, mut data) = (bytes, Vec::new());
         while let Ok(Some(question)) = wire::question(&mut rest, &mut data) {
-            assert!(data.len() <= wire::MOST);
+            assert!(data.len() <= wire::MAX_DATA_BYTES);
             let (mut again, mut behind) = (Vec::new(), Vec::new());
             wire::ask(&mut again, &question, &data).expect("memory");
             let same = wire::question(&mut &again[..], &mut behind).expect("just said");

@@ -5,10 +5,10 @@ use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
-use trace_model::{Source as _, convert};
 use trace_formats::paje::{
     Dialect, PrintOptions, Sink, Source, Trace, WriteOptions, print, rewrite,
 };
+use trace_model::{Source as _, convert};
 
 fuzz_target!(|data: &[u8]| {
     Trace::recognises(data);

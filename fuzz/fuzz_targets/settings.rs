@@ -37,7 +37,7 @@ fuzz_target!(
             "TRACE_SETTINGS" => Some(lines.clone().into_owned()),
             name => (name == variable).then(|| value.clone().into_owned()),
         };
-        let read = |path: &Path, _: settings::Asked| match path.to_str() {
+        let read = |path: &Path, _: settings::ConfigurationOrigin| match path.to_str() {
             Some("dumpi.conf") => Ok(file.to_vec()),
             _ => Err(io::ErrorKind::NotFound.into()),
         };

@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::io;
-use trace_model::Source;
 use trace_formats::slog2;
+use trace_model::Source;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(reader) = slog2::Reader::new(data) else {

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::LazyLock;
-use viewer_core::index::{IndexBuilder, IndexIdentity, Index, INDEX_MAGIC, IndexShape};
+use viewer_core::index::{INDEX_MAGIC, Index, IndexBuilder, IndexIdentity, IndexShape};
 use viewer_core::trace::Trace;
 use viewer_core::{AnswerLimits, Viewer};
 

@@ -1,5 +1,5 @@
 //! Messages that arrive before they were sent, put right while records pass by in order of time: a controlled logical clock, as
-//! [`transform`] has it for whole files. A receive is put behind its send, and what follows it in its process keeps nearly its
+//! the crate `transform` has it for whole files. A receive is put behind its send, and what follows it in its process keeps nearly its
 //! distances, so that the process comes back to its own clock by and by.
 //!
 //! A receive whose send has not come yet holds up its process until that comes; what other processes do meanwhile waits to be given,

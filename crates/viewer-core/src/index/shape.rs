@@ -18,7 +18,7 @@ pub struct IndexShape {
     pub window: TimeBBox,
     /// Bins of the finest level.
     pub bins: u32,
-    /// Whether it has [`TraceTotals`]. Without them it takes little more than half as long, for no arrow is looked at.
+    /// Whether it has [`super::totals::TraceTotals`]. Without them it takes little more than half as long, for no arrow is looked at.
     pub totals: bool,
 }
 

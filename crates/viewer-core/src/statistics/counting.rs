@@ -25,7 +25,7 @@ pub struct StatisticsScope<'w> {
 pub struct WindowStatistics {
     /// The statistics. The rank of timelines, cells and pairs is the timeline, −1 for arrows' ends on none; the thread is the lane.
     pub found: Statistics,
-    /// By kind the bytes of messages and accesses; with [`gather`], of calls those of the messages that begin or end in them.
+    /// By kind the bytes of messages and accesses; with [`super::gather::gather`], of calls those of the messages that begin or end in them.
     pub bytes: Vec<u64>,
     /// By kind the numbers of drawables by the power of two of their nanoseconds.
     pub lengths: Vec<[u64; 64]>,
