@@ -3,7 +3,7 @@
 //!
 //! Where no MPI is loaded that they could see, the answer is that there is none, as it would be without us; mpi4py asks.
 //! All other questions go on to the real function with the caller's return address on the stack, as that decides what
-//! RTLD_NEXT and RTLD_DEFAULT mean. Lookups of the recorder's own go to [`symbol`], which knows the real function.
+//! RTLD_NEXT and RTLD_DEFAULT mean. Lookups of the recorder's own go to [`symbol()`], which knows the real function.
 
 use crate::interpose::exports::EXPORTS;
 use crate::mpi::functions::{COUNT, NAMES, SLOTS, SYMBOLS};

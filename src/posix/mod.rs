@@ -3,7 +3,7 @@
 //! Every function of [`exports`] is found in place of libc's. Where nothing is to be recorded it jumps on to the real one
 //! ([`real`]) after a look at the thread's state; else [`calls`] runs the real one and writes one record ([`record`]) into the
 //! thread's block. [`watch`] decides; [`descriptors`] knows which descriptors are regular files that are watched, and where
-//! their positions stand; [`paths`] names them. [`tids`] tells a server on this machine which MPI call a thread is in.
+//! their positions stand; [`paths`] names them. [`crate::thread::tids`] tells a server on this machine which MPI call a thread is in.
 //!
 //! These functions may be called at any time, in signal handlers and before any constructor: no lock, no allocation, errno
 //! as the real function left it.

@@ -1,4 +1,4 @@
-//! The threads of the traced program: the state of each ([`state`]), how it is reached ([`current`], [`registry`]), begun ([`begin`])
+//! The threads of the traced program: the state of each ([`state`]), how it is reached ([`mod@current`], [`registry`]), begun ([`begin`])
 //! and given on ([`retire`]), and how records are written into its block ([`records`]).
 
 pub(crate) mod begin;
