@@ -2,7 +2,7 @@
 //! it.
 
 /// The body of a naked function that calls `find` with r11 and the caller's return address and jumps to the address that it gives.
-/// With `vectors`, the registers of floating-point arguments are kept, too. System V ABI for x86-64, section 3.2.3.
+/// With `vectors`, the registers of floating-point arguments are kept, too. System V ABI (section 3.2.3 for x86-64).
 macro_rules! find_and_jump {
     ($find:path) => {
         $crate::platform::jump::find_and_jump!($find, "", "")
