@@ -126,7 +126,7 @@ fn probe(line: &Exchange, rank: i32, rounds: u32) -> Result<(), ExchangeFailure>
     line.send(rank, CLOCK_TAG, &result)
 }
 
-/// The other rank's part.
+/// The part of a rank that is not rank 0: it answers the readings of rank 0.
 fn answer(line: &Exchange) -> Result<Sync, ExchangeFailure> {
     line.send(0, CLOCK_TAG, &[0; 8])?;
     line.receive::<8>(0, CLOCK_TAG)?;

@@ -6,13 +6,13 @@ use std::fmt;
 /// Why an exchange failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExchangeFailure {
-    /// The other rank did not answer in time.
+    /// The rank with this number did not answer in time.
     Silence(i32),
     /// Not all ranks came to MPI_Finalize in time.
     Absent,
     /// MPI returned this error code.
     Mpi(c_int),
-    /// The other rank sent something unexpected.
+    /// The rank with this number sent something unexpected.
     Nonsense(i32),
     /// This neighbour said that it has given up.
     GivenUp(i32),

@@ -253,9 +253,9 @@ fn is_another_for(family: Family) -> bool {
 pub static trace_role: AtomicU8 = AtomicU8::new(UNDECIDED);
 /// No call has come yet.
 const UNDECIDED: u8 = 0;
-/// It records.
+/// Role of a recorder: it records.
 const TRACES: u8 = 1;
-/// Another one records, and this one passes everything through.
+/// Role of a recorder: another one records, and this one passes everything through.
 const STEPS_ASIDE: u8 = 2;
 
 /// Whether this recorder is the one that traces: the first one that a call comes to. The others are told.

@@ -35,7 +35,7 @@ pub struct CallResult {
     pub control: Option<u64>,
     /// Sectors read and to be written.
     pub sectors: Option<(u64, u64)>,
-    /// The other descriptor and its offset.
+    /// The second descriptor of a transfer between two, and its offset.
     pub peer: Option<(c_int, i64)>,
 }
 

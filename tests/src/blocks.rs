@@ -11,9 +11,9 @@ use std::path::Path;
 /// Contents of a block file in figures.
 #[derive(Debug)]
 pub struct Recorded {
-    /// Its header.
+    /// Header of the block file.
     pub info: Info,
-    /// Its threads.
+    /// Number of threads in the block file.
     pub threads: usize,
     /// Records of calls, per function.
     pub calls: Counts,

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 /// A program of `tests/programs` and how it is to be compiled.
 #[derive(Clone, Copy)]
 pub struct Program {
-    /// Its file name without extension.
+    /// File name of the source without extension.
     pub name: &'static str,
     /// Whether calls are turned into their large-count forms.
     pub large_count: bool,

@@ -28,7 +28,7 @@ impl Mpi {
     /// The two that everything is tested with.
     pub const ALL: [Mpi; 2] = [Mpi::Mpich, Mpi::OpenMpi];
 
-    /// These and their newest versions.
+    /// [`Mpi::ALL`] and the newest versions of both.
     pub const EVERY: [Mpi; 4] = [Mpi::Mpich, Mpi::OpenMpi, Mpi::Mpich5, Mpi::OpenMpi5];
 
     /// All: with the standard ABI and Intel's library.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// What a command left when it had ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its exit status.
+    /// Exit status of the command.
     pub status: ExitStatus,
     /// Standard output.
     pub stdout: String,

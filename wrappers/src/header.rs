@@ -29,9 +29,9 @@ pub struct Header {
 /// A function the header declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
-    /// Its name.
+    /// Name of the function.
     pub name: String,
-    /// Its parameters.
+    /// Parameters of the function.
     pub params: Vec<Argument>,
     /// Rust type of the result; `()` for void.
     pub returns: String,
@@ -44,7 +44,7 @@ pub struct Declared {
 pub struct Argument {
     /// The header's name for it, made usable as a Rust name.
     pub name: String,
-    /// Its Rust type, `*const ::std::os::raw::c_void`.
+    /// Rust type of the parameter, `*const ::std::os::raw::c_void`.
     pub ty: String,
 }
 

@@ -70,9 +70,9 @@ pub struct Fortran {
 pub struct Param {
     /// The standard's name of it.
     pub name: String,
-    /// Which way it goes.
+    /// Whether the call reads or writes the parameter, or both.
     pub direction: Direction,
-    /// What it is.
+    /// What the parameter is.
     pub kind: Kind,
     /// C type of one element, in this form of the function.
     pub ctype: CType,

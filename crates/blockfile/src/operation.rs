@@ -27,7 +27,7 @@ pub const CONTROL: u32 = 8;
 pub const SECTORS: u32 = 16;
 /// A [`Request`] follows.
 pub const REQUEST: u32 = 32;
-/// The other descriptor and its offset follow (copy_file_range, sendfile, dup2).
+/// Flag: a second descriptor and its offset follow (copy_file_range, sendfile, dup2).
 pub const PEER: u32 = 64;
 /// The transfer bypasses the page cache (O_DIRECT).
 pub const DIRECT: u32 = 128;

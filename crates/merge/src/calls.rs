@@ -365,7 +365,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// It is given an end: the latest time that is known of the run.
+    /// Ends a call that never came to its end, at the latest time that is known of the run.
     pub fn end_open(&mut self, lane: &mut Lane<'_>, open: OpenCall) {
         self.go_to_end();
         let Some(state) = self.schema.states.get(open.function) else {

@@ -165,7 +165,7 @@ impl Drawn {
     /// Gives the drawables that end at `time` or before.
     ///
     /// # Errors
-    /// Those of `put`, and of the temporary files.
+    /// The errors of `put`, and of the temporary files.
     pub(super) fn until<E>(
         &mut self,
         time: f64,

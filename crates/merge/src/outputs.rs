@@ -99,9 +99,9 @@ impl Finished {
 pub struct Ended {
     /// Path of the files without ending.
     pub base: PathBuf,
-    /// Those that are complete.
+    /// The files that are complete.
     pub files: Vec<Finished>,
-    /// Why others are not.
+    /// Why other files are not complete, a line for each.
     pub failures: Vec<String>,
     /// What was put right, where that was asked for.
     pub corrected: Option<Corrected>,

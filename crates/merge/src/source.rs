@@ -18,7 +18,7 @@ use wrappers::Table;
 /// Why a run cannot be drawn.
 #[derive(Debug)]
 pub enum SourceError {
-    /// Its files cannot be merged.
+    /// The files of the run cannot be merged.
     Merge(local::Error),
     /// Operations could not be joined with calls.
     Join(Stop),

@@ -283,7 +283,7 @@ fn gid(hash: Wide) -> Gid {
     Gid::new(a as i32, time, format!("lt-{c:016x}").as_bytes())
 }
 
-/// The same for a communicator that has members outside MPI_COMM_WORLD.
+/// The identity of a communicator that has members outside MPI_COMM_WORLD.
 fn crossing(hash: Wide, sizes: [usize; 2]) -> Gid {
     let [a, b, c] = hash.0;
     let time = (b >> 24) as f64 / f64::from(1 << 20);

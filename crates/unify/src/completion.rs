@@ -29,9 +29,9 @@ pub struct Completion {
 pub struct Completed {
     /// Handle of its request before the call.
     pub request: u64,
-    /// Its status, if there is one in the record.
+    /// Status of the operation, if there is one in the record.
     pub status: Option<Status>,
-    /// Whether it did what it was meant to do.
+    /// Whether the operation did what it was meant to do.
     pub worked: bool,
 }
 

@@ -204,7 +204,7 @@ impl Counts {
 /// Something that a process knows of one side of a channel, so that many small messages can hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// Which.
+    /// The channel that the item is about.
     pub channel: Channel,
     /// One of [`kind`], and whether it is about receives.
     kind: i32,
@@ -231,7 +231,7 @@ impl Item {
     /// Bytes of an encoded one.
     pub const SIZE: usize = 40;
 
-    /// Its bytes.
+    /// The item as bytes for the exchange over MPI.
     pub fn encode(self) -> [u8; Item::SIZE] {
         let mut out = [0; Item::SIZE];
         let numbers = self.channel.into_iter().chain([self.kind]);
@@ -280,7 +280,7 @@ impl Side {
         }
     }
 
-    /// The other way round.
+    /// Restores what an item tells of this side of a channel.
     fn take(&mut self, item: Item) {
         match item.kind & !kind::RECEIVES {
             kind::FRONT => {

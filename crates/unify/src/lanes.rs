@@ -19,7 +19,7 @@ pub enum Pending {
     Type {
         /// The datatype.
         handle: u64,
-        /// Its bytes, where they are known.
+        /// Size of the datatype in bytes, where it is known.
         size: Option<u64>,
     },
     /// A communicator.
@@ -29,19 +29,19 @@ pub enum Pending {
 /// What a thread does next.
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
-    /// Its call starts.
+    /// A call of the thread starts.
     Start,
-    /// Its call ends.
+    /// A call of the thread ends.
     Stop,
     /// The program annotates, or polls were skipped.
     Annotation,
     /// The program tells of itself: [`Lane::event`].
     Event,
-    /// The same, while the call is running.
+    /// The program tells something of itself while a call of the thread is running.
     EventInside,
-    /// The same, while a call is running that never came to its end.
+    /// The program tells something of itself while a call is running that never came to its end.
     EventOpen(OpenCall),
-    /// It enters or leaves a function.
+    /// The thread enters or leaves a function of the program.
     Step(Step),
     /// A call starts that never came to its end.
     OpenStart(OpenCall),

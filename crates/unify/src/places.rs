@@ -13,7 +13,7 @@ pub struct Place {
     pub partner: i32,
     /// LID of the communicator itself.
     pub own: i32,
-    /// It is drawn on MPI_COMM_WORLD, with ranks translated.
+    /// Whether the communicator is drawn on MPI_COMM_WORLD, with ranks translated.
     pub folded: bool,
 }
 

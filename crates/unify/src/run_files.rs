@@ -17,12 +17,12 @@ pub enum Error {
     },
     /// The file is of another run than the ones before.
     OtherRun {
-        /// Which.
+        /// Position of the file in the list.
         file: usize,
     },
     /// The file was written with another version of the function table.
     OtherTable {
-        /// Which.
+        /// Position of the file in the list.
         file: usize,
         /// Fingerprint of the table that it was written with.
         found: u64,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The names of a run, which no other run gets as long as this value lives, nor afterwards once the metafile is there.
 ///
-/// It is an empty file beside the metafile. When a process is killed it stays, and with it the names of the files that may
+/// The claim is an empty file beside the metafile. When a process is killed it stays, and with it the names of the files that may
 /// have been written by then.
 #[derive(Debug)]
 pub struct Claim {

@@ -27,7 +27,7 @@ use wrappers::Table;
 pub struct Summary {
     /// The file.
     pub path: PathBuf,
-    /// Its size, bytes.
+    /// Size of the file, bytes.
     pub bytes: u64,
     /// Calls with a record of their own.
     pub calls: u64,
@@ -404,7 +404,7 @@ impl Counts {
         }
     }
 
-    /// Those of the next call of the thread at this position.
+    /// Keeps the counter values of the next call of the thread at this position.
     fn take(&mut self, position: usize, payload: &[u8]) {
         if let Some(values) = self.by_thread.get_mut(position) {
             values.clear();
@@ -412,7 +412,7 @@ impl Counts {
         }
     }
 
-    /// Those of its call; empty if they are not those that the file names.
+    /// Counter values of the running call of the thread at this position; empty if the file names other counters.
     fn of(&self, position: usize) -> &[(i64, i64)] {
         let values = self.by_thread.get(position).map_or(&[][..], Vec::as_slice);
         if values.len() == self.wanted {
