@@ -33,12 +33,12 @@ pub enum FileRole {
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedFile {
-    /// Its number, counted from 0 over all ranks; handles that several ranks opened together, and files with equal device
+    /// Number of the file, counted from 0 over all ranks; handles that several ranks opened together, and files with equal device
     /// and inode, have one.
     pub id: u32,
     /// What it is.
     pub role: FileRole,
-    /// Its name, as MPI_File_open was given it where it was.
+    /// Name of the file, as MPI_File_open was given it where it was.
     pub name: String,
     /// `st_dev`, 0 if not known.
     pub device: u64,
@@ -78,7 +78,7 @@ pub struct Call {
 /// An operation below MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Its number, different for all operations of a run.
+    /// Number of the operation, different for all operations of a run.
     pub id: u64,
     /// Number of its kind ([`blockfile::operation::KINDS`]).
     pub kind: u16,
@@ -88,7 +88,7 @@ pub struct Operation {
     pub stop: i64,
     /// errno, 0 if it succeeded.
     pub error: i32,
-    /// Its record.
+    /// Record of the operation.
     pub record: op::Operation,
     /// Number of the file.
     pub file: Option<u32>,

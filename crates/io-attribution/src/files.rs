@@ -17,7 +17,7 @@ use wrappers::Table;
 /// Files of processes whose MPI_Init has not returned are passed over.
 ///
 /// # Errors
-/// Those of `put`, and if the files do not belong together.
+/// The errors of `put`, and if the files do not belong together.
 pub fn join_files(
     files: &[File<'_>],
     table: &Table,

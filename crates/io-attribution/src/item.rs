@@ -26,7 +26,7 @@ pub struct Item {
 pub enum What {
     /// There is a thread.
     Thread {
-        /// Its ID in the system.
+        /// ID of the thread in the system.
         tid: u64,
         /// Stands for the machine and its boot: thread IDs mean something among processes with the same one.
         machine: u64,
@@ -66,7 +66,7 @@ pub enum What {
 /// A file handle of MPI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// Its number among all handles that the process ever got.
+    /// Number of the handle among all handles that the process ever got.
     pub handle: u32,
     /// Equal on all processes that opened it together, different for all else: made of the communicator and the number of
     /// files opened on it before.
@@ -182,7 +182,7 @@ pub struct Operation {
     pub stop: i64,
     /// errno.
     pub error: i32,
-    /// Its record.
+    /// Record of the operation.
     pub record: op::Operation,
     /// File, by [`SeenFile::seen`].
     pub file: Option<u32>,

@@ -345,7 +345,7 @@ impl Ranges {
         sum.min(self.bytes)
     }
 
-    /// Its bytes between these offsets of the file, as an interval of its bytes in the order of the file.
+    /// The bytes of the access between these offsets of the file, as an interval of its bytes in the order of the file.
     pub fn overlap(&self, start: u64, end: u64) -> (u64, u64) {
         (self.before(start), self.before(end))
     }

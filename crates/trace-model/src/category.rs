@@ -37,7 +37,7 @@ impl std::fmt::Debug for Text {
 pub struct Ratios {
     /// Time in the category divided by the time of the whole.
     pub inclusive: f32,
-    /// The same without the time in states nested in it. Always 0 for arrows and events.
+    /// Share of time without that in states nested in it. Always 0 for arrows and events.
     pub exclusive: f32,
     /// Number of drawables. 0 in files of version 2.0.5, which have no counts.
     pub count: i64,
@@ -46,7 +46,7 @@ pub struct Ratios {
 /// What drawables of one kind have in common (`spec/slog2.md` section 6.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Category {
-    /// Its number, by which drawables name it; negative for previews.
+    /// Number by which drawables name the category; negative for previews.
     pub index: i32,
     /// Name.
     pub name: Text,

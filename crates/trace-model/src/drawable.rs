@@ -16,7 +16,7 @@ impl TimeBBox {
         latest: f64::NEG_INFINITY,
     };
 
-    /// Its length in seconds.
+    /// Length of the stretch of time in seconds.
     pub fn duration(self) -> f64 {
         self.latest - self.earliest
     }
@@ -64,7 +64,7 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Its number in the file.
+    /// Number of the topology in SLOG2 files.
     pub fn number(self) -> i32 {
         match self {
             Topology::Event => 0,

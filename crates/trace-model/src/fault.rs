@@ -46,14 +46,14 @@ impl<K> Fault<K> {
         Fault::new(offset, error.into())
     }
 
-    /// The same error, `base` bytes further on: for an error in a part of a file.
+    /// This error, `base` bytes further on: for an error in a part of a file.
     #[must_use]
     pub fn moved(mut self, base: u64) -> Self {
         self.offset = self.offset.saturating_add(base);
         self
     }
 
-    /// The same error with the name of the file it is about.
+    /// This error with the name of the file it is about.
     #[must_use]
     pub fn in_file(mut self, path: impl AsRef<Path>) -> Self {
         self.path = Some(path.as_ref().to_path_buf());

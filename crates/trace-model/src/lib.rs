@@ -131,7 +131,7 @@ pub trait Source {
     /// Gives all drawables to `put`, and then says what the file holds that is no drawable or could not be read.
     ///
     /// # Errors
-    /// Those of `put`, and what is wrong with the file.
+    /// The errors of `put`, and what is wrong with the file.
     fn for_each(
         &self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,

@@ -74,7 +74,7 @@ impl PendingFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// The same for a name that nobody has given as that of a device or a pipe, because it is made of parts: what has it is
+    /// Begins a file for a name that nobody has given as that of a device or a pipe, because it is made of parts: what has it is
     /// not opened, which could take for ever, nor replaced.
     pub fn create_regular(path: impl AsRef<Path>) -> io::Result<Self> {
         crate::os::may_replace(path.as_ref())?;
@@ -91,14 +91,14 @@ impl PendingFile {
         self.complete()
     }
 
-    /// The same behind a buffer, which is written out first.
+    /// Writes out the buffer and gives the file its name.
     pub fn persist_buffered(out: BufWriter<Self>) -> io::Result<()> {
         out.into_inner()
             .map_err(|error| error.into_error())?
             .persist()
     }
 
-    /// The same for a file that something else owns.
+    /// Gives the file its name, where something else owns it.
     pub fn complete(&mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path)?;

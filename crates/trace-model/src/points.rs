@@ -53,7 +53,7 @@ impl Points {
     /// Takes a drawable and gives `put` all points before it.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub fn push(
         &mut self,
         drawable: &Drawable<'_>,
@@ -97,7 +97,7 @@ impl Points {
     /// Gives the rest.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub fn finish(mut self, put: &mut dyn FnMut(&Point) -> Result<(), Stop>) -> Result<(), Stop> {
         self.give(f64::INFINITY, put)?;
         while let Some(Reverse(waiting)) = self.waiting.pop() {

@@ -11,7 +11,7 @@ use super::{Drawable, Losses, Order, Sink, Source, Stop, Topology, Vertex};
 
 /// Bytes of drawables that are sorted in memory.
 const PIECE: usize = 32 << 20;
-/// The same inside of a traced program, which has better use for its memory.
+/// Bytes of a piece inside of a traced program, which has better use for its memory.
 const SMALL_PIECE: usize = 4 << 20;
 /// Temporary files that there are at a time; more are merged into one. A program may have few descriptors left.
 const RUNS: usize = 24;
@@ -19,7 +19,7 @@ const RUNS: usize = 24;
 /// Puts everything of `source` into `sink`, sorted if the two differ in their order, and says what was lost on either side.
 ///
 /// # Errors
-/// Those of the two, and of the temporary files.
+/// The errors of the two, and of the temporary files.
 pub fn convert(source: &dyn Source, mut sink: Box<dyn Sink>) -> Result<Losses, Stop> {
     let wanted = sink.order();
     let mut losses = if wanted == Order::Any || wanted == source.order() {
@@ -80,7 +80,7 @@ impl Sorter {
         }
     }
 
-    /// The same in little memory, with temporary files in this folder. They have no name there and are gone with the process.
+    /// A sorter in little memory, with temporary files in this folder. They have no name there and are gone with the process.
     pub fn in_folder(order: Order, folder: &Path) -> Self {
         Sorter {
             folder: Some(folder.to_path_buf()),
@@ -106,7 +106,7 @@ impl Sorter {
     /// Gives all drawables in order.
     ///
     /// # Errors
-    /// Those of `put` and of the temporary files.
+    /// The errors of `put` and of the temporary files.
     pub fn finish(
         self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,
@@ -121,7 +121,7 @@ impl Sorter {
     /// The drawables in order, to be taken one by one.
     ///
     /// # Errors
-    /// Those of the temporary files.
+    /// The errors of the temporary files.
     pub fn sorted(mut self) -> io::Result<Sorted> {
         let mut sorted = Sorted {
             items: Vec::new().into_iter(),
@@ -211,10 +211,10 @@ fn begun(files: Vec<File>, order: Order) -> io::Result<BinaryHeap<Reverse<Run>>>
 /// Drawables in order.
 #[derive(Debug, Default)]
 pub struct Sorted {
-    /// Of those in memory, what is left, and their bytes.
+    /// What is left of the items in memory, and their bytes.
     items: std::vec::IntoIter<Item>,
     bytes: Vec<u8>,
-    /// Those on disk.
+    /// The sorted runs on disk.
     runs: BinaryHeap<Reverse<Run>>,
     current: Vec<u8>,
     vertices: Vec<Vertex>,
@@ -231,7 +231,7 @@ impl Sorted {
     /// The next one.
     ///
     /// # Errors
-    /// Those of the temporary files.
+    /// The errors of the temporary files.
     #[allow(clippy::should_implement_trait, reason = "it lends from its buffers")]
     pub fn next(&mut self) -> io::Result<Option<Drawable<'_>>> {
         if let Some(item) = self.items.next() {

@@ -11,9 +11,9 @@ pub struct Alignment {
     pub shift: f64,
     /// CallIDs that both traces have.
     pub common: u64,
-    /// Those of them of which the one trace's stretch of time, with this shift, lies within the other's.
+    /// Number of common CallIDs of which the one trace's stretch of time, with this shift, lies within the other's.
     pub within: u64,
-    /// The same without a shift.
+    /// Number of such CallIDs without a shift.
     pub within_unshifted: u64,
 }
 
@@ -26,7 +26,7 @@ pub struct Alignment {
 /// operation end before it), the median itself is taken. Without a common CallID there is nothing.
 ///
 /// # Errors
-/// Those of the sources.
+/// The errors of the sources.
 pub fn align_by_call_ids(
     first: &dyn Source,
     second: &dyn Source,
@@ -97,7 +97,7 @@ fn deepest(ranges: &[(f64, f64)], wanted: f64) -> ((f64, f64), u64) {
 /// has no such drawable.
 ///
 /// # Errors
-/// Those of the sources.
+/// The errors of the sources.
 pub fn align_by_category(
     first: (&dyn Source, &CategoryPattern),
     second: (&dyn Source, &CategoryPattern),
@@ -112,7 +112,7 @@ pub fn align_by_category(
 /// The shift after which both traces start at the same time.
 ///
 /// # Errors
-/// Those of the sources.
+/// The errors of the sources.
 pub fn align_starts(first: &dyn Source, second: &dyn Source) -> Result<Option<f64>, Stop> {
     let (a, b) = (earliest(first, None)?, earliest(second, None)?);
     Ok(a.zip(b).map(|(a, b)| a - b))

@@ -189,7 +189,7 @@ struct OneCall {
 
 /// Brings starts of drawables, and ends of arrows, together by CallID, those of one in the order in which they came, in bounded memory.
 ///
-/// It is the sorter of drawables, given times that are halves of CallIDs: the second half is moved behind the first, as a
+/// Sorts arrows with the sorter of drawables, given times that are halves of CallIDs: the second half is moved behind the first, as a
 /// drawable's end is behind its start.
 struct IdSorter {
     sorter: Sorter,

@@ -149,7 +149,7 @@ impl Forwarded {
     /// Writes the records in the order of their times. `writer` was begun with the file's preamble.
     ///
     /// # Errors
-    /// Those of the output.
+    /// The errors of the output.
     pub fn write<W: Write + Seek>(
         &self,
         reader: &Reader<'_>,

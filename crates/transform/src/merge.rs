@@ -9,9 +9,9 @@ use trace_model::{Category, Definitions, Drawable, Line, Losses, Source, Stop, V
 
 /// A trace to be merged.
 pub struct Part<'s> {
-    /// Its drawables.
+    /// Drawables of the trace.
     pub source: &'s dyn Source,
-    /// Its views, if its format has such.
+    /// Views of the trace, if its format has such.
     pub views: Vec<LineIdMap>,
     /// What to call it in the titles of views.
     pub name: String,

@@ -207,7 +207,7 @@ impl<'s> Judge<'s> {
         self.admits_parts(drawable.category, drawable.info, lines, times)
     }
 
-    /// The same for the parts of a drawable.
+    /// Whether the selection admits a drawable with these parts.
     pub fn admits_parts(
         &self,
         category: i32,

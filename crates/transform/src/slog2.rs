@@ -259,7 +259,7 @@ pub(super) fn topology_of(vertices: &[Vertex]) -> Topology {
 /// Writes a trace as SLOG2 with views of its own, cut to the lines that have drawables.
 ///
 /// # Errors
-/// Those of the source and of the output, and [`slog2::ErrorKind::NoDrawables`] if there is none.
+/// The errors of the source and of the output, and [`slog2::ErrorKind::NoDrawables`] if there is none.
 pub fn write_slog2<W: Write + Seek>(
     source: &dyn Source,
     views: &[LineIdMap],

@@ -27,7 +27,7 @@ impl<'s> Split<'s> {
     /// Goes over the trace once to see how many sub-lines each line needs.
     ///
     /// # Errors
-    /// Those of the source, and if line numbers run out.
+    /// The errors of the source, and if line numbers run out.
     pub fn new(source: &'s dyn Source) -> Result<Self, Stop> {
         let mut placing = Placing::default();
         in_order(source, Order::Start, &mut |drawable| {
@@ -160,9 +160,9 @@ struct Placing {
 
 #[derive(Debug, Default)]
 struct SubLine {
-    /// Those that are not over, each within the one before.
+    /// States that are not over, each within the one before.
     open: Vec<Open>,
-    /// Those that ended when the state placed last began: a point at this time may still be in them.
+    /// States that ended when the state placed last began: a point at this time may still be in them.
     ended: Vec<Open>,
 }
 

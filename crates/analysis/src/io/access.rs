@@ -130,7 +130,7 @@ pub struct Access {
     pub sizes: Sizes,
     /// Calls of ranks into libc that they caused or that carry their data.
     pub caused: PerCall,
-    /// The same by kind, those of servers and devices, too.
+    /// The operations by kind, those of servers and devices, too.
     pub kinds: BTreeMap<KindKey, PerCall>,
 }
 

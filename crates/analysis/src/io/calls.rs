@@ -85,7 +85,7 @@ pub struct Caused {
 /// An operation in few words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brief {
-    /// Its kind.
+    /// Kind of the operation.
     pub key: KindKey,
     /// Where and when it began.
     pub place: Place,
@@ -225,7 +225,7 @@ impl OpenCalls {
         true
     }
 
-    /// The same without counting as a sign of life.
+    /// The open call of this CallID; the question is no sign that the call still runs.
     pub fn look(&mut self, call: u64) -> Option<&mut Open> {
         self.open.get_mut(&call)
     }

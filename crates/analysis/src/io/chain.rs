@@ -106,7 +106,7 @@ pub struct Found {
 /// Another call whose data an operation carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sharer {
-    /// Its CallID.
+    /// CallID of the call.
     pub call: u64,
     /// Who made it.
     pub actor: Actor,

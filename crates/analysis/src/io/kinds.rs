@@ -136,7 +136,7 @@ pub struct KindRow {
     pub hole_bytes: u64,
     /// Time, ns; of outstanding ones from submission to result.
     pub ns: u64,
-    /// Those that were outstanding and not running.
+    /// Number of operations that were outstanding and not running.
     pub outstanding: u64,
     /// Time of these, ns.
     pub outstanding_ns: u64,
@@ -207,7 +207,7 @@ impl Sizes {
         self.below(u64::MAX)
     }
 
-    /// Those of classes that lie below this size, a power of two.
+    /// The volume of all classes that lie below this size, a power of two.
     pub fn below(&self, size: u64) -> Volume {
         let mut all = Volume::default();
         for class in self.classes().filter(|class| class.high <= size) {

@@ -38,9 +38,9 @@ pub struct ServerRow {
     pub others: Work,
     /// Time that requests lay in the queue.
     pub queued: Work,
-    /// Its own reads from its disk.
+    /// Reads of the server from its own disk.
     pub disk_reads: Work,
-    /// Its own writes to its disk.
+    /// Writes of the server to its own disk.
     pub disk_writes: Work,
     /// All other calls of its own.
     pub disk_others: Work,

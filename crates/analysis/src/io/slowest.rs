@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Slow {
     /// The call.
     pub made: Made,
-    /// Its operations by kind, those that took most time first.
+    /// Operations of the call by kind, those that took most time first.
     pub caused: Vec<Caused>,
     /// The longest of them, in order of time.
     pub longest: Vec<Brief>,

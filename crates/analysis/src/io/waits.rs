@@ -3,7 +3,7 @@
 /// Where the time of a collective call went, ns. The parts add up to the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waits {
-    /// Its own operations ran.
+    /// Time in which operations of the call itself ran, ns.
     pub own: u64,
     /// None of its own, but operations of other ranks of its group.
     pub others: u64,

@@ -37,7 +37,7 @@ pub struct CallIds {
 pub struct Caused {
     /// Different CallIDs that begin with a drawable of this category.
     pub calls: u64,
-    /// Those of them that caused at least one operation.
+    /// Number of these CallIDs that caused at least one operation.
     pub causing: u64,
     /// Operations that these caused.
     pub operations: u64,

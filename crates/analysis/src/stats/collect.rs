@@ -377,7 +377,7 @@ fn takes_part(bounds: TimeBBox, window: TimeBBox) -> bool {
 /// order than that of their starts, they are sorted on the way, in temporary files if they are many.
 ///
 /// # Errors
-/// Those of the source and of the temporary files.
+/// The errors of the source and of the temporary files.
 #[cfg(feature = "spill")]
 pub fn collect(
     source: &dyn trace_model::Source,

@@ -10,7 +10,7 @@ use trace_model::{Definitions, Losses, Stop, TimeBBox};
 /// only nodes that reach into it are read. Composites count as their primitives.
 ///
 /// # Errors
-/// Those of the file.
+/// The errors of the file.
 pub fn collect_slog2(
     reader: &Reader<'_>,
     window: TimeBBox,

@@ -58,9 +58,9 @@ impl Tally {
 /// A category that occurs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CategoryStatistics {
-    /// Its index.
+    /// Index of the category in the source.
     pub index: i32,
-    /// Its name.
+    /// Name of the category.
     pub name: Text,
     /// What its drawables are.
     pub topology: Topology,

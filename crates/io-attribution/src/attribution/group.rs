@@ -32,9 +32,9 @@ pub(super) struct Member {
     pub moved: Option<u64>,
     /// When it was complete.
     pub complete: Option<i64>,
-    /// Its bytes that transfers have been given to it for.
+    /// Bytes of the access for which transfers have been given to it.
     claimed: Intervals,
-    /// Its bytes that have been found in a transfer, and those found in more than one.
+    /// Bytes of the access that have been found in a transfer, and those found in more than one.
     delivered: Intervals,
     twice: Intervals,
 }

@@ -51,7 +51,7 @@ impl Link {
         }
     }
 
-    /// It is known now. Gives those that have waited.
+    /// Settles what the link stands for, and gives the operations that have waited for it.
     pub fn resolve(&self, resolved: Resolved) -> Vec<Lower> {
         let known = State::Known(Rc::new(resolved));
         match self.0.replace(known) {
@@ -100,7 +100,7 @@ impl Lower {
         }
     }
 
-    /// It moved the bytes of this operation.
+    /// Notes that the operation moved the bytes of the one that `link` stands for.
     pub fn carry(&mut self, link: &Link) {
         let pieces = self.pieces.iter();
         self.carries = pieces.map(|&range| (link.clone(), range)).collect();

@@ -67,7 +67,7 @@ impl<'t> Attributor<'t> {
     /// Takes the next item in order of time (ns on rank 0's clock), and gives what it makes known.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub fn push(
         &mut self,
         time: i64,
@@ -110,7 +110,7 @@ impl<'t> Attributor<'t> {
     /// There are no more items: gives all that was waiting.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub fn finish(
         mut self,
         put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,

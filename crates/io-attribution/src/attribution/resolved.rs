@@ -9,7 +9,7 @@ pub(super) struct Credit {
     pub call: u64,
     pub from: Place,
     pub ranges: Ranges,
-    /// Its bytes that the transfer moved, in the order of the file.
+    /// Bytes of the call that the transfer moved, in the order of the file.
     pub span: (u64, u64),
     pub bytes: u64,
     pub precision: Precision,

@@ -11,7 +11,7 @@ use trace_model::{Category, Drawable, Source, Stop, info_values};
 /// operations, then edges. Times are ns since the trace's zero. Goes over the trace three times, as facts are not in that order there.
 ///
 /// # Errors
-/// Those of `put` and of the source.
+/// The errors of `put` and of the source.
 pub fn facts_of(
     source: &dyn Source,
     put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,
@@ -23,7 +23,7 @@ pub fn facts_of(
 /// before, so that who takes them need not wait until the end of the trace.
 ///
 /// # Errors
-/// Those of `put` and of the source.
+/// The errors of `put` and of the source.
 pub fn facts_by_time(
     source: &dyn Source,
     put: &mut dyn FnMut(&Fact) -> Result<(), Stop>,

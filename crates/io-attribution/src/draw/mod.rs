@@ -58,7 +58,7 @@ impl Drawer {
     /// Draws a fact.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub fn draw(
         &mut self,
         fact: &Fact,
@@ -80,7 +80,7 @@ impl Drawer {
     /// Draws the files that nothing has named, at time zero.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub fn finish(
         &mut self,
         put: &mut dyn FnMut(&Drawable<'_>) -> Result<(), Stop>,

@@ -13,7 +13,7 @@ use wrappers::{Io, Phase, Pointer};
 /// An open file.
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
-    /// Its number.
+    /// Number of the handle.
     pub number: u32,
     pub name: String,
     /// Collective accesses so far.

@@ -26,7 +26,7 @@ struct Running {
     inside: Option<Inside>,
     /// The MPI_File that it is about: number and name.
     handle: Option<(u32, String)>,
-    /// It opens that file.
+    /// Whether the operation opens that file.
     opening: bool,
     /// Whether that file has been found among the descriptors.
     found: bool,

@@ -86,7 +86,7 @@ impl Emitter {
     /// Takes a drawable.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub(crate) fn push(&mut self, drawable: &Drawable<'_>, put: Put<'_>) -> Result<(), Stop> {
         let Emitter { points, book } = self;
         if !book.accepts(drawable) {
@@ -98,7 +98,7 @@ impl Emitter {
     /// Gives the rest, and says what was lost.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub(crate) fn finish(self, put: Put<'_>) -> Result<Book, Stop> {
         let Emitter { points, mut book } = self;
         points.finish(&mut |point| book.event(point, put))?;

@@ -47,7 +47,7 @@ impl<'a> Pairing<'a> {
     /// Takes an event and gives `put` the drawable that it completes.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     pub(crate) fn push(&mut self, event: &Event<'_>, put: Put<'_>) -> Result<(), Stop> {
         if event.etype == CONSTANT {
             return Ok(());

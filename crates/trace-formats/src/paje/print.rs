@@ -56,7 +56,7 @@ pub struct Printed {
 /// Prints the trace as `pj_dump -n` does, with names of fields in either dialect.
 ///
 /// # Errors
-/// Those of `out`. What is wrong with the trace is told in [`Printed`].
+/// The errors of `out`. What is wrong with the trace is told in [`Printed`].
 pub fn print(
     trace: &Trace<'_>,
     options: &PrintOptions,

@@ -126,7 +126,7 @@ impl InModel {
     /// Gives the drawable that a primitive is, or counts it as lost.
     ///
     /// # Errors
-    /// Those of `put`.
+    /// The errors of `put`.
     #[inline]
     pub fn put<E>(
         &self,

@@ -44,7 +44,7 @@ impl<W: Write + Seek> Builder<W> {
     /// Adds a drawable that was read from another file.
     ///
     /// # Errors
-    /// Those of [`Builder::add`] and [`Builder::add_composite`].
+    /// The errors of [`Builder::add`] and [`Builder::add_composite`].
     pub fn add_read(
         &mut self,
         drawable: &Drawable<'_>,

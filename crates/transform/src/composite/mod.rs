@@ -115,7 +115,7 @@ impl<'s> Composites<'s> {
     /// as one in which viewers draw composites as boxes of their own.
     ///
     /// # Errors
-    /// Those of the source and of the output, and [`trace_formats::slog2::ErrorKind::NoDrawables`] if there is none.
+    /// The errors of the source and of the output, and [`trace_formats::slog2::ErrorKind::NoDrawables`] if there is none.
     pub fn write<W: Write + Seek>(
         &self,
         views: &[LineIdMap],

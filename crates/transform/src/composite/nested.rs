@@ -27,9 +27,9 @@ struct Head {
 /// Whether a drawable became a part.
 pub(super) enum Taken {
     Yes,
-    /// It neither is a head nor within one.
+    /// The drawable is neither a head nor within one.
     No,
-    /// Its composite would get too large; these are its parts so far.
+    /// The composite of the drawable would get too large; these are the parts so far.
     TooMany(Vec<Part>),
 }
 

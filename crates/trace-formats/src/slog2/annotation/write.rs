@@ -19,7 +19,7 @@ use trace_model::Drawable as NewDrawable;
 /// Makes the annotation file of a merged CLOG2 file, given all its bytes and its name, and gives the output back.
 ///
 /// # Errors
-/// Those of [`convert`](super::super::convert()).
+/// The errors of [`convert`](super::super::convert()).
 pub fn annotate<W: Write + Seek>(
     clog2: &[u8],
     name: &str,
@@ -32,7 +32,7 @@ pub fn annotate<W: Write + Seek>(
 /// Converts and annotates as [`annotate`] does, calling `progress` with the number of bytes of the CLOG2 file that are done, after every block.
 ///
 /// # Errors
-/// Those of [`convert`](super::super::convert()).
+/// The errors of [`convert`](super::super::convert()).
 pub fn annotate_with_progress<W: Write + Seek>(
     clog2: &[u8],
     name: &str,

@@ -159,7 +159,7 @@ impl<W: Write + Seek> Builder<W> {
     /// Adds a composite. Primitives that are not in order are brought into it.
     ///
     /// # Errors
-    /// Those of [`Builder::add`]; [`ErrorKind::NoVertices`] if there are no primitives.
+    /// The errors of [`Builder::add`]; [`ErrorKind::NoVertices`] if there are no primitives.
     pub fn add_composite(&mut self, composite: &NewComposite<'_>) -> Result<(), Error> {
         if composite.is_sorted() {
             return self.add_sorted(composite);

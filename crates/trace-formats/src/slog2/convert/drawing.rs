@@ -121,7 +121,7 @@ impl Drawing {
     /// Takes the next record; what is complete by it goes to `put`.
     ///
     /// # Errors
-    /// Those of `put`; what is odd in the records becomes a [`Warning`].
+    /// The errors of `put`; what is odd in the records becomes a [`Warning`].
     #[inline]
     pub fn push<E>(&mut self, record: &Record, put: &mut impl Put<E>) -> Result<(), E> {
         self.record_bytes += record.size() as u64;

@@ -114,7 +114,7 @@ pub fn print(
 /// (`spec/slog2.md` section 9.2); [`super::Walk`] leaves nothing out.
 ///
 /// # Errors
-/// Those of the file and of `put`.
+/// The errors of the file and of `put`.
 pub fn list<'a>(
     reader: &Reader<'a>,
     order: Order,
