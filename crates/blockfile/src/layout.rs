@@ -156,7 +156,6 @@ pub mod at {
     pub const F_RANK: usize = offset_of!(FileHeader, rank);
     pub const F_SIZE: usize = offset_of!(FileHeader, size);
     pub const F_ENDED: usize = offset_of!(FileHeader, ended);
-    pub const F_BLOCKS: usize = offset_of!(FileHeader, blocks);
     pub const F_LOST: usize = offset_of!(FileHeader, lost);
     pub const F_RUN: usize = offset_of!(FileHeader, run);
     pub const F_DROPPED: usize = offset_of!(FileHeader, dropped);
