@@ -486,7 +486,8 @@ impl<'t> Attributor<'t> {
             self.known(&transfer.link, resolved, put)?;
         }
         let missing = group.members.iter().map(Member::missing);
-        self.out.totals.unattributed += missing.sum::<u64>();
+        let unattributed = &mut self.out.totals.unattributed;
+        *unattributed = missing.fold(*unattributed, u64::saturating_add);
         Ok(())
     }
 }
